@@ -1,0 +1,257 @@
+//! Runs the rules over a skill and decides levels. The rules find; this file judges how bad it is.
+
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+
+use rep_model::{Edit, Fault, Skill, Span};
+
+use crate::profile::{MARKDOWN, Profile};
+use crate::report::{Facts, Finding, Place, SetFindings, SkillReport, sort};
+use crate::rule::{Check, Level, Rule};
+use crate::rules::{RULES, rule};
+use crate::{allow, shape};
+
+/// What to check, and how.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The profiles that were asked for; none means: choose by the file, and add `security`.
+    pub profiles: Vec<Profile>,
+    /// Only these rules; none means all.
+    pub select: Vec<String>,
+    /// Not these rules.
+    pub ignore: Vec<String>,
+    /// Levels the settings give to rules; `None` switches one off.
+    pub levels: BTreeMap<String, Option<Level>>,
+    /// Whether the printed UASP schema is taken literally.
+    pub strict_schema: bool,
+}
+
+/// Profiles in force for one skill, and whether somebody named them.
+struct Active {
+    profiles: Vec<Profile>,
+    is_asked: bool,
+}
+
+impl Active {
+    fn of(skill: &Skill, options: &Options) -> Self {
+        if options.profiles.is_empty() {
+            Self { profiles: choose(skill), is_asked: false }
+        } else {
+            Self { profiles: options.profiles.clone(), is_asked: true }
+        }
+    }
+
+    fn level(&self, rule: &Rule, only: &[Profile]) -> Option<Level> {
+        let wanted = self.profiles.iter().filter(|profile| only.is_empty() || only.contains(profile));
+        let level = wanted.filter_map(|profile| rule.levels.of(*profile)).max()?;
+        Some(if self.is_asked { level } else { rule.levels.unasked.unwrap_or(level) })
+    }
+}
+
+/// The profiles a skill shows by itself that it wants to be judged under.
+fn choose(skill: &Skill) -> Vec<Profile> {
+    let mut profiles = Vec::new();
+    let has = |field: &str| skill.front().is_some_and(|front| front.field(field).is_some());
+    if has("spec_version") {
+        profiles.push(Profile::Universal);
+    }
+    if has(rep_model::frontmatter::PERSONAL_MCP) {
+        profiles.push(Profile::Pmcp);
+    }
+    if !skill.uasp.is_empty() {
+        profiles.push(Profile::Uasp);
+    }
+    if profiles.is_empty() || (skill.manifest.is_some() && profiles == [Profile::Uasp]) {
+        profiles.push(Profile::AgentSkills);
+    }
+    profiles.push(Profile::Security);
+    profiles
+}
+
+/// A finding on its way: the rule has said what and where, the level is still open.
+pub struct Draft {
+    file: String,
+    span: Span,
+    message: String,
+    help: String,
+    at: Option<String>,
+    edit: Option<Edit>,
+    only: &'static [Profile],
+}
+
+impl Draft {
+    /// Says what to do.
+    pub fn help(&mut self, help: impl Into<String>) -> &mut Self {
+        self.help = help.into();
+        self
+    }
+
+    /// Names the data path it is about.
+    pub fn path(&mut self, path: impl Into<String>) -> &mut Self {
+        self.at = Some(path.into());
+        self
+    }
+
+    /// Offers an edit that cannot change the meaning.
+    pub fn replace(&mut self, span: Span, replacement: impl Into<String>) -> &mut Self {
+        self.edit = Some(Edit { span, replacement: replacement.into() });
+        self
+    }
+
+    /// Restricts the finding to some of the rule's profiles.
+    pub fn only(&mut self, profiles: &'static [Profile]) -> &mut Self {
+        self.only = profiles;
+        self
+    }
+}
+
+/// Where a rule puts what it finds.
+pub struct Findings<'a> {
+    drafts: Vec<Draft>,
+    strict_schema: bool,
+    shapes: &'a OnceCell<Vec<shape::Misfit>>,
+}
+
+impl Findings<'_> {
+    /// Adds a finding about bytes of a file of the skill. The path is relative to the skill; empty means the whole skill.
+    pub fn add(&mut self, file: &str, span: Span, message: impl Into<String>) -> &mut Draft {
+        self.drafts.push(Draft {
+            file: file.to_owned(),
+            span,
+            message: message.into(),
+            help: String::new(),
+            at: None,
+            edit: None,
+            only: &[],
+        });
+        self.drafts.last_mut().expect("a draft was just pushed")
+    }
+
+    /// Whether the printed UASP schema is taken literally.
+    pub fn strict_schema(&self) -> bool {
+        self.strict_schema
+    }
+
+    /// Where the skill's data does not fit the shape its dialects demand; worked out once per skill.
+    pub(crate) fn misfits(&self, skill: &Skill) -> Vec<shape::Misfit> {
+        self.shapes.get_or_init(|| shape::misfits(skill, self.strict_schema)).clone()
+    }
+}
+
+/// Judges one skill. `faults` are what reading it noticed.
+pub fn check(skill: &Skill, faults: Vec<Fault>, options: &Options) -> SkillReport {
+    let active = Active::of(skill, options);
+    let mut findings = Vec::new();
+    for fault in faults {
+        let rule = rule(fault.rule).expect("every fault of the reader names a rule");
+        let only = profiles_of_file(&fault.file);
+        let draft = Draft {
+            file: fault.file,
+            span: fault.span,
+            message: fault.message,
+            help: fault.help,
+            at: None,
+            edit: fault.edit,
+            only,
+        };
+        findings.extend(judge(skill, rule, draft, &active, options));
+    }
+    let shapes = OnceCell::new();
+    for rule in RULES.iter().copied().filter(|rule| is_wanted(rule, &active, options)) {
+        let Check::Skill(look) = rule.check else { continue };
+        let mut found = Findings { drafts: Vec::new(), strict_schema: options.strict_schema, shapes: &shapes };
+        look(skill, &mut found);
+        findings.extend(found.drafts.into_iter().filter_map(|draft| judge(skill, rule, draft, &active, options)));
+    }
+    allow::apply(skill, &mut findings, |rule, file, span, message, help| {
+        let draft = Draft { file, span, message, help, at: None, edit: None, only: &[] };
+        judge(skill, rule, draft, &active, options)
+    });
+    sort(&mut findings);
+    SkillReport { findings, facts: facts(skill, active.profiles) }
+}
+
+/// Faults of a SKILL.md concern the Markdown profiles only, so that a UASP file beside it is judged apart.
+fn profiles_of_file(file: &str) -> &'static [Profile] {
+    const UASP: &[Profile] = &[Profile::Uasp];
+    const SKILL_MD: &[Profile] = MARKDOWN;
+    match file {
+        "SKILL.md" | "skill.md" | "tools.json" => SKILL_MD,
+        file if file.ends_with(rep_model::uasp::SUFFIX) => UASP,
+        _ => &[],
+    }
+}
+
+fn is_wanted(rule: &Rule, active: &Active, options: &Options) -> bool {
+    (options.select.is_empty() || options.select.iter().any(|name| name == rule.name))
+        && !options.ignore.iter().any(|name| name == rule.name)
+        && active.level(rule, &[]).is_some()
+}
+
+fn judge(skill: &Skill, rule: &'static Rule, draft: Draft, active: &Active, options: &Options) -> Option<Finding> {
+    if !is_wanted(rule, active, options) {
+        return None;
+    }
+    let by_profile = active.level(rule, draft.only)?;
+    let level = match options.levels.get(rule.name) {
+        Some(None) => return None,
+        Some(Some(level)) => *level,
+        None => by_profile,
+    };
+    let is_lossy = skill.manifest.as_ref().is_some_and(|manifest| manifest.is_lossy && manifest.file == draft.file);
+    Some(Finding {
+        rule,
+        level,
+        message: draft.message,
+        place: Place::of(skill, &draft.file, draft.span),
+        at: draft.at,
+        help: draft.help,
+        edit: draft.edit.filter(|_| !is_lossy),
+    })
+}
+
+fn facts(skill: &Skill, profiles: Vec<Profile>) -> Facts {
+    let file = skill.manifest.as_ref().map_or("", |manifest| manifest.file);
+    let front = skill.front();
+    let name = front.and_then(rep_model::Frontmatter::name);
+    let depends_on = front.map(rep_model::Frontmatter::depends_on).unwrap_or_default();
+    Facts {
+        name: name.map(|name| (rep_model::names::strip(name.value).to_owned(), Place::of(skill, file, name.span()))),
+        place: Place::of(skill, file, Span::default()),
+        depends_on: depends_on.into_iter().map(|id| (id.value.to_owned(), Place::of(skill, file, id.span()))).collect(),
+        has_manifest: skill.manifest.is_some(),
+        profiles,
+    }
+}
+
+/// Judges what only shows when skills are seen together.
+pub fn check_set(facts: &[Facts], options: &Options) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for rule in RULES.iter().copied() {
+        let Check::Set(look) = rule.check else { continue };
+        let judged = |fact: &&Facts| {
+            let active = Active { profiles: fact.profiles.clone(), is_asked: !options.profiles.is_empty() };
+            is_wanted(rule, &active, options)
+        };
+        let concerned: Vec<Facts> = facts.iter().filter(judged).cloned().collect();
+        if concerned.is_empty() {
+            continue;
+        }
+        let mut profiles: Vec<Profile> = concerned.iter().flat_map(|fact| fact.profiles.clone()).collect();
+        profiles.sort_unstable();
+        profiles.dedup();
+        let active = Active { profiles, is_asked: !options.profiles.is_empty() };
+        let mut found = SetFindings::default();
+        look(&concerned, &mut found);
+        for (place, message, help, at) in found.drafts {
+            let level = match options.levels.get(rule.name) {
+                Some(None) => continue,
+                Some(Some(level)) => Some(*level),
+                None => active.level(rule, &[]),
+            };
+            findings.extend(level.map(|level| Finding { rule, level, message, place, at, help, edit: None }));
+        }
+    }
+    sort(&mut findings);
+    findings
+}

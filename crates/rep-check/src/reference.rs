@@ -1,0 +1,311 @@
+//! The reference tool's verdict, in the reference tool's words.
+//!
+//! `rep validate`, `rep read-properties` and `rep to-prompt` answer as `skills-ref` does.
+//! Where its parser contradicts the specification (fences inside values, flow style refused,
+//! crashes) the specification wins; the words stay the same.
+
+use rep_model::frontmatter::STANDARD_FIELDS;
+use rep_model::yaml::{Node, Value};
+use rep_model::{Fault, Frontmatter, Skill, hash, names};
+
+/// Why a skill's frontmatter cannot be had: the message, without a prefix.
+pub fn parse_error(skill: &Skill, faults: &[Fault]) -> Option<String> {
+    let of = |rule: &str| faults.iter().find(|fault| fault.rule == rule && !fault.file.ends_with(".uasp.yaml"));
+    if let Some(fault) = ["skill-md-not-a-file", "file-unreadable", "file-too-large", "symlink-dangling"]
+        .into_iter()
+        .filter_map(of)
+        .find(|fault| fault.file == "SKILL.md" || fault.file == "skill.md")
+    {
+        return Some(format!("Cannot read SKILL.md: {}", fault.message));
+    }
+    if let Some(fault) = of("encoding-not-utf8").filter(|fault| fault.file.eq_ignore_ascii_case("skill.md")) {
+        return Some(format!("Cannot read SKILL.md: {}", fault.message));
+    }
+    if of("byte-order-mark").is_some() || of("frontmatter-missing").is_some() {
+        return Some("SKILL.md must start with YAML frontmatter (---)".to_owned());
+    }
+    if of("frontmatter-unclosed").is_some() {
+        return Some("SKILL.md frontmatter not properly closed with ---".to_owned());
+    }
+    let broken = [
+        "nul-byte",
+        "yaml-value-unquoted",
+        "yaml-invalid",
+        "yaml-too-complex",
+        "yaml-key-duplicate",
+        "yaml-anchor",
+        "yaml-tag",
+    ];
+    let front = skill.manifest.as_ref().and_then(|manifest| manifest.parts).map(|parts| parts.front);
+    let is_in_front = |fault: &&Fault| {
+        fault.file.eq_ignore_ascii_case("skill.md")
+            && front.is_some_and(|front| front.start <= fault.span.start && fault.span.start <= front.end)
+    };
+    if let Some(fault) = faults.iter().filter(|fault| broken.contains(&fault.rule)).find(is_in_front) {
+        let line = skill.manifest.as_ref().map_or(0, |manifest| manifest.source.position(fault.span.start).line);
+        return Some(format!("Invalid YAML in frontmatter: {} (line {line})", fault.message));
+    }
+    of("frontmatter-not-mapping").map(|_| "SKILL.md frontmatter must be a YAML mapping".to_owned())
+}
+
+/// Everything the reference tool would complain about, in its order. `folder` is the folder's name as given.
+pub fn validate(front: &Frontmatter, folder: &str) -> Vec<String> {
+    let mut errors = Vec::new();
+    unexpected_fields(front, &mut errors);
+    name(front, folder, &mut errors);
+    description(front, &mut errors);
+    if let Some(entry) = front.field("compatibility") {
+        match entry.value.text() {
+            None => errors.push("Field 'compatibility' must be a string".to_owned()),
+            Some("") => errors.push("Field 'compatibility' must be a non-empty string".to_owned()),
+            Some(text) if names::length(text) > 500 => {
+                errors.push(format!("Compatibility exceeds 500 character limit ({} chars)", names::length(text)));
+            }
+            Some(_) => {}
+        }
+    }
+    // The specification types these two; the reference tool never looks.
+    if front.field("license").is_some_and(|entry| entry.value.text().is_none()) {
+        errors.push("Field 'license' must be a string".to_owned());
+    }
+    if let Some(entry) = front.field("metadata") {
+        let is_flat =
+            |node: &Node| node.entries().is_some_and(|all| all.iter().all(|entry| entry.value.text().is_some()));
+        if !is_flat(&entry.value) && entry.value.text() != Some("") {
+            errors.push("Field 'metadata' must map strings to strings".to_owned());
+        }
+    }
+    errors
+}
+
+fn unexpected_fields(front: &Frontmatter, errors: &mut Vec<String>) {
+    let key = |node: &Node| node.text().map_or_else(|| python_repr(node), str::to_owned);
+    let mut extra: Vec<String> = front.fields().iter().map(|entry| key(&entry.key)).collect();
+    extra.retain(|key| !STANDARD_FIELDS.contains(&key.as_str()));
+    if extra.is_empty() {
+        return;
+    }
+    extra.sort();
+    let allowed: Vec<String> = STANDARD_FIELDS.iter().map(|field| format!("'{field}'")).collect();
+    errors.push(format!(
+        "Unexpected fields in frontmatter: {}. Only [{}] are allowed.",
+        extra.join(", "),
+        allowed.join(", ")
+    ));
+}
+
+/// A required field's text: present, a scalar, not null and not blank.
+fn required<'a>(front: &'a Frontmatter, field: &str) -> Result<&'a str, String> {
+    let Some(entry) = front.field(field) else {
+        return Err(format!("Missing required field in frontmatter: {field}"));
+    };
+    match entry.value.text() {
+        Some(text) if !names::strip(text).is_empty() && !entry.value.is_null() => Ok(text),
+        _ => Err(format!("Field '{field}' must be a non-empty string")),
+    }
+}
+
+fn name(front: &Frontmatter, folder: &str, errors: &mut Vec<String>) {
+    let name = match required(front, "name") {
+        Ok(name) => names::nfkc(names::strip(name)),
+        Err(error) => return errors.push(error),
+    };
+    let length = names::length(&name);
+    if length > 64 {
+        errors.push(format!("Skill name '{name}' exceeds 64 character limit ({length} chars)"));
+    }
+    if !names::is_lowercase(&name) {
+        errors.push(format!("Skill name '{name}' must be lowercase"));
+    }
+    if name.starts_with('-') || name.ends_with('-') {
+        errors.push("Skill name cannot start or end with a hyphen".to_owned());
+    }
+    if name.contains("--") {
+        errors.push("Skill name cannot contain consecutive hyphens".to_owned());
+    }
+    if !name.chars().all(|letter| names::is_letter_or_digit(letter) || letter == '-') {
+        errors.push(format!(
+            "Skill name '{name}' contains invalid characters. Only letters, digits, and hyphens are allowed."
+        ));
+    }
+    if names::nfkc(folder) != name {
+        errors.push(format!("Directory name '{folder}' must match skill name '{name}'"));
+    }
+}
+
+fn description(front: &Frontmatter, errors: &mut Vec<String>) {
+    match required(front, "description") {
+        Err(error) => errors.push(error),
+        Ok(text) if names::length(text) > 1024 => {
+            errors.push(format!("Description exceeds 1024 character limit ({} chars)", names::length(text)));
+        }
+        Ok(_) => {}
+    }
+}
+
+/// Name and description, stripped, as the catalogue shows them.
+pub fn name_and_description(front: &Frontmatter) -> Result<(&str, &str), String> {
+    for field in ["name", "description"] {
+        if front.field(field).is_none() {
+            return Err(format!("Missing required field in frontmatter: {field}"));
+        }
+    }
+    let name = required(front, "name")?;
+    let description = required(front, "description")?;
+    Ok((names::strip(name), names::strip(description)))
+}
+
+/// The properties as the reference tool prints them: JSON, two spaces, ASCII only.
+pub fn properties(front: &Frontmatter) -> Result<String, String> {
+    let (name, description) = name_and_description(front)?;
+    let mut out = String::from("{\n  \"name\": ");
+    hash::string(name, &mut out);
+    out.push_str(",\n  \"description\": ");
+    hash::string(description, &mut out);
+    for field in ["license", "compatibility", "allowed-tools"] {
+        if let Some(entry) = front.field(field) {
+            out.push_str(&format!(",\n  \"{field}\": "));
+            json(&entry.value, 2, &mut out);
+        }
+    }
+    if let Some(entry) = front.field("metadata") {
+        metadata(&entry.value, &mut out);
+    }
+    out.push_str("\n}");
+    Ok(out)
+}
+
+/// `metadata`: values of a mapping become text as Python's `str` would write them; nothing empty is printed.
+fn metadata(node: &Node, out: &mut String) {
+    match &node.value {
+        Value::Mapping { entries, .. } if !entries.is_empty() => {
+            out.push_str(",\n  \"metadata\": {");
+            for (index, entry) in entries.iter().enumerate() {
+                out.push_str(if index == 0 { "\n    " } else { ",\n    " });
+                hash::string(entry.key.text().unwrap_or(""), out);
+                out.push_str(": ");
+                let value = entry.value.text().map_or_else(|| python_repr(&entry.value), str::to_owned);
+                hash::string(&value, out);
+            }
+            out.push_str("\n  }");
+        }
+        Value::Sequence { items, .. } if !items.is_empty() => {
+            out.push_str(",\n  \"metadata\": ");
+            json(node, 2, out);
+        }
+        Value::Scalar { text, .. } if !text.is_empty() => {
+            out.push_str(",\n  \"metadata\": ");
+            hash::string(text, out);
+        }
+        _ => {}
+    }
+}
+
+fn json(node: &Node, indent: usize, out: &mut String) {
+    let pad = |out: &mut String, width: usize| {
+        out.push('\n');
+        out.extend(std::iter::repeat_n(' ', width));
+    };
+    match &node.value {
+        Value::Scalar { text, .. } => hash::string(text, out),
+        Value::Sequence { items, .. } if items.is_empty() => out.push_str("[]"),
+        Value::Sequence { items, .. } => {
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                pad(out, indent + 2);
+                json(item, indent + 2, out);
+            }
+            pad(out, indent);
+            out.push(']');
+        }
+        Value::Mapping { entries, .. } if entries.is_empty() => out.push_str("{}"),
+        Value::Mapping { entries, .. } => {
+            out.push('{');
+            for (index, entry) in entries.iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                pad(out, indent + 2);
+                hash::string(entry.key.text().unwrap_or(""), out);
+                out.push_str(": ");
+                json(&entry.value, indent + 2, out);
+            }
+            pad(out, indent);
+            out.push('}');
+        }
+    }
+}
+
+/// A value as Python's `repr` writes it, every scalar being text.
+fn python_repr(node: &Node) -> String {
+    match &node.value {
+        Value::Scalar { text, .. } => python_text(text),
+        Value::Sequence { items, .. } => {
+            let items: Vec<String> = items.iter().map(python_repr).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Value::Mapping { entries, .. } => {
+            let pair =
+                |entry: &rep_model::yaml::Entry| format!("{}: {}", python_repr(&entry.key), python_repr(&entry.value));
+            format!("{{{}}}", entries.iter().map(pair).collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+fn python_text(text: &str) -> String {
+    let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
+    let mut out = String::from(quote);
+    for letter in text.chars() {
+        match letter {
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            same if same == quote => {
+                out.push('\\');
+                out.push(same);
+            }
+            control if u32::from(control) < 0x20 || control == '\u{7f}' => {
+                out.push_str(&format!("\\x{:02x}", u32::from(control)));
+            }
+            other => out.push(other),
+        }
+    }
+    out.push(quote);
+    out
+}
+
+/// The catalogue as the reference tool prints it: skills as name, description and location.
+pub fn prompt(skills: &[(String, String, String)]) -> String {
+    let mut lines = vec!["<available_skills>".to_owned()];
+    for (name, description, location) in skills {
+        lines.push("<skill>".to_owned());
+        for (tag, value) in [("name", name), ("description", description), ("location", location)] {
+            lines.push(format!("<{tag}>"));
+            lines.push(escape(value));
+            lines.push(format!("</{tag}>"));
+        }
+        lines.push("</skill>".to_owned());
+    }
+    lines.push("</available_skills>".to_owned());
+    lines.join("\n")
+}
+
+/// Escapes as Python's `html.escape` does, quotes too.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#x27;"),
+            other => out.push(other),
+        }
+    }
+    out
+}

@@ -1,0 +1,36 @@
+//! The list of all rules. One rule is one `.rs` and one `.md` in `rules/`, and one line here.
+
+use crate::rule::Rule;
+
+macro_rules! rules {
+    ($($module:ident,)*) => {
+        $(mod $module;)*
+
+        /// Every rule, sorted by name.
+        pub static RULES: &[&Rule] = &[$(&$module::RULE,)*];
+    };
+}
+
+rules! {
+    allow_unknown,
+    allow_unused,
+    allow_without_reason,
+    field_unknown,
+    frontmatter_missing,
+    link_target_missing,
+    name_differs_from_folder,
+    skill_md_missing,
+    skills_too_many,
+    value_not_allowed,
+}
+
+/// The rule of a name.
+pub fn rule(name: &str) -> Option<&'static Rule> {
+    RULES.binary_search_by_key(&name, |rule| rule.name).ok().map(|at| RULES[at])
+}
+
+/// The name of a rule most like a word that names none.
+pub fn nearest(word: &str) -> Option<&'static str> {
+    let scored = RULES.iter().map(|rule| (strsim::jaro_winkler(word, rule.name), rule.name));
+    scored.filter(|(score, _)| *score > 0.75).max_by(|one, two| one.0.total_cmp(&two.0)).map(|(_, name)| name)
+}

@@ -1,0 +1,13 @@
+use crate::profile::ALL;
+use crate::{Check, Cite, Levels, Rule};
+
+pub(super) static RULE: Rule = Rule {
+    name: "allow-unused",
+    summary: "a silence that silences nothing",
+    since: "0.1.0",
+    levels: Levels { warning: ALL, ..Levels::NONE },
+    cites: &[Cite::house("in-file silences")],
+    requirements: &[],
+    page: include_str!("allow_unused.md"),
+    check: Check::Parse,
+};

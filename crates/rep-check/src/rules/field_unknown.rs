@@ -1,0 +1,63 @@
+use rep_model::Skill;
+use rep_model::frontmatter::{CLAUDE_CODE_FIELDS, STANDARD_FIELDS, UNIVERSAL_FIELDS};
+
+use crate::engine::Findings;
+use crate::{Check, Cite, Level, Levels, Profile, Rule};
+
+pub(super) static RULE: Rule = Rule {
+    name: "field-unknown",
+    summary: "a top-level field that the profile does not know",
+    since: "0.1.0",
+    levels: Levels {
+        error: &[
+            Profile::AgentSkills,
+            Profile::Universal,
+            Profile::Portable,
+            Profile::ClaudeApi,
+            Profile::OpenAi,
+        ],
+        warning: &[Profile::Aam],
+        info: &[Profile::ClaudeCode],
+        unasked: Some(Level::Warning),
+    },
+    cites: &[
+        Cite::agentskills("field reference"),
+        Cite::universal("Appendix A, additionalProperties"),
+        Cite::evidence("§4: half of public skills carry such fields"),
+    ],
+    requirements: &["VAL-35", "VAL-36", "VAL-43"],
+    page: include_str!("field_unknown.md"),
+    check: Check::Skill(check),
+};
+
+fn check(skill: &Skill, findings: &mut Findings<'_>) {
+    let (Some(manifest), Some(front)) = (&skill.manifest, skill.front()) else { return };
+    for entry in front.fields() {
+        let key = entry.key.text().unwrap_or("?");
+        let is_standard = STANDARD_FIELDS.contains(&key);
+        let is_claude_code = CLAUDE_CODE_FIELDS.contains(&key);
+        if !is_standard {
+            let help = "move it below `metadata`, where clients keep their own fields";
+            findings
+                .add(manifest.file, entry.key.span, format!("field `{key}` is not one of the six standard fields"))
+                .path(key)
+                .help(help)
+                .only(&[Profile::AgentSkills, Profile::Portable, Profile::ClaudeApi, Profile::OpenAi]);
+        }
+        // What other dialects know is `field-not-universal`, a warning.
+        if !is_standard && !is_claude_code && !UNIVERSAL_FIELDS.contains(&key) && !key.starts_with("x-") {
+            findings
+                .add(manifest.file, entry.key.span, format!("field `{key}` is not in the Universal 2.1 schema"))
+                .path(key)
+                .help("move it below `extensions`, the place for custom data")
+                .only(&[Profile::Universal]);
+        }
+        if !is_standard && !is_claude_code {
+            findings
+                .add(manifest.file, entry.key.span, format!("field `{key}` is known to no host of this profile"))
+                .path(key)
+                .help("move it below `metadata`, where clients keep their own fields")
+                .only(&[Profile::Aam, Profile::ClaudeCode]);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+use rep_model::{Resolved, Skill, resolve};
+
+use crate::engine::Findings;
+use crate::profile::MARKDOWN;
+use crate::{Check, Cite, Levels, Rule};
+
+pub(super) static RULE: Rule = Rule {
+    name: "link-target-missing",
+    summary: "a link in the body leads to a file the skill does not have",
+    since: "0.1.0",
+    levels: Levels { warning: MARKDOWN, ..Levels::NONE },
+    cites: &[Cite::agentskills("file references"), Cite::evidence("§6: 20 of 22 such links were real faults")],
+    requirements: &["PKG-15"],
+    page: include_str!("link_target_missing.md"),
+    check: Check::Skill(check),
+};
+
+fn check(skill: &Skill, findings: &mut Findings<'_>) {
+    let Some(manifest) = &skill.manifest else { return };
+    if !skill.tree.left_out.is_empty() {
+        return;
+    }
+    for link in &manifest.outline().links {
+        let Some(path) = local_path(&link.target) else { continue };
+        let Resolved::Inside(inside) = resolve("", &path) else { continue };
+        if !skill.tree.has(&inside) {
+            findings
+                .add(manifest.file, link.span, format!("the link leads to `{path}`, which does not exist"))
+                .help("add the file, or mend the link; paths are relative to the skill's folder");
+        }
+    }
+}
+
+/// The path of a link that is meant for a file of the skill: no scheme, no fragment, not a placeholder.
+pub(super) fn local_path(target: &str) -> Option<String> {
+    let path = target.split(['#', '?']).next().unwrap_or("");
+    let has_scheme = path.split_once(':').is_some_and(|(scheme, _)| {
+        scheme.len() > 1 && scheme.chars().all(|letter| letter.is_ascii_alphanumeric() || "+-.".contains(letter))
+    });
+    let is_placeholder = path.contains(['<', '>', '{', '}', '$', '*', '|', ' ']) || path.contains("...");
+    // A link into the skill names a file with an ending, or a folder; `[0,2,4](MON/WED/FRI)` does not.
+    let last = path.rsplit('/').next().unwrap_or("");
+    let looks_like_file = last.contains('.') || path.ends_with('/');
+    if path.is_empty() || path.starts_with("//") || has_scheme || is_placeholder || !looks_like_file {
+        return None;
+    }
+    Some(percent_decode(path))
+}
+
+fn percent_decode(path: &str) -> String {
+    let bytes = path.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let code = path.get(at + 1..at + 3).and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        match (bytes[at], code) {
+            (b'%', Some(code)) => {
+                out.push(code);
+                at += 3;
+            }
+            (byte, _) => {
+                out.push(byte);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8(out).unwrap_or_else(|_| path.to_owned())
+}

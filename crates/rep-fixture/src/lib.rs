@@ -1,0 +1,11 @@
+//! For tests only: reads rule pages, makes scratch folders, drives the binary.
+//!
+//! Deals in plain paths and strings and depends on no crate of ours, so that every crate can
+//! use it in its own tests.
+#![expect(clippy::disallowed_methods, reason = "tests touch the disk and start the binary")]
+
+mod page;
+mod scratch;
+
+pub use page::{Example, Kind, Page};
+pub use scratch::{Run, Scratch};

@@ -1,0 +1,25 @@
+//! What a skill is: five dialects read into one model, with a byte span on every value.
+//!
+//! This crate is pure. It is handed bytes ([`SkillTree`]) and returns values; it never
+//! learns what a file system, a clock or a terminal is. Parsing never fails: whatever the
+//! bytes are, [`Skill::parse`] returns a skill and the list of its [`Fault`]s. Judging the
+//! skill is the business of `rep-check`.
+
+mod fault;
+pub mod frontmatter;
+pub mod hash;
+pub mod markdown;
+pub mod names;
+mod repair;
+mod skill;
+pub mod skill_md;
+mod source;
+mod tree;
+pub mod uasp;
+pub mod yaml;
+
+pub use fault::{Edit, Fault};
+pub use frontmatter::Frontmatter;
+pub use skill::{Manifest, Skill, ToolsJson, UaspFile};
+pub use source::{Position, Source, Span};
+pub use tree::{Content, Entry, Leads, Resolved, SkillTree, resolve};

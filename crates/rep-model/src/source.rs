@@ -1,0 +1,105 @@
+//! Text with byte spans, and where a byte stands for a person: line and column.
+
+use std::ops::Range;
+
+/// A half-open range of bytes in one file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Span {
+    /// The first byte.
+    pub start: usize,
+    /// One past the last byte.
+    pub end: usize,
+}
+
+impl Span {
+    /// Makes a span of the bytes `start..end`.
+    pub const fn new(start: usize, end: usize) -> Self {
+        Self { start, end }
+    }
+
+    /// Makes an empty span before the byte `at`.
+    pub const fn at(at: usize) -> Self {
+        Self { start: at, end: at }
+    }
+
+    /// The span as a range, for slicing.
+    pub const fn range(self) -> Range<usize> {
+        self.start..self.end
+    }
+
+    /// Whether `offset` lies inside.
+    pub const fn contains(self, offset: usize) -> bool {
+        self.start <= offset && offset < self.end
+    }
+}
+
+/// Where a byte stands: both numbers count from one, columns count code points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// The line.
+    pub line: usize,
+    /// The column, in code points.
+    pub column: usize,
+}
+
+/// The text of one file, as it was read.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Source {
+    text: String,
+}
+
+impl Source {
+    /// Wraps a text.
+    pub fn new(text: String) -> Self {
+        Self { text }
+    }
+
+    /// The whole text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The text of a span; empty where the span does not fit the text.
+    pub fn slice(&self, span: Span) -> &str {
+        self.text.get(span.range()).unwrap_or("")
+    }
+
+    /// Where a byte stands. An offset inside a character counts as its start, one past the end as the end.
+    pub fn position(&self, offset: usize) -> Position {
+        let mut offset = offset.min(self.text.len());
+        while !self.text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        let before = &self.text[..offset];
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        Position {
+            line: before.bytes().filter(|byte| *byte == b'\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+        }
+    }
+
+    /// The line that holds `offset`, without its line end, and the offset at which it starts.
+    pub fn line_at(&self, offset: usize) -> (usize, &str) {
+        let mut offset = offset.min(self.text.len());
+        while !self.text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        let start = self.text[..offset].rfind('\n').map_or(0, |newline| newline + 1);
+        let end = self.text[offset..].find('\n').map_or(self.text.len(), |newline| offset + newline);
+        (start, self.text[start..end].trim_end_matches('\r'))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_count_code_points_and_lines_count_newlines() {
+        let source = Source::new("ab\r\né😀x\n".to_owned());
+        assert_eq!(source.position(0), Position { line: 1, column: 1 });
+        assert_eq!(source.position(10), Position { line: 2, column: 3 });
+        assert_eq!(source.line_at(5), (4, "é😀x"));
+        assert_eq!(source.position(999).line, 3);
+    }
+}

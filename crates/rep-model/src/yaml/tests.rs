@@ -1,0 +1,108 @@
+use super::*;
+
+fn root(text: &str) -> Node {
+    let document = parse(text, 0);
+    assert_eq!(document.fatal(), None, "{text:?}");
+    document.root.expect("the document has a root")
+}
+
+fn core_json(text: &str) -> String {
+    core::json(&root(text)).to_string()
+}
+
+#[test]
+fn spans_cover_the_source_text_of_every_style() {
+    let text = "a: plain text\nb: 'it''s'\nc: \"x\\ny\"\nd: |\n  one\n  two\ne: [1, {f: 2}]\n";
+    let root = root(text);
+    let slice = |key: &str| {
+        let span = root.entry(key).unwrap().value.span;
+        &text[span.range()]
+    };
+    assert_eq!(slice("a"), "plain text");
+    assert_eq!(slice("b"), "'it''s'");
+    assert_eq!(slice("c"), "\"x\\ny\"");
+    assert_eq!(slice("d"), "|\n  one\n  two");
+    assert_eq!(slice("e"), "[1, {f: 2}]");
+}
+
+#[test]
+fn the_core_schema_types_numbers_booleans_and_nulls() {
+    assert_eq!(
+        core_json("[1, -2, 0o17, 0xff, 1.5, 1e3, true, False, ~, yes, 010, 2024-01-01, '1', .inf, 1_000]"),
+        r#"[1,-2,15,255,1.5,1000.0,true,false,null,"yes",10,"2024-01-01","1",".inf","1_000"]"#
+    );
+}
+
+#[test]
+fn pyyaml_types_what_yaml_1_1_typed() {
+    let cases = [
+        ("yes", pyyaml::Scalar::Bool(true)),
+        ("Off", pyyaml::Scalar::Bool(false)),
+        ("oFF", pyyaml::Scalar::Text),
+        ("y", pyyaml::Scalar::Text),
+        ("010", pyyaml::Scalar::Int("8".into())),
+        ("08", pyyaml::Scalar::Text),
+        ("0o17", pyyaml::Scalar::Text),
+        ("1_000", pyyaml::Scalar::Int("1000".into())),
+        ("1:30", pyyaml::Scalar::Int("90".into())),
+        ("-0b101", pyyaml::Scalar::Int("-5".into())),
+        ("0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF", pyyaml::Scalar::Int("5444517870735015415413993718908291383295".into())),
+        ("1e3", pyyaml::Scalar::Text),
+        ("1.0e3", pyyaml::Scalar::Text),
+        ("1.0e+3", pyyaml::Scalar::Float(1000.0)),
+        ("-.5", pyyaml::Scalar::Text),
+        (".5", pyyaml::Scalar::Float(0.5)),
+        ("1.", pyyaml::Scalar::Float(1.0)),
+        ("1:30.5", pyyaml::Scalar::Float(90.5)),
+        ("2024-01-01", pyyaml::Scalar::Timestamp),
+        ("2024-1-1", pyyaml::Scalar::Text),
+        ("2024-1-1 1:02:03", pyyaml::Scalar::Timestamp),
+        ("<<", pyyaml::Scalar::Merge),
+        ("~", pyyaml::Scalar::Null),
+    ];
+    for (text, expected) in cases {
+        let node = root(text);
+        assert_eq!(pyyaml::scalar(&node), Some(expected), "{text}");
+    }
+}
+
+#[test]
+fn duplicate_keys_are_found_at_the_second_one() {
+    let text = "a: 1\nb: {c: 1, c: 2}\na: 2\n";
+    let found = duplicate_keys(&root(text));
+    assert_eq!(found, vec![("c".to_owned(), Span::new(15, 16)), ("a".to_owned(), Span::new(21, 22))]);
+}
+
+#[test]
+fn a_billion_laughs_stop_at_the_node_limit() {
+    let mut text = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_owned();
+    for level in 1..12 {
+        let below = format!("*a{}", level - 1);
+        let items = vec![below; 9].join(", ");
+        text.push_str(&format!("a{level}: &a{level} [{items}]\n"));
+    }
+    let document = parse(&text, 0);
+    assert!(matches!(document.fatal(), Some((Trouble::TooComplex(_), _))), "{:?}", document.fatal());
+}
+
+#[test]
+fn ten_thousand_brackets_are_too_deep_and_nothing_worse() {
+    for open in ["[", "{", "- ", "? "] {
+        let document = parse(&open.repeat(10_000), 0);
+        assert!(document.root.is_none() && document.fatal().is_some(), "{open}");
+    }
+}
+
+#[test]
+fn an_alias_to_its_own_parent_is_an_error() {
+    let document = parse("a: &a [*a]\n", 0);
+    assert!(document.fatal().is_some());
+}
+
+#[test]
+fn comments_are_kept_with_their_place() {
+    let text = "# one\na: 1 # two\n";
+    let document = parse(text, 0);
+    let comments: Vec<&str> = document.comments.iter().map(|span| &text[span.range()]).collect();
+    assert_eq!(comments, ["# one", "# two"]);
+}

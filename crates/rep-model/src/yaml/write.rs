@@ -1,0 +1,111 @@
+//! Writing values as block YAML that every reader types the same way.
+
+use serde_json::Value as Json;
+
+use super::{Node, Style, Value, core, pyyaml};
+use crate::Span;
+
+/// Writes a JSON value as a block document. Text that YAML 1.1 or 1.2 would take for something else is quoted.
+pub fn write(value: &Json) -> String {
+    let mut out = String::new();
+    match value {
+        Json::Object(map) if !map.is_empty() => block(value, 0, &mut out),
+        Json::Array(items) if !items.is_empty() => block(value, 0, &mut out),
+        _ => {
+            inline(value, &mut out);
+            out.push('\n');
+        }
+    }
+    out
+}
+
+fn block(value: &Json, indent: usize, out: &mut String) {
+    match value {
+        Json::Object(map) => {
+            for (key, value) in map {
+                pad(indent, out);
+                out.push_str(&text(key));
+                out.push(':');
+                below(value, indent + 2, out);
+            }
+        }
+        Json::Array(items) => {
+            for item in items {
+                pad(indent, out);
+                out.push('-');
+                below(item, indent + 2, out);
+            }
+        }
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => inline(value, out),
+    }
+}
+
+fn below(value: &Json, indent: usize, out: &mut String) {
+    let is_filled = match value {
+        Json::Object(map) => !map.is_empty(),
+        Json::Array(items) => !items.is_empty(),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => false,
+    };
+    if is_filled {
+        out.push('\n');
+        block(value, indent, out);
+    } else {
+        out.push(' ');
+        inline(value, out);
+        out.push('\n');
+    }
+}
+
+fn inline(value: &Json, out: &mut String) {
+    match value {
+        Json::Null => out.push_str("null"),
+        Json::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+        Json::Number(number) => out.push_str(&number.to_string()),
+        Json::String(value) => out.push_str(&text(value)),
+        Json::Array(_) => out.push_str("[]"),
+        Json::Object(_) => out.push_str("{}"),
+    }
+}
+
+fn pad(indent: usize, out: &mut String) {
+    out.extend(std::iter::repeat_n(' ', indent));
+}
+
+/// Text, plain where that is safe and in double quotes elsewhere.
+fn text(value: &str) -> String {
+    if is_plain_safe(value) { value.to_owned() } else { quote_double(value) }
+}
+
+fn is_plain_safe(value: &str) -> bool {
+    let is_simple = |letter: char| letter.is_alphanumeric() || " _-./()+,;".contains(letter);
+    value.starts_with(char::is_alphanumeric) && !value.ends_with(' ') && value.chars().all(is_simple) && {
+        let node = Node {
+            span: Span::default(),
+            value: Value::Scalar { text: value.to_owned(), style: Style::Plain },
+            tag: None,
+        };
+        core::scalar(&node) == Some(core::Scalar::Text) && pyyaml::scalar(&node) == Some(pyyaml::Scalar::Text)
+    }
+}
+
+/// Text in double quotes, on one line.
+pub fn quote_double(value: &str) -> String {
+    let mut out = String::with_capacity(value.len() + 2);
+    out.push('"');
+    for letter in value.chars() {
+        match letter {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            control if control.is_control() || matches!(control, '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{feff}') => {
+                out.push_str(&format!("\\u{:04x}", u32::from(control)));
+            }
+            '\u{fffe}' | '\u{ffff}' => out.push_str(&format!("\\u{:04x}", u32::from(letter))),
+            other => out.push(other),
+        }
+    }
+    out.push('"');
+    out
+}
