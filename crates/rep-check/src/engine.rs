@@ -213,12 +213,15 @@ fn judge(skill: &Skill, rule: &'static Rule, draft: Draft, active: &Active, opti
 fn facts(skill: &Skill, profiles: Vec<Profile>) -> Facts {
     let file = skill.manifest.as_ref().map_or("", |manifest| manifest.file);
     let front = skill.front();
-    let name = front.and_then(rep_model::Frontmatter::name);
+    let of_front = front.and_then(rep_model::Frontmatter::name).map(|name| (file, name));
+    let of_uasp = || skill.uasp.iter().find_map(|uasp| Some((uasp.file.as_str(), uasp.view()?.meta("name")?)));
+    let name = of_front.or_else(of_uasp);
+    let strip = |text: rep_model::frontmatter::Text<'_>| rep_model::names::strip(text.value).to_owned();
     let depends_on = front.map(rep_model::Frontmatter::depends_on).unwrap_or_default();
     Facts {
-        name: name.map(|name| (rep_model::names::strip(name.value).to_owned(), Place::of(skill, file, name.span()))),
+        name: name.map(|(file, name)| (strip(name), Place::of(skill, file, name.span()))),
         place: Place::of(skill, file, Span::default()),
-        depends_on: depends_on.into_iter().map(|id| (id.value.to_owned(), Place::of(skill, file, id.span()))).collect(),
+        depends_on: depends_on.into_iter().map(|id| (strip(id), Place::of(skill, file, id.span()))).collect(),
         has_manifest: skill.manifest.is_some(),
         profiles,
     }
@@ -227,6 +230,7 @@ fn facts(skill: &Skill, profiles: Vec<Profile>) -> Facts {
 /// Judges what only shows when skills are seen together.
 pub fn check_set(facts: &[Facts], options: &Options) -> Vec<Finding> {
     let mut findings = Vec::new();
+    let mut names = facts.iter().filter_map(|fact| Some(fact.name.as_ref()?.0.clone())).collect();
     for rule in RULES.iter().copied() {
         let Check::Set(look) = rule.check else { continue };
         let judged = |fact: &&Facts| {
@@ -241,8 +245,9 @@ pub fn check_set(facts: &[Facts], options: &Options) -> Vec<Finding> {
         profiles.sort_unstable();
         profiles.dedup();
         let active = Active { profiles, is_asked: !options.profiles.is_empty() };
-        let mut found = SetFindings::default();
+        let mut found = SetFindings { drafts: Vec::new(), names, skills: facts.len() };
         look(&concerned, &mut found);
+        names = found.names;
         for (place, message, help, at) in found.drafts {
             let level = match options.levels.get(rule.name) {
                 Some(None) => continue,

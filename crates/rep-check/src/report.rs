@@ -97,9 +97,23 @@ pub struct Facts {
 #[derive(Default)]
 pub struct SetFindings {
     pub(crate) drafts: Vec<(Place, String, String, Option<String>)>,
+    /// The names of all skills that were looked at, also of those the rule does not concern.
+    pub(crate) names: std::collections::BTreeSet<String>,
+    /// How many skills were looked at.
+    pub(crate) skills: usize,
 }
 
 impl SetFindings {
+    /// Whether a skill that was looked at has this name.
+    pub fn is_name(&self, name: &str) -> bool {
+        self.names.contains(name)
+    }
+
+    /// How many skills were looked at, also those the rule does not concern.
+    pub fn skills(&self) -> usize {
+        self.skills
+    }
+
     /// Adds a finding at a place.
     pub fn add(&mut self, place: &Place, message: String, help: &str) {
         self.drafts.push((place.clone(), message, help.to_owned(), None));

@@ -37,6 +37,8 @@ pub(crate) enum Shape {
     ListOfSome(&'static Shape),
     /// Text or a list of texts.
     TextOrList,
+    /// Text or null.
+    TextOrNull,
     /// A mapping with these fields.
     Fields(&'static Fields),
 }
@@ -106,7 +108,8 @@ pub(crate) fn misfits(skill: &Skill, strict_schema: bool) -> Vec<Misfit> {
         fitting.fit(root, &tables::TOOLS_JSON.1, "");
     }
     for uasp in &skill.uasp {
-        let Some(root) = &uasp.root else { continue };
+        // A root that is no mapping is `uasp-not-mapping`.
+        let Some(root) = uasp.root.as_ref().filter(|root| root.entries().is_some()) else { continue };
         let typing = if strict_schema { Typing::Pyyaml } else { Typing::Core };
         let shape = if strict_schema { &tables::UASP_STRICT } else { &tables::UASP };
         let mut fitting = Fitting { file: &uasp.file, typing, profiles: &[Profile::Uasp], out: &mut out };
@@ -200,6 +203,11 @@ impl Fitting<'_> {
                 if node.items().is_some() {
                     self.list(node, shape, &Shape::Text, path);
                 } else {
+                    self.expect(node, path, "text");
+                }
+            }
+            Shape::TextOrNull => {
+                if self.kind(node) != "null" {
                     self.expect(node, path, "text");
                 }
             }

@@ -5,6 +5,8 @@
 //! `file=skill-{1..21}/SKILL.md` stands for 21 files, `{}` in the text for the number;
 //! `link=TARGET` makes the file a link, `mode=x` executable; `profile=NAME` behind `report`
 //! names the profile, and the escapes `\\r`, `\\0`, `\\u{feff}` work when the info line says `escaped`.
+//!
+//! `repeat=N` lets the last line of the file stand N times, for files that are long.
 
 use std::ops::Range;
 
@@ -72,7 +74,7 @@ impl Page {
                 Some((fence, info, from)) => {
                     if bare == fence {
                         if let Some(example) = examples.last_mut() {
-                            take(example, info, &text[*from..start], *from..start);
+                            take(example, info, &repeated(info, &text[*from..start]), *from..start);
                         }
                         open = None;
                     }
@@ -96,6 +98,13 @@ impl Page {
         }
         Page { examples }
     }
+}
+
+/// The text of a fence, its last line as often as `repeat=` says.
+fn repeated(info: &str, text: &str) -> String {
+    let times = info.split_whitespace().find_map(|word| word.strip_prefix("repeat=")?.parse().ok());
+    let last = text.trim_end_matches('\n').rfind('\n').map_or(0, |newline| newline + 1);
+    format!("{}{}", &text[..last], text[last..].repeat(times.unwrap_or(1)))
 }
 
 fn take(example: &mut Example, info: &str, text: &str, range: Range<usize>) {

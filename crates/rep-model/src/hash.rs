@@ -4,6 +4,7 @@
 //! turned into faults with a place.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 
@@ -77,6 +78,16 @@ impl Key {
         }
     }
 
+    /// A text that is the same for equal keys; `None` for keys that equal no other.
+    fn identity(&self) -> Option<String> {
+        match self {
+            Key::Text(text) => Some(format!("t{text}")),
+            // Adding zero makes one of the two zeroes.
+            Key::Number { value, digits, .. } => (!value.is_nan()).then(|| format!("n{} {digits}", value + 0.0)),
+            Key::Null => None,
+        }
+    }
+
     /// Python compares text with text and numbers with numbers, and refuses the rest.
     fn compare(&self, other: &Key) -> Option<Ordering> {
         match (self, other) {
@@ -92,19 +103,19 @@ impl Key {
 
 fn mapping(node: &Node, place: Place, out: &mut String) -> Result<(), Unhashable> {
     let mut pairs: Vec<(Key, &Node, Span)> = Vec::new();
-    collect(node, &mut pairs, 0)?;
+    collect(node, &mut pairs, &mut BTreeMap::new(), 0)?;
     if place == Place::Meta {
         pairs.retain(|(key, ..)| !matches!(key, Key::Text(text) if text == "version"));
     }
-    for (index, (key, _, span)) in pairs.iter().enumerate() {
-        for (other, ..) in &pairs[..index] {
-            if key.compare(other).is_none() {
-                return Err(Unhashable::new(
-                    *span,
-                    format!("key `{}` is of another type than the keys beside it", key.printed()),
-                    "quote the keys, so that all of them are text",
-                ));
-            }
+    // Keys of one type compare with each other, so looking at neighbours finds the first stranger.
+    for pair in pairs.windows(2) {
+        let (key, _, span) = &pair[1];
+        if key.compare(&pair[0].0).is_none() {
+            return Err(Unhashable::new(
+                *span,
+                format!("key `{}` is of another type than the keys beside it", key.printed()),
+                "quote the keys, so that all of them are text",
+            ));
         }
     }
     pairs.sort_by(|(one, ..), (two, ..)| one.compare(two).unwrap_or(Ordering::Equal));
@@ -123,7 +134,14 @@ fn mapping(node: &Node, place: Place, out: &mut String) -> Result<(), Unhashable
 }
 
 /// Gathers the pairs of a mapping, those merged in by `<<` first, as PyYAML does.
-fn collect<'a>(node: &'a Node, pairs: &mut Vec<(Key, &'a Node, Span)>, depth: usize) -> Result<(), Unhashable> {
+///
+/// `places` holds where each key stands in `pairs`.
+fn collect<'a>(
+    node: &'a Node,
+    pairs: &mut Vec<(Key, &'a Node, Span)>,
+    places: &mut BTreeMap<String, usize>,
+    depth: usize,
+) -> Result<(), Unhashable> {
     let entries = node.entries().unwrap_or(&[]);
     let is_merge = |entry: &Entry| pyyaml::scalar(&entry.key) == Some(Scalar::Merge);
     for entry in entries.iter().filter(|entry| is_merge(entry)) {
@@ -138,14 +156,14 @@ fn collect<'a>(node: &'a Node, pairs: &mut Vec<(Key, &'a Node, Span)>, depth: us
             return Err(bad());
         }
         match &entry.value.value {
-            Value::Mapping { .. } => collect(&entry.value, pairs, depth + 1)?,
+            Value::Mapping { .. } => collect(&entry.value, pairs, places, depth + 1)?,
             // The first of a list wins, so it is put in last.
             Value::Sequence { items, .. } => {
                 for item in items.iter().rev() {
                     if item.entries().is_none() {
                         return Err(bad());
                     }
-                    collect(item, pairs, depth + 1)?;
+                    collect(item, pairs, places, depth + 1)?;
                 }
             }
             Value::Scalar { .. } => return Err(bad()),
@@ -154,8 +172,8 @@ fn collect<'a>(node: &'a Node, pairs: &mut Vec<(Key, &'a Node, Span)>, depth: us
     let merged = pairs.len();
     for entry in entries.iter().filter(|entry| !is_merge(entry)) {
         let key = key(&entry.key)?;
-        let same = |(other, ..): &(Key, &Node, Span)| key.compare(other) == Some(Ordering::Equal);
-        match pairs.iter().position(same) {
+        let identity = key.identity();
+        match identity.as_ref().and_then(|identity| places.get(identity).copied()) {
             Some(at) if at >= merged => {
                 return Err(Unhashable::new(
                     entry.key.span,
@@ -164,7 +182,10 @@ fn collect<'a>(node: &'a Node, pairs: &mut Vec<(Key, &'a Node, Span)>, depth: us
                 ));
             }
             Some(at) => pairs[at] = (key, &entry.value, entry.key.span),
-            None => pairs.push((key, &entry.value, entry.key.span)),
+            None => {
+                places.extend(identity.map(|identity| (identity, pairs.len())));
+                pairs.push((key, &entry.value, entry.key.span));
+            }
         }
     }
     Ok(())

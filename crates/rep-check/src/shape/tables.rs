@@ -142,10 +142,15 @@ static PMCP: Fields = Fields {
     rest: Rest::Allowed,
 };
 
+/// The contract strips blanks from text before it looks.
+fn is_padded_id(text: &str) -> bool {
+    names::is_id(names::strip(text))
+}
+
 static PMCP_BLOCK: Fields = Fields {
     required: &["id", "version", "capabilities"],
     known: &[
-        ("id", Shape::TextLike { is: names::is_id, name: "lower-case letters, digits and hyphens, a letter first" }),
+        ("id", Shape::TextLike { is: is_padded_id, name: "lower-case letters, digits and hyphens, a letter first" }),
         ("version", Shape::Text),
         ("tags", TEXTS),
         ("capabilities", Shape::ListOfSome(&Shape::Text)),
@@ -335,7 +340,7 @@ macro_rules! root {
     };
 }
 
-/// UASP §3.1 as its own examples need it: lists in `reference`, nested features, a null `default`.
+/// UASP §3.1 as its own examples need it: lists in `reference`, a null `default`.
 pub(super) static UASP: Shape = root!(
     &Shape::Fields(&Fields {
         required: &[],
@@ -344,7 +349,7 @@ pub(super) static UASP: Shape = root!(
     }),
     &Shape::Fields(&Fields {
         required: &["name", "purpose"],
-        known: &[("name", Shape::Text), ("purpose", Shape::Text), ("default", Shape::Any)],
+        known: &[("name", Shape::Text), ("purpose", Shape::Text), ("default", Shape::TextOrNull)],
         rest: Rest::Allowed,
     })
 );

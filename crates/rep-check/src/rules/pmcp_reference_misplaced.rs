@@ -1,0 +1,25 @@
+use rep_model::Skill;
+
+use super::pmcp_reference_outside::{Refused, references};
+use crate::engine::Findings;
+use crate::{Check, Cite, Levels, Profile, Rule};
+
+pub(super) static RULE: Rule = Rule {
+    name: "pmcp-reference-misplaced",
+    summary: "a reference that lies elsewhere than below `references/`",
+    since: "0.1.0",
+    levels: Levels { error: &[Profile::Pmcp], ..Levels::NONE },
+    cites: &[Cite::pmcp("ReferenceEntry.validate_reference_path")],
+    requirements: &["VAL-60"],
+    page: include_str!("pmcp_reference_misplaced.md"),
+    check: Check::Skill(check),
+};
+
+fn check(skill: &Skill, findings: &mut Findings<'_>) {
+    for reference in references(skill).iter().filter(|reference| reference.place == Err(Refused::Misplaced)) {
+        findings
+            .add(reference.file, reference.path.span(), format!("reference path `{}` is not below `references/`", reference.path.value))
+            .path(&reference.field)
+            .help("move the file below `references/`, and name it from there");
+    }
+}

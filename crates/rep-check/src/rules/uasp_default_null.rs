@@ -1,0 +1,32 @@
+use rep_model::Skill;
+
+use crate::engine::Findings;
+use crate::{Check, Cite, Levels, Profile, Rule};
+
+pub(super) static RULE: Rule = Rule {
+    name: "uasp-default-null",
+    summary: "a default that is null",
+    since: "0.1.0",
+    levels: Levels { warning: &[Profile::Uasp], ..Levels::NONE },
+    cites: &[Cite::uasp("§3.1, EnvironmentVar"), Cite::uasp("§5.11")],
+    requirements: &["US-21"],
+    page: include_str!("uasp_default_null.md"),
+    check: Check::Skill(check),
+};
+
+fn check(skill: &Skill, findings: &mut Findings<'_>) {
+    // Taken to the letter the schema refuses null, which is `field-type`.
+    if findings.strict_schema() {
+        return;
+    }
+    for uasp in &skill.uasp {
+        let items = uasp.root.as_ref().and_then(|root| root.get("environment")?.items()).unwrap_or(&[]);
+        for (index, item) in items.iter().enumerate() {
+            let Some(entry) = item.entry("default").filter(|entry| entry.value.is_null()) else { continue };
+            findings
+                .add(&uasp.file, entry.key.span, "`default` is null, where the schema wants text")
+                .path(format!("environment[{index}].default"))
+                .help("leave the field out where there is no default");
+        }
+    }
+}

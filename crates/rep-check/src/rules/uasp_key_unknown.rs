@@ -1,0 +1,61 @@
+use rep_model::Skill;
+use rep_model::uasp::SECTIONS;
+use rep_model::yaml::Node;
+
+use crate::engine::Findings;
+use crate::{Check, Cite, Levels, Profile, Rule};
+
+pub(super) static RULE: Rule = Rule {
+    name: "uasp-key-unknown",
+    summary: "a section that UASP does not know",
+    since: "0.1.0",
+    levels: Levels { info: &[Profile::Uasp], ..Levels::NONE },
+    cites: &[Cite::uasp("§3.1, properties")],
+    requirements: &["US-01"],
+    page: include_str!("uasp_key_unknown.md"),
+    check: Check::Skill(check),
+};
+
+/// The fields of `meta`.
+const META: [&str; 4] = ["name", "version", "type", "description"];
+
+fn check(skill: &Skill, findings: &mut Findings<'_>) {
+    for uasp in &skill.uasp {
+        let Some(root) = uasp.root.as_ref() else { continue };
+        strangers(root, &uasp.file, "", &SECTIONS, findings);
+        if let Some(meta) = root.get("meta") {
+            strangers(meta, &uasp.file, "meta", &META, findings);
+        }
+    }
+}
+
+fn strangers(node: &Node, file: &str, path: &str, known: &[&str], findings: &mut Findings<'_>) {
+    for entry in node.entries().unwrap_or(&[]) {
+        let Some(key) = entry.key.text().filter(|key| !key.starts_with("x-") && *key != "<<") else { continue };
+        if known.contains(&key) {
+            continue;
+        }
+        let (what, at) = if path.is_empty() { ("section", key.to_owned()) } else { ("field of `meta`", format!("{path}.{key}")) };
+        let draft = findings.add(file, entry.key.span, format!("`{key}` is no {what} that UASP knows"));
+        draft.path(at).help(match nearest(key, known) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "readers pass over it; remove it, or start it with `x-` to say that it is yours".to_owned(),
+        });
+    }
+}
+
+/// A key short enough to be shown with everything below it.
+pub(super) fn cut(key: &str) -> &str {
+    key.char_indices().nth(100).map_or(key, |(end, _)| &key[..end])
+}
+
+/// The word most like another, where one is like it at all.
+pub(super) fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
+    // Likeness costs the square of the length, and a long word is no slip of the pen.
+    if word.len() > 64 {
+        return None;
+    }
+    let short = known.iter().filter(|name| name.len() <= 64);
+    let scored = short.map(|name| (strsim::jaro_winkler(word, name), *name));
+    scored.filter(|(score, _)| *score > 0.8).max_by(|one, two| one.0.total_cmp(&two.0)).map(|(_, name)| name)
+}

@@ -1,0 +1,39 @@
+use rep_model::yaml::{Entry, Node};
+use rep_model::{Resolved, Skill, resolve};
+
+use super::link_target_missing::local_path;
+use crate::engine::Findings;
+use crate::{Check, Cite, Levels, Profile, Rule};
+
+pub(super) static RULE: Rule = Rule {
+    name: "uasp-path-missing",
+    summary: "a path to a file the skill does not have",
+    since: "0.1.0",
+    levels: Levels { warning: &[Profile::Uasp], ..Levels::NONE },
+    cites: &[Cite::uasp("§5.10"), Cite::uasp("§5.12")],
+    requirements: &["US-20", "US-22", "PKG-13"],
+    page: include_str!("uasp_path_missing.md"),
+    check: Check::Skill(check),
+};
+
+fn check(skill: &Skill, findings: &mut Findings<'_>) {
+    if skill.tree.is_lone_file || !skill.tree.left_out.is_empty() {
+        return;
+    }
+    for uasp in &skill.uasp {
+        let Some(view) = uasp.view() else { continue };
+        let of_template = |entry: &Entry| Some((format!("templates.{}", entry.key.text()?), entry.value.get("path")?.clone()));
+        let of_source = |(index, source): (usize, &Node)| Some((format!("sources[{index}]"), source.get("path")?.clone()));
+        let templates = view.templates().iter().filter_map(of_template);
+        for (owner, path) in templates.chain(view.sources().iter().enumerate().filter_map(of_source)) {
+            let Some(inside) = path.text().and_then(local_path).map(|path| resolve("", &path)) else { continue };
+            let Resolved::Inside(inside) = inside else { continue };
+            if !skill.tree.has(&inside) {
+                findings
+                    .add(&uasp.file, path.span, format!("`{inside}` does not exist"))
+                    .path(format!("{owner}.path"))
+                    .help("add the file, or mend the path; it is relative to the skill's folder");
+            }
+        }
+    }
+}

@@ -1,0 +1,37 @@
+use rep_model::Skill;
+
+use crate::engine::Findings;
+use crate::{Check, Cite, Levels, Profile, Rule};
+
+pub(super) static RULE: Rule = Rule {
+    name: "uasp-section-not-applicable",
+    summary: "a section that does not apply to skills of this type",
+    since: "0.1.0",
+    levels: Levels { warning: &[Profile::Uasp], ..Levels::NONE },
+    cites: &[Cite::uasp("§4.3")],
+    requirements: &["US-23"],
+    page: include_str!("uasp_section_not_applicable.md"),
+    check: Check::Skill(check),
+};
+
+/// The sections marked as not applicable to `knowledge`; every other type may use all of them.
+const NOT_FOR_KNOWLEDGE: [&str; 4] = ["state", "commands", "global_flags", "templates"];
+
+fn check(skill: &Skill, findings: &mut Findings<'_>) {
+    for uasp in &skill.uasp {
+        let Some(view) = uasp.view() else { continue };
+        if view.meta("type").is_none_or(|kind| kind.value != "knowledge") {
+            continue;
+        }
+        for section in NOT_FOR_KNOWLEDGE {
+            let Some(entry) = view.0.entry(section) else { continue };
+            let size = entry.value.entries().map(<[_]>::len).or(entry.value.items().map(<[_]>::len)).unwrap_or(0);
+            if size > 0 {
+                findings
+                    .add(&uasp.file, entry.key.span, format!("`{section}` does not apply to a `knowledge` skill"))
+                    .path(section)
+                    .help("remove the section, or make the type `cli`, `api` or `hybrid`");
+            }
+        }
+    }
+}
