@@ -1,6 +1,7 @@
 //! Text with byte spans, and where a byte stands for a person: line and column.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// A half-open range of bytes in one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -43,15 +44,25 @@ pub struct Position {
 }
 
 /// The text of one file, as it was read.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Source {
     text: String,
+    /// Where each line starts, worked out on first use: a report asks for thousands of positions.
+    lines: OnceLock<Vec<usize>>,
 }
+
+impl PartialEq for Source {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Source {}
 
 impl Source {
     /// Wraps a text.
     pub fn new(text: String) -> Self {
-        Self { text }
+        Self { text, lines: OnceLock::new() }
     }
 
     /// The whole text.
@@ -70,12 +81,12 @@ impl Source {
         while !self.text.is_char_boundary(offset) {
             offset -= 1;
         }
-        let before = &self.text[..offset];
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        Position {
-            line: before.bytes().filter(|byte| *byte == b'\n').count() + 1,
-            column: before[line_start..].chars().count() + 1,
-        }
+        let lines = self.lines.get_or_init(|| {
+            [0].into_iter().chain(self.text.match_indices('\n').map(|(newline, _)| newline + 1)).collect()
+        });
+        let line = lines.partition_point(|start| *start <= offset);
+        let line_start = lines[line - 1];
+        Position { line, column: self.text[line_start..offset].chars().count() + 1 }
     }
 
     /// The line that holds `offset`, without its line end, and the offset at which it starts.

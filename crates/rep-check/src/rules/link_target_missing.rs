@@ -41,7 +41,9 @@ pub(super) fn local_path(target: &str) -> Option<String> {
     // A link into the skill names a file with an ending, or a folder; `[0,2,4](MON/WED/FRI)` does not.
     let last = path.rsplit('/').next().unwrap_or("");
     let looks_like_file = last.contains('.') || path.ends_with('/');
-    if path.is_empty() || path.starts_with("//") || has_scheme || is_placeholder || !looks_like_file {
+    // Markdown makes a link of `<me@example.com>`, and leaves out the scheme.
+    let is_mail = path.contains('@') && !path.contains('/');
+    if path.is_empty() || path.starts_with("//") || has_scheme || is_placeholder || is_mail || !looks_like_file {
         return None;
     }
     Some(percent_decode(path))

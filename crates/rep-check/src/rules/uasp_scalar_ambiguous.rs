@@ -53,7 +53,7 @@ fn walk(node: &Node, path: &mut String, found: &mut BTreeMap<Span, (String, Stri
         }
         Value::Sequence { items, .. } => {
             for (index, item) in items.iter().enumerate() {
-                path.push_str(&format!("[{index}]"));
+                path.extend(["[", &index.to_string(), "]"]);
                 walk(item, path, found);
                 path.truncate(above);
             }
