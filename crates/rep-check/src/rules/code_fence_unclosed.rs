@@ -24,8 +24,9 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let body_end = manifest.body_span().start + manifest.body().trim_end().len();
     if fence.span.end >= body_end {
         let first_line = manifest.source.slice(fence.span).lines().next().map_or(0, str::len);
+        let opening = Span::new(fence.span.start, fence.span.start + first_line);
         findings
-            .add(manifest.file, Span::new(fence.span.start, fence.span.start + first_line), "the code block is never closed")
+            .add(manifest.file, opening, "the code block is never closed")
             .help("close it; where a block shows fences itself, give it more backticks than they have");
     }
 }

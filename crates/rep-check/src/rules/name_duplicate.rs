@@ -11,7 +11,11 @@ pub(super) static RULE: Rule = Rule {
     summary: "two skills of one set bear the same name",
     since: "0.1.0",
     levels: Levels { error: &[Profile::Pmcp, Profile::Mcp], warning: &[Profile::ClaudeApi], ..Levels::NONE },
-    cites: &[Cite::pmcp("frontmatter mapping, id"), Cite::client_guide("handling name collisions"), Cite::host("mcp: skill addresses")],
+    cites: &[
+        Cite::pmcp("frontmatter mapping, id"),
+        Cite::client_guide("handling name collisions"),
+        Cite::host("mcp: skill addresses"),
+    ],
     requirements: &["DISC-13"],
     page: include_str!("name_duplicate.md"),
     check: Check::Set(check),

@@ -88,7 +88,10 @@ fn walk<'a>(node: &'a Node, path: &mut String, found: &mut Vec<(&'a Node, String
 }
 
 fn is_machine_path(text: &str) -> bool {
-    let has_drive = matches!(text.as_bytes(), [drive, b':', b'\\' | b'/', next, ..] if drive.is_ascii_alphabetic() && *next != b'/');
+    let has_drive = match text.as_bytes() {
+        [drive, b':', b'\\' | b'/', next, ..] => drive.is_ascii_alphabetic() && *next != b'/',
+        _ => false,
+    };
     let has_root = ROOTS.iter().any(|root| text.len() > root.len() && text.starts_with(root));
     let is_pattern = text.contains(|letter: char| letter.is_whitespace() || "{}<>$*".contains(letter));
     (has_drive || has_root) && !is_pattern

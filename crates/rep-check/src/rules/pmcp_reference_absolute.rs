@@ -17,8 +17,9 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     for reference in references(skill).iter().filter(|reference| reference.place == Err(Refused::Absolute)) {
+        let message = format!("reference path `{}` is absolute", reference.path.value);
         findings
-            .add(reference.file, reference.path.span(), format!("reference path `{}` is absolute", reference.path.value))
+            .add(reference.file, reference.path.span(), message)
             .path(&reference.field)
             .help("write the path from the skill's folder, such as `references/guide.md`");
     }

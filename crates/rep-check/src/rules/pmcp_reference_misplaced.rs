@@ -17,8 +17,9 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     for reference in references(skill).iter().filter(|reference| reference.place == Err(Refused::Misplaced)) {
+        let message = format!("reference path `{}` is not below `references/`", reference.path.value);
         findings
-            .add(reference.file, reference.path.span(), format!("reference path `{}` is not below `references/`", reference.path.value))
+            .add(reference.file, reference.path.span(), message)
             .path(&reference.field)
             .help("move the file below `references/`, and name it from there");
     }

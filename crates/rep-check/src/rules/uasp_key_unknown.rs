@@ -35,7 +35,10 @@ fn strangers(node: &Node, file: &str, path: &str, known: &[&str], findings: &mut
         if known.contains(&key) {
             continue;
         }
-        let (what, at) = if path.is_empty() { ("section", key.to_owned()) } else { ("field of `meta`", format!("{path}.{key}")) };
+        let (what, at) = match path {
+            "" => ("section", key.to_owned()),
+            path => ("field of `meta`", format!("{path}.{key}")),
+        };
         let draft = findings.add(file, entry.key.span, format!("`{key}` is no {what} that UASP knows"));
         draft.path(at).help(match nearest(key, known) {
             Some(near) => format!("did you mean `{near}`?"),

@@ -1,4 +1,3 @@
-use rep_model::yaml::{Entry, Node};
 use rep_model::{Resolved, Skill, resolve};
 
 use super::link_target_missing::local_path;
@@ -22,16 +21,21 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     }
     for uasp in &skill.uasp {
         let Some(view) = uasp.view() else { continue };
-        let of_template = |entry: &Entry| Some((format!("templates.{}", entry.key.text()?), entry.value.get("path")?.clone()));
-        let of_source = |(index, source): (usize, &Node)| Some((format!("sources[{index}]"), source.get("path")?.clone()));
-        let templates = view.templates().iter().filter_map(of_template);
-        for (owner, path) in templates.chain(view.sources().iter().enumerate().filter_map(of_source)) {
+        let templates = view.templates().iter().filter_map(|template| {
+            let name = template.key.text()?;
+            Some((format!("templates.{name}.path"), template.value.get("path")?))
+        });
+        let sources = view.sources().iter().enumerate().filter_map(|(index, source)| {
+            let path = source.get("path")?;
+            Some((format!("sources[{index}].path"), path))
+        });
+        for (field, path) in templates.chain(sources) {
             let Some(inside) = path.text().and_then(local_path).map(|path| resolve("", &path)) else { continue };
             let Resolved::Inside(inside) = inside else { continue };
             if !skill.tree.has(&inside) {
                 findings
                     .add(&uasp.file, path.span, format!("`{inside}` does not exist"))
-                    .path(format!("{owner}.path"))
+                    .path(field)
                     .help("add the file, or mend the path; it is relative to the skill's folder");
             }
         }

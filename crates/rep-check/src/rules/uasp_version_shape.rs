@@ -23,7 +23,7 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         if !is_misshapen(version) {
             continue;
         }
-        let message = format!("version `{}` is not 8 hexadecimal digits", version.value);
+        let message = format!("version `{}` is not 8 hexadecimal digits", version.value.trim());
         let draft = findings.add(&uasp.file, version.span(), message);
         draft.path("meta.version").help("the version is a hash of the content; `rep hash --update` writes it");
         if let Some(computed) = computed(uasp) {

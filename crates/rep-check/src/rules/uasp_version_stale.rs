@@ -21,8 +21,9 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         // What is no hash at all is `uasp-version-shape`.
         let Some(computed) = computed(uasp).filter(|_| !is_misshapen(version)) else { continue };
         if version.value != computed {
+            let message = format!("version is `{}` but the content is `{computed}`", version.value.trim());
             findings
-                .add(&uasp.file, version.span(), format!("version is `{}` but the content is `{computed}`", version.value))
+                .add(&uasp.file, version.span(), message)
                 .path("meta.version")
                 .help("write the hash of the content, in quotes")
                 .replace(version.span(), format!("\"{computed}\""));
