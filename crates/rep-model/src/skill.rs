@@ -218,7 +218,10 @@ fn manifest(tree: &SkillTree, faults: &mut Vec<Fault>) -> Option<Manifest> {
     }
     let (text, is_lossy) = decode(tree.bytes(file)?, file, faults);
     let mut manifest = Manifest { file, source: Source::new(text), is_lossy, ..Manifest::default() };
-    read_manifest(&mut manifest, faults);
+    // Every further fault of a file in another encoding would follow from that one.
+    if !is_utf16(tree.bytes(file)?) {
+        read_manifest(&mut manifest, faults);
+    }
     Some(manifest)
 }
 
@@ -229,13 +232,18 @@ fn decode(bytes: &[u8], file: &str, faults: &mut Vec<Fault>) -> (String, bool) {
         Err(error) => error,
     };
     let at = error.valid_up_to();
-    let message = if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+    let message = if is_utf16(bytes) {
         "the file is UTF-16, not UTF-8".to_owned()
     } else {
         format!("byte {:#04x} is no UTF-8", bytes[at])
     };
     faults.push(Fault::new("encoding-not-utf8", file, Span::at(at), message, "save the file as UTF-8"));
     (String::from_utf8_lossy(bytes).into_owned(), true)
+}
+
+/// Whether bytes start with the mark of UTF-16, which no UTF-8 holds.
+fn is_utf16(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff])
 }
 
 fn read_manifest(manifest: &mut Manifest, faults: &mut Vec<Fault>) {
@@ -364,7 +372,7 @@ fn yaml_faults(document: &Document, file: &str, faults: &mut Vec<Fault>) {
                 "yaml-tag",
                 file,
                 *span,
-                format!("the tag `{tag}` is used"),
+                format!("the tag `{}` is used", tag.replace("tag:yaml.org,2002:", "!!")),
                 "remove the tag, or quote the value",
             ),
         });
@@ -382,13 +390,19 @@ fn yaml_faults(document: &Document, file: &str, faults: &mut Vec<Fault>) {
 
 fn tools_json(tree: &SkillTree, faults: &mut Vec<Fault>) -> Option<ToolsJson> {
     let file = "tools.json";
-    let (text, _) = decode(tree.bytes(file)?, file, faults);
+    let (text, is_lossy) = decode(tree.bytes(file)?, file, faults);
     let source = Source::new(text);
+    if is_lossy {
+        return Some(ToolsJson { source, root: None });
+    }
     if let Err(error) = serde_json::from_str::<serde_json::Value>(source.text()) {
         let mut lines = source.text().split_inclusive('\n');
         let before: usize = lines.by_ref().take(error.line().saturating_sub(1)).map(str::len).sum();
         let at = (before + error.column().saturating_sub(1)).min(source.text().len());
-        let message = format!("invalid JSON: {error}");
+        // The place is in the report, counted in characters; the parser counts bytes.
+        let words = error.to_string();
+        let words = words.rsplit_once(" at line ").map_or(words.as_str(), |(words, _)| words);
+        let message = format!("invalid JSON: {words}");
         faults.push(Fault::new(
             "tools-json-invalid",
             file,
@@ -405,6 +419,9 @@ fn tools_json(tree: &SkillTree, faults: &mut Vec<Fault>) -> Option<ToolsJson> {
 fn uasp_file(tree: &SkillTree, file: &str, faults: &mut Vec<Fault>) -> Option<UaspFile> {
     let (text, _) = decode(tree.bytes(file)?, file, faults);
     let source = Source::new(text);
+    if is_utf16(tree.bytes(file)?) {
+        return Some(UaspFile { file: file.to_owned(), source, root: None, comments: Vec::new() });
+    }
     byte_faults(source.text(), file, faults);
     let mark = if source.text().starts_with('\u{feff}') { 3 } else { 0 };
     let document = yaml::parse(&source.text()[mark..], mark);
