@@ -148,16 +148,9 @@ fn unescape(text: &str) -> Vec<u8> {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('\\') {
         out.extend(before.bytes());
-        rest = match escape(after) {
-            Some((bytes, rest)) => {
-                out.extend(bytes);
-                rest
-            }
-            None => {
-                out.push(b'\\');
-                after
-            }
-        };
+        let (bytes, behind) = escape(after).unwrap_or_else(|| (vec![b'\\'], after));
+        out.extend(bytes);
+        rest = behind;
     }
     out.extend(rest.bytes());
     out

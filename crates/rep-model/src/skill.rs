@@ -320,8 +320,14 @@ fn frontmatter(
     {
         for value in quoted {
             let message = format!("the value of `{}` is no valid YAML without quotes: {}", value.key, value.trouble);
-            let fault = Fault::new("yaml-value-unquoted", file, value.span, message, "put the value in quotes");
-            faults.push(fault.with_edit(value.span, value.replacement));
+            // Quotes would turn a list or mapping that lacks a bracket into text, which its author did not mean.
+            faults.push(if value.lacks_bracket() {
+                let help = "close the bracket, or put the value in quotes if it is text";
+                Fault::new("yaml-value-unquoted", file, value.span, message, help)
+            } else {
+                let fault = Fault::new("yaml-value-unquoted", file, value.span, message, "put the value in quotes");
+                fault.with_edit(value.span, value.replacement)
+            });
         }
         document = mended;
     }
@@ -343,9 +349,18 @@ fn frontmatter(
     Some(Frontmatter { root, comments: document.comments })
 }
 
+/// How often one oddity of a document is reported; a file made of nothing else says nothing more.
+const REPEATS_MAX: usize = 20;
+
 /// Turns what the YAML layer noticed into faults.
 fn yaml_faults(document: &Document, file: &str, faults: &mut Vec<Fault>) {
+    let mut oddities = 0;
     for (trouble, span) in &document.troubles {
+        let is_oddity = matches!(trouble, Trouble::Anchor | Trouble::Tag(_));
+        if is_oddity && oddities == REPEATS_MAX {
+            continue;
+        }
+        oddities += usize::from(is_oddity);
         faults.push(match trouble {
             Trouble::Syntax(message) => Fault::new(
                 "yaml-invalid",
@@ -377,7 +392,9 @@ fn yaml_faults(document: &Document, file: &str, faults: &mut Vec<Fault>) {
             ),
         });
     }
-    for (key, span) in document.root.as_ref().map(yaml::duplicate_keys).unwrap_or_default() {
+    for (key, span) in
+        document.root.as_ref().map(yaml::duplicate_keys).unwrap_or_default().into_iter().take(REPEATS_MAX)
+    {
         faults.push(Fault::new(
             "yaml-key-duplicate",
             file,
@@ -419,10 +436,14 @@ fn tools_json(tree: &SkillTree, faults: &mut Vec<Fault>) -> Option<ToolsJson> {
 fn uasp_file(tree: &SkillTree, file: &str, faults: &mut Vec<Fault>) -> Option<UaspFile> {
     let (text, _) = decode(tree.bytes(file)?, file, faults);
     let source = Source::new(text);
-    if is_utf16(tree.bytes(file)?) {
+    let is_foreign = is_utf16(tree.bytes(file)?);
+    if !is_foreign {
+        byte_faults(source.text(), file, faults);
+    }
+    // What the parser would say of such bytes follows from what was said.
+    if is_foreign || source.text().contains('\0') {
         return Some(UaspFile { file: file.to_owned(), source, root: None, comments: Vec::new() });
     }
-    byte_faults(source.text(), file, faults);
     let mark = if source.text().starts_with('\u{feff}') { 3 } else { 0 };
     let document = yaml::parse(&source.text()[mark..], mark);
     yaml_faults(&document, file, faults);

@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use rep_model::{Content, Entry, Leads, Skill, Span, uasp};
+use rep_model::{Entry, Leads, Skill, Span, uasp};
 
 use crate::engine::Findings;
 use crate::{Check, Cite, Levels, Profile, Rule};
@@ -33,13 +33,13 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
 /// except for the files every host reads as text.
 pub(super) fn texts(skill: &Skill) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
     skill.tree.entries.iter().filter_map(|(path, entry)| {
-        let bytes = match entry {
-            Entry::File { content: Content::Bytes(bytes), .. } => bytes,
-            // The target is looked at where it stands, if it was read there.
-            Entry::Link { leads: Leads::Inside(real), .. } if skill.tree.bytes(real).is_some() => return None,
-            Entry::Link { content: Content::Bytes(bytes), .. } => bytes,
-            Entry::File { .. } | Entry::Link { .. } | Entry::Directory | Entry::Other(_) => return None,
-        };
+        // The target of a link is looked at where it stands, if it was read there.
+        if let Entry::Link { leads: Leads::Inside(real), .. } = entry
+            && skill.tree.bytes(real).is_some()
+        {
+            return None;
+        }
+        let bytes = skill.tree.bytes(path)?;
         let is_main = matches!(path.as_str(), "SKILL.md" | "skill.md" | "tools.json") || path.ends_with(uasp::SUFFIX);
         (is_main || !bytes.contains(&0)).then(|| (path.as_str(), String::from_utf8_lossy(bytes)))
     })

@@ -179,3 +179,50 @@ fn bits_per_letter(letters: &[u8]) -> f64 {
     let share = |count: &u32| f64::from(*count) / total;
     -counts.iter().filter(|count| **count > 0).map(|count| share(count) * share(count).log2()).sum::<f64>()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Letters that look random and spell no word; made here, so that no token stands in this file.
+    fn letters(count: usize) -> String {
+        let alphabet = b"Q7M2ZK4VX9B3WD6RJ5HP8TN";
+        (0..count).map(|at| char::from(alphabet[(at * 7 + at / 23) % alphabet.len()])).collect()
+    }
+
+    fn found(text: &str) -> Vec<&'static str> {
+        secrets(text).map(|(kind, _)| kind.prefix).collect()
+    }
+
+    #[test]
+    fn every_kind_is_found_at_its_length_and_not_outside_it() {
+        for kind in KINDS.iter().filter(|kind| kind.prefix != KEY_BLOCK) {
+            let (least, most) = kind.letters;
+            let token = |count| format!("key = \"{}{}\"", kind.prefix, letters(count));
+            assert_eq!(found(&token(least)), [kind.prefix]);
+            assert_eq!(found(&token(most)), [kind.prefix]);
+            assert!(found(&token(least - 1)).is_empty(), "{} is short", kind.prefix);
+            assert!(found(&token(most + 1)).is_empty(), "{} is long", kind.prefix);
+            assert!(found(&format!("x{}{}", kind.prefix, letters(least))).is_empty(), "{} in a word", kind.prefix);
+        }
+    }
+
+    #[test]
+    fn private_keys_count_when_whole() {
+        let key = |body: &str| format!("{KEY_BLOCK}EC PRIVATE KEY-----{body}-----END EC PRIVATE KEY-----");
+        let (one, two) = (letters(64), letters(40));
+        assert_eq!(found(&key(&format!("\n  {one}\n  {two}==\n"))), [KEY_BLOCK]);
+        assert_eq!(found(&key(&format!("\\n{one}\\n{two}\\n"))), [KEY_BLOCK]);
+        assert!(found(&key(&format!("\n{one}\n...\n"))).is_empty());
+        assert!(found(&format!("{KEY_BLOCK}EC PRIVATE KEY-----\n{one}")).is_empty());
+        assert!(found(&key(&"A".repeat(100))).is_empty());
+    }
+
+    #[test]
+    fn placeholders_are_no_secrets() {
+        for tail in ["x".repeat(36), "abcdefghijklmnopqrstuvwxyz0123456789".to_owned(), DOCUMENTED[0].to_owned()] {
+            assert!(found(&format!("ghp_{tail}")).is_empty(), "{tail}");
+        }
+        assert!(found(&format!("sk-{}", "SomeVeryLongNameWithoutAnyDigitsInIt")).is_empty());
+    }
+}
