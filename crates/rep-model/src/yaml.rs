@@ -256,8 +256,9 @@ impl Builder<'_> {
                 };
                 let tag = self.tag(tag.as_deref(), span, at);
                 let at = if matches!(style, Style::Literal | Style::Folded) { self.block_scalar(at) } else { at };
-                let value = Value::Scalar { text: value.into_owned(), style };
-                self.add(Node { span: at, value, tag }, anchor)
+                // The parser writes `~` for a value that is not there; the source is what counts.
+                let text = if style == Style::Plain && at.start == at.end { String::new() } else { value.into_owned() };
+                self.add(Node { span: at, value: Value::Scalar { text, style }, tag }, anchor)
             }
             Event::SequenceStart(style, anchor, tag) => {
                 let tag = self.tag(tag.as_deref(), span, at);

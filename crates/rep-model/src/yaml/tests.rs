@@ -106,3 +106,12 @@ fn comments_are_kept_with_their_place() {
     let comments: Vec<&str> = document.comments.iter().map(|span| &text[span.range()]).collect();
     assert_eq!(comments, ["# one", "# two"]);
 }
+
+#[test]
+fn a_value_that_is_not_there_has_no_text() {
+    let root = root("a:\nb: ~\nc: {d: }\n");
+    assert_eq!(root.entry("a").unwrap().value.text(), Some(""));
+    assert_eq!(root.entry("b").unwrap().value.text(), Some("~"));
+    assert_eq!(root.entry("c").unwrap().value.entry("d").unwrap().value.text(), Some(""));
+    assert!(root.entry("a").unwrap().value.is_null());
+}
