@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "chores read and write the repository and start cargo")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "chores talk on the terminal")]
 
+mod fuzz;
 mod generate;
 mod new_rule;
 mod tidy;
@@ -15,7 +16,8 @@ const HELP: &str = "usage: cargo xtask CHORE
   bless            rewrite the reports in the rules' pages and the generated documents; then read the diff
   gen [--check]    write docs/reference; with --check, fail where it is not what would be written
   new-rule NAME    write the two files of a rule and its line in the list
-  tidy             check what no compiler checks";
+  tidy             check what no compiler checks
+  fuzz SECONDS     build the fuzz targets and run each for that long";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -26,6 +28,7 @@ fn main() -> ExitCode {
         ["gen"] => generate::write(&root()),
         ["gen", "--check"] => generate::check(&root()),
         ["new-rule", name] => new_rule::write(&root(), name),
+        ["fuzz", seconds] => fuzz::fuzz(&root(), seconds),
         ["tidy"] => tidy::check(&root()),
         _ => Err(HELP.to_owned()),
     };
