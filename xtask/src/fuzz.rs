@@ -20,9 +20,18 @@ pub(crate) fn fuzz(root: &Path, seconds: &str) -> Result<(), String> {
         let seeds = root.join("target/fuzz").join(target);
         fs::create_dir_all(&seeds).map_err(|error| format!("{}: {error}", seeds.display()))?;
         seed(root, &seeds).map_err(|error| format!("could not lay out seeds: {error}"))?;
-        let limits = [format!("-max_total_time={seconds}"), "-max_len=4096".into(), "-timeout=10".into(), "-rss_limit_mb=2048".into()];
+        let limits = [
+            format!("-max_total_time={seconds}"),
+            "-max_len=4096".into(),
+            "-timeout=10".into(),
+            "-rss_limit_mb=2048".into(),
+        ];
         let artifacts = format!("-artifact_prefix={}/", root.join("target/fuzz").display());
-        run(Command::new(folder.join("target/release").join(target)).args(limits).arg(artifacts).arg("-verbosity=0").arg(&seeds))?;
+        run(Command::new(folder.join("target/release").join(target))
+            .args(limits)
+            .arg(artifacts)
+            .arg("-verbosity=0")
+            .arg(&seeds))?;
     }
     Ok(())
 }

@@ -12,7 +12,9 @@ pub(crate) fn write(root: &Path) -> Result<(), String> {
     for (path, text) in documents(root)? {
         let full = root.join("docs/reference").join(path);
         let folder = full.parent().expect("a document lies in a folder");
-        fs::create_dir_all(folder).and_then(|()| fs::write(&full, text)).map_err(|error| format!("{}: {error}", full.display()))?;
+        fs::create_dir_all(folder)
+            .and_then(|()| fs::write(&full, text))
+            .map_err(|error| format!("{}: {error}", full.display()))?;
     }
     Ok(())
 }
@@ -62,7 +64,8 @@ fn rules() -> String {
 
 fn rule_page(rule: &Rule) -> String {
     let mut out = format!("{NOTE}{}\n\n## Where it applies\n", rule.page.trim_end());
-    for (word, profiles) in [("error", rule.levels.error), ("warning", rule.levels.warning), ("info", rule.levels.info)] {
+    for (word, profiles) in [("error", rule.levels.error), ("warning", rule.levels.warning), ("info", rule.levels.info)]
+    {
         if !profiles.is_empty() {
             out.push_str(&format!("- {word}: {}\n", names(profiles)));
         }

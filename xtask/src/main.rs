@@ -27,6 +27,7 @@ fn main() -> ExitCode {
         ["bless"] => bless(),
         ["gen"] => generate::write(&root()),
         ["gen", "--check"] => generate::check(&root()),
+        ["new-rule-compiles"] => new_rule::compiles(&root()),
         ["new-rule", name] => new_rule::write(&root(), name),
         ["fuzz", seconds] => fuzz::fuzz(&root(), seconds),
         ["tidy"] => tidy::check(&root()),
@@ -49,7 +50,9 @@ fn ci() -> Result<(), String> {
     cargo(&["fmt", "--all", "--check"])?;
     cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
     cargo(&["test", "--workspace"])?;
-    run(Command::new("cargo").args(["doc", "--workspace", "--no-deps", "--document-private-items"]).env("RUSTDOCFLAGS", "-D warnings"))?;
+    run(Command::new("cargo")
+        .args(["doc", "--workspace", "--no-deps", "--document-private-items"])
+        .env("RUSTDOCFLAGS", "-D warnings"))?;
     generate::check(&root())?;
     tidy::check(&root())?;
     new_rule::compiles(&root())

@@ -7,9 +7,12 @@ use std::process::Command;
 use crate::run;
 
 pub(crate) fn write(root: &Path, name: &str) -> Result<(), String> {
-    let is_name = !name.is_empty() && name.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-');
+    let is_name = !name.is_empty()
+        && name.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-');
     if !is_name || ["check-", "no-", "valid-"].iter().any(|prefix| name.starts_with(prefix)) {
-        return Err(format!("`{name}` is no rule name: state the defect in lower-case words with hyphens, as in `description-missing`"));
+        return Err(format!(
+            "`{name}` is no rule name: state the defect in lower-case words with hyphens, as in `description-missing`"
+        ));
     }
     let module = name.replace('-', "_");
     let rules = root.join("crates/rep-check/src/rules");
@@ -23,7 +26,9 @@ pub(crate) fn write(root: &Path, name: &str) -> Result<(), String> {
     let list = root.join("crates/rep-check/src/rules.rs");
     let text = fs::read_to_string(&list).map_err(failed)?;
     fs::write(&list, listed(&text, &module)?).map_err(failed)?;
-    println!("wrote rules/{module}.rs and rules/{module}.md; write the check, its page and its origin, then `cargo xtask bless`");
+    println!(
+        "wrote rules/{module}.rs and rules/{module}.md; write the check, its page and its origin, then `cargo xtask bless`"
+    );
     Ok(())
 }
 
@@ -51,7 +56,10 @@ pub(crate) fn compiles(root: &Path) -> Result<(), String> {
         fs::copy(root.join(file), copy.join(file)).map_err(failed)?;
     }
     write(&copy, "scaffold-untouched")?;
-    run(Command::new("cargo").args(["test", "--quiet", "-p", "rep-check", "--test", "pages"]).current_dir(&copy).env("CARGO_TARGET_DIR", root.join("target")))?;
+    run(Command::new("cargo")
+        .args(["test", "--quiet", "-p", "rep-check", "--test", "pages"])
+        .current_dir(&copy)
+        .env("CARGO_TARGET_DIR", root.join("target")))?;
     fs::remove_dir_all(&copy).map_err(failed)
 }
 

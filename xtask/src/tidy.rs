@@ -16,8 +16,21 @@ const ARROWS: &[(&str, &[&str])] = &[
 const LINES_MAX: usize = 800;
 
 /// Names that say nothing.
-const EMPTY_NAMES: &[&str] =
-    &["utils", "util", "helpers", "common", "misc", "core", "manager", "handler", "service", "processor", "base", "info", "data"];
+const EMPTY_NAMES: &[&str] = &[
+    "utils",
+    "util",
+    "helpers",
+    "common",
+    "misc",
+    "core",
+    "manager",
+    "handler",
+    "service",
+    "processor",
+    "base",
+    "info",
+    "data",
+];
 
 /// Files whose name is a word of a specification, not an empty one: YAML's core schema.
 const NAMED_BY_A_SPECIFICATION: &[&str] = &["crates/rep-model/src/yaml/core.rs"];
@@ -44,7 +57,10 @@ fn arrows(root: &Path, wrong: &mut Vec<String>) {
         let folder = if *name == "xtask" { root.join(name) } else { root.join("crates").join(name) };
         let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
         for line in manifest.lines() {
-            let Some(dependency) = line.split('.').next().filter(|word| word.starts_with("rep-") || *word == "rep") else { continue };
+            let Some(dependency) = line.split('.').next().filter(|word| word.starts_with("rep-") || *word == "rep")
+            else {
+                continue;
+            };
             if line.contains("workspace") && !allowed.contains(&dependency) {
                 wrong.push(format!("{name} depends on {dependency}, which the table of arrows does not allow"));
             }
@@ -59,7 +75,8 @@ fn arrows(root: &Path, wrong: &mut Vec<String>) {
 }
 
 fn sources(folder: &Path, files: &mut Vec<PathBuf>) {
-    let mut entries: Vec<PathBuf> = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    let mut entries: Vec<PathBuf> =
+        fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     entries.sort();
     for path in entries {
         if path.is_dir() && !path.ends_with("target") {
@@ -87,7 +104,12 @@ fn file(root: &Path, path: &Path, wrong: &mut Vec<String>) {
     }
     for (number, line) in text.lines().enumerate() {
         let is_own_list = shown.ends_with("tidy.rs");
-        if !is_own_list && (line.contains("TODO") || line.contains("FIXME") || line.contains("#[ignore") || line.contains("thread::sleep")) {
+        if !is_own_list
+            && (line.contains("TODO")
+                || line.contains("FIXME")
+                || line.contains("#[ignore")
+                || line.contains("thread::sleep"))
+        {
             wrong.push(format!("{shown}:{}: unfinished work, an ignored test or a sleep", number + 1));
         }
     }

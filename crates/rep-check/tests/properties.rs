@@ -52,7 +52,10 @@ fn uasp() -> impl Strategy<Value = String> {
 }
 
 fn tree(skill_md: &str, uasp: &str) -> SkillTree {
-    SkillTree::of("pdf-tools", &[("SKILL.md", skill_md), ("t.uasp.yaml", uasp), ("scripts/y.py", "#!/usr/bin/env python3\r\n")])
+    SkillTree::of(
+        "pdf-tools",
+        &[("SKILL.md", skill_md), ("t.uasp.yaml", uasp), ("scripts/y.py", "#!/usr/bin/env python3\r\n")],
+    )
 }
 
 fn text_of(tree: &SkillTree, file: &str) -> String {

@@ -66,7 +66,11 @@ fn compare(expected: &Value, skill: &Skill, faults: &[Fault], wrong: &mut Vec<St
     let body = manifest.body();
     let digest: String = Sha256::digest(body.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
     if digest != expected["body_sha256"].as_str().unwrap_or_default() {
-        wrong.push(format!("{id}: the body differs ({} characters, recorded {})", body.chars().count(), expected["body_chars"]));
+        wrong.push(format!(
+            "{id}: the body differs ({} characters, recorded {})",
+            body.chars().count(),
+            expected["body_chars"]
+        ));
     }
 }
 
@@ -87,7 +91,8 @@ fn every_frontmatter_parses_to_what_is_recorded() {
         let mut tree = SkillTree::of("x", &[("SKILL.md", "")]);
         let size_bytes = bytes.len() as u64;
         let content = rep_model::Content::Bytes(bytes);
-        tree.entries.insert("SKILL.md".to_owned(), rep_model::Entry::File { size_bytes, is_executable: false, content });
+        tree.entries
+            .insert("SKILL.md".to_owned(), rep_model::Entry::File { size_bytes, is_executable: false, content });
         let (skill, faults) = Skill::parse(tree);
         compare(&expected, &skill, &faults, &mut wrong);
         count += 1;

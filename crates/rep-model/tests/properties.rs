@@ -33,7 +33,8 @@ fn shaped_text() -> impl Strategy<Value = String> {
 fn tree_of(name: &str, bytes: Vec<u8>) -> SkillTree {
     let mut tree = SkillTree::of("x", &[]);
     let size_bytes = bytes.len() as u64;
-    tree.entries.insert(name.to_owned(), Entry::File { size_bytes, is_executable: false, content: Content::Bytes(bytes) });
+    tree.entries
+        .insert(name.to_owned(), Entry::File { size_bytes, is_executable: false, content: Content::Bytes(bytes) });
     tree
 }
 

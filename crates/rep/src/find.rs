@@ -30,7 +30,8 @@ const FOLDERS_MAX: usize = 500_000;
 pub(crate) fn skills(path: &Path, mut take: impl FnMut(Found)) -> Result<Vec<String>, Failure> {
     let shown = shown(path);
     let metadata = fs::metadata(path).map_err(|error| {
-        Failure::from(ReadError::new("find", path, error)).hint("give a skill folder, a SKILL.md, a `*.uasp.yaml`, or a folder above them")
+        Failure::from(ReadError::new("find", path, error))
+            .hint("give a skill folder, a SKILL.md, a `*.uasp.yaml`, or a folder above them")
     })?;
     if !metadata.is_dir() {
         take(of_file(path, &shown)?);
@@ -56,7 +57,8 @@ fn of_file(path: &Path, shown: &str) -> Result<Found, Failure> {
         let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         return Ok(Found { shown: self::shown(folder), path: folder.to_owned(), is_lone_file: false });
     }
-    let failure = Failure::unable("NOT_A_SKILL", format!("`{shown}` is neither a folder, a SKILL.md nor a `*.uasp.yaml`"));
+    let failure =
+        Failure::unable("NOT_A_SKILL", format!("`{shown}` is neither a folder, a SKILL.md nor a `*.uasp.yaml`"));
     Err(failure.hint("give the skill's folder"))
 }
 
@@ -121,7 +123,14 @@ impl Walk<'_> {
         }
     }
 
-    fn report(&mut self, folder: &Path, shown: &str, has_manifest: bool, uasp: Vec<String>, take: &mut impl FnMut(Found)) {
+    fn report(
+        &mut self,
+        folder: &Path,
+        shown: &str,
+        has_manifest: bool,
+        uasp: Vec<String>,
+        take: &mut impl FnMut(Found),
+    ) {
         let own = folder.file_name().map(|name| format!("{}{}", name.to_string_lossy(), uasp::SUFFIX));
         let is_folder_skill = has_manifest || own.is_some_and(|own| uasp.contains(&own));
         if is_folder_skill {

@@ -22,7 +22,9 @@ use crate::output::{Choice, Output};
 /// The toolchain for agent skills: reads every dialect, says what is wrong, and mends what it can
 #[derive(Parser)]
 #[command(name = "rep", version, arg_required_else_help = true, propagate_version = false)]
-#[command(after_help = "Start here:\n  rep tour              two minutes on bundled examples\n  rep check             judge the skills below this folder\n  rep explain RULE      what a finding means\n\nExit codes: 0 fine, 1 findings, 2 could not do the work, 3 refused, 4 the skill's own run failed, 130 interrupted.")]
+#[command(
+    after_help = "Start here:\n  rep tour              two minutes on bundled examples\n  rep check             judge the skills below this folder\n  rep explain RULE      what a finding means\n\nExit codes: 0 fine, 1 findings, 2 could not do the work, 3 refused, 4 the skill's own run failed, 130 interrupted."
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -143,7 +143,11 @@ impl Reader<'_> {
         }
         let Some(most) = self.bytes_wanted(relative) else {
             return fs::symlink_metadata(path).map_or_else(
-                |error| Entry::File { size_bytes: 0, is_executable: false, content: Content::Unreadable(error.to_string()) },
+                |error| Entry::File {
+                    size_bytes: 0,
+                    is_executable: false,
+                    content: Content::Unreadable(error.to_string()),
+                },
                 |metadata| Entry::File {
                     size_bytes: metadata.len(),
                     is_executable: metadata.permissions().mode() & 0o111 != 0,
@@ -194,14 +198,16 @@ impl Reader<'_> {
 
 /// The files the model reads, whatever their size.
 fn is_main(relative: &str) -> bool {
-    matches!(relative, "SKILL.md" | "skill.md" | "tools.json") || (relative.ends_with(uasp::SUFFIX) && !relative.contains('/'))
+    matches!(relative, "SKILL.md" | "skill.md" | "tools.json")
+        || (relative.ends_with(uasp::SUFFIX) && !relative.contains('/'))
 }
 
 /// Whether a file name promises text.
 fn is_text_name(relative: &str) -> bool {
     const ENDINGS: [&str; 32] = [
-        "bash", "bat", "c", "cfg", "cjs", "conf", "css", "csv", "env", "go", "html", "ini", "java", "js", "json", "jsx",
-        "markdown", "md", "mjs", "pl", "ps1", "py", "rb", "rs", "sh", "sql", "toml", "ts", "tsx", "txt", "yaml", "yml",
+        "bash", "bat", "c", "cfg", "cjs", "conf", "css", "csv", "env", "go", "html", "ini", "java", "js", "json",
+        "jsx", "markdown", "md", "mjs", "pl", "ps1", "py", "rb", "rs", "sh", "sql", "toml", "ts", "tsx", "txt", "yaml",
+        "yml",
     ];
     let name = relative.rsplit('/').next().unwrap_or(relative);
     match name.rsplit_once('.') {
@@ -256,7 +262,9 @@ fn read_file(path: &Path, most: u64) -> (Entry, u64) {
         Ok(read) if read as u64 > most => {
             (Entry::File { size_bytes: read as u64, is_executable, content: Content::TooLarge(most) }, 0)
         }
-        Ok(read) => (Entry::File { size_bytes: read as u64, is_executable, content: Content::Bytes(bytes) }, read as u64),
+        Ok(read) => {
+            (Entry::File { size_bytes: read as u64, is_executable, content: Content::Bytes(bytes) }, read as u64)
+        }
     }
 }
 
@@ -278,6 +286,8 @@ pub(crate) fn text(path: &Path, most: u64) -> Result<String, ReadError> {
             Err(fail(io::Error::other(format!("it is larger than {limit} bytes"))))
         }
         Entry::Directory => Err(fail(io::Error::other("it is a folder"))),
-        Entry::File { .. } | Entry::Link { .. } | Entry::Other(_) => Err(fail(io::Error::other("it is no regular file"))),
+        Entry::File { .. } | Entry::Link { .. } | Entry::Other(_) => {
+            Err(fail(io::Error::other("it is no regular file")))
+        }
     }
 }

@@ -96,7 +96,13 @@ impl Reader {
                 }
                 "strict-schema" => match core::scalar(&entry.value) {
                     Some(core::Scalar::Bool(value)) => options.strict_schema = value,
-                    _ => return Err(self.fail(entry.value.span, "`strict-schema` is no boolean", "use `true` or `false`")),
+                    _ => {
+                        return Err(self.fail(
+                            entry.value.span,
+                            "`strict-schema` is no boolean",
+                            "use `true` or `false`",
+                        ));
+                    }
                 },
                 other => return Err(self.unknown(entry, other, &["profiles", "ignore", "levels", "strict-schema"])),
             }
@@ -119,14 +125,22 @@ impl Reader {
     }
 
     fn unknown(&self, entry: &Entry, key: &str, known: &[&str]) -> Failure {
-        self.fail(entry.key.span, &format!("there is no setting `{key}`"), &format!("the settings here are: {}", known.join(", ")))
+        self.fail(
+            entry.key.span,
+            &format!("there is no setting `{key}`"),
+            &format!("the settings here are: {}", known.join(", ")),
+        )
     }
 
     fn profile(&self, node: &Node) -> Result<Profile, Failure> {
         let name = node.text().unwrap_or("?");
         Profile::named(name).ok_or_else(|| {
             let all: Vec<&str> = Profile::all().iter().map(|profile| profile.name()).collect();
-            self.fail(node.span, &format!("there is no profile `{name}`"), &format!("the profiles are: {}", all.join(", ")))
+            self.fail(
+                node.span,
+                &format!("there is no profile `{name}`"),
+                &format!("the profiles are: {}", all.join(", ")),
+            )
         })
     }
 
@@ -135,7 +149,8 @@ impl Reader {
         if rule(name).is_some() {
             return Ok(name.to_owned());
         }
-        let hint = nearest(name).map_or("`rep explain` lists the rules".to_owned(), |near| format!("did you mean `{near}`?"));
+        let hint =
+            nearest(name).map_or("`rep explain` lists the rules".to_owned(), |near| format!("did you mean `{near}`?"));
         Err(self.fail(node.span, &format!("there is no rule `{name}`"), &hint))
     }
 
@@ -146,6 +161,8 @@ impl Reader {
             return Ok(None);
         }
         let message = format!("there is no level `{word}`");
-        Level::named(word).map(Some).ok_or_else(|| self.fail(node.span, &message, "use `off`, `info`, `warning` or `error`"))
+        Level::named(word)
+            .map(Some)
+            .ok_or_else(|| self.fail(node.span, &message, "use `off`, `info`, `warning` or `error`"))
     }
 }

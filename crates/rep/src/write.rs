@@ -17,7 +17,8 @@ pub(crate) fn replace(path: &Path, expected: &[u8], text: &str) -> Result<(), Fa
         return Err(failure.hint("change the file it leads to"));
     }
     if fs::read(path).map_err(failed)? != expected {
-        let failure = Failure::unable("CHANGED", format!("`{shown}` changed while it was being mended and was left alone"));
+        let failure =
+            Failure::unable("CHANGED", format!("`{shown}` changed while it was being mended and was left alone"));
         return Err(failure.hint("run the command again"));
     }
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -31,7 +32,8 @@ pub(crate) fn replace(path: &Path, expected: &[u8], text: &str) -> Result<(), Fa
 
 /// Writes a file that must not exist yet, with the folders above it.
 pub(crate) fn create(path: &Path, text: &str) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| Failure::unable("UNWRITABLE", format!("could not write `{}`: {error}", path.display()));
+    let failed =
+        |error: std::io::Error| Failure::unable("UNWRITABLE", format!("could not write `{}`: {error}", path.display()));
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(failed)?;
     }

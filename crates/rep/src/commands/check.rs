@@ -15,7 +15,9 @@ use crate::settings;
 
 /// Check skills and say what is wrong, where, and what to do
 #[derive(clap::Args)]
-#[command(after_help = "Without --profile each file is judged by what it shows itself to be (spec_version: universal, x-personal-mcp: pmcp, *.uasp.yaml: uasp, else agentskills), leniently where half of all public skills would fail, and always by `security`.\n\nExamples:\n  rep check                               everything below this folder\n  rep check my-skill --profile claude-api as strict as an upload\n  rep check skills --format sarif > rep.sarif\n  rep check skills --diff                 what --fix would change")]
+#[command(
+    after_help = "Without --profile each file is judged by what it shows itself to be (spec_version: universal, x-personal-mcp: pmcp, *.uasp.yaml: uasp, else agentskills), leniently where half of all public skills would fail, and always by `security`.\n\nExamples:\n  rep check                               everything below this folder\n  rep check my-skill --profile claude-api as strict as an upload\n  rep check skills --format sarif > rep.sarif\n  rep check skills --diff                 what --fix would change"
+)]
 pub(crate) struct Args {
     /// Skill folders, folders above them, SKILL.md or `*.uasp.yaml` files
     #[arg(value_name = "PATH", default_value = ".")]
@@ -105,7 +107,8 @@ fn print(report: &Report, format: Format, output: &mut Output) {
 }
 
 fn options(args: &Args) -> Result<Options, Failure> {
-    let here = std::env::current_dir().map_err(|error| Failure::unable("UNREADABLE", format!("no working folder: {error}")))?;
+    let here = std::env::current_dir()
+        .map_err(|error| Failure::unable("UNREADABLE", format!("no working folder: {error}")))?;
     let mut options = settings::load(args.settings.as_deref(), &here)?;
     if !args.profile.is_empty() {
         options.profiles.clone_from(&args.profile);

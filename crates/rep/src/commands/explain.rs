@@ -9,7 +9,9 @@ use crate::output::Output;
 
 /// Explain a rule, or list all rules
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  rep explain name-differs-from-folder\n  rep explain                 every rule, a line each\n  rep explain --json          the same for programs")]
+#[command(
+    after_help = "Examples:\n  rep explain name-differs-from-folder\n  rep explain                 every rule, a line each\n  rep explain --json          the same for programs"
+)]
 pub(crate) struct Args {
     /// The rule, as it stands in brackets in a report
     rule: Option<String>,
@@ -66,7 +68,10 @@ fn catalogue(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 fn levels(rule: &Rule) -> Vec<(&'static str, Vec<&'static str>)> {
     let names = |profiles: &[Profile]| profiles.iter().map(|profile| profile.name()).collect::<Vec<_>>();
     let sets = [("error", rule.levels.error), ("warning", rule.levels.warning), ("info", rule.levels.info)];
-    sets.into_iter().filter(|(_, profiles)| !profiles.is_empty()).map(|(word, profiles)| (word, names(profiles))).collect()
+    sets.into_iter()
+        .filter(|(_, profiles)| !profiles.is_empty())
+        .map(|(word, profiles)| (word, names(profiles)))
+        .collect()
 }
 
 fn page(rule: &Rule, output: &Output) -> String {

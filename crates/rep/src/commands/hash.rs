@@ -13,7 +13,9 @@ use crate::{read, write};
 
 /// Compute the content version of a UASP file
 #[derive(clap::Args)]
-#[command(after_help = "The version is the first eight digits of a SHA-256 over the file's content without `meta.version`; comments, key order and quoting do not count.\n\nExamples:\n  rep hash stripe.uasp.yaml\n  rep hash stripe.uasp.yaml --write     store it in the file\n  rep hash stripe.uasp.yaml --check     exit 1 where the stored one is stale")]
+#[command(
+    after_help = "The version is the first eight digits of a SHA-256 over the file's content without `meta.version`; comments, key order and quoting do not count.\n\nExamples:\n  rep hash stripe.uasp.yaml\n  rep hash stripe.uasp.yaml --write     store it in the file\n  rep hash stripe.uasp.yaml --check     exit 1 where the stored one is stale"
+)]
 pub(crate) struct Args {
     /// The `*.uasp.yaml` file, or the folder that holds it
     file: PathBuf,
@@ -43,8 +45,9 @@ fn hash(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         let failure = Failure::unable("INVALID_YAML", format!("`{shown}` is no readable YAML"));
         return Err(failure.hint(format!("`rep check {shown}` says where")));
     };
-    let sha256 = hash::sha256(root)
-        .map_err(|fault| Failure::unable("NOT_HASHABLE", format!("{}: {}", place(fault.span), fault.message)).hint(fault.help))?;
+    let sha256 = hash::sha256(root).map_err(|fault| {
+        Failure::unable("NOT_HASHABLE", format!("{}: {}", place(fault.span), fault.message)).hint(fault.help)
+    })?;
     let computed = &sha256[..8];
     let declared = root.get("meta").and_then(|meta| meta.get("version")).and_then(Node::text);
     let is_match = declared == Some(computed);
@@ -68,7 +71,9 @@ fn hash(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
             Some(declared) if !is_match && !args.write => {
                 output.say(&format!("`{shown}` declares {declared}; `rep hash --write {shown}` stores {computed}"));
             }
-            None if !args.write => output.say(&format!("`{shown}` declares no version; `rep hash --write {shown}` stores it")),
+            None if !args.write => {
+                output.say(&format!("`{shown}` declares no version; `rep hash --write {shown}` stores it"))
+            }
             _ => {}
         }
     }
@@ -84,7 +89,8 @@ fn load(path: &std::path::Path) -> Result<(PathBuf, UaspFile), Failure> {
         let tree = read::lone_file(path, &find::shown(path))?;
         let entry = tree.entries.into_values().next();
         let mut renamed = rep_model::SkillTree { is_lone_file: true, ..rep_model::SkillTree::default() };
-        let file = if name.ends_with(rep_model::uasp::SUFFIX) { name } else { format!("{name}{}", rep_model::uasp::SUFFIX) };
+        let file =
+            if name.ends_with(rep_model::uasp::SUFFIX) { name } else { format!("{name}{}", rep_model::uasp::SUFFIX) };
         renamed.entries.extend(entry.map(|entry| (file, entry)));
         return one(path.to_owned(), Skill::parse(renamed));
     }
@@ -109,13 +115,18 @@ fn load(path: &std::path::Path) -> Result<(PathBuf, UaspFile), Failure> {
 
 fn one(path: PathBuf, (mut skill, faults): (Skill, Vec<rep_model::Fault>)) -> Result<(PathBuf, UaspFile), Failure> {
     let shown = find::shown(&path);
-    if let Some(fault) = faults.iter().find(|fault| fault.rule.starts_with("yaml-") && fault.rule != "yaml-anchor" && fault.rule != "yaml-tag")
+    if let Some(fault) = faults
+        .iter()
+        .find(|fault| fault.rule.starts_with("yaml-") && fault.rule != "yaml-anchor" && fault.rule != "yaml-tag")
     {
         let position = skill.source(&fault.file).map(|source| source.position(fault.span.start));
-        let place = position.map_or_else(|| shown.clone(), |position| format!("{shown}:{}:{}", position.line, position.column));
+        let place =
+            position.map_or_else(|| shown.clone(), |position| format!("{shown}:{}:{}", position.line, position.column));
         return Err(Failure::unable("INVALID_YAML", format!("{place}: {}", fault.message)).hint(fault.help.clone()));
     }
-    if let Some(fault) = faults.iter().find(|fault| fault.rule.starts_with("file-") || fault.rule == "encoding-not-utf8") {
+    if let Some(fault) =
+        faults.iter().find(|fault| fault.rule.starts_with("file-") || fault.rule == "encoding-not-utf8")
+    {
         return Err(Failure::unable("UNREADABLE", format!("`{shown}`: {}", fault.message)));
     }
     match skill.uasp.pop() {
@@ -133,7 +144,8 @@ fn stored(uasp: &UaspFile, root: &Node, version: &str) -> String {
         let (span, gap) = match entry.value.span {
             // A key without a value has nothing to replace but the place behind its colon.
             span if span.start == span.end => {
-                let colon = text[entry.key.span.end..].find(':').map_or(entry.key.span.end, |at| entry.key.span.end + at + 1);
+                let colon =
+                    text[entry.key.span.end..].find(':').map_or(entry.key.span.end, |at| entry.key.span.end + at + 1);
                 (Span::at(colon), " ")
             }
             span => (span, ""),

@@ -14,7 +14,9 @@ use crate::write;
 
 /// Write a new skill that passes its own checks
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  rep init release-notes\n  rep init csv-profile --tool python     Universal 2.1 with a tool\n  rep init style-guide --profile pmcp\n  rep init slugify --profile aam         with tests\n  rep init http-status --uasp            a structured *.uasp.yaml")]
+#[command(
+    after_help = "Examples:\n  rep init release-notes\n  rep init csv-profile --tool python     Universal 2.1 with a tool\n  rep init style-guide --profile pmcp\n  rep init slugify --profile aam         with tests\n  rep init http-status --uasp            a structured *.uasp.yaml"
+)]
 pub(crate) struct Args {
     /// The skill's name, which is also its folder
     name: String,

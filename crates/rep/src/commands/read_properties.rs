@@ -10,7 +10,9 @@ use crate::output::Output;
 
 /// Print a skill's properties as JSON, as the reference tool does
 #[derive(clap::Args)]
-#[command(after_help = "Reads, and does not validate: `rep validate` does that.\n\nExample:\n  rep read-properties my-skill")]
+#[command(
+    after_help = "Reads, and does not validate: `rep validate` does that.\n\nExample:\n  rep read-properties my-skill"
+)]
 pub(crate) struct Args {
     /// The skill's folder, or its SKILL.md
     #[arg(value_name = "SKILL_PATH")]

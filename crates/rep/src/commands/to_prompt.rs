@@ -10,7 +10,9 @@ use crate::output::Output;
 
 /// Print the catalogue of skills for a model's context, as the reference tool does
 #[derive(clap::Args)]
-#[command(after_help = "One skill that cannot be read stops the whole, and nothing is printed.\n\nExample:\n  rep to-prompt skills/*")]
+#[command(
+    after_help = "One skill that cannot be read stops the whole, and nothing is printed.\n\nExample:\n  rep to-prompt skills/*"
+)]
 pub(crate) struct Args {
     /// Skill folders, or their SKILL.md
     #[arg(value_name = "SKILL_PATHS", required = true)]
@@ -40,7 +42,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 fn entry(path: &Path) -> Result<(String, String, String), String> {
     // The location is the real folder, links resolved.
     let real = std::fs::canonicalize(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let skill = load(path)?;
+    let skill = load(&real)?;
     let (Some(front), Some(manifest)) = (skill.front(), &skill.manifest) else {
         return Err("SKILL.md frontmatter must be a YAML mapping".to_owned());
     };

@@ -12,7 +12,9 @@ use crate::read::{self, Extent};
 
 /// Validate a skill as the reference tool `skills-ref` does
 #[derive(clap::Args)]
-#[command(after_help = "Prints what `skills-ref validate` prints and exits as it does. `rep check` sees more.\n\nExample:\n  rep validate my-skill")]
+#[command(
+    after_help = "Prints what `skills-ref validate` prints and exits as it does. `rep check` sees more.\n\nExample:\n  rep validate my-skill"
+)]
 pub(crate) struct Args {
     /// The skill's folder, or its SKILL.md
     #[arg(value_name = "SKILL_PATH")]

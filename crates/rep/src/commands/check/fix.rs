@@ -55,7 +55,9 @@ pub(super) fn diff(paths: &[PathBuf], options: &Options, output: &mut Output) ->
     for file in &files {
         let before = String::from_utf8_lossy(&file.before);
         let diff = TextDiff::from_lines(before.as_ref(), &file.after);
-        text.push_str(&diff.unified_diff().header(&format!("a/{}", file.shown), &format!("b/{}", file.shown)).to_string());
+        text.push_str(
+            &diff.unified_diff().header(&format!("a/{}", file.shown), &format!("b/{}", file.shown)).to_string(),
+        );
     }
     output.data(&text);
     if files.is_empty() {

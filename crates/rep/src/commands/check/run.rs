@@ -121,7 +121,8 @@ fn progress(output: &Output) -> ProgressBar {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(10));
-    let style = ProgressStyle::with_template("checking {bar:30} {pos}/{len} skills").unwrap_or_else(|_| ProgressStyle::default_bar());
+    let style = ProgressStyle::with_template("checking {bar:30} {pos}/{len} skills")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
     bar.set_style(style);
     bar
 }

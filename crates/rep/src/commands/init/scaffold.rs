@@ -69,7 +69,10 @@ fn aam(name: &str, title: &str) -> Vec<(String, String)> {
     let steps = format!("{}\nRun `scripts/count.sh` to count words; it reads stdin.\n", body(title));
     vec![
         ("SKILL.md".to_owned(), skill_md(name, "compatibility:\n  requires:\n    - sh\n", &steps)),
-        ("scripts/count.sh".to_owned(), "#!/bin/sh\n# Counts the words on stdin.\nset -eu\nwc -w | tr -d ' '\n".to_owned()),
+        (
+            "scripts/count.sh".to_owned(),
+            "#!/bin/sh\n# Counts the words on stdin.\nset -eu\nwc -w | tr -d ' '\n".to_owned(),
+        ),
         ("tests/test-config.json".to_owned(), "{\n  \"version\": 1,\n  \"timeout\": 10\n}\n".to_owned()),
         ("tests/cases/01-basic.yaml".to_owned(), case.to_owned()),
     ]
