@@ -1,0 +1,46 @@
+use rep_model::Skill;
+
+use super::name_empty::name;
+use crate::engine::Findings;
+use crate::{Check, Cite, Levels, Profile, Rule};
+
+pub(super) static RULE: Rule = Rule {
+    name: "name-hyphen-at-edge",
+    summary: "`name` has a hyphen at its edge",
+    since: "0.1.0",
+    levels: Levels { error: &[Profile::AgentSkills, Profile::Portable], warning: &[Profile::Universal, Profile::Aam, Profile::Pmcp, Profile::ClaudeApi, Profile::ClaudeCode, Profile::Codex, Profile::OpenAi, Profile::Mcp], ..Levels::NONE },
+    cites: &[Cite::agentskills("name field"), Cite::reference("validate: cannot start or end with a hyphen")],
+    requirements: &["VAL-08"],
+    page: include_str!("name_hyphen_at_edge.md"),
+    check: Check::Skill(check),
+};
+
+/// Every profile of the rule but x-personal-mcp, whose names start with a letter: `name-start-not-letter`.
+const NOT_PMCP: &[Profile] = &[
+    Profile::AgentSkills,
+    Profile::Portable,
+    Profile::Universal,
+    Profile::Aam,
+    Profile::ClaudeApi,
+    Profile::ClaudeCode,
+    Profile::Codex,
+    Profile::OpenAi,
+    Profile::Mcp,
+];
+
+fn check(skill: &Skill, findings: &mut Findings<'_>) {
+    let Some(name) = name(skill) else { return };
+    let (message, only) = match (name.text.starts_with('-'), name.text.ends_with('-')) {
+        (false, false) => return,
+        (true, false) => ("name starts with a hyphen", NOT_PMCP),
+        (false, true) => ("name ends with a hyphen", &[][..]),
+        (true, true) => ("name starts and ends with a hyphen", &[][..]),
+    };
+    let bare = name.text.trim_matches('-');
+    let help = if bare.is_empty() {
+        "use letters and digits, with hyphens only between them".to_owned()
+    } else {
+        format!("write it as `{bare}`, and call the folder the same")
+    };
+    findings.add(name.file, name.span, message).path("name").help(help).only(only);
+}
