@@ -38,10 +38,7 @@ fn report(name: &Name<'_>, faulty: &[char], only: &'static [Profile], findings: 
     }
     let listed: Vec<String> = faulty.iter().map(|letter| shown(*letter)).collect();
     let message = format!("name has characters other than letters, digits and hyphens: {}", listed.join(", "));
-    let help = match suggestion(&name.text) {
-        Some(better) => format!("write it as `{better}`, and call the folder the same"),
-        None => "use letters, digits and single hyphens, in the folder's name too".to_owned(),
-    };
+    let help = rename(&plain(&name.text), "use letters, digits and single hyphens, in the folder's name too");
     findings.add(name.file, name.span, message).path("name").help(help).only(only);
 }
 
@@ -70,13 +67,18 @@ pub(super) fn shown(letter: char) -> String {
     }
 }
 
-/// The nearest proper name, where only ASCII separators are wrong.
-fn suggestion(name: &str) -> Option<String> {
-    if name.chars().any(|letter| !letter.is_ascii() && !is_allowed(letter)) {
-        return None;
-    }
+/// The name in lower case, with one hyphen for each run of ASCII characters that have no place in it.
+fn plain(name: &str) -> String {
     let lower = name.to_lowercase();
-    let words = lower.split(|letter: char| !names::is_letter_or_digit(letter)).filter(|word| !word.is_empty());
-    let joined = words.collect::<Vec<_>>().join("-");
-    (!joined.is_empty()).then_some(joined)
+    let is_gap = |letter: char| letter.is_ascii() && !letter.is_ascii_alphanumeric();
+    lower.split(is_gap).filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
+}
+
+/// Help that offers a better name, if it is a proper one; else other help.
+pub(super) fn rename(better: &str, otherwise: &str) -> String {
+    let is_proper = (1..=64).contains(&names::length(better))
+        && better.chars().all(is_allowed)
+        && names::is_lowercase(better)
+        && better.split('-').all(|word| !word.is_empty());
+    if is_proper { format!("write it as `{better}`, and call the folder the same") } else { otherwise.to_owned() }
 }

@@ -1,5 +1,6 @@
 use rep_model::Skill;
 
+use super::name_characters::rename;
 use super::name_empty::name;
 use crate::engine::Findings;
 use crate::{Check, Cite, Levels, Profile, Rule};
@@ -36,11 +37,6 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         (false, true) => ("name ends with a hyphen", &[][..]),
         (true, true) => ("name starts and ends with a hyphen", &[][..]),
     };
-    let bare = name.text.trim_matches('-');
-    let help = if bare.is_empty() {
-        "use letters and digits, with hyphens only between them".to_owned()
-    } else {
-        format!("write it as `{bare}`, and call the folder the same")
-    };
+    let help = rename(name.text.trim_matches('-'), "put hyphens only between letters and digits");
     findings.add(name.file, name.span, message).path("name").help(help).only(only);
 }

@@ -1,5 +1,6 @@
 use rep_model::Skill;
 
+use super::name_characters::rename;
 use super::name_empty::name;
 use crate::engine::Findings;
 use crate::{Check, Cite, Levels, Profile, Rule};
@@ -25,5 +26,5 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     findings
         .add(name.file, name.span, "name has two hyphens in a row")
         .path("name")
-        .help(format!("write it as `{}`, and call the folder the same", words.join("-")));
+        .help(rename(&words.join("-"), "use single hyphens"));
 }

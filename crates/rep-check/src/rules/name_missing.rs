@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let folder = &skill.tree.folder;
     let help = if rep_model::names::is_plain(folder) {
-        format!("add `name: {folder}`, after the folder")
+        format!("add `name: {folder}`, as the folder is called")
     } else {
         "add `name`, with the name of the folder".to_owned()
     };

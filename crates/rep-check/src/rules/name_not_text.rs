@@ -5,7 +5,7 @@ use crate::{Check, Cite, Levels, Profile, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "name-not-text",
-    summary: "`name` is a list, a mapping, anything but text",
+    summary: "`name` is not text",
     since: "0.1.0",
     levels: Levels { error: &[Profile::AgentSkills, Profile::Aam, Profile::Portable, Profile::ClaudeApi, Profile::ClaudeCode, Profile::Codex, Profile::OpenAi, Profile::Mcp], ..Levels::NONE },
     cites: &[Cite::agentskills("name field"), Cite::reference("validate: non-empty string")],

@@ -1,5 +1,6 @@
 use rep_model::{Skill, names};
 
+use super::name_characters::rename;
 use super::name_empty::name;
 use crate::engine::Findings;
 use crate::{Check, Cite, Levels, Profile, Rule};
@@ -20,13 +21,6 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     if names::is_lowercase(&name.text) {
         return;
     }
-    let lower = name.text.to_lowercase();
-    // Some letters fall apart when lowered; what comes out is then no name either.
-    let is_name = lower.chars().all(|letter| letter == '-' || names::is_letter_or_digit(letter));
-    let help = if is_name {
-        format!("write it as `{lower}`, and call the folder the same")
-    } else {
-        "use lower-case letters, and call the folder the same".to_owned()
-    };
+    let help = rename(&name.text.to_lowercase(), "use lower-case letters, and call the folder the same");
     findings.add(name.file, name.span, "name has upper-case letters").path("name").help(help);
 }

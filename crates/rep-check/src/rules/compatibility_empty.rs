@@ -1,0 +1,20 @@
+use rep_model::Skill;
+
+use super::name_empty;
+use crate::engine::Findings;
+use crate::{Check, Cite, Levels, Profile, Rule};
+
+pub(super) static RULE: Rule = Rule {
+    name: "compatibility-empty",
+    summary: "`compatibility` holds nothing but blanks",
+    since: "0.1.0",
+    levels: Levels { error: &[Profile::AgentSkills, Profile::Portable], ..Levels::NONE },
+    cites: &[Cite::agentskills("compatibility field")],
+    requirements: &["VAL-27"],
+    page: include_str!("compatibility_empty.md"),
+    check: Check::Skill(check),
+};
+
+fn check(skill: &Skill, findings: &mut Findings<'_>) {
+    name_empty::report(skill, "compatibility", "name the requirements, or remove the field", findings);
+}
