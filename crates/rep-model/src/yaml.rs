@@ -262,6 +262,7 @@ impl Builder<'_> {
             }
             Event::SequenceStart(style, anchor, tag) => {
                 let tag = self.tag(tag.as_deref(), span, at);
+                let at = if style == StructureStyle::Block { self.first_dash(at) } else { at };
                 self.start(at, style, anchor, tag, Partial::Items(Vec::new()))
             }
             Event::MappingStart(style, anchor, tag) => {
@@ -299,6 +300,16 @@ impl Builder<'_> {
         let from = indicator.map_or(start, |at| head.len() - line.len() + at);
         let body = self.text[..content.end - self.base].trim_end_matches(['\n', '\r']);
         Span::new(from + self.base, body.len().max(from) + self.base)
+    }
+
+    /// Widens the span of a block list to its first `-`, behind which the parser starts a list that is not indented.
+    fn first_dash(&self, at: Span) -> Span {
+        let start = at.start - self.base;
+        if self.text[start..].starts_with('-') {
+            return at;
+        }
+        let head = self.text[..start].trim_end_matches([' ', '\t']);
+        if head.ends_with('-') { Span::new(head.len() - 1 + self.base, at.end) } else { at }
     }
 
     fn tag(&mut self, tag: Option<&granit_parser::Tag>, span: granit_parser::Span, at: Span) -> Option<String> {

@@ -21,7 +21,8 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let text = description.value;
     let mut from = 0;
     let mut bare = None;
-    for tag in tags(text).chain([text.len()..text.len()]) {
+    let end = text.len()..text.len();
+    for tag in tags(text).chain(std::iter::once(end)) {
         bare = bare.or_else(|| text[from..tag.start].find(['<', '>']).map(|at| from + at));
         from = tag.end;
     }

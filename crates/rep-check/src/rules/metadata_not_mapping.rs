@@ -17,7 +17,9 @@ pub(super) static RULE: Rule = Rule {
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let (Some(manifest), Some(front)) = (&skill.manifest, skill.front()) else { return };
     let Some(node) = front.get("metadata") else { return };
-    if node.entries().is_none() {
+    // A bracket at the start of text is broken flow style, read as text to go on; `yaml-value-unquoted` says so.
+    let is_broken = node.text().is_some() && manifest.source.slice(node.span).starts_with(['{', '[']);
+    if node.entries().is_none() && !is_broken {
         findings
             .add(manifest.file, node.span, format!("metadata is {}, not a mapping", node.kind()))
             .path("metadata")

@@ -31,12 +31,15 @@ const NOT_PMCP: &[Profile] = &[
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let Some(name) = name(skill) else { return };
-    let (message, only) = match (name.text.starts_with('-'), name.text.ends_with('-')) {
+    let (starts, ends) = (name.text.starts_with('-'), name.text.ends_with('-'));
+    let bare = name.text.trim_matches('-');
+    let message = match (starts, ends) {
         (false, false) => return,
-        (true, false) => ("name starts with a hyphen", NOT_PMCP),
-        (false, true) => ("name ends with a hyphen", &[][..]),
-        (true, true) => ("name starts and ends with a hyphen", &[][..]),
+        (true, false) => "name starts with a hyphen",
+        (false, true) => "name ends with a hyphen",
+        (true, true) => "name starts and ends with a hyphen",
     };
-    let help = rename(name.text.trim_matches('-'), "put hyphens only between letters and digits");
+    let only = if starts && (!ends || bare.is_empty()) { NOT_PMCP } else { &[] };
+    let help = rename(bare, "put hyphens only between letters and digits");
     findings.add(name.file, name.span, message).path("name").help(help).only(only);
 }
