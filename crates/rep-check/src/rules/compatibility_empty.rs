@@ -16,5 +16,14 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    name_empty::report(skill, "compatibility", "name the requirements, or remove the field", findings);
+    let help = "name the requirements, or remove the field";
+    name_empty::report(skill, "compatibility", help, findings);
+    let (Some(manifest), Some(front)) = (&skill.manifest, skill.front()) else { return };
+    // Without a value the field is there, and its text is empty to the reference tool.
+    if let Some(entry) = front.field("compatibility").filter(|entry| entry.value.is_null()) {
+        findings
+            .add(manifest.file, entry.key.span, "field `compatibility` has no value")
+            .path("compatibility")
+            .help(help);
+    }
 }
