@@ -24,7 +24,11 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
             let Some(first) = dependencies.get(kind).and_then(Node::items).and_then(<[Node]>::first) else { continue };
             let path = join(&declared.path, &format!("implementation.dependencies.{kind}"));
             findings
-                .add(declared.file, first.span, format!("`{kind}` packages are asked for: `{}`", first.text().unwrap_or("?")))
+                .add(
+                    declared.file,
+                    first.span,
+                    format!("`{kind}` packages are asked for: `{}`", first.text().unwrap_or("?")),
+                )
                 .path(path)
                 .help("ship what the tool needs in the skill; the containers of the Claude API install nothing");
         }

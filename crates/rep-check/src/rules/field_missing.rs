@@ -9,7 +9,11 @@ pub(super) static RULE: Rule = Rule {
     summary: "a field the profile requires is absent",
     since: "0.1.0",
     levels: Levels { error: &[Profile::Universal, Profile::Pmcp, Profile::Uasp], ..Levels::NONE },
-    cites: &[Cite::universal("Appendix A and B, required"), Cite::uasp("§3.1, required"), Cite::pmcp("validate_skill_frontmatter")],
+    cites: &[
+        Cite::universal("Appendix A and B, required"),
+        Cite::uasp("§3.1, required"),
+        Cite::pmcp("validate_skill_frontmatter"),
+    ],
     requirements: &["VAL-01", "VAL-25", "VAL-49", "VAL-50", "VAL-56", "VAL-70", "VAL-71", "TOOL-02", "US-01", "US-02"],
     page: include_str!("field_missing.md"),
     check: Check::Skill(check),

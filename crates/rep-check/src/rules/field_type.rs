@@ -9,9 +9,20 @@ pub(super) static RULE: Rule = Rule {
     name: "field-type",
     summary: "a value of another type than its field takes",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Universal, Profile::Pmcp, Profile::Uasp], warning: &[Profile::Aam, Profile::ClaudeCode], ..Levels::NONE },
-    cites: &[Cite::universal("Appendix A and B, type"), Cite::uasp("§3.1, type"), Cite::pmcp("validate_skill_frontmatter"), Cite::yaml("§10.3 core schema")],
-    requirements: &["VAL-03", "VAL-24", "VAL-45", "VAL-46", "VAL-47", "VAL-48", "VAL-50", "VAL-51", "VAL-52", "VAL-70", "TOOL-18"],
+    levels: Levels {
+        error: &[Profile::Universal, Profile::Pmcp, Profile::Uasp],
+        warning: &[Profile::Aam, Profile::ClaudeCode],
+        ..Levels::NONE
+    },
+    cites: &[
+        Cite::universal("Appendix A and B, type"),
+        Cite::uasp("§3.1, type"),
+        Cite::pmcp("validate_skill_frontmatter"),
+        Cite::yaml("§10.3 core schema"),
+    ],
+    requirements: &[
+        "VAL-03", "VAL-24", "VAL-45", "VAL-46", "VAL-47", "VAL-48", "VAL-50", "VAL-51", "VAL-52", "VAL-70", "TOOL-18",
+    ],
     page: include_str!("field_type.md"),
     check: Check::Skill(check),
 };
@@ -44,9 +55,17 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
 fn is_said_elsewhere(misfit: &Misfit, expected: &str, found: &str) -> bool {
     match misfit.path.as_str() {
         "name" | "description" => found == "null",
-        "disable-model-invocation" | "user-invocable" => expected == "a boolean" && found == "text",
+        "disable-model-invocation" | "user-invocable" => {
+            expected == "a boolean" && found == "text" && misfit.text.as_deref().is_some_and(is_switch)
+        }
         _ => false,
     }
+}
+
+/// Whether a text stands for true or false.
+fn is_switch(text: &str) -> bool {
+    const WORDS: [&str; 12] = ["true", "yes", "on", "y", "t", "1", "false", "no", "off", "n", "f", "0"];
+    WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
 /// Whether the value counts in the content hash of a UASP file, which quotes would change.

@@ -56,7 +56,8 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         } else {
             format!("the body relies on `{word}`, a tool of {}", host.name)
         };
-        let help = format!("say what to do, not with which tool, or add an override for `{}` to `host_overrides`", host.id);
+        let help =
+            format!("say what to do, not with which tool, or add an override for `{}` to `host_overrides`", host.id);
         findings.add(manifest.file, span, message).help(help);
     }
 }
@@ -64,7 +65,10 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
 /// The first of some words in the body, standing alone and outside HTML comments.
 fn first(manifest: &Manifest, words: &[&str]) -> Option<Span> {
     let start = manifest.body_span().start;
-    words.iter().filter_map(|word| places(manifest.body(), word).find_map(|at| visible(manifest, start + at, word))).min()
+    words
+        .iter()
+        .filter_map(|word| places(manifest.body(), word).find_map(|at| visible(manifest, start + at, word)))
+        .min()
 }
 
 fn places<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {

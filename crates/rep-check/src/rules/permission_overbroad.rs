@@ -18,7 +18,8 @@ pub(super) static RULE: Rule = Rule {
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let (Some(manifest), Some(front)) = (&skill.manifest, skill.front()) else { return };
     for (path, glob) in globs(skill).into_iter().filter(|(_, glob)| is_every_file(glob.value)) {
-        let draft = findings.add(manifest.file, glob.span(), format!("the glob `{}` names no file in particular", glob.value));
+        let draft =
+            findings.add(manifest.file, glob.span(), format!("the glob `{}` names no file in particular", glob.value));
         draft.path(path).help("name the folders and endings the skill really needs");
         // Universal refuses an absolute glob by `permission-outside`.
         if resolve("", glob.value) == Resolved::Absolute {

@@ -17,9 +17,8 @@ pub(super) static RULE: Rule = Rule {
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let (Some(manifest), Some(front)) = (&skill.manifest, skill.front()) else { return };
     if front.field("safety").is_none() {
-        findings
-            .add(manifest.file, Span::at(front.root.span.start), "field `safety` is missing")
-            .path("safety")
-            .help("add `safety` with `redact` and `require_confirmation_for`; until then hosts redact and confirm everything");
+        findings.add(manifest.file, Span::at(front.root.span.start), "field `safety` is missing").path("safety").help(
+            "add `safety` with `redact` and `require_confirmation_for`; until then hosts redact and confirm everything",
+        );
     }
 }

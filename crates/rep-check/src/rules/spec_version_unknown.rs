@@ -20,7 +20,11 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let Some(version) = front.text("spec_version").filter(|version| version.is_text()) else { return };
     if minor(version.value).is_some_and(|minor| minor != "0" && minor != "1") {
         findings
-            .add(manifest.file, version.span(), format!("`spec_version` is `{}`, which is not known here", version.value))
+            .add(
+                manifest.file,
+                version.span(),
+                format!("`spec_version` is `{}`, which is not known here", version.value),
+            )
             .path("spec_version")
             .help("use `\"2.1\"` unless you need what a later version has; the skill is checked as 2.1");
     }

@@ -11,7 +11,11 @@ pub(super) static RULE: Rule = Rule {
     summary: "the entrypoint of a tool has another ending than its runtime takes",
     since: "0.1.0",
     levels: Levels { error: &[Profile::Universal], ..Levels::NONE },
-    cites: &[Cite::universal("§5, entrypoint rules"), Cite::universal("the anti-pattern on TypeScript entrypoints"), Cite::house("`typescript_runner` in the `config` of a host override")],
+    cites: &[
+        Cite::universal("§5, entrypoint rules"),
+        Cite::universal("the anti-pattern on TypeScript entrypoints"),
+        Cite::house("`typescript_runner` in the `config` of a host override"),
+    ],
     requirements: &["TOOL-06", "TOOL-07"],
     page: include_str!("tool_entrypoint_extension.md"),
     check: Check::Skill(check),

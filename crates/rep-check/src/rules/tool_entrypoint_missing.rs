@@ -28,7 +28,11 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         };
         if is_missing && skill.tree.left_out.is_empty() {
             findings
-                .add(declared.file, entrypoint.span(), format!("entrypoint `{}` is no file of the skill", entrypoint.value))
+                .add(
+                    declared.file,
+                    entrypoint.span(),
+                    format!("entrypoint `{}` is no file of the skill", entrypoint.value),
+                )
                 .path(join(&declared.path, "implementation.entrypoint"))
                 .help("add the file, or mend the path; it is relative to the skill's folder");
         }

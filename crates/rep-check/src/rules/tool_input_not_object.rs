@@ -12,7 +12,11 @@ pub(super) static RULE: Rule = Rule {
     summary: "the arguments of a tool are not an object",
     since: "0.1.0",
     levels: Levels { error: &[Profile::Universal, Profile::Mcp, Profile::OpenAi], ..Levels::NONE },
-    cites: &[Cite::universal("§7, minimum portability rules"), Cite::host("mcp: inputSchema"), Cite::host("openai: strict mode")],
+    cites: &[
+        Cite::universal("§7, minimum portability rules"),
+        Cite::host("mcp: inputSchema"),
+        Cite::host("openai: strict mode"),
+    ],
     requirements: &["TOOL-21", "VAL-71"],
     page: include_str!("tool_input_not_object.md"),
     check: Check::Skill(check),
@@ -38,5 +42,6 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
 /// Whether a `type` is one at all; another value is the business of `tool-schema-invalid`.
 fn is_type(kind: &Node) -> bool {
     const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
-    kind.items().is_some() || kind.text().is_some_and(|text| TYPES.contains(&text))
+    let words = kind.items().unwrap_or(std::slice::from_ref(kind));
+    words.iter().all(|word| word.text().is_some_and(|text| TYPES.contains(&text)) && !word.is_null())
 }

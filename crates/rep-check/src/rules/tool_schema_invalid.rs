@@ -41,12 +41,26 @@ fn judge(file: &str, schema: &Node, path: &str, findings: &mut Findings<'_>) {
     let mut told = BTreeSet::new();
     for error in validator.iter_errors(&json) {
         let (node, path) = locate(schema, path, &error);
-        if told.len() < FAULTS_MAX && told.insert(path.clone()) {
-            findings
-                .add(file, node.span, format!("`{path}` is not valid JSON Schema {draft}: {}", reason(&error)))
-                .path(path)
-                .help("mend the schema; hosts refuse a tool whose schema they cannot read");
+        if !told.insert(path.clone()) {
+            continue;
         }
+        findings
+            .add(file, node.span, format!("`{path}` is not valid JSON Schema {draft}: {}", reason(&error)))
+            .path(path)
+            .help(advice(node));
+        if told.len() == FAULTS_MAX {
+            break;
+        }
+    }
+}
+
+/// The type `null` without quotes is YAML's null, and the commonest fault of all.
+fn advice(node: &Node) -> &'static str {
+    let has_null = node.is_null() || node.items().is_some_and(|items| items.iter().any(Node::is_null));
+    if has_null {
+        "put the type in quotes: `\"null\"`"
+    } else {
+        "mend the schema; hosts refuse a tool whose schema they cannot read"
     }
 }
 
@@ -70,9 +84,7 @@ fn locate<'a>(schema: &'a Node, path: &str, error: &ValidationError<'_>) -> (&'a
     let (mut node, mut path) = (schema, path.to_owned());
     for segment in error.instance_path().segments() {
         let below = match &segment {
-            LocationSegment::Property(key) => {
-                node.entry(key).map(|entry| (&entry.value, join(&path, key)))
-            }
+            LocationSegment::Property(key) => node.entry(key).map(|entry| (&entry.value, join(&path, key))),
             LocationSegment::Index(index) => {
                 node.items().and_then(|items| items.get(*index)).map(|item| (item, format!("{path}[{index}]")))
             }
@@ -87,7 +99,9 @@ fn reason(error: &ValidationError<'_>) -> String {
     match error.kind() {
         ValidationErrorKind::Type { kind: TypeKind::Single(wanted) } => format!("it is no {wanted}"),
         ValidationErrorKind::Type { kind: TypeKind::Multiple(_) } => "it is no schema".to_owned(),
-        ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::Enum { .. } => "it is none of the values allowed".to_owned(),
+        ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::Enum { .. } => {
+            "it is none of the values allowed".to_owned()
+        }
         ValidationErrorKind::Minimum { limit } => format!("it is below {limit}"),
         ValidationErrorKind::ExclusiveMinimum { limit } => format!("it is not above {limit}"),
         ValidationErrorKind::MinItems { .. } => "it is empty".to_owned(),

@@ -23,7 +23,9 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
             for found in subschemas(schema, &path).into_iter().filter(|found| is_object(found.node)) {
                 // Closing a part would refuse what the other parts name, so Universal lets it be.
                 let only: &[Profile] = match (openness(found.node), side, found.is_part) {
-                    (Openness::Closed, _, _) | (Openness::Shaped, Side::Output, _) | (_, Side::Output, true) => continue,
+                    (Openness::Closed, _, _) | (Openness::Shaped, Side::Output, _) | (_, Side::Output, true) => {
+                        continue;
+                    }
                     (Openness::Open, Side::Input, false) => &[Profile::OpenAi, Profile::Universal],
                     (Openness::Open, Side::Output, false) => &[Profile::Universal],
                     (_, Side::Input, true) | (Openness::Shaped, Side::Input, false) => &[Profile::OpenAi],
@@ -51,7 +53,10 @@ fn openness(schema: &Node) -> Openness {
     let is_schema = |key| schema.get(key).is_some_and(|value| value.entries().is_some());
     if is_false("additionalProperties") {
         Openness::Closed
-    } else if is_false("unevaluatedProperties") || is_schema("additionalProperties") || is_schema("unevaluatedProperties") {
+    } else if is_false("unevaluatedProperties")
+        || is_schema("additionalProperties")
+        || is_schema("unevaluatedProperties")
+    {
         Openness::Shaped
     } else {
         Openness::Open

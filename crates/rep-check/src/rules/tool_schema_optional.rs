@@ -27,7 +27,9 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
                 let required = found.node.get("required").and_then(Node::items).unwrap_or(&[]);
                 let required: BTreeSet<&str> = required.iter().filter_map(Node::text).collect();
                 let properties = found.node.get("properties").and_then(Node::entries).unwrap_or(&[]);
-                for entry in properties.iter().filter(|entry| !entry.key.text().is_some_and(|key| required.contains(key))) {
+                for entry in
+                    properties.iter().filter(|entry| !entry.key.text().is_some_and(|key| required.contains(key)))
+                {
                     let path = join(&join(&found.path, "properties"), entry.key.text().unwrap_or("?"));
                     findings
                         .add(declared.file, entry.key.span, format!("`{path}` is not in `required`"))

@@ -23,7 +23,9 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         for (_, schema, path) in schemas(&declared).into_iter().filter(|(side, _, _)| *side == Side::Input) {
             for found in subschemas(schema, &path) {
                 for entry in found.node.entries().unwrap_or(&[]) {
-                    let Some(keyword) = entry.key.text().filter(|key| OPENAI_STRICT_REFUSED.contains(key)) else { continue };
+                    let Some(keyword) = entry.key.text().filter(|key| OPENAI_STRICT_REFUSED.contains(key)) else {
+                        continue;
+                    };
                     findings
                         .add(declared.file, entry.key.span, format!("`{}` uses `{keyword}`", found.path))
                         .path(join(&found.path, keyword))

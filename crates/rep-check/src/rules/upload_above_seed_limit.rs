@@ -19,7 +19,8 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let size = skill.tree.size_bytes();
     // What the host refuses is the business of `upload-too-large`.
     if size > CLAUDE_API_BYTES_2025.value && size <= CLAUDE_API_BYTES.value {
-        let message = format!("the files come to {size} bytes; Universal 2.1 counts on {}", CLAUDE_API_BYTES_2025.value);
+        let message =
+            format!("the files come to {size} bytes; Universal 2.1 counts on {}", CLAUDE_API_BYTES_2025.value);
         findings
             .add("", Span::default(), message)
             .help(format!("move what the skill does not need elsewhere ({})", CLAUDE_API_BYTES_2025.origin()));

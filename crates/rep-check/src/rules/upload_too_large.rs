@@ -15,11 +15,8 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Skill(check),
 };
 
-static LIMITS: [(&[Profile], &Limit); 3] = [
-    (&[Profile::ClaudeApi], &CLAUDE_API_BYTES),
-    (&[Profile::OpenAi], &OPENAI_BYTES),
-    (&[Profile::Mcp], &MCP_BYTES),
-];
+static LIMITS: [(&[Profile], &Limit); 3] =
+    [(&[Profile::ClaudeApi], &CLAUDE_API_BYTES), (&[Profile::OpenAi], &OPENAI_BYTES), (&[Profile::Mcp], &MCP_BYTES)];
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let size = skill.tree.size_bytes();

@@ -22,7 +22,11 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
             0 => format!("`{}` is empty", misfit.path),
             found => format!("`{}` is {found} characters long", misfit.path),
         };
-        let help = if found < min { format!("write {min} to {max} characters") } else { format!("cut it to {max} characters") };
+        let help = if found < min {
+            format!("write {min} to {max} characters")
+        } else {
+            format!("cut it to {max} characters")
+        };
         findings.add(&misfit.file, misfit.span, message).path(misfit.path).help(help).only(misfit.profiles);
     }
 }
