@@ -36,23 +36,28 @@ static HOSTS: [Host; 4] = [
     Host { name: "Cursor", names: &["Cursor IDE"], tools: &[], id: "cursor" },
 ];
 
+/// How texts name hosts, those among them that are also plain words; only for telling whether there are several.
+static MENTIONS: [&str; 9] =
+    ["Claude Code", "Codex", "Copilot", "Cowork", "Cursor", "Gemini", "OpenCode", "Windsurf", "claude.ai"];
+
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let (Some(manifest), Some(front)) = (&skill.manifest, skill.front()) else { return };
     let overridden: Vec<&str> = front.host_overrides().iter().map(|(host, _)| host.value).collect();
-    let named: Vec<Option<Span>> = HOSTS.iter().map(|host| first(manifest, host.names)).collect();
-    // A text that names several hosts tells them apart, and leans on none by that.
-    let is_mention = named.iter().flatten().count() > 1;
-    for (host, named) in HOSTS.iter().zip(named) {
+    // A text that names several hosts tells them apart, and leans on none.
+    if MENTIONS.iter().filter(|name| first(manifest, &[**name]).is_some()).count() > 1 {
+        return;
+    }
+    for host in &HOSTS {
         let is_topic = skill.name().is_some_and(|name| name.contains(host.id));
-        let named = named.filter(|_| !is_mention && !is_topic);
-        let Some(span) = first(manifest, host.tools).or(named) else { continue };
+        let named = || first(manifest, host.names).filter(|_| !is_topic);
+        let Some(span) = first(manifest, host.tools).or_else(named) else { continue };
         let word = manifest.source.slice(span);
         let is_served = word.starts_with("mcp__") && overridden.contains(&"mcp");
         if overridden.contains(&host.id) || is_served {
             continue;
         }
         let message = if host.names.contains(&word) {
-            format!("the body relies on {word}")
+            format!("the body names {word} and no other host")
         } else {
             format!("the body relies on `{word}`, a tool of {}", host.name)
         };

@@ -24,7 +24,7 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
             Some(Entry::Directory) => true,
             // Links that lead nowhere and odd files have rules of their own.
             Some(Entry::File { .. } | Entry::Link { .. } | Entry::Other(_)) => false,
-            None => !skill.tree.escapes(&path) && !(skill.tree.has(&path) && !path.is_empty()),
+            None => path.is_empty() || !(skill.tree.has(&path) || skill.tree.escapes(&path)),
         };
         if is_missing && skill.tree.left_out.is_empty() {
             findings
