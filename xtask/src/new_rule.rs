@@ -32,14 +32,23 @@ pub(crate) fn write(root: &Path, name: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The list with one more line, in order.
+/// The list with the rule's two lines, each in order.
 fn listed(text: &str, module: &str) -> Result<String, String> {
-    let (before, rest) = text.split_once("rules! {\n").ok_or("the list of rules is gone")?;
-    let (inside, after) = rest.split_once("}\n").ok_or("the list of rules does not end")?;
-    let mut lines: Vec<String> = inside.lines().map(str::to_owned).collect();
-    lines.push(format!("    {module},"));
-    lines.sort();
-    Ok(format!("{before}rules! {{\n{}\n}}\n{after}", lines.join("\n")))
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let mut add = |prefix: &str, suffix: &str| {
+        let is_entry = |line: &String| line.starts_with(prefix) && line.ends_with(suffix);
+        let first = lines.iter().position(is_entry).ok_or("the list of rules is gone")?;
+        let count = lines[first..].iter().take_while(|line| is_entry(line)).count();
+        // Rules are sorted by name, in which a hyphen stands where the module has an underscore.
+        let key = |line: &str| line.replace('_', "-");
+        let line = format!("{prefix}{module}{suffix}");
+        let at = first + lines[first..first + count].iter().take_while(|other| key(other) < key(&line)).count();
+        lines.insert(at, line);
+        Ok::<(), String>(())
+    };
+    add("mod ", ";")?;
+    add("    &", "::RULE,")?;
+    Ok(lines.join("\n") + "\n")
 }
 
 /// Writes a rule into a scratch copy of the repository and compiles it, so that the scaffold never rots.

@@ -6,6 +6,6 @@ pub(crate) mod hash;
 pub(crate) mod init;
 pub(crate) mod read_properties;
 pub(crate) mod to_prompt;
-//T pub(crate) mod tools;
-//T pub(crate) mod tour;
+pub(crate) mod tools;
+pub(crate) mod tour;
 pub(crate) mod validate;

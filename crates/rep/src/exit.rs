@@ -11,8 +11,6 @@ pub(crate) enum Exit {
     Findings,
     /// The work could not be done: usage, unreadable input, broken configuration.
     Unable,
-    /// The policy refused.
-    Refused,
 }
 
 impl From<Exit> for ExitCode {
@@ -21,7 +19,6 @@ impl From<Exit> for ExitCode {
             Exit::Fine => 0,
             Exit::Findings => 1,
             Exit::Unable => 2,
-            Exit::Refused => 3,
         })
     }
 }

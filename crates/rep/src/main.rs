@@ -17,6 +17,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::exit::{Exit, Failure};
 use crate::output::{Choice, Output};
 
 /// The toolchain for agent skills: reads every dialect, says what is wrong, and mends what it can
@@ -48,8 +49,8 @@ enum Command {
     ReadProperties(commands::read_properties::Args),
     ToPrompt(commands::to_prompt::Args),
     Hash(commands::hash::Args),
-    //T Tools(commands::tools::Args),
-    //T Tour(commands::tour::Args),
+    Tools(commands::tools::Args),
+    Tour(commands::tour::Args),
 }
 
 fn main() -> ExitCode {
@@ -64,17 +65,7 @@ fn main() -> ExitCode {
         }
     };
     let mut output = Output::new(cli.color, cli.quiet, cli.verbose);
-    let result = match cli.command {
-        Command::Init(args) => commands::init::run(&args, &mut output),
-        Command::Check(args) => commands::check::run(&args, &mut output),
-        Command::Explain(args) => commands::explain::run(&args, &mut output),
-        Command::Validate(args) => commands::validate::run(&args, &mut output),
-        Command::ReadProperties(args) => commands::read_properties::run(&args, &mut output),
-        Command::ToPrompt(args) => commands::to_prompt::run(&args, &mut output),
-        Command::Hash(args) => commands::hash::run(&args, &mut output),
-        //T Command::Tools(args) => commands::tools::run(&args, &mut output),
-        //T Command::Tour(args) => commands::tour::run(&args, &mut output),
-    };
+    let result = dispatch(cli.command, &mut output);
     match result {
         Ok(exit) => exit.into(),
         Err(failure) => {
@@ -82,4 +73,24 @@ fn main() -> ExitCode {
             failure.exit.into()
         }
     }
+}
+
+fn dispatch(command: Command, output: &mut Output) -> Result<Exit, Failure> {
+    match command {
+        Command::Init(args) => commands::init::run(&args, output),
+        Command::Check(args) => commands::check::run(&args, output),
+        Command::Explain(args) => commands::explain::run(&args, output),
+        Command::Validate(args) => commands::validate::run(&args, output),
+        Command::ReadProperties(args) => commands::read_properties::run(&args, output),
+        Command::ToPrompt(args) => commands::to_prompt::run(&args, output),
+        Command::Hash(args) => commands::hash::run(&args, output),
+        Command::Tools(args) => commands::tools::run(&args, output),
+        Command::Tour(args) => commands::tour::run(&args, output),
+    }
+}
+
+/// Runs a command line of ours inside this process, as the tour does.
+fn run_words(words: &[&str], output: &mut Output) -> Result<Exit, Failure> {
+    let cli = Cli::try_parse_from(words).map_err(|error| Failure::unable("USAGE", error.to_string()))?;
+    dispatch(cli.command, output)
 }

@@ -9,7 +9,10 @@ pub(super) static RULE: Rule = Rule {
     name: "allowed-tools-list",
     summary: "`allowed-tools` is a list",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::AgentSkills, Profile::Portable, Profile::ClaudeApi, Profile::OpenAi], ..Levels::NONE },
+    levels: Levels {
+        warning: &[Profile::AgentSkills, Profile::Portable, Profile::ClaudeApi, Profile::OpenAi],
+        ..Levels::NONE
+    },
     cites: &[Cite::agentskills("allowed-tools field"), Cite::evidence("§3: lists are the second most common form")],
     requirements: &["VAL-33", "VAL-34"],
     page: include_str!("allowed_tools_list.md"),

@@ -9,7 +9,11 @@ pub(super) static RULE: Rule = Rule {
     summary: "a field for `true` and `false` holds text",
     since: "0.1.0",
     levels: Levels { warning: &[Profile::Pmcp, Profile::Aam], info: &[Profile::ClaudeCode], ..Levels::NONE },
-    cites: &[Cite::pmcp("frontmatter model"), Cite::aam("disable-model-invocation field"), Cite::host("Claude Code: booleans")],
+    cites: &[
+        Cite::pmcp("frontmatter model"),
+        Cite::aam("disable-model-invocation field"),
+        Cite::host("Claude Code: booleans"),
+    ],
     requirements: &["VAL-42", "VAL-44"],
     page: include_str!("boolean_as_text.md"),
     check: Check::Skill(check),

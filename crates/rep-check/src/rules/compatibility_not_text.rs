@@ -8,7 +8,10 @@ pub(super) static RULE: Rule = Rule {
     name: "compatibility-not-text",
     summary: "`compatibility` is not text",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::AgentSkills, Profile::Portable, Profile::ClaudeApi, Profile::OpenAi], ..Levels::NONE },
+    levels: Levels {
+        error: &[Profile::AgentSkills, Profile::Portable, Profile::ClaudeApi, Profile::OpenAi],
+        ..Levels::NONE
+    },
     cites: &[Cite::agentskills("compatibility field"), Cite::reference("validate: must be a string")],
     requirements: &["VAL-27", "VAL-28"],
     page: include_str!("compatibility_not_text.md"),

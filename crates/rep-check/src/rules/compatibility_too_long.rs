@@ -8,8 +8,15 @@ pub(super) static RULE: Rule = Rule {
     name: "compatibility-too-long",
     summary: "`compatibility` is longer than 500 characters",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::AgentSkills, Profile::Pmcp, Profile::Portable, Profile::ClaudeApi, Profile::OpenAi], ..Levels::NONE },
-    cites: &[Cite::agentskills("compatibility field"), Cite::reference("validate: exceeds 500 character limit"), Cite::pmcp("frontmatter model")],
+    levels: Levels {
+        error: &[Profile::AgentSkills, Profile::Pmcp, Profile::Portable, Profile::ClaudeApi, Profile::OpenAi],
+        ..Levels::NONE
+    },
+    cites: &[
+        Cite::agentskills("compatibility field"),
+        Cite::reference("validate: exceeds 500 character limit"),
+        Cite::pmcp("frontmatter model"),
+    ],
     requirements: &["VAL-21", "VAL-27"],
     page: include_str!("compatibility_too_long.md"),
     check: Check::Skill(check),

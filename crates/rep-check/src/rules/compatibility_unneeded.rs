@@ -16,10 +16,30 @@ pub(super) static RULE: Rule = Rule {
 
 /// Whole values that ask for nothing.
 const NOTHING: [&str; 24] = [
-    "-", "all", "all agents", "all environments", "all platforms", "any", "any agent", "any environment",
-    "any platform", "anything", "anywhere", "cross-platform", "everything", "everywhere", "n/a", "na",
-    "no requirements", "no special requirements", "none", "none required", "universal", "works anywhere",
-    "works everywhere", "works on all platforms",
+    "-",
+    "all",
+    "all agents",
+    "all environments",
+    "all platforms",
+    "any",
+    "any agent",
+    "any environment",
+    "any platform",
+    "anything",
+    "anywhere",
+    "cross-platform",
+    "everything",
+    "everywhere",
+    "n/a",
+    "na",
+    "no requirements",
+    "no special requirements",
+    "none",
+    "none required",
+    "universal",
+    "works anywhere",
+    "works everywhere",
+    "works on all platforms",
 ];
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {

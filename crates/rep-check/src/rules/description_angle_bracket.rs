@@ -9,8 +9,15 @@ pub(super) static RULE: Rule = Rule {
     name: "description-angle-bracket",
     summary: "`description` holds an angle bracket",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::Universal, Profile::Pmcp, Profile::Portable, Profile::ClaudeApi], ..Levels::NONE },
-    cites: &[Cite::universal("§3"), Cite::pmcp("description field"), Cite::host("Claude API: its validator refuses every angle bracket")],
+    levels: Levels {
+        warning: &[Profile::Universal, Profile::Pmcp, Profile::Portable, Profile::ClaudeApi],
+        ..Levels::NONE
+    },
+    cites: &[
+        Cite::universal("§3"),
+        Cite::pmcp("description field"),
+        Cite::host("Claude API: its validator refuses every angle bracket"),
+    ],
     requirements: &["VAL-22"],
     page: include_str!("description_angle_bracket.md"),
     check: Check::Skill(check),

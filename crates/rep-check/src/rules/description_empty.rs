@@ -11,7 +11,11 @@ pub(super) static RULE: Rule = Rule {
     summary: "`description` holds nothing but blanks",
     since: "0.1.0",
     levels: Levels { error: MARKDOWN, ..Levels::NONE },
-    cites: &[Cite::agentskills("description field"), Cite::reference("validate: non-empty string"), Cite::universal("Appendix A, minLength")],
+    cites: &[
+        Cite::agentskills("description field"),
+        Cite::reference("validate: non-empty string"),
+        Cite::universal("Appendix A, minLength"),
+    ],
     requirements: &["VAL-14", "VAL-19", "VAL-21"],
     page: include_str!("description_empty.md"),
     check: Check::Skill(check),

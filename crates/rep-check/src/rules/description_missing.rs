@@ -10,7 +10,12 @@ pub(super) static RULE: Rule = Rule {
     summary: "the frontmatter has no `description`",
     since: "0.1.0",
     levels: Levels { error: MARKDOWN, ..Levels::NONE },
-    cites: &[Cite::agentskills("description field"), Cite::universal("§3"), Cite::pmcp("frontmatter model"), Cite::client_guide("lenient validation")],
+    cites: &[
+        Cite::agentskills("description field"),
+        Cite::universal("§3"),
+        Cite::pmcp("frontmatter model"),
+        Cite::client_guide("lenient validation"),
+    ],
     requirements: &["VAL-01", "VAL-02", "VAL-64"],
     page: include_str!("description_missing.md"),
     check: Check::Skill(check),

@@ -8,7 +8,17 @@ pub(super) static RULE: Rule = Rule {
     name: "description-vague",
     summary: "`description` says too little to choose the skill by",
     since: "0.1.0",
-    levels: Levels { info: &[Profile::AgentSkills, Profile::Universal, Profile::Aam, Profile::Portable, Profile::ClaudeCode, Profile::Codex], ..Levels::NONE },
+    levels: Levels {
+        info: &[
+            Profile::AgentSkills,
+            Profile::Universal,
+            Profile::Aam,
+            Profile::Portable,
+            Profile::ClaudeCode,
+            Profile::Codex,
+        ],
+        ..Levels::NONE
+    },
     cites: &[Cite::agentskills("description field"), Cite::universal("§3"), Cite::aam("description field")],
     requirements: &["VAL-23"],
     page: include_str!("description_vague.md"),
@@ -22,8 +32,8 @@ const SHORT: usize = 60;
 /// Words that tell when or what for, in the languages ASCII can write.
 const CUES: [&str; 26] = [
     "after", "before", "bei", "cuando", "during", "for", "if", "lorsque", "para", "per", "pour", "quand", "quando",
-    "trigger", "triggers", "use", "used", "useful", "uses", "using", "utiliser", "wenn", "when", "whenever",
-    "while", "zum",
+    "trigger", "triggers", "use", "used", "useful", "uses", "using", "utiliser", "wenn", "when", "whenever", "while",
+    "zum",
 ];
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {

@@ -10,7 +10,11 @@ pub(super) static RULE: Rule = Rule {
     name: "description-xml-tag",
     summary: "`description` holds an XML tag",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Universal, Profile::Pmcp, Profile::Portable, Profile::ClaudeApi], warning: &[Profile::AgentSkills, Profile::OpenAi, Profile::Mcp], ..Levels::NONE },
+    levels: Levels {
+        error: &[Profile::Universal, Profile::Pmcp, Profile::Portable, Profile::ClaudeApi],
+        warning: &[Profile::AgentSkills, Profile::OpenAi, Profile::Mcp],
+        ..Levels::NONE
+    },
     cites: &[Cite::universal("§3"), Cite::pmcp("description field"), Cite::host("Claude API: no XML tags")],
     requirements: &["VAL-22", "HOST-10"],
     page: include_str!("description_xml_tag.md"),

@@ -8,7 +8,10 @@ pub(super) static RULE: Rule = Rule {
     name: "license-not-text",
     summary: "`license` is not text",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::AgentSkills, Profile::Portable, Profile::ClaudeApi, Profile::OpenAi], ..Levels::NONE },
+    levels: Levels {
+        error: &[Profile::AgentSkills, Profile::Portable, Profile::ClaudeApi, Profile::OpenAi],
+        ..Levels::NONE
+    },
     cites: &[Cite::agentskills("license field")],
     requirements: &["VAL-26"],
     page: include_str!("license_not_text.md"),

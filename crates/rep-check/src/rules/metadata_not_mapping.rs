@@ -7,7 +7,10 @@ pub(super) static RULE: Rule = Rule {
     name: "metadata-not-mapping",
     summary: "`metadata` is not a mapping",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::AgentSkills, Profile::Pmcp, Profile::Portable, Profile::ClaudeApi, Profile::OpenAi], ..Levels::NONE },
+    levels: Levels {
+        error: &[Profile::AgentSkills, Profile::Pmcp, Profile::Portable, Profile::ClaudeApi, Profile::OpenAi],
+        ..Levels::NONE
+    },
     cites: &[Cite::agentskills("metadata field"), Cite::pmcp("frontmatter model")],
     requirements: &["VAL-30"],
     page: include_str!("metadata_not_mapping.md"),

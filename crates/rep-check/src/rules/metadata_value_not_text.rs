@@ -8,8 +8,16 @@ pub(super) static RULE: Rule = Rule {
     name: "metadata-value-not-text",
     summary: "a value below `metadata` is not text",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::AgentSkills, Profile::Pmcp, Profile::Portable, Profile::ClaudeApi, Profile::OpenAi], unasked: Some(Level::Warning), ..Levels::NONE },
-    cites: &[Cite::agentskills("metadata field"), Cite::pmcp("frontmatter model"), Cite::evidence("§3: most metadata holds lists and mappings")],
+    levels: Levels {
+        error: &[Profile::AgentSkills, Profile::Pmcp, Profile::Portable, Profile::ClaudeApi, Profile::OpenAi],
+        unasked: Some(Level::Warning),
+        ..Levels::NONE
+    },
+    cites: &[
+        Cite::agentskills("metadata field"),
+        Cite::pmcp("frontmatter model"),
+        Cite::evidence("§3: most metadata holds lists and mappings"),
+    ],
     requirements: &["VAL-30", "VAL-31"],
     page: include_str!("metadata_value_not_text.md"),
     check: Check::Skill(check),

@@ -9,8 +9,25 @@ pub(super) static RULE: Rule = Rule {
     name: "name-characters",
     summary: "`name` has characters that are no letters, digits, hyphens",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::AgentSkills, Profile::Universal, Profile::Aam, Profile::Pmcp, Profile::Portable, Profile::ClaudeApi, Profile::OpenAi, Profile::Mcp], warning: &[Profile::ClaudeCode, Profile::Codex], ..Levels::NONE },
-    cites: &[Cite::agentskills("name field"), Cite::reference("validate: invalid characters"), Cite::universal("Appendix A, pattern")],
+    levels: Levels {
+        error: &[
+            Profile::AgentSkills,
+            Profile::Universal,
+            Profile::Aam,
+            Profile::Pmcp,
+            Profile::Portable,
+            Profile::ClaudeApi,
+            Profile::OpenAi,
+            Profile::Mcp,
+        ],
+        warning: &[Profile::ClaudeCode, Profile::Codex],
+        ..Levels::NONE
+    },
+    cites: &[
+        Cite::agentskills("name field"),
+        Cite::reference("validate: invalid characters"),
+        Cite::universal("Appendix A, pattern"),
+    ],
     requirements: &["VAL-04", "VAL-05", "VAL-06", "VAL-07", "VAL-13", "VAL-15"],
     page: include_str!("name_characters.md"),
     check: Check::Skill(check),

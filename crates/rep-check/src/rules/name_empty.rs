@@ -7,8 +7,26 @@ pub(super) static RULE: Rule = Rule {
     name: "name-empty",
     summary: "`name` holds nothing but blanks",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::AgentSkills, Profile::Universal, Profile::Aam, Profile::Pmcp, Profile::Portable, Profile::ClaudeApi, Profile::Codex, Profile::OpenAi, Profile::Mcp], warning: &[Profile::ClaudeCode], ..Levels::NONE },
-    cites: &[Cite::agentskills("name field"), Cite::reference("validate: non-empty string"), Cite::universal("Appendix A, minLength")],
+    levels: Levels {
+        error: &[
+            Profile::AgentSkills,
+            Profile::Universal,
+            Profile::Aam,
+            Profile::Pmcp,
+            Profile::Portable,
+            Profile::ClaudeApi,
+            Profile::Codex,
+            Profile::OpenAi,
+            Profile::Mcp,
+        ],
+        warning: &[Profile::ClaudeCode],
+        ..Levels::NONE
+    },
+    cites: &[
+        Cite::agentskills("name field"),
+        Cite::reference("validate: non-empty string"),
+        Cite::universal("Appendix A, minLength"),
+    ],
     requirements: &["VAL-04", "VAL-07", "VAL-14"],
     page: include_str!("name_empty.md"),
     check: Check::Skill(check),

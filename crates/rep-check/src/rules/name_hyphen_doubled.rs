@@ -9,7 +9,20 @@ pub(super) static RULE: Rule = Rule {
     name: "name-hyphen-doubled",
     summary: "`name` has two hyphens in a row",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::AgentSkills, Profile::Portable], warning: &[Profile::Universal, Profile::Aam, Profile::Pmcp, Profile::ClaudeApi, Profile::ClaudeCode, Profile::Codex, Profile::OpenAi, Profile::Mcp], ..Levels::NONE },
+    levels: Levels {
+        error: &[Profile::AgentSkills, Profile::Portable],
+        warning: &[
+            Profile::Universal,
+            Profile::Aam,
+            Profile::Pmcp,
+            Profile::ClaudeApi,
+            Profile::ClaudeCode,
+            Profile::Codex,
+            Profile::OpenAi,
+            Profile::Mcp,
+        ],
+        ..Levels::NONE
+    },
     cites: &[Cite::agentskills("name field"), Cite::reference("validate: cannot contain consecutive hyphens")],
     requirements: &["VAL-09"],
     page: include_str!("name_hyphen_doubled.md"),

@@ -7,8 +7,27 @@ pub(super) static RULE: Rule = Rule {
     name: "name-missing",
     summary: "the frontmatter has no `name`",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::AgentSkills, Profile::Universal, Profile::Aam, Profile::Pmcp, Profile::Portable, Profile::ClaudeApi, Profile::Codex, Profile::OpenAi, Profile::Mcp], warning: &[Profile::ClaudeCode], ..Levels::NONE },
-    cites: &[Cite::agentskills("name field"), Cite::universal("§3"), Cite::pmcp("frontmatter model"), Cite::host("Claude Code: the folder names the skill")],
+    levels: Levels {
+        error: &[
+            Profile::AgentSkills,
+            Profile::Universal,
+            Profile::Aam,
+            Profile::Pmcp,
+            Profile::Portable,
+            Profile::ClaudeApi,
+            Profile::Codex,
+            Profile::OpenAi,
+            Profile::Mcp,
+        ],
+        warning: &[Profile::ClaudeCode],
+        ..Levels::NONE
+    },
+    cites: &[
+        Cite::agentskills("name field"),
+        Cite::universal("§3"),
+        Cite::pmcp("frontmatter model"),
+        Cite::host("Claude Code: the folder names the skill"),
+    ],
     requirements: &["VAL-01", "VAL-02", "VAL-64"],
     page: include_str!("name_missing.md"),
     check: Check::Skill(check),
@@ -33,10 +52,7 @@ pub(super) fn report(skill: &Skill, field: &str, help: &str, findings: &mut Find
             findings.add(manifest.file, start, format!("field `{field}` is missing")).help(help);
         }
         Some(entry) if entry.value.is_null() => {
-            findings
-                .add(manifest.file, entry.key.span, format!("field `{field}` has no value"))
-                .path(field)
-                .help(help);
+            findings.add(manifest.file, entry.key.span, format!("field `{field}` has no value")).path(field).help(help);
         }
         Some(_) => {}
     }

@@ -10,7 +10,12 @@ pub(super) static RULE: Rule = Rule {
     summary: "`name` has characters beyond ASCII",
     since: "0.1.0",
     levels: Levels { error: ASCII_ONLY, info: &[Profile::AgentSkills], ..Levels::NONE },
-    cites: &[Cite::universal("Appendix A, pattern"), Cite::aam("name field"), Cite::pmcp("frontmatter model"), Cite::host("Claude API: name pattern")],
+    cites: &[
+        Cite::universal("Appendix A, pattern"),
+        Cite::aam("name field"),
+        Cite::pmcp("frontmatter model"),
+        Cite::host("Claude API: name pattern"),
+    ],
     requirements: &["VAL-04", "VAL-06", "VAL-15", "HOST-10"],
     page: include_str!("name_not_ascii.md"),
     check: Check::Skill(check),

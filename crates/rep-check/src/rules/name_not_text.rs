@@ -7,7 +7,19 @@ pub(super) static RULE: Rule = Rule {
     name: "name-not-text",
     summary: "`name` is not text",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::AgentSkills, Profile::Aam, Profile::Portable, Profile::ClaudeApi, Profile::ClaudeCode, Profile::Codex, Profile::OpenAi, Profile::Mcp], ..Levels::NONE },
+    levels: Levels {
+        error: &[
+            Profile::AgentSkills,
+            Profile::Aam,
+            Profile::Portable,
+            Profile::ClaudeApi,
+            Profile::ClaudeCode,
+            Profile::Codex,
+            Profile::OpenAi,
+            Profile::Mcp,
+        ],
+        ..Levels::NONE
+    },
     cites: &[Cite::agentskills("name field"), Cite::reference("validate: non-empty string")],
     requirements: &["VAL-07"],
     page: include_str!("name_not_text.md"),

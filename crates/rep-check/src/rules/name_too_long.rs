@@ -10,7 +10,12 @@ pub(super) static RULE: Rule = Rule {
     summary: "`name` is longer than 64 characters",
     since: "0.1.0",
     levels: Levels { error: MARKDOWN, ..Levels::NONE },
-    cites: &[Cite::agentskills("name field"), Cite::universal("Appendix A, maxLength"), Cite::aam("name field"), Cite::pmcp("frontmatter model")],
+    cites: &[
+        Cite::agentskills("name field"),
+        Cite::universal("Appendix A, maxLength"),
+        Cite::aam("name field"),
+        Cite::pmcp("frontmatter model"),
+    ],
     requirements: &["VAL-04", "VAL-06", "VAL-07", "VAL-11", "VAL-15", "HOST-10"],
     page: include_str!("name_too_long.md"),
     check: Check::Skill(check),

@@ -9,8 +9,25 @@ pub(super) static RULE: Rule = Rule {
     name: "name-uppercase",
     summary: "`name` has upper-case letters",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::AgentSkills, Profile::Universal, Profile::Aam, Profile::Pmcp, Profile::Portable, Profile::ClaudeApi, Profile::OpenAi, Profile::Mcp], info: &[Profile::ClaudeCode, Profile::Codex], ..Levels::NONE },
-    cites: &[Cite::agentskills("name field"), Cite::reference("validate: must be lowercase"), Cite::universal("Appendix A, pattern")],
+    levels: Levels {
+        error: &[
+            Profile::AgentSkills,
+            Profile::Universal,
+            Profile::Aam,
+            Profile::Pmcp,
+            Profile::Portable,
+            Profile::ClaudeApi,
+            Profile::OpenAi,
+            Profile::Mcp,
+        ],
+        info: &[Profile::ClaudeCode, Profile::Codex],
+        ..Levels::NONE
+    },
+    cites: &[
+        Cite::agentskills("name field"),
+        Cite::reference("validate: must be lowercase"),
+        Cite::universal("Appendix A, pattern"),
+    ],
     requirements: &["VAL-04", "VAL-06", "VAL-07", "VAL-12", "VAL-15"],
     page: include_str!("name_uppercase.md"),
     check: Check::Skill(check),

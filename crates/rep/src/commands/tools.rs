@@ -13,7 +13,9 @@ use crate::{read, write};
 
 /// Show the effective tools of a skill, or regenerate its tools.json
 #[derive(clap::Args)]
-#[command(after_help = "Tools come from the frontmatter; tools.json counts only where the frontmatter has none, and is stale where the two differ.\n\nExamples:\n  rep tools csv-profile\n  rep tools csv-profile --write     the same bytes every time")]
+#[command(
+    after_help = "Tools come from the frontmatter; tools.json counts only where the frontmatter has none, and is stale where the two differ.\n\nExamples:\n  rep tools csv-profile\n  rep tools csv-profile --write     the same bytes every time"
+)]
 pub(crate) struct Args {
     /// The skill's folder
     #[arg(value_name = "SKILL")]
@@ -43,9 +45,9 @@ fn tools(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     if args.write {
         return regenerate(&skill, &folder, args, output);
     }
-    let effective = tools::effective(&skill);
+    let effective = tools::effective_tools(&skill);
     if args.json {
-        let value = json!({ "source": effective.source.name(), "stale": effective.is_stale, "tools": effective.tools });
+        let value = json!({ "source": effective.source.name(), "stale": effective.stale, "tools": effective.tools });
         output.data(&format!("{value:#}\n"));
         return Ok(Exit::Fine);
     }
@@ -56,7 +58,7 @@ fn tools(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     }
     let count = effective.tools.len();
     output.say(&format!("{count} {}, from {}", if count == 1 { "tool" } else { "tools" }, effective.source.name()));
-    if effective.is_stale {
+    if effective.stale {
         output.warn(&format!("tools.json is stale; `rep tools {shown} --write` regenerates it"));
     }
     Ok(Exit::Fine)
@@ -67,18 +69,24 @@ fn folder(path: &std::path::Path) -> Result<PathBuf, Failure> {
     find::skills(path, |skill| found.push(skill))?;
     let given = found.iter().find(|skill| skill.shown == find::shown(path)).or(found.first());
     match (given, found.len()) {
-        (Some(skill), count) if !skill.is_lone_file && (count == 1 || skill.shown == find::shown(path)) => Ok(skill.path.clone()),
-        _ => Err(Failure::unable("NOT_A_SKILL", format!("`{}` is not one skill folder", find::shown(path))).hint("name a folder with a SKILL.md")),
+        (Some(skill), count) if !skill.is_lone_file && (count == 1 || skill.shown == find::shown(path)) => {
+            Ok(skill.path.clone())
+        }
+        _ => Err(Failure::unable("NOT_A_SKILL", format!("`{}` is not one skill folder", find::shown(path)))
+            .hint("name a folder with a SKILL.md")),
     }
 }
 
 fn regenerate(skill: &Skill, folder: &std::path::Path, args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let path = folder.join("tools.json");
     let shown = find::shown(&path);
-    let Some(text) = tools::tools_json(skill) else {
-        let failure = Failure::unable("NO_TOOLS", format!("the frontmatter of `{}` declares no tools", find::shown(folder)));
+    let effective = tools::effective_tools(skill);
+    if effective.source != tools::ToolSource::Frontmatter {
+        let failure =
+            Failure::unable("NO_TOOLS", format!("the frontmatter of `{}` declares no tools", find::shown(folder)));
         return Err(failure.hint("add `tools` to SKILL.md; it is what tools.json is made from"));
-    };
+    }
+    let text = tools::tools_json(&effective.tools);
     match skill.tree.bytes("tools.json") {
         Some(bytes) if bytes == text.as_bytes() => output.say(&format!("`{shown}` is fresh")),
         Some(bytes) => {
