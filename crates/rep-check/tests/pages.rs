@@ -33,6 +33,8 @@ fn trees(example: &Example) -> Vec<SkillTree> {
                 Resolved::Outside | Resolved::Absolute => Leads::Outside,
             };
             *entry = Entry::Link { target: target.clone(), leads, content: Content::NotRead };
+        } else if let Some(size_bytes) = file.size_bytes {
+            *entry = Entry::File { size_bytes, is_executable: file.is_executable, content: Content::NotRead };
         } else {
             *entry = made(file);
         }

@@ -3,7 +3,8 @@
 //! A page has `## Invalid` and `## Valid` headings. Below each stand one or more fenced files
 //! with `file=FOLDER/PATH` in the info line, then, for an invalid example, a `report` fence.
 //! `file=skill-{1..21}/SKILL.md` stands for 21 files, `{}` in the text for the number;
-//! `link=TARGET` makes the file a link, `mode=x` executable; `profile=NAME` behind `report`
+//! `link=TARGET` makes the file a link, `mode=x` executable, `size=BYTES` as large as that without
+//! being read; `profile=NAME` behind `report`
 //! names the profile, and the escapes `\\r`, `\\0`, `\\xff`, `\\u{feff}` work when the info line says `escaped`.
 //!
 //! `kind=` in the info line makes what text cannot show: a `directory`, a `pipe`, a file that is
@@ -34,6 +35,8 @@ pub struct File {
     pub link: Option<String>,
     /// Whether it is executable.
     pub is_executable: bool,
+    /// The size on disk, where the example only needs that and not the bytes.
+    pub size_bytes: Option<u64>,
 }
 
 /// One example.
@@ -123,6 +126,7 @@ fn take(example: &mut Example, info: &str, text: &str, range: Range<usize>) {
         kind: value("kind").map(str::to_owned),
         link: value("link").map(str::to_owned),
         is_executable: value("mode") == Some("x"),
+        size_bytes: value("size").and_then(|size| size.parse().ok()),
     };
     match numbered(path) {
         None => example.files.push(file(path.to_owned(), text)),
