@@ -8,6 +8,7 @@ mod allow_without_reason;
 mod allowed_tools_commas;
 mod allowed_tools_list;
 mod boolean_as_text;
+mod byte_order_mark;
 mod compatibility_empty;
 mod compatibility_not_mapping;
 mod compatibility_not_text;
@@ -23,22 +24,32 @@ mod description_not_text;
 mod description_too_long;
 mod description_vague;
 mod description_xml_tag;
+mod encoding_not_utf8;
 mod field_missing;
 mod field_not_universal;
 mod field_type;
 mod field_unexpected;
 mod field_unknown;
+mod file_irregular;
+mod file_too_large;
 mod file_too_large_for_host;
+mod file_unreadable;
 mod files_too_many;
+mod folder_too_large;
 mod frontmatter_long;
 mod frontmatter_missing;
+mod frontmatter_not_mapping;
+mod frontmatter_unclosed;
+mod hidden_characters;
 mod host_named_in_body;
 mod host_unknown;
 mod license_not_text;
+mod line_ends_crlf;
 mod link_target_missing;
 mod list_empty;
 mod listing_too_long;
 mod metadata_not_mapping;
+mod metadata_sidecar;
 mod metadata_value_not_text;
 mod name_characters;
 mod name_differs_from_folder;
@@ -53,6 +64,7 @@ mod name_start_not_letter;
 mod name_too_long;
 mod name_uppercase;
 mod network_declared;
+mod nul_byte;
 mod permission_glob_literal;
 mod permission_glob_negated;
 mod permission_outside;
@@ -61,11 +73,17 @@ mod permissions_missing;
 mod redaction_off;
 mod redaction_undeclared;
 mod safety_missing;
+mod script_crlf;
+mod secret_in_text;
+mod skill_md_lowercase;
 mod skill_md_missing;
+mod skill_md_not_a_file;
 mod skills_above_seed_limit;
 mod skills_too_many;
 mod spec_version_invalid;
 mod spec_version_unknown;
+mod symlink_dangling;
+mod symlink_outside;
 mod tool_entrypoint_absolute;
 mod tool_entrypoint_extension;
 mod tool_entrypoint_missing;
@@ -77,59 +95,26 @@ mod tool_schema_invalid;
 mod tool_schema_open;
 mod tool_schema_optional;
 mod tool_schema_unsupported;
+mod tools_json_invalid;
 mod tools_json_stale;
 mod upload_above_seed_limit;
 mod upload_too_large;
+mod value_cut_by_comment;
 mod value_length;
 mod value_not_allowed;
 mod value_pattern;
 mod value_too_small;
 mod version_not_semver;
+mod yaml_anchor;
+mod yaml_flow_style;
+mod yaml_invalid;
+mod yaml_key_duplicate;
+mod yaml_tag;
+mod yaml_too_complex;
+mod yaml_value_unquoted;
 
-        /// Every rule, sorted by name.
-        pub static RULES: &[&Rule] = &[$(&$module::RULE,)*];
-    };
-}
+pub(crate) use hidden_characters::is_hidden;
 
-rules! {
-    allow_unknown,
-    allow_unused,
-    allow_without_reason,
-    byte_order_mark,
-    encoding_not_utf8,
-    field_unknown,
-    file_irregular,
-    file_too_large,
-    file_unreadable,
-    folder_too_large,
-    frontmatter_missing,
-    frontmatter_not_mapping,
-    frontmatter_unclosed,
-    hidden_characters,
-    line_ends_crlf,
-    link_target_missing,
-    metadata_sidecar,
-    name_differs_from_folder,
-    nul_byte,
-    script_crlf,
-    secret_in_text,
-    skill_md_lowercase,
-    skill_md_missing,
-    skill_md_not_a_file,
-    skills_too_many,
-    symlink_dangling,
-    symlink_outside,
-    tools_json_invalid,
-    value_cut_by_comment,
-    value_not_allowed,
-    yaml_anchor,
-    yaml_flow_style,
-    yaml_invalid,
-    yaml_key_duplicate,
-    yaml_tag,
-    yaml_too_complex,
-    yaml_value_unquoted,
-}
 /// Every rule, sorted by name.
 pub static RULES: &[&Rule] = &[
     &allow_unknown::RULE,
@@ -138,6 +123,7 @@ pub static RULES: &[&Rule] = &[
     &allowed_tools_commas::RULE,
     &allowed_tools_list::RULE,
     &boolean_as_text::RULE,
+    &byte_order_mark::RULE,
     &compatibility_empty::RULE,
     &compatibility_not_mapping::RULE,
     &compatibility_not_text::RULE,
@@ -153,22 +139,32 @@ pub static RULES: &[&Rule] = &[
     &description_too_long::RULE,
     &description_vague::RULE,
     &description_xml_tag::RULE,
+    &encoding_not_utf8::RULE,
     &field_missing::RULE,
     &field_not_universal::RULE,
     &field_type::RULE,
     &field_unexpected::RULE,
     &field_unknown::RULE,
+    &file_irregular::RULE,
+    &file_too_large::RULE,
     &file_too_large_for_host::RULE,
+    &file_unreadable::RULE,
     &files_too_many::RULE,
+    &folder_too_large::RULE,
     &frontmatter_long::RULE,
     &frontmatter_missing::RULE,
+    &frontmatter_not_mapping::RULE,
+    &frontmatter_unclosed::RULE,
+    &hidden_characters::RULE,
     &host_named_in_body::RULE,
     &host_unknown::RULE,
     &license_not_text::RULE,
+    &line_ends_crlf::RULE,
     &link_target_missing::RULE,
     &list_empty::RULE,
     &listing_too_long::RULE,
     &metadata_not_mapping::RULE,
+    &metadata_sidecar::RULE,
     &metadata_value_not_text::RULE,
     &name_characters::RULE,
     &name_differs_from_folder::RULE,
@@ -183,6 +179,7 @@ pub static RULES: &[&Rule] = &[
     &name_too_long::RULE,
     &name_uppercase::RULE,
     &network_declared::RULE,
+    &nul_byte::RULE,
     &permission_glob_literal::RULE,
     &permission_glob_negated::RULE,
     &permission_outside::RULE,
@@ -191,11 +188,17 @@ pub static RULES: &[&Rule] = &[
     &redaction_off::RULE,
     &redaction_undeclared::RULE,
     &safety_missing::RULE,
+    &script_crlf::RULE,
+    &secret_in_text::RULE,
+    &skill_md_lowercase::RULE,
     &skill_md_missing::RULE,
+    &skill_md_not_a_file::RULE,
     &skills_above_seed_limit::RULE,
     &skills_too_many::RULE,
     &spec_version_invalid::RULE,
     &spec_version_unknown::RULE,
+    &symlink_dangling::RULE,
+    &symlink_outside::RULE,
     &tool_entrypoint_absolute::RULE,
     &tool_entrypoint_extension::RULE,
     &tool_entrypoint_missing::RULE,
@@ -207,17 +210,24 @@ pub static RULES: &[&Rule] = &[
     &tool_schema_open::RULE,
     &tool_schema_optional::RULE,
     &tool_schema_unsupported::RULE,
+    &tools_json_invalid::RULE,
     &tools_json_stale::RULE,
     &upload_above_seed_limit::RULE,
     &upload_too_large::RULE,
+    &value_cut_by_comment::RULE,
     &value_length::RULE,
     &value_not_allowed::RULE,
     &value_pattern::RULE,
     &value_too_small::RULE,
     &version_not_semver::RULE,
+    &yaml_anchor::RULE,
+    &yaml_flow_style::RULE,
+    &yaml_invalid::RULE,
+    &yaml_key_duplicate::RULE,
+    &yaml_tag::RULE,
+    &yaml_too_complex::RULE,
+    &yaml_value_unquoted::RULE,
 ];
-
-pub(crate) use hidden_characters::is_hidden;
 
 /// The rule of a name.
 pub fn rule(name: &str) -> Option<&'static Rule> {

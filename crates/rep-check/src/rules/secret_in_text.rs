@@ -87,8 +87,26 @@ static PREFIXES: LazyLock<AhoCorasick> = LazyLock::new(|| {
 
 /// What stands in a credential that is only an example, in small letters.
 const PLACEHOLDERS: [&str; 20] = [
-    "12345", "98765", "abcdef", "change", "deadbeef", "dummy", "example", "fake", "foobar", "here", "insert", "mykey",
-    "placeholder", "qwerty", "redacted", "replace", "sample", "test", "xxxx", "your",
+    "12345",
+    "98765",
+    "abcdef",
+    "change",
+    "deadbeef",
+    "dummy",
+    "example",
+    "fake",
+    "foobar",
+    "here",
+    "insert",
+    "mykey",
+    "placeholder",
+    "qwerty",
+    "redacted",
+    "replace",
+    "sample",
+    "test",
+    "xxxx",
+    "your",
 ];
 /// The credentials of vendors' own documentation, behind their prefixes.
 const DOCUMENTED: [&str; 2] = ["16C7e42F292c6912E7710c838347Ae178B4a", "4eC39HqLyjWDarjtT1zdp7dc"];
@@ -132,8 +150,8 @@ fn token_end(bytes: &[u8], start: usize, tail: usize, kind: &Kind) -> Option<usi
     }
     let letters = &bytes[tail..tail + length];
     // A short key may lack digits by chance, a long one hardly ever does; a long name in words does.
-    let is_mixed = length < 20
-        || (letters.iter().any(u8::is_ascii_digit) && letters.iter().any(u8::is_ascii_alphabetic));
+    let is_mixed =
+        length < 20 || (letters.iter().any(u8::is_ascii_digit) && letters.iter().any(u8::is_ascii_alphabetic));
     (is_mixed && !has_run(letters) && is_random(letters)).then_some(tail + length)
 }
 

@@ -20,8 +20,8 @@ pub(super) static RULE: Rule = Rule {
 const NOTES: [&str; 9] = ["todo", "fixme", "xxx", "hack", "note", "noqa", "nosec", "yamllint", "rep:"];
 /// Words no sentence ends with.
 const OPEN_WORDS: [&str; 20] = [
-    "a", "an", "and", "as", "at", "by", "for", "from", "in", "into", "like", "of", "on", "or", "than", "the", "to", "using",
-    "via", "with",
+    "a", "an", "and", "as", "at", "by", "for", "from", "in", "into", "like", "of", "on", "or", "than", "the", "to",
+    "using", "via", "with",
 ];
 /// How much of the lost text a message shows.
 const SHOWN_MAX: usize = 24;

@@ -8,11 +8,7 @@ pub(super) static RULE: Rule = Rule {
     name: "yaml-flow-style",
     summary: "the frontmatter holds a value in brackets",
     since: "0.1.0",
-    levels: Levels {
-        warning: &[Profile::AgentSkills, Profile::Portable],
-        unasked: Some(Level::Info),
-        ..Levels::NONE
-    },
+    levels: Levels { warning: &[Profile::AgentSkills, Profile::Portable], unasked: Some(Level::Info), ..Levels::NONE },
     cites: &[Cite::reference("reading of frontmatter"), Cite::evidence("§2: 24% of skills, all refused by it")],
     requirements: &["PKG-33"],
     page: include_str!("yaml_flow_style.md"),
@@ -34,7 +30,9 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
 fn first_flow(node: &Node) -> Option<(Span, String)> {
     match &node.value {
         Value::Scalar { .. } => None,
-        Value::Sequence { is_flow: true, .. } | Value::Mapping { is_flow: true, .. } => Some((node.span, String::new())),
+        Value::Sequence { is_flow: true, .. } | Value::Mapping { is_flow: true, .. } => {
+            Some((node.span, String::new()))
+        }
         Value::Sequence { items, .. } => items.iter().enumerate().find_map(|(at, item)| {
             let (span, path) = first_flow(item)?;
             Some((span, format!("[{at}]{path}")))
