@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use rep_model::{Edit, Fault, Skill, Span};
 
-use crate::profile::{MARKDOWN, Profile};
+use crate::profile::{NOT_UASP, Profile};
 use crate::report::{Facts, Finding, Place, SetFindings, SkillReport, sort};
 use crate::rule::{Check, Level, Rule};
 use crate::rules::{RULES, rule};
@@ -77,6 +77,7 @@ pub struct Draft {
     at: Option<String>,
     edit: Option<Edit>,
     only: &'static [Profile],
+    is_concealed: bool,
 }
 
 impl Draft {
@@ -95,6 +96,12 @@ impl Draft {
     /// Offers an edit that cannot change the meaning.
     pub fn replace(&mut self, span: Span, replacement: impl Into<String>) -> &mut Self {
         self.edit = Some(Edit { span, replacement: replacement.into() });
+        self
+    }
+
+    /// Keeps the text of the place out of the report, because it must not be read by others.
+    pub fn conceal(&mut self) -> &mut Self {
+        self.is_concealed = true;
         self
     }
 
@@ -123,6 +130,7 @@ impl Findings<'_> {
             at: None,
             edit: None,
             only: &[],
+            is_concealed: false,
         });
         self.drafts.last_mut().expect("a draft was just pushed")
     }
@@ -153,6 +161,7 @@ pub fn check(skill: &Skill, faults: Vec<Fault>, options: &Options) -> SkillRepor
             at: None,
             edit: fault.edit,
             only,
+            is_concealed: false,
         };
         findings.extend(judge(skill, rule, draft, &active, options));
     }
@@ -164,7 +173,7 @@ pub fn check(skill: &Skill, faults: Vec<Fault>, options: &Options) -> SkillRepor
         findings.extend(found.drafts.into_iter().filter_map(|draft| judge(skill, rule, draft, &active, options)));
     }
     allow::apply(skill, &mut findings, |rule, file, span, message, help| {
-        let draft = Draft { file, span, message, help, at: None, edit: None, only: &[] };
+        let draft = Draft { file, span, message, help, at: None, edit: None, only: &[], is_concealed: false };
         judge(skill, rule, draft, &active, options)
     });
     sort(&mut findings);
@@ -172,9 +181,10 @@ pub fn check(skill: &Skill, faults: Vec<Fault>, options: &Options) -> SkillRepor
 }
 
 /// Faults of a SKILL.md concern the Markdown profiles only, so that a UASP file beside it is judged apart.
+/// What may do harm does so in either.
 fn profiles_of_file(file: &str) -> &'static [Profile] {
-    const UASP: &[Profile] = &[Profile::Uasp];
-    const SKILL_MD: &[Profile] = MARKDOWN;
+    const UASP: &[Profile] = &[Profile::Uasp, Profile::Security];
+    const SKILL_MD: &[Profile] = NOT_UASP;
     match file {
         "SKILL.md" | "skill.md" | "tools.json" => SKILL_MD,
         file if file.ends_with(rep_model::uasp::SUFFIX) => UASP,
@@ -199,11 +209,15 @@ fn judge(skill: &Skill, rule: &'static Rule, draft: Draft, active: &Active, opti
         None => by_profile,
     };
     let is_lossy = skill.manifest.as_ref().is_some_and(|manifest| manifest.is_lossy && manifest.file == draft.file);
+    let mut place = Place::of(skill, &draft.file, draft.span);
+    if draft.is_concealed {
+        place.excerpt.clear();
+    }
     Some(Finding {
         rule,
         level,
         message: draft.message,
-        place: Place::of(skill, &draft.file, draft.span),
+        place,
         at: draft.at,
         help: draft.help,
         edit: draft.edit.filter(|_| !is_lossy),

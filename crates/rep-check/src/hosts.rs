@@ -42,3 +42,32 @@ pub(crate) static OPENAI_FILES: Limit = Limit { value: 500, source: "OpenAI skil
 /// Characters of description and `when_to_use` together that Claude Code lists.
 pub(crate) static CLAUDE_CODE_LISTING: Limit =
     Limit { value: 1536, source: "Claude Code 2.1.325, skillListingMaxDescChars", checked: CHECKED };
+
+/// The identifiers Universal 2.1 §3 reserves for hosts.
+pub(crate) static HOST_IDS: [&str; 5] = ["claude-api", "claude-code", "codex-cli", "mcp", "openai-responses"];
+
+/// The JSON Schema keywords the strict mode of `OpenAI` tools refuses.
+///
+/// Source: `OpenAI` structured outputs guide, supported schemas, and the strict transform of the
+/// official Python library 3.49.0; checked on 2026-11-15.
+pub(crate) static OPENAI_STRICT_REFUSED: [&str; 19] = [
+    "allOf",
+    "contains",
+    "default",
+    "dependentRequired",
+    "dependentSchemas",
+    "else",
+    "if",
+    "maxContains",
+    "maxProperties",
+    "minContains",
+    "minProperties",
+    "not",
+    "patternProperties",
+    "prefixItems",
+    "propertyNames",
+    "then",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "uniqueItems",
+];

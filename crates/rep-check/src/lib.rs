@@ -15,8 +15,10 @@ pub mod render;
 mod report;
 mod rule;
 mod rules;
+mod schema;
 mod shape;
 mod tokens;
+pub mod tools;
 
 pub use engine::{Options, check, check_set};
 pub use profile::Profile;

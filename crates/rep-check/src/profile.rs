@@ -59,6 +59,21 @@ pub(crate) const MARKDOWN: &[Profile] = &[
     Profile::Mcp,
 ];
 
+/// The profiles that look at SKILL.md: those that judge its format, and `security`.
+pub(crate) const NOT_UASP: &[Profile] = &[
+    Profile::AgentSkills,
+    Profile::Universal,
+    Profile::Aam,
+    Profile::Pmcp,
+    Profile::Portable,
+    Profile::ClaudeApi,
+    Profile::ClaudeCode,
+    Profile::Codex,
+    Profile::OpenAi,
+    Profile::Mcp,
+    Profile::Security,
+];
+
 /// The profiles that judge any skill's format: all but `security`.
 pub(crate) const FORMAT: &[Profile] = &[
     Profile::AgentSkills,

@@ -57,7 +57,9 @@ pub fn validate(front: &Frontmatter, folder: &str) -> Vec<String> {
     if let Some(entry) = front.field("compatibility") {
         match entry.value.text() {
             None => errors.push("Field 'compatibility' must be a string".to_owned()),
-            Some("") => errors.push("Field 'compatibility' must be a non-empty string".to_owned()),
+            Some(text) if names::strip(text).is_empty() => {
+                errors.push("Field 'compatibility' must be a non-empty string".to_owned());
+            }
             Some(text) if names::length(text) > 500 => {
                 errors.push(format!("Compatibility exceeds 500 character limit ({} chars)", names::length(text)));
             }

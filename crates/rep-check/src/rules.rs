@@ -1,15 +1,119 @@
-//! The list of all rules. One rule is one `.rs` and one `.md` in `rules/`, and one line here.
+//! The list of all rules. One rule is one `.rs` and one `.md` in `rules/`, and two lines here.
 
 use crate::rule::Rule;
 
-macro_rules! rules {
-    ($($module:ident,)*) => {
-        $(mod $module;)*
+mod allow_unknown;
+mod allow_unused;
+mod allow_without_reason;
+mod allowed_tools_commas;
+mod allowed_tools_list;
+mod boolean_as_text;
+mod byte_order_mark;
+mod compatibility_empty;
+mod compatibility_not_mapping;
+mod compatibility_not_text;
+mod compatibility_too_long;
+mod compatibility_unneeded;
+mod confirmation_missing;
+mod confirmation_undeclared;
+mod dependencies_declared;
+mod description_angle_bracket;
+mod description_empty;
+mod description_missing;
+mod description_not_text;
+mod description_too_long;
+mod description_vague;
+mod description_xml_tag;
+mod encoding_not_utf8;
+mod field_missing;
+mod field_not_universal;
+mod field_type;
+mod field_unexpected;
+mod field_unknown;
+mod file_irregular;
+mod file_too_large;
+mod file_too_large_for_host;
+mod file_unreadable;
+mod files_too_many;
+mod folder_too_large;
+mod frontmatter_long;
+mod frontmatter_missing;
+mod frontmatter_not_mapping;
+mod frontmatter_unclosed;
+mod hidden_characters;
+mod host_named_in_body;
+mod host_unknown;
+mod license_not_text;
+mod line_ends_crlf;
+mod link_target_missing;
+mod list_empty;
+mod listing_too_long;
+mod metadata_not_mapping;
+mod metadata_sidecar;
+mod metadata_value_not_text;
+mod name_characters;
+mod name_differs_from_folder;
+mod name_empty;
+mod name_hyphen_at_edge;
+mod name_hyphen_doubled;
+mod name_missing;
+mod name_not_ascii;
+mod name_not_text;
+mod name_reserved_word;
+mod name_start_not_letter;
+mod name_too_long;
+mod name_uppercase;
+mod network_declared;
+mod nul_byte;
+mod permission_glob_literal;
+mod permission_glob_negated;
+mod permission_outside;
+mod permission_overbroad;
+mod permissions_missing;
+mod redaction_off;
+mod redaction_undeclared;
+mod safety_missing;
+mod script_crlf;
+mod secret_in_text;
+mod skill_md_lowercase;
+mod skill_md_missing;
+mod skill_md_not_a_file;
+mod skills_above_seed_limit;
+mod skills_too_many;
+mod spec_version_invalid;
+mod spec_version_unknown;
+mod symlink_dangling;
+mod symlink_outside;
+mod tool_entrypoint_absolute;
+mod tool_entrypoint_extension;
+mod tool_entrypoint_missing;
+mod tool_entrypoint_outside;
+mod tool_input_not_object;
+mod tool_name_duplicate;
+mod tool_name_invalid;
+mod tool_schema_invalid;
+mod tool_schema_open;
+mod tool_schema_optional;
+mod tool_schema_unsupported;
+mod tools_json_invalid;
+mod tools_json_stale;
+mod upload_above_seed_limit;
+mod upload_too_large;
+mod value_cut_by_comment;
+mod value_length;
+mod value_not_allowed;
+mod value_pattern;
+mod value_too_small;
+mod version_not_semver;
+mod yaml_anchor;
+mod yaml_flow_style;
+mod yaml_invalid;
+mod yaml_key_duplicate;
+mod yaml_tag;
+mod yaml_too_complex;
+mod yaml_value_unquoted;
 
-        /// Every rule, sorted by name.
-        pub static RULES: &[&Rule] = &[$(&$module::RULE,)*];
-    };
-}
+pub(crate) use hidden_characters::is_hidden;
 
 rules! {
     allow_unknown,
@@ -64,6 +168,119 @@ rules! {
     uasp_version_stale,
     value_not_allowed,
 }
+/// Every rule, sorted by name.
+pub static RULES: &[&Rule] = &[
+    &allow_unknown::RULE,
+    &allow_unused::RULE,
+    &allow_without_reason::RULE,
+    &allowed_tools_commas::RULE,
+    &allowed_tools_list::RULE,
+    &boolean_as_text::RULE,
+    &byte_order_mark::RULE,
+    &compatibility_empty::RULE,
+    &compatibility_not_mapping::RULE,
+    &compatibility_not_text::RULE,
+    &compatibility_too_long::RULE,
+    &compatibility_unneeded::RULE,
+    &confirmation_missing::RULE,
+    &confirmation_undeclared::RULE,
+    &dependencies_declared::RULE,
+    &description_angle_bracket::RULE,
+    &description_empty::RULE,
+    &description_missing::RULE,
+    &description_not_text::RULE,
+    &description_too_long::RULE,
+    &description_vague::RULE,
+    &description_xml_tag::RULE,
+    &encoding_not_utf8::RULE,
+    &field_missing::RULE,
+    &field_not_universal::RULE,
+    &field_type::RULE,
+    &field_unexpected::RULE,
+    &field_unknown::RULE,
+    &file_irregular::RULE,
+    &file_too_large::RULE,
+    &file_too_large_for_host::RULE,
+    &file_unreadable::RULE,
+    &files_too_many::RULE,
+    &folder_too_large::RULE,
+    &frontmatter_long::RULE,
+    &frontmatter_missing::RULE,
+    &frontmatter_not_mapping::RULE,
+    &frontmatter_unclosed::RULE,
+    &hidden_characters::RULE,
+    &host_named_in_body::RULE,
+    &host_unknown::RULE,
+    &license_not_text::RULE,
+    &line_ends_crlf::RULE,
+    &link_target_missing::RULE,
+    &list_empty::RULE,
+    &listing_too_long::RULE,
+    &metadata_not_mapping::RULE,
+    &metadata_sidecar::RULE,
+    &metadata_value_not_text::RULE,
+    &name_characters::RULE,
+    &name_differs_from_folder::RULE,
+    &name_empty::RULE,
+    &name_hyphen_at_edge::RULE,
+    &name_hyphen_doubled::RULE,
+    &name_missing::RULE,
+    &name_not_ascii::RULE,
+    &name_not_text::RULE,
+    &name_reserved_word::RULE,
+    &name_start_not_letter::RULE,
+    &name_too_long::RULE,
+    &name_uppercase::RULE,
+    &network_declared::RULE,
+    &nul_byte::RULE,
+    &permission_glob_literal::RULE,
+    &permission_glob_negated::RULE,
+    &permission_outside::RULE,
+    &permission_overbroad::RULE,
+    &permissions_missing::RULE,
+    &redaction_off::RULE,
+    &redaction_undeclared::RULE,
+    &safety_missing::RULE,
+    &script_crlf::RULE,
+    &secret_in_text::RULE,
+    &skill_md_lowercase::RULE,
+    &skill_md_missing::RULE,
+    &skill_md_not_a_file::RULE,
+    &skills_above_seed_limit::RULE,
+    &skills_too_many::RULE,
+    &spec_version_invalid::RULE,
+    &spec_version_unknown::RULE,
+    &symlink_dangling::RULE,
+    &symlink_outside::RULE,
+    &tool_entrypoint_absolute::RULE,
+    &tool_entrypoint_extension::RULE,
+    &tool_entrypoint_missing::RULE,
+    &tool_entrypoint_outside::RULE,
+    &tool_input_not_object::RULE,
+    &tool_name_duplicate::RULE,
+    &tool_name_invalid::RULE,
+    &tool_schema_invalid::RULE,
+    &tool_schema_open::RULE,
+    &tool_schema_optional::RULE,
+    &tool_schema_unsupported::RULE,
+    &tools_json_invalid::RULE,
+    &tools_json_stale::RULE,
+    &upload_above_seed_limit::RULE,
+    &upload_too_large::RULE,
+    &value_cut_by_comment::RULE,
+    &value_length::RULE,
+    &value_not_allowed::RULE,
+    &value_pattern::RULE,
+    &value_too_small::RULE,
+    &version_not_semver::RULE,
+    &yaml_anchor::RULE,
+    &yaml_flow_style::RULE,
+    &yaml_invalid::RULE,
+    &yaml_key_duplicate::RULE,
+    &yaml_tag::RULE,
+    &yaml_too_complex::RULE,
+    &yaml_value_unquoted::RULE,
+];
 
 /// The rule of a name.
 pub fn rule(name: &str) -> Option<&'static Rule> {

@@ -64,10 +64,21 @@ pub(crate) enum Rest {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Kind {
     Missing(&'static str),
-    Unknown(String),
-    Type { expected: &'static str, found: &'static str },
+    /// The field, and the known one most like it.
+    Unknown {
+        field: String,
+        nearest: Option<&'static str>,
+    },
+    Type {
+        expected: &'static str,
+        found: &'static str,
+    },
     Choice(&'static [&'static str]),
-    Length { min: usize, max: usize, found: usize },
+    Length {
+        min: usize,
+        max: usize,
+        found: usize,
+    },
     Pattern(&'static str),
     TooSmall(i128),
     Empty,
@@ -262,7 +273,10 @@ impl Fitting<'_> {
             match fields.known.iter().find(|(name, _)| *name == key) {
                 Some((_, shape)) => self.fit(&entry.value, shape, &below),
                 None => match &fields.rest {
-                    Rest::Refused => self.misfit(&entry.key, path, Kind::Unknown(key.to_owned())),
+                    Rest::Refused => {
+                        let kind = Kind::Unknown { field: key.to_owned(), nearest: nearest(key, fields) };
+                        self.misfit(&entry.key, path, kind);
+                    }
                     Rest::Allowed => {}
                     Rest::Each(shape) => self.fit(&entry.value, shape, &below),
                 },
@@ -271,6 +285,17 @@ impl Fitting<'_> {
     }
 }
 
-fn join(path: &str, key: &str) -> String {
+/// The known field most like one that is not known.
+fn nearest(key: &str, fields: &Fields) -> Option<&'static str> {
+    // A key of a hostile file can be long, and likeness costs its length squared.
+    if key.len() > 64 {
+        return None;
+    }
+    let scored = fields.known.iter().map(|(name, _)| (strsim::jaro_winkler(key, name), *name));
+    scored.filter(|(score, _)| *score > 0.8).max_by(|one, two| one.0.total_cmp(&two.0)).map(|(_, name)| name)
+}
+
+/// The data path of a field below another.
+pub(crate) fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }

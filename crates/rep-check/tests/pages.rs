@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use rep_check::{Options, Profile, RULES, Report, Rule, check, check_set, render};
-use rep_fixture::{Example, Kind, Page};
+use rep_fixture::{Example, File, Kind, Page};
 use rep_model::{Content, Entry, Leads, Resolved, Skill, SkillTree, resolve};
 
 fn trees(example: &Example) -> Vec<SkillTree> {
@@ -16,7 +16,11 @@ fn trees(example: &Example) -> Vec<SkillTree> {
         let (folder, path) = file.path.split_once('/').unwrap_or(("", &file.path));
         let tree = trees.entry(folder.to_owned()).or_insert_with(|| SkillTree::of(folder, &[]));
         tree.is_lone_file = folder.is_empty();
-        let added = SkillTree::of(folder, &[(path, &file.text)]);
+        if file.kind.as_deref() == Some("left-out") {
+            tree.left_out = words(&file.bytes);
+            continue;
+        }
+        let added = SkillTree::of(folder, &[(path, "")]);
         tree.entries.extend(added.entries);
         let entry = tree.entries.get_mut(path).expect("it was just added");
         if let Some(target) = &file.link {
@@ -29,11 +33,33 @@ fn trees(example: &Example) -> Vec<SkillTree> {
                 Resolved::Outside | Resolved::Absolute => Leads::Outside,
             };
             *entry = Entry::Link { target: target.clone(), leads, content: Content::NotRead };
-        } else if let Entry::File { is_executable, .. } = entry {
-            *is_executable = file.is_executable;
+        } else if let Some(size_bytes) = file.size_bytes {
+            *entry = Entry::File { size_bytes, is_executable: file.is_executable, content: Content::NotRead };
+        } else {
+            *entry = made(file);
         }
     }
     trees.into_values().collect()
+}
+
+/// What a fenced file stands for, where it is no link.
+fn made(file: &File) -> Entry {
+    let of = |size: usize, content| Entry::File { size_bytes: size as u64, is_executable: file.is_executable, content };
+    match file.kind.as_deref() {
+        None => of(file.bytes.len(), Content::Bytes(file.bytes.clone())),
+        Some("directory") => Entry::Directory,
+        Some("pipe") => Entry::Other("named pipe"),
+        Some("unreadable") => of(0, Content::Unreadable(words(&file.bytes))),
+        Some("too-large") => {
+            let bound: u32 = words(&file.bytes).parse().expect("the fence holds the bound");
+            of(bound as usize + 1, Content::TooLarge(bound.into()))
+        }
+        Some(kind) => panic!("the page names an unknown kind, `{kind}`"),
+    }
+}
+
+fn words(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).trim().to_owned()
 }
 
 fn report(rule: &'static Rule, example: &Example) -> String {

@@ -7,5 +7,5 @@
 mod page;
 mod scratch;
 
-pub use page::{Example, Kind, Page};
+pub use page::{Example, File, Kind, Page};
 pub use scratch::{Run, Scratch};

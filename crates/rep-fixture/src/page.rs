@@ -3,9 +3,13 @@
 //! A page has `## Invalid` and `## Valid` headings. Below each stand one or more fenced files
 //! with `file=FOLDER/PATH` in the info line, then, for an invalid example, a `report` fence.
 //! `file=skill-{1..21}/SKILL.md` stands for 21 files, `{}` in the text for the number;
-//! `link=TARGET` makes the file a link, `mode=x` executable; `profile=NAME` behind `report`
-//! names the profile, and the escapes `\\r`, `\\0`, `\\u{feff}` work when the info line says `escaped`.
+//! `link=TARGET` makes the file a link, `mode=x` executable, `size=BYTES` as large as that without
+//! being read; `profile=NAME` behind `report`
+//! names the profile, and the escapes `\\r`, `\\0`, `\\xff`, `\\u{feff}` work when the info line says `escaped`.
 //!
+//! `kind=` in the info line makes what text cannot show: a `directory`, a `pipe`, a file that is
+//! `unreadable` (the fence holds the system's words) or `too-large` (it holds the bound), or
+//! `left-out`, which is no file: the fence says what was left out of the folder.
 //! `repeat=N` lets the last line of the file stand N times, for files that are long.
 
 use std::ops::Range;
@@ -24,12 +28,16 @@ pub enum Kind {
 pub struct File {
     /// Folder and path: `pdf/SKILL.md`.
     pub path: String,
-    /// The text.
-    pub text: String,
+    /// The bytes; for what is no file, the words that go with it.
+    pub bytes: Vec<u8>,
+    /// What it is, where it is no plain file: the word behind `kind=`.
+    pub kind: Option<String>,
     /// The target, where it is a link.
     pub link: Option<String>,
     /// Whether it is executable.
     pub is_executable: bool,
+    /// The size on disk, where the example only needs that and not the bytes.
+    pub size_bytes: Option<u64>,
 }
 
 /// One example.
@@ -120,19 +128,20 @@ fn take(example: &mut Example, info: &str, text: &str, range: Range<usize>) {
         return;
     }
     let Some(path) = value("file") else { return };
-    let text = if words.contains(&"escaped") { unescape(text) } else { text.to_owned() };
-    let file = |path: String, text: String| File {
+    let file = |path: String, text: &str| File {
         path,
-        text,
+        bytes: if words.contains(&"escaped") { unescape(text) } else { text.into() },
+        kind: value("kind").map(str::to_owned),
         link: value("link").map(str::to_owned),
         is_executable: value("mode") == Some("x"),
+        size_bytes: value("size").and_then(|size| size.parse().ok()),
     };
     match numbered(path) {
         None => example.files.push(file(path.to_owned(), text)),
         Some((before, from, to, after)) => {
             for number in from..=to {
                 let number = number.to_string();
-                example.files.push(file(format!("{before}{number}{after}"), text.replace("{}", &number)));
+                example.files.push(file(format!("{before}{number}{after}"), &text.replace("{}", &number)));
             }
         }
     }
@@ -145,34 +154,35 @@ fn numbered(path: &str) -> Option<(&str, usize, usize, &str)> {
     Some((before, from.parse().ok()?, to.parse().ok()?, after))
 }
 
-/// Works out `\r`, `\0` and `\u{…}`; anything else behind a backslash stays as it is.
-fn unescape(text: &str) -> String {
-    let mut out = String::new();
+/// Works out `\r`, `\0`, `\xNN` and `\u{…}`; anything else behind a backslash stays as it is.
+fn unescape(text: &str) -> Vec<u8> {
+    let mut out = Vec::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('\\') {
-        out.push_str(before);
-        let code = after.strip_prefix("u{").and_then(|inner| inner.split_once('}'));
-        let letter =
-            code.and_then(|(digits, rest)| Some((char::from_u32(u32::from_str_radix(digits, 16).ok()?)?, rest)));
-        rest = match (letter, after.as_bytes().first()) {
-            (Some((letter, rest)), _) => {
-                out.push(letter);
-                rest
-            }
-            (None, Some(b'r')) => {
-                out.push('\r');
-                &after[1..]
-            }
-            (None, Some(b'0')) => {
-                out.push('\0');
-                &after[1..]
-            }
-            _ => {
-                out.push('\\');
-                after
-            }
-        };
+        out.extend(before.bytes());
+        let (bytes, behind) = escape(after).unwrap_or_else(|| (vec![b'\\'], after));
+        out.extend(bytes);
+        rest = behind;
     }
-    out.push_str(rest);
+    out.extend(rest.bytes());
     out
+}
+
+/// The bytes of the escape at the start of `text`, which stands behind a backslash, and the text after it.
+fn escape(text: &str) -> Option<(Vec<u8>, &str)> {
+    let (letter, rest) = text.split_at_checked(1)?;
+    match letter {
+        "r" => Some((vec![b'\r'], rest)),
+        "0" => Some((vec![0], rest)),
+        "x" => {
+            let (digits, rest) = rest.split_at_checked(2)?;
+            Some((vec![u8::from_str_radix(digits, 16).ok()?], rest))
+        }
+        "u" => {
+            let (digits, rest) = rest.strip_prefix('{')?.split_once('}')?;
+            let letter = char::from_u32(u32::from_str_radix(digits, 16).ok()?)?;
+            Some((letter.to_string().into_bytes(), rest))
+        }
+        _ => None,
+    }
 }

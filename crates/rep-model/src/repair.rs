@@ -23,6 +23,15 @@ pub(crate) struct Quoted {
     pub(crate) trouble: String,
 }
 
+impl Quoted {
+    /// Whether the value starts as a list or mapping in brackets and has more of one bracket than of its partner.
+    pub(crate) fn lacks_bracket(&self) -> bool {
+        let count = |bracket: char| self.replacement.matches(bracket).count();
+        self.replacement.get(1..).is_some_and(|value| value.starts_with(['[', '{']))
+            && (count('[') != count(']') || count('{') != count('}'))
+    }
+}
+
 /// Reads `text` again with offending values quoted. `None` when that does not help.
 pub(crate) fn repair(text: &str, base: usize, broken: &Document) -> Option<(Document, Vec<Quoted>)> {
     let mut quoted: Vec<Quoted> = Vec::new();

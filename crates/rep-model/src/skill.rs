@@ -218,7 +218,10 @@ fn manifest(tree: &SkillTree, faults: &mut Vec<Fault>) -> Option<Manifest> {
     }
     let (text, is_lossy) = decode(tree.bytes(file)?, file, faults);
     let mut manifest = Manifest { file, source: Source::new(text), is_lossy, ..Manifest::default() };
-    read_manifest(&mut manifest, faults);
+    // Every further fault of a file in another encoding would follow from that one.
+    if !is_utf16(tree.bytes(file)?) {
+        read_manifest(&mut manifest, faults);
+    }
     Some(manifest)
 }
 
@@ -229,13 +232,18 @@ fn decode(bytes: &[u8], file: &str, faults: &mut Vec<Fault>) -> (String, bool) {
         Err(error) => error,
     };
     let at = error.valid_up_to();
-    let message = if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+    let message = if is_utf16(bytes) {
         "the file is UTF-16, not UTF-8".to_owned()
     } else {
         format!("byte {:#04x} is no UTF-8", bytes[at])
     };
     faults.push(Fault::new("encoding-not-utf8", file, Span::at(at), message, "save the file as UTF-8"));
     (String::from_utf8_lossy(bytes).into_owned(), true)
+}
+
+/// Whether bytes start with the mark of UTF-16, which no UTF-8 holds.
+fn is_utf16(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff])
 }
 
 fn read_manifest(manifest: &mut Manifest, faults: &mut Vec<Fault>) {
@@ -312,8 +320,14 @@ fn frontmatter(
     {
         for value in quoted {
             let message = format!("the value of `{}` is no valid YAML without quotes: {}", value.key, value.trouble);
-            let fault = Fault::new("yaml-value-unquoted", file, value.span, message, "put the value in quotes");
-            faults.push(fault.with_edit(value.span, value.replacement));
+            // Quotes would turn a list or mapping that lacks a bracket into text, which its author did not mean.
+            faults.push(if value.lacks_bracket() {
+                let help = "close the bracket, or put the value in quotes if it is text";
+                Fault::new("yaml-value-unquoted", file, value.span, message, help)
+            } else {
+                let fault = Fault::new("yaml-value-unquoted", file, value.span, message, "put the value in quotes");
+                fault.with_edit(value.span, value.replacement)
+            });
         }
         document = mended;
     }
@@ -335,9 +349,18 @@ fn frontmatter(
     Some(Frontmatter { root, comments: document.comments })
 }
 
+/// How often one oddity of a document is reported; a file made of nothing else says nothing more.
+const REPEATS_MAX: usize = 20;
+
 /// Turns what the YAML layer noticed into faults.
 fn yaml_faults(document: &Document, file: &str, faults: &mut Vec<Fault>) {
+    let mut oddities = 0;
     for (trouble, span) in &document.troubles {
+        let is_oddity = matches!(trouble, Trouble::Anchor | Trouble::Tag(_));
+        if is_oddity && oddities == REPEATS_MAX {
+            continue;
+        }
+        oddities += usize::from(is_oddity);
         faults.push(match trouble {
             Trouble::Syntax(message) => Fault::new(
                 "yaml-invalid",
@@ -364,12 +387,14 @@ fn yaml_faults(document: &Document, file: &str, faults: &mut Vec<Fault>) {
                 "yaml-tag",
                 file,
                 *span,
-                format!("the tag `{tag}` is used"),
+                format!("the tag `{}` is used", tag.replace("tag:yaml.org,2002:", "!!")),
                 "remove the tag, or quote the value",
             ),
         });
     }
-    for (key, span) in document.root.as_ref().map(yaml::duplicate_keys).unwrap_or_default() {
+    for (key, span) in
+        document.root.as_ref().map(yaml::duplicate_keys).unwrap_or_default().into_iter().take(REPEATS_MAX)
+    {
         faults.push(Fault::new(
             "yaml-key-duplicate",
             file,
@@ -382,13 +407,19 @@ fn yaml_faults(document: &Document, file: &str, faults: &mut Vec<Fault>) {
 
 fn tools_json(tree: &SkillTree, faults: &mut Vec<Fault>) -> Option<ToolsJson> {
     let file = "tools.json";
-    let (text, _) = decode(tree.bytes(file)?, file, faults);
+    let (text, is_lossy) = decode(tree.bytes(file)?, file, faults);
     let source = Source::new(text);
+    if is_lossy {
+        return Some(ToolsJson { source, root: None });
+    }
     if let Err(error) = serde_json::from_str::<serde_json::Value>(source.text()) {
         let mut lines = source.text().split_inclusive('\n');
         let before: usize = lines.by_ref().take(error.line().saturating_sub(1)).map(str::len).sum();
         let at = (before + error.column().saturating_sub(1)).min(source.text().len());
-        let message = format!("invalid JSON: {error}");
+        // The place is in the report, counted in characters; the parser counts bytes.
+        let words = error.to_string();
+        let words = words.rsplit_once(" at line ").map_or(words.as_str(), |(words, _)| words);
+        let message = format!("invalid JSON: {words}");
         faults.push(Fault::new(
             "tools-json-invalid",
             file,
@@ -405,7 +436,14 @@ fn tools_json(tree: &SkillTree, faults: &mut Vec<Fault>) -> Option<ToolsJson> {
 fn uasp_file(tree: &SkillTree, file: &str, faults: &mut Vec<Fault>) -> Option<UaspFile> {
     let (text, _) = decode(tree.bytes(file)?, file, faults);
     let source = Source::new(text);
-    byte_faults(source.text(), file, faults);
+    let is_foreign = is_utf16(tree.bytes(file)?);
+    if !is_foreign {
+        byte_faults(source.text(), file, faults);
+    }
+    // What the parser would say of such bytes follows from what was said.
+    if is_foreign || source.text().contains('\0') {
+        return Some(UaspFile { file: file.to_owned(), source, root: None, comments: Vec::new() });
+    }
     let mark = if source.text().starts_with('\u{feff}') { 3 } else { 0 };
     let document = yaml::parse(&source.text()[mark..], mark);
     yaml_faults(&document, file, faults);

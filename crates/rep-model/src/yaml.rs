@@ -256,11 +256,13 @@ impl Builder<'_> {
                 };
                 let tag = self.tag(tag.as_deref(), span, at);
                 let at = if matches!(style, Style::Literal | Style::Folded) { self.block_scalar(at) } else { at };
-                let value = Value::Scalar { text: value.into_owned(), style };
-                self.add(Node { span: at, value, tag }, anchor)
+                // The parser writes `~` for a value that is not there; the source is what counts.
+                let text = if style == Style::Plain && at.start == at.end { String::new() } else { value.into_owned() };
+                self.add(Node { span: at, value: Value::Scalar { text, style }, tag }, anchor)
             }
             Event::SequenceStart(style, anchor, tag) => {
                 let tag = self.tag(tag.as_deref(), span, at);
+                let at = if style == StructureStyle::Block { self.first_dash(at) } else { at };
                 self.start(at, style, anchor, tag, Partial::Items(Vec::new()))
             }
             Event::MappingStart(style, anchor, tag) => {
@@ -298,6 +300,16 @@ impl Builder<'_> {
         let from = indicator.map_or(start, |at| head.len() - line.len() + at);
         let body = self.text[..content.end - self.base].trim_end_matches(['\n', '\r']);
         Span::new(from + self.base, body.len().max(from) + self.base)
+    }
+
+    /// Widens the span of a block list to its first `-`, behind which the parser starts a list that is not indented.
+    fn first_dash(&self, at: Span) -> Span {
+        let start = at.start - self.base;
+        if self.text[start..].starts_with('-') {
+            return at;
+        }
+        let head = self.text[..start].trim_end_matches([' ', '\t']);
+        if head.ends_with('-') { Span::new(head.len() - 1 + self.base, at.end) } else { at }
     }
 
     fn tag(&mut self, tag: Option<&granit_parser::Tag>, span: granit_parser::Span, at: Span) -> Option<String> {

@@ -3,6 +3,7 @@
 use anstyle::{AnsiColor, Style};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use crate::rules::is_hidden;
 use crate::{Finding, Level, Report};
 
 /// Whether to colour. Colour adds nothing that the words do not say.
@@ -77,8 +78,7 @@ fn full(finding: &Finding, paint: Paint, out: &mut String) {
 /// The line to show, the columns before the carets, and how many carets.
 fn excerpt(finding: &Finding) -> (String, usize, usize) {
     let place = &finding.place;
-    let letters: Vec<char> =
-        place.excerpt.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    let letters: Vec<char> = place.excerpt.chars().map(visible).collect();
     let from = (place.start.column - 1).min(letters.len());
     let to = if place.end.line == place.start.line { (place.end.column - 1).min(letters.len()) } else { letters.len() };
     // A long line is shown from shortly before the fault.
@@ -100,6 +100,15 @@ fn excerpt(finding: &Finding) -> (String, usize, usize) {
     let to = to.clamp(from, (skip + shown).max(from));
     let width = letters[from..to].iter().map(|letter| letter.width().unwrap_or(0)).sum::<usize>().max(1);
     (line, pad, width)
+}
+
+/// A character that can be shown without harm: no control, and nothing that hides or reorders its line.
+fn visible(letter: char) -> char {
+    match letter {
+        letter if letter.is_control() => ' ',
+        letter if is_hidden(letter) => '\u{fffd}',
+        letter => letter,
+    }
 }
 
 fn closing(report: &Report, paint: Paint) -> String {

@@ -9,13 +9,7 @@ pub(super) static RULE: Rule = Rule {
     summary: "a top-level field that the profile does not know",
     since: "0.1.0",
     levels: Levels {
-        error: &[
-            Profile::AgentSkills,
-            Profile::Universal,
-            Profile::Portable,
-            Profile::ClaudeApi,
-            Profile::OpenAi,
-        ],
+        error: &[Profile::AgentSkills, Profile::Universal, Profile::Portable, Profile::ClaudeApi, Profile::OpenAi],
         warning: &[Profile::Aam],
         info: &[Profile::ClaudeCode],
         unasked: Some(Level::Warning),

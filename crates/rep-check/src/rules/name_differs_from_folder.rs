@@ -8,13 +8,7 @@ pub(super) static RULE: Rule = Rule {
     summary: "the `name` field and the skill's folder disagree",
     since: "0.1.0",
     levels: Levels {
-        error: &[
-            Profile::AgentSkills,
-            Profile::Pmcp,
-            Profile::Portable,
-            Profile::ClaudeApi,
-            Profile::Mcp,
-        ],
+        error: &[Profile::AgentSkills, Profile::Pmcp, Profile::Portable, Profile::ClaudeApi, Profile::Mcp],
         warning: &[Profile::Universal, Profile::Aam, Profile::ClaudeCode, Profile::Codex, Profile::OpenAi],
         unasked: Some(Level::Warning),
         ..Levels::NONE

@@ -1,5 +1,7 @@
 //! Typing as PyYAML's `safe_load` does it (YAML 1.1), which the UASP content version depends on.
 
+use serde_json::{Map, Number, Value as Json};
+
 use super::{Node, Style, Value};
 
 /// What a scalar is to PyYAML.
@@ -30,6 +32,28 @@ pub fn scalar(node: &Node) -> Option<Scalar> {
         return Some(tagged(tag, text));
     }
     Some(if *style == Style::Plain { plain(text) } else { Scalar::Text })
+}
+
+/// The value as JSON, as PyYAML reads it. Dates and what JSON cannot hold stay text as written.
+pub fn json(node: &Node) -> Json {
+    match &node.value {
+        Value::Sequence { items, .. } => Json::Array(items.iter().map(json).collect()),
+        Value::Mapping { entries, .. } => {
+            let pairs = entries.iter().filter_map(|entry| Some((entry.key.text()?.to_owned(), json(&entry.value))));
+            Json::Object(pairs.collect::<Map<String, Json>>())
+        }
+        Value::Scalar { text, .. } => match scalar(node) {
+            Some(Scalar::Null) => Json::Null,
+            Some(Scalar::Bool(value)) => Json::Bool(value),
+            Some(Scalar::Int(digits)) => serde_json::from_str(&digits).unwrap_or_else(|_| Json::String(text.clone())),
+            Some(Scalar::Float(value)) => {
+                Number::from_f64(value).map_or_else(|| Json::String(text.clone()), Json::Number)
+            }
+            Some(Scalar::Text | Scalar::Timestamp | Scalar::Merge | Scalar::Refused(_)) | None => {
+                Json::String(text.clone())
+            }
+        },
+    }
 }
 
 fn tagged(tag: &str, text: &str) -> Scalar {

@@ -106,3 +106,22 @@ fn comments_are_kept_with_their_place() {
     let comments: Vec<&str> = document.comments.iter().map(|span| &text[span.range()]).collect();
     assert_eq!(comments, ["# one", "# two"]);
 }
+
+#[test]
+fn a_value_that_is_not_there_has_no_text() {
+    let root = root("a:\nb: ~\nc: {d: }\n");
+    assert_eq!(root.entry("a").unwrap().value.text(), Some(""));
+    assert_eq!(root.entry("b").unwrap().value.text(), Some("~"));
+    assert_eq!(root.entry("c").unwrap().value.entry("d").unwrap().value.text(), Some(""));
+    assert!(root.entry("a").unwrap().value.is_null());
+}
+
+#[test]
+fn a_list_starts_at_its_first_dash() {
+    for text in ["a:\n- b\n- c\nd: 1\n", "a:\n  - b\n  - c\nd: 1\n", "a:\n-   b\n- c\nd: 1\n"] {
+        let root = parse(text, 7).root.unwrap();
+        let span = root.get("a").unwrap().span;
+        let list = &text[span.start - 7..span.end - 7];
+        assert!(list.starts_with("- ") && list.ends_with("- c"), "{list:?}");
+    }
+}

@@ -1,0 +1,23 @@
+use rep_model::Skill;
+
+use super::name_not_text;
+use crate::engine::Findings;
+use crate::{Check, Cite, Levels, Profile, Rule};
+
+pub(super) static RULE: Rule = Rule {
+    name: "compatibility-not-text",
+    summary: "`compatibility` is not text",
+    since: "0.1.0",
+    levels: Levels {
+        error: &[Profile::AgentSkills, Profile::Portable, Profile::ClaudeApi, Profile::OpenAi],
+        ..Levels::NONE
+    },
+    cites: &[Cite::agentskills("compatibility field"), Cite::reference("validate: must be a string")],
+    requirements: &["VAL-27", "VAL-28"],
+    page: include_str!("compatibility_not_text.md"),
+    check: Check::Skill(check),
+};
+
+fn check(skill: &Skill, findings: &mut Findings<'_>) {
+    name_not_text::report(skill, "compatibility", "write it as one sentence of up to 500 characters", findings);
+}

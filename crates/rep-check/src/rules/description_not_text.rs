@@ -1,0 +1,37 @@
+use rep_model::Skill;
+
+use super::name_not_text;
+use crate::engine::Findings;
+use crate::{Check, Cite, Levels, Profile, Rule};
+
+pub(super) static RULE: Rule = Rule {
+    name: "description-not-text",
+    summary: "`description` is not text",
+    since: "0.1.0",
+    levels: Levels {
+        error: &[
+            Profile::AgentSkills,
+            Profile::Aam,
+            Profile::Portable,
+            Profile::ClaudeApi,
+            Profile::ClaudeCode,
+            Profile::Codex,
+            Profile::OpenAi,
+            Profile::Mcp,
+        ],
+        ..Levels::NONE
+    },
+    cites: &[
+        Cite::agentskills("description field"),
+        Cite::reference("validate: non-empty string"),
+        Cite::evidence("§2: scaffolds in brackets"),
+    ],
+    requirements: &["VAL-19"],
+    page: include_str!("description_not_text.md"),
+    check: Check::Skill(check),
+};
+
+fn check(skill: &Skill, findings: &mut Findings<'_>) {
+    let help = "write one text; put it in quotes if it starts with a bracket";
+    name_not_text::report(skill, "description", help, findings);
+}

@@ -1,0 +1,87 @@
+use std::borrow::Cow;
+
+use rep_model::{Entry, Leads, Skill, Span, uasp};
+
+use crate::engine::Findings;
+use crate::{Check, Cite, Levels, Profile, Rule};
+
+pub(super) static RULE: Rule = Rule {
+    name: "hidden-characters",
+    summary: "a text holds characters that people cannot see and agents read",
+    since: "0.1.0",
+    levels: Levels { error: &[Profile::Security], ..Levels::NONE },
+    cites: &[Cite::evidence("§5: bidi controls in 13 files, tag characters in 3"), Cite::house("security")],
+    requirements: &["SEC-07"],
+    page: include_str!("hidden_characters.md"),
+    check: Check::Skill(check),
+};
+
+fn check(skill: &Skill, findings: &mut Findings<'_>) {
+    for (file, text) in texts(skill) {
+        let Some((at, letter)) = first_hidden(&text) else { continue };
+        let (message, help) = if is_tag(letter) {
+            ("is an invisible tag character", "remove the run of them; agents read it as text")
+        } else {
+            ("makes the text show in another order than agents read it", "remove it")
+        };
+        let span = Span::new(at, at + letter.len_utf8());
+        findings.add(file, span, format!("`U+{:04X}` {message}", u32::from(letter))).help(help);
+    }
+}
+
+/// The text files of a skill that were read, with bytes that are no UTF-8 replaced. What holds a NUL byte is binary,
+/// except for the files every host reads as text.
+pub(super) fn texts(skill: &Skill) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
+    skill.tree.entries.iter().filter_map(|(path, entry)| {
+        // The target of a link is looked at where it stands, if it was read there.
+        if let Entry::Link { leads: Leads::Inside(real), .. } = entry
+            && skill.tree.bytes(real).is_some()
+        {
+            return None;
+        }
+        let bytes = skill.tree.bytes(path)?;
+        let is_main = matches!(path.as_str(), "SKILL.md" | "skill.md" | "tools.json") || path.ends_with(uasp::SUFFIX);
+        (is_main || !bytes.contains(&0)).then(|| (path.as_str(), String::from_utf8_lossy(bytes)))
+    })
+}
+
+/// Whether a character is invisible and can carry instructions, or reorders what is shown.
+pub(crate) fn is_hidden(letter: char) -> bool {
+    is_tag(letter) || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+fn is_tag(letter: char) -> bool {
+    matches!(letter, '\u{e0000}'..='\u{e007f}')
+}
+
+fn first_hidden(text: &str) -> Option<(usize, char)> {
+    // Every hidden character starts with one of these two bytes in UTF-8, and neither is ever a later byte.
+    let is_lead = |byte: &u8| matches!(byte, 0xe2 | 0xf3);
+    let mut from = 0;
+    while let Some(step) = text.as_bytes().get(from..)?.iter().position(is_lead) {
+        let at = from + step;
+        let letter = text.get(at..)?.chars().next()?;
+        from = at + letter.len_utf8();
+        if !is_hidden(letter) {
+            continue;
+        }
+        match flag_end(text, at) {
+            Some(end) => from = end,
+            None => return Some((at, letter)),
+        }
+    }
+    None
+}
+
+/// The end of the tags that spell a region behind a black flag: 🏴 with `gbsct` and a closing tag is Scotland's.
+fn flag_end(text: &str, at: usize) -> Option<usize> {
+    if !text[..at].ends_with('\u{1f3f4}') {
+        return None;
+    }
+    let is_code = |letter: &char| matches!(letter, '\u{e0030}'..='\u{e0039}' | '\u{e0061}'..='\u{e007a}');
+    // A longer run is no region, whatever stands before it.
+    let letters = text[at..].chars().take(7).take_while(is_code).count();
+    let end = at + letters * '\u{e0061}'.len_utf8();
+    let closing = text[end..].chars().next().filter(|letter| *letter == '\u{e007f}')?;
+    (3..=6).contains(&letters).then_some(end + closing.len_utf8())
+}

@@ -1,0 +1,43 @@
+use rep_model::{Skill, names};
+
+use super::name_characters::rename;
+use super::name_empty::name;
+use crate::engine::Findings;
+use crate::{Check, Cite, Levels, Profile, Rule};
+
+pub(super) static RULE: Rule = Rule {
+    name: "name-uppercase",
+    summary: "`name` has upper-case letters",
+    since: "0.1.0",
+    levels: Levels {
+        error: &[
+            Profile::AgentSkills,
+            Profile::Universal,
+            Profile::Aam,
+            Profile::Pmcp,
+            Profile::Portable,
+            Profile::ClaudeApi,
+            Profile::OpenAi,
+            Profile::Mcp,
+        ],
+        info: &[Profile::ClaudeCode, Profile::Codex],
+        ..Levels::NONE
+    },
+    cites: &[
+        Cite::agentskills("name field"),
+        Cite::reference("validate: must be lowercase"),
+        Cite::universal("Appendix A, pattern"),
+    ],
+    requirements: &["VAL-04", "VAL-06", "VAL-07", "VAL-12", "VAL-15"],
+    page: include_str!("name_uppercase.md"),
+    check: Check::Skill(check),
+};
+
+fn check(skill: &Skill, findings: &mut Findings<'_>) {
+    let Some(name) = name(skill) else { return };
+    if names::is_lowercase(&name.text) {
+        return;
+    }
+    let help = rename(&name.text.to_lowercase(), "use lower-case letters, and call the folder the same");
+    findings.add(name.file, name.span, "name has upper-case letters").path("name").help(help);
+}

@@ -1,0 +1,13 @@
+use super::yaml_anchor::LENIENT;
+use crate::{Check, Cite, Levels, Profile, Rule};
+
+pub(super) static RULE: Rule = Rule {
+    name: "yaml-tag",
+    summary: "the YAML uses an explicit tag",
+    since: "0.1.0",
+    levels: Levels { error: &[Profile::AgentSkills, Profile::Portable], warning: LENIENT, ..Levels::NONE },
+    cites: &[Cite::reference("reading of frontmatter"), Cite::evidence("§2: no skill needs one")],
+    requirements: &["PKG-32"],
+    page: include_str!("yaml_tag.md"),
+    check: Check::Parse,
+};

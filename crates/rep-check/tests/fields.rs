@@ -1,0 +1,166 @@
+//! Names, lengths and edits of top-level fields, beyond what the pages can show: every short name, exact bounds,
+//! and that a file mended once gives the same finding no more.
+
+use rep_check::{Options, Profile, SkillReport, check, fix};
+use rep_model::{Skill, SkillTree, yaml};
+
+fn judge(folder: &str, text: &str, profile: Profile) -> SkillReport {
+    // What the reader notices by itself, such as anchors, is not the matter here.
+    let (skill, _) = Skill::parse(SkillTree::of(folder, &[("SKILL.md", text)]));
+    check(&skill, Vec::new(), &Options { profiles: vec![profile], ..Options::default() })
+}
+
+fn file(fields: &str) -> String {
+    format!("---\nname: pdf\n{fields}\n---\n")
+}
+
+fn named(name: &str) -> String {
+    format!("---\nname: {}\ndescription: Fills forms. Use for PDF forms.\n---\n", yaml::quote_double(name))
+}
+
+fn is_refused(folder: &str, text: &str, profile: Profile) -> bool {
+    judge(folder, text, profile).findings.iter().any(|finding| finding.level == rep_check::Level::Error)
+}
+
+/// `^[a-z][a-z0-9]*(-[a-z0-9]+)*$`
+fn is_portable(name: &str) -> bool {
+    let is_word = |word: &str| !word.is_empty() && word.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9'));
+    name.starts_with(|first: char| first.is_ascii_lowercase()) && name.split('-').all(is_word)
+}
+
+fn names_up_to(length: usize, letters: &[char]) -> Vec<String> {
+    let mut all = vec![String::new()];
+    let mut from = 0;
+    for _ in 0..length {
+        let to = all.len();
+        for at in from..to {
+            all.extend(letters.iter().map(|letter| format!("{}{letter}", all[at])).collect::<Vec<_>>());
+        }
+        from = to;
+    }
+    all
+}
+
+#[test]
+fn portable_names_are_exactly_the_pattern() {
+    for name in names_up_to(4, &['a', 'Z', '0', '-', '_', 'é', '\u{301}', 'ａ']) {
+        let refused = is_refused(&name, &named(&name), Profile::Portable);
+        assert_eq!(refused, !is_portable(&name), "{name:?}");
+    }
+}
+
+#[test]
+fn x_personal_mcp_names_are_exactly_its_pattern() {
+    for name in names_up_to(4, &['a', 'Z', '0', '-', '_', 'é']) {
+        let report = judge(&name, &named(&name), Profile::Pmcp);
+        let mut about_name = report.findings.iter().filter(|finding| finding.rule.name.starts_with("name-"));
+        let refused = about_name.any(|finding| finding.level == rep_check::Level::Error);
+        assert_eq!(refused, !rep_model::names::is_id(&name), "{name:?}");
+    }
+}
+
+#[test]
+fn one_fault_of_a_name_is_one_finding() {
+    for name in ["Pdf", "pdf_x", "pdf-", "-pdf", "p--f", "3d", "café", "हिन्दी", "---", "claude-x"] {
+        for profile in Profile::all() {
+            let report = judge(name, &named(name), *profile);
+            let found = report.findings.iter().filter(|finding| finding.rule.name.starts_with("name-")).count();
+            assert!(found <= 1, "{name} has {found} findings under {}", profile.name());
+        }
+    }
+}
+
+#[test]
+fn lengths_count_code_points_and_every_character_of_the_value() {
+    let cases = [
+        ("x".repeat(1024), false, false),
+        ("x".repeat(1025), true, true),
+        ("😀".repeat(1024), false, false),
+        (format!("{} ", "x".repeat(1024)), true, false),
+        (format!(" {}\n", "x".repeat(1025)), true, true),
+    ];
+    for (text, raw, stripped) in cases {
+        let text = file(&format!("description: {}", yaml::quote_double(&text)));
+        let has = |profile| {
+            let report = judge("pdf", &text, profile);
+            report.findings.iter().any(|finding| finding.rule.name == "description-too-long")
+        };
+        assert_eq!((has(Profile::AgentSkills), has(Profile::Pmcp)), (raw, stripped));
+    }
+}
+
+/// Checks that an edit of the rule gives `after`, and that the rule is then content.
+fn mends(rule: &str, profile: Profile, before: &str, after: &str) {
+    let (before, after) = (file(before), file(after));
+    let mut report = judge("pdf", &before, profile);
+    report.findings.retain(|finding| finding.rule.name == rule);
+    assert!(!report.findings.is_empty(), "{rule} finds nothing in {before}");
+    assert_eq!(fix::apply(&before, &report.findings), after);
+    let again = judge("pdf", &after, profile);
+    if before != after {
+        assert!(again.findings.iter().all(|finding| finding.rule.name != rule), "{rule} is not content with {after}");
+    }
+}
+
+#[test]
+fn lists_of_tools_become_text() {
+    let mends = |before: &str, after: &str| mends("allowed-tools-list", Profile::AgentSkills, before, after);
+    mends("allowed-tools: [Read, 'Write']", "allowed-tools: Read Write");
+    mends(
+        "allowed-tools:\n  - Read\n  - \"Bash(git add:*)\" # all\nlicense: MIT",
+        "allowed-tools: Read Bash(git add:*) # all\nlicense: MIT",
+    );
+    mends("allowed-tools:\n- 'Bash(a: b)'", "allowed-tools: \"Bash(a: b)\"");
+    mends("allowed-tools: ['true']", "allowed-tools: \"true\"");
+    for kept in [
+        "allowed-tools: []",
+        "allowed-tools: [Read file, Write]",
+        "allowed-tools: [Read, [Write]]",
+        "allowed-tools: [1, Read]",
+        "allowed-tools: ['Bash(', Read]",
+        "allowed-tools:\n  # the first\n  - Read",
+        "allowed-tools:\n  - Read # the first\n  - Write",
+        "allowed-tools: &tools [Read]",
+    ] {
+        mends(kept, kept);
+    }
+}
+
+#[test]
+fn commas_between_tools_become_blanks() {
+    let mends = |before: &str, after: &str| mends("allowed-tools-commas", Profile::AgentSkills, before, after);
+    mends("allowed-tools: Read, Bash(cut -d, -f1),Write # x", "allowed-tools: Read Bash(cut -d, -f1) Write # x");
+    mends("allowed-tools: 'Read, Write,'", "allowed-tools: 'Read Write'");
+    mends("allowed-tools: \"Read,Write\"", "allowed-tools: \"Read Write\"");
+    for kept in
+        ["allowed-tools: Read file, Write", "allowed-tools: >-\n  Read,\n  Write", "allowed-tools: Read,\n  Write"]
+    {
+        mends(kept, kept);
+    }
+}
+
+#[test]
+fn metadata_is_quoted_for_x_personal_mcp() {
+    let mends = |before: &str, after: &str| mends("metadata-value-not-text", Profile::Pmcp, before, after);
+    mends("metadata:\n  v: 1.10 # one\n  b: True", "metadata:\n  v: \"1.10\" # one\n  b: \"True\"");
+    mends("metadata: {v: 1, w: x}", "metadata: {v: \"1\", w: x}");
+    mends("metadata:\n  v: !!int 1", "metadata:\n  v: !!int 1");
+    mends("metadata:\n  v: null", "metadata:\n  v: null");
+}
+
+#[test]
+fn a_last_line_break_too_many_is_dropped() {
+    let text = "x".repeat(1024);
+    let (before, after) = (format!("description: |\n  {text}"), format!("description: |-\n  {text}"));
+    mends("description-too-long", Profile::AgentSkills, &before, &after);
+    let before = format!("description: >2 # why\n  {text}");
+    mends("description-too-long", Profile::AgentSkills, &before, &before.replace(">2", ">-2"));
+    let kept = format!("description: |+\n  {text}\n\n");
+    mends("description-too-long", Profile::AgentSkills, &kept, &kept);
+}
+
+#[test]
+fn broken_flow_style_is_not_blamed_on_the_field() {
+    let report = judge("pdf", &file("metadata: {\"author\": {\"name\": \"me\"}"), Profile::AgentSkills);
+    assert!(report.findings.iter().all(|finding| !finding.rule.name.starts_with("metadata-")));
+}

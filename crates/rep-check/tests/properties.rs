@@ -1,0 +1,152 @@
+//! What holds for every skill: judging never panics, fixes converge, and the same input gives the same report.
+
+use proptest::prelude::*;
+use rep_check::{Options, Profile, Report, check, fix, render};
+use rep_model::{Content, Entry, Skill, SkillTree};
+
+fn field() -> impl Strategy<Value = String> {
+    prop_oneof![
+        Just("name: pdf-tools\n".to_owned()),
+        Just("name: 'PDF Tools'\n".to_owned()),
+        Just("description: Use when: x\n".to_owned()),
+        Just("description: >\n  Fills forms. Use for <b>PDF</b> forms.\n".to_owned()),
+        Just("spec_version: 2.1\n".to_owned()),
+        Just("version: 1.0\n".to_owned()),
+        Just("allowed-tools: Read, Bash(git add:*), Write\n".to_owned()),
+        Just("allowed-tools: [Read, 'Bash(git add:*)'] # why\n".to_owned()),
+        Just("allowed-tools:\n  - Read\n  - Grep\n".to_owned()),
+        Just("metadata: {a: 1, b: yes, c: [x]}\n".to_owned()),
+        Just("metadata:\n  version: 1.0\n  nested: {a: b}\n".to_owned()),
+        Just("compatibility: {requires: [python]}\n".to_owned()),
+        Just("x-personal-mcp: {id: pdf, version: 1, capabilities: []}\n".to_owned()),
+        Just("tools: [{name: t, description: d, input_schema: {type: object, properties: {a: {type: string}}}, implementation: {runtime: node, entrypoint: a.ts}}]\n".to_owned()),
+        Just("permissions: {filesystem: {read: ['!x', '/**']}, network: {outbound: ['*']}}\n".to_owned()),
+        Just("# rep: allow(name-uppercase) old\n".to_owned()),
+        Just("disable-model-invocation: \"true\"\n".to_owned()),
+        "[a-z]{1,6}: [ -~]{0,12}\n",
+    ]
+}
+
+fn skill_md() -> impl Strategy<Value = String> {
+    let body = prop_oneof![
+        Just(String::new()),
+        Just("# T\n\nSee [a](b.md) and [c](../d.md), `scripts/x.py`.\n\n```sh\nls\n".to_owned()),
+        "\\PC{0,40}",
+    ];
+    let ends = prop_oneof![Just("\n"), Just("\r\n")];
+    let mark = prop_oneof![3 => Just(""), 1 => Just("\u{feff}")];
+    (prop::collection::vec(field(), 0..7), body, ends, mark)
+        .prop_map(|(fields, body, ends, mark)| format!("{mark}---\n{}---\n{body}", fields.concat()).replace('\n', ends))
+}
+
+fn uasp() -> impl Strategy<Value = String> {
+    let part = prop_oneof![
+        Just("meta: {name: t, version: 00000000, type: cli}\n".to_owned()),
+        Just("meta:\n  name: t\n  version: \"12345678\" # stale\n  type: knowledge\n".to_owned()),
+        Just("commands: {a: {syntax: x, requires: [s]}}\n".to_owned()),
+        Just("state: {entities: [{name: s, created_by: [nope]}]}\n".to_owned()),
+        Just("environment: [{name: A, purpose: p, default: null}]\n".to_owned()),
+        Just("reference: {a: {x: [yes, 010]}}\n".to_owned()),
+    ];
+    prop::collection::vec(part, 0..5).prop_map(|parts| parts.concat())
+}
+
+fn tree(skill_md: &str, uasp: &str) -> SkillTree {
+    SkillTree::of(
+        "pdf-tools",
+        &[("SKILL.md", skill_md), ("t.uasp.yaml", uasp), ("scripts/y.py", "#!/usr/bin/env python3\r\n")],
+    )
+}
+
+fn text_of(tree: &SkillTree, file: &str) -> String {
+    String::from_utf8_lossy(tree.bytes(file).unwrap_or_default()).into_owned()
+}
+
+/// Mends once; says whether anything changed.
+fn mend(tree: SkillTree, options: &Options) -> (SkillTree, bool) {
+    let mut after = tree.clone();
+    let (skill, faults) = Skill::parse(tree);
+    let report = check(&skill, faults, options);
+    let mut is_changed = false;
+    for file in ["SKILL.md", "t.uasp.yaml"] {
+        let findings = report.findings.iter().filter(|finding| finding.place.file == file);
+        let text = text_of(&skill.tree, file);
+        let mended = fix::apply(&text, findings);
+        if mended != text {
+            is_changed = true;
+            let content = Content::Bytes(mended.clone().into_bytes());
+            let entry = Entry::File { size_bytes: mended.len() as u64, is_executable: false, content };
+            after.entries.insert(file.to_owned(), entry);
+        }
+    }
+    (after, is_changed)
+}
+
+fn all_profiles() -> Options {
+    Options { profiles: Profile::all().to_vec(), ..Options::default() }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn fixes_converge(skill_md in skill_md(), uasp in uasp()) {
+        for options in [all_profiles(), Options::default()] {
+            let mut current = tree(&skill_md, &uasp);
+            let mut rounds = 0;
+            loop {
+                let (next, is_changed) = mend(current, &options);
+                current = next;
+                if !is_changed {
+                    break;
+                }
+                rounds += 1;
+                prop_assert!(rounds < 10, "still changing after ten rounds:\n{}", text_of(&current, "SKILL.md"));
+            }
+        }
+    }
+
+    #[test]
+    fn fixes_keep_what_the_frontmatter_says(skill_md in skill_md()) {
+        let options = all_profiles();
+        let (before, _) = Skill::parse(tree(&skill_md, "meta: {}\n"));
+        let (after, _) = mend(tree(&skill_md, "meta: {}\n"), &options);
+        let (after, _) = Skill::parse(after);
+        let name = |skill: &Skill| skill.name().map(str::to_owned);
+        if before.front().is_some() {
+            prop_assert!(after.front().is_some(), "{}", text_of(&after.tree, "SKILL.md"));
+            prop_assert_eq!(name(&before), name(&after));
+            let keys = |skill: &Skill| -> Vec<String> {
+                let fields = skill.front().map(rep_model::Frontmatter::fields).unwrap_or_default();
+                fields.iter().filter_map(|entry| entry.key.text().map(str::to_owned)).collect()
+            };
+            prop_assert_eq!(keys(&before), keys(&after));
+        }
+    }
+
+    #[test]
+    fn the_same_skill_gives_the_same_report_in_every_form(skill_md in skill_md(), uasp in uasp()) {
+        let report = || {
+            let (skill, faults) = Skill::parse(tree(&skill_md, &uasp));
+            let found = check(&skill, faults, &all_profiles());
+            Report { findings: found.findings, skills: 1 }
+        };
+        let (one, two) = (report(), report());
+        prop_assert_eq!(render::json(&one), render::json(&two));
+        prop_assert_eq!(render::text(&one, render::Paint::Plain), render::text(&two, render::Paint::Plain));
+        prop_assert_eq!(render::sarif(&one), render::sarif(&two));
+        prop_assert_eq!(render::github(&one), render::github(&two));
+    }
+
+    #[test]
+    fn no_bytes_make_judging_panic(bytes in prop::collection::vec(any::<u8>(), 0..120)) {
+        let mut tree = tree("", "");
+        let entry = Entry::File { size_bytes: 0, is_executable: true, content: Content::Bytes(bytes) };
+        for file in ["SKILL.md", "t.uasp.yaml", "tools.json", "references/a.md"] {
+            tree.entries.insert(file.to_owned(), entry.clone());
+        }
+        let (skill, faults) = Skill::parse(tree);
+        let found = check(&skill, faults, &all_profiles());
+        let _ = render::text(&Report { findings: found.findings, skills: 1 }, render::Paint::Colour);
+    }
+}

@@ -1,0 +1,11 @@
+//! The commands, one file each.
+
+pub(crate) mod check;
+pub(crate) mod explain;
+pub(crate) mod hash;
+pub(crate) mod init;
+pub(crate) mod read_properties;
+pub(crate) mod to_prompt;
+pub(crate) mod tools;
+pub(crate) mod tour;
+pub(crate) mod validate;

@@ -1,0 +1,119 @@
+//! `--fix` and `--diff`: mends in memory until nothing changes, then writes whole files.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use indicatif::ProgressBar;
+use rep_check::{Options, fix as edits};
+use rep_model::{Content, Entry, Skill, SkillTree};
+use similar::TextDiff;
+
+use super::run;
+use crate::exit::{Exit, Failure};
+use crate::find::Found;
+use crate::output::Output;
+use crate::write;
+
+/// How often a file is mended and looked at again before giving up.
+const ROUNDS_MAX: usize = 10;
+
+/// A file that mending changes.
+struct Mended {
+    path: PathBuf,
+    shown: String,
+    before: Vec<u8>,
+    after: String,
+}
+
+/// Mends every skill below the paths and writes what changed. Says how many files that were.
+pub(super) fn fix(paths: &[PathBuf], options: &Options, output: &mut Output) -> Result<usize, Failure> {
+    let mut written = 0;
+    let mut failed = None;
+    for file in mended(paths, options, output)? {
+        match write::replace(&file.path, &file.before, &file.after) {
+            Ok(()) => {
+                written += 1;
+                if output.is_verbose {
+                    output.say(&format!("mended `{}`", file.shown));
+                }
+            }
+            // One file that cannot be written must not keep the others from being mended.
+            Err(failure) if failed.is_none() => failed = Some(failure),
+            Err(failure) => output.failure(&failure),
+        }
+    }
+    match failed {
+        Some(failure) => Err(failure),
+        None => Ok(written),
+    }
+}
+
+/// Prints what mending would change.
+pub(super) fn diff(paths: &[PathBuf], options: &Options, output: &mut Output) -> Result<Exit, Failure> {
+    let files = mended(paths, options, output)?;
+    let mut text = String::new();
+    for file in &files {
+        let before = String::from_utf8_lossy(&file.before);
+        let diff = TextDiff::from_lines(before.as_ref(), &file.after);
+        text.push_str(
+            &diff.unified_diff().header(&format!("a/{}", file.shown), &format!("b/{}", file.shown)).to_string(),
+        );
+    }
+    output.data(&text);
+    if files.is_empty() {
+        output.say("nothing to mend");
+        return Ok(Exit::Fine);
+    }
+    Ok(Exit::Findings)
+}
+
+fn mended(paths: &[PathBuf], options: &Options, output: &mut Output) -> Result<Vec<Mended>, Failure> {
+    let all = run::on_all_cores(paths, &ProgressBar::hidden(), |found| of_skill(found, options), output)?;
+    let mut files: Vec<Mended> = all.into_iter().flat_map(|(_, files)| files).collect();
+    files.sort_by(|one, two| one.path.cmp(&two.path));
+    files.dedup_by(|one, two| one.path == two.path);
+    Ok(files)
+}
+
+fn of_skill(found: &Found, options: &Options) -> Vec<Mended> {
+    let (mut skill, mut faults) = run::parse(found);
+    let mut originals: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    for _ in 0..ROUNDS_MAX {
+        let report = rep_check::check(&skill, faults, options);
+        let mut by_file: BTreeMap<&str, Vec<&rep_check::Finding>> = BTreeMap::new();
+        for finding in report.findings.iter().filter(|finding| finding.edit.is_some()) {
+            by_file.entry(&finding.place.file).or_default().push(finding);
+        }
+        let mut tree: SkillTree = skill.tree.clone();
+        let mut is_changed = false;
+        for (file, findings) in by_file {
+            let Some(bytes) = skill.tree.bytes(file) else { continue };
+            let Ok(text) = std::str::from_utf8(bytes) else { continue };
+            let after = edits::apply(text, findings);
+            if after != text && set(&mut tree, file, &after) {
+                is_changed = true;
+                originals.entry(file.to_owned()).or_insert_with(|| bytes.to_vec());
+            }
+        }
+        (skill, faults) = Skill::parse(tree);
+        if !is_changed {
+            break;
+        }
+    }
+    let root = if found.is_lone_file { found.path.parent().unwrap_or(Path::new("")) } else { &found.path };
+    let mended = |(file, before): (String, Vec<u8>)| {
+        let after = String::from_utf8_lossy(skill.tree.bytes(&file)?).into_owned();
+        Some(Mended { path: root.join(&file), shown: skill.tree.shown_path(&file), before, after })
+    };
+    originals.into_iter().filter_map(mended).filter(|file| file.before != file.after.as_bytes()).collect()
+}
+
+fn set(tree: &mut SkillTree, file: &str, text: &str) -> bool {
+    match tree.entries.get_mut(file) {
+        Some(Entry::File { content, .. } | Entry::Link { content, .. }) => {
+            *content = Content::Bytes(text.as_bytes().to_vec());
+            true
+        }
+        _ => false,
+    }
+}

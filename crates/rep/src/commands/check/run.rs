@@ -1,0 +1,128 @@
+//! Finds, reads and judges skills on all cores.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rep_check::{Options, Report, SkillReport};
+use rep_model::{Fault, Skill, SkillTree};
+
+use crate::exit::Failure;
+use crate::find::{self, Found};
+use crate::output::Output;
+use crate::read::{self, Extent};
+
+/// Checks every skill below the paths.
+pub(super) fn check(paths: &[PathBuf], options: &Options, output: &mut Output) -> Result<Report, Failure> {
+    let bar = progress(output);
+    let mut reports = on_all_cores(paths, &bar, |found| judge(found, options), output)?;
+    bar.finish_and_clear();
+    reports.sort_by(|(one, _), (two, _)| one.cmp(two));
+    reports.dedup_by(|(one, _), (two, _)| one.path == two.path);
+    let mut report = Report { skills: reports.len(), ..Report::default() };
+    let mut facts = Vec::with_capacity(reports.len());
+    for (_, skill) in reports {
+        report.findings.extend(skill.findings);
+        facts.push(skill.facts);
+    }
+    report.findings.extend(rep_check::check_set(&facts, options));
+    report.sort();
+    Ok(report)
+}
+
+fn judge(found: &Found, options: &Options) -> SkillReport {
+    let (skill, faults) = parse(found);
+    rep_check::check(&skill, faults, options)
+}
+
+/// Reads and parses a skill. A folder that cannot be opened is a skill with that fault.
+pub(super) fn parse(found: &Found) -> (Skill, Vec<Fault>) {
+    let read = if found.is_lone_file {
+        read::lone_file(&found.path, &found.shown)
+    } else {
+        read::folder(&found.path, &found.shown, Extent::Folder)
+    };
+    match read {
+        Ok(tree) => Skill::parse(tree),
+        Err(error) => {
+            let tree = SkillTree {
+                shown: found.shown.clone(),
+                folder: read::folder_name(&found.path),
+                is_lone_file: true,
+                ..SkillTree::default()
+            };
+            let (skill, mut faults) = Skill::parse(tree);
+            let help = "make the folder readable";
+            faults.push(Fault::new("file-unreadable", "", rep_model::Span::default(), error.to_string(), help));
+            (skill, faults)
+        }
+    }
+}
+
+/// Walks the paths while as many workers as there are cores handle what is found.
+pub(super) fn on_all_cores<T: Send>(
+    paths: &[PathBuf],
+    bar: &ProgressBar,
+    work: impl Fn(&Found) -> T + Sync,
+    output: &mut Output,
+) -> Result<Vec<(Found, T)>, Failure> {
+    let workers = thread::available_parallelism().map_or(1, usize::from);
+    let (sender, receiver) = channel::<Found>();
+    let receiver = Mutex::new(receiver);
+    let mut outcome: Result<Vec<String>, Failure> = Ok(Vec::new());
+    let results = thread::scope(|scope| {
+        let handles: Vec<_> = (0..workers).map(|_| scope.spawn(|| drain(&receiver, bar, &work))).collect();
+        for path in paths {
+            let walked = find::skills(path, |found| {
+                bar.inc_length(1);
+                // The workers outlive this loop, so somebody always listens.
+                let _ = sender.send(found);
+            });
+            match (walked, &mut outcome) {
+                (Ok(left_out), Ok(all)) => all.extend(left_out),
+                (Err(failure), _) => {
+                    outcome = Err(failure);
+                    break;
+                }
+                (Ok(_), Err(_)) => {}
+            }
+        }
+        drop(sender);
+        let mut results = Vec::new();
+        for handle in handles {
+            match handle.join() {
+                Ok(part) => results.extend(part),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        results
+    });
+    for text in outcome? {
+        output.warn(&text);
+    }
+    Ok(results)
+}
+
+fn drain<T>(receiver: &Mutex<Receiver<Found>>, bar: &ProgressBar, work: &impl Fn(&Found) -> T) -> Vec<(Found, T)> {
+    let mut results = Vec::new();
+    loop {
+        let next = receiver.lock().unwrap_or_else(std::sync::PoisonError::into_inner).recv();
+        let Ok(found) = next else { return results };
+        let result = work(&found);
+        bar.inc(1);
+        results.push((found, result));
+    }
+}
+
+fn progress(output: &Output) -> ProgressBar {
+    if !output.is_watched() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(10));
+    let style = ProgressStyle::with_template("checking {bar:30} {pos}/{len} skills")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
+    bar.set_style(style);
+    bar
+}

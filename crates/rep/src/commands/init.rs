@@ -1,0 +1,102 @@
+//! `rep init`: writes a skill that passes its own checks and tests.
+
+mod scaffold;
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use rep_check::Profile;
+use rep_model::names;
+
+use crate::exit::{Exit, Failure};
+use crate::output::Output;
+use crate::write;
+
+/// Write a new skill that passes its own checks
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  rep init release-notes\n  rep init csv-profile --tool python     Universal 2.1 with a tool\n  rep init style-guide --profile pmcp\n  rep init slugify --profile aam         with tests\n  rep init http-status --uasp            a structured *.uasp.yaml"
+)]
+pub(crate) struct Args {
+    /// The skill's name, which is also its folder
+    name: String,
+    /// The dialect to write
+    #[arg(long, value_name = "PROFILE", value_parser = ["agentskills", "universal", "aam", "pmcp", "uasp"])]
+    profile: Option<String>,
+    /// Add a tool in this language; implies Universal 2.1
+    #[arg(long, value_enum)]
+    tool: Option<Tool>,
+    /// Write a structured `*.uasp.yaml` instead of a SKILL.md
+    #[arg(long)]
+    uasp: bool,
+}
+
+/// The runtimes tools may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Tool {
+    /// `scripts/main.py`
+    Python,
+    /// `scripts/main.mjs`
+    Node,
+    /// `scripts/main.sh`
+    Bash,
+}
+
+pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+    check_name(&args.name)?;
+    let folder = PathBuf::from(&args.name);
+    if folder.exists() {
+        let failure = Failure::unable("EXISTS", format!("`{}` exists already", args.name));
+        return Err(failure.hint("choose another name, or work in that folder"));
+    }
+    let profile = profile(args)?;
+    let files = scaffold::files(&args.name, profile, args.tool);
+    for (path, text) in &files {
+        write::create(&folder.join(path), text)?;
+    }
+    for (path, _) in &files {
+        output.data(&format!("{}/{path}\n", args.name));
+    }
+    output.say(&format!("next: write the description and the steps, then `rep check {}`", args.name));
+    Ok(Exit::Fine)
+}
+
+fn profile(args: &Args) -> Result<Profile, Failure> {
+    let named = args.profile.as_deref().and_then(Profile::named);
+    let clash = |one: &str, two: &str| {
+        Err(Failure::unable("USAGE", format!("{one} and {two} contradict each other")).hint("leave one of them out"))
+    };
+    match (named, args.tool, args.uasp) {
+        (None | Some(Profile::Uasp), None, true) => Ok(Profile::Uasp),
+        (_, Some(_), true) => clash("--tool", "--uasp"),
+        (Some(_), None, true) => clash("--profile", "--uasp"),
+        (None | Some(Profile::Universal), Some(_), false) => Ok(Profile::Universal),
+        (Some(_), Some(_), false) => clash("--profile", "--tool"),
+        (Some(profile), None, false) => Ok(profile),
+        (None, None, false) => Ok(Profile::AgentSkills),
+    }
+}
+
+/// Only names every host takes.
+fn check_name(name: &str) -> Result<(), Failure> {
+    let fail = |message: &str, hint: String| Err(Failure::unable("BAD_NAME", format!("`{name}` {message}")).hint(hint));
+    let is_portable = names::is_id(name) && !name.ends_with('-') && !name.contains("--");
+    if !is_portable {
+        let suggestion: String = name
+            .to_lowercase()
+            .split(|letter: char| !letter.is_ascii_alphanumeric())
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join("-");
+        let hint = "use lower-case letters, digits and single hyphens, a letter first".to_owned();
+        let hint = if names::is_id(&suggestion) { format!("{hint}: `{suggestion}`") } else { hint };
+        return fail("is no name every host takes", hint);
+    }
+    if names::length(name) > 64 {
+        return fail("is longer than 64 characters", "choose a shorter one".to_owned());
+    }
+    if let Some(word) = names::reserved_word(name) {
+        return fail(&format!("contains the reserved word `{word}`"), "choose a name without it".to_owned());
+    }
+    Ok(())
+}

@@ -1,0 +1,102 @@
+//! The files of a new skill, per dialect.
+
+use rep_check::Profile;
+use rep_model::{hash, yaml};
+
+use super::Tool;
+
+/// The files of a skill: path and text.
+pub(super) fn files(name: &str, profile: Profile, tool: Option<Tool>) -> Vec<(String, String)> {
+    let title = title(name);
+    let mut files = match (profile, tool) {
+        (Profile::Universal, tool) => universal(name, &title, tool),
+        (Profile::Aam, _) => aam(name, &title),
+        (Profile::Pmcp, _) => pmcp(name, &title),
+        (Profile::Uasp, _) => vec![(format!("{name}.uasp.yaml"), uasp(name, &title))],
+        _ => vec![("SKILL.md".to_owned(), skill_md(name, "", &body(&title)))],
+    };
+    files.sort();
+    files
+}
+
+fn title(name: &str) -> String {
+    let mut words = name.replace('-', " ");
+    if let Some(first) = words.get_mut(0..1) {
+        first.make_ascii_uppercase();
+    }
+    words
+}
+
+fn skill_md(name: &str, fields: &str, body: &str) -> String {
+    format!(
+        "---\nname: {name}\ndescription: >-\n  Says in one sentence what this skill does, then names the situations to use it\n  in. Use when the user asks for {}.\n{fields}---\n\n{body}",
+        name.replace('-', " ")
+    )
+}
+
+fn body(title: &str) -> String {
+    format!(
+        "# {title}\n\n## Steps\n\n1. Read what the user gave you and restate the goal in one line.\n2. Do the work.\n3. Check the result against the goal before you answer.\n\n## Example\n\nInput: a short request.\n\nOutput: the finished result, with one line on what was done.\n\n## Edge cases\n\n- When something needed is missing, ask for it instead of guessing.\n"
+    )
+}
+
+fn universal(name: &str, title: &str, tool: Option<Tool>) -> Vec<(String, String)> {
+    let mut fields = String::from(
+        "spec_version: \"2.1\"\nversion: 0.1.0\npermissions:\n  filesystem:\n    read: []\n    write: []\n  network:\n    outbound: []\n  processes:\n    allow_subprocess: false\nsafety:\n  require_confirmation_for:\n    - destructive_writes\n    - external_network\n  redact:\n    secrets: true\n    pii: true\n",
+    );
+    let mut files = Vec::new();
+    if let Some(tool) = tool {
+        let (runtime, path, handler, script) = match tool {
+            Tool::Python => ("python", "scripts/main.py", "      handler: run\n", PYTHON),
+            Tool::Node => ("node", "scripts/main.mjs", "      handler: run\n", NODE),
+            Tool::Bash => ("bash", "scripts/main.sh", "", BASH),
+        };
+        fields.push_str(&format!(
+            "tools:\n  - name: count-words\n    description: Counts the words of a text.\n    input_schema:\n      type: object\n      additionalProperties: false\n      properties:\n        text:\n          type: string\n      required:\n        - text\n    output_schema:\n      type: object\n      additionalProperties: false\n      properties:\n        words:\n          type: integer\n          minimum: 0\n      required:\n        - words\n    implementation:\n      runtime: {runtime}\n      entrypoint: {path}\n{handler}evaluation:\n  smoke_tests:\n    - name: counts-two-words\n      tool: count-words\n      input:\n        text: hello world\n      expect:\n        words: 2\n"
+        ));
+        files.push((path.to_owned(), script.to_owned()));
+    }
+    files.push(("SKILL.md".to_owned(), skill_md(name, &fields, &body(title))));
+    files
+}
+
+const PYTHON: &str = "\"\"\"Counts the words of a text.\"\"\"\n\n\ndef run(args, ctx):\n    return {\"words\": len(args[\"text\"].split())}\n";
+const NODE: &str = "// Counts the words of a text.\nexport function run(args, ctx) {\n  return { words: args.text.split(/\\s+/).filter(Boolean).length };\n}\n";
+const BASH: &str = "#!/usr/bin/env bash\n# Counts the words of a text: JSON on stdin, JSON on stdout.\nset -euo pipefail\nIFS= read -r -d '' input || true\nif [[ $input =~ \\\"text\\\"[[:space:]]*:[[:space:]]*\\\"(([^\\\"\\\\]|\\\\.)*)\\\" ]]; then\n  text=${BASH_REMATCH[1]//\\\\[nrt]/ }\nelse\n  text=''\nfi\nread -r -a words <<< \"$text\" || true\nprintf '{\"words\": %d}\\n' \"${#words[@]}\"\n";
+
+fn aam(name: &str, title: &str) -> Vec<(String, String)> {
+    let case = "name: counts-two-words\ndescription: Two words give two.\ninput:\n  command: \"sh scripts/count.sh\"\n  stdin: \"hello world\"\nexpected:\n  exit-code: 0\n  stdout-contains:\n    - \"2\"\n  not-contains:\n    - \"error\"\n";
+    let steps = format!("{}\nRun `scripts/count.sh` to count words; it reads stdin.\n", body(title));
+    vec![
+        ("SKILL.md".to_owned(), skill_md(name, "compatibility:\n  requires:\n    - sh\n", &steps)),
+        (
+            "scripts/count.sh".to_owned(),
+            "#!/bin/sh\n# Counts the words on stdin.\nset -eu\nwc -w | tr -d ' '\n".to_owned(),
+        ),
+        ("tests/test-config.json".to_owned(), "{\n  \"version\": 1,\n  \"timeout\": 10\n}\n".to_owned()),
+        ("tests/cases/01-basic.yaml".to_owned(), case.to_owned()),
+    ]
+}
+
+fn pmcp(name: &str, title: &str) -> Vec<(String, String)> {
+    let fields = format!(
+        "x-personal-mcp:\n  id: {name}\n  version: 0.1.0\n  tags:\n    - draft\n  capabilities:\n    - resource://skills/{name}/document\n  depends_on: []\n  references:\n    details:\n      path: references/details.md\n      title: Details\n"
+    );
+    let steps = format!("{}\nFor the details, read [the reference](references/details.md).\n", body(title));
+    vec![
+        ("SKILL.md".to_owned(), skill_md(name, &fields, &steps)),
+        ("references/details.md".to_owned(), format!("# {title}: details\n\nWhat is needed only now and then.\n")),
+    ]
+}
+
+fn uasp(name: &str, title: &str) -> String {
+    let draft = |version: &str| {
+        format!(
+            "meta:\n  name: {name}\n  version: \"{version}\"\n  type: knowledge\n  description: {title}, as rules an agent can ask for one by one\n\ntriggers:\n  keywords:\n    - {}\n\nconstraints:\n  never:\n    - guess what was not asked\n  always:\n    - check the result against the goal\n\ndecisions:\n  - when: something needed is missing\n    then: ask for it\n",
+            name.replace('-', " ")
+        )
+    };
+    let root = yaml::parse(&draft("00000000"), 0).root;
+    let sha256 = root.and_then(|root| hash::sha256(&root).ok()).unwrap_or_else(|| "0".repeat(8));
+    draft(&sha256[..8])
+}

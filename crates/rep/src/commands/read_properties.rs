@@ -1,0 +1,38 @@
+//! `rep read-properties`: a skill's properties as JSON, as the reference tool prints them.
+
+use std::path::PathBuf;
+
+use rep_check::reference;
+
+use super::validate::{existing, load};
+use crate::exit::{Exit, Failure};
+use crate::output::Output;
+
+/// Print a skill's properties as JSON, as the reference tool does
+#[derive(clap::Args)]
+#[command(
+    after_help = "Reads, and does not validate: `rep validate` does that.\n\nExample:\n  rep read-properties my-skill"
+)]
+pub(crate) struct Args {
+    /// The skill's folder, or its SKILL.md
+    #[arg(value_name = "SKILL_PATH")]
+    path: PathBuf,
+}
+
+pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+    let Some(path) = existing(&args.path, "read-properties", "SKILL_PATH", output) else { return Ok(Exit::Unable) };
+    let properties = load(&path).and_then(|skill| match skill.front() {
+        Some(front) => reference::properties(front),
+        None => Err("SKILL.md frontmatter must be a YAML mapping".to_owned()),
+    });
+    match properties {
+        Ok(json) => {
+            output.data(&format!("{json}\n"));
+            Ok(Exit::Fine)
+        }
+        Err(error) => {
+            output.insist(&format!("Error: {error}"));
+            Ok(Exit::Findings)
+        }
+    }
+}

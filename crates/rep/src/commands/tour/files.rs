@@ -1,0 +1,23 @@
+//! The skills of the tour, bundled with the binary.
+
+/// Path in the scratch folder, and text.
+pub(super) const FILES: &[(&str, &str)] = &[
+    ("faulty/Bad_Name/SKILL.md", include_str!("../../../tour/Bad_Name/SKILL.md")),
+    ("faulty/leaky/SKILL.md", include_str!("../../../tour/leaky/SKILL.md")),
+    ("faulty/pdf-tools/SKILL.md", include_str!("../../../tour/pdf-tools/SKILL.md")),
+    ("skills/changelog-notes/SKILL.md", include_str!("../../../../../examples/changelog-notes/SKILL.md")),
+    ("skills/changelog-notes/assets/entry.md", include_str!("../../../../../examples/changelog-notes/assets/entry.md")),
+    (
+        "skills/changelog-notes/references/entry-kinds.md",
+        include_str!("../../../../../examples/changelog-notes/references/entry-kinds.md"),
+    ),
+    ("skills/csv-profile/SKILL.md", include_str!("../../../../../examples/csv-profile/SKILL.md")),
+    ("skills/csv-profile/tools.json", include_str!("../../../../../examples/csv-profile/tools.json")),
+    ("skills/csv-profile/data/harvest.csv", include_str!("../../../../../examples/csv-profile/data/harvest.csv")),
+    ("skills/csv-profile/scripts/profile.py", include_str!("../../../../../examples/csv-profile/scripts/profile.py")),
+    ("skills/glossary/SKILL.md", include_str!("../../../../../examples/glossary/SKILL.md")),
+    (
+        "skills/http-status/http-status.uasp.yaml",
+        include_str!("../../../../../examples/http-status/http-status.uasp.yaml"),
+    ),
+];

@@ -1,0 +1,63 @@
+//! How a command ends.
+
+use std::process::ExitCode;
+
+/// The exit codes, which scripts depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Fine.
+    Fine,
+    /// Checks failed, or nothing was found.
+    Findings,
+    /// The work could not be done: usage, unreadable input, broken configuration.
+    Unable,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(match exit {
+            Exit::Fine => 0,
+            Exit::Findings => 1,
+            Exit::Unable => 2,
+        })
+    }
+}
+
+/// Why a command gave up: what happened, and what to do.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) exit: Exit,
+    /// A stable word for programs.
+    pub(crate) code: &'static str,
+    /// One lower-case phrase.
+    pub(crate) message: String,
+    /// What to do about it.
+    pub(crate) hints: Vec<String>,
+    /// Whether the command answers in JSON, so that its failure does too.
+    pub(crate) is_json: bool,
+}
+
+impl Failure {
+    /// Work that could not be done.
+    pub(crate) fn unable(code: &'static str, message: impl Into<String>) -> Self {
+        Self { exit: Exit::Unable, code, message: message.into(), hints: Vec::new(), is_json: false }
+    }
+
+    /// Adds a remedy.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// Lets the failure be told as JSON on stdout.
+    pub(crate) fn json(mut self, is_json: bool) -> Self {
+        self.is_json = is_json;
+        self
+    }
+}
+
+impl From<crate::read::ReadError> for Failure {
+    fn from(error: crate::read::ReadError) -> Self {
+        Failure::unable("UNREADABLE", error.to_string())
+    }
+}

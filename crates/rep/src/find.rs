@@ -1,0 +1,158 @@
+//! Finds the skills below a path: folders with a SKILL.md, and `*.uasp.yaml` files.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rep_model::uasp;
+
+use crate::exit::Failure;
+use crate::read::ReadError;
+
+/// Where a skill is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Found {
+    /// As the user knows it.
+    pub(crate) shown: String,
+    /// The folder, or the lone file.
+    pub(crate) path: PathBuf,
+    /// Whether the skill is a lone `*.uasp.yaml`.
+    pub(crate) is_lone_file: bool,
+}
+
+/// The deepest folder that is searched.
+const DEPTH_MAX: usize = 24;
+/// The most folders that are searched below one path.
+const FOLDERS_MAX: usize = 500_000;
+
+/// Finds skills below a path given by the user and hands each to `take` as soon as it is found.
+/// A folder without any is itself taken, so that its lack is reported. Returns what was left out.
+pub(crate) fn skills(path: &Path, mut take: impl FnMut(Found)) -> Result<Vec<String>, Failure> {
+    let shown = shown(path);
+    let metadata = fs::metadata(path).map_err(|error| {
+        Failure::from(ReadError::new("find", path, error))
+            .hint("give a skill folder, a SKILL.md, a `*.uasp.yaml`, or a folder above them")
+    })?;
+    if !metadata.is_dir() {
+        take(of_file(path, &shown)?);
+        return Ok(Vec::new());
+    }
+    let mut walk = Walk { root: path, left_out: Vec::new(), followed: BTreeSet::new(), folders: 0, found: 0 };
+    let listing = fs::read_dir(path).map_err(|error| ReadError::new("read the folder", path, error))?;
+    drop(listing);
+    walk.run(path.to_owned(), &shown, &mut take);
+    if walk.found == 0 {
+        take(Found { shown, path: path.to_owned(), is_lone_file: false });
+    }
+    Ok(walk.left_out)
+}
+
+/// The skill a file stands for.
+fn of_file(path: &Path, shown: &str) -> Result<Found, Failure> {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    if name.ends_with(uasp::SUFFIX) {
+        return Ok(Found { shown: shown.to_owned(), path: path.to_owned(), is_lone_file: true });
+    }
+    if name.eq_ignore_ascii_case("skill.md") {
+        let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        return Ok(Found { shown: self::shown(folder), path: folder.to_owned(), is_lone_file: false });
+    }
+    let failure =
+        Failure::unable("NOT_A_SKILL", format!("`{shown}` is neither a folder, a SKILL.md nor a `*.uasp.yaml`"));
+    Err(failure.hint("give the skill's folder"))
+}
+
+/// A path as the user knows it: as given, without `./` and doubled or trailing slashes.
+pub(crate) fn shown(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    let parts: Vec<&str> = text.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+    match (text.starts_with('/'), parts.is_empty()) {
+        (true, _) => format!("/{}", parts.join("/")),
+        (false, true) => ".".to_owned(),
+        (false, false) => parts.join("/"),
+    }
+}
+
+struct Walk<'a> {
+    root: &'a Path,
+    left_out: Vec<String>,
+    followed: BTreeSet<PathBuf>,
+    folders: usize,
+    found: usize,
+}
+
+impl Walk<'_> {
+    fn run(&mut self, root: PathBuf, shown: &str, take: &mut impl FnMut(Found)) {
+        let first = if shown == "." { String::new() } else { shown.to_owned() };
+        let mut open = vec![(root, first, 0)];
+        while let Some((folder, shown, depth)) = open.pop() {
+            self.folders += 1;
+            if self.folders > FOLDERS_MAX {
+                self.left_out.push(format!("searched {FOLDERS_MAX} folders and stopped"));
+                return;
+            }
+            let listing = match fs::read_dir(&folder) {
+                Ok(listing) => listing,
+                Err(error) => {
+                    self.left_out.push(format!("could not read the folder `{shown}`: {error}"));
+                    continue;
+                }
+            };
+            let mut folders = Vec::new();
+            let mut uasp = Vec::new();
+            let mut has_manifest = false;
+            for item in listing.flatten() {
+                let name = item.file_name().to_string_lossy().into_owned();
+                let Ok(kind) = item.file_type() else { continue };
+                let is_folder = kind.is_dir() || (kind.is_symlink() && self.is_new_folder(&item.path()));
+                if name == "SKILL.md" || name == "skill.md" {
+                    has_manifest = true;
+                } else if name.ends_with(uasp::SUFFIX) && !is_folder {
+                    uasp.push(name);
+                } else if is_folder && name != ".git" && name != "node_modules" {
+                    folders.push(name);
+                }
+            }
+            self.report(&folder, &shown, has_manifest, uasp, take);
+            if depth + 1 > DEPTH_MAX && !folders.is_empty() {
+                self.left_out.push(format!("`{shown}` is {DEPTH_MAX} folders deep; nothing below it was searched"));
+                continue;
+            }
+            folders.sort_unstable_by(|one, two| two.cmp(one));
+            open.extend(folders.into_iter().map(|name| (folder.join(&name), join(&shown, &name), depth + 1)));
+        }
+    }
+
+    fn report(
+        &mut self,
+        folder: &Path,
+        shown: &str,
+        has_manifest: bool,
+        uasp: Vec<String>,
+        take: &mut impl FnMut(Found),
+    ) {
+        let own = folder.file_name().map(|name| format!("{}{}", name.to_string_lossy(), uasp::SUFFIX));
+        let is_folder_skill = has_manifest || own.is_some_and(|own| uasp.contains(&own));
+        if is_folder_skill {
+            self.found += 1;
+            let shown = if shown.is_empty() { "." } else { shown };
+            take(Found { shown: shown.to_owned(), path: folder.to_owned(), is_lone_file: false });
+            return;
+        }
+        for name in uasp {
+            self.found += 1;
+            take(Found { shown: join(shown, &name), path: folder.join(&name), is_lone_file: true });
+        }
+    }
+
+    /// Whether a link leads to a folder outside the searched one that has not been followed yet.
+    fn is_new_folder(&mut self, link: &Path) -> bool {
+        let (Ok(real), Ok(root)) = (fs::canonicalize(link), fs::canonicalize(self.root)) else { return false };
+        let is_elsewhere = !real.starts_with(&root) && !root.starts_with(&real);
+        is_elsewhere && real.is_dir() && self.followed.insert(real)
+    }
+}
+
+fn join(shown: &str, name: &str) -> String {
+    if shown.is_empty() { name.to_owned() } else { format!("{}/{name}", shown.trim_end_matches('/')) }
+}

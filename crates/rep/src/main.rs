@@ -1,0 +1,96 @@
+//! The command line: the only room that prints, exits, reads arguments, environment, clock and disk.
+//!
+//! A command is one file in `commands/`: an `Args` whose doc comment is its help, and a `run`
+//! that decides in the libraries and prints here. Reading skill folders lives in `read` and
+//! `find`, writing in `write`.
+#![expect(clippy::disallowed_methods, reason = "this room touches the disk and the environment for all others")]
+
+mod commands;
+mod exit;
+mod find;
+mod output;
+mod read;
+mod settings;
+mod write;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::exit::{Exit, Failure};
+use crate::output::{Choice, Output};
+
+/// The toolchain for agent skills: reads every dialect, says what is wrong, and mends what it can
+#[derive(Parser)]
+#[command(name = "rep", version, arg_required_else_help = true, propagate_version = false)]
+#[command(
+    after_help = "Start here:\n  rep tour              two minutes on bundled examples\n  rep check             judge the skills below this folder\n  rep explain RULE      what a finding means\n\nExit codes: 0 fine, 1 findings, 2 could not do the work, 3 refused, 4 the skill's own run failed, 130 interrupted."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    /// When to colour what people read
+    #[arg(long, global = true, value_enum, default_value_t = Choice::Auto, value_name = "WHEN")]
+    color: Choice,
+    /// Say less
+    #[arg(short, long, global = true)]
+    quiet: bool,
+    /// Say more
+    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    verbose: bool,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Init(commands::init::Args),
+    Check(commands::check::Args),
+    Explain(commands::explain::Args),
+    Validate(commands::validate::Args),
+    ReadProperties(commands::read_properties::Args),
+    ToPrompt(commands::to_prompt::Args),
+    Hash(commands::hash::Args),
+    Tools(commands::tools::Args),
+    Tour(commands::tour::Args),
+}
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are answers, everything else is a usage error; clap knows which stream.
+            let code = if error.use_stderr() { 2 } else { 0 };
+            // Nothing can be told to somebody who closed the stream.
+            let _ = error.print();
+            return ExitCode::from(code);
+        }
+    };
+    let mut output = Output::new(cli.color, cli.quiet, cli.verbose);
+    let result = dispatch(cli.command, &mut output);
+    match result {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            output.failure(&failure);
+            failure.exit.into()
+        }
+    }
+}
+
+fn dispatch(command: Command, output: &mut Output) -> Result<Exit, Failure> {
+    match command {
+        Command::Init(args) => commands::init::run(&args, output),
+        Command::Check(args) => commands::check::run(&args, output),
+        Command::Explain(args) => commands::explain::run(&args, output),
+        Command::Validate(args) => commands::validate::run(&args, output),
+        Command::ReadProperties(args) => commands::read_properties::run(&args, output),
+        Command::ToPrompt(args) => commands::to_prompt::run(&args, output),
+        Command::Hash(args) => commands::hash::run(&args, output),
+        Command::Tools(args) => commands::tools::run(&args, output),
+        Command::Tour(args) => commands::tour::run(&args, output),
+    }
+}
+
+/// Runs a command line of ours inside this process, as the tour does.
+fn run_words(words: &[&str], output: &mut Output) -> Result<Exit, Failure> {
+    let cli = Cli::try_parse_from(words).map_err(|error| Failure::unable("USAGE", error.to_string()))?;
+    dispatch(cli.command, output)
+}

@@ -1,0 +1,118 @@
+//! What leaves the program: data on stdout, talk on stderr.
+
+use std::io::{self, IsTerminal, Write};
+
+use anstyle::{AnsiColor, Style};
+use clap::ValueEnum;
+use rep_check::render::Paint;
+
+use crate::exit::Failure;
+
+/// When to colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Choice {
+    /// On a terminal, unless `NO_COLOR` is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The two streams and how to talk on them.
+pub(crate) struct Output {
+    stdout: Paint,
+    stderr: Paint,
+    pub(crate) is_quiet: bool,
+    pub(crate) is_verbose: bool,
+}
+
+impl Output {
+    pub(crate) fn new(choice: Choice, is_quiet: bool, is_verbose: bool) -> Self {
+        let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+            || std::env::var_os("TERM").is_some_and(|value| value == "dumb");
+        let paint = |is_terminal: bool| match choice {
+            Choice::Always => Paint::Colour,
+            Choice::Auto if is_terminal && !no_colour => Paint::Colour,
+            Choice::Auto | Choice::Never => Paint::Plain,
+        };
+        Self {
+            stdout: paint(io::stdout().is_terminal()),
+            stderr: paint(io::stderr().is_terminal()),
+            is_quiet,
+            is_verbose,
+        }
+    }
+
+    /// How to paint what goes to stdout.
+    pub(crate) fn paint(&self) -> Paint {
+        self.stdout
+    }
+
+    /// Styles a piece of stdout.
+    pub(crate) fn styled(&self, style: Style, text: &str) -> String {
+        match self.stdout {
+            Paint::Colour => format!("{style}{text}{style:#}"),
+            Paint::Plain => text.to_owned(),
+        }
+    }
+
+    /// Writes data.
+    pub(crate) fn data(&mut self, text: &str) {
+        let mut stream = io::stdout().lock();
+        // A reader that closed its end has seen enough; there is nobody left to tell.
+        let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
+    }
+
+    /// Says something, unless asked to be quiet.
+    pub(crate) fn say(&mut self, text: &str) {
+        if !self.is_quiet {
+            self.insist(text);
+        }
+    }
+
+    /// Says something even when asked to be quiet.
+    pub(crate) fn insist(&mut self, text: &str) {
+        // As for data: nobody is left to tell.
+        let _ = writeln!(io::stderr().lock(), "{text}");
+    }
+
+    /// Says something with a coloured label in front.
+    pub(crate) fn label(&mut self, label: &str, colour: AnsiColor, text: &str) {
+        let label = match self.stderr {
+            Paint::Colour => {
+                let style = colour.on_default().bold();
+                format!("{style}{label}{style:#}")
+            }
+            Paint::Plain => label.to_owned(),
+        };
+        self.insist(&format!("{label}: {text}"));
+    }
+
+    /// Warns, unless asked to be quiet.
+    pub(crate) fn warn(&mut self, text: &str) {
+        if !self.is_quiet {
+            self.label("warning", AnsiColor::Yellow, text);
+        }
+    }
+
+    /// Tells why a command gave up.
+    pub(crate) fn failure(&mut self, failure: &Failure) {
+        if failure.is_json {
+            let error = serde_json::json!({
+                "status": "error",
+                "error": { "code": failure.code, "message": failure.message, "retriable": false },
+            });
+            self.data(&format!("{error:#}\n"));
+        }
+        self.label("error", AnsiColor::Red, &failure.message);
+        for hint in &failure.hints {
+            self.label("help", AnsiColor::Cyan, hint);
+        }
+    }
+
+    /// Whether somebody watches stderr.
+    pub(crate) fn is_watched(&self) -> bool {
+        !self.is_quiet && io::stderr().is_terminal()
+    }
+}

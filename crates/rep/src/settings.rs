@@ -1,0 +1,168 @@
+//! The settings file `rep.yaml`: looked for in the working folder and the folders above it, up to the repository's root.
+//!
+//! ```yaml
+//! check:
+//!   profiles: [agentskills, claude-api]
+//!   ignore: [line-ends-crlf]
+//!   levels:
+//!     field-unknown: off
+//!     body-too-long: error
+//!   strict-schema: false
+//! ```
+
+use std::path::{Path, PathBuf};
+
+use rep_check::{Level, Options, Profile, nearest, rule};
+use rep_model::yaml::{self, Entry, Node, core};
+use rep_model::{Source, Span};
+
+use crate::exit::Failure;
+use crate::read;
+
+const NAME: &str = "rep.yaml";
+const BYTES_MAX: u64 = 256 * 1024;
+
+/// Reads the settings that hold in a folder into the options of a check.
+pub(crate) fn load(given: Option<&Path>, folder: &Path) -> Result<Options, Failure> {
+    let Some(path) = given.map(Path::to_owned).or_else(|| search(folder)) else { return Ok(Options::default()) };
+    let text = read::text(&path, BYTES_MAX)?;
+    let shown = crate::find::shown(path.strip_prefix(folder).unwrap_or(&path));
+    Reader { source: Source::new(text), shown }.options()
+}
+
+fn search(folder: &Path) -> Option<PathBuf> {
+    for folder in folder.ancestors() {
+        let path = folder.join(NAME);
+        if path.is_file() {
+            return Some(path);
+        }
+        if folder.join(".git").exists() {
+            return None;
+        }
+    }
+    None
+}
+
+struct Reader {
+    source: Source,
+    shown: String,
+}
+
+impl Reader {
+    fn fail(&self, span: Span, message: &str, hint: &str) -> Failure {
+        let position = self.source.position(span.start);
+        let place = format!("{}:{}:{}", self.shown, position.line, position.column);
+        Failure::unable("BROKEN_SETTINGS", format!("{place}: {message}")).hint(hint)
+    }
+
+    fn options(&self) -> Result<Options, Failure> {
+        let document = yaml::parse(self.source.text(), 0);
+        if let Some((trouble, span)) = document.fatal() {
+            let message = match trouble {
+                yaml::Trouble::Syntax(message) | yaml::Trouble::TooComplex(message) => message.clone(),
+                yaml::Trouble::Anchor | yaml::Trouble::Tag(_) => "anchors and tags are not read here".to_owned(),
+            };
+            return Err(self.fail(*span, &message, "mend the YAML"));
+        }
+        let mut options = Options::default();
+        let Some(root) = document.root else { return Ok(options) };
+        for entry in self.entries(&root)? {
+            match self.key(entry)? {
+                "check" => self.check(&entry.value, &mut options)?,
+                other => return Err(self.unknown(entry, other, &["check"])),
+            }
+        }
+        Ok(options)
+    }
+
+    fn check(&self, node: &Node, options: &mut Options) -> Result<(), Failure> {
+        for entry in self.entries(node)? {
+            match self.key(entry)? {
+                "profiles" => {
+                    for item in self.items(&entry.value)? {
+                        options.profiles.push(self.profile(item)?);
+                    }
+                }
+                "ignore" => {
+                    for item in self.items(&entry.value)? {
+                        options.ignore.push(self.rule(item)?);
+                    }
+                }
+                "levels" => {
+                    for entry in self.entries(&entry.value)? {
+                        let name = self.rule(&entry.key)?;
+                        options.levels.insert(name, self.level(&entry.value)?);
+                    }
+                }
+                "strict-schema" => match core::scalar(&entry.value) {
+                    Some(core::Scalar::Bool(value)) => options.strict_schema = value,
+                    _ => {
+                        return Err(self.fail(
+                            entry.value.span,
+                            "`strict-schema` is no boolean",
+                            "use `true` or `false`",
+                        ));
+                    }
+                },
+                other => return Err(self.unknown(entry, other, &["profiles", "ignore", "levels", "strict-schema"])),
+            }
+        }
+        Ok(())
+    }
+
+    fn entries<'a>(&self, node: &'a Node) -> Result<&'a [Entry], Failure> {
+        let message = format!("this is {}, not a mapping", node.kind());
+        node.entries().ok_or_else(|| self.fail(node.span, &message, "write `key: value` lines"))
+    }
+
+    fn items<'a>(&self, node: &'a Node) -> Result<&'a [Node], Failure> {
+        let message = format!("this is {}, not a list", node.kind());
+        node.items().ok_or_else(|| self.fail(node.span, &message, "write `[one, two]`"))
+    }
+
+    fn key<'a>(&self, entry: &'a Entry) -> Result<&'a str, Failure> {
+        entry.key.text().ok_or_else(|| self.fail(entry.key.span, "a key is no text", "use the documented keys"))
+    }
+
+    fn unknown(&self, entry: &Entry, key: &str, known: &[&str]) -> Failure {
+        self.fail(
+            entry.key.span,
+            &format!("there is no setting `{key}`"),
+            &format!("the settings here are: {}", known.join(", ")),
+        )
+    }
+
+    fn profile(&self, node: &Node) -> Result<Profile, Failure> {
+        let name = node.text().unwrap_or("?");
+        Profile::named(name).ok_or_else(|| {
+            let all: Vec<&str> = Profile::all().iter().map(|profile| profile.name()).collect();
+            self.fail(
+                node.span,
+                &format!("there is no profile `{name}`"),
+                &format!("the profiles are: {}", all.join(", ")),
+            )
+        })
+    }
+
+    fn rule(&self, node: &Node) -> Result<String, Failure> {
+        let name = node.text().unwrap_or("?");
+        if rule(name).is_some() {
+            return Ok(name.to_owned());
+        }
+        let hint =
+            nearest(name).map_or("`rep explain` lists the rules".to_owned(), |near| format!("did you mean `{near}`?"));
+        Err(self.fail(node.span, &format!("there is no rule `{name}`"), &hint))
+    }
+
+    fn level(&self, node: &Node) -> Result<Option<Level>, Failure> {
+        let word = node.text().unwrap_or("?");
+        // `off` unquoted is text in YAML 1.2, which is how this file is read.
+        if word == "off" {
+            return Ok(None);
+        }
+        let message = format!("there is no level `{word}`");
+        Level::named(word)
+            .map(Some)
+            .ok_or_else(|| self.fail(node.span, &message, "use `off`, `info`, `warning` or `error`"))
+    }
+}

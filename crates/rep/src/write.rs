@@ -1,0 +1,42 @@
+//! Writes files so that a crash leaves the old or the new one, never half.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use crate::exit::Failure;
+
+/// Replaces a file by a new text, keeping its mode. Refuses where the file is a link or no
+/// longer holds `expected`.
+pub(crate) fn replace(path: &Path, expected: &[u8], text: &str) -> Result<(), Failure> {
+    let shown = path.display();
+    let failed = |error: std::io::Error| Failure::unable("UNWRITABLE", format!("could not write `{shown}`: {error}"));
+    let metadata = fs::symlink_metadata(path).map_err(failed)?;
+    if metadata.is_symlink() {
+        let failure = Failure::unable("UNWRITABLE", format!("`{shown}` is a link and was not changed"));
+        return Err(failure.hint("change the file it leads to"));
+    }
+    if fs::read(path).map_err(failed)? != expected {
+        let failure =
+            Failure::unable("CHANGED", format!("`{shown}` changed while it was being mended and was left alone"));
+        return Err(failure.hint("run the command again"));
+    }
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(failed)?;
+    file.as_file().set_permissions(metadata.permissions()).map_err(failed)?;
+    file.as_file().sync_all().map_err(failed)?;
+    file.persist(path).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+/// Writes a file that must not exist yet, with the folders above it.
+pub(crate) fn create(path: &Path, text: &str) -> Result<(), Failure> {
+    let failed =
+        |error: std::io::Error| Failure::unable("UNWRITABLE", format!("could not write `{}`: {error}", path.display()));
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(failed)?;
+    }
+    let mut file = fs::File::create_new(path).map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(failed)
+}

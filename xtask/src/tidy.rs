@@ -1,0 +1,116 @@
+//! What no compiler checks: who depends on whom, how long files are, that every file says what it is for.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Which of our crates each crate may depend on. A new arrow is a change of architecture.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("rep-model", &[]),
+    ("rep-check", &["rep-model", "rep-fixture"]),
+    ("rep-fixture", &[]),
+    ("rep", &["rep-model", "rep-check", "rep-fixture"]),
+    ("xtask", &["rep-check"]),
+];
+
+/// The longest file, in lines. Tables and tests are not exempt.
+const LINES_MAX: usize = 800;
+
+/// Names that say nothing.
+const EMPTY_NAMES: &[&str] = &[
+    "utils",
+    "util",
+    "helpers",
+    "common",
+    "misc",
+    "core",
+    "manager",
+    "handler",
+    "service",
+    "processor",
+    "base",
+    "info",
+    "data",
+];
+
+/// Files whose name is a word of a specification, not an empty one: YAML's core schema.
+const NAMED_BY_A_SPECIFICATION: &[&str] = &["crates/rep-model/src/yaml/core.rs"];
+
+pub(crate) fn check(root: &Path) -> Result<(), String> {
+    let mut wrong = Vec::new();
+    arrows(root, &mut wrong);
+    let mut files = Vec::new();
+    for folder in ["crates", "xtask"] {
+        sources(&root.join(folder), &mut files);
+    }
+    for path in files {
+        file(root, &path, &mut wrong);
+    }
+    if wrong.is_empty() {
+        println!("tidy");
+        return Ok(());
+    }
+    Err(wrong.join("\n"))
+}
+
+fn arrows(root: &Path, wrong: &mut Vec<String>) {
+    for (name, allowed) in ARROWS {
+        let folder = if *name == "xtask" { root.join(name) } else { root.join("crates").join(name) };
+        let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
+        for line in manifest.lines() {
+            let Some(dependency) = line.split('.').next().filter(|word| word.starts_with("rep-") || *word == "rep")
+            else {
+                continue;
+            };
+            if line.contains("workspace") && !allowed.contains(&dependency) {
+                wrong.push(format!("{name} depends on {dependency}, which the table of arrows does not allow"));
+            }
+        }
+    }
+    for entry in fs::read_dir(root.join("crates")).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if !ARROWS.iter().any(|(known, _)| *known == name) {
+            wrong.push(format!("crate {name} is not in the table of arrows"));
+        }
+    }
+}
+
+fn sources(folder: &Path, files: &mut Vec<PathBuf>) {
+    let mut entries: Vec<PathBuf> =
+        fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    entries.sort();
+    for path in entries {
+        if path.is_dir() && !path.ends_with("target") {
+            sources(&path, files);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            files.push(path);
+        }
+    }
+}
+
+fn file(root: &Path, path: &Path, wrong: &mut Vec<String>) {
+    let shown = path.strip_prefix(root).unwrap_or(path).display().to_string();
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let is_rule = shown.contains("/src/rules/");
+    let is_test_part = shown.ends_with("/tests.rs") || shown.contains("/tests/");
+    if !is_rule && !is_test_part && !text.starts_with("//!") {
+        wrong.push(format!("{shown}: does not open with `//!` and what this room is for"));
+    }
+    if text.lines().count() > LINES_MAX {
+        wrong.push(format!("{shown}: longer than {LINES_MAX} lines"));
+    }
+    let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    if EMPTY_NAMES.contains(&stem) && !NAMED_BY_A_SPECIFICATION.contains(&shown.as_str()) {
+        wrong.push(format!("{shown}: the name `{stem}` says nothing"));
+    }
+    for (number, line) in text.lines().enumerate() {
+        let is_own_list = shown.ends_with("tidy.rs");
+        if !is_own_list
+            && (line.contains("TODO")
+                || line.contains("FIXME")
+                || line.contains("#[ignore")
+                || line.contains("thread::sleep"))
+        {
+            wrong.push(format!("{shown}:{}: unfinished work, an ignored test or a sleep", number + 1));
+        }
+    }
+}
