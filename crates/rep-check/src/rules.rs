@@ -7,8 +7,12 @@ mod allow_unused;
 mod allow_without_reason;
 mod allowed_tools_commas;
 mod allowed_tools_list;
+mod body_empty;
+mod body_too_long;
+mod body_too_many_tokens;
 mod boolean_as_text;
 mod byte_order_mark;
+mod code_fence_unclosed;
 mod compatibility_empty;
 mod compatibility_not_mapping;
 mod compatibility_not_text;
@@ -17,6 +21,8 @@ mod compatibility_unneeded;
 mod confirmation_missing;
 mod confirmation_undeclared;
 mod dependencies_declared;
+mod depends_on_cycle;
+mod depends_on_unknown;
 mod description_angle_bracket;
 mod description_empty;
 mod description_missing;
@@ -45,6 +51,8 @@ mod host_named_in_body;
 mod host_unknown;
 mod license_not_text;
 mod line_ends_crlf;
+mod link_absolute;
+mod link_outside;
 mod link_target_missing;
 mod list_empty;
 mod listing_too_long;
@@ -53,6 +61,7 @@ mod metadata_sidecar;
 mod metadata_value_not_text;
 mod name_characters;
 mod name_differs_from_folder;
+mod name_duplicate;
 mod name_empty;
 mod name_hyphen_at_edge;
 mod name_hyphen_doubled;
@@ -65,13 +74,27 @@ mod name_too_long;
 mod name_uppercase;
 mod network_declared;
 mod nul_byte;
+mod path_absolute;
+mod path_mentioned_missing;
 mod permission_glob_literal;
 mod permission_glob_negated;
 mod permission_outside;
 mod permission_overbroad;
 mod permissions_missing;
+mod pmcp_capability_missing;
+mod pmcp_depends_on_invalid;
+mod pmcp_id_differs_from_name;
+mod pmcp_reference_absolute;
+mod pmcp_reference_escapes;
+mod pmcp_reference_id_invalid;
+mod pmcp_reference_misplaced;
+mod pmcp_reference_missing;
+mod pmcp_reference_not_markdown;
+mod pmcp_reference_outside;
+mod pmcp_tag_not_kebab;
 mod redaction_off;
 mod redaction_undeclared;
+mod reference_chain;
 mod safety_missing;
 mod script_crlf;
 mod secret_in_text;
@@ -97,6 +120,24 @@ mod tool_schema_optional;
 mod tool_schema_unsupported;
 mod tools_json_invalid;
 mod tools_json_stale;
+mod uasp_default_null;
+mod uasp_entity_created_and_invalidated;
+mod uasp_file_missing;
+mod uasp_file_name;
+mod uasp_key_unknown;
+mod uasp_list_in_reference;
+mod uasp_name_hyphens;
+mod uasp_not_hashable;
+mod uasp_not_mapping;
+mod uasp_path_missing;
+mod uasp_reference_unknown;
+mod uasp_scalar_ambiguous;
+mod uasp_section_not_applicable;
+mod uasp_source_url;
+mod uasp_template_doubled;
+mod uasp_template_empty;
+mod uasp_version_shape;
+mod uasp_version_stale;
 mod upload_above_seed_limit;
 mod upload_too_large;
 mod value_cut_by_comment;
@@ -115,59 +156,6 @@ mod yaml_value_unquoted;
 
 pub(crate) use hidden_characters::is_hidden;
 
-rules! {
-    allow_unknown,
-    allow_unused,
-    allow_without_reason,
-    body_empty,
-    body_too_long,
-    body_too_many_tokens,
-    code_fence_unclosed,
-    depends_on_cycle,
-    depends_on_unknown,
-    field_unknown,
-    frontmatter_missing,
-    link_absolute,
-    link_outside,
-    link_target_missing,
-    name_differs_from_folder,
-    name_duplicate,
-    path_absolute,
-    path_mentioned_missing,
-    pmcp_capability_missing,
-    pmcp_depends_on_invalid,
-    pmcp_id_differs_from_name,
-    pmcp_reference_absolute,
-    pmcp_reference_escapes,
-    pmcp_reference_id_invalid,
-    pmcp_reference_misplaced,
-    pmcp_reference_missing,
-    pmcp_reference_not_markdown,
-    pmcp_reference_outside,
-    pmcp_tag_not_kebab,
-    reference_chain,
-    skill_md_missing,
-    skills_too_many,
-    uasp_default_null,
-    uasp_entity_created_and_invalidated,
-    uasp_file_missing,
-    uasp_file_name,
-    uasp_key_unknown,
-    uasp_list_in_reference,
-    uasp_name_hyphens,
-    uasp_not_hashable,
-    uasp_not_mapping,
-    uasp_path_missing,
-    uasp_reference_unknown,
-    uasp_scalar_ambiguous,
-    uasp_section_not_applicable,
-    uasp_source_url,
-    uasp_template_doubled,
-    uasp_template_empty,
-    uasp_version_shape,
-    uasp_version_stale,
-    value_not_allowed,
-}
 /// Every rule, sorted by name.
 pub static RULES: &[&Rule] = &[
     &allow_unknown::RULE,
@@ -175,8 +163,12 @@ pub static RULES: &[&Rule] = &[
     &allow_without_reason::RULE,
     &allowed_tools_commas::RULE,
     &allowed_tools_list::RULE,
+    &body_empty::RULE,
+    &body_too_long::RULE,
+    &body_too_many_tokens::RULE,
     &boolean_as_text::RULE,
     &byte_order_mark::RULE,
+    &code_fence_unclosed::RULE,
     &compatibility_empty::RULE,
     &compatibility_not_mapping::RULE,
     &compatibility_not_text::RULE,
@@ -185,6 +177,8 @@ pub static RULES: &[&Rule] = &[
     &confirmation_missing::RULE,
     &confirmation_undeclared::RULE,
     &dependencies_declared::RULE,
+    &depends_on_cycle::RULE,
+    &depends_on_unknown::RULE,
     &description_angle_bracket::RULE,
     &description_empty::RULE,
     &description_missing::RULE,
@@ -213,6 +207,8 @@ pub static RULES: &[&Rule] = &[
     &host_unknown::RULE,
     &license_not_text::RULE,
     &line_ends_crlf::RULE,
+    &link_absolute::RULE,
+    &link_outside::RULE,
     &link_target_missing::RULE,
     &list_empty::RULE,
     &listing_too_long::RULE,
@@ -221,6 +217,7 @@ pub static RULES: &[&Rule] = &[
     &metadata_value_not_text::RULE,
     &name_characters::RULE,
     &name_differs_from_folder::RULE,
+    &name_duplicate::RULE,
     &name_empty::RULE,
     &name_hyphen_at_edge::RULE,
     &name_hyphen_doubled::RULE,
@@ -233,13 +230,27 @@ pub static RULES: &[&Rule] = &[
     &name_uppercase::RULE,
     &network_declared::RULE,
     &nul_byte::RULE,
+    &path_absolute::RULE,
+    &path_mentioned_missing::RULE,
     &permission_glob_literal::RULE,
     &permission_glob_negated::RULE,
     &permission_outside::RULE,
     &permission_overbroad::RULE,
     &permissions_missing::RULE,
+    &pmcp_capability_missing::RULE,
+    &pmcp_depends_on_invalid::RULE,
+    &pmcp_id_differs_from_name::RULE,
+    &pmcp_reference_absolute::RULE,
+    &pmcp_reference_escapes::RULE,
+    &pmcp_reference_id_invalid::RULE,
+    &pmcp_reference_misplaced::RULE,
+    &pmcp_reference_missing::RULE,
+    &pmcp_reference_not_markdown::RULE,
+    &pmcp_reference_outside::RULE,
+    &pmcp_tag_not_kebab::RULE,
     &redaction_off::RULE,
     &redaction_undeclared::RULE,
+    &reference_chain::RULE,
     &safety_missing::RULE,
     &script_crlf::RULE,
     &secret_in_text::RULE,
@@ -265,6 +276,24 @@ pub static RULES: &[&Rule] = &[
     &tool_schema_unsupported::RULE,
     &tools_json_invalid::RULE,
     &tools_json_stale::RULE,
+    &uasp_default_null::RULE,
+    &uasp_entity_created_and_invalidated::RULE,
+    &uasp_file_missing::RULE,
+    &uasp_file_name::RULE,
+    &uasp_key_unknown::RULE,
+    &uasp_list_in_reference::RULE,
+    &uasp_name_hyphens::RULE,
+    &uasp_not_hashable::RULE,
+    &uasp_not_mapping::RULE,
+    &uasp_path_missing::RULE,
+    &uasp_reference_unknown::RULE,
+    &uasp_scalar_ambiguous::RULE,
+    &uasp_section_not_applicable::RULE,
+    &uasp_source_url::RULE,
+    &uasp_template_doubled::RULE,
+    &uasp_template_empty::RULE,
+    &uasp_version_shape::RULE,
+    &uasp_version_stale::RULE,
     &upload_above_seed_limit::RULE,
     &upload_too_large::RULE,
     &value_cut_by_comment::RULE,

@@ -1,8 +1,8 @@
 use rep_model::{Skill, Span};
 
-use crate::tokens::estimate;
 use crate::engine::Findings;
 use crate::profile::MARKDOWN;
+use crate::tokens::estimate;
 use crate::{Check, Cite, Levels, Rule};
 
 pub(super) static RULE: Rule = Rule {

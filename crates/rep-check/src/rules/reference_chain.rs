@@ -51,9 +51,7 @@ fn onward(skill: &Skill, file: &str, text: &str, known: &BTreeSet<String>) -> Op
     let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
     let links = outline(text, 0).links;
     let mut targets = links.iter().filter_map(|link| markdown_file(folder, &link.target));
-    targets.find(|target| {
-        target != file && !is_manifest(target) && !known.contains(target) && skill.tree.has(target)
-    })
+    targets.find(|target| target != file && !is_manifest(target) && !known.contains(target) && skill.tree.has(target))
 }
 
 /// Whether a file is the SKILL.md of this skill, or of one below it that is entered on its own.
