@@ -120,6 +120,7 @@ mod tool_schema_optional;
 mod tool_schema_unsupported;
 mod tools_json_invalid;
 mod tools_json_stale;
+mod uasp_consumer_unknown;
 mod uasp_default_null;
 mod uasp_entity_created_and_invalidated;
 mod uasp_file_missing;
@@ -276,6 +277,7 @@ pub static RULES: &[&Rule] = &[
     &tool_schema_unsupported::RULE,
     &tools_json_invalid::RULE,
     &tools_json_stale::RULE,
+    &uasp_consumer_unknown::RULE,
     &uasp_default_null::RULE,
     &uasp_entity_created_and_invalidated::RULE,
     &uasp_file_missing::RULE,

@@ -71,21 +71,17 @@ impl Page {
     pub fn parse(text: &str) -> Page {
         let mut examples: Vec<Example> = Vec::new();
         let mut at = 0;
-        let mut line_number = 0;
         let mut open: Option<(String, String, usize)> = None;
-        for line in text.split_inclusive('\n') {
-            line_number += 1;
+        for (index, line) in text.split_inclusive('\n').enumerate() {
             let start = at;
             at += line.len();
             let bare = line.trim_end();
             match &open {
-                Some((fence, info, from)) => {
-                    if bare == fence {
-                        if let Some(example) = examples.last_mut() {
-                            take(example, info, &repeated(info, &text[*from..start]), *from..start);
-                        }
-                        open = None;
+                Some((fence, info, from)) if bare == fence => {
+                    if let Some(example) = examples.last_mut() {
+                        take(example, info, &repeated(info, &text[*from..start]), *from..start);
                     }
+                    open = None;
                 }
                 None if bare.starts_with("```") => {
                     let fence: String = bare.chars().take_while(|letter| *letter == '`').collect();
@@ -99,9 +95,9 @@ impl Page {
                     words: Vec::new(),
                     report: String::new(),
                     report_range: at..at,
-                    line: line_number,
+                    line: index + 1,
                 }),
-                None => {}
+                Some(_) | None => {}
             }
         }
         Page { examples }

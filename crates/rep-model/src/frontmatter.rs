@@ -131,7 +131,7 @@ impl Frontmatter {
 
     /// The ids of skills this one needs, from either dialect that has them.
     pub fn depends_on(&self) -> Vec<Text<'_>> {
-        let block = self.personal_mcp().map(|block| block.depends_on()).unwrap_or_default();
+        let block = self.personal_mcp().map(PersonalMcp::depends_on).unwrap_or_default();
         texts(self.get("depends_on")).into_iter().chain(block).collect()
     }
 

@@ -117,79 +117,53 @@ impl Skill {
     }
 }
 
+/// What is wrong with the folder before any file is understood.
 fn tree_faults(tree: &SkillTree) -> Vec<Fault> {
     let mut faults = Vec::new();
     if !tree.left_out.is_empty() {
         let message = format!("the folder was not read whole: {}", tree.left_out);
-        faults.push(Fault::new(
-            "folder-too-large",
-            "",
-            Span::default(),
-            message,
-            "move what the skill does not need elsewhere",
-        ));
+        let help = "move what the skill does not need elsewhere";
+        faults.push(Fault::new("folder-too-large", "", Span::default(), message, help));
     }
     for (path, entry) in &tree.entries {
-        let (content, leads) = match entry {
-            Entry::File { content, .. } => (content, None),
-            Entry::Link { content, leads, target } => (content, Some((leads, target))),
-            Entry::Directory => continue,
-            Entry::Other(kind) => {
-                if path != "SKILL.md" && path != "skill.md" {
-                    let message = format!("`{path}` is a {kind}");
-                    faults.push(Fault::new(
-                        "file-irregular",
-                        path,
-                        Span::default(),
-                        message,
-                        "replace it with a regular file",
-                    ));
+        let mut add = |rule, message, help| faults.push(Fault::new(rule, path, Span::default(), message, help));
+        match entry {
+            Entry::Other(kind) if path != "SKILL.md" && path != "skill.md" => {
+                add("file-irregular", format!("`{path}` is a {kind}"), "replace it with a regular file");
+            }
+            Entry::Other(_) | Entry::Directory => {}
+            Entry::File { content, .. } => content_fault(content, &mut add),
+            Entry::Link { content, leads, target } => {
+                content_fault(content, &mut add);
+                match leads {
+                    Leads::Inside(_) => {}
+                    Leads::Nowhere => {
+                        let message = format!("the link leads nowhere: `{target}` does not exist");
+                        add("symlink-dangling", message, "replace the link with the file itself");
+                    }
+                    Leads::Outside => {
+                        let message = format!("the link leaves the skill's folder: `{target}`");
+                        let help = "copy the file into the skill; hosts copy the folder and nothing else";
+                        add("symlink-outside", message, help);
+                    }
                 }
-                continue;
-            }
-        };
-        match leads {
-            Some((Leads::Nowhere, target)) => {
-                let message = format!("the link leads nowhere: `{target}` does not exist");
-                faults.push(Fault::new(
-                    "symlink-dangling",
-                    path,
-                    Span::default(),
-                    message,
-                    "replace the link with the file itself",
-                ));
-            }
-            Some((Leads::Outside, target)) => {
-                let message = format!("the link leaves the skill's folder: `{target}`");
-                faults.push(Fault::new(
-                    "symlink-outside",
-                    path,
-                    Span::default(),
-                    message,
-                    "copy the file into the skill; hosts copy the folder and nothing else",
-                ));
-            }
-            Some((Leads::Inside(_), _)) | None => {}
-        }
-        match content {
-            Content::Bytes(_) | Content::NotRead => {}
-            Content::TooLarge(limit) => {
-                let message = format!("the file is larger than {limit} bytes and was not read");
-                faults.push(Fault::new(
-                    "file-too-large",
-                    path,
-                    Span::default(),
-                    message,
-                    "move detail into referenced files",
-                ));
-            }
-            Content::Unreadable(reason) => {
-                let message = format!("the file could not be read: {reason}");
-                faults.push(Fault::new("file-unreadable", path, Span::default(), message, "make the file readable"));
             }
         }
     }
     faults
+}
+
+fn content_fault(content: &Content, add: &mut impl FnMut(&'static str, String, &'static str)) {
+    match content {
+        Content::Bytes(_) | Content::NotRead => {}
+        Content::TooLarge(limit) => {
+            let message = format!("the file is larger than {limit} bytes and was not read");
+            add("file-too-large", message, "move detail into referenced files");
+        }
+        Content::Unreadable(reason) => {
+            add("file-unreadable", format!("the file could not be read: {reason}"), "make the file readable");
+        }
+    }
 }
 
 fn manifest(tree: &SkillTree, faults: &mut Vec<Fault>) -> Option<Manifest> {

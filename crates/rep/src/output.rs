@@ -58,6 +58,7 @@ impl Output {
     }
 
     /// Writes data.
+    #[expect(clippy::unused_self, reason = "whoever prints must hold the output")]
     pub(crate) fn data(&mut self, text: &str) {
         let mut stream = io::stdout().lock();
         // A reader that closed its end has seen enough; there is nobody left to tell.
@@ -72,6 +73,7 @@ impl Output {
     }
 
     /// Says something even when asked to be quiet.
+    #[expect(clippy::unused_self, reason = "whoever prints must hold the output")]
     pub(crate) fn insist(&mut self, text: &str) {
         // As for data: nobody is left to tell.
         let _ = writeln!(io::stderr().lock(), "{text}");

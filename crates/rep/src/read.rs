@@ -57,14 +57,14 @@ pub(crate) fn folder(path: &Path, shown: &str, extent: Extent) -> Result<SkillTr
 }
 
 /// Reads a lone `*.uasp.yaml`.
-pub(crate) fn lone_file(path: &Path, shown: &str) -> Result<SkillTree, ReadError> {
+pub(crate) fn lone_file(path: &Path, shown: &str) -> SkillTree {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let parent = shown.strip_suffix(&name).unwrap_or("").trim_end_matches('/');
     let folder = folder_name(path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new(".")));
     let mut tree = SkillTree { shown: parent.to_owned(), folder, is_lone_file: true, ..SkillTree::default() };
     let (entry, _) = read_file(path, MAIN_BYTES_MAX);
     tree.entries.insert(name, entry);
-    Ok(tree)
+    tree
 }
 
 /// The folder's own name: as given where it ends in one, resolved for `.` and `..`.

@@ -36,11 +36,13 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
 pub(super) const FIELDS: [&str; 2] = ["disable-model-invocation", "user-invocable"];
 
 /// The boolean a text stands for, where it stands for one.
-pub(super) fn meant(text: Text<'_>) -> Option<bool> {
-    if !text.is_text() {
-        return None;
-    }
-    match text.value.to_ascii_lowercase().as_str() {
+fn meant(text: Text<'_>) -> Option<bool> {
+    if text.is_text() { word(text.value) } else { None }
+}
+
+/// The boolean a word stands for.
+pub(super) fn word(text: &str) -> Option<bool> {
+    match text.to_ascii_lowercase().as_str() {
         "true" | "yes" | "on" | "y" | "t" | "1" => Some(true),
         "false" | "no" | "off" | "n" | "f" | "0" => Some(false),
         _ => None,

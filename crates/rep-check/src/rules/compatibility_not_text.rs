@@ -2,7 +2,7 @@ use rep_model::Skill;
 
 use super::name_not_text;
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::{Check, Cite, Level, Levels, Profile, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "compatibility-not-text",
@@ -10,9 +10,14 @@ pub(super) static RULE: Rule = Rule {
     since: "0.1.0",
     levels: Levels {
         error: &[Profile::AgentSkills, Profile::Portable, Profile::ClaudeApi, Profile::OpenAi],
+        unasked: Some(Level::Warning),
         ..Levels::NONE
     },
-    cites: &[Cite::agentskills("compatibility field"), Cite::reference("validate: must be a string")],
+    cites: &[
+        Cite::agentskills("compatibility field"),
+        Cite::reference("validate: must be a string"),
+        Cite::aam("compatibility is a map there"),
+    ],
     requirements: &["VAL-27", "VAL-28"],
     page: include_str!("compatibility_not_text.md"),
     check: Check::Skill(check),

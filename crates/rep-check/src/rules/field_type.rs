@@ -1,5 +1,6 @@
 use rep_model::Skill;
 
+use super::boolean_as_text;
 use crate::engine::Findings;
 use crate::shape::{Kind, Misfit};
 use crate::tools::TOOLS_JSON;
@@ -55,17 +56,13 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
 fn is_said_elsewhere(misfit: &Misfit, expected: &str, found: &str) -> bool {
     match misfit.path.as_str() {
         "name" | "description" => found == "null",
-        "disable-model-invocation" | "user-invocable" => {
-            expected == "a boolean" && found == "text" && misfit.text.as_deref().is_some_and(is_switch)
+        path if boolean_as_text::FIELDS.contains(&path) => {
+            expected == "a boolean"
+                && found == "text"
+                && misfit.text.as_deref().is_some_and(|text| boolean_as_text::word(text).is_some())
         }
         _ => false,
     }
-}
-
-/// Whether a text stands for true or false.
-fn is_switch(text: &str) -> bool {
-    const WORDS: [&str; 12] = ["true", "yes", "on", "y", "t", "1", "false", "no", "off", "n", "f", "0"];
-    WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
 /// Whether the value counts in the content hash of a UASP file, which quotes would change.

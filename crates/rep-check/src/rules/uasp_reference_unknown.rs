@@ -31,23 +31,26 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         for command in view.commands() {
             of_command(command, &known, &mut unknown);
         }
-        if !known.commands.is_empty() {
-            for (index, entity) in view.entities().iter().enumerate() {
-                of_entity(entity, index, &known, &mut unknown);
-            }
+        for (index, entity) in view.entities().iter().enumerate() {
+            of_entity(entity, index, "created_by", &known, &mut unknown);
         }
         for (index, decision) in view.decisions().iter().enumerate() {
             of_decision(decision, index, skill, &known, &mut unknown);
         }
-        let mut seen = BTreeSet::new();
-        unknown.retain(|found: &Unknown<'_>| seen.insert((found.at.clone(), found.name)));
-        for found in unknown.into_iter().take(REPORTED_MAX) {
-            let help = found.help(&known);
-            findings
-                .add(&uasp.file, found.span, format!("`{}` is no {} of this file", found.name, found.kind.word()))
-                .path(found.at)
-                .help(help);
-        }
+        report(&uasp.file, unknown, &known, findings);
+    }
+}
+
+/// Reports each unknown name once per field.
+pub(super) fn report(file: &str, mut unknown: Vec<Unknown<'_>>, known: &Known<'_>, findings: &mut Findings<'_>) {
+    let mut seen = BTreeSet::new();
+    unknown.retain(|found| seen.insert((found.at.clone(), found.name)));
+    for found in unknown.into_iter().take(REPORTED_MAX) {
+        let help = found.help(known);
+        findings
+            .add(file, found.span, format!("`{}` is no {} of this file", found.name, found.kind.word()))
+            .path(found.at)
+            .help(help);
     }
 }
 
@@ -70,7 +73,7 @@ impl Kind {
 }
 
 /// A name that leads nowhere.
-struct Unknown<'a> {
+pub(super) struct Unknown<'a> {
     at: String,
     name: &'a str,
     span: Span,
@@ -99,7 +102,7 @@ impl Unknown<'_> {
 const NEAREST_MAX: usize = 200;
 
 /// What a file declares.
-struct Known<'a> {
+pub(super) struct Known<'a> {
     entities: BTreeSet<&'a str>,
     /// Paths and aliases.
     commands: BTreeSet<&'a str>,
@@ -107,7 +110,7 @@ struct Known<'a> {
 }
 
 impl<'a> Known<'a> {
-    fn of(view: Uasp<'a>) -> Self {
+    pub(super) fn of(view: Uasp<'a>) -> Self {
         let paths = view.commands().iter().filter_map(|command| command.key.text());
         let aliases = view.commands().iter().flat_map(|command| list(&command.value, "aliases")).filter_map(Node::text);
         let of_source = |field: &'static str| view.sources().iter().filter_map(move |source| source.get(field)?.text());
@@ -145,15 +148,24 @@ fn of_command<'a>(command: &'a Entry, known: &Known<'_>, unknown: &mut Vec<Unkno
     }
 }
 
-/// `invalidated_by` is left alone, because it is written for people.
-fn of_entity<'a>(entity: &'a Node, index: usize, known: &Known<'_>, unknown: &mut Vec<Unknown<'a>>) {
-    for field in ["created_by", "consumed_by"] {
-        for item in list(entity, field) {
-            let Some(name) = item.text().filter(|name| is_command_path(name)) else { continue };
-            if !known.is_command(name) {
-                let at = format!("state.entities[{index}].{field}");
-                unknown.push(Unknown { at, name, span: item.span, kind: Kind::Command });
-            }
+/// Judges one list of commands of an entity. `invalidated_by` is written for people and never judged.
+pub(super) fn of_entity<'a>(
+    entity: &'a Node,
+    index: usize,
+    field: &str,
+    known: &Known<'_>,
+    unknown: &mut Vec<Unknown<'a>>,
+) {
+    for item in list(entity, field) {
+        let Some(name) = item.text().filter(|name| is_command_path(name)) else { continue };
+        if !known.is_command(name) {
+            // The path a query would take: list items are looked up by name.
+            let own = entity.get("name").and_then(Node::text).map(cut);
+            let at = own.map_or_else(
+                || format!("state.entities[{index}].{field}"),
+                |own| format!("state.entities.{own}.{field}"),
+            );
+            unknown.push(Unknown { at, name, span: item.span, kind: Kind::Command });
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::output::Output;
 use crate::settings;
 
 /// Check skills and say what is wrong, where, and what to do
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[derive(clap::Args)]
 #[command(
     after_help = "Without --profile each file is judged by what it shows itself to be (spec_version: universal, x-personal-mcp: pmcp, *.uasp.yaml: uasp, else agentskills), leniently where half of all public skills would fail, and always by `security`.\n\nExamples:\n  rep check                               everything below this folder\n  rep check my-skill --profile claude-api as strict as an upload\n  rep check skills --format sarif > rep.sarif\n  rep check skills --diff                 what --fix would change"

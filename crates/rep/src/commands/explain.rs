@@ -108,7 +108,7 @@ fn value(rule: &Rule) -> serde_json::Value {
         "summary": rule.summary,
         "since": rule.since,
         "levels": levels,
-        "unasked": rule.levels.unasked.map(|level| level.name()),
+        "unasked": rule.levels.unasked.map(rep_check::Level::name),
         "cites": cites,
         "requirements": rule.requirements,
         "page": rule.page,

@@ -72,7 +72,7 @@ fn hash(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
                 output.say(&format!("`{shown}` declares {declared}; `rep hash --write {shown}` stores {computed}"));
             }
             None if !args.write => {
-                output.say(&format!("`{shown}` declares no version; `rep hash --write {shown}` stores it"))
+                output.say(&format!("`{shown}` declares no version; `rep hash --write {shown}` stores it"));
             }
             _ => {}
         }
@@ -86,7 +86,7 @@ fn load(path: &std::path::Path) -> Result<(PathBuf, UaspFile), Failure> {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     // Any YAML file may be hashed, whatever it is called.
     if path.is_file() {
-        let tree = read::lone_file(path, &find::shown(path))?;
+        let tree = read::lone_file(path, &find::shown(path));
         let entry = tree.entries.into_values().next();
         let mut renamed = rep_model::SkillTree { is_lone_file: true, ..rep_model::SkillTree::default() };
         let file =
@@ -100,15 +100,14 @@ fn load(path: &std::path::Path) -> Result<(PathBuf, UaspFile), Failure> {
         return Err(failure.hint("name the `*.uasp.yaml` file"));
     };
     let tree = if only.is_lone_file {
-        read::lone_file(&only.path, &only.shown)?
+        read::lone_file(&only.path, &only.shown)
     } else {
         read::folder(&only.path, &only.shown, read::Extent::Folder)?
     };
     let file = tree.entries.keys().find(|file| file.ends_with(rep_model::uasp::SUFFIX) && !file.contains('/')).cloned();
     let path = match (&file, only.is_lone_file) {
-        (_, true) => only.path.clone(),
         (Some(file), false) => only.path.join(file),
-        (None, false) => only.path.clone(),
+        (_, true) | (None, false) => only.path.clone(),
     };
     one(path, Skill::parse(tree))
 }

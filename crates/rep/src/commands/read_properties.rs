@@ -19,6 +19,7 @@ pub(crate) struct Args {
     path: PathBuf,
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "every command has the same shape")]
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let Some(path) = existing(&args.path, "read-properties", "SKILL_PATH", output) else { return Ok(Exit::Unable) };
     let properties = load(&path).and_then(|skill| match skill.front() {

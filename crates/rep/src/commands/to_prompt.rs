@@ -19,6 +19,7 @@ pub(crate) struct Args {
     paths: Vec<PathBuf>,
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "every command has the same shape")]
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let mut paths = Vec::new();
     for path in &args.paths {

@@ -40,7 +40,7 @@ fn judge(found: &Found, options: &Options) -> SkillReport {
 /// Reads and parses a skill. A folder that cannot be opened is a skill with that fault.
 pub(super) fn parse(found: &Found) -> (Skill, Vec<Fault>) {
     let read = if found.is_lone_file {
-        read::lone_file(&found.path, &found.shown)
+        Ok(read::lone_file(&found.path, &found.shown))
     } else {
         read::folder(&found.path, &found.shown, Extent::Folder)
     };

@@ -1,0 +1,28 @@
+use rep_model::Skill;
+
+use super::uasp_reference_unknown::{Known, of_entity, report};
+use crate::engine::Findings;
+use crate::{Check, Cite, Levels, Profile, Rule};
+
+pub(super) static RULE: Rule = Rule {
+    name: "uasp-consumer-unknown",
+    summary: "`consumed_by` names a command that the file does not declare",
+    since: "0.1.0",
+    levels: Levels { info: &[Profile::Uasp], ..Levels::NONE },
+    cites: &[Cite::uasp("§5.5, state entities")],
+    requirements: &["US-11"],
+    page: include_str!("uasp_consumer_unknown.md"),
+    check: Check::Skill(check),
+};
+
+fn check(skill: &Skill, findings: &mut Findings<'_>) {
+    for uasp in &skill.uasp {
+        let Some(view) = uasp.view() else { continue };
+        let known = Known::of(view);
+        let mut unknown = Vec::new();
+        for (index, entity) in view.entities().iter().enumerate() {
+            of_entity(entity, index, "consumed_by", &known, &mut unknown);
+        }
+        report(&uasp.file, unknown, &known, findings);
+    }
+}
