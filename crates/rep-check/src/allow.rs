@@ -21,6 +21,7 @@ struct Silence {
 pub(crate) fn apply(
     skill: &Skill,
     findings: &mut Vec<Finding>,
+    is_judged: impl Fn(&'static Rule) -> bool,
     judge: impl Fn(&'static Rule, String, Span, String, String) -> Option<Finding>,
 ) {
     let silences = silences(skill);
@@ -30,12 +31,12 @@ pub(crate) fn apply(
             let rule = rule(with).expect("the rules about silences are listed");
             complaints.extend(judge(rule, file.clone(), span, message, help));
         };
-        if rule(&name).is_none() {
+        let Some(silenced) = rule(&name) else {
             let help = crate::rules::nearest(&name)
                 .map_or_else(|| "`rep explain` lists the rules".to_owned(), |near| format!("did you mean `{near}`?"));
             complain("allow-unknown", format!("there is no rule `{name}`"), help);
             continue;
-        }
+        };
         if reason.is_empty() {
             let help = format!("say why: `{MARK}{name}) because …`");
             complain("allow-without-reason", format!("`{name}` is silenced without a reason"), help);
@@ -43,7 +44,8 @@ pub(crate) fn apply(
         }
         let before = findings.len();
         findings.retain(|finding| !(finding.rule.name == name && finding.place.file == file));
-        if findings.len() == before {
+        // A rule that was not looked at may well be needed under another profile.
+        if findings.len() == before && is_judged(silenced) {
             complain("allow-unused", format!("nothing here needs `{name}` silenced"), "remove the comment".to_owned());
         }
     }

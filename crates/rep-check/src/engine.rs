@@ -172,7 +172,8 @@ pub fn check(skill: &Skill, faults: Vec<Fault>, options: &Options) -> SkillRepor
         look(skill, &mut found);
         findings.extend(found.drafts.into_iter().filter_map(|draft| judge(skill, rule, draft, &active, options)));
     }
-    allow::apply(skill, &mut findings, |rule, file, span, message, help| {
+    let is_judged = |rule: &'static Rule| is_wanted(rule, &active, options);
+    allow::apply(skill, &mut findings, is_judged, |rule, file, span, message, help| {
         let draft = Draft { file, span, message, help, at: None, edit: None, only: &[], is_concealed: false };
         judge(skill, rule, draft, &active, options)
     });

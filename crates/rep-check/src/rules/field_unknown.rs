@@ -31,12 +31,21 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         let is_standard = STANDARD_FIELDS.contains(&key);
         let is_claude_code = CLAUDE_CODE_FIELDS.contains(&key);
         if !is_standard {
-            let help = "move it below `metadata`, where clients keep their own fields";
-            findings
-                .add(manifest.file, entry.key.span, format!("field `{key}` is not one of the six standard fields"))
-                .path(key)
-                .help(help)
-                .only(&[Profile::AgentSkills, Profile::Portable, Profile::ClaudeApi, Profile::OpenAi]);
+            let (message, help) = if is_claude_code {
+                (
+                    format!("field `{key}` is Claude Code's own, not one of the six standard fields"),
+                    "other hosts ignore it; strict uploads refuse it",
+                )
+            } else {
+                let help = "move it below `metadata`, where clients keep their own fields";
+                (format!("field `{key}` is not one of the six standard fields"), help)
+            };
+            findings.add(manifest.file, entry.key.span, message).path(key).help(help).only(&[
+                Profile::AgentSkills,
+                Profile::Portable,
+                Profile::ClaudeApi,
+                Profile::OpenAi,
+            ]);
         }
         // What other dialects know is `field-not-universal`, a warning.
         if !is_standard && !is_claude_code && !UNIVERSAL_FIELDS.contains(&key) && !key.starts_with("x-") {

@@ -1,0 +1,188 @@
+//! Every byte string is a legal input, and so is every kind of file: a clear finding, and the others are still checked.
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::process::Command;
+
+use rep_fixture::Scratch;
+
+use super::{GOOD, json, rules, run};
+
+/// Checks a tree that also holds a good skill, which must be checked whatever the other is.
+fn rules_beside_a_good_one(scratch: &Scratch) -> Vec<String> {
+    scratch.write("good/pdf/SKILL.md", GOOD);
+    let found = run(scratch, &["check", "--format", "json"]);
+    assert!(found.code == 0 || found.code == 1, "{found:?}");
+    assert_eq!(json(&found)["summary"]["skills"], 2, "{found:?}");
+    rules(&found)
+}
+
+fn has(rules: &[String], rule: &str) -> bool {
+    rules.iter().any(|found| found == rule)
+}
+
+#[test]
+fn fifty_megabytes_are_refused_without_being_read() {
+    let scratch = Scratch::new();
+    let path = scratch.write("big/SKILL.md", "---\nname: big\n");
+    let file = std::fs::File::options().write(true).open(path).unwrap();
+    file.set_len(50 * 1024 * 1024).unwrap();
+    assert!(has(&rules_beside_a_good_one(&scratch), "file-too-large"));
+    let found = run(&scratch, &["validate", "big"]);
+    assert_eq!(found.code, 1);
+    assert!(found.stderr.contains("larger than"), "{found:?}");
+}
+
+#[test]
+fn a_billion_laughs_and_ten_thousand_brackets_are_too_complex() {
+    let mut laughs = "---\nname: x\na0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+    for level in 1..12 {
+        let items = vec![format!("*a{}", level - 1); 10].join(", ");
+        laughs.push_str(&format!("a{level}: &a{level} [{items}]\n"));
+    }
+    laughs.push_str("---\n");
+    for text in
+        [laughs, format!("---\nx: {}\n---\n", "[".repeat(10_000)), format!("---\n{}\n---\n", "- ".repeat(10_000))]
+    {
+        let scratch = Scratch::new();
+        scratch.write("x/SKILL.md", &text);
+        let rules = rules_beside_a_good_one(&scratch);
+        assert!(has(&rules, "yaml-too-complex"), "{rules:?}");
+    }
+}
+
+#[test]
+fn odd_bytes_are_a_finding_each() {
+    for (bytes, rule) in [
+        (&b"\xff\xfe-\0-\0-\0"[..], "encoding-not-utf8"),
+        (b"---\nname: \xff\xfe\n---\n", "encoding-not-utf8"),
+        (b"---\nname: a\0b\n---\n", "nul-byte"),
+        (b"\xef\xbb\xbf---\nname: x\ndescription: d\n---\n", "byte-order-mark"),
+        (b"---\r\nname: x\r\ndescription: d\r\n---\r\n", "line-ends-crlf"),
+        (b"", "frontmatter-missing"),
+        (b"---\n", "frontmatter-unclosed"),
+        (b"---\n---\n", "frontmatter-not-mapping"),
+        (b"---\n- a\n---\n", "frontmatter-not-mapping"),
+        (b"---\n- [\n---\n", "yaml-invalid"),
+        (b"---\na: 1\na: 2\n---\n", "yaml-key-duplicate"),
+    ] {
+        let scratch = Scratch::new();
+        scratch.write("x/SKILL.md", bytes);
+        let rules = rules_beside_a_good_one(&scratch);
+        assert!(has(&rules, rule), "{rule} not in {rules:?}");
+    }
+}
+
+#[test]
+fn a_folder_named_skill_md_is_no_skill_md() {
+    let scratch = Scratch::new();
+    scratch.write("x/SKILL.md/inner.txt", "x");
+    assert!(has(&rules_beside_a_good_one(&scratch), "skill-md-not-a-file"));
+    let found = run(&scratch, &["validate", "x"]);
+    assert_eq!(found.code, 1);
+    assert!(!found.stderr.contains("panicked"), "{found:?}");
+}
+
+#[test]
+fn a_pipe_named_skill_md_does_not_hang() {
+    let scratch = Scratch::new();
+    scratch.write("x/readme.txt", "x");
+    let status = Command::new("mkfifo").arg(scratch.work().join("x/SKILL.md")).status().expect("mkfifo can be run");
+    assert!(status.success());
+    assert!(has(&rules_beside_a_good_one(&scratch), "skill-md-not-a-file"));
+    for command in ["validate", "read-properties", "to-prompt"] {
+        let found = run(&scratch, &[command, "x"]);
+        assert_eq!(found.code, 1, "{found:?}");
+    }
+}
+
+#[test]
+fn a_device_behind_a_link_is_not_read() {
+    let scratch = Scratch::new();
+    scratch.write("x/readme.txt", "x");
+    symlink("/dev/zero", scratch.work().join("x/SKILL.md")).unwrap();
+    assert!(has(&rules_beside_a_good_one(&scratch), "skill-md-not-a-file"));
+}
+
+#[test]
+fn links_that_loop_dangle_or_leave_are_findings() {
+    let scratch = Scratch::new();
+    scratch.write("x/SKILL.md", GOOD.replace("pdf\n", "x\n"));
+    let inside = scratch.work().join("x");
+    symlink("..", inside.join("up")).unwrap();
+    symlink("loop", inside.join("loop")).unwrap();
+    symlink("nowhere.md", inside.join("gone.md")).unwrap();
+    symlink("SKILL.md", inside.join("same.md")).unwrap();
+    symlink("/etc/hostname", inside.join("host")).unwrap();
+    symlink(".", scratch.work().join("self")).unwrap();
+    let rules = rules_beside_a_good_one(&scratch);
+    assert!(has(&rules, "symlink-dangling") && has(&rules, "symlink-outside"), "{rules:?}");
+    assert_eq!(rules.iter().filter(|rule| *rule == "symlink-dangling").count(), 2, "{rules:?}");
+}
+
+#[test]
+fn a_file_or_folder_without_permission_is_a_finding() {
+    if std::fs::File::open("/proc/1/mem").is_ok() || unreadable_is_readable() {
+        eprintln!("NOTE: running as root, for whom no file is unreadable; the finding is shown by its rule's page");
+        return;
+    }
+    let scratch = Scratch::new();
+    let path = scratch.write("x/SKILL.md", GOOD);
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o000)).unwrap();
+    assert!(has(&rules_beside_a_good_one(&scratch), "file-unreadable"));
+}
+
+fn unreadable_is_readable() -> bool {
+    let scratch = Scratch::new();
+    let path = scratch.write("probe", "x");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).unwrap();
+    std::fs::read(path).is_ok()
+}
+
+#[test]
+fn a_path_that_is_not_there_is_named_and_exits_two() {
+    let scratch = Scratch::new();
+    for arguments in
+        [&["check", "nope"][..], &["hash", "nope"], &["tools", "nope"], &["validate", "nope"], &["to-prompt", "nope"]]
+    {
+        let found = run(&scratch, arguments);
+        assert_eq!(found.code, 2, "{found:?}");
+        assert!(found.stderr.contains("nope") && found.stdout.is_empty(), "{found:?}");
+    }
+}
+
+#[test]
+fn a_file_that_is_no_skill_is_refused_with_words() {
+    let scratch = Scratch::new();
+    scratch.write("notes.txt", "x");
+    let found = run(&scratch, &["check", "notes.txt"]);
+    assert_eq!(found.code, 2);
+    assert!(found.stderr.contains("neither a folder, a SKILL.md nor a `*.uasp.yaml`"), "{found:?}");
+}
+
+#[test]
+fn a_folder_without_skills_is_a_finding() {
+    let scratch = Scratch::new();
+    scratch.write("docs/readme.md", "x");
+    let found = run(&scratch, &["check", "docs", "--format", "json"]);
+    assert_eq!((found.code, rules(&found)), (1, vec!["skill-md-missing".to_owned()]));
+}
+
+#[test]
+fn a_reader_that_closes_early_is_no_crash() {
+    let scratch = Scratch::new();
+    for number in 0..200 {
+        scratch.write(&format!("s{number}/SKILL.md"), "x\n");
+    }
+    let mut child = Command::new(super::rep())
+        .args(["check"])
+        .current_dir(scratch.work())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let mut stderr = String::new();
+    std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut stderr).unwrap();
+    let _ = child.wait().unwrap();
+    assert!(!stderr.contains("panicked"), "{stderr}");
+}

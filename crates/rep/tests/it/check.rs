@@ -1,0 +1,221 @@
+use rep_fixture::Scratch;
+
+use super::{GOOD, json, rules, run};
+
+#[test]
+fn a_good_skill_has_no_findings_and_exits_zero() {
+    let scratch = Scratch::new();
+    scratch.write("pdf/SKILL.md", GOOD);
+    let found = run(&scratch, &["check", "pdf"]);
+    assert_eq!((found.code, found.stdout.as_str(), found.stderr.as_str()), (0, "checked 1 skill: no findings\n", ""));
+}
+
+#[test]
+fn an_error_exits_one_and_shows_the_line_with_a_caret() {
+    let scratch = Scratch::new();
+    scratch.write("pdf/SKILL.md", "---\nname: pdf\ndescription: ''\n---\n\nBody.\n");
+    let found = run(&scratch, &["check"]);
+    assert_eq!(found.code, 1);
+    let expected = "error[description-empty]: field `description` is empty\n --> pdf/SKILL.md:3:14\n  |\n3 | description: ''\n  |              ^^\n";
+    assert!(found.stdout.contains(expected), "{}", found.stdout);
+}
+
+#[test]
+fn json_has_the_fields_of_the_contract() {
+    let scratch = Scratch::new();
+    scratch.write("other/SKILL.md", GOOD);
+    let found = run(&scratch, &["check", "other", "--format", "json", "--profile", "agentskills"]);
+    assert_eq!(found.code, 1, "{found:?}");
+    let report = json(&found);
+    let finding = &report["findings"][0];
+    for (field, value) in [
+        ("rule", serde_json::json!("name-differs-from-folder")),
+        ("level", serde_json::json!("error")),
+        ("file", serde_json::json!("other/SKILL.md")),
+        ("line", serde_json::json!(2)),
+        ("column", serde_json::json!(7)),
+        ("end_line", serde_json::json!(2)),
+        ("end_column", serde_json::json!(10)),
+        ("at", serde_json::json!("name")),
+        ("fix", serde_json::json!(false)),
+    ] {
+        assert_eq!(finding[field], value, "{field} in {finding}");
+    }
+    assert_eq!(
+        report["summary"],
+        serde_json::json!({"skills": 1, "errors": 1, "warnings": 0, "infos": 0, "fixable": 0})
+    );
+}
+
+#[test]
+fn columns_count_code_points_and_carets_columns() {
+    let scratch = Scratch::new();
+    scratch.write("pdf/SKILL.md", "---\nname: pdf\ndescription: \"技能 <b>x</b> use when\"\n---\n\nBody.\n");
+    let found = run(&scratch, &["check", "pdf", "--profile", "claude-api", "--select", "description-xml-tag"]);
+    assert!(found.stdout.contains("pdf/SKILL.md:3:18"), "{}", found.stdout);
+    let lines: Vec<&str> = found.stdout.lines().collect();
+    let (text, carets) = (lines[3], lines[4]);
+    assert_eq!(text.find("<b>").map(|at| text[..at].chars().count() + 2), carets.find('^'), "{}", found.stdout);
+}
+
+#[test]
+fn unknown_fields_warn_by_default_and_are_errors_where_the_profile_was_asked_for() {
+    let scratch = Scratch::new();
+    scratch.write("pdf/SKILL.md", GOOD.replace("name: pdf\n", "name: pdf\nauthor: me\n"));
+    assert_eq!(run(&scratch, &["check", "pdf"]).code, 0);
+    assert_eq!(run(&scratch, &["check", "pdf", "--profile", "agentskills"]).code, 1);
+}
+
+#[test]
+fn each_file_is_judged_by_what_it_shows_itself_to_be() {
+    let scratch = Scratch::new();
+    scratch.write("uni/SKILL.md", GOOD.replace("name: pdf\n", "name: uni\nspec_version: \"2.1\"\nversion: 1.0.0\n"));
+    scratch.write("own/SKILL.md", GOOD.replace("name: pdf\n", "name: own\nx-personal-mcp: {id: own}\n"));
+    scratch.write("t.uasp.yaml", "meta: {name: t, version: '00000000', type: wrong}\n");
+    let found = run(&scratch, &["check", "--format", "json"]);
+    let rules = rules(&found);
+    for rule in ["safety-missing", "field-missing", "value-not-allowed", "uasp-version-stale"] {
+        assert!(rules.iter().any(|found| found == rule), "{rule} not in {rules:?}");
+    }
+}
+
+#[test]
+fn a_set_of_skills_is_judged_together() {
+    let scratch = Scratch::new();
+    for (name, needs) in [("a", "b"), ("b", "a"), ("c", "ghost")] {
+        let block = format!(
+            "name: {name}\nx-personal-mcp: {{id: {name}, version: 1.0.0, capabilities: ['resource://skills/{name}/document'], depends_on: [{needs}]}}\n"
+        );
+        scratch.write(&format!("{name}/SKILL.md"), GOOD.replace("name: pdf\n", &block));
+    }
+    let rules = rules(&run(&scratch, &["check", "--format", "json"]));
+    assert_eq!(rules, ["depends-on-cycle", "depends-on-unknown"]);
+}
+
+#[test]
+fn sarif_names_rules_places_and_levels() {
+    let scratch = Scratch::new();
+    scratch.write("a skill/SKILL.md", "# no frontmatter\n");
+    let found = run(&scratch, &["check", "--format", "sarif"]);
+    assert_eq!(found.code, 1);
+    let log = json(&found);
+    assert_eq!(log["version"], "2.1.0");
+    let result = &log["runs"][0]["results"][0];
+    assert_eq!((&result["ruleId"], &result["level"]), (&"frontmatter-missing".into(), &"error".into()));
+    let place = &result["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], "a%20skill/SKILL.md");
+    assert_eq!(log["runs"][0]["tool"]["driver"]["rules"][0]["id"], "frontmatter-missing");
+    assert_eq!(log["runs"][0]["columnKind"], "unicodeCodePoints");
+}
+
+#[test]
+fn github_lines_are_escaped() {
+    let scratch = Scratch::new();
+    scratch.write("a,b:c/SKILL.md", "x\n");
+    let found = run(&scratch, &["check", "--format", "github"]);
+    let line = found.stdout.lines().next().expect("a line per finding");
+    assert!(line.starts_with("::error file=a%2Cb%3Ac/SKILL.md,line=1,col=1,"), "{line}");
+    assert!(line.contains("title=frontmatter-missing::"), "{line}");
+}
+
+#[test]
+fn select_ignore_and_settings_decide_what_is_reported() {
+    let scratch = Scratch::new();
+    scratch.write("pdf/SKILL.md", "---\nname: PDF\ndescription: ''\nauthor: me\n---\n\nBody.\n");
+    let only = rules(&run(&scratch, &["check", "--format", "json", "--select", "name-uppercase"]));
+    assert_eq!(only, ["name-uppercase"]);
+    let less = rules(&run(&scratch, &["check", "--format", "json", "--ignore", "name-uppercase,description-empty"]));
+    assert!(!less.iter().any(|rule| rule == "name-uppercase" || rule == "description-empty"), "{less:?}");
+    scratch.write(
+        "rep.yaml",
+        "check:\n  levels:\n    description-empty: off\n    field-unknown: error\n  ignore: [name-uppercase]\n",
+    );
+    let found = run(&scratch, &["check", "--format", "json"]);
+    let report = json(&found);
+    let levels: Vec<(&str, &str)> = report["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|finding| (finding["rule"].as_str().unwrap(), finding["level"].as_str().unwrap()))
+        .collect();
+    assert!(levels.contains(&("field-unknown", "error")), "{levels:?}");
+    assert!(!levels.iter().any(|(rule, _)| *rule == "description-empty" || *rule == "name-uppercase"), "{levels:?}");
+}
+
+#[test]
+fn broken_settings_name_the_line_and_the_remedy() {
+    let scratch = Scratch::new();
+    scratch.write("pdf/SKILL.md", GOOD);
+    for (settings, place, words) in [
+        ("check:\n  levels: {field-unknwon: off}\n", "rep.yaml:2:12", "did you mean `field-unknown`?"),
+        ("check:\n  colour: red\n", "rep.yaml:2:3", "the settings here are"),
+        ("check:\n  profiles: [strict]\n", "rep.yaml:2:14", "the profiles are: agentskills"),
+        ("check: [\n", "rep.yaml:", "mend the YAML"),
+    ] {
+        scratch.write("rep.yaml", settings);
+        let found = run(&scratch, &["check"]);
+        assert_eq!(found.code, 2, "{found:?}");
+        assert!(found.stderr.contains(place) && found.stderr.contains(words), "{found:?}");
+    }
+}
+
+#[test]
+fn a_silence_needs_a_reason_and_a_fault() {
+    let scratch = Scratch::new();
+    let with = |comment: &str| {
+        GOOD.replace("name: pdf\n", &format!("name: pdf # rep: allow(name-differs-from-folder){comment}\n"))
+    };
+    scratch.write("other/SKILL.md", with(" kept for old links"));
+    assert_eq!(rules(&run(&scratch, &["check", "--format", "json"])), Vec::<String>::new());
+    scratch.write("other/SKILL.md", with(""));
+    assert_eq!(
+        rules(&run(&scratch, &["check", "--format", "json"])),
+        ["name-differs-from-folder", "allow-without-reason"]
+    );
+    scratch.write("pdf/SKILL.md", with(" kept for old links"));
+    assert!(rules(&run(&scratch, &["check", "pdf", "--format", "json"])).contains(&"allow-unused".to_owned()));
+}
+
+#[test]
+fn a_rule_that_does_not_exist_is_a_usage_error_with_a_suggestion() {
+    let scratch = Scratch::new();
+    let found = run(&scratch, &["check", "--select", "name-upercase"]);
+    assert_eq!(found.code, 2);
+    assert!(found.stderr.contains("did you mean `name-uppercase`?"), "{found:?}");
+    let found = run(&scratch, &["check", "--select", "zzz", "--format", "json"]);
+    assert_eq!(json(&found)["error"]["code"], "UNKNOWN_RULE");
+}
+
+#[test]
+fn the_same_tree_gives_the_same_bytes() {
+    let scratch = Scratch::new();
+    for number in 0..40 {
+        scratch.write(&format!("s{number}/SKILL.md"), "---\nname: X\nauthor: me\n---\n");
+    }
+    let once = run(&scratch, &["check", "--format", "json"]);
+    assert!(json(&once)["summary"]["errors"].as_u64() >= Some(40));
+    for _ in 0..5 {
+        assert_eq!(run(&scratch, &["check", "--format", "json"]).stdout, once.stdout);
+    }
+}
+
+#[test]
+fn a_uasp_file_alone_in_a_folder_or_beside_a_skill_md_is_found() {
+    let scratch = Scratch::new();
+    let uasp = "meta: {name: t, version: \"0daf9a80\", type: cli}\n";
+    scratch.write("t/t.uasp.yaml", uasp);
+    scratch.write("loose/one.uasp.yaml", uasp);
+    scratch.write("loose/two.uasp.yaml", uasp);
+    scratch.write("pdf/SKILL.md", GOOD);
+    scratch.write("pdf/pdf.uasp.yaml", uasp.replace("name: t", "name: pdf"));
+    let found = run(&scratch, &["check", "--format", "json"]);
+    assert_eq!(json(&found)["summary"]["skills"], 4, "{}", found.stdout);
+}
+
+#[test]
+fn colour_is_asked_for_or_absent() {
+    let scratch = Scratch::new();
+    scratch.write("pdf/SKILL.md", "x\n");
+    assert!(!run(&scratch, &["check"]).stdout.contains('\u{1b}'));
+    assert!(run(&scratch, &["check", "--color", "always"]).stdout.contains("\u{1b}["));
+}

@@ -1,0 +1,82 @@
+use std::process::{Command, Stdio};
+
+use rep_fixture::Scratch;
+
+use super::{json, run};
+
+#[test]
+fn every_scaffold_passes_its_own_checks_without_a_word() {
+    let scratch = Scratch::new();
+    for (name, more, profile) in [
+        ("plain", &[][..], "agentskills"),
+        ("upload", &[], "claude-api"),
+        ("universal", &["--profile", "universal"], "universal"),
+        ("with-python", &["--tool", "python"], "universal"),
+        ("with-node", &["--tool", "node"], "universal"),
+        ("with-bash", &["--tool", "bash"], "universal"),
+        ("tested", &["--profile", "aam"], "aam"),
+        ("served", &["--profile", "pmcp"], "pmcp"),
+        ("structured", &["--uasp"], "uasp"),
+    ] {
+        let mut arguments = vec!["init", name];
+        arguments.extend(more);
+        let made = run(&scratch, &arguments);
+        assert_eq!(made.code, 0, "{made:?}");
+        let found = run(&scratch, &["check", name, "--profile", profile, "--format", "json"]);
+        assert_eq!((found.code, &json(&found)["findings"]), (0, &serde_json::json!([])), "{name}: {}", found.stdout);
+    }
+    let all = run(&scratch, &["check", "--format", "json"]);
+    assert_eq!(json(&all)["summary"]["errors"], 0, "{}", all.stdout);
+}
+
+#[test]
+fn the_scaffolded_scripts_do_what_they_say() {
+    let scratch = Scratch::new();
+    run(&scratch, &["init", "with-bash", "--tool", "bash"]);
+    let mut child = Command::new("bash")
+        .arg(scratch.work().join("with-bash/scripts/main.sh"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("bash can be run");
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"{\"text\": \"hello  big world\"}\n").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "{\"words\": 3}\n");
+}
+
+#[test]
+fn names_no_host_takes_are_refused_with_a_better_one() {
+    let scratch = Scratch::new();
+    for (name, words) in [
+        ("PDF_Tools", "`pdf-tools`"),
+        ("claude-x", "reserved"),
+        ("1x", "a letter first"),
+        ("a--b", "`a-b`"),
+        ("../x", "no name"),
+    ] {
+        let found = run(&scratch, &["init", name]);
+        assert_eq!(found.code, 2, "{found:?}");
+        assert!(found.stderr.contains(words), "{found:?}");
+    }
+}
+
+#[test]
+fn an_existing_folder_is_left_alone() {
+    let scratch = Scratch::new();
+    scratch.write("mine/notes.txt", "x");
+    let found = run(&scratch, &["init", "mine"]);
+    assert_eq!(found.code, 2);
+    assert!(found.stderr.contains("exists already"), "{found:?}");
+}
+
+#[test]
+fn contradictory_flags_are_refused() {
+    let scratch = Scratch::new();
+    for flags in
+        [&["--tool", "python", "--uasp"][..], &["--profile", "pmcp", "--tool", "bash"], &["--profile", "aam", "--uasp"]]
+    {
+        let mut arguments = vec!["init", "x"];
+        arguments.extend(flags);
+        assert_eq!(run(&scratch, &arguments).code, 2, "{flags:?}");
+    }
+}

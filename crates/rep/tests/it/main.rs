@@ -1,0 +1,41 @@
+//! The command line through the real binary, in a scratch home.
+#![expect(clippy::disallowed_methods, reason = "tests touch the disk and start the binary")]
+
+mod bad_input;
+mod check;
+mod corpus;
+mod examples;
+mod explain;
+mod fix;
+mod hash;
+mod init;
+mod reference;
+mod tools;
+mod watch;
+
+use std::path::Path;
+
+use rep_fixture::{Run, Scratch};
+
+/// The binary under test.
+fn rep() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_rep"))
+}
+
+fn run(scratch: &Scratch, arguments: &[&str]) -> Run {
+    scratch.run(rep(), arguments)
+}
+
+fn json(run: &Run) -> serde_json::Value {
+    serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("no JSON ({error}): {run:?}"))
+}
+
+/// The rules a JSON report names, in order.
+fn rules(run: &Run) -> Vec<String> {
+    let report = json(run);
+    let findings = report["findings"].as_array().expect("a report has findings");
+    findings.iter().map(|finding| finding["rule"].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+/// A plain skill nothing is wrong with.
+const GOOD: &str = "---\nname: pdf\ndescription: Fills PDF forms. Use when the user brings a form to fill in.\n---\n\n# PDF\n\n1. Fill the form.\n";

@@ -1,0 +1,45 @@
+use rep_fixture::Scratch;
+
+use super::{json, run};
+
+#[test]
+fn tools_json_is_made_from_the_frontmatter_and_the_same_every_time() {
+    let scratch = Scratch::new();
+    run(&scratch, &["init", "counter", "--tool", "python"]);
+    let shown = json(&run(&scratch, &["tools", "counter", "--json"]));
+    assert_eq!(
+        (&shown["source"], &shown["stale"], &shown["tools"][0]["name"]),
+        (&"frontmatter".into(), &false.into(), &"count-words".into())
+    );
+    assert_eq!(run(&scratch, &["tools", "counter", "--write"]).code, 0);
+    let first = scratch.read("counter/tools.json");
+    assert_eq!(run(&scratch, &["tools", "counter", "--write"]).code, 0);
+    assert_eq!(scratch.read("counter/tools.json"), first);
+    assert_eq!(run(&scratch, &["check", "counter"]).stdout, "checked 1 skill: no findings\n");
+}
+
+#[test]
+fn a_stale_copy_is_told_and_mended() {
+    let scratch = Scratch::new();
+    run(&scratch, &["init", "counter", "--tool", "python"]);
+    run(&scratch, &["tools", "counter", "--write"]);
+    let stale = scratch.read("counter/tools.json").replace("Counts the words", "Counted words");
+    scratch.write("counter/tools.json", stale);
+    assert_eq!(json(&run(&scratch, &["tools", "counter", "--json"]))["stale"], true);
+    assert!(run(&scratch, &["check", "counter"]).stdout.contains("tools-json-stale"));
+    run(&scratch, &["tools", "counter", "--write"]);
+    assert_eq!(json(&run(&scratch, &["tools", "counter", "--json"]))["stale"], false);
+}
+
+#[test]
+fn a_skill_without_tools_has_none_to_write() {
+    let scratch = Scratch::new();
+    run(&scratch, &["init", "plain"]);
+    assert_eq!(
+        json(&run(&scratch, &["tools", "plain", "--json"])),
+        serde_json::json!({"source": "none", "stale": false, "tools": []})
+    );
+    let found = run(&scratch, &["tools", "plain", "--write"]);
+    assert_eq!(found.code, 2);
+    assert!(found.stderr.contains("declares no tools"), "{found:?}");
+}
