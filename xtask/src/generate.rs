@@ -96,9 +96,13 @@ fn requirements() -> String {
     out
 }
 
+/// Every command, in the order of the help.
+const COMMANDS: [&str; 9] =
+    ["init", "check", "explain", "validate", "read-properties", "to-prompt", "hash", "tools", "tour"];
+
 fn commands(root: &Path) -> Result<String, String> {
     let mut out = format!("{NOTE}# Commands\n\n```text\n{}```\n", help(root, &[])?);
-    for command in ["init", "check", "explain", "validate", "read-properties", "to-prompt", "hash", "tools", "tour"] {
+    for command in COMMANDS {
         out.push_str(&format!("\n## rep {command}\n\n```text\n{}```\n", help(root, &[command])?));
     }
     Ok(out)
