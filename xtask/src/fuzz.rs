@@ -15,7 +15,10 @@ const TARGETS: [&str; 3] = ["skill", "uasp", "yaml"];
 
 pub(crate) fn fuzz(root: &Path, seconds: &str) -> Result<(), String> {
     let folder = root.join("fuzz");
-    run(Command::new("cargo").args(["build", "--release", "--quiet"]).env("RUSTFLAGS", FLAGS).current_dir(&folder))?;
+    // With a target named, the flags reach the targets and not the build scripts, which lack the engine.
+    let host = host()?;
+    let build = ["build", "--release", "--quiet", "--target", &host];
+    run(Command::new("cargo").args(build).env("RUSTFLAGS", FLAGS).current_dir(&folder))?;
     for target in TARGETS {
         let seeds = root.join("target/fuzz").join(target);
         fs::create_dir_all(&seeds).map_err(|error| format!("{}: {error}", seeds.display()))?;
@@ -27,13 +30,20 @@ pub(crate) fn fuzz(root: &Path, seconds: &str) -> Result<(), String> {
             "-rss_limit_mb=2048".into(),
         ];
         let artifacts = format!("-artifact_prefix={}/", root.join("target/fuzz").display());
-        run(Command::new(folder.join("target/release").join(target))
+        run(Command::new(folder.join("target").join(&host).join("release").join(target))
             .args(limits)
             .arg(artifacts)
             .arg("-verbosity=0")
             .arg(&seeds))?;
     }
     Ok(())
+}
+
+/// The triple this machine compiles for.
+fn host() -> Result<String, String> {
+    let output = Command::new("rustc").arg("-vV").output().map_err(|error| format!("could not run rustc: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.lines().find_map(|line| line.strip_prefix("host: ")).map(str::to_owned).ok_or("rustc names no host".to_owned())
 }
 
 /// Puts the examples' main files where the fuzzer starts from.
