@@ -97,8 +97,22 @@ fn requirements() -> String {
 }
 
 /// Every command, in the order of the help.
-const COMMANDS: [&str; 9] =
-    ["init", "check", "explain", "validate", "read-properties", "to-prompt", "hash", "tools", "tour"];
+const COMMANDS: [&str; 14] = [
+    "init",
+    "check",
+    "explain",
+    "validate",
+    "read-properties",
+    "to-prompt",
+    "hash",
+    "tools",
+    "list",
+    "prompt",
+    "read",
+    "trust",
+    "untrust",
+    "tour",
+];
 
 fn commands(root: &Path) -> Result<String, String> {
     let mut out = format!("{NOTE}# Commands\n\n```text\n{}```\n", help(root, &[])?);

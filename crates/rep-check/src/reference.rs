@@ -297,7 +297,7 @@ pub fn prompt(skills: &[(String, String, String)]) -> String {
 }
 
 /// Escapes as Python's `html.escape` does, quotes too.
-fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {

@@ -11,6 +11,8 @@ pub(crate) enum Exit {
     Findings,
     /// The work could not be done: usage, unreadable input, broken configuration.
     Unable,
+    /// The policy refused.
+    Refused,
 }
 
 impl From<Exit> for ExitCode {
@@ -19,6 +21,7 @@ impl From<Exit> for ExitCode {
             Exit::Fine => 0,
             Exit::Findings => 1,
             Exit::Unable => 2,
+            Exit::Refused => 3,
         })
     }
 }
@@ -43,6 +46,11 @@ impl Failure {
         Self { exit: Exit::Unable, code, message: message.into(), hints: Vec::new(), is_json: false }
     }
 
+    /// Work that may not be done.
+    pub(crate) fn refused(code: &'static str, message: impl Into<String>) -> Self {
+        Self { exit: Exit::Refused, ..Self::unable(code, message) }
+    }
+
     /// Adds a remedy.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
@@ -56,8 +64,12 @@ impl Failure {
     }
 }
 
-impl From<crate::read::ReadError> for Failure {
-    fn from(error: crate::read::ReadError) -> Self {
-        Failure::unable("UNREADABLE", error.to_string())
+impl From<rep_library::LibraryError> for Failure {
+    fn from(error: rep_library::LibraryError) -> Self {
+        let failure = Failure::unable("UNREADABLE", error.to_string());
+        match error.hint() {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
     }
 }

@@ -1,15 +1,14 @@
 //! The command line: the only room that prints, exits, reads arguments, environment, clock and disk.
 //!
 //! A command is one file in `commands/`: an `Args` whose doc comment is its help, and a `run`
-//! that decides in the libraries and prints here. Reading skill folders lives in `read` and
-//! `find`, writing in `write`.
+//! that decides in the libraries and prints here. Reading skill folders is
+//! the business of `rep-library`; writing lives in `write`.
 #![expect(clippy::disallowed_methods, reason = "this room touches the disk and the environment for all others")]
 
 mod commands;
 mod exit;
-mod find;
+mod library;
 mod output;
-mod read;
 mod settings;
 mod write;
 
@@ -50,6 +49,11 @@ enum Command {
     ToPrompt(commands::to_prompt::Args),
     Hash(commands::hash::Args),
     Tools(commands::tools::Args),
+    List(commands::list::Args),
+    Prompt(commands::prompt::Args),
+    Read(commands::read::Args),
+    Trust(commands::trust::TrustArgs),
+    Untrust(commands::trust::UntrustArgs),
     Tour(commands::tour::Args),
 }
 
@@ -85,6 +89,11 @@ fn dispatch(command: Command, output: &mut Output) -> Result<Exit, Failure> {
         Command::ToPrompt(args) => commands::to_prompt::run(&args, output),
         Command::Hash(args) => commands::hash::run(&args, output),
         Command::Tools(args) => commands::tools::run(&args, output),
+        Command::List(args) => commands::list::run(&args, output),
+        Command::Prompt(args) => commands::prompt::run(&args, output),
+        Command::Read(args) => commands::read::run(&args, output),
+        Command::Trust(args) => commands::trust::trust(&args, output),
+        Command::Untrust(args) => commands::trust::untrust(&args, output),
         Command::Tour(args) => commands::tour::run(&args, output),
     }
 }

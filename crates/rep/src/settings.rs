@@ -13,11 +13,11 @@
 use std::path::{Path, PathBuf};
 
 use rep_check::{Level, Options, Profile, nearest, rule};
+use rep_library::read;
 use rep_model::yaml::{self, Entry, Node, core};
 use rep_model::{Source, Span};
 
 use crate::exit::Failure;
-use crate::read;
 
 const NAME: &str = "rep.yaml";
 const BYTES_MAX: u64 = 256 * 1024;
@@ -26,7 +26,7 @@ const BYTES_MAX: u64 = 256 * 1024;
 pub(crate) fn load(given: Option<&Path>, folder: &Path) -> Result<Options, Failure> {
     let Some(path) = given.map(Path::to_owned).or_else(|| search(folder)) else { return Ok(Options::default()) };
     let text = read::text(&path, BYTES_MAX)?;
-    let shown = crate::find::shown(path.strip_prefix(folder).unwrap_or(&path));
+    let shown = rep_library::find::shown(path.strip_prefix(folder).unwrap_or(&path));
     Reader { source: Source::new(text), shown }.options()
 }
 

@@ -2,14 +2,15 @@
 
 use std::path::PathBuf;
 
+use rep_library::read;
 use rep_model::yaml::{Node, Value};
 use rep_model::{Skill, Span, UaspFile, hash};
 use serde_json::json;
 
 use crate::exit::{Exit, Failure};
-use crate::find::{self, Found};
 use crate::output::Output;
-use crate::{read, write};
+use crate::write;
+use rep_library::find::{self, Found};
 
 /// Compute the content version of a UASP file
 #[derive(clap::Args)]

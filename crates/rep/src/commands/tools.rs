@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use rep_check::tools;
+use rep_library::{find, read};
 use rep_model::Skill;
 use serde_json::json;
 
 use crate::exit::{Exit, Failure};
-use crate::find;
 use crate::output::Output;
-use crate::{read, write};
+use crate::write;
 
 /// Show the effective tools of a skill, or regenerate its tools.json
 #[derive(clap::Args)]

@@ -6,9 +6,9 @@ use rep_check::reference;
 use rep_model::Skill;
 
 use crate::exit::{Exit, Failure};
-use crate::find::shown;
 use crate::output::Output;
-use crate::read::{self, Extent};
+use rep_library::find::shown;
+use rep_library::read::{self, Extent};
 
 /// Validate a skill as the reference tool `skills-ref` does
 #[derive(clap::Args)]

@@ -66,7 +66,22 @@ fn the_tour_runs_to_its_end_and_leaves_nothing_behind() {
 #[test]
 fn every_command_has_help_with_an_example() {
     let scratch = Scratch::new();
-    for command in ["init", "check", "explain", "validate", "read-properties", "to-prompt", "hash", "tools", "tour"] {
+    for command in [
+        "init",
+        "check",
+        "explain",
+        "validate",
+        "read-properties",
+        "to-prompt",
+        "hash",
+        "tools",
+        "list",
+        "prompt",
+        "read",
+        "trust",
+        "untrust",
+        "tour",
+    ] {
         let found = run(&scratch, &[command, "--help"]);
         assert_eq!(found.code, 0);
         assert!(

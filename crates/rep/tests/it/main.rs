@@ -9,6 +9,7 @@ mod explain;
 mod fix;
 mod hash;
 mod init;
+mod library;
 mod reference;
 mod tools;
 mod watch;

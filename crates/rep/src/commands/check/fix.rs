@@ -10,9 +10,9 @@ use similar::TextDiff;
 
 use super::run;
 use crate::exit::{Exit, Failure};
-use crate::find::Found;
 use crate::output::Output;
 use crate::write;
+use rep_library::find::Found;
 
 /// How often a file is mended and looked at again before giving up.
 const ROUNDS_MAX: usize = 10;

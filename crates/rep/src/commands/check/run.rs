@@ -10,9 +10,9 @@ use rep_check::{Options, Report, SkillReport};
 use rep_model::{Fault, Skill, SkillTree};
 
 use crate::exit::Failure;
-use crate::find::{self, Found};
 use crate::output::Output;
-use crate::read::{self, Extent};
+use rep_library::find::{self, Found};
+use rep_library::read::{self, Extent};
 
 /// Checks every skill below the paths.
 pub(super) fn check(paths: &[PathBuf], options: &Options, output: &mut Output) -> Result<Report, Failure> {
@@ -83,7 +83,7 @@ pub(super) fn on_all_cores<T: Send>(
             match (walked, &mut outcome) {
                 (Ok(left_out), Ok(all)) => all.extend(left_out),
                 (Err(failure), _) => {
-                    outcome = Err(failure);
+                    outcome = Err(failure.into());
                     break;
                 }
                 (Ok(_), Err(_)) => {}

@@ -10,8 +10,10 @@ use std::path::{Path, PathBuf};
 
 use rep_model::{Content, Entry, Leads, SkillTree, uasp};
 
+use crate::error::{LibraryError, words};
+
 /// The largest SKILL.md, UASP file or tools.json that is read.
-pub(crate) const MAIN_BYTES_MAX: u64 = 8 * 1024 * 1024;
+pub const MAIN_BYTES_MAX: u64 = 8 * 1024 * 1024;
 /// The largest other text file that is read.
 const TEXT_BYTES_MAX: u64 = 1024 * 1024;
 /// What is read of one skill altogether.
@@ -21,43 +23,30 @@ const ENTRIES_MAX: usize = 20_000;
 /// The deepest folder that is listed.
 const DEPTH_MAX: usize = 16;
 
-/// A folder or file could not be read.
-#[derive(Debug, thiserror::Error)]
-#[error("could not {action} `{}`: {source}", path.display())]
-pub(crate) struct ReadError {
-    action: &'static str,
-    path: PathBuf,
-    source: io::Error,
-}
-
-impl ReadError {
-    pub(crate) fn new(action: &'static str, path: &Path, source: io::Error) -> Self {
-        Self { action, path: path.to_owned(), source }
-    }
-}
-
 /// How much of a skill to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Extent {
+pub enum Extent {
     /// Only SKILL.md.
     Manifest,
     /// The whole folder: every name, and every text file.
     Folder,
+    /// Every name and no bytes.
+    Names,
 }
 
 /// Reads a skill folder. `shown` is how the user knows it.
-pub(crate) fn folder(path: &Path, shown: &str, extent: Extent) -> Result<SkillTree, ReadError> {
+pub fn folder(path: &Path, shown: &str, extent: Extent) -> Result<SkillTree, LibraryError> {
     let mut tree = SkillTree { shown: shown.to_owned(), folder: folder_name(path), ..SkillTree::default() };
-    let mut reader = Reader { root: path, real_root: None, tree: &mut tree, budget: SKILL_BYTES_MAX };
+    let mut reader = Reader { root: path, real_root: None, tree: &mut tree, budget: SKILL_BYTES_MAX, extent };
     match extent {
         Extent::Manifest => reader.manifest_only(),
-        Extent::Folder => reader.walk()?,
+        Extent::Folder | Extent::Names => reader.walk()?,
     }
     Ok(tree)
 }
 
 /// Reads a lone `*.uasp.yaml`.
-pub(crate) fn lone_file(path: &Path, shown: &str) -> SkillTree {
+pub fn lone_file(path: &Path, shown: &str) -> SkillTree {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let parent = shown.strip_suffix(&name).unwrap_or("").trim_end_matches('/');
     let folder = folder_name(path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new(".")));
@@ -68,7 +57,7 @@ pub(crate) fn lone_file(path: &Path, shown: &str) -> SkillTree {
 }
 
 /// The folder's own name: as given where it ends in one, resolved for `.` and `..`.
-pub(crate) fn folder_name(path: &Path) -> String {
+pub fn folder_name(path: &Path) -> String {
     let given = path.file_name().map(|name| name.to_string_lossy().into_owned());
     given.filter(|_| !path.ends_with("..")).unwrap_or_else(|| {
         let real = fs::canonicalize(path).ok();
@@ -81,6 +70,7 @@ struct Reader<'a> {
     real_root: Option<PathBuf>,
     tree: &'a mut SkillTree,
     budget: u64,
+    extent: Extent,
 }
 
 impl Reader<'_> {
@@ -94,12 +84,12 @@ impl Reader<'_> {
         }
     }
 
-    fn walk(&mut self) -> Result<(), ReadError> {
+    fn walk(&mut self) -> Result<(), LibraryError> {
         let mut open = vec![(self.root.to_owned(), String::new(), 0)];
         while let Some((folder, prefix, depth)) = open.pop() {
             let listing = match fs::read_dir(&folder) {
                 Ok(listing) => listing,
-                Err(error) if depth == 0 => return Err(ReadError::new("read the folder", &folder, error)),
+                Err(error) if depth == 0 => return Err(LibraryError::new("read the folder", &folder, error)),
                 Err(error) => {
                     let content = Content::Unreadable(error.to_string());
                     let entry = Entry::File { size_bytes: 0, is_executable: false, content };
@@ -168,6 +158,9 @@ impl Reader<'_> {
 
     /// How many bytes of a file are worth reading; `None` for none.
     fn bytes_wanted(&self, relative: &str) -> Option<u64> {
+        if self.extent == Extent::Names {
+            return None;
+        }
         if is_main(relative) {
             return Some(MAIN_BYTES_MAX);
         }
@@ -186,7 +179,7 @@ impl Reader<'_> {
             },
         };
         let mut content = Content::NotRead;
-        if is_main(relative) && leads != Leads::Nowhere {
+        if is_main(relative) && leads != Leads::Nowhere && self.extent != Extent::Names {
             match read_file(path, MAIN_BYTES_MAX).0 {
                 Entry::File { content: read, .. } => content = read,
                 other => return other,
@@ -268,19 +261,17 @@ fn read_file(path: &Path, most: u64) -> (Entry, u64) {
     }
 }
 
-/// The system's words without its error number.
-fn words(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_lowercase()
+/// Reads a text file of at most so many bytes.
+pub fn text(path: &Path, most: u64) -> Result<String, LibraryError> {
+    let fail = |_| LibraryError::new("read", path, io::Error::other("it is not UTF-8"));
+    String::from_utf8(bytes(path, most)?).map_err(fail)
 }
 
-/// Reads a small text file of ours, such as the settings.
-pub(crate) fn text(path: &Path, most: u64) -> Result<String, ReadError> {
-    let fail = |error: io::Error| ReadError::new("read", path, error);
+/// Reads a regular file of at most so many bytes, without ever waiting for a pipe.
+pub fn bytes(path: &Path, most: u64) -> Result<Vec<u8>, LibraryError> {
+    let fail = |error: io::Error| LibraryError::new("read", path, error);
     match read_file(path, most).0 {
-        Entry::File { content: Content::Bytes(bytes), .. } => {
-            String::from_utf8(bytes).map_err(|_| fail(io::Error::other("it is not UTF-8")))
-        }
+        Entry::File { content: Content::Bytes(bytes), .. } => Ok(bytes),
         Entry::File { content: Content::Unreadable(reason), .. } => Err(fail(io::Error::other(reason))),
         Entry::File { content: Content::TooLarge(limit), .. } => {
             Err(fail(io::Error::other(format!("it is larger than {limit} bytes"))))

@@ -6,18 +6,17 @@ use std::path::{Path, PathBuf};
 
 use rep_model::uasp;
 
-use crate::exit::Failure;
-use crate::read::ReadError;
+use crate::error::LibraryError;
 
 /// Where a skill is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Found {
+pub struct Found {
     /// As the user knows it.
-    pub(crate) shown: String,
+    pub shown: String,
     /// The folder, or the lone file.
-    pub(crate) path: PathBuf,
+    pub path: PathBuf,
     /// Whether the skill is a lone `*.uasp.yaml`.
-    pub(crate) is_lone_file: bool,
+    pub is_lone_file: bool,
 }
 
 /// The deepest folder that is searched.
@@ -27,18 +26,18 @@ const FOLDERS_MAX: usize = 500_000;
 
 /// Finds skills below a path given by the user and hands each to `take` as soon as it is found.
 /// A folder without any is itself taken, so that its lack is reported. Returns what was left out.
-pub(crate) fn skills(path: &Path, mut take: impl FnMut(Found)) -> Result<Vec<String>, Failure> {
+pub fn skills(path: &Path, mut take: impl FnMut(Found)) -> Result<Vec<String>, LibraryError> {
     let shown = shown(path);
     let metadata = fs::metadata(path).map_err(|error| {
-        Failure::from(ReadError::new("find", path, error))
-            .hint("give a skill folder, a SKILL.md, a `*.uasp.yaml`, or a folder above them")
+        let hint = "give a skill folder, a SKILL.md, a `*.uasp.yaml`, or a folder above them";
+        LibraryError::new("find", path, error).hinting(hint)
     })?;
     if !metadata.is_dir() {
         take(of_file(path, &shown)?);
         return Ok(Vec::new());
     }
     let mut walk = Walk { root: path, left_out: Vec::new(), followed: BTreeSet::new(), folders: 0, found: 0 };
-    let listing = fs::read_dir(path).map_err(|error| ReadError::new("read the folder", path, error))?;
+    let listing = fs::read_dir(path).map_err(|error| LibraryError::new("read the folder", path, error))?;
     drop(listing);
     walk.run(path.to_owned(), &shown, &mut take);
     if walk.found == 0 {
@@ -48,7 +47,7 @@ pub(crate) fn skills(path: &Path, mut take: impl FnMut(Found)) -> Result<Vec<Str
 }
 
 /// The skill a file stands for.
-fn of_file(path: &Path, shown: &str) -> Result<Found, Failure> {
+fn of_file(path: &Path, shown: &str) -> Result<Found, LibraryError> {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     if name.ends_with(uasp::SUFFIX) {
         return Ok(Found { shown: shown.to_owned(), path: path.to_owned(), is_lone_file: true });
@@ -57,13 +56,12 @@ fn of_file(path: &Path, shown: &str) -> Result<Found, Failure> {
         let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         return Ok(Found { shown: self::shown(folder), path: folder.to_owned(), is_lone_file: false });
     }
-    let failure =
-        Failure::unable("NOT_A_SKILL", format!("`{shown}` is neither a folder, a SKILL.md nor a `*.uasp.yaml`"));
-    Err(failure.hint("give the skill's folder"))
+    let error = std::io::Error::other("it is neither a folder, a SKILL.md nor a `*.uasp.yaml`");
+    Err(LibraryError::new("read a skill from", path, error).hinting("give the skill's folder"))
 }
 
 /// A path as the user knows it: as given, without `./` and doubled or trailing slashes.
-pub(crate) fn shown(path: &Path) -> String {
+pub fn shown(path: &Path) -> String {
     let text = path.to_string_lossy();
     let parts: Vec<&str> = text.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
     match (text.starts_with('/'), parts.is_empty()) {

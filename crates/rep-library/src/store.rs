@@ -1,0 +1,211 @@
+//! What the user decided about skills: which folders are trusted, which skills are switched off.
+//!
+//! Kept per user in one small JSON file, replaced atomically. A trusted folder is bound to its
+//! real path and to the content digest of each skill in it: a skill that changed since is
+//! untrusted again.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::LibraryError;
+
+/// The version of the file's form. A newer one is refused, so that nothing is lost by writing it back.
+const VERSION: u64 = 1;
+const BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+/// The decisions of one user.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Decisions {
+    /// Trusted folders: real path → skill folder relative to it → digest.
+    trusted: BTreeMap<String, BTreeMap<String, String>>,
+    /// Skills switched off: project path, or `*` for the user everywhere → names.
+    disabled: BTreeMap<String, Vec<String>>,
+}
+
+/// Where a skill is switched off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach<'a> {
+    /// In one project.
+    Project(&'a Path),
+    /// Everywhere.
+    User,
+}
+
+impl Reach<'_> {
+    fn key(self) -> String {
+        match self {
+            Reach::Project(path) => real(path),
+            Reach::User => "*".to_owned(),
+        }
+    }
+}
+
+/// Whether a skill of a project is trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// Its folder is trusted and it has not changed.
+    Trusted,
+    /// It changed, or came, since its folder was trusted.
+    Changed,
+    /// Nobody trusted its folder.
+    Never,
+}
+
+impl Decisions {
+    /// Reads the decisions; none where there is no file yet.
+    pub fn read(file: &Path) -> Result<Self, LibraryError> {
+        if !file.exists() {
+            return Ok(Self::default());
+        }
+        let text = crate::read::text(file, BYTES_MAX)?;
+        let broken = |words: &str| {
+            LibraryError::new("read the decisions in", file, io::Error::other(words.to_owned()))
+                .hinting("mend or remove the file; trust and switches are then as if never given")
+        };
+        let value: Value = serde_json::from_str(&text).map_err(|error| broken(&format!("it is no JSON: {error}")))?;
+        if value.get("version").and_then(Value::as_u64).is_none_or(|version| version > VERSION) {
+            return Err(broken("it was written by a newer rep"));
+        }
+        let texts = |value: &Value| -> BTreeMap<String, String> {
+            let map = value.as_object().into_iter().flatten();
+            map.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect()
+        };
+        let section = |name: &str| value.get(name).and_then(Value::as_object).cloned().unwrap_or_default();
+        Ok(Self {
+            trusted: section("trusted").iter().map(|(path, skills)| (path.clone(), texts(skills))).collect(),
+            disabled: section("disabled")
+                .iter()
+                .map(|(path, names)| {
+                    let names = names.as_array().into_iter().flatten().filter_map(Value::as_str);
+                    (path.clone(), names.map(str::to_owned).collect())
+                })
+                .collect(),
+        })
+    }
+
+    /// Writes the decisions, readable by their owner only.
+    pub fn write(&self, file: &Path) -> Result<(), LibraryError> {
+        let value = json!({ "version": VERSION, "trusted": self.trusted, "disabled": self.disabled });
+        let failed = |error: io::Error| LibraryError::new("write", file, error);
+        let folder = file.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(folder).map_err(failed)?;
+        let mut temporary = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+        temporary.write_all(format!("{value:#}\n").as_bytes()).map_err(failed)?;
+        temporary.as_file().sync_all().map_err(failed)?;
+        temporary.persist(file).map_err(|error| failed(error.error))?;
+        Ok(())
+    }
+
+    /// Trusts a folder with the skills it holds: their folders relative to it, and their digests.
+    pub fn trust(&mut self, folder: &Path, skills: BTreeMap<String, String>) {
+        self.trusted.insert(real(folder), skills);
+    }
+
+    /// Takes trust back. Says whether there was any.
+    pub fn untrust(&mut self, folder: &Path) -> bool {
+        self.trusted.remove(&real(folder)).is_some()
+    }
+
+    /// Whether a skill folder inside a project is trusted.
+    pub fn of(&self, project: &Path, skill: &Path, digest: impl FnOnce() -> String) -> Trust {
+        let Some(skills) = self.trusted.get(&real(project)) else { return Trust::Never };
+        match skills.get(&inside(project, skill)) {
+            Some(known) if *known == digest() => Trust::Trusted,
+            _ => Trust::Changed,
+        }
+    }
+
+    /// Switches a skill off. Says whether it was on.
+    pub fn disable(&mut self, reach: Reach<'_>, name: &str) -> bool {
+        let names = self.disabled.entry(reach.key()).or_default();
+        if names.iter().any(|known| known == name) {
+            return false;
+        }
+        names.push(name.to_owned());
+        names.sort();
+        true
+    }
+
+    /// Switches a skill on again. Says whether it was off.
+    pub fn enable(&mut self, reach: Reach<'_>, name: &str) -> bool {
+        let Some(names) = self.disabled.get_mut(&reach.key()) else { return false };
+        let before = names.len();
+        names.retain(|known| known != name);
+        let is_changed = names.len() < before;
+        self.disabled.retain(|_, names| !names.is_empty());
+        is_changed
+    }
+
+    /// Whether a skill is switched off in a project or everywhere, and where.
+    pub fn disabled(&self, project: Option<&Path>, name: &str) -> Option<&'static str> {
+        let has = |key: &str| self.disabled.get(key).is_some_and(|names| names.iter().any(|known| known == name));
+        if project.is_some_and(|project| has(&real(project))) {
+            Some("in this project")
+        } else if has("*") {
+            Some("for this user")
+        } else {
+            None
+        }
+    }
+}
+
+fn real(path: &Path) -> String {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()).to_string_lossy().into_owned()
+}
+
+/// A skill's folder relative to the project that holds it, both resolved.
+pub fn inside(project: &Path, skill: &Path) -> String {
+    let (project, skill) = (PathBuf::from(real(project)), PathBuf::from(real(skill)));
+    skill.strip_prefix(&project).unwrap_or(&skill).to_string_lossy().into_owned()
+}
+
+/// The digest of everything in a skill's folder: names, kinds, modes and bytes, in order.
+pub fn digest(folder: &Path) -> String {
+    let mut hasher = Sha256::new();
+    let mut open = vec![(folder.to_owned(), String::new(), 0)];
+    let mut files: BTreeMap<String, PathBuf> = BTreeMap::new();
+    while let Some((path, prefix, depth)) = open.pop() {
+        for entry in fs::read_dir(&path).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let relative = if prefix.is_empty() { name.clone() } else { format!("{prefix}/{name}") };
+            let Ok(kind) = entry.file_type() else { continue };
+            if kind.is_dir() && depth < 16 && name != ".git" {
+                open.push((entry.path(), relative, depth + 1));
+            } else if !kind.is_dir() {
+                files.insert(relative, entry.path());
+            }
+        }
+    }
+    for (relative, path) in files {
+        hasher.update((relative.len() as u64).to_le_bytes());
+        hasher.update(relative.as_bytes());
+        let part = file_digest(&path);
+        hasher.update(part.as_bytes());
+    }
+    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn file_digest(path: &Path) -> String {
+    if let Ok(target) = fs::read_link(path) {
+        return format!("link {}", target.display());
+    }
+    // Only a regular file is opened: a pipe would wait for ever.
+    if !fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file()) {
+        return "irregular".to_owned();
+    }
+    let Ok(mut file) = fs::File::open(path) else { return "unreadable".to_owned() };
+    let mut hasher = Sha256::new();
+    let mut chunk = vec![0; 64 * 1024];
+    while let Ok(count) = io::Read::read(&mut file, &mut chunk) {
+        if count == 0 {
+            break;
+        }
+        hasher.update(&chunk[..count]);
+    }
+    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,86 @@
+//! `rep list`: which skills there are, and which copy wins.
+
+use anstyle::{AnsiColor, Style};
+use rep_check::render::json_finding;
+use rep_library::{Catalog, CatalogEntry, Status};
+use serde_json::{Value, json};
+
+use crate::exit::{Exit, Failure};
+use crate::library::LibraryArgs;
+use crate::output::Output;
+
+/// List the skills there are, and which copy of each wins
+#[derive(clap::Args)]
+#[command(
+    after_help = "Looked for in this order, the first winning: the administrator's folders; the project's skills, .claude/skills, .github/skills, .agents/skills and other hosts' folders, also nested in a monorepo; the same in your home. Packages (.agent-packages, plugins) are called `package:skill`. A project's skills are `untrusted` until you `rep trust` it.\n\nExamples:\n  rep list\n  rep list --path skills --json\n  rep list --precedence claude-code"
+)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    library: LibraryArgs,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+    let catalog = args.library.discover(output).map_err(|failure| failure.json(args.json))?;
+    if args.json {
+        let skills: Vec<Value> = catalog.entries.iter().map(|entry| value(&catalog, entry)).collect();
+        output.data(&format!("{:#}\n", json!({ "skills": skills })));
+        return Ok(Exit::Fine);
+    }
+    if catalog.entries.is_empty() {
+        output.say("no skills found; `rep init NAME` makes one");
+        return Ok(Exit::Fine);
+    }
+    let width = catalog.entries.iter().map(|entry| entry.qualified_name.chars().count()).max().unwrap_or(0).min(40);
+    let mut text = String::new();
+    for entry in &catalog.entries {
+        text.push_str(&line(entry, width, output));
+    }
+    output.data(&text);
+    let count = |status: Status| catalog.entries.iter().filter(|entry| entry.status == status).count();
+    let all = [Status::Active, Status::Hidden, Status::Shadowed, Status::Invalid, Status::Untrusted, Status::Disabled];
+    let parts: Vec<String> = all
+        .into_iter()
+        .filter(|status| count(*status) > 0)
+        .map(|status| format!("{} {}", count(status), status.name()))
+        .collect();
+    output.say(&parts.join(", "));
+    Ok(Exit::Fine)
+}
+
+fn line(entry: &CatalogEntry, width: usize, output: &Output) -> String {
+    let style = match entry.status {
+        Status::Active => AnsiColor::Green.on_default(),
+        Status::Hidden | Status::Disabled | Status::Shadowed => Style::new().dimmed(),
+        Status::Untrusted => AnsiColor::Yellow.on_default(),
+        Status::Invalid => AnsiColor::Red.on_default(),
+    };
+    let name = output.styled(Style::new().bold(), &format!("{:width$}", entry.qualified_name));
+    let status = output.styled(style, &format!("{:9}", entry.status.name()));
+    let about = if entry.reason.is_empty() { shortened(&entry.description) } else { entry.reason.clone() };
+    format!("{name}  {status}  {:8}  {about}\n", entry.scope.name())
+}
+
+fn shortened(text: &str) -> String {
+    let flat: Vec<&str> = text.split_whitespace().collect();
+    let flat = flat.join(" ");
+    if flat.chars().count() <= 80 { flat } else { format!("{}…", flat.chars().take(79).collect::<String>()) }
+}
+
+fn value(catalog: &Catalog, entry: &CatalogEntry) -> Value {
+    let winner = entry.shadowed_by.and_then(|index| catalog.entries.get(index));
+    json!({
+        "name": entry.name,
+        "qualified_name": entry.qualified_name,
+        "description": entry.description,
+        "scope": entry.scope.name(),
+        "location": entry.location,
+        "status": entry.status.name(),
+        "reason": entry.reason,
+        "shadowed_by": winner.map(|winner| &winner.location),
+        "user_invocable": entry.is_user_invocable,
+        "findings": entry.findings.iter().map(json_finding).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,214 @@
+//! Discovery, precedence, trust and disclosure through the binary.
+
+use std::os::unix::fs::symlink;
+use std::process::Command;
+
+use rep_fixture::Scratch;
+use serde_json::Value;
+
+use super::{GOOD, json, run};
+
+/// A scratch with a project, a home and an administrator's folder.
+fn skill(scratch: &Scratch, path: &str) {
+    let name = path.rsplit('/').next().expect("a path has a last part");
+    scratch.write(&format!("{path}/SKILL.md"), GOOD.replace("name: pdf\n", &format!("name: {name}\n")));
+}
+
+fn list(scratch: &Scratch, more: &[&str]) -> Value {
+    let mut arguments = vec!["list", "--project", "proj", "--home", "home", "--managed", "managed", "--json"];
+    arguments.extend(more);
+    json(&run(scratch, &arguments))
+}
+
+/// Status and scope of every copy of a name, in order.
+fn copies(listing: &Value, name: &str) -> Vec<(String, String)> {
+    let skills = listing["skills"].as_array().expect("a listing has skills");
+    let word = |skill: &Value, field: &str| skill[field].as_str().unwrap_or_default().to_owned();
+    skills
+        .iter()
+        .filter(|skill| skill["qualified_name"] == name)
+        .map(|skill| (word(skill, "status"), word(skill, "scope")))
+        .collect()
+}
+
+fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
+    expected.iter().map(|(status, scope)| ((*status).to_owned(), (*scope).to_owned())).collect()
+}
+
+#[test]
+fn managed_wins_over_project_wins_over_personal() {
+    let scratch = Scratch::new();
+    for path in [
+        "home/.claude/skills/x",
+        "proj/.claude/skills/x",
+        "managed/x",
+        "home/.agents/skills/y",
+        "proj/.agents/skills/y",
+    ] {
+        skill(&scratch, path);
+    }
+    let listing = list(&scratch, &["--trust"]);
+    assert_eq!(
+        copies(&listing, "x"),
+        pairs(&[("active", "managed"), ("shadowed", "project"), ("shadowed", "personal")])
+    );
+    assert_eq!(copies(&listing, "y"), pairs(&[("active", "project"), ("shadowed", "personal")]));
+    let listing = list(&scratch, &["--trust", "--precedence", "claude-code"]);
+    assert_eq!(copies(&listing, "y"), pairs(&[("active", "personal"), ("shadowed", "project")]));
+    let shadowed =
+        &listing["skills"].as_array().unwrap().iter().find(|skill| skill["status"] == "shadowed").unwrap().clone();
+    assert!(
+        shadowed["reason"].as_str().unwrap().contains("win over") && shadowed["shadowed_by"].is_string(),
+        "{shadowed}"
+    );
+}
+
+#[test]
+fn packages_are_namespaced_and_never_clash() {
+    let scratch = Scratch::new();
+    skill(&scratch, "proj/.agent-packages/code-review/skills/x");
+    skill(&scratch, "home/.claude/plugins/tidy/skills/x");
+    scratch.write("home/.claude/plugins/tidy/.claude-plugin/plugin.json", "{\"name\": \"tidy-up\"}");
+    skill(&scratch, "proj/skills/x");
+    let listing = list(&scratch, &["--trust"]);
+    for name in ["x", "code-review:x", "tidy-up:x"] {
+        assert_eq!(copies(&listing, name).len(), 1, "{name} in {listing}");
+        assert_eq!(copies(&listing, name)[0].0, "active");
+    }
+}
+
+#[test]
+fn nested_folders_of_a_monorepo_are_found_and_ignored_trees_are_not() {
+    let scratch = Scratch::new();
+    scratch.write("proj/.gitignore", "build/\n");
+    for path in [
+        "proj/packages/web/.claude/skills/web",
+        "proj/build/x/.claude/skills/built",
+        "proj/node_modules/p/.claude/skills/dep",
+    ] {
+        skill(&scratch, path);
+    }
+    let listing = list(&scratch, &["--trust"]);
+    assert_eq!(copies(&listing, "web").len(), 1);
+    assert_eq!(copies(&listing, "built").len() + copies(&listing, "dep").len(), 0, "{listing}");
+}
+
+#[test]
+fn a_project_is_untrusted_until_trusted_and_a_changed_skill_is_untrusted_again() {
+    let scratch = Scratch::new();
+    skill(&scratch, "proj/.claude/skills/x");
+    skill(&scratch, "proj/.claude/skills/y");
+    skill(&scratch, "home/.claude/skills/z");
+    let status = |name: &str| copies(&list(&scratch, &[]), name)[0].0.clone();
+    assert_eq!((status("x"), status("z")), ("untrusted".to_owned(), "active".to_owned()));
+    let told = run(&scratch, &["prompt", "--project", "proj", "--home", "home", "--managed", "managed"]);
+    assert!(told.stdout.contains("<name>z</name>") && !told.stdout.contains("<name>x</name>"), "{told:?}");
+    let read = run(&scratch, &["read", "x", "--project", "proj", "--home", "home", "--managed", "managed"]);
+    assert_eq!(read.code, 2);
+    assert!(read.stderr.contains("not trusted"), "{read:?}");
+    let trusted = run(&scratch, &["trust", "proj"]);
+    assert_eq!(trusted.code, 0, "{trusted:?}");
+    assert_eq!((status("x"), status("y")), ("active".to_owned(), "active".to_owned()));
+    scratch.write("proj/.claude/skills/x/scripts/new.sh", "#!/bin/sh\n");
+    assert_eq!((status("x"), status("y")), ("untrusted".to_owned(), "active".to_owned()));
+    skill(&scratch, "proj/.claude/skills/late");
+    assert_eq!(status("late"), "untrusted");
+    assert_eq!(run(&scratch, &["untrust", "proj"]).code, 0);
+    assert_eq!(status("y"), "untrusted");
+}
+
+#[test]
+fn an_untrusted_copy_does_not_shadow_a_trusted_one() {
+    let scratch = Scratch::new();
+    skill(&scratch, "proj/.claude/skills/x");
+    skill(&scratch, "home/.claude/skills/x");
+    assert_eq!(copies(&list(&scratch, &[]), "x"), pairs(&[("active", "personal"), ("untrusted", "project")]));
+}
+
+#[test]
+fn opted_out_skills_are_hidden_from_the_model_and_open_to_people() {
+    let scratch = Scratch::new();
+    scratch.write("lib/h/SKILL.md", GOOD.replace("name: pdf\n", "name: h\ndisable-model-invocation: true\n"));
+    let listing = json(&run(&scratch, &["list", "--path", "lib", "--json"]));
+    assert_eq!(listing["skills"][0]["status"], "hidden");
+    assert_eq!(run(&scratch, &["prompt", "--path", "lib"]).stdout, "");
+    assert!(run(&scratch, &["read", "h", "--path", "lib"]).stdout.starts_with("<skill_content name=\"h\">\n# PDF"));
+}
+
+#[test]
+fn the_catalogue_has_four_styles() {
+    let scratch = Scratch::new();
+    scratch.write("lib/pdf/SKILL.md", GOOD.replace("Fills", "Fills <all> &"));
+    let styled = |style: &str, more: &[&str]| {
+        let mut arguments = vec!["prompt", "--path", "lib", "--style", style];
+        arguments.extend(more);
+        run(&scratch, &arguments).stdout
+    };
+    let xml = styled("xml", &["--no-location"]);
+    let expected = "<available_skills>\n  <skill>\n    <name>pdf</name>\n    <description>Fills &lt;all&gt; &amp; PDF forms. Use when the user brings a form to fill in.</description>\n  </skill>\n</available_skills>\n";
+    assert_eq!(xml, expected);
+    assert!(styled("xml", &[]).contains("/lib/pdf/SKILL.md</location>"));
+    assert!(styled("markdown", &["--no-location"]).starts_with("- **pdf**: Fills <all>"));
+    let value: Value = serde_json::from_str(&styled("json", &[])).unwrap();
+    assert_eq!(value["skills"][0]["name"], "pdf");
+    let value: Value = serde_json::from_str(&styled("manifest", &[])).unwrap();
+    assert_eq!(value["loaded_skills"][0]["query_endpoint"], "skill:pdf");
+}
+
+#[test]
+fn files_are_given_out_from_inside_the_skill_only() {
+    let scratch = Scratch::new();
+    scratch.write("lib/pdf/SKILL.md", GOOD);
+    scratch.write("lib/pdf/references/a.md", "inside\n");
+    scratch.write("lib/secret.txt", "outside\n");
+    symlink("../secret.txt", scratch.work().join("lib/pdf/link.txt")).unwrap();
+    let read = |file: &str| run(&scratch, &["read", "pdf", file, "--path", "lib"]);
+    assert_eq!(read("references/a.md").stdout, "inside\n");
+    assert_eq!(read("./references/../references/a.md").stdout, "inside\n");
+    for outside in ["../secret.txt", "/etc/hostname", "link.txt", "references/../../secret.txt"] {
+        let found = read(outside);
+        assert_eq!((found.code, found.stdout.as_str()), (3, ""), "{outside}: {found:?}");
+    }
+    assert_eq!(read("nope.md").code, 2);
+}
+
+#[test]
+fn a_miss_names_the_nearest_skill() {
+    let scratch = Scratch::new();
+    skill(&scratch, "lib/pdf-forms");
+    let found = run(&scratch, &["read", "pdf-form", "--path", "lib"]);
+    assert_eq!(found.code, 2);
+    assert!(found.stderr.contains("did you mean `pdf-forms`?"), "{found:?}");
+}
+
+/// Traces every read the kernel serves while listing: of a SKILL.md only the beginning, of other files nothing.
+#[test]
+fn discovery_reads_only_frontmatter() {
+    let scratch = Scratch::new();
+    let body = "A long body line.\n".repeat(20_000);
+    scratch.write("lib/pdf/SKILL.md", format!("{GOOD}{body}"));
+    scratch.write("lib/pdf/references/a.md", "never read\n");
+    let log = scratch.work().join("trace.log");
+    let status = Command::new("strace")
+        .args(["-f", "-y", "-e", "trace=read,pread64,openat,mmap", "-o"])
+        .arg(&log)
+        .arg(super::rep())
+        .args(["list", "--path", "lib", "--json"])
+        .current_dir(scratch.work())
+        .env("HOME", scratch.work())
+        .stdout(std::process::Stdio::null())
+        .status();
+    let Ok(status) = status else {
+        eprintln!("SKIPPED: strace is not installed, so reads were not traced");
+        return;
+    };
+    assert!(status.success());
+    let trace = std::fs::read_to_string(&log).unwrap();
+    assert!(!trace.contains("references/a.md"), "a resource was opened");
+    let bytes: u64 = trace
+        .lines()
+        .filter(|line| line.contains("read(") && line.contains("pdf/SKILL.md>"))
+        .filter_map(|line| line.rsplit("= ").next()?.trim().parse::<u64>().ok())
+        .sum();
+    assert!(bytes > 0 && bytes <= 8192, "{bytes} bytes of a SKILL.md of {} were read", body.len());
+}
