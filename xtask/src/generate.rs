@@ -97,7 +97,7 @@ fn requirements() -> String {
 }
 
 /// Every command, in the order of the help.
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 17] = [
     "init",
     "check",
     "explain",
@@ -111,6 +111,9 @@ const COMMANDS: [&str; 14] = [
     "read",
     "trust",
     "untrust",
+    "why",
+    "disable",
+    "enable",
     "tour",
 ];
 

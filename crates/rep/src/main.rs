@@ -54,6 +54,9 @@ enum Command {
     Read(commands::read::Args),
     Trust(commands::trust::TrustArgs),
     Untrust(commands::trust::UntrustArgs),
+    Why(commands::why::Args),
+    Disable(commands::switch::DisableArgs),
+    Enable(commands::switch::EnableArgs),
     Tour(commands::tour::Args),
 }
 
@@ -94,6 +97,9 @@ fn dispatch(command: Command, output: &mut Output) -> Result<Exit, Failure> {
         Command::Read(args) => commands::read::run(&args, output),
         Command::Trust(args) => commands::trust::trust(&args, output),
         Command::Untrust(args) => commands::trust::untrust(&args, output),
+        Command::Why(args) => commands::why::run(&args, output),
+        Command::Disable(args) => commands::switch::disable(&args, output),
+        Command::Enable(args) => commands::switch::enable(&args, output),
         Command::Tour(args) => commands::tour::run(&args, output),
     }
 }

@@ -80,6 +80,9 @@ fn every_command_has_help_with_an_example() {
         "read",
         "trust",
         "untrust",
+        "why",
+        "disable",
+        "enable",
         "tour",
     ] {
         let found = run(&scratch, &[command, "--help"]);

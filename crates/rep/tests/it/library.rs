@@ -181,6 +181,42 @@ fn a_miss_names_the_nearest_skill() {
     assert!(found.stderr.contains("did you mean `pdf-forms`?"), "{found:?}");
 }
 
+#[test]
+fn why_explains_every_copy_and_what_to_do() {
+    let scratch = Scratch::new();
+    skill(&scratch, "proj/.claude/skills/x");
+    skill(&scratch, "home/.claude/skills/x");
+    scratch.write("home/.claude/skills/bad/SKILL.md", "---\nname: bad\n---\n");
+    let why = |name: &str| run(&scratch, &["why", name, "--project", "proj", "--home", "home", "--managed", "managed"]);
+    let found = why("x");
+    assert_eq!(found.code, 0);
+    for words in ["x is active (personal)", "x is untrusted (project)", "then `rep trust`"] {
+        assert!(found.stdout.contains(words), "{words} not in {}", found.stdout);
+    }
+    assert!(why("bad").stdout.contains("bad is invalid (personal)"), "{:?}", why("bad"));
+    let found = why("y");
+    assert_eq!(found.code, 1);
+    assert!(found.stdout.contains("looked in home/.claude/skills"), "{}", found.stdout);
+}
+
+#[test]
+fn a_disabled_skill_is_listed_and_not_told() {
+    let scratch = Scratch::new();
+    skill(&scratch, "home/.claude/skills/x");
+    let scopes = ["--project", "proj", "--home", "home", "--managed", "managed"];
+    let with = |words: &[&str]| run(&scratch, &[words, &scopes[..]].concat());
+    assert_eq!(with(&["disable", "x"]).code, 0);
+    assert_eq!(copies(&list(&scratch, &[]), "x"), pairs(&[("disabled", "personal")]));
+    assert_eq!(with(&["prompt"]).stdout, "");
+    assert!(with(&["why", "x"]).stdout.contains("switched off in this project"));
+    assert_eq!(with(&["enable", "x"]).code, 0);
+    assert_eq!(copies(&list(&scratch, &[]), "x"), pairs(&[("active", "personal")]));
+    assert_eq!(with(&["disable", "x", "--user"]).code, 0);
+    assert!(with(&["why", "x"]).stdout.contains("switched off for this user"));
+    assert_eq!(with(&["enable", "x"]).code, 2);
+    assert_eq!(with(&["disable", "nope"]).code, 2);
+}
+
 /// Traces every read the kernel serves while listing: of a SKILL.md only the beginning, of other files nothing.
 #[test]
 fn discovery_reads_only_frontmatter() {

@@ -1,0 +1,105 @@
+//! `rep why`: why a skill is missing, shadowed, untrusted, hidden, disabled or invalid, and what to do.
+
+use rep_library::{Catalog, CatalogEntry, Status};
+use serde_json::json;
+
+use crate::exit::{Exit, Failure};
+use crate::library::LibraryArgs;
+use crate::output::Output;
+
+/// Say why a skill is missing, shadowed, untrusted, hidden or disabled
+#[derive(clap::Args)]
+#[command(
+    after_help = "Shows every copy of the name, what became of it, and where was looked.\n\nExample:\n  rep why pdf-forms"
+)]
+pub(crate) struct Args {
+    /// The skill: a name or `package:name`
+    name: String,
+    #[command(flatten)]
+    library: LibraryArgs,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+    let catalog = args.library.discover(output).map_err(|failure| failure.json(args.json))?;
+    let copies: Vec<&CatalogEntry> = catalog
+        .entries
+        .iter()
+        .filter(|entry| {
+            entry.qualified_name == args.name || entry.name == args.name || entry.skill.tree.folder == args.name
+        })
+        .collect();
+    let looked: Vec<(String, bool)> =
+        catalog.roots.iter().map(|root| (root.path.display().to_string(), root.path.is_dir())).collect();
+    if args.json {
+        let copies: Vec<serde_json::Value> = copies
+            .iter()
+            .map(|entry| {
+                json!({
+                    "qualified_name": entry.qualified_name,
+                    "location": entry.location,
+                    "scope": entry.scope.name(),
+                    "status": entry.status.name(),
+                    "reason": entry.reason,
+                    "remedy": remedy(entry),
+                })
+            })
+            .collect();
+        let looked: Vec<&String> = looked.iter().filter(|(_, is_there)| *is_there).map(|(path, _)| path).collect();
+        output.data(&format!("{:#}\n", json!({ "name": args.name, "copies": copies, "looked_in": looked })));
+    } else if copies.is_empty() {
+        absent(&args.name, &catalog, &looked, output);
+    } else {
+        for entry in &copies {
+            present(entry, output);
+        }
+    }
+    Ok(if copies.is_empty() { Exit::Findings } else { Exit::Fine })
+}
+
+fn present(entry: &CatalogEntry, output: &mut Output) {
+    let mut text = format!("{} is {} ({})\n", entry.qualified_name, entry.status.name(), entry.scope.name());
+    text.push_str(&format!("  at      {}\n", entry.location.display()));
+    if !entry.reason.is_empty() {
+        text.push_str(&format!("  because {}\n", entry.reason));
+    }
+    for finding in &entry.findings {
+        text.push_str(&format!("  {}: {}\n", finding.level.name(), finding.message));
+    }
+    if let Some(remedy) = remedy(entry) {
+        text.push_str(&format!("  remedy  {remedy}\n"));
+    }
+    output.data(&text);
+}
+
+/// What would make the skill active.
+fn remedy(entry: &CatalogEntry) -> Option<String> {
+    let name = &entry.qualified_name;
+    match entry.status {
+        Status::Active => None,
+        Status::Hidden => Some("remove `disable-model-invocation` to let models call it".to_owned()),
+        Status::Shadowed => Some("rename or remove one of the two, or `rep disable` the winner's copy".to_owned()),
+        Status::Invalid => Some(format!("`rep check {}` says what is wrong", entry.folder.display())),
+        Status::Untrusted => Some("look at the skill, then `rep trust`".to_owned()),
+        Status::Disabled => Some(format!("`rep enable {name}`, with `--user` where it is off for this user")),
+    }
+}
+
+fn absent(name: &str, catalog: &Catalog, looked: &[(String, bool)], output: &mut Output) {
+    let mut text = format!("there is no skill `{name}`\n");
+    let near = catalog.entries.iter().map(|entry| (strsim::jaro_winkler(name, &entry.name), &entry.qualified_name));
+    if let Some((_, near)) = near.filter(|(score, _)| *score > 0.75).max_by(|one, two| one.0.total_cmp(&two.0)) {
+        text.push_str(&format!("  did you mean `{near}`?\n"));
+    }
+    let there: Vec<&String> = looked.iter().filter(|(_, is_there)| *is_there).map(|(path, _)| path).collect();
+    if there.is_empty() {
+        text.push_str("  none of the folders skills are looked for in exists here\n");
+    }
+    for path in there {
+        text.push_str(&format!("  looked in {path}\n"));
+    }
+    text.push_str("  a skill is a folder with a file named exactly `SKILL.md` in one of these\n");
+    output.data(&text);
+}
