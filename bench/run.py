@@ -392,6 +392,8 @@ def loop(program, skills):
 def whole_library(bench, work, folder, count, runs, budgets=None, with_slow=True, codes=(0,)):
     """`check` over a tree. The peers' commands look at less: only agnix has rules beyond the specification."""
     peers, found = bench.peers, sorted(path.parent for path in folder.rglob("SKILL.md"))
+    if len(found) != count:
+        bench.notes.append(f"{work}: agent-skills sees {len(found)} of them; it does not know `skill.md`.")
     skills = found[:: max(1, count // CALLS)][:CALLS]
     tools = {"rep": ("rep check", [[bench.rep, "check", str(folder)]], number_is(r"checked ([\d,]+) skills", count, codes))}
     if "agent-skills" in peers:
@@ -478,7 +480,12 @@ def version_of(path):
 
 def page(bench, missing):
     versions = ", ".join(f"{name} {version_of(path)}" for name, path in {"rep": bench.rep, **bench.peers}.items())
-    notes = [*bench.notes, *(f"{name} could not be installed: {why}" for name, why in missing.items())]
+    unmeasured = [] if "agnix" in bench.peers else ["`check` against agnix, the richest linter (≥ 20×; needs `--all`)"]
+    if not any(f"{LARGE:,}" in found["work"] for found in bench.rows):
+        unmeasured.append(f"`check` over {LARGE:,} skills (needs `--large`)")
+    unmeasured += ["list and prompt of a discovered library", "select, search, query", "sandboxed runs", "the MCP server",
+                   "the time of a clean build"]
+    notes = [f"Budgets not measured in this run: {'; '.join(unmeasured)}.", *bench.notes, *(f"{name} could not be installed: {why}" for name, why in missing.items())]
     parts = [
         "# Benchmarks",
         "Written by `bench/run.py --write`; see `bench/README.md`. Do not edit.",
@@ -491,8 +498,7 @@ def page(bench, missing):
         table(HEAD, [cells(found) for found in bench.rows]),
         table(["budget", "measured", "limit", "verdict"], other_budgets(bench)),
     ]
-    if notes:
-        parts.append("\n".join(f"- {note}" for note in notes))
+    parts.append("\n".join(f"- {note}" for note in notes))
     return "\n\n".join(parts).replace(str(ROOT.parent) + "/", "") + "\n"
 
 
@@ -512,9 +518,9 @@ def binary(given):
     """The binary to measure: a copy, so that nobody replaces it meanwhile."""
     if not given:
         subprocess.run(["cargo", "build", "--quiet", "--release"], cwd=ROOT, check=True)
-    copy = WORK / "rep"
-    copy.unlink(missing_ok=True)
-    shutil.copy2(given or TARGET / "release" / "rep", copy)
+    fresh, copy = WORK / "rep.new", WORK / "rep"
+    shutil.copy2(given or TARGET / "release" / "rep", fresh)
+    fresh.replace(copy)
     return str(copy)
 
 

@@ -24,6 +24,8 @@ pub struct Options {
     pub levels: BTreeMap<String, Option<Level>>,
     /// Whether the printed UASP schema is taken literally.
     pub strict_schema: bool,
+    /// Whether versions are judged by the patterns the specifications print instead of by SemVer itself.
+    pub seed_regex: bool,
 }
 
 /// Profiles in force for one skill, and whether somebody named them.
@@ -116,6 +118,7 @@ impl Draft {
 pub struct Findings<'a> {
     drafts: Vec<Draft>,
     strict_schema: bool,
+    seed_regex: bool,
     shapes: &'a OnceCell<Vec<shape::Misfit>>,
 }
 
@@ -138,6 +141,11 @@ impl Findings<'_> {
     /// Whether the printed UASP schema is taken literally.
     pub fn strict_schema(&self) -> bool {
         self.strict_schema
+    }
+
+    /// Whether versions are judged by the printed patterns.
+    pub fn seed_regex(&self) -> bool {
+        self.seed_regex
     }
 
     /// Where the skill's data does not fit the shape its dialects demand; worked out once per skill.
@@ -168,7 +176,12 @@ pub fn check(skill: &Skill, faults: Vec<Fault>, options: &Options) -> SkillRepor
     let shapes = OnceCell::new();
     for rule in RULES.iter().copied().filter(|rule| is_wanted(rule, &active, options)) {
         let Check::Skill(look) = rule.check else { continue };
-        let mut found = Findings { drafts: Vec::new(), strict_schema: options.strict_schema, shapes: &shapes };
+        let mut found = Findings {
+            drafts: Vec::new(),
+            strict_schema: options.strict_schema,
+            seed_regex: options.seed_regex,
+            shapes: &shapes,
+        };
         look(skill, &mut found);
         findings.extend(found.drafts.into_iter().filter_map(|draft| judge(skill, rule, draft, &active, options)));
     }
@@ -178,7 +191,9 @@ pub fn check(skill: &Skill, faults: Vec<Fault>, options: &Options) -> SkillRepor
         judge(skill, rule, draft, &active, options)
     });
     sort(&mut findings);
-    SkillReport { findings, facts: facts(skill, active.profiles) }
+    let is_set_judged =
+        RULES.iter().any(|rule| matches!(rule.check, Check::Set(_)) && is_wanted(rule, &active, options));
+    SkillReport { findings, facts: facts(skill, active.profiles, is_set_judged) }
 }
 
 /// Faults of a SKILL.md concern the Markdown profiles only, so that a UASP file beside it is judged apart.
@@ -225,7 +240,11 @@ fn judge(skill: &Skill, rule: &'static Rule, draft: Draft, active: &Active, opti
     })
 }
 
-fn facts(skill: &Skill, profiles: Vec<Profile>) -> Facts {
+/// What sets are judged by. Places are worked out only where some rule over sets may point at them.
+fn facts(skill: &Skill, profiles: Vec<Profile>, is_placed: bool) -> Facts {
+    let place = |file: &str, span: Span| {
+        if is_placed { Place::of(skill, file, span) } else { Place::beginning(skill.tree.shown_path(file), file) }
+    };
     let file = skill.manifest.as_ref().map_or("", |manifest| manifest.file);
     let front = skill.front();
     let of_front = front.and_then(rep_model::Frontmatter::name).map(|name| (file, name));
@@ -234,9 +253,9 @@ fn facts(skill: &Skill, profiles: Vec<Profile>) -> Facts {
     let strip = |text: rep_model::frontmatter::Text<'_>| rep_model::names::strip(text.value).to_owned();
     let depends_on = front.map(rep_model::Frontmatter::depends_on).unwrap_or_default();
     Facts {
-        name: name.map(|(file, name)| (strip(name), Place::of(skill, file, name.span()))),
-        place: Place::of(skill, file, Span::default()),
-        depends_on: depends_on.into_iter().map(|id| (strip(id), Place::of(skill, file, id.span()))).collect(),
+        name: name.map(|(file, name)| (strip(name), place(file, name.span()))),
+        place: place(file, Span::default()),
+        depends_on: depends_on.into_iter().map(|id| (strip(id), place(file, id.span()))).collect(),
         has_manifest: skill.manifest.is_some(),
         profiles,
     }

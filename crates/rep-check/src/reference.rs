@@ -33,6 +33,7 @@ pub fn parse_error(skill: &Skill, faults: &[Fault]) -> Option<String> {
         "yaml-invalid",
         "yaml-too-complex",
         "yaml-key-duplicate",
+        "yaml-tab",
         "yaml-anchor",
         "yaml-tag",
     ];
@@ -70,10 +71,13 @@ pub fn validate(front: &Frontmatter, folder: &str) -> Vec<String> {
     if front.field("license").is_some_and(|entry| entry.value.text().is_none()) {
         errors.push("Field 'license' must be a string".to_owned());
     }
+    if front.field("allowed-tools").is_some_and(|entry| entry.value.entries().is_some()) {
+        errors.push("Field 'allowed-tools' must be a string".to_owned());
+    }
     if let Some(entry) = front.field("metadata") {
         let is_flat =
             |node: &Node| node.entries().is_some_and(|all| all.iter().all(|entry| entry.value.text().is_some()));
-        if !is_flat(&entry.value) && entry.value.text() != Some("") {
+        if !is_flat(&entry.value) && !entry.value.is_null() {
             errors.push("Field 'metadata' must map strings to strings".to_owned());
         }
     }

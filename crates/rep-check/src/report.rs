@@ -23,10 +23,15 @@ pub struct Place {
 const EXCERPT_MAX: usize = 400;
 
 impl Place {
+    /// The beginning of a file, or of what has no text to show.
+    pub(crate) fn beginning(shown: String, file: &str) -> Self {
+        let start = Position { line: 1, column: 1 };
+        Self { shown, file: file.to_owned(), start, end: start, excerpt: String::new() }
+    }
+
     /// Works out a place in a skill.
     pub fn of(skill: &Skill, file: &str, span: Span) -> Self {
         let shown = skill.tree.shown_path(file);
-        let beginning = Position { line: 1, column: 1 };
         let loaded;
         let source = match skill.source(file) {
             Some(source) => source,
@@ -35,15 +40,7 @@ impl Place {
                     loaded = rep_model::Source::new(text);
                     &loaded
                 }
-                None => {
-                    return Self {
-                        shown,
-                        file: file.to_owned(),
-                        start: beginning,
-                        end: beginning,
-                        excerpt: String::new(),
-                    };
-                }
+                None => return Self::beginning(shown, file),
             },
         };
         let (_, line) = source.line_at(span.start);

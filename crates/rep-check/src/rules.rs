@@ -7,6 +7,7 @@ mod allow_unused;
 mod allow_without_reason;
 mod allowed_tools_commas;
 mod allowed_tools_list;
+mod allowed_tools_mapping;
 mod body_empty;
 mod body_too_long;
 mod body_too_many_tokens;
@@ -14,6 +15,7 @@ mod boolean_as_text;
 mod byte_order_mark;
 mod code_fence_unclosed;
 mod compatibility_empty;
+mod compatibility_list;
 mod compatibility_not_mapping;
 mod compatibility_not_text;
 mod compatibility_too_long;
@@ -96,6 +98,7 @@ mod redaction_off;
 mod redaction_undeclared;
 mod reference_chain;
 mod safety_missing;
+mod safety_mistyped;
 mod script_crlf;
 mod secret_in_text;
 mod skill_md_lowercase;
@@ -151,6 +154,7 @@ mod yaml_anchor;
 mod yaml_flow_style;
 mod yaml_invalid;
 mod yaml_key_duplicate;
+mod yaml_tab;
 mod yaml_tag;
 mod yaml_too_complex;
 mod yaml_value_unquoted;
@@ -164,6 +168,7 @@ pub static RULES: &[&Rule] = &[
     &allow_without_reason::RULE,
     &allowed_tools_commas::RULE,
     &allowed_tools_list::RULE,
+    &allowed_tools_mapping::RULE,
     &body_empty::RULE,
     &body_too_long::RULE,
     &body_too_many_tokens::RULE,
@@ -171,6 +176,7 @@ pub static RULES: &[&Rule] = &[
     &byte_order_mark::RULE,
     &code_fence_unclosed::RULE,
     &compatibility_empty::RULE,
+    &compatibility_list::RULE,
     &compatibility_not_mapping::RULE,
     &compatibility_not_text::RULE,
     &compatibility_too_long::RULE,
@@ -253,6 +259,7 @@ pub static RULES: &[&Rule] = &[
     &redaction_undeclared::RULE,
     &reference_chain::RULE,
     &safety_missing::RULE,
+    &safety_mistyped::RULE,
     &script_crlf::RULE,
     &secret_in_text::RULE,
     &skill_md_lowercase::RULE,
@@ -308,6 +315,7 @@ pub static RULES: &[&Rule] = &[
     &yaml_flow_style::RULE,
     &yaml_invalid::RULE,
     &yaml_key_duplicate::RULE,
+    &yaml_tab::RULE,
     &yaml_tag::RULE,
     &yaml_too_complex::RULE,
     &yaml_value_unquoted::RULE,

@@ -37,6 +37,8 @@ pub(crate) enum Shape {
     ListOfSome(&'static Shape),
     /// Text or a list of texts.
     TextOrList,
+    /// What the shape says, or null.
+    Nullable(&'static Shape),
     /// Text or null.
     TextOrNull,
     /// A mapping with these fields.
@@ -210,6 +212,11 @@ impl Fitting<'_> {
                 }
             }
             Shape::ListOf(each) | Shape::ListOfSome(each) => self.list(node, shape, each, path),
+            Shape::Nullable(inner) => {
+                if self.kind(node) != "null" {
+                    self.fit(node, inner, path);
+                }
+            }
             Shape::TextOrList => {
                 if node.items().is_some() {
                     self.list(node, shape, &Shape::Text, path);

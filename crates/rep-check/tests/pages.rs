@@ -67,10 +67,11 @@ fn report(rule: &'static Rule, example: &Example) -> String {
     let levels = &rule.levels;
     let first = [levels.error, levels.warning, levels.info].into_iter().flatten().next().copied();
     let profile = named.or(first).expect("the rule has a profile");
-    let strict_schema = example.words.iter().any(|word| word == "strict-schema");
+    let has = |wanted: &str| example.words.iter().any(|word| word == wanted);
+    let (strict_schema, seed_regex) = (has("strict-schema"), has("seed-regex"));
     // A silence is judged with the rule it silences, so those three see every rule's findings.
     let select = if rule.name.starts_with("allow-") { Vec::new() } else { vec![rule.name.to_owned()] };
-    let options = Options { profiles: vec![profile], select, strict_schema, ..Options::default() };
+    let options = Options { profiles: vec![profile], select, strict_schema, seed_regex, ..Options::default() };
     let mut report = Report::default();
     let mut facts = Vec::new();
     for tree in trees(example) {

@@ -274,7 +274,10 @@ fn byte_faults(text: &str, file: &str, faults: &mut Vec<Fault>) {
             "remove it; is this really a text file?",
         ));
     }
-    if let Some(at) = text.find("\r\n") {
+    // One byte is found much faster than two.
+    if text.contains('\r')
+        && let Some(at) = text.find("\r\n")
+    {
         let message = "lines end with CR LF".to_owned();
         let fault = Fault::new("line-ends-crlf", file, Span::new(at, at + 2), message, "let lines end with LF alone");
         faults.push(fault.with_edit(Span::new(0, text.len()), text.replace("\r\n", "\n")));
@@ -356,6 +359,13 @@ fn yaml_faults(document: &Document, file: &str, faults: &mut Vec<Fault>) {
                 *span,
                 "an anchor or alias is used".to_owned(),
                 "write the value out where it is needed",
+            ),
+            Trouble::Tab => Fault::new(
+                "yaml-tab",
+                file,
+                *span,
+                "a tab stands where YAML wants blanks".to_owned(),
+                "replace it with a blank, or quote the value",
             ),
             Trouble::Tag(tag) => Fault::new(
                 "yaml-tag",

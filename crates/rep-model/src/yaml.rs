@@ -155,6 +155,8 @@ pub enum Trouble {
     Anchor,
     /// An explicit tag is used.
     Tag(String),
+    /// A tab stands outside quotes, block scalars and comments, where many readers refuse it.
+    Tab,
 }
 
 /// A read document.
@@ -202,7 +204,41 @@ pub fn parse(text: &str, base: usize) -> Document {
             break;
         }
     }
+    if let Some(tab) =
+        builder.document.root.as_ref().and_then(|root| first_tab(text, base, root, &builder.document.comments))
+    {
+        builder.trouble(Trouble::Tab, tab);
+    }
     builder.document
+}
+
+/// The first tab outside quoted and block scalars and comments.
+fn first_tab(text: &str, base: usize, root: &Node, comments: &[Span]) -> Option<Span> {
+    if !text.contains('\t') {
+        return None;
+    }
+    let mut covered: Vec<Span> = comments.to_vec();
+    let mut open = vec![root];
+    while let Some(node) = open.pop() {
+        match &node.value {
+            Value::Scalar { style: Style::Plain, .. } => {}
+            Value::Scalar { .. } => covered.push(node.span),
+            Value::Sequence { items, .. } => open.extend(items),
+            Value::Mapping { entries, .. } => open.extend(entries.iter().flat_map(|entry| [&entry.key, &entry.value])),
+        }
+    }
+    covered.sort();
+    let mut next = 0;
+    for (at, _) in text.match_indices('\t') {
+        let at = at + base;
+        while next < covered.len() && covered[next].end <= at {
+            next += 1;
+        }
+        if next == covered.len() || at < covered[next].start {
+            return Some(Span::new(at, at + 1));
+        }
+    }
+    None
 }
 
 fn is_limit(kind: &granit_parser::ErrorKind) -> bool {

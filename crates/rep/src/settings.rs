@@ -60,7 +60,9 @@ impl Reader {
         if let Some((trouble, span)) = document.fatal() {
             let message = match trouble {
                 yaml::Trouble::Syntax(message) | yaml::Trouble::TooComplex(message) => message.clone(),
-                yaml::Trouble::Anchor | yaml::Trouble::Tag(_) => "anchors and tags are not read here".to_owned(),
+                yaml::Trouble::Anchor | yaml::Trouble::Tag(_) | yaml::Trouble::Tab => {
+                    "anchors, tags and tabs are not read here".to_owned()
+                }
             };
             return Err(self.fail(*span, &message, "mend the YAML"));
         }

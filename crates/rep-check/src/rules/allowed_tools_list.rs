@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     summary: "`allowed-tools` is a list",
     since: "0.1.0",
     levels: Levels {
-        warning: &[Profile::AgentSkills, Profile::Portable, Profile::ClaudeApi, Profile::OpenAi],
+        warning: &[Profile::AgentSkills, Profile::Aam, Profile::Portable, Profile::ClaudeApi, Profile::OpenAi],
         ..Levels::NONE
     },
     cites: &[Cite::agentskills("allowed-tools field"), Cite::evidence("§3: lists are the second most common form")],

@@ -41,7 +41,12 @@ pub(super) fn texts(skill: &Skill) -> impl Iterator<Item = (&str, Cow<'_, str>)>
         }
         let bytes = skill.tree.bytes(path)?;
         let is_main = matches!(path.as_str(), "SKILL.md" | "skill.md" | "tools.json") || path.ends_with(uasp::SUFFIX);
-        (is_main || !bytes.contains(&0)).then(|| (path.as_str(), String::from_utf8_lossy(bytes)))
+        if !is_main && bytes.contains(&0) {
+            return None;
+        }
+        // Nearly every file is UTF-8, and looking is much cheaper than replacing.
+        let text = std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);
+        Some((path.as_str(), text))
     })
 }
 
@@ -55,6 +60,9 @@ fn is_tag(letter: char) -> bool {
 }
 
 fn first_hidden(text: &str) -> Option<(usize, char)> {
+    if text.is_ascii() {
+        return None;
+    }
     // Every hidden character starts with one of these two bytes in UTF-8, and neither is ever a later byte.
     let is_lead = |byte: &u8| matches!(byte, 0xe2 | 0xf3);
     let mut from = 0;

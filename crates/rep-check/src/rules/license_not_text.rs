@@ -9,7 +9,7 @@ pub(super) static RULE: Rule = Rule {
     summary: "`license` is not text",
     since: "0.1.0",
     levels: Levels {
-        error: &[Profile::AgentSkills, Profile::Portable, Profile::ClaudeApi, Profile::OpenAi],
+        error: &[Profile::AgentSkills, Profile::Aam, Profile::Portable, Profile::ClaudeApi, Profile::OpenAi],
         ..Levels::NONE
     },
     cites: &[Cite::agentskills("license field")],

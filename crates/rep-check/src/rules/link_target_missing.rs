@@ -23,12 +23,22 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     for link in &manifest.outline().links {
         let Some(path) = local_path(&link.target) else { continue };
         let Resolved::Inside(inside) = resolve("", &path) else { continue };
-        if !skill.tree.has(&inside) {
+        if !skill.tree.has(&inside) && names_a_file(&path, skill) {
             findings
                 .add(manifest.file, link.span, format!("the link leads to `{path}`, which does not exist"))
                 .help("add the file, or mend the link; paths are relative to the skill's folder");
         }
     }
+}
+
+/// Whether a target is surely meant as a file: it has an ending, ends as a folder, lies in a folder the skill has, or
+/// is written in capitals like `LICENSE`. `[0,2,4](MON/WED/FRI)` and `[text](url)` are none of these.
+fn names_a_file(path: &str, skill: &Skill) -> bool {
+    let last = path.rsplit('/').next().unwrap_or("");
+    let first = path.trim_start_matches("./").split('/').next().unwrap_or("");
+    let is_in_known_folder = path.contains('/') && !first.is_empty() && skill.tree.has(first);
+    let is_capitals = !path.contains('/') && last.len() > 3 && last.bytes().all(|byte| byte.is_ascii_uppercase());
+    last.contains('.') || path.ends_with('/') || is_in_known_folder || is_capitals
 }
 
 /// The path of a link that is meant for a file of the skill: no scheme, no fragment, not a placeholder.
@@ -38,12 +48,9 @@ pub(super) fn local_path(target: &str) -> Option<String> {
         scheme.len() > 1 && scheme.chars().all(|letter| letter.is_ascii_alphanumeric() || "+-.".contains(letter))
     });
     let is_placeholder = path.contains(['<', '>', '{', '}', '$', '*', '|', ' ']) || path.contains("...");
-    // A link into the skill names a file with an ending, or a folder; `[0,2,4](MON/WED/FRI)` does not.
-    let last = path.rsplit('/').next().unwrap_or("");
-    let looks_like_file = last.contains('.') || path.ends_with('/');
     // Markdown makes a link of `<me@example.com>`, and leaves out the scheme.
     let is_mail = path.contains('@') && !path.contains('/');
-    if path.is_empty() || path.starts_with("//") || has_scheme || is_placeholder || is_mail || !looks_like_file {
+    if path.is_empty() || path.starts_with("//") || has_scheme || is_placeholder || is_mail {
         return None;
     }
     Some(percent_decode(path))

@@ -8,7 +8,14 @@ pub(super) static RULE: Rule = Rule {
     summary: "`metadata` is not a mapping",
     since: "0.1.0",
     levels: Levels {
-        error: &[Profile::AgentSkills, Profile::Pmcp, Profile::Portable, Profile::ClaudeApi, Profile::OpenAi],
+        error: &[
+            Profile::AgentSkills,
+            Profile::Aam,
+            Profile::Pmcp,
+            Profile::Portable,
+            Profile::ClaudeApi,
+            Profile::OpenAi,
+        ],
         ..Levels::NONE
     },
     cites: &[Cite::agentskills("metadata field"), Cite::pmcp("frontmatter model")],

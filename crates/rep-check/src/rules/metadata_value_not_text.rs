@@ -9,7 +9,14 @@ pub(super) static RULE: Rule = Rule {
     summary: "a value below `metadata` is not text",
     since: "0.1.0",
     levels: Levels {
-        error: &[Profile::AgentSkills, Profile::Pmcp, Profile::Portable, Profile::ClaudeApi, Profile::OpenAi],
+        error: &[
+            Profile::AgentSkills,
+            Profile::Aam,
+            Profile::Pmcp,
+            Profile::Portable,
+            Profile::ClaudeApi,
+            Profile::OpenAi,
+        ],
         unasked: Some(Level::Warning),
         ..Levels::NONE
     },

@@ -1,4 +1,4 @@
-use rep_model::Skill;
+use rep_model::{Entry, Skill};
 
 use super::pmcp_reference_outside::references;
 use crate::engine::Findings;
@@ -22,7 +22,8 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     for reference in references(skill) {
         let Ok(path) = &reference.place else { continue };
         // A path that leaves the skill through a link is `pmcp-reference-escapes`.
-        if !skill.tree.has(path) && !skill.tree.escapes(path) {
+        let is_folder = matches!(skill.tree.entries.get(path), Some(Entry::Directory));
+        if (!skill.tree.has(path) || is_folder) && !skill.tree.escapes(path) {
             findings
                 .add(reference.file, reference.path.span(), format!("reference `{path}` does not exist"))
                 .path(&reference.field)

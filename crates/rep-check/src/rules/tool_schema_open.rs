@@ -23,12 +23,12 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
             for found in subschemas(schema, &path).into_iter().filter(|found| is_object(found.node)) {
                 // Closing a part would refuse what the other parts name, so Universal lets it be.
                 let only: &[Profile] = match (openness(found.node), side, found.is_part) {
-                    (Openness::Closed, _, _) | (Openness::Shaped, Side::Output, _) | (_, Side::Output, true) => {
+                    (Openness::Closed, _, _) | (Openness::Sealed, Side::Output, _) | (_, Side::Output, true) => {
                         continue;
                     }
                     (Openness::Open, Side::Input, false) => &[Profile::OpenAi, Profile::Universal],
                     (Openness::Open, Side::Output, false) => &[Profile::Universal],
-                    (_, Side::Input, true) | (Openness::Shaped, Side::Input, false) => &[Profile::OpenAi],
+                    (_, Side::Input, true) | (Openness::Sealed, Side::Input, false) => &[Profile::OpenAi],
                 };
                 findings
                     .add(declared.file, Span::at(found.node.span.start), format!("`{}` is an open object", found.path))
@@ -43,21 +43,17 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
 /// What an object does with properties it does not name.
 enum Openness {
     Closed,
-    /// They have to fit a schema.
-    Shaped,
+    /// They are refused by `unevaluatedProperties`, which strict hosts do not know.
+    Sealed,
     Open,
 }
 
 fn openness(schema: &Node) -> Openness {
     let is_false = |key| schema.get(key).is_some_and(|value| core::scalar(value) == Some(core::Scalar::Bool(false)));
-    let is_schema = |key| schema.get(key).is_some_and(|value| value.entries().is_some());
     if is_false("additionalProperties") {
         Openness::Closed
-    } else if is_false("unevaluatedProperties")
-        || is_schema("additionalProperties")
-        || is_schema("unevaluatedProperties")
-    {
-        Openness::Shaped
+    } else if is_false("unevaluatedProperties") {
+        Openness::Sealed
     } else {
         Openness::Open
     }

@@ -1,5 +1,5 @@
-use rep_model::Skill;
 use rep_model::frontmatter::Text;
+use rep_model::{Skill, names};
 
 use crate::engine::Findings;
 use crate::{Check, Cite, Levels, Profile, Rule};
@@ -26,24 +26,71 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
 }
 
 fn judge(file: &str, version: Text<'_>, path: &str, profiles: &'static [Profile], findings: &mut Findings<'_>) {
+    // The x-personal-mcp model strips text before it looks.
+    let is_pmcp = profiles == [Profile::Pmcp];
+    let value = if is_pmcp { names::strip(version.value) } else { version.value };
+    let is_fine = match (findings.seed_regex(), is_pmcp) {
+        (false, _) => is_semver(value),
+        (true, is_pmcp) => is_printed_pattern(value, is_pmcp),
+    };
     // A number without quotes is the business of `field-type`.
-    if !version.is_text() || semver::Version::parse(version.value).is_ok() {
+    if !version.is_text() || is_fine {
         return;
     }
-    let help = match likely(version.value) {
+    let help = match likely(value) {
         Some(likely) => format!("write `{likely}`"),
         None => "write three numbers, such as `1.0.0`, and a label such as `-rc.1` if need be".to_owned(),
     };
     findings
-        .add(file, version.span(), format!("`{path}` is `{}`, which is not semantic versioning", version.value))
+        .add(file, version.span(), format!("`{path}` is `{value}`, which is not semantic versioning"))
         .path(path)
         .help(help)
         .only(profiles);
+}
+
+/// The grammar of SemVer 2.0, in which numbers have no bound.
+fn is_semver(version: &str) -> bool {
+    let (rest, build) = version.split_once('+').map_or((version, None), |(rest, build)| (rest, Some(build)));
+    let (numbers, label) = rest.split_once('-').map_or((rest, None), |(numbers, label)| (numbers, Some(label)));
+    let is_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number = |part: &str| !part.is_empty() && is_digits(part) && (part == "0" || !part.starts_with('0'));
+    let is_word =
+        |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    let numbers: Vec<&str> = numbers.split('.').collect();
+    numbers.len() == 3
+        && numbers.into_iter().all(is_number)
+        && label.is_none_or(|label| label.split('.').all(|part| is_word(part) && (!is_digits(part) || is_number(part))))
+        && build.is_none_or(|build| build.split('.').all(is_word))
+}
+
+/// The patterns the specifications print: three numbers, then a label and build data of any shape. Universal 2.1
+/// takes both, the x-personal-mcp contract one of the two.
+fn is_printed_pattern(version: &str, is_one_only: bool) -> bool {
+    let is_tail =
+        |tail: &str| !tail.is_empty() && tail.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-".contains(&byte));
+    let end = version.find(['-', '+']).unwrap_or(version.len());
+    let (numbers, tail) = version.split_at(end);
+    let is_number = |part: &str| {
+        !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()) && (part == "0" || !part.starts_with('0'))
+    };
+    let parts: Vec<&str> = numbers.split('.').collect();
+    if parts.len() != 3 || !parts.into_iter().all(is_number) {
+        return false;
+    }
+    match (tail.get(..1), tail.get(1..)) {
+        (None | Some(""), _) => true,
+        (Some("-"), Some(label)) if !is_one_only => match label.split_once('+') {
+            Some((label, build)) => is_tail(label) && is_tail(build),
+            None => is_tail(label),
+        },
+        (Some(_), Some(rest)) => is_tail(rest),
+        (Some(_), None) => false,
+    }
 }
 
 /// What is probably meant: without a `v`, with the numbers that are missing.
 fn likely(version: &str) -> Option<String> {
     let bare = version.strip_prefix(['v', 'V']).unwrap_or(version);
     let ends = ["", ".0", ".0.0"];
-    ends.into_iter().map(|end| format!("{bare}{end}")).find(|text| semver::Version::parse(text).is_ok())
+    ends.into_iter().map(|end| format!("{bare}{end}")).find(|text| is_semver(text))
 }

@@ -128,15 +128,15 @@ static PMCP: Fields = Fields {
     known: &[
         ("name", Shape::Text),
         ("description", Shape::Text),
-        ("when_to_use", Shape::Text),
-        ("allowed-tools", Shape::TextOrList),
-        ("disallowed-tools", Shape::TextOrList),
-        ("disable-model-invocation", Shape::Boolean),
-        ("user-invocable", Shape::Boolean),
-        ("argument-hint", Shape::Text),
-        ("arguments", Shape::TextOrList),
-        ("license", Shape::Text),
-        ("compatibility", Shape::Text),
+        ("when_to_use", Shape::Nullable(&Shape::Text)),
+        ("allowed-tools", Shape::Nullable(&Shape::TextOrList)),
+        ("disallowed-tools", Shape::Nullable(&Shape::TextOrList)),
+        ("disable-model-invocation", Shape::Nullable(&Shape::Boolean)),
+        ("user-invocable", Shape::Nullable(&Shape::Boolean)),
+        ("argument-hint", Shape::Nullable(&Shape::Text)),
+        ("arguments", Shape::Nullable(&Shape::TextOrList)),
+        ("license", Shape::Nullable(&Shape::Text)),
+        ("compatibility", Shape::Nullable(&Shape::Text)),
         ("x-personal-mcp", Shape::Fields(&PMCP_BLOCK)),
     ],
     rest: Rest::Allowed,
@@ -162,7 +162,7 @@ static PMCP_BLOCK: Fields = Fields {
 
 static PMCP_REFERENCE: Fields = Fields {
     required: &["path"],
-    known: &[("path", Shape::Text), ("mime_type", Shape::Text), ("title", Shape::Text)],
+    known: &[("path", Shape::Text), ("mime_type", Shape::Text), ("title", Shape::Nullable(&Shape::Text))],
     rest: Rest::Allowed,
 };
 

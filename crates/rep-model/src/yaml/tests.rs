@@ -108,6 +108,17 @@ fn comments_are_kept_with_their_place() {
 }
 
 #[test]
+fn a_tab_counts_outside_quotes_blocks_and_comments_only() {
+    let tab = |text: &str| {
+        parse(text, 0).troubles.iter().find(|(trouble, _)| *trouble == Trouble::Tab).map(|(_, span)| span.start)
+    };
+    assert_eq!(tab("a:\tb\n"), Some(2));
+    assert_eq!(tab("a: b\tc\n"), Some(4));
+    assert_eq!(tab("a: b\t\n"), Some(4));
+    assert_eq!(tab("a: 'b\tc' # x\ty\nd: |\n  e\tf\n"), None);
+}
+
+#[test]
 fn a_value_that_is_not_there_has_no_text() {
     let root = root("a:\nb: ~\nc: {d: }\n");
     assert_eq!(root.entry("a").unwrap().value.text(), Some(""));

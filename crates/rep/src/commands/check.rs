@@ -44,6 +44,9 @@ pub(crate) struct Args {
     /// Take the printed UASP schema literally
     #[arg(long)]
     strict_schema: bool,
+    /// Judge versions by the patterns the specifications print, not by SemVer
+    #[arg(long)]
+    seed_regex: bool,
     /// Check again whenever a file changes
     #[arg(long)]
     watch: bool,
@@ -126,5 +129,6 @@ fn options(args: &Args) -> Result<Options, Failure> {
     options.select.clone_from(&args.select);
     options.ignore.extend(args.ignore.iter().cloned());
     options.strict_schema |= args.strict_schema;
+    options.seed_regex = args.seed_regex;
     Ok(options)
 }

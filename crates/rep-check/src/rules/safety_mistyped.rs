@@ -1,0 +1,41 @@
+use rep_model::yaml::{Node, core};
+use rep_model::{Skill, Span};
+
+use crate::engine::Findings;
+use crate::{Check, Cite, Levels, Profile, Rule};
+
+pub(super) static RULE: Rule = Rule {
+    name: "safety-mistyped",
+    summary: "a part of `safety` has a type no host can act on",
+    since: "0.1.0",
+    levels: Levels { warning: &[Profile::Universal], ..Levels::NONE },
+    cites: &[Cite::universal("§8, safety structure")],
+    requirements: &["VAL-48", "CONF-01", "SEC-05"],
+    page: include_str!("safety_mistyped.md"),
+    check: Check::Skill(check),
+};
+
+fn check(skill: &Skill, findings: &mut Findings<'_>) {
+    let (Some(manifest), Some(front)) = (&skill.manifest, skill.front()) else { return };
+    let Some(safety) = front.get("safety") else { return };
+    let mut add = |span: Span, path: &str, found: &Node, help: &str| {
+        findings.add(manifest.file, span, format!("`{path}` is {}", found.kind())).path(path).help(help);
+    };
+    if let Some(classes) = safety.get("require_confirmation_for") {
+        let is_words = classes.items().is_some_and(|items| items.iter().all(|item| item.text().is_some()));
+        if !is_words {
+            let help = "write a list of action classes: `[destructive_writes, external_network]`";
+            add(classes.span, "safety.require_confirmation_for", classes, help);
+        }
+    }
+    let Some(redact) = safety.get("redact") else { return };
+    if redact.entries().is_none() {
+        add(redact.span, "safety.redact", redact, "write a mapping: `{secrets: true, pii: true}`");
+    }
+    for part in ["secrets", "pii"] {
+        let Some(switch) = redact.get(part) else { continue };
+        if !matches!(core::scalar(switch), Some(core::Scalar::Bool(_))) {
+            add(switch.span, &format!("safety.redact.{part}"), switch, "write `true` or `false`");
+        }
+    }
+}
