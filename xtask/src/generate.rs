@@ -97,7 +97,7 @@ fn requirements() -> String {
 }
 
 /// Every command, in the order of the help.
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 18] = [
     "init",
     "check",
     "explain",
@@ -109,6 +109,7 @@ const COMMANDS: [&str; 17] = [
     "list",
     "prompt",
     "read",
+    "select",
     "trust",
     "untrust",
     "why",

@@ -25,6 +25,7 @@ pub mod find;
 mod head;
 pub mod read;
 mod roots;
+pub mod select;
 pub mod store;
 
 pub use catalog::{Catalog, CatalogEntry, Options, Precedence, Status, TrustWanted};

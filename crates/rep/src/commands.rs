@@ -8,6 +8,7 @@ pub(crate) mod list;
 pub(crate) mod prompt;
 pub(crate) mod read;
 pub(crate) mod read_properties;
+pub(crate) mod select;
 pub(crate) mod switch;
 pub(crate) mod to_prompt;
 pub(crate) mod tools;

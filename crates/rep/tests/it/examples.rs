@@ -78,6 +78,7 @@ fn every_command_has_help_with_an_example() {
         "list",
         "prompt",
         "read",
+        "select",
         "trust",
         "untrust",
         "why",

@@ -1,0 +1,130 @@
+//! Selection through the binary: Universal 2.1 §10, with the triggers of UASP §5.2.
+
+use rep_fixture::{Run, Scratch};
+use serde_json::{Value, json};
+
+use super::{json as parsed, run};
+
+fn skill(scratch: &Scratch, name: &str, fields: &str) {
+    let text = format!("---\nname: {name}\ndescription: Does what {name} does.\n{fields}---\n\n# It\n");
+    scratch.write(&format!("lib/{name}/SKILL.md"), text);
+}
+
+/// A library of both dialects, with ties, a hidden skill and tools.
+fn library() -> Scratch {
+    let scratch = Scratch::new();
+    skill(
+        &scratch,
+        "pdf",
+        "when_to_use:\n  mentions: [pdf, ocr, scan]\n  file_types: [.pdf]\n  intents: [document_extraction]\n",
+    );
+    skill(&scratch, "archive", "when_to_use:\n  mentions: [scan, pdf]\n  file_types: [tar.gz]\n");
+    skill(&scratch, "urgent", "when_to_use:\n  mentions: [scan, pdf]\n  priority: 5\n");
+    skill(&scratch, "plain", "tools:\n  - name: do-it\n    description: Does it.\n");
+    skill(&scratch, "secret", "disable-model-invocation: true\nwhen_to_use:\n  mentions: [scan, pdf]\n");
+    let uasp = "meta:\n  name: stripe\n  description: Pays.\ntriggers:\n  keywords: [stripe, status code]\n  intents: [process payments]\n  file_patterns: [\"*.stripe.js\", \"**/payments/**\"]\n";
+    scratch.write("lib/stripe.uasp.yaml", uasp);
+    scratch
+}
+
+fn select(scratch: &Scratch, arguments: &[&str]) -> Run {
+    let mut all = vec!["select"];
+    all.extend(arguments);
+    all.extend(["--path", "lib"]);
+    run(scratch, &all)
+}
+
+/// Names and scores, in order.
+fn answer(scratch: &Scratch, arguments: &[&str]) -> Value {
+    let mut all = arguments.to_vec();
+    all.push("--json");
+    let found = select(scratch, &all);
+    let selected = parsed(&found)["selected"].as_array().unwrap_or_else(|| panic!("{found:?}")).clone();
+    assert_eq!(found.code, i32::from(selected.is_empty()), "{found:?}");
+    selected.iter().map(|one| json!([one["name"], one["score"]])).collect()
+}
+
+#[test]
+fn sel_02_03_04_05_points_decide() {
+    let scratch = library();
+    assert_eq!(answer(&scratch, &["please read the PDF"]), json!([]));
+    assert_eq!(answer(&scratch, &["a mediocre scandal"]), json!([]));
+    assert_eq!(answer(&scratch, &["", "--file", "in/A.PDF", "--file", "b.pdf"]), json!([["pdf", 3]]));
+    assert_eq!(answer(&scratch, &["", "--file", "x.TAR.gz"]), json!([["archive", 3]]));
+    assert_eq!(answer(&scratch, &["ocr", "--intent", "document_extraction"]), json!([["pdf", 3]]));
+    assert_eq!(answer(&scratch, &["ocr", "--threshold", "2"]), json!([["pdf", 2]]));
+}
+
+#[test]
+fn sel_06_07_ties_go_by_priority_then_name_every_time() {
+    let scratch = library();
+    let wanted = json!([["pdf", 6], ["urgent", 4], ["archive", 4]]);
+    for text in ["ocr the pdf scan", "scan: pdf, OCR"] {
+        assert_eq!(answer(&scratch, &[text]), wanted);
+    }
+    let twice = [select(&scratch, &["pdf scan", "--json"]), select(&scratch, &["pdf scan", "--json"])];
+    assert_eq!(twice[0].stdout, twice[1].stdout);
+}
+
+#[test]
+fn sel_01_named_skills_and_tools_are_selected_alone() {
+    let scratch = library();
+    let text = "a pdf scan";
+    for name in ["plain", "do-it", "plain:do-it"] {
+        assert_eq!(answer(&scratch, &[text, "--skill", name]), json!([["plain", null]]), "{name}");
+    }
+    assert_eq!(answer(&scratch, &[text, "--skill", "plain", "--skill", "secret"]).as_array().unwrap().len(), 2);
+    let also = answer(&scratch, &[text, "--skill", "plain", "--also-scored"]);
+    assert_eq!(also, json!([["plain", 0], ["urgent", 4], ["archive", 4], ["pdf", 4]]));
+    let missed = select(&scratch, &[text, "--skill", "plian", "--json"]);
+    assert_eq!((missed.code, &parsed(&missed)["error"]["code"]), (2, &json!("SKILL_NOT_FOUND")));
+    assert!(missed.stderr.contains("did you mean `plain`?"), "{missed:?}");
+}
+
+#[test]
+fn sel_12_13_hidden_skills_answer_to_their_name_only() {
+    let scratch = library();
+    assert_eq!(answer(&scratch, &["/secret the pdf scan"]), json!([["secret", null]]));
+    assert_eq!(answer(&scratch, &["see x/secret"]), json!([]));
+    assert!(!answer(&scratch, &["pdf scan"]).to_string().contains("secret"));
+}
+
+#[test]
+fn sel_10_us_32_uasp_triggers_count() {
+    let scratch = library();
+    assert_eq!(answer(&scratch, &["the Stripe status  code"]), json!([["stripe", 4]]));
+    assert_eq!(answer(&scratch, &["", "--file", "src/payments/a.js"]), json!([["stripe", 3]]));
+    let absolute = scratch.work().join("payments/b.stripe.js");
+    assert_eq!(answer(&scratch, &["", "--file", &absolute.to_string_lossy()]), json!([["stripe", 6]]));
+    assert_eq!(answer(&scratch, &["stripe", "--intent", "process payments"]), json!([["stripe", 3]]));
+}
+
+#[test]
+fn sel_09_what_is_selected_says_why_and_can_be_read() {
+    let scratch = library();
+    let found = parsed(&select(&scratch, &["ocr", "--file", "a.pdf", "--intent", "document_extraction", "--json"]));
+    let wanted = json!([
+        { "kind": "file_type", "trigger": ".pdf", "points": 3 },
+        { "kind": "mention", "trigger": "ocr", "points": 2 },
+        { "kind": "intent", "trigger": "document_extraction", "points": 1 },
+    ]);
+    assert_eq!(found["selected"][0]["matches"], wanted);
+    assert!(found["selected"][0]["location"].as_str().unwrap().ends_with("/lib/pdf/SKILL.md"));
+    let name = found["selected"][0]["name"].as_str().unwrap();
+    assert_eq!(run(&scratch, &["read", name, "--path", "lib"]).code, 0);
+    let text = select(&scratch, &["ocr", "--file", "a.pdf"]);
+    assert_eq!(text.stdout, "pdf  5 points\n  +3  a file is of type `.pdf`\n  +2  the text mentions `ocr`\n");
+    let none = select(&scratch, &["ocr"]);
+    assert_eq!((none.code, none.stdout.as_str()), (1, ""));
+    assert!(none.stderr.contains("nearest: `pdf` with 2 points: the text mentions `ocr`"), "{none:?}");
+}
+
+#[test]
+fn sel_08_triggers_that_are_no_lists_are_no_triggers() {
+    let scratch = Scratch::new();
+    skill(&scratch, "a", "when_to_use: when there is a pdf\n");
+    skill(&scratch, "b", "when_to_use: {mentions: pdf, file_types: {x: .pdf}, priority: [1]}\n");
+    skill(&scratch, "c", "when_to_use: {mentions: [~, '', ' ', 404, [pdf]], file_types: [., '']}\n");
+    assert_eq!(answer(&scratch, &["when there is a pdf", "--file", "a.pdf", "--threshold", "1"]), json!([]));
+    assert_eq!(answer(&scratch, &["a 404", "--threshold", "1"]), json!([["c", 2]]));
+}
