@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rep_model::uasp;
+use rep_model::{SkillTree, uasp};
 
 use crate::error::LibraryError;
 
@@ -37,9 +37,7 @@ pub fn skills(path: &Path, mut take: impl FnMut(Found)) -> Result<Vec<String>, L
         return Ok(Vec::new());
     }
     let mut walk = Walk { root: path, left_out: Vec::new(), followed: BTreeSet::new(), folders: 0, found: 0 };
-    let listing = fs::read_dir(path).map_err(|error| LibraryError::new("read the folder", path, error))?;
-    drop(listing);
-    walk.run(path.to_owned(), &shown, &mut take);
+    walk.run(path.to_owned(), &shown, &mut take)?;
     if walk.found == 0 {
         take(Found { shown, path: path.to_owned(), is_lone_file: false });
     }
@@ -71,6 +69,23 @@ pub fn shown(path: &Path) -> String {
     }
 }
 
+/// The skills inside a skill's folder, which has been read.
+pub fn nested(found: &Found, tree: &SkillTree) -> Vec<Found> {
+    let folders =
+        tree.entries.keys().filter_map(|path| path.strip_suffix("/SKILL.md").or(path.strip_suffix("/skill.md")));
+    let mut folders: Vec<&str> =
+        folders.filter(|folder| !folder.split('/').any(|part| part == "node_modules")).collect();
+    folders.dedup();
+    folders
+        .into_iter()
+        .map(|folder| Found {
+            shown: join(if found.shown == "." { "" } else { &found.shown }, folder),
+            path: found.path.join(folder),
+            is_lone_file: false,
+        })
+        .collect()
+}
+
 struct Walk<'a> {
     root: &'a Path,
     left_out: Vec<String>,
@@ -80,17 +95,18 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn run(&mut self, root: PathBuf, shown: &str, take: &mut impl FnMut(Found)) {
+    fn run(&mut self, root: PathBuf, shown: &str, take: &mut impl FnMut(Found)) -> Result<(), LibraryError> {
         let first = if shown == "." { String::new() } else { shown.to_owned() };
         let mut open = vec![(root, first, 0)];
         while let Some((folder, shown, depth)) = open.pop() {
             self.folders += 1;
             if self.folders > FOLDERS_MAX {
                 self.left_out.push(format!("searched {FOLDERS_MAX} folders and stopped"));
-                return;
+                return Ok(());
             }
             let listing = match fs::read_dir(&folder) {
                 Ok(listing) => listing,
+                Err(error) if depth == 0 => return Err(LibraryError::new("read the folder", &folder, error)),
                 Err(error) => {
                     self.left_out.push(format!("could not read the folder `{shown}`: {error}"));
                     continue;
@@ -111,7 +127,10 @@ impl Walk<'_> {
                     folders.push(name);
                 }
             }
-            self.report(&folder, &shown, has_manifest, uasp, take);
+            // What lies below a skill is the skill's own; `nested` finds skills inside it from the tree that is read anyway.
+            if self.report(&folder, &shown, has_manifest, uasp, take) {
+                continue;
+            }
             if depth + 1 > DEPTH_MAX && !folders.is_empty() {
                 self.left_out.push(format!("`{shown}` is {DEPTH_MAX} folders deep; nothing below it was searched"));
                 continue;
@@ -119,8 +138,10 @@ impl Walk<'_> {
             folders.sort_unstable_by(|one, two| two.cmp(one));
             open.extend(folders.into_iter().map(|name| (folder.join(&name), join(&shown, &name), depth + 1)));
         }
+        Ok(())
     }
 
+    /// Hands on what a folder holds. Says whether the folder itself is a skill.
     fn report(
         &mut self,
         folder: &Path,
@@ -128,19 +149,20 @@ impl Walk<'_> {
         has_manifest: bool,
         uasp: Vec<String>,
         take: &mut impl FnMut(Found),
-    ) {
+    ) -> bool {
         let own = folder.file_name().map(|name| format!("{}{}", name.to_string_lossy(), uasp::SUFFIX));
-        let is_folder_skill = has_manifest || own.is_some_and(|own| uasp.contains(&own));
-        if is_folder_skill {
+        let is_skill = has_manifest || own.is_some_and(|own| uasp.contains(&own));
+        if is_skill {
             self.found += 1;
             let shown = if shown.is_empty() { "." } else { shown };
             take(Found { shown: shown.to_owned(), path: folder.to_owned(), is_lone_file: false });
-            return;
+            return true;
         }
         for name in uasp {
             self.found += 1;
             take(Found { shown: join(shown, &name), path: folder.join(&name), is_lone_file: true });
         }
+        false
     }
 
     /// Whether a link leads to a folder outside the searched one that has not been followed yet.

@@ -219,3 +219,14 @@ fn colour_is_asked_for_or_absent() {
     assert!(!run(&scratch, &["check"]).stdout.contains('\u{1b}'));
     assert!(run(&scratch, &["check", "--color", "always"]).stdout.contains("\u{1b}["));
 }
+
+#[test]
+fn a_skill_inside_a_skill_is_checked_once_of_its_own() {
+    let scratch = Scratch::new();
+    scratch.write("pdf/SKILL.md", GOOD);
+    scratch.write("pdf/examples/inner/SKILL.md", "# no frontmatter\n");
+    let found = run(&scratch, &["check", "--format", "json"]);
+    let report = json(&found);
+    assert_eq!((&report["summary"]["skills"], rules(&found)), (&2.into(), vec!["frontmatter-missing".to_owned()]));
+    assert_eq!(report["findings"][0]["file"], "pdf/examples/inner/SKILL.md");
+}

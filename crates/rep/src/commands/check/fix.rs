@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use indicatif::ProgressBar;
 use rep_check::{Options, fix as edits};
-use rep_model::{Content, Entry, Skill, SkillTree};
+use rep_model::{Content, Entry, Fault, Skill, SkillTree};
 use similar::TextDiff;
 
 use super::run;
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::write;
-use rep_library::find::Found;
+use rep_library::find::{self, Found};
 
 /// How often a file is mended and looked at again before giving up.
 const ROUNDS_MAX: usize = 10;
@@ -69,14 +69,25 @@ pub(super) fn diff(paths: &[PathBuf], options: &Options, output: &mut Output) ->
 
 fn mended(paths: &[PathBuf], options: &Options, output: &mut Output) -> Result<Vec<Mended>, Failure> {
     let all = run::on_all_cores(paths, &ProgressBar::hidden(), |found| of_skill(found, options), output)?;
-    let mut files: Vec<Mended> = all.into_iter().flat_map(|(_, files)| files).collect();
+    let mut files: Vec<Mended> = all.into_iter().flatten().collect();
     files.sort_by(|one, two| one.path.cmp(&two.path));
     files.dedup_by(|one, two| one.path == two.path);
     Ok(files)
 }
 
+/// What mending changes in a skill and in the skills inside it.
 fn of_skill(found: &Found, options: &Options) -> Vec<Mended> {
-    let (mut skill, mut faults) = run::parse(found);
+    let (skill, faults) = run::parse(found);
+    let inside = find::nested(found, &skill.tree);
+    let mut files = mended_files(found, skill, faults, options);
+    for found in inside {
+        let (skill, faults) = run::parse(&found);
+        files.extend(mended_files(&found, skill, faults, options));
+    }
+    files
+}
+
+fn mended_files(found: &Found, mut skill: Skill, mut faults: Vec<Fault>, options: &Options) -> Vec<Mended> {
     let mut originals: BTreeMap<String, Vec<u8>> = BTreeMap::new();
     for _ in 0..ROUNDS_MAX {
         let report = rep_check::check(&skill, faults, options);

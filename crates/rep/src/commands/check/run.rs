@@ -17,8 +17,9 @@ use rep_library::read::{self, Extent};
 /// Checks every skill below the paths.
 pub(super) fn check(paths: &[PathBuf], options: &Options, output: &mut Output) -> Result<Report, Failure> {
     let bar = progress(output);
-    let mut reports = on_all_cores(paths, &bar, |found| judge(found, options), output)?;
+    let judged = on_all_cores(paths, &bar, |found| judge(found, options), output)?;
     bar.finish_and_clear();
+    let mut reports: Vec<(Found, SkillReport)> = judged.into_iter().flatten().collect();
     reports.sort_by(|(one, _), (two, _)| one.cmp(two));
     reports.dedup_by(|(one, _), (two, _)| one.path == two.path);
     let mut report = Report { skills: reports.len(), ..Report::default() };
@@ -32,9 +33,16 @@ pub(super) fn check(paths: &[PathBuf], options: &Options, output: &mut Output) -
     Ok(report)
 }
 
-fn judge(found: &Found, options: &Options) -> SkillReport {
+/// Judges a skill, and the skills inside it.
+fn judge(found: &Found, options: &Options) -> Vec<(Found, SkillReport)> {
     let (skill, faults) = parse(found);
-    rep_check::check(&skill, faults, options)
+    let inside = find::nested(found, &skill.tree);
+    let mut reports = vec![(found.clone(), rep_check::check(&skill, faults, options))];
+    for found in inside {
+        let (skill, faults) = parse(&found);
+        reports.push((found, rep_check::check(&skill, faults, options)));
+    }
+    reports
 }
 
 /// Reads and parses a skill. A folder that cannot be opened is a skill with that fault.
@@ -67,7 +75,7 @@ pub(super) fn on_all_cores<T: Send>(
     bar: &ProgressBar,
     work: impl Fn(&Found) -> T + Sync,
     output: &mut Output,
-) -> Result<Vec<(Found, T)>, Failure> {
+) -> Result<Vec<T>, Failure> {
     let workers = thread::available_parallelism().map_or(1, usize::from);
     let (sender, receiver) = channel::<Found>();
     let receiver = Mutex::new(receiver);
@@ -105,14 +113,13 @@ pub(super) fn on_all_cores<T: Send>(
     Ok(results)
 }
 
-fn drain<T>(receiver: &Mutex<Receiver<Found>>, bar: &ProgressBar, work: &impl Fn(&Found) -> T) -> Vec<(Found, T)> {
+fn drain<T>(receiver: &Mutex<Receiver<Found>>, bar: &ProgressBar, work: &impl Fn(&Found) -> T) -> Vec<T> {
     let mut results = Vec::new();
     loop {
         let next = receiver.lock().unwrap_or_else(std::sync::PoisonError::into_inner).recv();
         let Ok(found) = next else { return results };
-        let result = work(&found);
+        results.push(work(&found));
         bar.inc(1);
-        results.push((found, result));
     }
 }
 
