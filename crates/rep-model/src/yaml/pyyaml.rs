@@ -204,6 +204,9 @@ fn is_int(text: &str) -> bool {
 fn int(text: &str) -> Option<Scalar> {
     let clean = text.replace('_', "");
     let body = unsigned(&clean);
+    if body.len() > DIGITS_MAX {
+        return None;
+    }
     let digits = if let Some(rest) = body.strip_prefix("0b") {
         decimal(rest, 2)?
     } else if let Some(rest) = body.strip_prefix("0x") {
@@ -223,7 +226,7 @@ fn int(text: &str) -> Option<Scalar> {
 const DIGITS_MAX: usize = 4300;
 
 fn decimal(digits: &str, radix: u32) -> Option<String> {
-    if digits.is_empty() || digits.len() > DIGITS_MAX {
+    if digits.is_empty() {
         return None;
     }
     if radix == 10 {

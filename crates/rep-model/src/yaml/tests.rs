@@ -136,3 +136,10 @@ fn a_list_starts_at_its_first_dash() {
         assert!(list.starts_with("- ") && list.ends_with("- c"), "{list:?}");
     }
 }
+
+#[test]
+fn numbers_too_long_for_python_are_refused_at_once() {
+    for text in [format!("1{}", ":00".repeat(500_000)), "9".repeat(500_000), format!("0x{}", "f".repeat(500_000))] {
+        assert!(matches!(pyyaml::scalar(&root(&text)), Some(pyyaml::Scalar::Refused(_))), "{}", &text[..8]);
+    }
+}
