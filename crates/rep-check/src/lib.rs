@@ -6,6 +6,7 @@
 //! Pure: no file system, no clock, no terminal.
 
 mod allow;
+pub mod checklist;
 mod engine;
 pub mod fix;
 mod hosts;

@@ -1,6 +1,7 @@
 //! `rep check`: judges skills, mends what can be mended safely.
 
 mod fix;
+mod points;
 mod run;
 mod watch;
 
@@ -47,6 +48,9 @@ pub(crate) struct Args {
     /// Judge versions by the patterns the specifications print, not by SemVer
     #[arg(long)]
     seed_regex: bool,
+    /// Fill in the checklists of Universal 2.1 instead of listing findings
+    #[arg(long, conflicts_with_all = ["fix", "diff", "watch", "profile"])]
+    checklist: bool,
     /// Check again whenever a file changes
     #[arg(long)]
     watch: bool,
@@ -77,6 +81,9 @@ fn profile_parser() -> impl clap::builder::TypedValueParser<Value = Profile> {
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let is_json = args.format == Format::Json;
     let options = options(args).map_err(|failure| failure.json(is_json))?;
+    if args.checklist {
+        return points::print(&args.paths, args.format, output).map_err(|failure| failure.json(is_json));
+    }
     if args.diff {
         return fix::diff(&args.paths, &options, output);
     }

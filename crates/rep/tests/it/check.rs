@@ -230,3 +230,19 @@ fn a_skill_inside_a_skill_is_checked_once_of_its_own() {
     assert_eq!((&report["summary"]["skills"], rules(&found)), (&2.into(), vec!["frontmatter-missing".to_owned()]));
     assert_eq!(report["findings"][0]["file"], "pdf/examples/inner/SKILL.md");
 }
+
+/// VAL-71 and HOST-19: the checklists can be reported per skill.
+#[test]
+fn the_checklists_are_filled_in_per_skill() {
+    let scratch = Scratch::new();
+    run(&scratch, &["init", "counter", "--tool", "python"]);
+    let found = run(&scratch, &["check", "counter", "--checklist"]);
+    let open: Vec<&str> = found.stdout.lines().filter(|line| line.contains("[ ]")).collect();
+    assert_eq!((found.code, open), (0, Vec::new()), "{}", found.stdout);
+    assert_eq!(found.stdout.lines().count(), 14);
+    scratch.write("pdf/SKILL.md", GOOD);
+    let found = run(&scratch, &["check", "pdf", "--checklist", "--format", "json"]);
+    let points = json(&found)["checklists"][0]["points"].clone();
+    assert_eq!((found.code, &points[1]["holds"], &points[0]["holds"]), (1, &false.into(), &true.into()), "{points:#}");
+    assert_eq!(points[1]["against"], serde_json::json!(["field-missing"]));
+}
