@@ -56,11 +56,7 @@ const LINES: &[Line] = &[
     ("object schemas are closed", Profile::Universal, &["tool-schema-open"]),
     ("permissions are declared and narrow", Profile::Universal, &["permission"]),
     ("safety declares redaction and confirmation", Profile::Universal, &["safety-", "redaction-", "confirmation-"]),
-    (
-        "nothing leans on one host outside host_overrides",
-        Profile::Universal,
-        &["host-named-in-body", "field-not-universal", "field-unknown"],
-    ),
+    ("nothing leans on one host outside host_overrides", Profile::Universal, &["host-named-in-body"]),
     (
         "claude-api: within the upload's limits, no network, nothing to install",
         Profile::ClaudeApi,
