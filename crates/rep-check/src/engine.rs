@@ -183,6 +183,7 @@ pub fn check(skill: &Skill, faults: Vec<Fault>, options: &Options) -> SkillRepor
             shapes: &shapes,
         };
         look(skill, &mut found);
+        cap(&mut found.drafts);
         findings.extend(found.drafts.into_iter().filter_map(|draft| judge(skill, rule, draft, &active, options)));
     }
     let is_judged = |rule: &'static Rule| is_wanted(rule, &active, options);
@@ -194,6 +195,18 @@ pub fn check(skill: &Skill, faults: Vec<Fault>, options: &Options) -> SkillRepor
     let is_set_judged =
         RULES.iter().any(|rule| matches!(rule.check, Check::Set(_)) && is_wanted(rule, &active, options));
     SkillReport { findings, facts: facts(skill, active.profiles, is_set_judged) }
+}
+
+/// The most findings of one rule in one skill. A hostile file must not fill the disk with its report.
+const FINDINGS_MAX: usize = 200;
+
+/// Keeps the first findings of a rule, and says how many more there are.
+fn cap(drafts: &mut Vec<Draft>) {
+    let more = drafts.len().saturating_sub(FINDINGS_MAX);
+    drafts.truncate(FINDINGS_MAX);
+    if let Some(last) = drafts.last_mut().filter(|_| more > 0) {
+        last.help = format!("{} (and {more} more like this one)", last.help);
+    }
 }
 
 /// Faults of a SKILL.md concern the Markdown profiles only, so that a UASP file beside it is judged apart.

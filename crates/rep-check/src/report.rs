@@ -1,6 +1,6 @@
 //! What a check found, placed and sorted: the only input of every renderer.
 
-use rep_model::{Edit, Position, Skill, Span};
+use rep_model::{Edit, Entry, Leads, Position, Skill, Span};
 
 use crate::{Level, Profile, Rule};
 
@@ -15,8 +15,10 @@ pub struct Place {
     pub start: Position,
     /// Where it ends.
     pub end: Position,
-    /// The line it starts on, for excerpts; empty where there is no text to show.
+    /// The line it starts on, for excerpts, or the part of it around the start; empty where there is no text to show.
     pub excerpt: String,
+    /// How many characters of the line are left out before the excerpt.
+    pub skipped: usize,
 }
 
 /// Long lines are cut for excerpts, so that reports stay small.
@@ -26,7 +28,7 @@ impl Place {
     /// The beginning of a file, or of what has no text to show.
     pub(crate) fn beginning(shown: String, file: &str) -> Self {
         let start = Position { line: 1, column: 1 };
-        Self { shown, file: file.to_owned(), start, end: start, excerpt: String::new() }
+        Self { shown, file: file.to_owned(), start, end: start, excerpt: String::new(), skipped: 0 }
     }
 
     /// Works out a place in a skill.
@@ -43,10 +45,15 @@ impl Place {
                 None => return Self::beginning(shown, file),
             },
         };
-        let (_, line) = source.line_at(span.start);
-        let excerpt = line.chars().take(EXCERPT_MAX).collect();
         let (start, end) = (source.position(span.start), source.position(span.end.max(span.start)));
-        Self { shown, file: file.to_owned(), start, end, excerpt }
+        let place = Self { start, end, ..Self::beginning(shown, file) };
+        // What a link outside the skill leads to is nobody's business here.
+        if matches!(skill.tree.entries.get(file), Some(Entry::Link { leads: Leads::Outside, .. })) {
+            return place;
+        }
+        let (_, line) = source.line_at(span.start);
+        let skipped = start.column.saturating_sub(EXCERPT_MAX / 2);
+        Self { excerpt: line.chars().skip(skipped).take(EXCERPT_MAX).collect(), skipped, ..place }
     }
 }
 

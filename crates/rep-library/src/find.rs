@@ -107,8 +107,10 @@ impl Walk<'_> {
             let listing = match fs::read_dir(&folder) {
                 Ok(listing) => listing,
                 Err(error) if depth == 0 => return Err(LibraryError::new("read the folder", &folder, error)),
-                Err(error) => {
-                    self.left_out.push(format!("could not read the folder `{shown}`: {error}"));
+                // Whoever reads it finds out why, and tells.
+                Err(_) => {
+                    self.found += 1;
+                    take(Found { shown, path: folder, is_lone_file: false });
                     continue;
                 }
             };
@@ -124,7 +126,7 @@ impl Walk<'_> {
                 } else if name.ends_with(uasp::SUFFIX) && !is_folder {
                     uasp.push(name);
                 } else if is_folder && name != ".git" && name != "node_modules" {
-                    folders.push(name);
+                    folders.push((name, item.path()));
                 }
             }
             // What lies below a skill is the skill's own; `nested` finds skills inside it from the tree that is read anyway.
@@ -136,7 +138,7 @@ impl Walk<'_> {
                 continue;
             }
             folders.sort_unstable_by(|one, two| two.cmp(one));
-            open.extend(folders.into_iter().map(|name| (folder.join(&name), join(&shown, &name), depth + 1)));
+            open.extend(folders.into_iter().map(|(name, path)| (path, join(&shown, &name), depth + 1)));
         }
         Ok(())
     }

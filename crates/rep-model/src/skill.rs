@@ -169,8 +169,10 @@ fn content_fault(content: &Content, add: &mut impl FnMut(&'static str, String, &
 fn manifest(tree: &SkillTree, faults: &mut Vec<Fault>) -> Option<Manifest> {
     let file = ["SKILL.md", "skill.md"].into_iter().find(|file| tree.entries.contains_key(*file));
     let Some(file) = file else {
-        if !tree.is_lone_file && !tree.entries.keys().any(|path| path.ends_with(uasp::SUFFIX)) {
-            let message = "the folder has no SKILL.md".to_owned();
+        // Where a UASP file is all there is, only a profile of SKILL.md minds; a folder that was not read has nothing to mind.
+        if !(tree.is_lone_file && tree.entries.is_empty()) {
+            let what = if tree.is_lone_file { "skill" } else { "folder" };
+            let message = format!("the {what} has no SKILL.md");
             faults.push(Fault::new(
                 "skill-md-missing",
                 "",

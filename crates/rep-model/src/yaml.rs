@@ -334,7 +334,8 @@ impl Builder<'_> {
         };
         let indicator = line.match_indices(['|', '>']).map(|(at, _)| at).find(|at| is_header(&line[*at..]));
         let from = indicator.map_or(start, |at| head.len() - line.len() + at);
-        let body = self.text[..content.end - self.base].trim_end_matches(['\n', '\r']);
+        // The parser's end may lie at the next line's first letter.
+        let body = self.text[..content.end - self.base].trim_end();
         Span::new(from + self.base, body.len().max(from) + self.base)
     }
 

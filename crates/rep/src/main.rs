@@ -74,6 +74,10 @@ fn main() -> ExitCode {
     };
     let mut output = Output::new(cli.color, cli.quiet, cli.verbose);
     let result = dispatch(cli.command, &mut output);
+    if let Some(error) = output.failed.take() {
+        output.failure(&Failure::unable("UNWRITABLE", format!("could not write the output: {error}")));
+        return Exit::Unable.into();
+    }
     match result {
         Ok(exit) => exit.into(),
         Err(failure) => {

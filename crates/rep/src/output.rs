@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
-use rep_check::render::Paint;
+use rep_check::render::{Paint, visible};
 
 use crate::exit::Failure;
 
@@ -25,6 +25,8 @@ pub(crate) struct Output {
     stderr: Paint,
     pub(crate) is_quiet: bool,
     pub(crate) is_verbose: bool,
+    /// Why data could not be written, where somebody was there to read it.
+    pub(crate) failed: Option<io::Error>,
 }
 
 impl Output {
@@ -41,6 +43,7 @@ impl Output {
             stderr: paint(io::stderr().is_terminal()),
             is_quiet,
             is_verbose,
+            failed: None,
         }
     }
 
@@ -58,11 +61,19 @@ impl Output {
     }
 
     /// Writes data.
-    #[expect(clippy::unused_self, reason = "whoever prints must hold the output")]
     pub(crate) fn data(&mut self, text: &str) {
+        self.bytes(text.as_bytes());
+    }
+
+    /// Writes data that need not be text.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
         let mut stream = io::stdout().lock();
-        // A reader that closed its end has seen enough; there is nobody left to tell.
-        let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
+        if let Err(error) = stream.write_all(bytes).and_then(|()| stream.flush()) {
+            // A reader that closed its end has seen enough; a full disk must be told.
+            if error.kind() != io::ErrorKind::BrokenPipe {
+                self.failed = Some(error);
+            }
+        }
     }
 
     /// Says something, unless asked to be quiet.
@@ -76,7 +87,8 @@ impl Output {
     #[expect(clippy::unused_self, reason = "whoever prints must hold the output")]
     pub(crate) fn insist(&mut self, text: &str) {
         // As for data: nobody is left to tell.
-        let _ = writeln!(io::stderr().lock(), "{text}");
+        let lines: Vec<std::borrow::Cow<'_, str>> = text.split('\n').map(visible_but_colour).collect();
+        let _ = writeln!(io::stderr().lock(), "{}", lines.join("\n"));
     }
 
     /// Says something with a coloured label in front.
@@ -88,7 +100,8 @@ impl Output {
             }
             Paint::Plain => label.to_owned(),
         };
-        self.insist(&format!("{label}: {text}"));
+        let harmless: Vec<std::borrow::Cow<'_, str>> = text.split('\n').map(visible).collect();
+        self.insist(&format!("{label}: {}", harmless.join("\n")));
     }
 
     /// Warns, unless asked to be quiet.
@@ -117,4 +130,9 @@ impl Output {
     pub(crate) fn is_watched(&self) -> bool {
         !self.is_quiet && io::stderr().is_terminal()
     }
+}
+
+/// A line made harmless, our own colours kept.
+fn visible_but_colour(line: &str) -> std::borrow::Cow<'_, str> {
+    if line.contains('\u{1b}') && line.starts_with('\u{1b}') { line.into() } else { visible(line) }
 }

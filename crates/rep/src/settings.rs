@@ -1,4 +1,5 @@
-//! The settings file `rep.yaml`: looked for in the working folder and the folders above it, up to the repository's root.
+//! The settings file `rep.yaml`: looked for in the working folder and the folders above it, up to the repository's root,
+//! but not in a skill's own folder.
 //!
 //! ```yaml
 //! check:
@@ -33,7 +34,9 @@ pub(crate) fn load(given: Option<&Path>, folder: &Path) -> Result<Options, Failu
 fn search(folder: &Path) -> Option<PathBuf> {
     for folder in folder.ancestors() {
         let path = folder.join(NAME);
-        if path.is_file() {
+        // A skill must not decide how it is judged: settings inside a skill's own folder do not count.
+        let is_skill = ["SKILL.md", "skill.md"].iter().any(|file| folder.join(file).exists());
+        if path.is_file() && !is_skill {
             return Some(path);
         }
         if folder.join(".git").exists() {

@@ -30,13 +30,20 @@ pub(crate) fn replace(path: &Path, expected: &[u8], text: &str) -> Result<(), Fa
     Ok(())
 }
 
-/// Writes a file that must not exist yet, with the folders above it.
+/// Writes a file that must not exist yet, with the folders above it: whole, or not at all.
 pub(crate) fn create(path: &Path, text: &str) -> Result<(), Failure> {
     let failed =
         |error: std::io::Error| Failure::unable("UNWRITABLE", format!("could not write `{}`: {error}", path.display()));
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(failed)?;
-    }
-    let mut file = fs::File::create_new(path).map_err(failed)?;
-    file.write_all(text.as_bytes()).map_err(failed)
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::create_dir_all(folder).map_err(failed)?;
+    let mut file = tempfile::Builder::new().permissions(mode()).tempfile_in(folder).map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(failed)?;
+    file.as_file().sync_all().map_err(failed)?;
+    file.persist_noclobber(path).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+/// What new files get, less the user's mask.
+fn mode() -> fs::Permissions {
+    std::os::unix::fs::PermissionsExt::from_mode(0o666)
 }

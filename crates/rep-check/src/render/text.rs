@@ -3,6 +3,7 @@
 use anstyle::{AnsiColor, Style};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use super::visible;
 use crate::rules::is_hidden;
 use crate::{Finding, Level, Report};
 
@@ -52,10 +53,16 @@ fn full(finding: &Finding, paint: Paint, out: &mut String) {
     let frame = AnsiColor::Blue.on_default().bold();
     let place = &finding.place;
     let level = paint.paint(level_style(finding.level), &format!("{}[{}]", finding.level.name(), finding.rule.name));
-    out.push_str(&format!("{level}: {}\n", paint.paint(Style::new().bold(), &finding.message)));
+    out.push_str(&format!("{level}: {}\n", paint.paint(Style::new().bold(), &visible(&finding.message))));
     let gutter = place.start.line.to_string().len();
     let arrow = paint.paint(frame, "-->");
-    out.push_str(&format!("{:gutter$}{arrow} {}:{}:{}\n", "", place.shown, place.start.line, place.start.column));
+    out.push_str(&format!(
+        "{:gutter$}{arrow} {}:{}:{}\n",
+        "",
+        visible(&place.shown),
+        place.start.line,
+        place.start.column
+    ));
     let bar = paint.paint(frame, "|");
     if !place.excerpt.is_empty() {
         let (line, pad, width) = excerpt(finding);
@@ -68,7 +75,7 @@ fn full(finding: &Finding, paint: Paint, out: &mut String) {
     }
     let note = |label: &str| format!("{:gutter$} {} {label}", "", paint.paint(frame, "="));
     if !finding.help.is_empty() {
-        out.push_str(&format!("{}: {}\n", note("help"), finding.help));
+        out.push_str(&format!("{}: {}\n", note("help"), visible(&finding.help)));
     }
     if finding.edit.is_some() {
         out.push_str(&format!("{}: `rep check --fix` mends this\n", note("fix")));
@@ -78,13 +85,14 @@ fn full(finding: &Finding, paint: Paint, out: &mut String) {
 /// The line to show, the columns before the carets, and how many carets.
 fn excerpt(finding: &Finding) -> (String, usize, usize) {
     let place = &finding.place;
-    let letters: Vec<char> = place.excerpt.chars().map(visible).collect();
-    let from = (place.start.column - 1).min(letters.len());
-    let to = if place.end.line == place.start.line { (place.end.column - 1).min(letters.len()) } else { letters.len() };
+    let letters: Vec<char> = place.excerpt.chars().map(harmless).collect();
+    let within = |column: usize| (column - 1).saturating_sub(place.skipped).min(letters.len());
+    let from = within(place.start.column);
+    let to = if place.end.line == place.start.line { within(place.end.column) } else { letters.len() };
     // A long line is shown from shortly before the fault.
     let skip = if from > WIDTH_MAX * 2 / 3 { from - 30 } else { 0 };
     let mut line = String::new();
-    if skip > 0 {
+    if skip > 0 || place.skipped > 0 {
         line.push('…');
     }
     let pad = line.width() + letters[skip..from].iter().map(|letter| letter.width().unwrap_or(0)).sum::<usize>();
@@ -103,7 +111,7 @@ fn excerpt(finding: &Finding) -> (String, usize, usize) {
 }
 
 /// A character that can be shown without harm: no control, and nothing that hides or reorders its line.
-fn visible(letter: char) -> char {
+fn harmless(letter: char) -> char {
     match letter {
         letter if letter.is_control() => ' ',
         letter if is_hidden(letter) => '\u{fffd}',

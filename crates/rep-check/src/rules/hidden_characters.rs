@@ -17,6 +17,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
+    escaped(skill, findings);
     for (file, text) in texts(skill) {
         let Some((at, letter)) = first_hidden(&text) else { continue };
         let (message, help) = if is_tag(letter) {
@@ -26,6 +27,20 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         };
         let span = Span::new(at, at + letter.len_utf8());
         findings.add(file, span, format!("`U+{:04X}` {message}", u32::from(letter))).help(help);
+    }
+}
+
+/// Name and description may hide characters behind YAML escapes, which no look at the bytes finds.
+fn escaped(skill: &Skill, findings: &mut Findings<'_>) {
+    let (Some(manifest), Some(front)) = (&skill.manifest, skill.front()) else { return };
+    for field in [front.name(), front.description()].into_iter().flatten() {
+        let is_written = field.value.chars().all(|letter| !is_hidden(letter))
+            || first_hidden(manifest.source.slice(field.span())).is_some();
+        if let Some((_, letter)) = first_hidden(field.value).filter(|_| !is_written) {
+            findings
+                .add(manifest.file, field.span(), format!("`U+{:04X}` is hidden behind an escape", u32::from(letter)))
+                .help("remove the escape; agents read what it stands for");
+        }
     }
 }
 

@@ -2,7 +2,7 @@ use rep_model::Skill;
 use rep_model::frontmatter::Text;
 use rep_model::yaml::pyyaml;
 
-use super::uasp_version_stale::computed;
+use super::uasp_version_stale::{computed, is_replaceable};
 use crate::engine::Findings;
 use crate::{Check, Cite, Levels, Profile, Rule};
 
@@ -25,8 +25,8 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         }
         let message = format!("version `{}` is not 8 hexadecimal digits", version.value.trim());
         let draft = findings.add(&uasp.file, version.span(), message);
-        draft.path("meta.version").help("the version is a hash of the content; `rep hash --update` writes it");
-        if let Some(computed) = computed(uasp) {
+        draft.path("meta.version").help("the version is a hash of the content; `rep hash --write` writes it");
+        if let Some(computed) = computed(uasp).filter(|_| is_replaceable(uasp)) {
             draft.replace(version.span(), format!("\"{computed}\""));
         }
     }

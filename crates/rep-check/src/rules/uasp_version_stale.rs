@@ -22,13 +22,22 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         let Some(computed) = computed(uasp).filter(|_| !is_misshapen(version)) else { continue };
         if version.value != computed {
             let message = format!("version is `{}` but the content is `{computed}`", version.value.trim());
-            findings
-                .add(&uasp.file, version.span(), message)
-                .path("meta.version")
-                .help("write the hash of the content, in quotes")
-                .replace(version.span(), format!("\"{computed}\""));
+            let draft = findings.add(&uasp.file, version.span(), message);
+            draft.path("meta.version").help("write the hash of the content, in quotes");
+            if is_replaceable(uasp) {
+                draft.replace(version.span(), format!("\"{computed}\""));
+            }
         }
     }
+}
+
+/// Whether the version can be rewritten without changing the content: one with an anchor may be content elsewhere.
+pub(super) fn is_replaceable(uasp: &UaspFile) -> bool {
+    let entry = uasp.root.as_ref().and_then(|root| root.get("meta")).and_then(|meta| meta.entry("version"));
+    entry.is_some_and(|entry| {
+        let between = uasp.source.slice(rep_model::Span::new(entry.key.span.end, entry.value.span.start));
+        !between.contains(['&', '!'])
+    })
 }
 
 /// The version the content of a file has; `None` where it has none.

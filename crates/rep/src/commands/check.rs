@@ -90,19 +90,29 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     if args.watch {
         return watch::run(args, &options, output);
     }
-    once(args, &options, output).map_err(|failure| failure.json(is_json))
+    // A report has been printed by then, so a failure to write is told on stderr alone.
+    once(args, &options, output)
 }
 
 /// Checks once, mending first where that was asked for, and prints the report.
 fn once(args: &Args, options: &Options, output: &mut Output) -> Result<Exit, Failure> {
+    let mut failed = Vec::new();
     if args.fix {
-        let mended = fix::fix(&args.paths, options, output)?;
+        let (mended, failures) = fix::fix(&args.paths, options, output)?;
+        failed = failures;
         if mended > 0 {
             output.say(&format!("mended {mended} {}", if mended == 1 { "file" } else { "files" }));
         }
     }
     let report = run::check(&args.paths, options, output)?;
     print(&report, args.format, output);
+    let last = failed.pop();
+    for failure in &failed {
+        output.failure(failure);
+    }
+    if let Some(failure) = last {
+        return Err(failure);
+    }
     Ok(if report.summary().errors > 0 { Exit::Findings } else { Exit::Fine })
 }
 

@@ -54,6 +54,16 @@ fn hash(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let is_match = declared == Some(computed);
     if args.write && !is_match {
         let text = stored(&uasp, root, computed);
+        let again = rep_model::yaml::parse(&text, 0).root;
+        let kept = again.as_ref().and_then(|root| hash::sha256(root).ok());
+        let is_stored = again.as_ref().and_then(|root| root.get("meta")?.get("version")?.text()) == Some(computed);
+        if kept.as_deref() != Some(&sha256) || !is_stored {
+            let failure = Failure::unable(
+                "NOT_STORED",
+                format!("the version cannot be stored in `{shown}` without changing its content"),
+            );
+            return Err(failure.hint("write `version` as a plain quoted text, without an anchor or a tag"));
+        }
         write::replace(&path, uasp.source.text().as_bytes(), &text)?;
         output.say(&format!("stored {computed} in `{shown}`"));
     }

@@ -52,7 +52,11 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let profile = profile(args)?;
     let files = scaffold::files(&args.name, profile, args.tool);
     for (path, text) in &files {
-        write::create(&folder.join(path), text)?;
+        if let Err(failure) = write::create(&folder.join(path), text) {
+            // Half a skill is worse than none, and the folder was not there before.
+            let _ = std::fs::remove_dir_all(&folder);
+            return Err(failure);
+        }
     }
     for (path, _) in &files {
         output.data(&format!("{}/{path}\n", args.name));

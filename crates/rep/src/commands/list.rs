@@ -1,7 +1,7 @@
 //! `rep list`: which skills there are, and which copy wins.
 
 use anstyle::{AnsiColor, Style};
-use rep_check::render::json_finding;
+use rep_check::render::{json_finding, visible};
 use rep_library::{Catalog, CatalogEntry, Status};
 use serde_json::{Value, json};
 
@@ -57,10 +57,10 @@ fn line(entry: &CatalogEntry, width: usize, output: &Output) -> String {
         Status::Untrusted => AnsiColor::Yellow.on_default(),
         Status::Invalid => AnsiColor::Red.on_default(),
     };
-    let name = output.styled(Style::new().bold(), &format!("{:width$}", entry.qualified_name));
+    let name = output.styled(Style::new().bold(), &format!("{:width$}", visible(&entry.qualified_name)));
     let status = output.styled(style, &format!("{:9}", entry.status.name()));
     let about = if entry.reason.is_empty() { shortened(&entry.description) } else { entry.reason.clone() };
-    format!("{name}  {status}  {:8}  {about}\n", entry.scope.name())
+    format!("{name}  {status}  {:8}  {}\n", entry.scope.name(), visible(&about))
 }
 
 fn shortened(text: &str) -> String {

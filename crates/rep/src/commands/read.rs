@@ -1,7 +1,5 @@
 //! `rep read`: a skill on activation, or one of its files.
 
-use std::io::Write;
-
 use rep_library::disclose::{self, Refusal};
 
 use crate::exit::{Exit, Failure};
@@ -31,8 +29,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     };
     match disclose::file(entry, file)? {
         Ok(bytes) => {
-            // A reader that closed its end has seen enough.
-            let _ = std::io::stdout().lock().write_all(&bytes);
+            output.bytes(&bytes);
             Ok(Exit::Fine)
         }
         Err(Refusal::Outside) => {

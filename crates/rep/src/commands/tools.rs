@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use rep_check::render::visible;
 use rep_check::tools;
 use rep_library::{find, read};
 use rep_model::Skill;
@@ -54,7 +55,7 @@ fn tools(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     for tool in &effective.tools {
         let field = |name: &str| tool.get(name).and_then(serde_json::Value::as_str).unwrap_or("?");
         let runtime = tool.pointer("/implementation/runtime").and_then(serde_json::Value::as_str).unwrap_or("?");
-        output.data(&format!("{}  ({runtime})  {}\n", field("name"), field("description")));
+        output.data(&format!("{}\n", visible(&format!("{}  ({runtime})  {}", field("name"), field("description")))));
     }
     let count = effective.tools.len();
     output.say(&format!("{count} {}, from {}", if count == 1 { "tool" } else { "tools" }, effective.source.name()));

@@ -186,3 +186,80 @@ fn a_reader_that_closes_early_is_no_crash() {
     let _ = child.wait().unwrap();
     assert!(!stderr.contains("panicked"), "{stderr}");
 }
+
+#[test]
+fn no_skill_can_steer_the_terminal_or_forge_a_line() {
+    let scratch = Scratch::new();
+    scratch.write(
+        "a\u{1b}[31mb/SKILL.md",
+        "---\nname: \"x\\e[31m\\nerror[fake]: forged\"\ndescription: d\n\u{202e}: 1\n---\n\n[a](no%1b[31mpe.md)\n",
+    );
+    for format in ["text", "github"] {
+        let found = run(&scratch, &["check", "--format", format]);
+        assert!(!found.stdout.contains('\u{1b}') && !found.stdout.contains('\u{202e}'), "{format}: {}", found.stdout);
+        assert!(!found.stdout.lines().any(|line| line.starts_with("error[fake]")), "{format}: {}", found.stdout);
+    }
+    assert!(!run(&scratch, &["list", "--path", "."]).stdout.contains('\u{1b}'));
+    assert!(!run(&scratch, &["check", "no\u{1b}[31mpe"]).stderr.contains('\u{1b}'));
+}
+
+#[test]
+fn what_lies_behind_a_link_outside_is_not_shown() {
+    let scratch = Scratch::new();
+    scratch.write("secret.txt", "SECRET_TOKEN=abc\n");
+    scratch.write("x/readme.txt", "x");
+    symlink("../secret.txt", scratch.work().join("x/SKILL.md")).unwrap();
+    let found = run(&scratch, &["check", "x"]);
+    assert!(found.stdout.contains("symlink-outside") && !found.stdout.contains("SECRET_TOKEN"), "{}", found.stdout);
+}
+
+#[test]
+fn names_that_are_no_utf8_are_found_and_checked() {
+    use std::os::unix::ffi::OsStrExt;
+    let scratch = Scratch::new();
+    let folder = scratch.work().join(std::ffi::OsStr::from_bytes(b"n\xff"));
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("SKILL.md"), "# no frontmatter\n").unwrap();
+    assert!(has(&rules_beside_a_good_one(&scratch), "frontmatter-missing"));
+}
+
+#[test]
+fn a_full_disk_is_told() {
+    let scratch = Scratch::new();
+    scratch.write("pdf/SKILL.md", GOOD);
+    let full = std::fs::File::options().write(true).open("/dev/full").expect("there is a /dev/full");
+    let output = Command::new(super::rep())
+        .args(["check", "--format", "sarif"])
+        .current_dir(scratch.work())
+        .stdout(full)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn the_same_folder_named_twice_is_checked_once() {
+    let scratch = Scratch::new();
+    scratch.write("pdf/SKILL.md", "# no frontmatter\n");
+    let absolute = scratch.work().join("pdf");
+    let found = run(&scratch, &["check", "pdf", "./pdf/../pdf", absolute.to_str().unwrap(), "--format", "json"]);
+    assert_eq!((json(&found)["summary"]["skills"].clone(), rules(&found).len()), (1.into(), 1));
+}
+
+#[test]
+fn one_rule_cannot_flood_a_report_and_a_long_line_shows_its_fault() {
+    let scratch = Scratch::new();
+    scratch.write(
+        "pdf/SKILL.md",
+        format!("{GOOD}\n{}\n\n{} [a](gone.md)\n", "[a](n.md) ".repeat(5_000), "x".repeat(100_000)),
+    );
+    let found = run(&scratch, &["check", "--format", "json", "--select", "link-target-missing"]);
+    assert_eq!(rules(&found).len(), 200);
+    assert!(found.stdout.contains("and 4801 more like this one"), "{}", &found.stdout[found.stdout.len() - 900..]);
+    scratch.write("pdf/SKILL.md", format!("{GOOD}\n{} [a](gone.md)\n", "x".repeat(100_000)));
+    let found = run(&scratch, &["check", "--select", "link-target-missing"]);
+    let lines: Vec<&str> = found.stdout.lines().collect();
+    let carets = lines.iter().position(|line| line.contains('^')).expect("the fault is underlined");
+    let column = lines[carets].find('^').expect("the fault is underlined");
+    assert!(lines[carets - 1].chars().skip(column).collect::<String>().starts_with("[a](gone.md)"), "{}", found.stdout);
+}

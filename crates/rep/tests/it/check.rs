@@ -246,3 +246,22 @@ fn the_checklists_are_filled_in_per_skill() {
     assert_eq!((found.code, &points[1]["holds"], &points[0]["holds"]), (1, &false.into(), &true.into()), "{points:#}");
     assert_eq!(points[1]["against"], serde_json::json!(["field-missing"]));
 }
+
+#[test]
+fn a_skill_does_not_decide_how_it_is_judged() {
+    let scratch = Scratch::new();
+    scratch.write("SKILL.md", "---\nname: X\ndescription: ''\n---\n");
+    scratch.write("rep.yaml", "check:\n  levels: {description-empty: off}\n");
+    assert!(rules(&run(&scratch, &["check", "--format", "json"])).contains(&"description-empty".to_owned()));
+}
+
+#[test]
+fn a_profile_of_skill_md_minds_its_absence() {
+    let scratch = Scratch::new();
+    scratch.write("t/t.uasp.yaml", "meta: {name: t, version: \"0daf9a80\", type: cli}\n");
+    assert_eq!(rules(&run(&scratch, &["check", "t", "--format", "json"])), Vec::<String>::new());
+    assert_eq!(
+        rules(&run(&scratch, &["check", "t", "--format", "json", "--profile", "agentskills"])),
+        ["skill-md-missing"]
+    );
+}

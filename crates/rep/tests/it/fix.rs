@@ -54,9 +54,11 @@ fn a_linked_file_is_not_replaced() {
     let real = scratch.write("store/original.md", FIXABLE);
     scratch.write("pdf/readme.txt", "x");
     std::os::unix::fs::symlink(&real, scratch.work().join("pdf/SKILL.md")).unwrap();
-    let found = run(&scratch, &["check", "pdf", "--fix"]);
+    scratch.write("other/SKILL.md", FIXABLE.replace("name: pdf #", "name: other #"));
+    let found = run(&scratch, &["check", "pdf", "other", "--fix"]);
     assert_eq!(found.code, 2, "{found:?}");
-    assert!(found.stderr.contains("is a link"), "{found:?}");
+    assert!(found.stderr.contains("is a link") && found.stderr.contains("mended 1 file"), "{found:?}");
+    assert!(found.stdout.contains("checked 2 skills"), "the report is printed all the same: {found:?}");
     assert_eq!(scratch.read("store/original.md"), FIXABLE);
 }
 
@@ -78,4 +80,38 @@ fn a_file_keeps_its_mode() {
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
     run(&scratch, &["check", "--fix"]);
     assert_eq!(std::fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o640);
+}
+
+#[test]
+fn a_folder_behind_a_link_is_not_changed() {
+    let scratch = Scratch::new();
+    scratch.write("elsewhere/pdf/SKILL.md", FIXABLE);
+    scratch.write("lib/readme.txt", "x");
+    std::os::unix::fs::symlink(scratch.work().join("elsewhere/pdf"), scratch.work().join("lib/pdf")).unwrap();
+    let found = run(&scratch, &["check", "lib", "--fix"]);
+    assert_eq!(found.code, 2, "{found:?}");
+    assert!(found.stderr.contains("behind a link"), "{found:?}");
+    assert_eq!(scratch.read("elsewhere/pdf/SKILL.md"), FIXABLE);
+}
+
+#[test]
+fn a_version_written_as_a_block_is_replaced_whole() {
+    let scratch = Scratch::new();
+    let text = "meta:\n  version: |\n    abc\n    def\n  name: v\n  type: cli\n";
+    scratch.write("v.uasp.yaml", text);
+    run(&scratch, &["check", "v.uasp.yaml", "--fix"]);
+    let fixed = scratch.read("v.uasp.yaml");
+    assert!(fixed.starts_with("meta:\n  version: \"") && fixed.ends_with("\"\n  name: v\n  type: cli\n"), "{fixed:?}");
+    assert_eq!(run(&scratch, &["hash", "v.uasp.yaml", "--check"]).code, 0);
+}
+
+#[test]
+fn a_version_that_is_content_elsewhere_is_left_alone() {
+    let scratch = Scratch::new();
+    let text = "meta:\n  version: &v \"00000000\"\n  name: v\n  type: cli\nx-y: *v\n";
+    scratch.write("v.uasp.yaml", text);
+    let found = run(&scratch, &["hash", "v.uasp.yaml", "--write"]);
+    assert_eq!(found.code, 2, "{found:?}");
+    run(&scratch, &["check", "v.uasp.yaml", "--fix"]);
+    assert_eq!(scratch.read("v.uasp.yaml"), text);
 }

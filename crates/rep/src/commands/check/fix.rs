@@ -25,27 +25,36 @@ struct Mended {
     after: String,
 }
 
-/// Mends every skill below the paths and writes what changed. Says how many files that were.
-pub(super) fn fix(paths: &[PathBuf], options: &Options, output: &mut Output) -> Result<usize, Failure> {
+/// Mends every skill below the paths and writes what changed. Says how many files that were, and what went wrong.
+pub(super) fn fix(paths: &[PathBuf], options: &Options, output: &mut Output) -> Result<(usize, Vec<Failure>), Failure> {
+    let roots: Vec<PathBuf> = paths.iter().filter_map(|path| std::fs::canonicalize(path).ok()).collect();
     let mut written = 0;
-    let mut failed = None;
+    let mut failed = Vec::new();
     for file in mended(paths, options, output)? {
-        match write::replace(&file.path, &file.before, &file.after) {
+        // One file that cannot be written must not keep the others from being mended.
+        match within(&roots, &file).and_then(|()| write::replace(&file.path, &file.before, &file.after)) {
             Ok(()) => {
                 written += 1;
                 if output.is_verbose {
                     output.say(&format!("mended `{}`", file.shown));
                 }
             }
-            // One file that cannot be written must not keep the others from being mended.
-            Err(failure) if failed.is_none() => failed = Some(failure),
-            Err(failure) => output.failure(&failure),
+            Err(failure) => failed.push(failure),
         }
     }
-    match failed {
-        Some(failure) => Err(failure),
-        None => Ok(written),
+    Ok((written, failed))
+}
+
+/// Refuses to change a file that only a link brings below the paths that were named.
+fn within(roots: &[PathBuf], file: &Mended) -> Result<(), Failure> {
+    let folder = file.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let real = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    let is_named = |root: &PathBuf| real.starts_with(root) || root.parent() == Some(&real);
+    if roots.iter().any(is_named) {
+        return Ok(());
     }
+    let failure = Failure::unable("UNWRITABLE", format!("`{}` lies behind a link and was not changed", file.shown));
+    Err(failure.hint(format!("name the folder itself: `rep check --fix {}`", real.display())))
 }
 
 /// Prints what mending would change.
@@ -106,7 +115,12 @@ fn mended_files(found: &Found, mut skill: Skill, mut faults: Vec<Fault>, options
                 originals.entry(file.to_owned()).or_insert_with(|| bytes.to_vec());
             }
         }
-        (skill, faults) = Skill::parse(tree);
+        let (next, next_faults) = Skill::parse(tree);
+        // An edit that makes a file unreadable is none.
+        if is_worse(&skill, &next) {
+            return Vec::new();
+        }
+        (skill, faults) = (next, next_faults);
         if !is_changed {
             break;
         }
@@ -117,6 +131,12 @@ fn mended_files(found: &Found, mut skill: Skill, mut faults: Vec<Fault>, options
         Some(Mended { path: root.join(&file), shown: skill.tree.shown_path(&file), before, after })
     };
     originals.into_iter().filter_map(mended).filter(|file| file.before != file.after.as_bytes()).collect()
+}
+
+/// Whether something could be read before and cannot be read after.
+fn is_worse(before: &Skill, after: &Skill) -> bool {
+    let readable = |skill: &Skill| skill.uasp.iter().filter(|uasp| uasp.root.is_some()).count();
+    (before.front().is_some() && after.front().is_none()) || readable(before) > readable(after)
 }
 
 fn set(tree: &mut SkillTree, file: &str, text: &str) -> bool {

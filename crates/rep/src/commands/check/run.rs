@@ -82,8 +82,14 @@ pub(super) fn on_all_cores<T: Send>(
     let mut outcome: Result<Vec<String>, Failure> = Ok(Vec::new());
     let results = thread::scope(|scope| {
         let handles: Vec<_> = (0..workers).map(|_| scope.spawn(|| drain(&receiver, bar, &work))).collect();
+        let mut seen = std::collections::BTreeSet::new();
         for path in paths {
             let walked = find::skills(path, |found| {
+                // The same folder may be named twice, in two ways.
+                let real = || std::fs::canonicalize(&found.path).unwrap_or_else(|_| found.path.clone());
+                if paths.len() > 1 && !seen.insert(real()) {
+                    return;
+                }
                 bar.inc_length(1);
                 // The workers outlive this loop, so somebody always listens.
                 let _ = sender.send(found);

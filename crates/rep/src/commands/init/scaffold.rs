@@ -68,7 +68,14 @@ fn aam(name: &str, title: &str) -> Vec<(String, String)> {
     let case = "name: counts-two-words\ndescription: Two words give two.\ninput:\n  command: \"sh scripts/count.sh\"\n  stdin: \"hello world\"\nexpected:\n  exit-code: 0\n  stdout-contains:\n    - \"2\"\n  not-contains:\n    - \"error\"\n";
     let steps = format!("{}\nRun `scripts/count.sh` to count words; it reads stdin.\n", body(title));
     vec![
-        ("SKILL.md".to_owned(), skill_md(name, "compatibility:\n  requires:\n    - sh\n", &steps)),
+        (
+            "SKILL.md".to_owned(),
+            skill_md(
+                name,
+                "# rep: allow(compatibility-not-text) a map is what UAAPS asks for\ncompatibility:\n  requires:\n    - sh\n",
+                &steps,
+            ),
+        ),
         (
             "scripts/count.sh".to_owned(),
             "#!/bin/sh\n# Counts the words on stdin.\nset -eu\nwc -w | tr -d ' '\n".to_owned(),
