@@ -97,7 +97,7 @@ fn requirements() -> String {
 }
 
 /// Every command, in the order of the help.
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 20] = [
     "init",
     "check",
     "explain",
@@ -109,6 +109,8 @@ const COMMANDS: [&str; 18] = [
     "list",
     "prompt",
     "read",
+    "search",
+    "eval-triggers",
     "select",
     "trust",
     "untrust",

@@ -59,6 +59,8 @@ impl Scratch {
             .current_dir(self.work())
             .env("HOME", self.folder.path().join("home"))
             .env("NO_COLOR", "1")
+            .env_remove("XDG_CACHE_HOME")
+            .env_remove("XDG_CONFIG_HOME")
             .envs(environment.iter().copied())
             .stdin(Stdio::null())
             .output()

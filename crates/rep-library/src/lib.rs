@@ -25,6 +25,7 @@ pub mod find;
 mod head;
 pub mod read;
 mod roots;
+pub mod search;
 pub mod select;
 pub mod store;
 

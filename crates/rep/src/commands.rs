@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub(crate) mod check;
+pub(crate) mod eval_triggers;
 pub(crate) mod explain;
 pub(crate) mod hash;
 pub(crate) mod init;
@@ -8,6 +9,7 @@ pub(crate) mod list;
 pub(crate) mod prompt;
 pub(crate) mod read;
 pub(crate) mod read_properties;
+pub(crate) mod search;
 pub(crate) mod select;
 pub(crate) mod switch;
 pub(crate) mod to_prompt;

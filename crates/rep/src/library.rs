@@ -133,6 +133,13 @@ pub(crate) fn home() -> Option<PathBuf> {
     std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
 }
 
+/// Where what can be made anew is kept, where the environment names a place.
+pub(crate) fn cache_folder() -> Option<PathBuf> {
+    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let folder = cache.or_else(|| home().map(|home| home.join(".cache")));
+    folder.map(|folder| folder.join("repertoire"))
+}
+
 /// Where the user's decisions are kept.
 pub(crate) fn decisions_file(home: Option<&std::path::Path>) -> Result<PathBuf, Failure> {
     let config = std::env::var_os("XDG_CONFIG_HOME").filter(|path| !path.is_empty()).map(PathBuf::from);

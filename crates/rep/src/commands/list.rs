@@ -63,7 +63,7 @@ fn line(entry: &CatalogEntry, width: usize, output: &Output) -> String {
     format!("{name}  {status}  {:8}  {}\n", entry.scope.name(), visible(&about))
 }
 
-fn shortened(text: &str) -> String {
+pub(super) fn shortened(text: &str) -> String {
     let flat: Vec<&str> = text.split_whitespace().collect();
     let flat = flat.join(" ");
     if flat.chars().count() <= 80 { flat } else { format!("{}…", flat.chars().take(79).collect::<String>()) }

@@ -79,6 +79,8 @@ fn every_command_has_help_with_an_example() {
         "prompt",
         "read",
         "select",
+        "search",
+        "eval-triggers",
         "trust",
         "untrust",
         "why",
