@@ -12,6 +12,8 @@ mod output;
 mod settings;
 mod write;
 
+use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -64,6 +66,10 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+    if let Some(exit) = plainly(&words) {
+        return exit;
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
@@ -76,6 +82,36 @@ fn main() -> ExitCode {
     };
     let mut output = Output::new(cli.color, cli.quiet, cli.verbose);
     let result = dispatch(cli.command, &mut output);
+    ended(result, &mut output)
+}
+
+/// Answers the shortest command lines without building the whole command tree, which costs more than they do: scripts
+/// call the reference tool's commands once per skill. Anything with a flag goes the long way.
+fn plainly(words: &[OsString]) -> Option<ExitCode> {
+    let (command, rest) = words.split_first()?;
+    let is_flag = |word: &OsString| word.as_encoded_bytes().starts_with(b"-");
+    if (command == "--version" || command == "-V") && rest.is_empty() {
+        Output::new(Choice::Never, false, false).data(concat!("rep ", env!("CARGO_PKG_VERSION"), "\n"));
+        return Some(ExitCode::SUCCESS);
+    }
+    if rest.is_empty() || rest.iter().any(is_flag) {
+        return None;
+    }
+    let mut output = Output::new(Choice::Auto, false, false);
+    let paths = || rest.iter().map(PathBuf::from).collect::<Vec<PathBuf>>();
+    let result = match (command.to_str()?, rest) {
+        ("validate", [path]) => commands::validate::run(&commands::validate::Args::of(path.into()), &mut output),
+        ("read-properties", [path]) => {
+            commands::read_properties::run(&commands::read_properties::Args::of(path.into()), &mut output)
+        }
+        ("to-prompt", _) => commands::to_prompt::run(&commands::to_prompt::Args::of(paths()), &mut output),
+        _ => return None,
+    };
+    Some(ended(result, &mut output))
+}
+
+/// The exit code of a command that has run, with its failure told.
+fn ended(result: Result<Exit, Failure>, output: &mut Output) -> ExitCode {
     if let Some(error) = output.failed.take() {
         output.failure(&Failure::unable("UNWRITABLE", format!("could not write the output: {error}")));
         return Exit::Unable.into();

@@ -19,6 +19,13 @@ pub(crate) struct Args {
     path: PathBuf,
 }
 
+impl Args {
+    /// The command without any flag.
+    pub(crate) fn of(path: PathBuf) -> Self {
+        Self { path }
+    }
+}
+
 #[expect(clippy::unnecessary_wraps, reason = "every command has the same shape")]
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let Some(path) = existing(&args.path, "read-properties", "SKILL_PATH", output) else { return Ok(Exit::Unable) };

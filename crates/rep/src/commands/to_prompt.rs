@@ -19,6 +19,13 @@ pub(crate) struct Args {
     paths: Vec<PathBuf>,
 }
 
+impl Args {
+    /// The command without any flag.
+    pub(crate) fn of(paths: Vec<PathBuf>) -> Self {
+        Self { paths }
+    }
+}
+
 #[expect(clippy::unnecessary_wraps, reason = "every command has the same shape")]
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let mut paths = Vec::new();

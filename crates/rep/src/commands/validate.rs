@@ -21,6 +21,13 @@ pub(crate) struct Args {
     path: PathBuf,
 }
 
+impl Args {
+    /// The command without any flag.
+    pub(crate) fn of(path: PathBuf) -> Self {
+        Self { path }
+    }
+}
+
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let Some(path) = existing(&args.path, "validate", "SKILL_PATH", output) else { return Ok(Exit::Unable) };
     let shown = shown(&path);
