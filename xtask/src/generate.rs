@@ -96,36 +96,21 @@ fn requirements() -> String {
     out
 }
 
-/// Every command, in the order of the help.
-const COMMANDS: [&str; 20] = [
-    "init",
-    "check",
-    "explain",
-    "validate",
-    "read-properties",
-    "to-prompt",
-    "hash",
-    "tools",
-    "list",
-    "prompt",
-    "read",
-    "search",
-    "eval-triggers",
-    "select",
-    "trust",
-    "untrust",
-    "why",
-    "disable",
-    "enable",
-    "tour",
-];
-
 fn commands(root: &Path) -> Result<String, String> {
-    let mut out = format!("{NOTE}# Commands\n\n```text\n{}```\n", help(root, &[])?);
-    for command in COMMANDS {
+    let overview = help(root, &[])?;
+    let mut out = format!("{NOTE}# Commands\n\n```text\n{overview}```\n");
+    for command in listed(&overview) {
         out.push_str(&format!("\n## rep {command}\n\n```text\n{}```\n", help(root, &[command])?));
     }
     Ok(out)
+}
+
+/// The commands an overview lists.
+fn listed(overview: &str) -> Vec<&str> {
+    let lines = overview.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    // Further lines of a description are indented more than the commands.
+    let names = lines.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").collect()
 }
 
 fn help(root: &Path, arguments: &[&str]) -> Result<String, String> {

@@ -56,7 +56,11 @@ impl LibraryArgs {
             paths: self.paths.clone(),
             project: Some(self.project()?),
             // Decisions are the user's own, whichever home is looked through.
-            decisions: Decisions::read(&decisions_file(home().as_deref())?)?,
+            decisions: match decisions_file(home().as_deref()) {
+                Ok(file) => Decisions::read(&file)?,
+                // Without a home there is nowhere anything could have been decided.
+                Err(_) => Decisions::default(),
+            },
             home: self.home.clone().or_else(home),
             managed: self.managed.clone(),
             precedence: match self.precedence {

@@ -54,6 +54,14 @@ const STOPS: &[Stop] = &[
         words: "A structured skill's version is a hash of its content; comments and layout do not count.",
         command: &["rep", "hash", "skills/http-status/http-status.uasp.yaml", "--json"],
     },
+    Stop {
+        words: "Which skills are there, and what is a model told of them? Only the frontmatter is read for that.",
+        command: &["rep", "list", "--path", "skills"],
+    },
+    Stop {
+        words: "Which skill fits a request? By declared triggers, with every point explained.",
+        command: &["rep", "select", "what is in this csv?", "--file", "sales.csv", "--path", "skills"],
+    },
     Stop { words: "And four dialects in good order:", command: &["rep", "check", "skills"] },
 ];
 

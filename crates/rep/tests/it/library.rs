@@ -217,6 +217,14 @@ fn a_disabled_skill_is_listed_and_not_told() {
     assert_eq!(with(&["disable", "nope"]).code, 2);
 }
 
+#[test]
+fn a_library_can_be_listed_without_a_home() {
+    let scratch = Scratch::new();
+    skill(&scratch, "lib/x");
+    let found = scratch.run_with(super::rep(), &["list", "--path", "lib", "--json"], &[("HOME", "")]);
+    assert_eq!((found.code, &json(&found)["skills"][0]["status"]), (0, &"active".into()), "{found:?}");
+}
+
 /// Traces every read the kernel serves while listing: of a SKILL.md only the beginning, of other files nothing.
 #[test]
 fn discovery_reads_only_frontmatter() {
