@@ -31,13 +31,15 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         let is_standard = STANDARD_FIELDS.contains(&key);
         let is_claude_code = CLAUDE_CODE_FIELDS.contains(&key);
         if !is_standard {
+            let near = STANDARD_FIELDS.into_iter().find(|field| is_near(key, field) && front.field(field).is_none());
             let (message, help) = if is_claude_code {
-                (
-                    format!("field `{key}` is Claude Code's own, not one of the six standard fields"),
-                    "other hosts ignore it; strict uploads refuse it",
-                )
+                let message = format!("field `{key}` is Claude Code's own, not one of the six standard fields");
+                (message, "other hosts ignore it; strict uploads refuse it".to_owned())
             } else {
-                let help = "move it below `metadata`, where clients keep their own fields";
+                let help = near.map_or_else(
+                    || "move it below `metadata`, where clients keep their own fields".to_owned(),
+                    |near| format!("did you mean `{near}`?"),
+                );
                 (format!("field `{key}` is not one of the six standard fields"), help)
             };
             findings.add(manifest.file, entry.key.span, message).path(key).help(help).only(&[
@@ -63,4 +65,9 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
                 .only(&[Profile::Aam, Profile::ClaudeCode]);
         }
     }
+}
+
+/// Whether a key is a field written in capitals, or nearly so.
+fn is_near(key: &str, field: &str) -> bool {
+    key.eq_ignore_ascii_case(field) || strsim::jaro_winkler(key, field) > 0.93
 }
