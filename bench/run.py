@@ -60,7 +60,7 @@ def install_crate(binary, minutes):
     path = PEERS / "cargo" / "bin" / binary
     if path.exists():
         return path, None
-    say(f"building {crate} {version} from crates.io (at most {minutes} minutes)")
+    say(f"building {crate} {version} from the registry (at most {minutes} minutes)")
     env = {**os.environ, "CARGO_PROFILE_RELEASE_LTO": "off", "CARGO_TARGET_DIR": str(PEERS / "build")}
     why = ""
     for locked in (["--locked"], []):
