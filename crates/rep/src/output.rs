@@ -83,12 +83,10 @@ impl Output {
         }
     }
 
-    /// Says something even when asked to be quiet.
+    /// Says something even when asked to be quiet. What skills and paths say cannot steer the terminal.
     #[expect(clippy::unused_self, reason = "whoever prints must hold the output")]
     pub(crate) fn insist(&mut self, text: &str) {
-        // As for data: nobody is left to tell.
-        let lines: Vec<std::borrow::Cow<'_, str>> = text.split('\n').map(visible_but_colour).collect();
-        let _ = writeln!(io::stderr().lock(), "{}", lines.join("\n"));
+        write_lines("", text);
     }
 
     /// Says something with a coloured label in front.
@@ -96,12 +94,11 @@ impl Output {
         let label = match self.stderr {
             Paint::Colour => {
                 let style = colour.on_default().bold();
-                format!("{style}{label}{style:#}")
+                format!("{style}{label}{style:#}: ")
             }
-            Paint::Plain => label.to_owned(),
+            Paint::Plain => format!("{label}: "),
         };
-        let harmless: Vec<std::borrow::Cow<'_, str>> = text.split('\n').map(visible).collect();
-        self.insist(&format!("{label}: {}", harmless.join("\n")));
+        write_lines(&label, text);
     }
 
     /// Warns, unless asked to be quiet.
@@ -132,7 +129,9 @@ impl Output {
     }
 }
 
-/// A line made harmless, our own colours kept.
-fn visible_but_colour(line: &str) -> std::borrow::Cow<'_, str> {
-    if line.contains('\u{1b}') && line.starts_with('\u{1b}') { line.into() } else { visible(line) }
+/// Writes a label of ours as it is, and behind it text that is made harmless line by line.
+fn write_lines(label: &str, text: &str) {
+    let lines: Vec<std::borrow::Cow<'_, str>> = text.split('\n').map(visible).collect();
+    // As for data: where nobody listens, nobody is left to tell.
+    let _ = writeln!(io::stderr().lock(), "{label}{}", lines.join("\n"));
 }

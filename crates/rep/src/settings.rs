@@ -36,7 +36,7 @@ fn search(folder: &Path) -> Option<PathBuf> {
         let path = folder.join(NAME);
         // A skill must not decide how it is judged: settings inside a skill's own folder do not count.
         let is_skill = ["SKILL.md", "skill.md"].iter().any(|file| folder.join(file).exists());
-        if path.is_file() && !is_skill {
+        if path.symlink_metadata().is_ok() && !is_skill {
             return Some(path);
         }
         if folder.join(".git").exists() {
@@ -71,6 +71,9 @@ impl Reader {
         }
         let mut options = Options::default();
         let Some(root) = document.root else { return Ok(options) };
+        if let Some((key, span)) = yaml::duplicate_keys(&root).first() {
+            return Err(self.fail(*span, &format!("`{key}` stands twice"), "remove one of the two"));
+        }
         for entry in self.entries(&root)? {
             match self.key(entry)? {
                 "check" => self.check(&entry.value, &mut options)?,

@@ -84,6 +84,10 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     if args.checklist {
         return points::print(&args.paths, args.format, output).map_err(|failure| failure.json(is_json));
     }
+    if args.diff && args.format != Format::Text {
+        let failure = Failure::unable("USAGE", "--diff prints a diff and knows no other format").json(is_json);
+        return Err(failure.hint("leave out --format, or --diff"));
+    }
     if args.diff {
         return fix::diff(&args.paths, &options, output);
     }

@@ -119,23 +119,41 @@ fn links_that_loop_dangle_or_leave_are_findings() {
     assert_eq!(rules.iter().filter(|rule| *rule == "symlink-dangling").count(), 2, "{rules:?}");
 }
 
+/// Runs as an ordinary user, also where the tests run as root, for whom no file is unreadable.
 #[test]
 fn a_file_or_folder_without_permission_is_a_finding() {
-    if std::fs::File::open("/proc/1/mem").is_ok() || unreadable_is_readable() {
-        eprintln!("NOTE: running as root, for whom no file is unreadable; the finding is shown by its rule's page");
-        return;
+    use std::os::unix::process::CommandExt;
+    let scratch = Scratch::new();
+    scratch.write("good/pdf/SKILL.md", GOOD);
+    let file = scratch.write("file/SKILL.md", GOOD);
+    scratch.write("folder/SKILL.md", GOOD);
+    let mode = |path: &std::path::Path, mode: u32| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("the mode can be set");
+    };
+    let program = scratch.work().join("rep");
+    std::fs::copy(super::rep(), &program).unwrap();
+    for path in scratch.work().ancestors().take(2) {
+        mode(path, 0o755);
     }
-    let scratch = Scratch::new();
-    let path = scratch.write("x/SKILL.md", GOOD);
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o000)).unwrap();
-    assert!(has(&rules_beside_a_good_one(&scratch), "file-unreadable"));
-}
-
-fn unreadable_is_readable() -> bool {
-    let scratch = Scratch::new();
-    let path = scratch.write("probe", "x");
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).expect("the mode can be set");
-    std::fs::read(path).is_ok()
+    mode(&file, 0o000);
+    mode(&scratch.work().join("folder"), 0o000);
+    let is_root = std::fs::read(&file).is_ok();
+    let mut command = Command::new(&program);
+    command.args(["check", "--format", "json"]).current_dir(scratch.work()).env("HOME", scratch.work());
+    if is_root {
+        command.uid(65_534).gid(65_534);
+    }
+    let output = command.output().expect("the binary can be started as an ordinary user");
+    mode(&scratch.work().join("folder"), 0o755);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a report is JSON");
+    let found: Vec<(&str, &str)> = report["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|finding| (finding["rule"].as_str().unwrap(), finding["file"].as_str().unwrap()))
+        .collect();
+    assert_eq!(found, [("file-unreadable", "file/SKILL.md"), ("file-unreadable", "folder")], "{report:#}");
+    assert_eq!((output.status.code(), &report["summary"]["skills"]), (Some(1), &3.into()));
 }
 
 #[test]
@@ -201,6 +219,8 @@ fn no_skill_can_steer_the_terminal_or_forge_a_line() {
     }
     assert!(!run(&scratch, &["list", "--path", "."]).stdout.contains('\u{1b}'));
     assert!(!run(&scratch, &["check", "no\u{1b}[31mpe"]).stderr.contains('\u{1b}'));
+    scratch.write("forged/SKILL.md", "---\nname: \"x\\n\\e[31mforged\"\ndescription: d\n---\n");
+    assert!(!run(&scratch, &["validate", "forged"]).stderr.contains('\u{1b}'));
 }
 
 #[test]

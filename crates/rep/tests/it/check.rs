@@ -151,6 +151,7 @@ fn broken_settings_name_the_line_and_the_remedy() {
         ("check:\n  colour: red\n", "rep.yaml:2:3", "the settings here are"),
         ("check:\n  profiles: [strict]\n", "rep.yaml:2:14", "the profiles are: agentskills"),
         ("check: [\n", "rep.yaml:", "mend the YAML"),
+        ("check:\n  ignore: []\n  ignore: []\n", "rep.yaml:3:3", "remove one"),
     ] {
         scratch.write("rep.yaml", settings);
         let found = run(&scratch, &["check"]);
@@ -264,4 +265,22 @@ fn a_profile_of_skill_md_minds_its_absence() {
         rules(&run(&scratch, &["check", "t", "--format", "json", "--profile", "agentskills"])),
         ["skill-md-missing"]
     );
+}
+
+#[test]
+fn settings_that_cannot_be_read_are_told() {
+    let scratch = Scratch::new();
+    scratch.write("pdf/SKILL.md", GOOD);
+    scratch.write("rep.yaml/inner.txt", "x");
+    let found = run(&scratch, &["check"]);
+    assert_eq!(found.code, 2);
+    assert!(found.stderr.contains("it is a folder"), "{found:?}");
+}
+
+#[test]
+fn a_diff_has_one_form() {
+    let scratch = Scratch::new();
+    scratch.write("pdf/SKILL.md", GOOD);
+    let found = run(&scratch, &["check", "--diff", "--format", "json"]);
+    assert_eq!((found.code, &json(&found)["error"]["code"]), (2, &"USAGE".into()));
 }
