@@ -4,14 +4,18 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use rep_check::{Finding, Level, Options as CheckOptions, Profile};
 use rep_model::yaml::Node;
 use rep_model::{Skill, SkillTree, names};
 
+use crate::dependencies::{self, Dependency};
 use crate::find::{self, Found};
 use crate::roots::{self, Root, Scope};
-use crate::store::{self, Decisions, Trust};
+use crate::search::{self, Hit, Index};
+use crate::select::{Request, Selection, Selector};
+use crate::store::{Contents, Decisions, Texts, Trust};
 use crate::{LibraryError, head, read};
 
 /// Where to look, and what to make of it.
@@ -29,10 +33,12 @@ pub struct Options {
     pub precedence: Precedence,
     /// Whether project skills are trusted without asking.
     pub trust: TrustWanted,
-    /// What the user decided.
-    pub decisions: Decisions,
+    /// The file with what the user decided about trust and switches; without one, nothing was.
+    pub decisions: Option<PathBuf>,
     /// Further folders of skills, from settings.
-    pub extra: Vec<PathBuf>,
+    pub extra: Vec<Root>,
+    /// Where the search index is kept from one process to the next; without one it is made anew.
+    pub cache: Option<PathBuf>,
 }
 
 /// Which scope wins where a name is taken twice.
@@ -112,6 +118,8 @@ pub struct CatalogEntry {
     pub skill: Skill,
     /// Whether people may call it by name.
     pub is_user_invocable: bool,
+    /// The skills it needs, and whether they are there.
+    pub dependencies: Vec<Dependency>,
 }
 
 /// Every skill that was found: an immutable snapshot.
@@ -123,19 +131,42 @@ pub struct Catalog {
     pub roots: Vec<Root>,
     /// What was left out, in words.
     pub notes: Vec<String>,
+    /// Where the search index is kept.
+    cache: Option<PathBuf>,
+    /// The compiled triggers, made when they are first asked.
+    selector: OnceLock<Selector>,
+    /// The words of all skills, read when they are first asked.
+    index: OnceLock<Index>,
 }
 
 impl Catalog {
     /// Looks for skills and decides which copy of each name wins.
     pub fn discover(options: &Options) -> Result<Catalog, LibraryError> {
-        let mut catalog = Catalog::default();
+        let mut catalog = Catalog { cache: options.cache.clone(), ..Catalog::default() };
+        let decisions = options.decisions.as_deref().map_or_else(|| Ok(Decisions::default()), Decisions::read)?;
         if options.paths.is_empty() {
-            catalog.take_scopes(options);
+            catalog.take_scopes(options, &decisions);
         } else {
             catalog.take_paths(&options.paths)?;
         }
-        catalog.resolve(options);
+        catalog.resolve(options, &decisions);
+        dependencies::resolve(&mut catalog);
         Ok(catalog)
+    }
+
+    /// The skills that fit a request, by their triggers, with every point explained.
+    pub fn select(&self, request: &Request) -> Selection {
+        self.selector.get_or_init(|| Selector::new(self)).select(request)
+    }
+
+    /// The best skills for a text, by what they say, best first.
+    pub fn search(&self, text: &str, limit: usize) -> Vec<Hit> {
+        self.index().search(text, limit)
+    }
+
+    /// What [`Catalog::search`] asks: the words of every skill that can be found.
+    pub fn index(&self) -> &Index {
+        self.index.get_or_init(|| Index::open(self, search::is_findable, self.cache.as_deref()))
     }
 
     /// The winner of a name, plain or qualified. A plain name also finds a package's skill where only one package has it.
@@ -161,14 +192,12 @@ impl Catalog {
         Ok(())
     }
 
-    fn take_scopes(&mut self, options: &Options) {
+    fn take_scopes(&mut self, options: &Options, decisions: &Decisions) {
         let mut roots = roots::of_managed(options.managed.as_deref());
         if let Some(project) = &options.project {
             roots.extend(roots::of_project(project, &mut self.notes));
         }
-        let extra =
-            |path: &PathBuf| Root { path: path.clone(), scope: Scope::Personal, package: None, is_in_project: false };
-        roots.extend(options.extra.iter().map(extra));
+        roots.extend(options.extra.iter().cloned());
         if let Some(home) = &options.home {
             roots.extend(roots::of_home(home));
         }
@@ -176,7 +205,7 @@ impl Catalog {
             for found in below(&root.path, &mut self.notes) {
                 let mut entry = load(&found, root.scope, root.package.as_deref());
                 if root.is_in_project {
-                    trust(&mut entry, options);
+                    trust(&mut entry, options, decisions);
                 }
                 self.entries.push(entry);
             }
@@ -185,7 +214,7 @@ impl Catalog {
     }
 
     /// Decides between entries of the same name, and orders all.
-    fn resolve(&mut self, options: &Options) {
+    fn resolve(&mut self, options: &Options, decisions: &Decisions) {
         let rank = |scope: Scope| match (options.precedence, scope) {
             (_, Scope::Managed) => 0,
             (Precedence::ProjectFirst, Scope::Project) | (Precedence::ClaudeCode, Scope::Personal) => 1,
@@ -194,7 +223,7 @@ impl Catalog {
         };
         for entry in &mut self.entries {
             let project = options.project.as_deref();
-            if let Some(place) = options.decisions.disabled(project, &entry.qualified_name)
+            if let Some(place) = decisions.disabled(project, &entry.qualified_name)
                 && matches!(entry.status, Status::Active | Status::Hidden)
             {
                 entry.status = Status::Disabled;
@@ -283,7 +312,7 @@ const LOADING: [(&str, Level); 22] = [
 ];
 
 fn loading_options() -> &'static CheckOptions {
-    static OPTIONS: std::sync::OnceLock<CheckOptions> = std::sync::OnceLock::new();
+    static OPTIONS: OnceLock<CheckOptions> = OnceLock::new();
     OPTIONS.get_or_init(|| CheckOptions {
         profiles: vec![Profile::AgentSkills, Profile::Uasp],
         select: LOADING.iter().map(|(rule, _)| (*rule).to_owned()).collect(),
@@ -330,6 +359,7 @@ fn load(found: &Found, scope: Scope, package: Option<&str>) -> CatalogEntry {
         shadowed_by: None,
         findings,
         is_user_invocable: is_switch(&skill, "user-invocable", true),
+        dependencies: Vec::new(),
         skill,
     }
 }
@@ -362,17 +392,23 @@ fn is_switch(skill: &Skill, field: &str, default: bool) -> bool {
 }
 
 /// Holds back a project's skill that the user has not trusted as it is.
-fn trust(entry: &mut CatalogEntry, options: &Options) {
+fn trust(entry: &mut CatalogEntry, options: &Options, decisions: &Decisions) {
     let Some(project) = &options.project else { return };
     if options.trust == TrustWanted::Given || !matches!(entry.status, Status::Active | Status::Hidden) {
         return;
     }
-    entry.reason = match options.decisions.of(project, &entry.folder, || store::digest(&entry.folder)) {
+    entry.reason = match decisions.of(project, &entry.folder, || digest(&entry.folder)) {
         Trust::Trusted => return,
         Trust::Changed => {
-            "it changed, or came, since this project was trusted; look at it, then `rep trust`".to_owned()
+            "it changed, or came, since this project was trusted; `rep trust --diff` shows how".to_owned()
         }
         Trust::Never => "this project is not trusted; look at its skills, then `rep trust`".to_owned(),
     };
     entry.status = Status::Untrusted;
+}
+
+/// The digest that trust is bound to, where the folder can be taken in as a whole.
+fn digest(folder: &Path) -> Option<String> {
+    let contents = Contents::read(folder, Texts::Left);
+    contents.unfit.is_none().then(|| contents.digest())
 }

@@ -1,7 +1,6 @@
 //! What goes into a model's context: the catalogue, and a skill on activation.
 
 use std::fs;
-use std::path::Path;
 
 use rep_check::reference;
 use rep_model::{Resolved, resolve};
@@ -153,9 +152,4 @@ pub fn file(entry: &CatalogEntry, path: &str) -> Result<Result<Vec<u8>, Refusal>
 /// Text on one line, for catalogues.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// Whether a path names a folder or file rather than a skill.
-pub fn is_path(word: &str) -> bool {
-    word.contains('/') || word == "." || word == ".." || Path::new(word).exists()
 }

@@ -1,34 +1,58 @@
 //! Which skills there are, which copy of a name wins, and what a model gets to see of them.
 //!
-//! The only reader of skill folders. A [`Catalog`] is an immutable snapshot: [`Catalog::discover`]
-//! looks through the scopes of a machine (managed, project, personal, packages), or through
-//! exactly the paths it is given; precedence, trust and switches decide each entry's [`Status`].
-//! At discovery only the frontmatter of a SKILL.md is read; bodies come with activation.
+//! The only reader of skill folders. [`Library::open`] looks through the scopes of a machine (managed,
+//! project, personal, packages), or through exactly the paths it is given. What it finds is a
+//! [`Catalog`]: an immutable snapshot in which precedence, trust and switches have decided each
+//! entry's [`Status`], and which answers: [`Catalog::select`] by triggers, [`Catalog::search`] by
+//! words, [`disclose`] for what goes into a model's context. At discovery only the frontmatter of
+//! a SKILL.md is read; bodies come with activation and with the first search.
 //!
 //! ```no_run
-//! use rep_library::{Catalog, Options, Status, disclose};
+//! use rep_library::{Library, Options, disclose};
 //!
-//! let options = Options { paths: vec!["skills".into()], ..Options::default() };
-//! let catalog = Catalog::discover(&options)?;
-//! for entry in catalog.entries.iter().filter(|entry| entry.status == Status::Active) {
-//!     println!("{}: {}", entry.name, entry.description);
+//! let library = Library::open(Options { paths: vec!["skills".into()], ..Options::default() })?;
+//! let catalog = library.catalog();
+//! for hit in catalog.search("merge two scans", 3) {
+//!     println!("{}", disclose::activate(&catalog.entries[hit.entry])?);
 //! }
-//! print!("{}", disclose::xml(&catalog, disclose::Locations::Shown));
+//! # Ok::<(), rep_library::LibraryError>(())
+//! ```
+//!
+//! A machine's own skills, with what its user trusted and switched off:
+//!
+//! ```no_run
+//! use rep_library::{Catalog, Options, Status};
+//!
+//! let options = Options {
+//!     project: Some("/srv/site".into()),
+//!     home: Some("/home/ada".into()),
+//!     decisions: Some("/home/ada/.config/repertoire/decisions.json".into()),
+//!     ..Options::default()
+//! };
+//! let catalog = Catalog::discover(&options)?;
+//! for entry in catalog.entries.iter().filter(|entry| entry.status != Status::Active) {
+//!     println!("{} is {}: {}", entry.qualified_name, entry.status.name(), entry.reason);
+//! }
 //! # Ok::<(), rep_library::LibraryError>(())
 //! ```
 #![expect(clippy::disallowed_methods, reason = "this room reads skill folders for all others")]
 
 mod catalog;
+mod dependencies;
 pub mod disclose;
 mod error;
 pub mod find;
 mod head;
+mod library;
 pub mod read;
 mod roots;
 pub mod search;
 pub mod select;
 pub mod store;
+pub mod watch;
 
 pub use catalog::{Catalog, CatalogEntry, Options, Precedence, Status, TrustWanted};
+pub use dependencies::{Dependency, DependencyState};
 pub use error::LibraryError;
+pub use library::{Library, Watching};
 pub use roots::{PERSONAL_FOLDERS, PROJECT_FOLDERS, Root, Scope, project_of};

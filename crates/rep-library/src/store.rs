@@ -4,15 +4,17 @@
 //! real path and to the content digest of each skill in it: a skill that changed since is
 //! untrusted again.
 
-use std::collections::BTreeMap;
+mod contents;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
 use crate::LibraryError;
+pub use contents::{Change, Contents, Side, Texts};
 
 /// The version of the file's form. A newer one is refused, so that nothing is lost by writing it back.
 const VERSION: u64 = 1;
@@ -106,16 +108,45 @@ impl Decisions {
         self.trusted.insert(real(folder), skills);
     }
 
+    /// What changed in a skill since its project was trusted; `None` where the project was not, or nothing is left to compare with.
+    pub fn changes(&self, file: &Path, project: &Path, skill: &Path) -> Option<Vec<Change>> {
+        let skills = self.trusted.get(&real(project))?;
+        let before = match skills.get(&inside(project, skill)) {
+            Some(digest) => Contents::kept(&records(file), digest)?,
+            // It came since: everything in it is new.
+            None => Contents::default(),
+        };
+        Some(before.changes(&Contents::read(skill, Texts::Kept)))
+    }
+
+    /// Keeps the contents of a trusted skill beside the decisions, and drops what no decision speaks of any more.
+    pub fn keep(&self, file: &Path, trusted: &[Contents]) -> Result<(), LibraryError> {
+        let folder = records(file);
+        let failed = |error: io::Error| LibraryError::new("keep what was trusted in", &folder, error);
+        for contents in trusted {
+            contents.write(&folder).map_err(failed)?;
+        }
+        let wanted: BTreeSet<&String> = self.trusted.values().flat_map(BTreeMap::values).collect();
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.strip_suffix(".json").is_some_and(|digest| !wanted.contains(&digest.to_owned())) {
+                // What cannot be removed is only in the way.
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+        Ok(())
+    }
+
     /// Takes trust back. Says whether there was any.
     pub fn untrust(&mut self, folder: &Path) -> bool {
         self.trusted.remove(&real(folder)).is_some()
     }
 
-    /// Whether a skill folder inside a project is trusted.
-    pub fn of(&self, project: &Path, skill: &Path, digest: impl FnOnce() -> String) -> Trust {
+    /// Whether a skill folder inside a project is trusted. One without a digest cannot be.
+    pub fn of(&self, project: &Path, skill: &Path, digest: impl FnOnce() -> Option<String>) -> Trust {
         let Some(skills) = self.trusted.get(&real(project)) else { return Trust::Never };
         match skills.get(&inside(project, skill)) {
-            Some(known) if *known == digest() => Trust::Trusted,
+            Some(known) if digest().as_ref() == Some(known) => Trust::Trusted,
             _ => Trust::Changed,
         }
     }
@@ -154,6 +185,11 @@ impl Decisions {
     }
 }
 
+/// Where the contents of trusted skills are kept.
+fn records(file: &Path) -> PathBuf {
+    file.with_file_name("trusted")
+}
+
 fn real(path: &Path) -> String {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()).to_string_lossy().into_owned()
 }
@@ -166,46 +202,5 @@ pub fn inside(project: &Path, skill: &Path) -> String {
 
 /// The digest of everything in a skill's folder: names, kinds, modes and bytes, in order.
 pub fn digest(folder: &Path) -> String {
-    let mut hasher = Sha256::new();
-    let mut open = vec![(folder.to_owned(), String::new(), 0)];
-    let mut files: BTreeMap<String, PathBuf> = BTreeMap::new();
-    while let Some((path, prefix, depth)) = open.pop() {
-        for entry in fs::read_dir(&path).into_iter().flatten().flatten() {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let relative = if prefix.is_empty() { name.clone() } else { format!("{prefix}/{name}") };
-            let Ok(kind) = entry.file_type() else { continue };
-            if kind.is_dir() && depth < 16 && name != ".git" {
-                open.push((entry.path(), relative, depth + 1));
-            } else if !kind.is_dir() {
-                files.insert(relative, entry.path());
-            }
-        }
-    }
-    for (relative, path) in files {
-        hasher.update((relative.len() as u64).to_le_bytes());
-        hasher.update(relative.as_bytes());
-        let part = file_digest(&path);
-        hasher.update(part.as_bytes());
-    }
-    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn file_digest(path: &Path) -> String {
-    if let Ok(target) = fs::read_link(path) {
-        return format!("link {}", target.display());
-    }
-    // Only a regular file is opened: a pipe would wait for ever.
-    if !fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file()) {
-        return "irregular".to_owned();
-    }
-    let Ok(mut file) = fs::File::open(path) else { return "unreadable".to_owned() };
-    let mut hasher = Sha256::new();
-    let mut chunk = vec![0; 64 * 1024];
-    while let Ok(count) = io::Read::read(&mut file, &mut chunk) {
-        if count == 0 {
-            break;
-        }
-        hasher.update(&chunk[..count]);
-    }
-    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    Contents::read(folder, Texts::Left).digest()
 }

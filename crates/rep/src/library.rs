@@ -1,13 +1,13 @@
 //! The options that say which library a command works on, shared by every command that needs one.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use rep_library::store::Decisions;
-use rep_library::{Catalog, CatalogEntry, Options, Precedence, TrustWanted, disclose, project_of};
+use rep_library::{Catalog, CatalogEntry, Options, Precedence, Status, TrustWanted, project_of};
 
 use crate::exit::Failure;
 use crate::output::Output;
+use crate::settings;
 
 /// Which skills to work on.
 #[derive(clap::Args, Clone, Debug)]
@@ -52,15 +52,17 @@ impl LibraryArgs {
 
     /// The options of the library.
     pub(crate) fn options(&self) -> Result<Options, Failure> {
+        let project = self.project()?;
+        let mut extra = settings::project_roots(&project)?;
+        if let Ok(file) = user_settings_file() {
+            extra.extend(settings::user_roots(&file, home().as_deref())?);
+        }
         Ok(Options {
             paths: self.paths.clone(),
-            project: Some(self.project()?),
+            project: Some(project),
             // Decisions are the user's own, whichever home is looked through.
-            decisions: match decisions_file(home().as_deref()) {
-                Ok(file) => Decisions::read(&file)?,
-                // Without a home there is nowhere anything could have been decided.
-                Err(_) => Decisions::default(),
-            },
+            // Without a home there is nowhere anything could have been decided.
+            decisions: decisions_file(home().as_deref()).ok(),
             home: self.home.clone().or_else(home),
             managed: self.managed.clone(),
             precedence: match self.precedence {
@@ -68,53 +70,73 @@ impl LibraryArgs {
                 Order::ClaudeCode => Precedence::ClaudeCode,
             },
             trust: if self.trust { TrustWanted::Given } else { TrustWanted::Needed },
-            extra: Vec::new(),
+            extra,
+            cache: cache_folder(),
         })
     }
 
     /// Discovers, and says what was left out.
     pub(crate) fn discover(&self, output: &mut Output) -> Result<Catalog, Failure> {
-        let catalog = Catalog::discover(&self.options()?)?;
+        let options = self.options()?;
+        let catalog = Catalog::discover(&options)?;
+        if options.paths.is_empty() {
+            for root in options.extra.iter().filter(|root| !root.path.is_dir()) {
+                output.warn(&format!("the settings name `{}`, which is no folder", root.path.display()));
+            }
+        }
         for note in &catalog.notes {
             output.warn(note);
         }
         Ok(catalog)
     }
 
-    /// Discovers and finds one skill by name, qualified name or path.
+    /// Discovers and finds one skill by name, qualified name or path. What could be either is a name first: a folder
+    /// that happens to be called like a skill must not stand in for it.
     pub(crate) fn one(&self, skill: &str, output: &mut Output) -> Result<(Catalog, usize), Failure> {
-        let mut args = self.clone();
-        if self.paths.is_empty() && disclose::is_path(skill) {
-            args.paths.push(PathBuf::from(skill));
-            let catalog = args.discover(output)?;
-            return match catalog.entries.len() {
-                1 => Ok((catalog, 0)),
-                0 => {
-                    Err(Failure::unable("NOT_A_SKILL", format!("`{skill}` holds no skill"))
-                        .hint("`rep check` says why"))
-                }
-                count => {
-                    Err(Failure::unable("AMBIGUOUS", format!("`{skill}` holds {count} skills"))
-                        .hint("name one of them"))
-                }
-            };
+        if self.paths.is_empty() && (skill.contains('/') || skill == "." || skill == "..") {
+            return self.at_path(skill, output);
         }
+        let catalog = self.discover(output)?;
+        if let Some(entry) = catalog.get(skill) {
+            let name = entry.qualified_name.clone();
+            let index = catalog.entries.iter().position(|entry| entry.qualified_name == name);
+            return Ok((catalog, index.unwrap_or(0)));
+        }
+        let is_known = catalog.entries.iter().any(|entry| entry.qualified_name == skill || entry.name == skill);
+        if self.paths.is_empty() && !is_known && Path::new(skill).exists() {
+            return self.at_path(skill, output);
+        }
+        Err(missing(&catalog, skill))
+    }
+
+    fn at_path(&self, path: &str, output: &mut Output) -> Result<(Catalog, usize), Failure> {
+        let mut args = self.clone();
+        args.paths.push(PathBuf::from(path));
         let catalog = args.discover(output)?;
-        match catalog.get(skill).map(|entry| entry.qualified_name.clone()) {
-            Some(name) => {
-                let index = catalog.entries.iter().position(|entry| entry.qualified_name == name);
-                Ok((catalog, index.unwrap_or(0)))
+        match catalog.entries.len() {
+            1 => Ok((catalog, 0)),
+            0 => Err(Failure::unable("NOT_A_SKILL", format!("`{path}` holds no skill")).hint("`rep check` says why")),
+            count => {
+                Err(Failure::unable("AMBIGUOUS", format!("`{path}` holds {count} skills")).hint("name one of them"))
             }
-            None => Err(missing(&catalog, skill)),
         }
     }
 }
 
 /// Why a name was not found, with the nearest one.
 pub(crate) fn missing(catalog: &Catalog, name: &str) -> Failure {
-    let held: Option<&CatalogEntry> =
-        catalog.entries.iter().find(|entry| entry.qualified_name == name || entry.name == name);
-    if let Some(entry) = held {
+    let held: Vec<&CatalogEntry> =
+        catalog.entries.iter().filter(|entry| entry.qualified_name == name || entry.name == name).collect();
+    let callable: Vec<String> = held
+        .iter()
+        .filter(|entry| matches!(entry.status, Status::Active | Status::Hidden))
+        .map(|entry| format!("`{}`", entry.qualified_name))
+        .collect();
+    if callable.len() > 1 {
+        return Failure::unable("AMBIGUOUS", format!("`{name}` could be {}", callable.join(" or ")))
+            .hint("name the package too");
+    }
+    if let Some(entry) = held.first() {
         let failure =
             Failure::unable("SKILL_NOT_FOUND", format!("skill `{name}` is {}: {}", entry.status.name(), entry.reason));
         return failure.hint(format!("`rep why {name}` says more"));
@@ -145,11 +167,20 @@ pub(crate) fn cache_folder() -> Option<PathBuf> {
 }
 
 /// Where the user's decisions are kept.
-pub(crate) fn decisions_file(home: Option<&std::path::Path>) -> Result<PathBuf, Failure> {
+pub(crate) fn decisions_file(home: Option<&Path>) -> Result<PathBuf, Failure> {
+    Ok(config_folder(home)?.join("decisions.json"))
+}
+
+/// The user's own settings.
+fn user_settings_file() -> Result<PathBuf, Failure> {
+    Ok(config_folder(home().as_deref())?.join("rep.yaml"))
+}
+
+fn config_folder(home: Option<&Path>) -> Result<PathBuf, Failure> {
     let config = std::env::var_os("XDG_CONFIG_HOME").filter(|path| !path.is_empty()).map(PathBuf::from);
     let folder = config.or_else(|| home.map(|home| home.join(".config")));
     match folder {
-        Some(folder) => Ok(folder.join("repertoire/decisions.json")),
+        Some(folder) => Ok(folder.join("repertoire")),
         None => Err(Failure::unable("NO_HOME", "there is no home folder to keep decisions in").hint("set HOME")),
     }
 }

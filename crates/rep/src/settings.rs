@@ -9,12 +9,18 @@
 //!     field-unknown: off
 //!     body-too-long: error
 //!   strict-schema: false
+//! library:
+//!   paths: [vendor/skills]
 //! ```
+//!
+//! `library.paths` are further folders of skills, relative to the file. Those of a project's own `rep.yaml` are the
+//! project's skills and need its trust; those of the user's (`repertoire/rep.yaml` in the configuration folder, where
+//! only `library` counts and `~/` is the home) are personal.
 
 use std::path::{Path, PathBuf};
 
 use rep_check::{Level, Options, Profile, nearest, rule};
-use rep_library::read;
+use rep_library::{Root, Scope, read};
 use rep_model::yaml::{self, Entry, Node, core};
 use rep_model::{Source, Span};
 
@@ -26,17 +32,49 @@ const BYTES_MAX: u64 = 256 * 1024;
 /// Reads the settings that hold in a folder into the options of a check.
 pub(crate) fn load(given: Option<&Path>, folder: &Path) -> Result<Options, Failure> {
     let Some(path) = given.map(Path::to_owned).or_else(|| search(folder)) else { return Ok(Options::default()) };
-    let text = read::text(&path, BYTES_MAX)?;
-    let shown = rep_library::find::shown(path.strip_prefix(folder).unwrap_or(&path));
-    Reader { source: Source::new(text), shown }.options()
+    Ok(Reader::open(&path, folder)?.settings(&["check", "library"])?.check)
+}
+
+/// The further folders a project's settings name.
+pub(crate) fn project_roots(project: &Path) -> Result<Vec<Root>, Failure> {
+    let path = project.join(NAME);
+    if path.symlink_metadata().is_err() || is_skill(project) {
+        return Ok(Vec::new());
+    }
+    let settings = Reader::open(&path, project)?.settings(&["check", "library"])?;
+    let root =
+        |path: &String| Root { path: project.join(path), scope: Scope::Project, package: None, is_in_project: true };
+    Ok(settings.paths.iter().map(root).collect())
+}
+
+/// The further folders the user's own settings name.
+pub(crate) fn user_roots(path: &Path, home: Option<&Path>) -> Result<Vec<Root>, Failure> {
+    if path.symlink_metadata().is_err() {
+        return Ok(Vec::new());
+    }
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let settings = Reader::open(path, folder)?.settings(&["library"])?;
+    let root = |path: &String| {
+        let at_home = path.strip_prefix("~/").zip(home).map(|(rest, home)| home.join(rest));
+        let path = at_home.unwrap_or_else(|| folder.join(path));
+        Root { path, scope: Scope::Personal, package: None, is_in_project: false }
+    };
+    Ok(settings.paths.iter().map(root).collect())
+}
+
+/// What a settings file says.
+#[derive(Default)]
+struct Settings {
+    check: Options,
+    /// Further folders of skills, as written.
+    paths: Vec<String>,
 }
 
 fn search(folder: &Path) -> Option<PathBuf> {
     for folder in folder.ancestors() {
         let path = folder.join(NAME);
         // A skill must not decide how it is judged: settings inside a skill's own folder do not count.
-        let is_skill = ["SKILL.md", "skill.md"].iter().any(|file| folder.join(file).exists());
-        if path.symlink_metadata().is_ok() && !is_skill {
+        if path.symlink_metadata().is_ok() && !is_skill(folder) {
             return Some(path);
         }
         if folder.join(".git").exists() {
@@ -46,19 +84,29 @@ fn search(folder: &Path) -> Option<PathBuf> {
     None
 }
 
+fn is_skill(folder: &Path) -> bool {
+    ["SKILL.md", "skill.md"].iter().any(|file| folder.join(file).exists())
+}
+
 struct Reader {
     source: Source,
     shown: String,
 }
 
 impl Reader {
+    fn open(path: &Path, folder: &Path) -> Result<Self, Failure> {
+        let text = read::text(path, BYTES_MAX)?;
+        let shown = rep_library::find::shown(path.strip_prefix(folder).unwrap_or(path));
+        Ok(Self { source: Source::new(text), shown })
+    }
+
     fn fail(&self, span: Span, message: &str, hint: &str) -> Failure {
         let position = self.source.position(span.start);
         let place = format!("{}:{}:{}", self.shown, position.line, position.column);
         Failure::unable("BROKEN_SETTINGS", format!("{place}: {message}")).hint(hint)
     }
 
-    fn options(&self) -> Result<Options, Failure> {
+    fn settings(&self, known: &[&str]) -> Result<Settings, Failure> {
         let document = yaml::parse(self.source.text(), 0);
         if let Some((trouble, span)) = document.fatal() {
             let message = match trouble {
@@ -69,18 +117,36 @@ impl Reader {
             };
             return Err(self.fail(*span, &message, "mend the YAML"));
         }
-        let mut options = Options::default();
-        let Some(root) = document.root else { return Ok(options) };
+        let mut settings = Settings::default();
+        let Some(root) = document.root else { return Ok(settings) };
         if let Some((key, span)) = yaml::duplicate_keys(&root).first() {
             return Err(self.fail(*span, &format!("`{key}` stands twice"), "remove one of the two"));
         }
         for entry in self.entries(&root)? {
             match self.key(entry)? {
-                "check" => self.check(&entry.value, &mut options)?,
-                other => return Err(self.unknown(entry, other, &["check"])),
+                "check" if known.contains(&"check") => self.check(&entry.value, &mut settings.check)?,
+                "library" => settings.paths = self.library(&entry.value)?,
+                other => return Err(self.unknown(entry, other, known)),
             }
         }
-        Ok(options)
+        Ok(settings)
+    }
+
+    fn library(&self, node: &Node) -> Result<Vec<String>, Failure> {
+        let mut paths = Vec::new();
+        for entry in self.entries(node)? {
+            match self.key(entry)? {
+                "paths" => {
+                    for item in self.items(&entry.value)? {
+                        let text = item.text().filter(|text| !text.is_empty());
+                        let text = text.ok_or_else(|| self.fail(item.span, "this is no path", "write a folder"))?;
+                        paths.push(text.to_owned());
+                    }
+                }
+                other => return Err(self.unknown(entry, other, &["paths"])),
+            }
+        }
+        Ok(paths)
     }
 
     fn check(&self, node: &Node, options: &mut Options) -> Result<(), Failure> {

@@ -32,11 +32,14 @@ fn made(package: Option<&str>, name: &str, file: &str, text: &str) -> CatalogEnt
         findings: Vec::new(),
         skill: Skill::parse(SkillTree::of(name, &[(file, text)])).0,
         is_user_invocable: true,
+        dependencies: Vec::new(),
     }
 }
 
 fn catalog(entries: Vec<CatalogEntry>) -> Catalog {
-    Catalog { entries, ..Catalog::default() }
+    let mut catalog = Catalog::default();
+    catalog.entries = entries;
+    catalog
 }
 
 const PDF: &str =

@@ -2,7 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 use rep_check::render::{json_finding, visible};
-use rep_library::{Catalog, CatalogEntry, Status};
+use rep_library::{Catalog, CatalogEntry, Dependency, Status};
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
@@ -46,6 +46,11 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         .filter(|status| count(*status) > 0)
         .map(|status| format!("{} {}", count(status), status.name()))
         .collect();
+    for entry in catalog.entries.iter().filter(|entry| matches!(entry.status, Status::Active | Status::Hidden)) {
+        for trouble in entry.dependencies.iter().filter_map(Dependency::trouble) {
+            output.warn(&visible(&format!("`{}` {trouble}", entry.qualified_name)));
+        }
+    }
     output.say(&parts.join(", "));
     Ok(Exit::Fine)
 }
@@ -81,6 +86,16 @@ fn value(catalog: &Catalog, entry: &CatalogEntry) -> Value {
         "reason": entry.reason,
         "shadowed_by": winner.map(|winner| &winner.location),
         "user_invocable": entry.is_user_invocable,
+        "dependencies": dependencies(catalog, entry),
         "findings": entry.findings.iter().map(json_finding).collect::<Vec<_>>(),
     })
+}
+
+/// What a skill depends on, and what became of it.
+pub(super) fn dependencies(catalog: &Catalog, entry: &CatalogEntry) -> Vec<Value> {
+    let one = |dependency: &Dependency| {
+        let location = dependency.entry.map(|index| &catalog.entries[index].location);
+        json!({ "id": dependency.id, "status": dependency.state.name(), "location": location })
+    };
+    entry.dependencies.iter().map(one).collect()
 }

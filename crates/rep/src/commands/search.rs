@@ -1,12 +1,12 @@
 //! `rep search`: which skills fit a text, best first, and why.
 
 use anstyle::Style;
-use rep_library::search::{self, Hit, Index};
+use rep_library::search::Hit;
 use rep_library::{Catalog, Status};
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
-use crate::library::{LibraryArgs, cache_folder};
+use crate::library::LibraryArgs;
 use crate::output::Output;
 
 /// How many reasons people are shown of each hit.
@@ -33,7 +33,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let catalog = args.library.discover(output).map_err(|failure| failure.json(args.json))?;
-    let index = Index::open(&catalog, search::is_findable, cache_folder().as_deref());
+    let index = catalog.index();
     for note in &index.notes {
         output.warn(note);
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 use rep_library::Catalog;
-use rep_library::select::{Match, MatchKind, Request, Selected, Selection, Selector, THRESHOLD, Unfound};
+use rep_library::select::{Match, MatchKind, Request, Selected, Selection, THRESHOLD, Unfound};
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
@@ -57,7 +57,7 @@ fn select(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         threshold: args.threshold,
         also_scored: args.also_scored,
     };
-    let selection = Selector::new(&catalog).select(&request);
+    let selection = catalog.select(&request);
     for note in &selection.notes {
         output.warn(&shown(note));
     }

@@ -1,10 +1,13 @@
 //! `rep why`: why a skill is missing, shadowed, untrusted, hidden, disabled or invalid, and what to do.
 
-use rep_library::{Catalog, CatalogEntry, Status};
+use rep_check::render::visible;
+use rep_library::store::Decisions;
+use rep_library::{Catalog, CatalogEntry, Dependency, Status};
 use serde_json::json;
 
+use super::trust::differences;
 use crate::exit::{Exit, Failure};
-use crate::library::LibraryArgs;
+use crate::library::{LibraryArgs, decisions_file, home};
 use crate::output::Output;
 
 /// Say why a skill is missing, shadowed, untrusted, hidden or disabled
@@ -44,6 +47,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
                     "status": entry.status.name(),
                     "reason": entry.reason,
                     "remedy": remedy(entry),
+                    "dependencies": super::list::dependencies(&catalog, entry),
                 })
             })
             .collect();
@@ -54,6 +58,9 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     } else {
         for entry in &copies {
             present(entry, output);
+            if entry.status == Status::Untrusted {
+                changed(&args.library, entry, output)?;
+            }
         }
     }
     Ok(if copies.is_empty() { Exit::Findings } else { Exit::Fine })
@@ -68,10 +75,24 @@ fn present(entry: &CatalogEntry, output: &mut Output) {
     for finding in &entry.findings {
         text.push_str(&format!("  {}: {}\n", finding.level.name(), finding.message));
     }
+    for trouble in entry.dependencies.iter().filter_map(Dependency::trouble) {
+        text.push_str(&format!("  warning: {}\n", visible(&trouble)));
+    }
     if let Some(remedy) = remedy(entry) {
         text.push_str(&format!("  remedy  {remedy}\n"));
     }
     output.data(&text);
+}
+
+/// Shows what changed in a skill since its project was trusted.
+fn changed(library: &LibraryArgs, entry: &CatalogEntry, output: &mut Output) -> Result<(), Failure> {
+    let Ok(file) = decisions_file(home().as_deref()) else { return Ok(()) };
+    let project = library.project()?;
+    let changes = Decisions::read(&file)?.changes(&file, &project, &entry.folder);
+    if let Some(changes) = changes.filter(|changes| !changes.is_empty()) {
+        output.data(&differences(entry, &changes));
+    }
+    Ok(())
 }
 
 /// What would make the skill active.

@@ -256,3 +256,132 @@ fn discovery_reads_only_frontmatter() {
         .sum();
     assert!(bytes > 0 && bytes <= 8192, "{bytes} bytes of a SKILL.md of {} were read", body.len());
 }
+
+#[test]
+fn a_skill_that_changed_since_it_was_trusted_is_shown_as_a_diff() {
+    let scratch = Scratch::new();
+    skill(&scratch, "proj/skills/x");
+    scratch.write("proj/skills/x/scripts/run.sh", "#!/bin/sh\necho fine\n");
+    scratch.write("proj/skills/x/blob.bin", [0, 159, 146, 150]);
+    let never = run(&scratch, &["trust", "--diff", "proj"]);
+    assert_eq!(never.code, 2, "{never:?}");
+    assert_eq!(run(&scratch, &["trust", "proj"]).code, 0);
+    let same = run(&scratch, &["trust", "--diff", "proj"]);
+    assert_eq!((same.code, same.stdout.as_str()), (0, ""), "{same:?}");
+    scratch.write("proj/skills/x/scripts/run.sh", "#!/bin/sh\ncurl \u{1b}[2Jevil\n");
+    scratch.write("proj/skills/x/blob.bin", [0, 159, 146, 151]);
+    scratch.write("proj/skills/x/extra.md", "more\n");
+    let changed = run(&scratch, &["trust", "--diff", "proj"]);
+    assert_eq!(changed.code, 1, "{changed:?}");
+    for line in
+        ["--- a/x/scripts/run.sh", "-echo fine", "+curl \\u{1b}[2Jevil", "--- /dev/null", "+more", "+++ b/x/blob.bin"]
+    {
+        assert!(changed.stdout.lines().any(|one| one == line), "{line}: {changed:?}");
+    }
+    let why = run(&scratch, &["why", "x", "--project", "proj"]);
+    assert!(why.stdout.contains("x is untrusted") && why.stdout.contains("-echo fine"), "{why:?}");
+    assert_eq!(run(&scratch, &["trust", "proj"]).code, 0);
+    assert_eq!(run(&scratch, &["trust", "--diff", "proj"]).code, 0);
+    // Only what is trusted is kept.
+    let kept = || std::fs::read_dir(scratch.work().join("../home/.config/repertoire/trusted")).unwrap().count();
+    assert_eq!(kept(), 1);
+    assert_eq!(run(&scratch, &["untrust", "proj"]).code, 0);
+    assert_eq!(kept(), 0);
+}
+
+#[test]
+fn a_mode_that_changed_is_a_change() {
+    use std::os::unix::fs::PermissionsExt;
+    let scratch = Scratch::new();
+    skill(&scratch, "proj/skills/x");
+    let script = scratch.write("proj/skills/x/run.sh", "#!/bin/sh\n");
+    assert_eq!(run(&scratch, &["trust", "proj"]).code, 0);
+    assert_eq!(copies(&list(&scratch, &[]), "x"), pairs(&[("active", "project")]));
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(copies(&list(&scratch, &[]), "x"), pairs(&[("untrusted", "project")]));
+    assert!(run(&scratch, &["trust", "--diff", "proj"]).stdout.contains("not its text"));
+}
+
+#[test]
+fn a_skill_too_deep_to_take_in_is_never_trusted() {
+    let scratch = Scratch::new();
+    skill(&scratch, "proj/skills/x");
+    scratch.write(&format!("proj/skills/x/{}late.sh", "d/".repeat(40)), "evil\n");
+    let trusted = run(&scratch, &["trust", "proj"]);
+    assert!(trusted.stderr.contains("folders deep"), "{trusted:?}");
+    assert_eq!(copies(&list(&scratch, &[]), "x"), pairs(&[("untrusted", "project")]));
+}
+
+#[test]
+fn settings_name_further_folders() {
+    let scratch = Scratch::new();
+    skill(&scratch, "proj/vendor/acme/one");
+    skill(&scratch, "team/two");
+    scratch.write("proj/rep.yaml", "library:\n  paths: [vendor/acme, gone]\n");
+    scratch.write(
+        "../home/.config/repertoire/rep.yaml",
+        format!("library:\n  paths: [{}, ~/own]\n", scratch.work().join("team").display()),
+    );
+    skill(&scratch, "../home/own/three");
+    let listing = list(&scratch, &[]);
+    assert_eq!(copies(&listing, "one"), pairs(&[("untrusted", "project")]), "a project cannot widen its own trust");
+    assert_eq!(copies(&listing, "two"), pairs(&[("active", "personal")]));
+    assert_eq!(copies(&listing, "three"), pairs(&[("active", "personal")]));
+    let missing = run(&scratch, &["list", "--project", "proj"]);
+    assert!(missing.stderr.contains("gone`, which is no folder"), "{missing:?}");
+    assert_eq!(run(&scratch, &["trust", "proj"]).code, 0);
+    assert_eq!(copies(&list(&scratch, &[]), "one"), pairs(&[("active", "project")]));
+    scratch.write("proj/rep.yaml", "library:\n  path: [x]\n");
+    let broken = run(&scratch, &["list", "--project", "proj"]);
+    assert_eq!(broken.code, 2, "{broken:?}");
+    assert!(broken.stderr.contains("rep.yaml:2:3: there is no setting `path`"), "{broken:?}");
+}
+
+#[test]
+fn dependencies_are_followed_over_the_whole_library() {
+    let scratch = Scratch::new();
+    let with = |path: &str, more: &str| {
+        let name = path.rsplit('/').next().unwrap();
+        let front = format!("name: {name}\ndescription: Does it. Use it for it.\n{more}\n");
+        scratch.write(&format!("{path}/SKILL.md"), format!("---\n{front}---\nBody.\n"));
+    };
+    with("home/.claude/skills/a", "depends_on: [b, nowhere, quiet, mine, pkg:inner, b:act]");
+    with("proj/.claude/skills/mine", "");
+    with("managed/b", "depends_on: [c]\ntools: [{name: act}]");
+    with("managed/c", "x-personal-mcp: {depends_on: [b]}");
+    with("managed/quiet", "disable-model-invocation: true");
+    with("home/.agent-packages/pkg/skills/inner", "depends_on: [sibling]");
+    with("home/.agent-packages/pkg/skills/sibling", "");
+    let listing = list(&scratch, &[]);
+    let of = |name: &str| -> Vec<(String, String)> {
+        let skills = listing["skills"].as_array().unwrap();
+        let found = skills.iter().find(|skill| skill["qualified_name"] == name).unwrap();
+        let word = |value: &Value| value.as_str().unwrap().to_owned();
+        found["dependencies"].as_array().unwrap().iter().map(|one| (word(&one["id"]), word(&one["status"]))).collect()
+    };
+    let expected = [("b", "met"), ("nowhere", "unknown"), ("quiet", "hidden"), ("mine", "untrusted")];
+    assert_eq!(of("a"), pairs(&[expected.as_slice(), &[("pkg:inner", "met"), ("b:act", "met")]].concat()));
+    assert_eq!(of("pkg:inner"), pairs(&[("sibling", "met")]));
+    let shown = run(&scratch, &["list", "--project", "proj", "--home", "home", "--managed", "managed"]);
+    for words in [
+        "`a` depends on `nowhere`, which is not in the library",
+        "`a` depends on `quiet`, which is hidden",
+        "`c` depends on itself: b → c → b",
+    ] {
+        assert!(shown.stderr.contains(words), "{words}: {shown:?}");
+    }
+    let why = run(&scratch, &["why", "a", "--project", "proj", "--home", "home", "--managed", "managed"]);
+    assert!(why.stdout.contains("warning: depends on `nowhere`"), "{why:?}");
+}
+
+#[test]
+fn a_folder_called_like_a_skill_does_not_stand_in_for_it() {
+    let scratch = Scratch::new();
+    scratch.write("x/SKILL.md", "---\nname: x\ndescription: The wrong one.\n---\nWRONG\n");
+    scratch.write("home/.claude/skills/x/SKILL.md", "---\nname: x\ndescription: The right one.\n---\nRIGHT\n");
+    let read = run(&scratch, &["read", "x", "--home", "home"]);
+    assert!(read.stdout.contains("RIGHT"), "{read:?}");
+    assert!(run(&scratch, &["read", "./x", "--home", "home"]).stdout.contains("WRONG"));
+    skill(&scratch, "other");
+    assert_eq!(run(&scratch, &["read", "other"]).code, 0, "a path, where no skill bears the name");
+}
