@@ -2,7 +2,8 @@
 //!
 //! Knows precedence, trust and switches; where to look is `roots`, how to read is `head` and `read`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rep_check::{Finding, Level, Options as CheckOptions, Profile};
@@ -172,8 +173,16 @@ impl Catalog {
         if let Some(home) = &options.home {
             roots.extend(roots::of_home(home));
         }
+        // A root may itself be a skill, so that roots and skills are told apart.
+        let (mut seen_roots, mut seen) = (Seen::default(), Seen::default());
         for root in &roots {
+            if !seen_roots.is_first(root, &root.path) {
+                continue;
+            }
             for found in below(&root.path, &mut self.notes) {
+                if !seen.is_first(root, &found.path) {
+                    continue;
+                }
                 let mut entry = load(&found, root.scope, root.package.as_deref());
                 if root.is_in_project {
                     trust(&mut entry, options);
@@ -220,6 +229,30 @@ impl Catalog {
                 Some(winner) => self.shadow(index, *winner),
             }
         }
+        self.drop_own_shadows();
+    }
+
+    /// Takes out what lost against itself: one folder that two scopes reach, say through a link from the home.
+    fn drop_own_shadows(&mut self) {
+        let is_own = |entry: &CatalogEntry| {
+            let winner = entry.shadowed_by.and_then(|index| self.entries.get(index));
+            winner.is_some_and(|winner| winner.location == entry.location)
+        };
+        let dropped: Vec<bool> = self.entries.iter().map(is_own).collect();
+        if !dropped.contains(&true) {
+            return;
+        }
+        let mut places = Vec::with_capacity(dropped.len());
+        let mut kept = 0;
+        for is_dropped in &dropped {
+            places.push(kept);
+            kept += usize::from(!is_dropped);
+        }
+        for entry in &mut self.entries {
+            entry.shadowed_by = entry.shadowed_by.map(|index| places[index]);
+        }
+        let mut kept = dropped.iter().map(|is_dropped| !is_dropped);
+        self.entries.retain(|_| kept.next().unwrap_or(true));
     }
 
     fn shadow(&mut self, index: usize, winner: usize) {
@@ -233,6 +266,19 @@ impl Catalog {
         entry.status = Status::Shadowed;
         entry.shadowed_by = Some(winner);
         entry.reason = format!("`{location}` wins: {why}");
+    }
+}
+
+/// The folders that were seen, by what they are and not by what they are called: a link, or another spelling where
+/// case does not matter, leads to the same folder, and no skill collides with itself.
+#[derive(Default)]
+struct Seen(BTreeSet<(u64, u64, Scope, Option<String>)>);
+
+impl Seen {
+    /// Whether a path of a root is the first to lead to what it leads to. Scopes are kept apart, for each has its own trust.
+    fn is_first(&mut self, root: &Root, path: &Path) -> bool {
+        std::fs::metadata(path)
+            .map_or(true, |data| self.0.insert((data.dev(), data.ino(), root.scope, root.package.clone())))
     }
 }
 
