@@ -13,7 +13,7 @@ use rep_model::{Skill, SkillTree, names};
 use crate::find::{self, Found};
 use crate::roots::{self, Root, Scope};
 use crate::store::{self, Decisions, Trust};
-use crate::{LibraryError, head, read};
+use crate::{LibraryError, head, hosts, read};
 
 /// Where to look, and what to make of it.
 #[derive(Clone, Debug, Default)]
@@ -34,6 +34,8 @@ pub struct Options {
     pub decisions: Decisions,
     /// Further folders of skills, from settings.
     pub extra: Vec<PathBuf>,
+    /// The host whose view is taken instead of the library's own.
+    pub host: Option<hosts::View>,
 }
 
 /// Which scope wins where a name is taken twice.
@@ -129,6 +131,9 @@ pub struct Catalog {
 impl Catalog {
     /// Looks for skills and decides which copy of each name wins.
     pub fn discover(options: &Options) -> Result<Catalog, LibraryError> {
+        if let Some(view) = options.host.as_ref().filter(|_| options.paths.is_empty()) {
+            return Ok(hosts::discover(view, options));
+        }
         let mut catalog = Catalog::default();
         if options.paths.is_empty() {
             catalog.take_scopes(options);
@@ -193,14 +198,8 @@ impl Catalog {
         self.roots = roots;
     }
 
-    /// Decides between entries of the same name, and orders all.
-    fn resolve(&mut self, options: &Options) {
-        let rank = |scope: Scope| match (options.precedence, scope) {
-            (_, Scope::Managed) => 0,
-            (Precedence::ProjectFirst, Scope::Project) | (Precedence::ClaudeCode, Scope::Personal) => 1,
-            (Precedence::ProjectFirst, Scope::Personal) | (Precedence::ClaudeCode, Scope::Project) => 2,
-            (_, Scope::Package) => 3,
-        };
+    /// Marks what the user switched off.
+    pub(crate) fn switch_off(&mut self, options: &Options) {
         for entry in &mut self.entries {
             let project = options.project.as_deref();
             if let Some(place) = options.decisions.disabled(project, &entry.qualified_name)
@@ -210,6 +209,17 @@ impl Catalog {
                 entry.reason = format!("switched off {place}");
             }
         }
+    }
+
+    /// Decides between entries of the same name, and orders all.
+    fn resolve(&mut self, options: &Options) {
+        let rank = |scope: Scope| match (options.precedence, scope) {
+            (_, Scope::Managed) => 0,
+            (Precedence::ProjectFirst, Scope::Project) | (Precedence::ClaudeCode, Scope::Personal) => 1,
+            (Precedence::ProjectFirst, Scope::Personal) | (Precedence::ClaudeCode, Scope::Project) => 2,
+            (_, Scope::Package) => 3,
+        };
+        self.switch_off(options);
         // The sort is stable, so that within a scope the first root wins.
         let is_out = |entry: &CatalogEntry| matches!(entry.status, Status::Invalid | Status::Untrusted);
         self.entries.sort_by(|one, two| {
@@ -339,7 +349,7 @@ fn loading_options() -> &'static CheckOptions {
 }
 
 /// Loads one skill as far as its frontmatter, or its UASP file, goes.
-fn load(found: &Found, scope: Scope, package: Option<&str>) -> CatalogEntry {
+pub(crate) fn load(found: &Found, scope: Scope, package: Option<&str>) -> CatalogEntry {
     let folder = if found.is_lone_file { found.path.parent().unwrap_or(Path::new(".")) } else { &found.path };
     let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let own = format!("{}{}", read::folder_name(&found.path), rep_model::uasp::SUFFIX);
@@ -398,7 +408,7 @@ fn description(skill: &Skill) -> String {
 }
 
 /// A boolean field, read as hosts read it: `true`, `yes`, `on` and `1` are true.
-fn is_switch(skill: &Skill, field: &str, default: bool) -> bool {
+pub(crate) fn is_switch(skill: &Skill, field: &str, default: bool) -> bool {
     let text = skill.front().and_then(|front| front.get(field)).and_then(Node::text);
     match text.map(str::to_ascii_lowercase).as_deref() {
         Some("true" | "yes" | "on" | "1") => true,
@@ -408,7 +418,7 @@ fn is_switch(skill: &Skill, field: &str, default: bool) -> bool {
 }
 
 /// Holds back a project's skill that the user has not trusted as it is.
-fn trust(entry: &mut CatalogEntry, options: &Options) {
+pub(crate) fn trust(entry: &mut CatalogEntry, options: &Options) {
     let Some(project) = &options.project else { return };
     if options.trust == TrustWanted::Given || !matches!(entry.status, Status::Active | Status::Hidden) {
         return;

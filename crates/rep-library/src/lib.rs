@@ -23,6 +23,7 @@ pub mod disclose;
 mod error;
 pub mod find;
 mod head;
+pub mod hosts;
 pub mod read;
 mod roots;
 pub mod search;

@@ -109,7 +109,7 @@ const NESTED_FOLDERS_MAX: usize = 2_000;
 pub(crate) fn of_project(project: &Path, notes: &mut Vec<String>) -> Vec<Root> {
     let root = |path: PathBuf| Root { path, scope: Scope::Project, package: None, is_in_project: true };
     let mut roots: Vec<Root> = PROJECT_FOLDERS.iter().map(|folder| root(project.join(folder))).collect();
-    roots.extend(nested(project, notes).into_iter().map(root));
+    roots.extend(nested(project, &NESTED_FOLDERS, notes).into_iter().map(root));
     roots.extend(packages(&project.join(PACKAGES), true));
     roots
 }
@@ -162,7 +162,7 @@ fn package_name(folder: &Path) -> String {
 }
 
 /// The `.claude/skills` and their like in the sub-folders of a project.
-fn nested(project: &Path, notes: &mut Vec<String>) -> Vec<PathBuf> {
+pub(crate) fn nested(project: &Path, folders: &[&str], notes: &mut Vec<String>) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open = vec![Open { folder: project.to_owned(), depth: 0, ignores: Ignores::of_repository(project) }];
     let mut searched = 0;
@@ -173,7 +173,7 @@ fn nested(project: &Path, notes: &mut Vec<String>) -> Vec<PathBuf> {
             break;
         }
         if depth > 0 {
-            found.extend(NESTED_FOLDERS.iter().map(|name| folder.join(name)).filter(|path| path.is_dir()));
+            found.extend(folders.iter().map(|name| folder.join(name)).filter(|path| path.is_dir()));
         }
         let mut below = Vec::new();
         let mut has_ignores = false;
