@@ -177,9 +177,9 @@ def compare(listed, ours, statuses):
     for skill in ours:
         path = real(skill["location"]) if has_paths else None
         about = "" if skill["status"] == "hidden" and not has_paths else flat(skill["description"])
-        every.setdefault(skill["name"], []).append((path, about))
+        every.setdefault(skill["qualified_name"], []).append((path, about))
         if skill["status"] in statuses:
-            mine.setdefault(skill["name"], []).append((path, about))
+            mine.setdefault(skill["qualified_name"], []).append((path, about))
     rows = []
     for name in sorted(theirs.keys() | mine.keys()):
         one, two = sorted(theirs.get(name, []), key=str), sorted(mine.get(name, []), key=str)

@@ -1,4 +1,5 @@
 """Builds the homes and projects that real hosts and `rep list --host` look through."""
+import json
 import os
 import pathlib
 import subprocess
@@ -87,6 +88,30 @@ def placed(root, x, store):
     os.symlink(root / f"{x}-when", root / f"{x}-alias")
 
 
+def plugin(config, market):
+    """Two plugins of Claude Code, as it installs them itself; one of them is switched off."""
+    source = {"source": "directory", "path": str(market)}
+    at = "2026-01-01T00:00:00.000Z"
+    installed, offers = {}, []
+    for name in ("tidy", "asleep"):
+        folder = config / f"plugins/cache/market/{name}/1.0.0"
+        for place in (folder, market / name):
+            put(place / "skills/in-plugin", skill("in-plugin", f"of the plugin {name}"))
+            put(place / "skills/dup", skill("renamed", f"copy of the plugin {name}"))
+            put(place / ".claude-plugin", json.dumps({"name": name, "version": "1.0.0"}), "plugin.json")
+        installed[f"{name}@market"] = [{"scope": "user", "installPath": str(folder), "version": "1.0.0",
+                                        "installedAt": at, "lastUpdated": at}]
+        offers.append({"name": name, "source": f"./{name}", "description": name})
+    put(market / ".claude-plugin", json.dumps({"name": "market", "owner": {"name": "us"}, "plugins": offers}),
+        "marketplace.json")
+    put(config / "plugins", json.dumps({"version": 2, "plugins": installed}), "installed_plugins.json")
+    known = {"market": {"source": source, "installLocation": str(market), "lastUpdated": at}}
+    put(config / "plugins", json.dumps(known), "known_marketplaces.json")
+    settings = {"extraKnownMarketplaces": {"market": {"source": source}},
+                "enabledPlugins": {"tidy@market": True, "asleep@market": False}}
+    put(config, json.dumps(settings), "settings.json")
+
+
 def repository(folder):
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
 
@@ -106,6 +131,7 @@ def build(base):
     put(home / ".gemini/extensions/pack/skills/in-extension", skill("in-extension", "of an extension"))
     put(home / ".gemini/extensions/pack/skills/dup", skill("dup", "copy of an extension"))
     put(home / ".gemini/extensions/pack", '{"name": "pack", "version": "1.0.0"}', "gemini-extension.json")
+    plugin(home / ".claude", base / "market")
     put(home / ".agents/skills/h-group/h-deep2", skill("h-deep2", "deep at home"))
     (project / ".gitignore").write_text(".agents/skills/a-gitignored\n.claude/skills/c-gitignored\n")
     repository(project)

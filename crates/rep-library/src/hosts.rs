@@ -3,6 +3,7 @@
 //! What a host does is data (`table`), each fact with its source and date; `walk` finds folders as a host does, and
 //! `reading` makes an entry of one. `bench/hosts.sh` compares the predictions with the hosts that run without a network.
 
+mod plugins;
 mod reading;
 mod table;
 mod walk;
@@ -97,6 +98,8 @@ pub enum At {
     VariableOnly(&'static str),
     /// Each folder of this folder below a variable's value or the home: extensions.
     EachIn(&'static str, &'static str),
+    /// Each enabled plugin of Claude Code, whose settings are in what a variable names, else this folder of the home.
+    Plugins(&'static str, &'static str),
 }
 
 /// How a folder is searched.
@@ -273,7 +276,11 @@ impl Host {
     /// The variables of the environment that move its folders.
     pub fn variables(&self) -> BTreeSet<&'static str> {
         let of = |folder: &Folder| match folder.at {
-            At::HomeWithout(name) | At::Variable(name, _) | At::VariableOnly(name) | At::EachIn(name, _) => Some(name),
+            At::HomeWithout(name)
+            | At::Variable(name, _)
+            | At::VariableOnly(name)
+            | At::EachIn(name, _)
+            | At::Plugins(name, _) => Some(name),
             At::Machine | At::Upward | At::Here | At::Nested | At::Home => None,
         };
         self.folders.iter().filter_map(of).collect()
@@ -331,6 +338,14 @@ fn roots(view: &View, folder: &Folder, options: &Options, notes: &mut Vec<String
         At::HomeWithout(name) => personal(home.filter(|_| !view.variables.contains_key(name)).map(Path::to_owned)),
         At::Variable(name, default) => personal(below(name, default)),
         At::VariableOnly(name) => personal(view.variables.get(name).cloned()),
+        At::Plugins(name, default) => {
+            let enabled = below(name, default).map(|config| plugins::enabled(&config)).unwrap_or_default();
+            let of = |(name, path): (String, PathBuf)| Root {
+                package: Some(name),
+                ..root(Scope::Package, path.join(folder.path))
+            };
+            enabled.into_iter().map(of).collect()
+        }
         At::EachIn(name, within) => {
             let base = below(name, "").map(|base| base.join(within));
             let mut each: Vec<PathBuf> =

@@ -37,7 +37,8 @@ pub(super) fn entry(found: &Found, root: &Root, host: &Host) -> CatalogEntry {
             entry.reason = format!("{} passes over it: {why}", host.name);
         }
     }
-    entry.qualified_name.clone_from(&entry.name);
+    let name = &entry.name;
+    entry.qualified_name = root.package.as_ref().map_or_else(|| name.clone(), |package| format!("{package}:{name}"));
     entry
 }
 

@@ -3,7 +3,7 @@
 //! Every fact names its source and the day it was checked. What was seen in a run is the truth for that version;
 //! what is not known of a host follows the client guide of the specification.
 
-use super::At::{EachIn, Here, Home, HomeWithout, Machine, Nested, Upward, Variable, VariableOnly};
+use super::At::{EachIn, Here, Home, HomeWithout, Machine, Nested, Plugins, Upward, Variable, VariableOnly};
 use super::{
     At, Collisions, Describing, Difference, Fact, Field, Filing, Folder, Host, Longest, Naming, Odd, Outside, Source,
     Spaces, Substitute, Walk,
@@ -217,6 +217,7 @@ const CLAUDE_CODE: Host = Host {
         folder(Machine, "/etc/claude-code/.claude/skills", &CLAUDE_RUN),
         folder(Variable("CLAUDE_CONFIG_DIR", ".claude"), "skills", &CLAUDE_RUN),
         folder(Upward, ".claude/skills", &CLAUDE_RUN),
+        folder(Plugins("CLAUDE_CONFIG_DIR", ".claude"), "skills", &CLAUDE_RUN),
     ],
     walk: fact(Walk { enters_hidden: true, ..FLAT }, &CLAUDE_RUN),
     outside: fact(Outside::Climbs, &CLAUDE_RUN),
@@ -243,7 +244,10 @@ const CLAUDE_CODE: Host = Host {
     asks_for_trust: fact(false, &CLAUDE_RUN),
     differs: &[
         Difference { key: "bundled", text: "skills that come with the program are not predicted" },
-        Difference { key: "plugins", text: "skills of enabled plugins, called `plugin:skill`, are not predicted" },
+        Difference {
+            key: "plugins",
+            text: "plugins are predicted where they are installed and enabled for the user, not for one project only",
+        },
         Difference {
             key: "lazy",
             text: "a `.claude/skills` below the working folder is listed once a file beside it was touched",

@@ -65,6 +65,31 @@ fn each_host_has_its_own_folders_and_order() {
 }
 
 #[test]
+fn plugins_count_where_they_are_installed_and_enabled() {
+    let scratch = Scratch::new();
+    for name in ["on", "off"] {
+        skill(&scratch, &format!("store/{name}/skills/x"), name);
+    }
+    let place = |name: &str| {
+        format!("[{{\"scope\":\"user\",\"installPath\":\"{}/{name}\"}}]", scratch.work().join("store").display())
+    };
+    let installed = format!("{{\"plugins\":{{\"on@m\":{},\"off@m\":{}}}}}", place("on"), place("off"));
+    scratch.write("home/.claude/plugins/installed_plugins.json", installed);
+    scratch.write("home/.claude/settings.json", "{\"enabledPlugins\":{\"on@m\":true,\"off@m\":false}}");
+    let listing = list(&scratch, "claude-code", &[]);
+    let names: Vec<&Value> =
+        listing["skills"].as_array().unwrap().iter().map(|skill| &skill["qualified_name"]).collect();
+    assert_eq!(names, ["on:x"]);
+    // An extension of Gemini CLI lends its skills without a prefix, and loses against all others.
+    skill(&scratch, "home/.gemini/extensions/pack/skills/y", "of the extension");
+    skill(&scratch, "home/.gemini/extensions/pack/skills/z", "of the extension");
+    skill(&scratch, "home/.gemini/skills/z", "of the home");
+    let listing = list(&scratch, "gemini", &[]);
+    assert_eq!(listed(&listing, "y"), ["of the extension"]);
+    assert_eq!(listed(&listing, "z"), ["of the home"]);
+}
+
+#[test]
 fn hosts_read_faulty_skills_each_in_their_own_way() {
     let scratch = Scratch::new();
     for folder in ["proj/.agents/skills", "proj/.claude/skills"] {
