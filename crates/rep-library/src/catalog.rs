@@ -2,7 +2,8 @@
 //!
 //! Knows precedence, trust and switches; where to look is `roots`, how to read is `head` and `read`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -16,7 +17,7 @@ use crate::roots::{self, Root, Scope};
 use crate::search::{self, Hit, Index};
 use crate::select::{Request, Selection, Selector};
 use crate::store::{Contents, Decisions, Texts, Trust};
-use crate::{LibraryError, head, read};
+use crate::{LibraryError, head, hosts, read};
 
 /// Where to look, and what to make of it.
 #[derive(Clone, Debug, Default)]
@@ -39,6 +40,8 @@ pub struct Options {
     pub extra: Vec<Root>,
     /// Where the search index is kept from one process to the next; without one it is made anew.
     pub cache: Option<PathBuf>,
+    /// The host whose view is taken instead of the library's own.
+    pub host: Option<hosts::View>,
 }
 
 /// Which scope wins where a name is taken twice.
@@ -142,8 +145,14 @@ pub struct Catalog {
 impl Catalog {
     /// Looks for skills and decides which copy of each name wins.
     pub fn discover(options: &Options) -> Result<Catalog, LibraryError> {
-        let mut catalog = Catalog { cache: options.cache.clone(), ..Catalog::default() };
         let decisions = options.decisions.as_deref().map_or_else(|| Ok(Decisions::default()), Decisions::read)?;
+        if let Some(view) = options.host.as_ref().filter(|_| options.paths.is_empty()) {
+            let mut catalog = hosts::discover(view, options, &decisions);
+            catalog.cache.clone_from(&options.cache);
+            dependencies::resolve(&mut catalog);
+            return Ok(catalog);
+        }
+        let mut catalog = Catalog { cache: options.cache.clone(), ..Catalog::default() };
         if options.paths.is_empty() {
             catalog.take_scopes(options, &decisions);
         } else {
@@ -201,8 +210,16 @@ impl Catalog {
         if let Some(home) = &options.home {
             roots.extend(roots::of_home(home));
         }
+        // A root may itself be a skill, so that roots and skills are told apart.
+        let (mut seen_roots, mut seen) = (Seen::default(), Seen::default());
         for root in &roots {
+            if !seen_roots.is_first(root, &root.path) {
+                continue;
+            }
             for found in below(&root.path, &mut self.notes) {
+                if !seen.is_first(root, &found.path) {
+                    continue;
+                }
                 let mut entry = load(&found, root.scope, root.package.as_deref());
                 if root.is_in_project {
                     trust(&mut entry, options, decisions);
@@ -213,14 +230,8 @@ impl Catalog {
         self.roots = roots;
     }
 
-    /// Decides between entries of the same name, and orders all.
-    fn resolve(&mut self, options: &Options, decisions: &Decisions) {
-        let rank = |scope: Scope| match (options.precedence, scope) {
-            (_, Scope::Managed) => 0,
-            (Precedence::ProjectFirst, Scope::Project) | (Precedence::ClaudeCode, Scope::Personal) => 1,
-            (Precedence::ProjectFirst, Scope::Personal) | (Precedence::ClaudeCode, Scope::Project) => 2,
-            (_, Scope::Package) => 3,
-        };
+    /// Marks what the user switched off.
+    pub(crate) fn switch_off(&mut self, options: &Options, decisions: &Decisions) {
         for entry in &mut self.entries {
             let project = options.project.as_deref();
             if let Some(place) = decisions.disabled(project, &entry.qualified_name)
@@ -230,6 +241,17 @@ impl Catalog {
                 entry.reason = format!("switched off {place}");
             }
         }
+    }
+
+    /// Decides between entries of the same name, and orders all.
+    fn resolve(&mut self, options: &Options, decisions: &Decisions) {
+        let rank = |scope: Scope| match (options.precedence, scope) {
+            (_, Scope::Managed) => 0,
+            (Precedence::ProjectFirst, Scope::Project) | (Precedence::ClaudeCode, Scope::Personal) => 1,
+            (Precedence::ProjectFirst, Scope::Personal) | (Precedence::ClaudeCode, Scope::Project) => 2,
+            (_, Scope::Package) => 3,
+        };
+        self.switch_off(options, decisions);
         // The sort is stable, so that within a scope the first root wins.
         let is_out = |entry: &CatalogEntry| matches!(entry.status, Status::Invalid | Status::Untrusted);
         self.entries.sort_by(|one, two| {
@@ -249,6 +271,30 @@ impl Catalog {
                 Some(winner) => self.shadow(index, *winner),
             }
         }
+        self.drop_own_shadows();
+    }
+
+    /// Takes out what lost against itself: one folder that two scopes reach, say through a link from the home.
+    fn drop_own_shadows(&mut self) {
+        let is_own = |entry: &CatalogEntry| {
+            let winner = entry.shadowed_by.and_then(|index| self.entries.get(index));
+            winner.is_some_and(|winner| winner.location == entry.location)
+        };
+        let dropped: Vec<bool> = self.entries.iter().map(is_own).collect();
+        if !dropped.contains(&true) {
+            return;
+        }
+        let mut places = Vec::with_capacity(dropped.len());
+        let mut kept = 0;
+        for is_dropped in &dropped {
+            places.push(kept);
+            kept += usize::from(!is_dropped);
+        }
+        for entry in &mut self.entries {
+            entry.shadowed_by = entry.shadowed_by.map(|index| places[index]);
+        }
+        let mut kept = dropped.iter().map(|is_dropped| !is_dropped);
+        self.entries.retain(|_| kept.next().unwrap_or(true));
     }
 
     fn shadow(&mut self, index: usize, winner: usize) {
@@ -262,6 +308,19 @@ impl Catalog {
         entry.status = Status::Shadowed;
         entry.shadowed_by = Some(winner);
         entry.reason = format!("`{location}` wins: {why}");
+    }
+}
+
+/// The folders that were seen, by what they are and not by what they are called: a link, or another spelling where
+/// case does not matter, leads to the same folder, and no skill collides with itself.
+#[derive(Default)]
+struct Seen(BTreeSet<(u64, u64, Scope, Option<String>)>);
+
+impl Seen {
+    /// Whether a path of a root is the first to lead to what it leads to. Scopes are kept apart, for each has its own trust.
+    fn is_first(&mut self, root: &Root, path: &Path) -> bool {
+        std::fs::metadata(path)
+            .map_or(true, |data| self.0.insert((data.dev(), data.ino(), root.scope, root.package.clone())))
     }
 }
 
@@ -322,7 +381,7 @@ fn loading_options() -> &'static CheckOptions {
 }
 
 /// Loads one skill as far as its frontmatter, or its UASP file, goes.
-fn load(found: &Found, scope: Scope, package: Option<&str>) -> CatalogEntry {
+pub(crate) fn load(found: &Found, scope: Scope, package: Option<&str>) -> CatalogEntry {
     let folder = if found.is_lone_file { found.path.parent().unwrap_or(Path::new(".")) } else { &found.path };
     let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let own = format!("{}{}", read::folder_name(&found.path), rep_model::uasp::SUFFIX);
@@ -382,7 +441,7 @@ fn description(skill: &Skill) -> String {
 }
 
 /// A boolean field, read as hosts read it: `true`, `yes`, `on` and `1` are true.
-fn is_switch(skill: &Skill, field: &str, default: bool) -> bool {
+pub(crate) fn is_switch(skill: &Skill, field: &str, default: bool) -> bool {
     let text = skill.front().and_then(|front| front.get(field)).and_then(Node::text);
     match text.map(str::to_ascii_lowercase).as_deref() {
         Some("true" | "yes" | "on" | "1") => true,
@@ -392,7 +451,7 @@ fn is_switch(skill: &Skill, field: &str, default: bool) -> bool {
 }
 
 /// Holds back a project's skill that the user has not trusted as it is.
-fn trust(entry: &mut CatalogEntry, options: &Options, decisions: &Decisions) {
+pub(crate) fn trust(entry: &mut CatalogEntry, options: &Options, decisions: &Decisions) {
     let Some(project) = &options.project else { return };
     if options.trust == TrustWanted::Given || !matches!(entry.status, Status::Active | Status::Hidden) {
         return;

@@ -121,7 +121,7 @@ impl Walk<'_> {
                 let name = item.file_name().to_string_lossy().into_owned();
                 let Ok(kind) = item.file_type() else { continue };
                 let is_folder = kind.is_dir() || (kind.is_symlink() && self.is_new_folder(&item.path()));
-                if name == "SKILL.md" || name == "skill.md" {
+                if is_manifest(&name, || folder.join("SKILL.md").is_file()) {
                     has_manifest = true;
                 } else if name.ends_with(uasp::SUFFIX) && !is_folder {
                     uasp.push(name);
@@ -175,6 +175,27 @@ impl Walk<'_> {
     }
 }
 
+/// Whether a file is a skill's main file. Other spellings count where the file system takes them for `SKILL.md`.
+fn is_manifest(name: &str, opens_as_skill_md: impl Fn() -> bool) -> bool {
+    name == "SKILL.md" || name == "skill.md" || (name.eq_ignore_ascii_case("skill.md") && opens_as_skill_md())
+}
+
 fn join(shown: &str, name: &str) -> String {
     if shown.is_empty() { name.to_owned() } else { format!("{}/{name}", shown.trim_end_matches('/')) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_manifest;
+
+    /// `Skill.md` opens as `SKILL.md` where case does not matter, and is another file where it does.
+    #[test]
+    fn spellings_count_as_the_file_system_reads_them() {
+        for (name, is_case_sensitive, is_case_insensitive) in
+            [("SKILL.md", true, true), ("skill.md", true, true), ("Skill.md", false, true), ("skills.md", false, false)]
+        {
+            assert_eq!(is_manifest(name, || false), is_case_sensitive, "{name}");
+            assert_eq!(is_manifest(name, || true), is_case_insensitive, "{name}");
+        }
+    }
 }

@@ -43,6 +43,7 @@ pub mod disclose;
 mod error;
 pub mod find;
 mod head;
+pub mod hosts;
 mod library;
 pub mod read;
 mod roots;

@@ -3,9 +3,11 @@
 //! Scopes and their order follow UAAPS chapter 4 (managed over project over personal, packages
 //! namespaced); the folders are those of the specifications and of the host table.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 /// Who put a skill where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -107,7 +109,7 @@ const NESTED_FOLDERS_MAX: usize = 2_000;
 pub(crate) fn of_project(project: &Path, notes: &mut Vec<String>) -> Vec<Root> {
     let root = |path: PathBuf| Root { path, scope: Scope::Project, package: None, is_in_project: true };
     let mut roots: Vec<Root> = PROJECT_FOLDERS.iter().map(|folder| root(project.join(folder))).collect();
-    roots.extend(nested(project, notes).into_iter().map(root));
+    roots.extend(nested(project, &NESTED_FOLDERS, notes).into_iter().map(root));
     roots.extend(packages(&project.join(PACKAGES), true));
     roots
 }
@@ -160,33 +162,33 @@ fn package_name(folder: &Path) -> String {
 }
 
 /// The `.claude/skills` and their like in the sub-folders of a project.
-fn nested(project: &Path, notes: &mut Vec<String>) -> Vec<PathBuf> {
-    let ignored = ignored(project);
+pub(crate) fn nested(project: &Path, folders: &[&str], notes: &mut Vec<String>) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    let mut open = vec![(project.to_owned(), 0)];
+    let mut open = vec![Open { folder: project.to_owned(), depth: 0, ignores: Ignores::of_repository(project) }];
     let mut searched = 0;
-    while let Some((folder, depth)) = open.pop() {
+    while let Some(Open { folder, depth, ignores }) = open.pop() {
         searched += 1;
         if searched > NESTED_FOLDERS_MAX {
             notes.push(format!("searched {NESTED_FOLDERS_MAX} folders of the project for nested skills and stopped"));
             break;
         }
         if depth > 0 {
-            found.extend(NESTED_FOLDERS.iter().map(|name| folder.join(name)).filter(|path| path.is_dir()));
+            found.extend(folders.iter().map(|name| folder.join(name)).filter(|path| path.is_dir()));
         }
         let mut below = Vec::new();
+        let mut has_ignores = false;
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
+            has_ignores |= name == ".gitignore";
             let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            if !is_folder || name.starts_with('.') || name == "node_modules" || ignored.contains(&name) {
-                continue;
-            }
             // A skill's own folders hold no roots of the project.
-            if depth == 0 && name == "skills" {
-                continue;
+            let is_skills = depth == 0 && name == "skills";
+            if is_folder && !is_skills && !name.starts_with('.') && name != "node_modules" {
+                below.push(entry.path());
             }
-            below.push(entry.path());
         }
+        let ignores = if has_ignores { ignores.with(&folder, &folder.join(".gitignore")) } else { ignores };
+        below.retain(|path| !ignores.hide(path));
         if depth + 1 > NESTED_DEPTH_MAX {
             if !below.is_empty() {
                 notes.push(format!(
@@ -197,18 +199,45 @@ fn nested(project: &Path, notes: &mut Vec<String>) -> Vec<PathBuf> {
             continue;
         }
         below.sort_unstable_by(|one, two| two.cmp(one));
-        open.extend(below.into_iter().map(|path| (path, depth + 1)));
+        open.extend(below.into_iter().map(|folder| Open { folder, depth: depth + 1, ignores: ignores.clone() }));
     }
     found.sort();
     found
 }
 
-/// The folder names the project's `.gitignore` leaves out as a whole: plain lines such as `target/`.
-fn ignored(project: &Path) -> BTreeSet<String> {
-    let text = crate::read::text(&project.join(".gitignore"), 256 * 1024).unwrap_or_default();
-    let lines = text.lines().map(str::trim).filter(|line| !line.starts_with(['#', '!']));
-    let names = lines.map(|line| line.trim_start_matches("**/").trim_matches('/'));
-    names.filter(|name| !name.is_empty() && !name.contains(['/', '*', '?', '['])).map(str::to_owned).collect()
+/// A folder that is still to be searched.
+struct Open {
+    folder: PathBuf,
+    depth: usize,
+    ignores: Ignores,
+}
+
+/// What git ignores in a folder: the rules of the repository, then those of every folder down to it.
+#[derive(Clone, Default)]
+struct Ignores(Vec<Arc<Gitignore>>);
+
+impl Ignores {
+    fn of_repository(project: &Path) -> Ignores {
+        Ignores::default().with(project, &project.join(".git/info/exclude"))
+    }
+
+    /// These rules and those of one more file. What cannot be read or understood in it hides nothing.
+    fn with(&self, folder: &Path, file: &Path) -> Ignores {
+        let mut builder = GitignoreBuilder::new(folder);
+        for line in crate::read::text(file, 256 * 1024).unwrap_or_default().lines() {
+            // A faulty line says nothing; git passes it over too.
+            let _ = builder.add_line(None, line);
+        }
+        let mut all = self.0.clone();
+        all.extend(builder.build().ok().filter(|rules| !rules.is_empty()).map(Arc::new));
+        Ignores(all)
+    }
+
+    /// Whether a folder is ignored: the innermost file that has an opinion decides.
+    fn hide(&self, folder: &Path) -> bool {
+        let opinions = self.0.iter().rev().map(|rules| rules.matched(folder, true));
+        opinions.into_iter().find(|opinion| !opinion.is_none()).is_some_and(|opinion| opinion.is_ignore())
+    }
 }
 
 /// The project a folder belongs to: the nearest folder above it with a `.git`, else itself.

@@ -1,8 +1,10 @@
 //! The options that say which library a command works on, shared by every command that needs one.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use rep_library::hosts::{HOSTS, Host, View};
 use rep_library::{Catalog, CatalogEntry, Options, Precedence, Status, TrustWanted, project_of};
 
 use crate::exit::Failure;
@@ -30,6 +32,9 @@ pub(crate) struct LibraryArgs {
     /// Which scope wins where a name is taken twice
     #[arg(long, value_enum, default_value_t = Order::ProjectFirst)]
     precedence: Order,
+    /// See what this host itself would list: its folders, order and rules, from the folder this is called in
+    #[arg(long, value_name = "HOST", conflicts_with_all = ["paths", "precedence"])]
+    host: Option<String>,
 }
 
 /// The orders of scopes.
@@ -72,22 +77,61 @@ impl LibraryArgs {
             trust: if self.trust { TrustWanted::Given } else { TrustWanted::Needed },
             extra,
             cache: cache_folder(),
+            host: self.host.as_deref().map(|name| self.view(name)).transpose()?,
         })
+    }
+
+    /// The view of the host that was asked for.
+    pub(crate) fn view(&self, name: &str) -> Result<View, Failure> {
+        let host = Host::find(name).ok_or_else(|| {
+            let failure = Failure::unable("UNKNOWN_HOST", format!("there is no host `{name}` in the table"));
+            let all: Vec<&str> = HOSTS.iter().map(|host| host.id).collect();
+            match Host::near(name) {
+                Some(near) => failure.hint(format!("did you mean `{near}`?")),
+                None => failure.hint(format!("one of {}", all.join(", "))),
+            }
+        })?;
+        let here = here()?;
+        let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
+        let project = self.project.as_ref().map(absolute);
+        let variable = |name: &&str| {
+            let value = std::env::var_os(name).filter(|value| !value.is_empty())?;
+            Some(((*name).to_owned(), PathBuf::from(value)))
+        };
+        Ok(View {
+            host,
+            // A host is started somewhere: here, or in the project that was named where this is elsewhere.
+            folder: match &project {
+                Some(project) if !here.starts_with(project) => project.clone(),
+                _ => here.clone(),
+            },
+            repository: project.or_else(|| Some(project_of(&here)).filter(|folder| folder.join(".git").exists())),
+            // A home that is named is not this user's, whose variables say nothing of it.
+            variables: match self.home {
+                Some(_) => BTreeMap::new(),
+                None => host.variables().iter().filter_map(variable).collect(),
+            },
+            is_prediction: false,
+        })
+    }
+
+    /// Discovers for looking at: with a host, what it would list by its own trust, and not by the user's decisions here.
+    pub(crate) fn predict(&self, output: &mut Output) -> Result<Catalog, Failure> {
+        let mut options = self.options()?;
+        if let Some(view) = &mut options.host {
+            view.is_prediction = true;
+        }
+        told(&options, output)
+    }
+
+    /// The host whose view was asked for.
+    pub(crate) fn host(&self) -> Option<&'static Host> {
+        self.host.as_deref().and_then(Host::find)
     }
 
     /// Discovers, and says what was left out.
     pub(crate) fn discover(&self, output: &mut Output) -> Result<Catalog, Failure> {
-        let options = self.options()?;
-        let catalog = Catalog::discover(&options)?;
-        if options.paths.is_empty() {
-            for root in options.extra.iter().filter(|root| !root.path.is_dir()) {
-                output.warn(&format!("the settings name `{}`, which is no folder", root.path.display()));
-            }
-        }
-        for note in &catalog.notes {
-            output.warn(note);
-        }
-        Ok(catalog)
+        told(&self.options()?, output)
     }
 
     /// Discovers and finds one skill by name, qualified name or path. What could be either is a name first: a folder
@@ -121,6 +165,20 @@ impl LibraryArgs {
             }
         }
     }
+}
+
+/// Discovers, and says what was left out.
+fn told(options: &Options, output: &mut Output) -> Result<Catalog, Failure> {
+    let catalog = Catalog::discover(options)?;
+    if options.paths.is_empty() && options.host.is_none() {
+        for root in options.extra.iter().filter(|root| !root.path.is_dir()) {
+            output.warn(&format!("the settings name `{}`, which is no folder", root.path.display()));
+        }
+    }
+    for note in &catalog.notes {
+        output.warn(note);
+    }
+    Ok(catalog)
 }
 
 /// Why a name was not found, with the nearest one.

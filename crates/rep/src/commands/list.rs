@@ -2,6 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 use rep_check::render::{json_finding, visible};
+use rep_library::hosts::Host;
 use rep_library::{Catalog, CatalogEntry, Dependency, Status};
 use serde_json::{Value, json};
 
@@ -12,7 +13,7 @@ use crate::output::Output;
 /// List the skills there are, and which copy of each wins
 #[derive(clap::Args)]
 #[command(
-    after_help = "Looked for in this order, the first winning: the administrator's folders; the project's skills, .claude/skills, .github/skills, .agents/skills and other hosts' folders, also nested in a monorepo; the same in your home. Packages (.agent-packages, plugins) are called `package:skill`. A project's skills are `untrusted` until you `rep trust` it.\n\nExamples:\n  rep list\n  rep list --path skills --json\n  rep list --precedence claude-code"
+    after_help = "Looked for in this order, the first winning: the administrator's folders; the project's skills, .claude/skills, .github/skills, .agents/skills and other hosts' folders, also nested in a monorepo; the same in your home. Packages (.agent-packages, plugins) are called `package:skill`. A project's skills are `untrusted` until you `rep trust` it.\n\nWith --host, what that host would list by itself: amp, antigravity, claude-code, codex, copilot, cursor, factory, gemini, goose, kiro, opencode, vscode or windsurf. Facts and known differences are in the JSON's `host`.\n\nExamples:\n  rep list\n  rep list --path skills --json\n  rep list --precedence claude-code\n  rep list --host codex"
 )]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -23,10 +24,14 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    let catalog = args.library.discover(output).map_err(|failure| failure.json(args.json))?;
+    let catalog = args.library.predict(output).map_err(|failure| failure.json(args.json))?;
     if args.json {
         let skills: Vec<Value> = catalog.entries.iter().map(|entry| value(&catalog, entry)).collect();
-        output.data(&format!("{:#}\n", json!({ "skills": skills })));
+        let mut document = json!({ "skills": skills });
+        if let Some(host) = args.library.host() {
+            document["host"] = host_value(host);
+        }
+        output.data(&format!("{document:#}\n"));
         return Ok(Exit::Fine);
     }
     if catalog.entries.is_empty() {
@@ -52,6 +57,9 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         }
     }
     output.say(&parts.join(", "));
+    for difference in args.library.host().into_iter().flat_map(|host| host.differs) {
+        output.say(&format!("note: {}", difference.text));
+    }
     Ok(Exit::Fine)
 }
 
@@ -72,6 +80,18 @@ pub(super) fn shortened(text: &str) -> String {
     let flat: Vec<&str> = text.split_whitespace().collect();
     let flat = flat.join(" ");
     if flat.chars().count() <= 80 { flat } else { format!("{}…", flat.chars().take(79).collect::<String>()) }
+}
+
+/// What is known of a host, with where it comes from.
+fn host_value(host: &Host) -> Value {
+    let folders: Vec<Value> = host
+        .folders
+        .iter()
+        .map(|folder| json!({ "path": folder.path, "source": folder.source.text, "checked": folder.source.checked }))
+        .collect();
+    let differs: Vec<Value> =
+        host.differs.iter().map(|difference| json!({ "key": difference.key, "text": difference.text })).collect();
+    json!({ "id": host.id, "name": host.name, "folders": folders, "differs": differs })
 }
 
 fn value(catalog: &Catalog, entry: &CatalogEntry) -> Value {

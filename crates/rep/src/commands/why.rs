@@ -1,6 +1,7 @@
 //! `rep why`: why a skill is missing, shadowed, untrusted, hidden, disabled or invalid, and what to do.
 
 use rep_check::render::visible;
+use rep_library::hosts::Host;
 use rep_library::store::Decisions;
 use rep_library::{Catalog, CatalogEntry, Dependency, Status};
 use serde_json::json;
@@ -26,7 +27,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    let catalog = args.library.discover(output).map_err(|failure| failure.json(args.json))?;
+    let catalog = args.library.predict(output).map_err(|failure| failure.json(args.json))?;
+    let host = args.library.host();
     let copies: Vec<&CatalogEntry> = catalog
         .entries
         .iter()
@@ -46,7 +48,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
                     "scope": entry.scope.name(),
                     "status": entry.status.name(),
                     "reason": entry.reason,
-                    "remedy": remedy(entry),
+                    "remedy": remedy(entry, host),
                     "dependencies": super::list::dependencies(&catalog, entry),
                 })
             })
@@ -57,8 +59,8 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         absent(&args.name, &catalog, &looked, output);
     } else {
         for entry in &copies {
-            present(entry, output);
-            if entry.status == Status::Untrusted {
+            present(entry, host, output);
+            if entry.status == Status::Untrusted && host.is_none() {
                 changed(&args.library, entry, output)?;
             }
         }
@@ -66,7 +68,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     Ok(if copies.is_empty() { Exit::Findings } else { Exit::Fine })
 }
 
-fn present(entry: &CatalogEntry, output: &mut Output) {
+fn present(entry: &CatalogEntry, host: Option<&Host>, output: &mut Output) {
     let mut text = format!("{} is {} ({})\n", entry.qualified_name, entry.status.name(), entry.scope.name());
     text.push_str(&format!("  at      {}\n", entry.location.display()));
     if !entry.reason.is_empty() {
@@ -78,7 +80,7 @@ fn present(entry: &CatalogEntry, output: &mut Output) {
     for trouble in entry.dependencies.iter().filter_map(Dependency::trouble) {
         text.push_str(&format!("  warning: {}\n", visible(&trouble)));
     }
-    if let Some(remedy) = remedy(entry) {
+    if let Some(remedy) = remedy(entry, host) {
         text.push_str(&format!("  remedy  {remedy}\n"));
     }
     output.data(&text);
@@ -96,8 +98,17 @@ fn changed(library: &LibraryArgs, entry: &CatalogEntry, output: &mut Output) -> 
 }
 
 /// What would make the skill active.
-fn remedy(entry: &CatalogEntry) -> Option<String> {
+fn remedy(entry: &CatalogEntry, host: Option<&Host>) -> Option<String> {
     let name = &entry.qualified_name;
+    // A host knows nothing of what was trusted or switched off here.
+    match (entry.status, host) {
+        (Status::Shadowed, Some(_)) => return Some("rename or remove one of the two".to_owned()),
+        (Status::Untrusted, Some(host)) => return Some(format!("tell {} to trust the project", host.name)),
+        (Status::Hidden, Some(_)) if entry.description.is_empty() => {
+            return Some("give it a description".to_owned());
+        }
+        _ => {}
+    }
     match entry.status {
         Status::Active => None,
         Status::Hidden => Some("remove `disable-model-invocation` to let models call it".to_owned()),

@@ -94,6 +94,53 @@ fn nested_folders_of_a_monorepo_are_found_and_ignored_trees_are_not() {
 }
 
 #[test]
+fn the_nested_search_reads_gitignore_as_git_does() {
+    let scratch = Scratch::new();
+    scratch.write("proj/.gitignore", "/out\ngen-*/\n*.tmp\n!gen-kept/\nwhole/\n");
+    scratch.write("proj/apps/.gitignore", "dist\n");
+    scratch.write("proj/.git/info/exclude", "mine/\n");
+    let seen = ["apps/out", "gen-kept", "dist", "apps/web"];
+    let hidden = ["out", "gen-code", "apps/dist", "a.tmp", "apps/gen-x", "mine", "whole/inner"];
+    for folder in seen.iter().chain(&hidden) {
+        skill(&scratch, &format!("proj/{folder}/.claude/skills/{}", folder.replace(['/', '.'], "-")));
+    }
+    let listing = list(&scratch, &["--trust"]);
+    for (folders, count) in [(&seen[..], 1), (&hidden[..], 0)] {
+        for folder in folders {
+            assert_eq!(copies(&listing, &folder.replace(['/', '.'], "-")).len(), count, "{folder} in {listing}");
+        }
+    }
+}
+
+#[test]
+fn a_skill_reached_twice_does_not_collide_with_itself() {
+    let scratch = Scratch::new();
+    skill(&scratch, "proj/.agents/skills/x");
+    skill(&scratch, "proj/.agents/skills/y");
+    // One root that is a link to another, one skill that is, and a link from the home into the project.
+    scratch.write("proj/.claude/keep", "");
+    symlink("../.agents/skills", scratch.work().join("proj/.claude/skills")).unwrap();
+    scratch.write("proj/.github/skills/keep", "");
+    symlink("../../.agents/skills/x", scratch.work().join("proj/.github/skills/x")).unwrap();
+    scratch.write("home/.agents/skills/keep", "");
+    symlink(scratch.work().join("proj/.agents/skills/y"), scratch.work().join("home/.agents/skills/y")).unwrap();
+    let listing = list(&scratch, &["--trust"]);
+    assert_eq!(copies(&listing, "x"), pairs(&[("active", "project")]));
+    assert_eq!(copies(&listing, "y"), pairs(&[("active", "project")]));
+    // The user's own link is the user's word: what the project may not say alone, the home may.
+    let listing = list(&scratch, &[]);
+    assert_eq!(copies(&listing, "x"), pairs(&[("untrusted", "project")]));
+    assert_eq!(copies(&listing, "y"), pairs(&[("active", "personal"), ("untrusted", "project")]));
+}
+
+#[test]
+fn a_root_that_is_itself_a_skill_is_listed() {
+    let scratch = Scratch::new();
+    scratch.write("proj/skills/SKILL.md", GOOD);
+    assert_eq!(copies(&list(&scratch, &["--trust"]), "pdf"), pairs(&[("active", "project")]));
+}
+
+#[test]
 fn a_project_is_untrusted_until_trusted_and_a_changed_skill_is_untrusted_again() {
     let scratch = Scratch::new();
     skill(&scratch, "proj/.claude/skills/x");

@@ -8,6 +8,7 @@ mod examples;
 mod explain;
 mod fix;
 mod hash;
+mod hosts;
 mod init;
 mod library;
 mod reference;

@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# Installs the hosts that can list skills without a network, asks each which skills it lists in made-up homes and projects,
+# and compares with `rep list --host`. Needs Node 20, npm, git and Python 3.9; arguments go to bench/hosts.py.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+if ! command -v npm >/dev/null; then
+  echo "NOT COMPARED: npm is not installed, so no host can be" >&2
+  exit 0
+fi
+cargo build --quiet
+python3 bench/hosts.py target/debug/rep "$@"
