@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 const ARROWS: &[(&str, &[&str])] = &[
     ("rep-model", &[]),
     ("rep-check", &["rep-model", "rep-fixture"]),
-    ("rep-library", &["rep-model", "rep-check", "rep-fixture"]),
+    ("rep-library", &["rep-model", "rep-check", "rep-tokens", "rep-fixture"]),
     ("rep-fixture", &[]),
+    ("rep-tokens", &[]),
     ("rep", &["rep-model", "rep-check", "rep-library", "rep-fixture"]),
     ("xtask", &["rep-check"]),
 ];
