@@ -52,6 +52,13 @@ impl Active {
 
 /// The profiles a skill shows by itself that it wants to be judged under.
 fn choose(skill: &Skill) -> Vec<Profile> {
+    let mut profiles = dialects(skill);
+    profiles.push(Profile::Security);
+    profiles
+}
+
+/// The dialects a skill shows itself to be written in.
+pub fn dialects(skill: &Skill) -> Vec<Profile> {
     let mut profiles = Vec::new();
     let has = |field: &str| skill.front().is_some_and(|front| front.field(field).is_some());
     if has("spec_version") {
@@ -66,7 +73,6 @@ fn choose(skill: &Skill) -> Vec<Profile> {
     if profiles.is_empty() || (skill.manifest.is_some() && profiles == [Profile::Uasp]) {
         profiles.push(Profile::AgentSkills);
     }
-    profiles.push(Profile::Security);
     profiles
 }
 

@@ -352,7 +352,7 @@ fn description(skill: &Skill) -> String {
 }
 
 /// A boolean field, read as hosts read it: `true`, `yes`, `on` and `1` are true.
-fn is_switch(skill: &Skill, field: &str, default: bool) -> bool {
+pub(crate) fn is_switch(skill: &Skill, field: &str, default: bool) -> bool {
     let text = skill.front().and_then(|front| front.get(field)).and_then(Node::text);
     match text.map(str::to_ascii_lowercase).as_deref() {
         Some("true" | "yes" | "on" | "1") => true,

@@ -20,6 +20,7 @@
 
 mod catalog;
 pub mod disclose;
+pub mod dossier;
 mod error;
 pub mod find;
 mod head;

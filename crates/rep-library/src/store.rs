@@ -190,7 +190,8 @@ pub fn digest(folder: &Path) -> String {
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn file_digest(path: &Path) -> String {
+/// The digest of one file's bytes, or a word for what is no regular file.
+pub(crate) fn file_digest(path: &Path) -> String {
     if let Ok(target) = fs::read_link(path) {
         return format!("link {}", target.display());
     }

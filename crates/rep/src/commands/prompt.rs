@@ -43,12 +43,17 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         output.say("no active skill, so nothing to tell; `rep list` shows what there is");
         return Ok(Exit::Fine);
     }
-    let text = match args.style {
-        Style::Xml => disclose::xml(&catalog, locations),
-        Style::Markdown => disclose::markdown(&catalog, locations),
-        Style::Json => format!("{:#}\n", disclose::json(&catalog, locations)),
-        Style::Manifest => format!("{:#}\n", disclose::manifest(&catalog)),
-    };
-    output.data(&text);
+    output.data(&disclose::catalogue(&catalog, args.style.into(), locations));
     Ok(Exit::Fine)
+}
+
+impl From<Style> for disclose::Style {
+    fn from(style: Style) -> Self {
+        match style {
+            Style::Xml => disclose::Style::Xml,
+            Style::Json => disclose::Style::Json,
+            Style::Markdown => disclose::Style::Markdown,
+            Style::Manifest => disclose::Style::Manifest,
+        }
+    }
 }

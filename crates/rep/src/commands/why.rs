@@ -75,7 +75,7 @@ fn present(entry: &CatalogEntry, output: &mut Output) {
 }
 
 /// What would make the skill active.
-fn remedy(entry: &CatalogEntry) -> Option<String> {
+pub(super) fn remedy(entry: &CatalogEntry) -> Option<String> {
     let name = &entry.qualified_name;
     match entry.status {
         Status::Active => None,

@@ -13,6 +13,7 @@ mod library;
 mod reference;
 mod search;
 mod select;
+mod show;
 mod tools;
 mod watch;
 
