@@ -10,7 +10,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("rep-library", &["rep-model", "rep-check", "rep-tokens", "rep-fixture"]),
     ("rep-fixture", &[]),
     ("rep-tokens", &[]),
-    ("rep", &["rep-model", "rep-check", "rep-library", "rep-fixture"]),
+    ("rep", &["rep-model", "rep-check", "rep-library", "rep-tokens", "rep-fixture"]),
     ("xtask", &["rep-check"]),
 ];
 

@@ -102,16 +102,18 @@ pub fn render(told: &[Told<'_>], style: Style, locations: Locations) -> String {
     match style {
         Style::Xml => format!("<available_skills>\n{}</available_skills>\n", pieces().collect::<String>()),
         Style::Markdown => pieces().collect(),
-        Style::Json => {
-            let skills: Vec<Value> = told.iter().map(|told| json_skill(told, locations)).collect();
-            format!("{:#}\n", json!({ "skills": skills }))
-        }
+        Style::Json => format!("{:#}\n", json(told, locations)),
         Style::Manifest => {
             let skills: Vec<Value> = told.iter().map(manifest_skill).collect();
             let value = json!({ "loaded_skills": skills, "query_syntax": "skill:<name>:<path>?<filters>" });
             format!("{value:#}\n")
         }
     }
+}
+
+/// The catalogue of some skills as JSON.
+pub(crate) fn json(told: &[Told<'_>], locations: Locations) -> Value {
+    json!({ "skills": told.iter().map(|told| json_skill(told, locations)).collect::<Vec<Value>>() })
 }
 
 /// One skill of a catalogue, as it stands in the whole.

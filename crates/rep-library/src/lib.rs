@@ -18,6 +18,7 @@
 //! ```
 #![expect(clippy::disallowed_methods, reason = "this room reads skill folders for all others")]
 
+pub mod budget;
 mod catalog;
 pub mod disclose;
 pub mod dossier;

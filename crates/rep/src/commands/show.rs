@@ -293,7 +293,7 @@ fn findings(page: &mut Page<'_>, entry: &CatalogEntry) {
 }
 
 /// A number with its thousands set apart.
-fn grouped(number: impl ToString) -> String {
+fn grouped(number: impl ToString + Copy) -> String {
     let digits = number.to_string();
     let mut out = String::new();
     for (index, digit) in digits.chars().enumerate() {
