@@ -19,8 +19,8 @@ pub(crate) struct Vocabulary {
     /// Where the bytes of each token start in the table; its length stands before them.
     starts: Vec<u32>,
     slots: Vec<u32>,
-    /// The length of the longest token that starts with a byte.
-    longest: [u8; 256],
+    /// The length of the longest token that starts with two bytes.
+    longest: Vec<u8>,
 }
 
 impl Vocabulary {
@@ -31,15 +31,20 @@ impl Vocabulary {
     }
 
     fn index() -> Vocabulary {
-        let mut vocabulary =
-            Vocabulary { starts: Vec::with_capacity(TOKENS), slots: vec![EMPTY; 1 << SLOTS_BITS], longest: [0; 256] };
+        let mut vocabulary = Vocabulary {
+            starts: Vec::with_capacity(TOKENS),
+            slots: vec![EMPTY; 1 << SLOTS_BITS],
+            longest: vec![1; 1 << 16],
+        };
         let mut at = 0;
         while at < TABLE.len() {
             let token = &TABLE[at + 1..=at + usize::from(TABLE[at])];
             let rank = narrow(vocabulary.starts.len());
             vocabulary.starts.push(narrow(at + 1));
-            let longest = &mut vocabulary.longest[usize::from(token[0])];
-            *longest = TABLE[at].max(*longest);
+            if let [first, second, ..] = *token {
+                let longest = &mut vocabulary.longest[usize::from(u16::from_le_bytes([first, second]))];
+                *longest = TABLE[at].max(*longest);
+            }
             let hash = token.iter().fold(Hash::START, |hash, byte| hash.with(*byte));
             let mut slot = hash.slot();
             while vocabulary.slots[slot] != EMPTY {
@@ -77,8 +82,12 @@ impl Vocabulary {
         &TABLE[start..start + usize::from(TABLE[start - 1])]
     }
 
+    /// How long a token at the start of some bytes can be. Most texts end here, without a look at the slots.
     fn longest(&self, bytes: &[u8]) -> usize {
-        bytes.first().map_or(0, |first| usize::from(self.longest[usize::from(*first)]))
+        match *bytes {
+            [first, second, ..] => usize::from(self.longest[usize::from(u16::from_le_bytes([first, second]))]),
+            _ => bytes.len(),
+        }
     }
 
     fn find(&self, bytes: &[u8], hash: Hash) -> Option<u32> {
