@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use rep_model::{Edit, Fault, Skill, Span};
+use rep_model::{Edit, Fault, Manifest, Skill, Span};
 
 use crate::profile::{NOT_UASP, Profile};
 use crate::report::{Facts, Finding, Place, SetFindings, SkillReport, sort};
@@ -52,6 +52,13 @@ impl Active {
 
 /// The profiles a skill shows by itself that it wants to be judged under.
 fn choose(skill: &Skill) -> Vec<Profile> {
+    let mut profiles = dialects(skill);
+    profiles.push(Profile::Security);
+    profiles
+}
+
+/// The dialects a skill shows itself to be written in.
+pub fn dialects(skill: &Skill) -> Vec<Profile> {
     let mut profiles = Vec::new();
     let has = |field: &str| skill.front().is_some_and(|front| front.field(field).is_some());
     if has("spec_version") {
@@ -66,7 +73,6 @@ fn choose(skill: &Skill) -> Vec<Profile> {
     if profiles.is_empty() || (skill.manifest.is_some() && profiles == [Profile::Uasp]) {
         profiles.push(Profile::AgentSkills);
     }
-    profiles.push(Profile::Security);
     profiles
 }
 
@@ -237,7 +243,8 @@ fn judge(skill: &Skill, rule: &'static Rule, draft: Draft, active: &Active, opti
         Some(Some(level)) => *level,
         None => by_profile,
     };
-    let is_lossy = skill.manifest.as_ref().is_some_and(|manifest| manifest.is_lossy && manifest.file == draft.file);
+    let is_frozen = |manifest: &Manifest| manifest.file == draft.file && (manifest.is_lossy || manifest.is_guessed);
+    let is_frozen = skill.manifest.as_ref().is_some_and(is_frozen);
     let mut place = Place::of(skill, &draft.file, draft.span);
     if draft.is_concealed {
         place.excerpt.clear();
@@ -249,7 +256,7 @@ fn judge(skill: &Skill, rule: &'static Rule, draft: Draft, active: &Active, opti
         place,
         at: draft.at,
         help: draft.help,
-        edit: draft.edit.filter(|_| !is_lossy),
+        edit: draft.edit.filter(|_| !is_frozen),
     })
 }
 

@@ -150,3 +150,11 @@ proptest! {
         let _ = render::text(&Report { findings: found.findings, skills: 1 }, render::Paint::Colour);
     }
 }
+
+#[test]
+fn nothing_is_mended_where_the_end_of_a_mapping_had_to_be_guessed() {
+    let text = "---\na: {A\nallowed-tools:\n  - Read\n  - Grep\nname: pdf-tools\n---\n";
+    let (after, _) = mend(tree(text, "meta: {}\n"), &all_profiles());
+    let (after, _) = Skill::parse(after);
+    assert_eq!(after.name(), Some("pdf-tools"), "{}", text_of(&after.tree, "SKILL.md"));
+}

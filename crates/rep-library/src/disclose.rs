@@ -1,5 +1,6 @@
 //! What goes into a model's context: the catalogue, and a skill on activation.
 
+use std::borrow::Cow;
 use std::fs;
 
 use rep_check::reference;
@@ -27,62 +28,150 @@ pub fn disclosed(catalog: &Catalog) -> impl Iterator<Item = &CatalogEntry> {
     catalog.entries.iter().filter(|entry| entry.status == Status::Active)
 }
 
+/// The forms of a catalogue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// `<available_skills>`.
+    Xml,
+    /// One JSON document.
+    Json,
+    /// A list.
+    Markdown,
+    /// The session manifest of UASP §9.5: what is loaded, and how to ask.
+    Manifest,
+}
+
+/// How much of a skill the catalogue tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// Everything.
+    Full,
+    /// The beginning of the description.
+    Shortened,
+    /// No description.
+    Name,
+    /// Nothing.
+    Dropped,
+}
+
+impl Detail {
+    /// The word in output.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Detail::Full => "full",
+            Detail::Shortened => "shortened",
+            Detail::Name => "name",
+            Detail::Dropped => "dropped",
+        }
+    }
+}
+
+/// A skill as the catalogue tells it.
+#[derive(Clone)]
+pub struct Told<'a> {
+    /// The skill.
+    pub entry: &'a CatalogEntry,
+    /// How much of it is told.
+    pub detail: Detail,
+    /// What is told about it; empty where there is only the name.
+    pub description: Cow<'a, str>,
+}
+
+impl<'a> Told<'a> {
+    /// A skill with everything there is to tell.
+    pub fn whole(entry: &'a CatalogEntry) -> Self {
+        Self { entry, detail: Detail::Full, description: Cow::Borrowed(&entry.description) }
+    }
+}
+
+/// The catalogue of all skills a model is told of. Empty where there is nothing to tell.
+pub fn catalogue(catalog: &Catalog, style: Style, locations: Locations) -> String {
+    let told: Vec<Told<'_>> = disclosed(catalog).map(Told::whole).collect();
+    if told.is_empty() { String::new() } else { render(&told, style, locations) }
+}
+
 /// The catalogue as `<available_skills>`. Empty where there is nothing to tell.
 pub fn xml(catalog: &Catalog, locations: Locations) -> String {
-    let mut out = String::new();
-    for entry in disclosed(catalog) {
-        out.push_str("  <skill>\n");
-        out.push_str(&format!("    <name>{}</name>\n", reference::escape(&entry.qualified_name)));
-        out.push_str(&format!("    <description>{}</description>\n", reference::escape(&one_line(&entry.description))));
-        if locations == Locations::Shown {
-            let location = reference::escape(&entry.location.to_string_lossy());
-            out.push_str(&format!("    <location>{location}</location>\n"));
+    catalogue(catalog, Style::Xml, locations)
+}
+
+/// The catalogue of some skills.
+pub fn render(told: &[Told<'_>], style: Style, locations: Locations) -> String {
+    let pieces = || told.iter().map(|told| piece(told, style, locations));
+    match style {
+        Style::Xml => format!("<available_skills>\n{}</available_skills>\n", pieces().collect::<String>()),
+        Style::Markdown => pieces().collect(),
+        Style::Json => format!("{:#}\n", json(told, locations)),
+        Style::Manifest => {
+            let skills: Vec<Value> = told.iter().map(manifest_skill).collect();
+            let value = json!({ "loaded_skills": skills, "query_syntax": "skill:<name>:<path>?<filters>" });
+            format!("{value:#}\n")
         }
-        out.push_str("  </skill>\n");
     }
-    if out.is_empty() { out } else { format!("<available_skills>\n{out}</available_skills>\n") }
 }
 
-/// The catalogue as a Markdown list.
-pub fn markdown(catalog: &Catalog, locations: Locations) -> String {
-    let mut out = String::new();
-    for entry in disclosed(catalog) {
-        out.push_str(&format!("- **{}**: {}", entry.qualified_name, one_line(&entry.description)));
-        if locations == Locations::Shown {
-            out.push_str(&format!(" (`{}`)", entry.location.display()));
+/// The catalogue of some skills as JSON.
+pub(crate) fn json(told: &[Told<'_>], locations: Locations) -> Value {
+    json!({ "skills": told.iter().map(|told| json_skill(told, locations)).collect::<Vec<Value>>() })
+}
+
+/// One skill of a catalogue, as it stands in the whole.
+pub fn piece(told: &Told<'_>, style: Style, locations: Locations) -> String {
+    let is_located = locations == Locations::Shown;
+    let entry = told.entry;
+    match style {
+        Style::Xml => {
+            let mut out = format!("  <skill>\n    <name>{}</name>\n", reference::escape(&entry.qualified_name));
+            if told.detail != Detail::Name {
+                let description = reference::escape(&one_line(&told.description));
+                out.push_str(&format!("    <description>{description}</description>\n"));
+            }
+            if is_located {
+                let location = reference::escape(&entry.location.to_string_lossy());
+                out.push_str(&format!("    <location>{location}</location>\n"));
+            }
+            out + "  </skill>\n"
         }
-        out.push('\n');
+        Style::Markdown => {
+            let mut out = format!("- **{}**", entry.qualified_name);
+            if told.detail != Detail::Name {
+                out.push_str(&format!(": {}", one_line(&told.description)));
+            }
+            if is_located {
+                out.push_str(&format!(" (`{}`)", entry.location.display()));
+            }
+            out + "\n"
+        }
+        Style::Json => indented(&json_skill(told, locations)),
+        Style::Manifest => indented(&manifest_skill(told)),
     }
-    out
 }
 
-/// The catalogue as JSON.
-pub fn json(catalog: &Catalog, locations: Locations) -> Value {
-    let skill = |entry: &CatalogEntry| {
-        let mut value = json!({ "name": entry.qualified_name, "description": entry.description });
-        if locations == Locations::Shown {
-            value["location"] = json!(entry.location);
-        }
-        value
-    };
-    json!({ "skills": disclosed(catalog).map(skill).collect::<Vec<_>>() })
+/// A value as it stands in a list that stands in an object.
+fn indented(value: &Value) -> String {
+    format!("{value:#},\n").lines().map(|line| format!("    {line}\n")).collect()
 }
 
-/// The session manifest of UASP §9.5: what is loaded, and how to ask.
-pub fn manifest(catalog: &Catalog) -> Value {
-    let skill = |entry: &CatalogEntry| {
-        let meta = |key: &str| entry.skill.uasp.iter().find_map(|uasp| uasp.view()?.meta(key)).map(|text| text.value);
-        json!({
-            "name": entry.name,
-            "version": meta("version"),
-            "type": meta("type").unwrap_or("knowledge"),
-            "description": entry.description,
-            "query_endpoint": format!("skill:{}", entry.qualified_name),
-        })
-    };
+fn json_skill(told: &Told<'_>, locations: Locations) -> Value {
+    let mut value = json!({ "name": told.entry.qualified_name, "description": told.description });
+    if told.detail != Detail::Full {
+        value["detail"] = json!(told.detail.name());
+    }
+    if locations == Locations::Shown {
+        value["location"] = json!(told.entry.location);
+    }
+    value
+}
+
+fn manifest_skill(told: &Told<'_>) -> Value {
+    let entry = told.entry;
+    let meta = |key: &str| entry.skill.uasp.iter().find_map(|uasp| uasp.view()?.meta(key)).map(|text| text.value);
     json!({
-        "loaded_skills": disclosed(catalog).map(skill).collect::<Vec<_>>(),
-        "query_syntax": "skill:<name>:<path>?<filters>",
+        "name": entry.name,
+        "version": meta("version"),
+        "type": meta("type").unwrap_or("knowledge"),
+        "description": told.description,
+        "query_endpoint": format!("skill:{}", entry.qualified_name),
     })
 }
 

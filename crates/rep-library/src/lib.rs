@@ -37,9 +37,11 @@
 //! ```
 #![expect(clippy::disallowed_methods, reason = "this room reads skill folders for all others")]
 
+pub mod budget;
 mod catalog;
 mod dependencies;
 pub mod disclose;
+pub mod dossier;
 mod error;
 pub mod find;
 mod head;

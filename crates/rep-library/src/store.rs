@@ -204,3 +204,8 @@ pub fn inside(project: &Path, skill: &Path) -> String {
 pub fn digest(folder: &Path) -> String {
     Contents::read(folder, Texts::Left).digest()
 }
+
+/// The digest of one file's bytes.
+pub(crate) fn file_digest(path: &Path) -> String {
+    Contents::file(path).digest()
+}

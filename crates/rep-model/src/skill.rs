@@ -17,6 +17,9 @@ pub struct Manifest {
     pub source: Source,
     /// Whether bytes had to be replaced.
     pub is_lossy: bool,
+    /// Whether the frontmatter could only be read by guessing where a list or mapping ends. Until that is mended no
+    /// edit is safe: with other bytes around it, the guess may turn out differently.
+    pub is_guessed: bool,
     /// Where its parts are; `None` without fences.
     pub parts: Option<Parts>,
     /// The frontmatter, where it is a mapping.
@@ -254,7 +257,10 @@ fn read_manifest(manifest: &mut Manifest, faults: &mut Vec<Fault>) {
     let front = &text[parts.front.range()];
     let document = if front.contains('\0') { Document::default() } else { yaml::parse(front, parts.front.start) };
     let has_nul = front.contains('\0');
+    let known = faults.len();
     manifest.front = frontmatter(front, parts, document, file, has_nul, faults);
+    manifest.is_guessed =
+        faults[known..].iter().any(|fault| fault.rule == "yaml-value-unquoted" && fault.edit.is_none());
     manifest.parts = Some(parts);
 }
 

@@ -11,6 +11,7 @@ pub(crate) mod read;
 pub(crate) mod read_properties;
 pub(crate) mod search;
 pub(crate) mod select;
+pub(crate) mod show;
 pub(crate) mod switch;
 pub(crate) mod to_prompt;
 pub(crate) mod tools;

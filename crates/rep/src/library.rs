@@ -181,6 +181,27 @@ fn told(options: &Options, output: &mut Output) -> Result<Catalog, Failure> {
     Ok(catalog)
 }
 
+impl LibraryArgs {
+    /// Discovers and finds one skill whatever its status: the one in force first, else the first copy.
+    pub(crate) fn any(&self, skill: &str, output: &mut Output) -> Result<(Catalog, usize), Failure> {
+        if self.paths.is_empty() && (skill.contains('/') || skill == "." || skill == "..") {
+            return self.one(skill, output);
+        }
+        let catalog = self.discover(output)?;
+        let named = |entry: &CatalogEntry| entry.qualified_name == skill || entry.name == skill;
+        let winner = catalog.get(skill).map(|entry| &entry.location);
+        let index = match winner {
+            Some(location) => catalog.entries.iter().position(|entry| entry.location == *location),
+            None => catalog.entries.iter().position(named),
+        };
+        match index {
+            Some(index) => Ok((catalog, index)),
+            None if self.paths.is_empty() && Path::new(skill).exists() => self.at_path(skill, output),
+            None => Err(missing(&catalog, skill)),
+        }
+    }
+}
+
 /// Why a name was not found, with the nearest one.
 pub(crate) fn missing(catalog: &Catalog, name: &str) -> Failure {
     let held: Vec<&CatalogEntry> =

@@ -103,6 +103,12 @@ impl Contents {
         contents
     }
 
+    /// Takes in one file.
+    pub(super) fn file(path: &Path) -> Self {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        Self { pieces: [(name, Piece::read(path, &mut 0))].into(), unfit: None }
+    }
+
     /// The digest of it all.
     pub fn digest(&self) -> String {
         let mut hasher = Sha256::new();

@@ -64,16 +64,21 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 }
 
 fn line(entry: &CatalogEntry, width: usize, output: &Output) -> String {
-    let style = match entry.status {
-        Status::Active => AnsiColor::Green.on_default(),
-        Status::Hidden | Status::Disabled | Status::Shadowed => Style::new().dimmed(),
-        Status::Untrusted => AnsiColor::Yellow.on_default(),
-        Status::Invalid => AnsiColor::Red.on_default(),
-    };
+    let style = status_style(entry.status);
     let name = output.styled(Style::new().bold(), &format!("{:width$}", visible(&entry.qualified_name)));
     let status = output.styled(style, &format!("{:9}", entry.status.name()));
     let about = if entry.reason.is_empty() { shortened(&entry.description) } else { entry.reason.clone() };
     format!("{name}  {status}  {:8}  {}\n", entry.scope.name(), visible(&about))
+}
+
+/// The colour of a status.
+pub(super) fn status_style(status: Status) -> Style {
+    match status {
+        Status::Active => AnsiColor::Green.on_default(),
+        Status::Hidden | Status::Disabled | Status::Shadowed => Style::new().dimmed(),
+        Status::Untrusted => AnsiColor::Yellow.on_default(),
+        Status::Invalid => AnsiColor::Red.on_default(),
+    }
 }
 
 pub(super) fn shortened(text: &str) -> String {

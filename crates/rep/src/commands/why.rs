@@ -1,11 +1,14 @@
-//! `rep why`: why a skill is missing, shadowed, untrusted, hidden, disabled or invalid, and what to do.
+//! `rep why`: why a skill is missing, shadowed, untrusted, hidden, disabled, invalid or cut by a budget, and what to do.
 
 use rep_check::render::visible;
+use rep_library::budget::{self, Fitted, TooSmall};
+use rep_library::disclose::Detail;
 use rep_library::hosts::Host;
 use rep_library::store::Decisions;
 use rep_library::{Catalog, CatalogEntry, Dependency, Status};
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::prompt::Form;
 use super::trust::differences;
 use crate::exit::{Exit, Failure};
 use crate::library::{LibraryArgs, decisions_file, home};
@@ -14,13 +17,18 @@ use crate::output::Output;
 /// Say why a skill is missing, shadowed, untrusted, hidden or disabled
 #[derive(clap::Args)]
 #[command(
-    after_help = "Shows every copy of the name, what became of it, and where was looked.\n\nExample:\n  rep why pdf-forms"
+    after_help = "Shows every copy of the name, what became of it, and where was looked. With --budget also what `rep prompt` with the same options makes of an active skill: whether its description is told, shortened or left out, or the skill dropped.\n\nExamples:\n  rep why pdf-forms\n  rep why pdf-forms --budget 2000"
 )]
 pub(crate) struct Args {
     /// The skill: a name or `package:name`
     name: String,
     #[command(flatten)]
     library: LibraryArgs,
+    /// Also say what a catalogue of at most this many tokens makes of it
+    #[arg(long, value_name = "TOKENS")]
+    budget: Option<usize>,
+    #[command(flatten)]
+    form: Form,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -36,13 +44,18 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
             entry.qualified_name == args.name || entry.name == args.name || entry.skill.tree.folder == args.name
         })
         .collect();
+    let outcome = args.budget.map(|budget| Outcome {
+        budget,
+        form: args.form,
+        fitted: budget::fit(&catalog, args.form.style(), args.form.locations(), budget),
+    });
     let looked: Vec<(String, bool)> =
         catalog.roots.iter().map(|root| (root.path.display().to_string(), root.path.is_dir())).collect();
     if args.json {
-        let copies: Vec<serde_json::Value> = copies
+        let copies: Vec<Value> = copies
             .iter()
             .map(|entry| {
-                json!({
+                let mut value = json!({
                     "qualified_name": entry.qualified_name,
                     "location": entry.location,
                     "scope": entry.scope.name(),
@@ -50,7 +63,11 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
                     "reason": entry.reason,
                     "remedy": remedy(entry, host),
                     "dependencies": super::list::dependencies(&catalog, entry),
-                })
+                });
+                if let Some(outcome) = outcome.as_ref().filter(|_| entry.status == Status::Active) {
+                    value["budget"] = outcome.value(entry);
+                }
+                value
             })
             .collect();
         let looked: Vec<&String> = looked.iter().filter(|(_, is_there)| *is_there).map(|(path, _)| path).collect();
@@ -59,7 +76,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         absent(&args.name, &catalog, &looked, output);
     } else {
         for entry in &copies {
-            present(entry, host, output);
+            present(entry, host, outcome.as_ref(), output);
             if entry.status == Status::Untrusted && host.is_none() {
                 changed(&args.library, entry, output)?;
             }
@@ -68,7 +85,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     Ok(if copies.is_empty() { Exit::Findings } else { Exit::Fine })
 }
 
-fn present(entry: &CatalogEntry, host: Option<&Host>, output: &mut Output) {
+fn present(entry: &CatalogEntry, host: Option<&Host>, outcome: Option<&Outcome<'_>>, output: &mut Output) {
     let mut text = format!("{} is {} ({})\n", entry.qualified_name, entry.status.name(), entry.scope.name());
     text.push_str(&format!("  at      {}\n", entry.location.display()));
     if !entry.reason.is_empty() {
@@ -82,6 +99,9 @@ fn present(entry: &CatalogEntry, host: Option<&Host>, output: &mut Output) {
     }
     if let Some(remedy) = remedy(entry, host) {
         text.push_str(&format!("  remedy  {remedy}\n"));
+    }
+    if let Some(outcome) = outcome.filter(|_| entry.status == Status::Active) {
+        text.push_str(&outcome.told(entry));
     }
     output.data(&text);
 }
@@ -97,8 +117,58 @@ fn changed(library: &LibraryArgs, entry: &CatalogEntry, output: &mut Output) -> 
     Ok(())
 }
 
+/// What a budget makes of the catalogue.
+struct Outcome<'a> {
+    budget: usize,
+    form: Form,
+    fitted: Result<Fitted<'a>, TooSmall>,
+}
+
+impl Outcome<'_> {
+    fn of(&self, entry: &CatalogEntry) -> (Detail, &str) {
+        self.fitted.as_ref().map_or((Detail::Dropped, ""), |fitted| fitted.of(entry))
+    }
+
+    /// What the whole catalogue would cost.
+    fn wanted(&self) -> usize {
+        self.fitted.as_ref().map_or_else(|small| small.wanted, |fitted| fitted.wanted)
+    }
+
+    fn told(&self, entry: &CatalogEntry) -> String {
+        let (detail, description) = self.of(entry);
+        let budget = format!("{} tokens ({})", self.budget, budget::TOKENIZER);
+        let became = match detail {
+            Detail::Full => return format!("  budget  {budget} hold its whole description\n"),
+            Detail::Shortened => format!("shorten its description to: {}", flat(description)),
+            Detail::Name => "hold its name without a description".to_owned(),
+            Detail::Dropped => "have no room for it: it is dropped from the catalogue".to_owned(),
+        };
+        let location = if self.form.has_locations() { "`--no-location`, " } else { "" };
+        let remedy = format!(
+            "`--budget {}` holds everything; or make room: {location}shorter descriptions, `rep disable` for skills not needed here",
+            self.wanted()
+        );
+        format!("  budget  {budget} {became}\n  remedy  {remedy}\n")
+    }
+
+    fn value(&self, entry: &CatalogEntry) -> Value {
+        let (detail, description) = self.of(entry);
+        json!({
+            "tokens": self.budget,
+            "tokenizer": budget::TOKENIZER,
+            "detail": detail.name(),
+            "description": description,
+            "wanted": self.wanted(),
+        })
+    }
+}
+
+fn flat(text: &str) -> String {
+    visible(&text.split_whitespace().collect::<Vec<_>>().join(" ")).into_owned()
+}
+
 /// What would make the skill active.
-fn remedy(entry: &CatalogEntry, host: Option<&Host>) -> Option<String> {
+pub(super) fn remedy(entry: &CatalogEntry, host: Option<&Host>) -> Option<String> {
     let name = &entry.qualified_name;
     // A host knows nothing of what was trusted or switched off here.
     match (entry.status, host) {

@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests touch the disk and start the binary")]
 
 mod bad_input;
+mod budget;
 mod check;
 mod corpus;
 mod examples;
@@ -14,6 +15,7 @@ mod library;
 mod reference;
 mod search;
 mod select;
+mod show;
 mod tools;
 mod watch;
 
