@@ -1,0 +1,8 @@
+//! Structured skills: the twelve sections of UASP, as their author wrote them or extracted from prose, and what they answer.
+//!
+//! Pure: values in, values out. Which skills there are is `rep-library`'s to know, what is wrong with them `rep-check`'s.
+
+mod document;
+pub mod extract;
+
+pub use document::{Document, Fact, Origin, Step};
