@@ -1,0 +1,364 @@
+//! A skill made ready for questions: every path that can be asked, looked up in one step.
+//!
+//! The paths are worked out once, when a skill is loaded, so that an answer costs the same whatever
+//! the size of the skill. Which value a path stands for is decided here: the longest key first, and
+//! the first of several derivations wins (conflicts over dotted keys).
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde_json::Value;
+
+use crate::document::{Document, Fact, Step};
+use crate::query::{self, Filter};
+
+/// The longest path that is indexed, and the most paths: beyond, a hostile skill would cost more than it tells.
+const PATH_BYTES_MAX: usize = 1024;
+const PATHS_MAX: usize = 1_000_000;
+
+/// A skill, ready for questions.
+pub struct Index {
+    /// The skill itself.
+    pub document: Document,
+    paths: HashMap<Box<str>, Target>,
+}
+
+/// What a path stands for.
+#[derive(Clone, Debug)]
+enum Target {
+    /// One value.
+    One(Place),
+    /// The items of a list that bear one name.
+    Many(Vec<Place>),
+}
+
+/// Where a value stands.
+type Place = Vec<Step>;
+
+/// An answer that was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found<'a> {
+    /// The value; several where a name is borne by several items.
+    pub value: Answer<'a>,
+    /// Where it was read in the Markdown, for extracted values.
+    pub facts: Vec<&'a Fact>,
+    /// What the asker should know about how the question was read.
+    pub note: Option<String>,
+}
+
+/// The value of an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer<'a> {
+    /// A value of the skill as it stands.
+    Whole(&'a Value),
+    /// Some items of a list.
+    Items(Vec<&'a Value>),
+}
+
+impl Answer<'_> {
+    /// The answer as a value of its own.
+    pub fn to_value(&self) -> Value {
+        match self {
+            Answer::Whole(value) => (*value).clone(),
+            Answer::Items(items) => Value::Array(items.iter().map(|item| (*item).clone()).collect()),
+        }
+    }
+}
+
+impl Index {
+    /// Works out every path of a document.
+    pub fn new(mut document: Document) -> Self {
+        // In order of path, what lies below a place stands together.
+        document.facts.sort_by(|one, two| one.path.cmp(&two.path));
+        let mut builder = Builder { root: &document.value, paths: HashMap::new() };
+        builder.build();
+        let paths = builder.paths;
+        Self { document, paths }
+    }
+
+    /// How many paths can be asked.
+    pub fn len(&self) -> usize {
+        self.paths.len()
+    }
+
+    /// Whether only the whole can be asked.
+    pub fn is_empty(&self) -> bool {
+        self.paths.is_empty()
+    }
+
+    /// Answers a question, or `None` where the path does not exist.
+    pub fn ask(&self, path: &str, filters: &[Filter]) -> Option<Found<'_>> {
+        let (target, mut note) = self.target(path)?;
+        let places: &[Place] = match target {
+            Target::One(place) => std::slice::from_ref(place),
+            Target::Many(places) => places,
+        };
+        let values: Vec<&Value> = places.iter().filter_map(|place| value_at(&self.document.value, place)).collect();
+        let is_list = values.len() > 1 || values.first().is_some_and(|value| value.is_array());
+        if filters.is_empty() || !is_list {
+            if !filters.is_empty() {
+                note = Some("filters apply to lists, and this is none; they were left aside".to_owned());
+            }
+            let value = if values.len() == 1 { Answer::Whole(values[0]) } else { Answer::Items(values) };
+            let facts = places.iter().flat_map(|place| self.facts(place)).collect();
+            return Some(Found { value, facts, note });
+        }
+        let (items, places) = match (values.as_slice(), places) {
+            ([Value::Array(items)], [place]) => (items.iter().collect(), below(place, items.len())),
+            _ => (values, places.to_vec()),
+        };
+        let (mut kept, mut facts) = (Vec::new(), Vec::new());
+        for (item, place) in items.into_iter().zip(&places) {
+            if query::passes(item, filters) {
+                kept.push(item);
+                facts.extend(self.facts(place));
+            }
+        }
+        Some(Found { value: Answer::Items(kept), facts, note })
+    }
+
+    fn target(&self, path: &str) -> Option<(&Target, Option<String>)> {
+        static WHOLE: Target = Target::One(Vec::new());
+        if path.is_empty() {
+            return Some((&WHOLE, None));
+        }
+        if let Some(target) = self.paths.get(path) {
+            return Some((target, None));
+        }
+        let decoded = query::decode(path);
+        if let Some(target) = self.paths.get(decoded.as_str()) {
+            return Some((target, None));
+        }
+        let (command, alias) = self.alias(&decoded)?;
+        let target = self.paths.get(command.as_str())?;
+        Some((target, Some(format!("`{alias}` is another name of `{command}`"))))
+    }
+
+    /// A path below `commands` in which an alias stands for the command it belongs to.
+    fn alias(&self, path: &str) -> Option<(String, String)> {
+        let rest = path.strip_prefix("commands.")?;
+        let commands = self.document.value.get("commands")?.as_object()?;
+        // The longest alias first, as with keys.
+        let ends = rest.match_indices('.').map(|(at, _)| at).chain([rest.len()]);
+        for end in ends.collect::<Vec<_>>().into_iter().rev() {
+            let wanted = &rest[..end];
+            let bears = |command: &Value| {
+                let aliases = command.get("aliases").and_then(Value::as_array);
+                aliases.is_some_and(|aliases| aliases.iter().any(|alias| alias.as_str() == Some(wanted)))
+            };
+            if let Some((name, _)) = commands.iter().find(|(_, command)| bears(command)) {
+                return Some((format!("commands.{name}{}", &rest[end..]), format!("commands.{wanted}")));
+            }
+        }
+        None
+    }
+
+    /// The facts at or below a place; where there are none, the nearest above it.
+    fn facts(&self, place: &[Step]) -> Vec<&Fact> {
+        let facts = &self.document.facts;
+        let from = |place: &[Step]| {
+            let first = facts.partition_point(|fact| fact.path.as_slice() < place);
+            facts[first..].iter().take_while(|fact| fact.path.starts_with(place)).collect::<Vec<&Fact>>()
+        };
+        let found = from(place);
+        if !found.is_empty() || facts.is_empty() {
+            return found;
+        }
+        let above = (1..place.len()).rev().map(|end| &place[..end]);
+        let exact = |place: &[Step]| facts.iter().find(|fact| fact.path == place);
+        above.filter_map(exact).take(1).collect()
+    }
+
+    /// The paths nearest to one that does not exist: those that share its start, for suggestions.
+    pub fn near(&self, path: &str) -> Vec<&str> {
+        let mut start = path;
+        loop {
+            start = start.rsplit_once('.').map_or("", |(start, _)| start);
+            let depth = if start.is_empty() { 0 } else { start.len() + 1 };
+            let is_child = |one: &&str| {
+                one.len() > depth && one.starts_with(start) && (depth == 0 || one.as_bytes()[depth - 1] == b'.')
+            };
+            if start.is_empty() || self.paths.contains_key(start) {
+                let mut near: Vec<&str> = self.paths.keys().map(AsRef::as_ref).filter(is_child).collect();
+                near.sort_unstable();
+                return near;
+            }
+        }
+    }
+}
+
+/// The places of a list's items.
+fn below(place: &Place, count: usize) -> Vec<Place> {
+    (0..count).map(|number| step(place, Step::Item(number))).collect()
+}
+
+fn step(place: &Place, step: Step) -> Place {
+    let mut next = Vec::with_capacity(place.len() + 1);
+    next.extend_from_slice(place);
+    next.push(step);
+    next
+}
+
+fn value_at<'a>(root: &'a Value, place: &[Step]) -> Option<&'a Value> {
+    place.iter().try_fold(root, |value, step| match step {
+        Step::Key(key) => value.get(key),
+        Step::Item(number) => value.get(number),
+    })
+}
+
+struct Builder<'a> {
+    root: &'a Value,
+    paths: HashMap<Box<str>, Target>,
+}
+
+impl Builder<'_> {
+    /// Walks depth first, the longest keys first, so that the first path of a name is the one that holds.
+    fn build(&mut self) {
+        // What is still to do, last first: a path, and what it stands for.
+        let mut open = vec![(String::new(), Target::One(Vec::new()))];
+        while let Some((path, target)) = open.pop() {
+            if path.len() > PATH_BYTES_MAX || self.paths.len() >= PATHS_MAX {
+                continue;
+            }
+            let mut children = self.children(&target);
+            children.sort_by_key(|(key, _)| key.matches('.').count());
+            for (key, child) in children {
+                let path = if path.is_empty() { key } else { format!("{path}.{key}") };
+                open.push((path, child));
+            }
+            if !path.is_empty() {
+                self.paths.entry(path.into_boxed_str()).or_insert(target);
+            }
+        }
+    }
+
+    /// What can be entered from here, by name.
+    fn children(&self, target: &Target) -> Vec<(String, Target)> {
+        match target {
+            Target::One(place) => match value_at(self.root, place) {
+                Some(Value::Object(map)) => {
+                    let one = |key: &String| (key.clone(), Target::One(step(place, Step::Key(key.clone()))));
+                    map.keys().map(one).collect()
+                }
+                Some(Value::Array(items)) => self.named(below(place, items.len())),
+                _ => Vec::new(),
+            },
+            // Entered again by the name they share, the same items would be found without end.
+            Target::Many(places) => {
+                let mut named = self.named(places.clone());
+                named.retain(|(_, target)| !matches!(target, Target::Many(again) if again == places));
+                named
+            }
+        }
+    }
+
+    /// The items of a list by `name` or `id`.
+    fn named(&self, places: Vec<Place>) -> Vec<(String, Target)> {
+        let mut names: BTreeMap<String, Vec<Place>> = BTreeMap::new();
+        for place in places {
+            let Some(item) = value_at(self.root, &place) else { continue };
+            for name in ["name", "id"].iter().filter_map(|key| item.get(key)?.as_str()) {
+                let places = names.entry(name.to_owned()).or_default();
+                if places.last() != Some(&place) {
+                    places.push(place.clone());
+                }
+            }
+        }
+        let target = |mut places: Vec<Place>| match (places.len(), places.pop()) {
+            (1, Some(place)) => Target::One(place),
+            (_, last) => {
+                places.extend(last);
+                Target::Many(places)
+            }
+        };
+        names.into_iter().map(|(name, places)| (name, target(places))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::document::Origin;
+    use crate::query::Query;
+
+    fn index(value: Value) -> Index {
+        Index::new(Document { value, origin: Origin::Authored, facts: Vec::new() })
+    }
+
+    fn answer(index: &Index, question: &str) -> Option<Value> {
+        let query = Query::parse(&format!("x:{question}")).unwrap();
+        let path = query.text.strip_prefix("x:").unwrap();
+        index.ask(path, &query.filters).map(|found| found.value.to_value())
+    }
+
+    #[test]
+    fn the_longest_key_is_entered_first_and_shorter_ones_where_it_leads_nowhere() {
+        let index = index(json!({
+            "a": { "b": { "c": 1, "d": 2 }, "e": 5 },
+            "a.b": { "c": 3 },
+            "r": { "class.relationships": { "composition": "*--" }, "class": { "x": 1 } },
+        }));
+        assert_eq!(answer(&index, "a.b.c"), Some(json!(3)));
+        assert_eq!(answer(&index, "a.b.d"), Some(json!(2)), "backtracking");
+        assert_eq!(answer(&index, "a.b"), Some(json!({ "c": 3 })));
+        assert_eq!(answer(&index, "r.class.relationships.composition"), Some(json!("*--")));
+        assert_eq!(answer(&index, "r.class.relationships.none"), None);
+        assert_eq!(answer(&index, "r.cl"), None);
+        assert_eq!(answer(&index, "a..b"), None);
+    }
+
+    #[test]
+    fn lists_are_entered_by_name_or_id() {
+        let index = index(json!({
+            "l": [
+                { "name": "a", "v": 1 },
+                { "id": "b", "v": 2 },
+                { "name": "c", "id": "c", "v": 3 },
+                { "name": "d", "v": 4 },
+                { "name": "d", "id": "e", "v": 5 },
+                { "id": "v1.2", "v": 6 },
+                "text", 7, null,
+            ],
+        }));
+        assert_eq!(answer(&index, "l.a.v"), Some(json!(1)));
+        assert_eq!(answer(&index, "l.b.v"), Some(json!(2)));
+        assert_eq!(answer(&index, "l.c.v"), Some(json!(3)), "one item, by name and by id");
+        assert_eq!(answer(&index, "l.d"), Some(json!([{ "name": "d", "v": 4 }, { "name": "d", "id": "e", "v": 5 }])));
+        assert_eq!(answer(&index, "l.d.e.v"), Some(json!(5)), "several are a list again");
+        assert_eq!(answer(&index, "l.v1.2.v"), Some(json!(6)));
+        assert_eq!(answer(&index, "l.text"), None);
+        assert_eq!(answer(&index, "l.none"), None);
+    }
+
+    #[test]
+    fn filters_keep_items_that_have_the_key() {
+        let index = index(json!({
+            "l": [{ "when": "user wants Charges", "then": "no" }, { "then": "x" }, { "when": true }, "text"],
+            "m": { "k": 1 },
+        }));
+        assert_eq!(answer(&index, "l?when=*charges*"), Some(json!([{ "when": "user wants Charges", "then": "no" }])));
+        assert_eq!(answer(&index, "l?when=*").unwrap().as_array().unwrap().len(), 2);
+        assert_eq!(answer(&index, "l?when=*&then=*").unwrap().as_array().unwrap().len(), 1);
+        assert_eq!(answer(&index, "l?when=nothing"), Some(json!([])));
+        assert_eq!(answer(&index, "m?k=2"), Some(json!({ "k": 1 })), "filters are about lists");
+        assert_eq!(answer(&index, ""), Some(index.document.value.clone()));
+    }
+
+    #[test]
+    fn aliases_name_the_same_command() {
+        let index = index(json!({ "commands": { "open.url": { "syntax": "x", "aliases": ["go.to"] } } }));
+        assert_eq!(answer(&index, "commands.go.to.syntax"), Some(json!("x")));
+        assert!(index.ask("commands.go.to", &[]).unwrap().note.unwrap().contains("open.url"));
+        assert_eq!(answer(&index, "commands.go"), None);
+    }
+
+    #[test]
+    fn a_hostile_skill_is_bounded() {
+        let items: Vec<Value> = (0..20_000).map(|_| json!({ "name": "n", "id": "n.n" })).collect();
+        let index = index(json!({ "l": items, "x": "." }));
+        assert!(index.len() < 100);
+        let path = vec!["n"; 1000].join(".");
+        assert_eq!(answer(&index, &format!("l.{path}")), None);
+    }
+}
