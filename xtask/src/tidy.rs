@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 const ARROWS: &[(&str, &[&str])] = &[
     ("rep-model", &[]),
     ("rep-check", &["rep-model", "rep-fixture"]),
-    ("rep-library", &["rep-model", "rep-check", "rep-fixture"]),
+    ("rep-uasp", &["rep-model"]),
+    ("rep-library", &["rep-model", "rep-check", "rep-uasp", "rep-fixture"]),
     ("rep-fixture", &[]),
-    ("rep", &["rep-model", "rep-check", "rep-library", "rep-fixture"]),
+    ("rep", &["rep-model", "rep-check", "rep-uasp", "rep-library", "rep-fixture"]),
     ("xtask", &["rep-check"]),
 ];
 

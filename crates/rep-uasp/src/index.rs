@@ -168,19 +168,18 @@ impl Index {
         above.filter_map(exact).take(1).collect()
     }
 
-    /// The paths nearest to one that does not exist: those that share its start, for suggestions.
-    pub fn near(&self, path: &str) -> Vec<&str> {
+    /// What can be asked where a path that does not exist leads astray: the paths one step below the part of it that does.
+    pub fn near(&self, path: &str) -> Vec<String> {
         let mut start = path;
         loop {
             start = start.rsplit_once('.').map_or("", |(start, _)| start);
-            let depth = if start.is_empty() { 0 } else { start.len() + 1 };
-            let is_child = |one: &&str| {
-                one.len() > depth && one.starts_with(start) && (depth == 0 || one.as_bytes()[depth - 1] == b'.')
-            };
-            if start.is_empty() || self.paths.contains_key(start) {
-                let mut near: Vec<&str> = self.paths.keys().map(AsRef::as_ref).filter(is_child).collect();
-                near.sort_unstable();
-                return near;
+            if let Some((target, _)) = self.target(start) {
+                let builder = Builder { root: &self.document.value, paths: HashMap::new() };
+                let children = builder.children(target);
+                if !children.is_empty() || start.is_empty() {
+                    let full = |key: String| if start.is_empty() { key } else { format!("{start}.{key}") };
+                    return children.into_iter().map(|(key, _)| full(key)).collect();
+                }
             }
         }
     }
@@ -351,6 +350,14 @@ mod tests {
         assert_eq!(answer(&index, "commands.go.to.syntax"), Some(json!("x")));
         assert!(index.ask("commands.go.to", &[]).unwrap().note.unwrap().contains("open.url"));
         assert_eq!(answer(&index, "commands.go"), None);
+    }
+
+    #[test]
+    fn a_path_that_leads_astray_is_told_what_there_is() {
+        let index = index(json!({ "meta": {}, "commands": { "get.text": { "syntax": "x" }, "open": {} } }));
+        assert_eq!(index.near("a.b"), ["meta", "commands"]);
+        assert_eq!(index.near("commands.get.txt"), ["commands.get.text", "commands.open"]);
+        assert_eq!(index.near("commands.get.text.syntax.more"), ["commands.get.text.syntax"]);
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod fix;
 mod hash;
 mod init;
 mod library;
+mod query;
 mod reference;
 mod search;
 mod select;
