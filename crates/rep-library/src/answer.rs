@@ -104,11 +104,14 @@ impl Miss {
 /// The digest of the bytes a structure was made from.
 type Key = [u8; 32];
 
+/// What a reply answers: the bytes, the path and the filters.
+type Asked = (Key, String, Vec<Filter>);
+
 /// What was worked out before. Shared between threads; holds nothing that could go stale.
 #[derive(Default)]
 pub struct Answers {
     indexes: Mutex<HashMap<Key, Arc<Index>>>,
-    replies: Mutex<HashMap<(Key, String, Vec<Filter>), Arc<Reply>>>,
+    replies: Mutex<HashMap<Asked, Arc<Reply>>>,
 }
 
 impl Answers {
@@ -189,13 +192,11 @@ fn find<'a>(catalog: &'a Catalog, name: &str) -> Result<(&'a CatalogEntry, Optio
         matches!(entry.status, Status::Active | Status::Hidden) && (rest(&entry.qualified_name) || rest(&entry.name))
     };
     let found: Vec<&CatalogEntry> = catalog.entries.iter().filter(begins).collect();
-    match found.as_slice() {
-        [entry] => Ok((entry, Some(format!("`{name}` was read as `{}`", entry.qualified_name)))),
-        _ => {
-            let candidates = found.iter().map(|entry| entry.qualified_name.clone()).collect();
-            Err(Miss::Skill { name: name.to_owned(), candidates })
-        }
+    if let [entry] = found.as_slice() {
+        return Ok((entry, Some(format!("`{name}` was read as `{}`", entry.qualified_name))));
     }
+    let candidates = found.iter().map(|entry| entry.qualified_name.clone()).collect();
+    Err(Miss::Skill { name: name.to_owned(), candidates })
 }
 
 /// The digest of everything a structure is made from: the main files, and the names of the others.

@@ -236,7 +236,7 @@ impl Asker<'_> {
             }
         }
         // The most words, then the closest text; equals stay in the skill's order.
-        scored.sort_by(|one, two| (two.1, two.0).cmp(&(one.1, one.0)));
+        scored.sort_by_key(|(closeness, hits, ..)| std::cmp::Reverse((*hits, *closeness)));
         scored.into_iter().map(|(_, _, path, value)| self.ground(&path, value)).collect()
     }
 
