@@ -20,6 +20,8 @@ pub struct Index {
     /// The skill itself.
     pub document: Document,
     paths: HashMap<Box<str>, Target>,
+    /// Other names of commands.
+    aliases: HashMap<String, String>,
 }
 
 /// What a path stands for.
@@ -69,10 +71,7 @@ impl Index {
     pub fn new(mut document: Document) -> Self {
         // In order of path, what lies below a place stands together.
         document.facts.sort_by(|one, two| one.path.cmp(&two.path));
-        let mut builder = Builder { root: &document.value, paths: HashMap::new() };
-        builder.build();
-        let paths = builder.paths;
-        Self { document, paths }
+        Self { paths: paths(&document.value), aliases: aliases(&document.value), document }
     }
 
     /// How many paths can be asked.
@@ -136,17 +135,11 @@ impl Index {
     /// A path below `commands` in which an alias stands for the command it belongs to.
     fn alias(&self, path: &str) -> Option<(String, String)> {
         let rest = path.strip_prefix("commands.")?;
-        let commands = self.document.value.get("commands")?.as_object()?;
         // The longest alias first, as with keys.
         let ends = rest.match_indices('.').map(|(at, _)| at).chain([rest.len()]);
         for end in ends.collect::<Vec<_>>().into_iter().rev() {
-            let wanted = &rest[..end];
-            let bears = |command: &Value| {
-                let aliases = command.get("aliases").and_then(Value::as_array);
-                aliases.is_some_and(|aliases| aliases.iter().any(|alias| alias.as_str() == Some(wanted)))
-            };
-            if let Some((name, _)) = commands.iter().find(|(_, command)| bears(command)) {
-                return Some((format!("commands.{name}{}", &rest[end..]), format!("commands.{wanted}")));
+            if let Some(name) = self.aliases.get(&rest[..end]) {
+                return Some((format!("commands.{name}{}", &rest[end..]), format!("commands.{}", &rest[..end])));
             }
         }
         None
@@ -168,14 +161,23 @@ impl Index {
         above.filter_map(exact).take(1).collect()
     }
 
+    fn group(&self, target: &Target) -> Group<'_> {
+        let (places, is_one) = match target {
+            Target::One(place) => (std::slice::from_ref(place), true),
+            Target::Many(places) => (places.as_slice(), false),
+        };
+        let member =
+            |place: &Place| Some(Placed { place: place.clone(), value: value_at(&self.document.value, place)? });
+        Group { members: places.iter().filter_map(member).collect(), is_one }
+    }
+
     /// What can be asked where a path that does not exist leads astray: the paths one step below the part of it that does.
     pub fn near(&self, path: &str) -> Vec<String> {
         let mut start = path;
         loop {
             start = start.rsplit_once('.').map_or("", |(start, _)| start);
             if let Some((target, _)) = self.target(start) {
-                let builder = Builder { root: &self.document.value, paths: HashMap::new() };
-                let children = builder.children(target);
+                let children = self.group(target).children();
                 if !children.is_empty() || start.is_empty() {
                     let full = |key: String| if start.is_empty() { key } else { format!("{start}.{key}") };
                     return children.into_iter().map(|(key, _)| full(key)).collect();
@@ -204,73 +206,101 @@ fn value_at<'a>(root: &'a Value, place: &[Step]) -> Option<&'a Value> {
     })
 }
 
-struct Builder<'a> {
-    root: &'a Value,
-    paths: HashMap<Box<str>, Target>,
+/// A value, and where it stands.
+#[derive(Clone)]
+struct Placed<'a> {
+    place: Place,
+    value: &'a Value,
 }
 
-impl Builder<'_> {
-    /// Walks depth first, the longest keys first, so that the first path of a name is the one that holds.
-    fn build(&mut self) {
-        // What is still to do, last first: a path, and what it stands for.
-        let mut open = vec![(String::new(), Target::One(Vec::new()))];
-        while let Some((path, target)) = open.pop() {
-            if path.len() > PATH_BYTES_MAX || self.paths.len() >= PATHS_MAX {
-                continue;
-            }
-            let mut children = self.children(&target);
-            children.sort_by_key(|(key, _)| key.matches('.').count());
-            for (key, child) in children {
-                let path = if path.is_empty() { key } else { format!("{path}.{key}") };
-                open.push((path, child));
-            }
-            if !path.is_empty() {
-                self.paths.entry(path.into_boxed_str()).or_insert(target);
-            }
+/// What a path stands for while paths are worked out: one value, or the items that bear one name.
+#[derive(Clone)]
+struct Group<'a> {
+    members: Vec<Placed<'a>>,
+    is_one: bool,
+}
+
+impl<'a> Group<'a> {
+    fn one(place: Place, value: &'a Value) -> Self {
+        Self { members: vec![Placed { place, value }], is_one: true }
+    }
+
+    fn target(mut self) -> Target {
+        match self.members.pop() {
+            Some(only) if self.is_one => Target::One(only.place),
+            last => Target::Many(self.members.into_iter().chain(last).map(|member| member.place).collect()),
         }
     }
 
     /// What can be entered from here, by name.
-    fn children(&self, target: &Target) -> Vec<(String, Target)> {
-        match target {
-            Target::One(place) => match value_at(self.root, place) {
-                Some(Value::Object(map)) => {
-                    let one = |key: &String| (key.clone(), Target::One(step(place, Step::Key(key.clone()))));
-                    map.keys().map(one).collect()
-                }
-                Some(Value::Array(items)) => self.named(below(place, items.len())),
-                _ => Vec::new(),
-            },
+    fn children(&self) -> Vec<(String, Group<'a>)> {
+        let first = self.members.first().filter(|_| self.is_one);
+        match first.map(|member| (&member.place, member.value)) {
+            Some((place, Value::Object(map))) => {
+                let one = |(key, value): (&String, &'a Value)| {
+                    (key.clone(), Group::one(step(place, Step::Key(key.clone())), value))
+                };
+                map.iter().map(one).collect()
+            }
+            Some((place, Value::Array(items))) => {
+                let places = below(place, items.len()).into_iter().zip(items);
+                named(places.map(|(place, value)| Placed { place, value }).collect())
+            }
+            Some(_) => Vec::new(),
             // Entered again by the name they share, the same items would be found without end.
-            Target::Many(places) => {
-                let mut named = self.named(places.clone());
-                named.retain(|(_, target)| !matches!(target, Target::Many(again) if again == places));
+            None => {
+                let mut named = named(self.members.clone());
+                named.retain(|(_, group)| group.is_one || group.members.len() < self.members.len());
                 named
             }
         }
     }
+}
 
-    /// The items of a list by `name` or `id`.
-    fn named(&self, places: Vec<Place>) -> Vec<(String, Target)> {
-        let mut names: BTreeMap<String, Vec<Place>> = BTreeMap::new();
-        for place in places {
-            let Some(item) = value_at(self.root, &place) else { continue };
-            for name in ["name", "id"].iter().filter_map(|key| item.get(key)?.as_str()) {
-                let places = names.entry(name.to_owned()).or_default();
-                if places.last() != Some(&place) {
-                    places.push(place.clone());
-                }
-            }
+/// The items of a list by `name` or `id`.
+fn named<'a>(items: Vec<Placed<'a>>) -> Vec<(String, Group<'a>)> {
+    let mut names: BTreeMap<&str, Vec<Placed<'a>>> = BTreeMap::new();
+    for item in items {
+        let text = |key: &str| item.value.get(key).and_then(Value::as_str);
+        let (name, id) = (text("name"), text("id"));
+        for word in name.into_iter().chain(id.filter(|id| name != Some(*id))) {
+            names.entry(word).or_default().push(item.clone());
         }
-        let target = |mut places: Vec<Place>| match (places.len(), places.pop()) {
-            (1, Some(place)) => Target::One(place),
-            (_, last) => {
-                places.extend(last);
-                Target::Many(places)
-            }
-        };
-        names.into_iter().map(|(name, places)| (name, target(places))).collect()
     }
+    let group = |members: Vec<Placed<'a>>| Group { is_one: members.len() == 1, members };
+    names.into_iter().map(|(name, members)| (name.to_owned(), group(members))).collect()
+}
+
+/// Works out every path, depth first and the longest keys first, so that the first path of a name is the one that holds.
+fn paths(root: &Value) -> HashMap<Box<str>, Target> {
+    let mut paths = HashMap::new();
+    // What is still to do, last first.
+    let mut open = vec![(String::new(), Group::one(Vec::new(), root))];
+    while let Some((path, group)) = open.pop() {
+        if path.len() > PATH_BYTES_MAX || paths.len() >= PATHS_MAX {
+            continue;
+        }
+        let mut children = group.children();
+        children.sort_by_cached_key(|(key, _)| key.matches('.').count());
+        for (key, child) in children {
+            open.push((if path.is_empty() { key } else { format!("{path}.{key}") }, child));
+        }
+        if !path.is_empty() {
+            paths.entry(path.into_boxed_str()).or_insert_with(|| group.target());
+        }
+    }
+    paths
+}
+
+/// The commands' other names. The first to claim one has it.
+fn aliases(document: &Value) -> HashMap<String, String> {
+    let mut aliases = HashMap::new();
+    for (name, command) in document.get("commands").and_then(Value::as_object).into_iter().flatten() {
+        for alias in crate::state::texts(command, "aliases") {
+            aliases.entry(alias.to_owned()).or_insert_with(|| name.clone());
+        }
+    }
+    aliases
 }
 
 #[cfg(test)]
