@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 const ARROWS: &[(&str, &[&str])] = &[
     ("rep-model", &[]),
     ("rep-check", &["rep-model", "rep-fixture"]),
-    ("rep-library", &["rep-model", "rep-check", "rep-tokens", "rep-fixture"]),
+    ("rep-uasp", &["rep-model"]),
+    ("rep-library", &["rep-model", "rep-check", "rep-tokens", "rep-uasp", "rep-fixture"]),
     ("rep-fixture", &[]),
     ("rep-tokens", &[]),
-    ("rep", &["rep-model", "rep-check", "rep-library", "rep-tokens", "rep-fixture"]),
+    ("rep", &["rep-model", "rep-check", "rep-library", "rep-tokens", "rep-uasp", "rep-fixture"]),
     ("xtask", &["rep-check"]),
 ];
 

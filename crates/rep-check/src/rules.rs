@@ -142,6 +142,7 @@ mod uasp_template_doubled;
 mod uasp_template_empty;
 mod uasp_version_shape;
 mod uasp_version_stale;
+mod uasp_workflow_illegal;
 mod upload_above_seed_limit;
 mod upload_too_large;
 mod value_cut_by_comment;
@@ -303,6 +304,7 @@ pub static RULES: &[&Rule] = &[
     &uasp_template_empty::RULE,
     &uasp_version_shape::RULE,
     &uasp_version_stale::RULE,
+    &uasp_workflow_illegal::RULE,
     &upload_above_seed_limit::RULE,
     &upload_too_large::RULE,
     &value_cut_by_comment::RULE,

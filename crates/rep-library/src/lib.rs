@@ -37,6 +37,8 @@
 //! ```
 #![expect(clippy::disallowed_methods, reason = "this room reads skill folders for all others")]
 
+pub mod answer;
+pub mod ask;
 pub mod budget;
 mod catalog;
 mod dependencies;

@@ -8,8 +8,9 @@ use std::io::{self, Read};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rep_model::{Content, Entry, Leads, SkillTree, uasp};
+use rep_model::{Content, Entry, Leads, Skill, SkillTree, uasp};
 
+use crate::catalog::CatalogEntry;
 use crate::error::{LibraryError, words};
 
 /// The largest SKILL.md, UASP file or tools.json that is read.
@@ -32,6 +33,8 @@ pub enum Extent {
     Folder,
     /// Every name and no bytes.
     Names,
+    /// Every name, and the bytes of the files the model is read from: SKILL.md, tools.json, `*.uasp.yaml`.
+    Main,
 }
 
 /// Reads a skill folder. `shown` is how the user knows it.
@@ -40,7 +43,7 @@ pub fn folder(path: &Path, shown: &str, extent: Extent) -> Result<SkillTree, Lib
     let mut reader = Reader { root: path, real_root: None, tree: &mut tree, budget: SKILL_BYTES_MAX, extent };
     match extent {
         Extent::Manifest => reader.manifest_only(),
-        Extent::Folder | Extent::Names => reader.walk()?,
+        Extent::Folder | Extent::Names | Extent::Main => reader.walk()?,
     }
     Ok(tree)
 }
@@ -164,6 +167,9 @@ impl Reader<'_> {
         if is_main(relative) {
             return Some(MAIN_BYTES_MAX);
         }
+        if self.extent == Extent::Main {
+            return None;
+        }
         let is_foreign = relative.split('/').any(|part| part == "node_modules");
         (is_text_name(relative) && !is_foreign && self.budget > 0).then_some(TEXT_BYTES_MAX.min(self.budget))
     }
@@ -281,4 +287,14 @@ pub fn bytes(path: &Path, most: u64) -> Result<Vec<u8>, LibraryError> {
             Err(fail(io::Error::other("it is no regular file")))
         }
     }
+}
+
+/// Reads a skill again, whole as far as the model goes: its main files, and the names of the others.
+pub fn skill(entry: &CatalogEntry) -> Result<Skill, LibraryError> {
+    let tree = if entry.skill.tree.is_lone_file {
+        lone_file(&entry.location, &entry.location.to_string_lossy())
+    } else {
+        folder(&entry.folder, &entry.folder.to_string_lossy(), Extent::Main)?
+    };
+    Ok(Skill::parse(tree).0)
 }

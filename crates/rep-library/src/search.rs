@@ -16,7 +16,7 @@ mod near;
 mod rank;
 mod stem;
 mod store;
-mod words;
+pub(crate) mod words;
 
 use std::fs;
 use std::path::Path;

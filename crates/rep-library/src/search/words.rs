@@ -32,8 +32,7 @@ pub(super) fn of_run(run: &str, take: &mut impl FnMut(&str, String)) {
 }
 
 /// The words of a text in order.
-#[cfg(test)]
-pub(super) fn list(text: &str) -> Vec<String> {
+pub(crate) fn list(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     runs(text).for_each(|run| of_run(run, &mut |_, word| words.push(word)));
     words

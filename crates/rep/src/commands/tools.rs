@@ -9,6 +9,7 @@ use rep_model::Skill;
 use serde_json::json;
 
 use crate::exit::{Exit, Failure};
+use crate::library::LibraryArgs;
 use crate::output::Output;
 use crate::write;
 
@@ -18,9 +19,11 @@ use crate::write;
     after_help = "Tools come from the frontmatter; tools.json counts only where the frontmatter has none, and is stale where the two differ.\n\nExamples:\n  rep tools csv-profile\n  rep tools csv-profile --write     the same bytes every time"
 )]
 pub(crate) struct Args {
-    /// The skill's folder
+    /// The skill: a name, `package:name`, or its folder
     #[arg(value_name = "SKILL")]
-    skill: PathBuf,
+    skill: String,
+    #[command(flatten)]
+    library: LibraryArgs,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -34,7 +37,14 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 }
 
 fn tools(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    let folder = folder(&args.skill)?;
+    let path = PathBuf::from(&args.skill);
+    // A folder is read as it is, good or bad; a name is looked up among the skills there are.
+    let folder = if args.library.paths.is_empty() && (args.skill.contains('/') || path.exists()) {
+        folder(&path)?
+    } else {
+        let (catalog, index) = args.library.one(&args.skill, output)?;
+        catalog.entries[index].folder.clone()
+    };
     let shown = find::shown(&folder);
     let tree = read::folder(&folder, &shown, read::Extent::Folder)?;
     let (skill, faults) = Skill::parse(tree);

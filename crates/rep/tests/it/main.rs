@@ -12,6 +12,7 @@ mod hash;
 mod hosts;
 mod init;
 mod library;
+mod query;
 mod reference;
 mod search;
 mod select;

@@ -43,3 +43,13 @@ fn a_skill_without_tools_has_none_to_write() {
     assert_eq!(found.code, 2);
     assert!(found.stderr.contains("declares no tools"), "{found:?}");
 }
+
+#[test]
+fn a_skill_is_taken_by_name_too() {
+    let scratch = Scratch::new();
+    run(&scratch, &["init", "counter", "--tool", "python"]);
+    let shown = json(&run(&scratch, &["tools", "counter", "--path", "counter", "--json"]));
+    assert_eq!(shown["tools"][0]["name"], "count-words");
+    let missing = run(&scratch, &["tools", "countre", "--path", "counter"]);
+    assert!(missing.code == 2 && missing.stderr.contains("did you mean `counter`?"), "{missing:?}");
+}
