@@ -10,6 +10,7 @@ use rep_check::{Profile, dialects};
 use rep_model::frontmatter::{Frontmatter, split_allowed_tools};
 use rep_model::yaml::{Node, core};
 use rep_model::{Content, Entry, Skill, SkillTree, UaspFile, hash};
+use rep_uasp::{Document, Origin};
 use serde_json::Value;
 
 use crate::catalog::{CatalogEntry, is_switch};
@@ -129,6 +130,10 @@ pub struct Footprint {
     pub uncounted: usize,
     /// The frontmatter in bytes and tokens; none without one.
     pub frontmatter: Option<(usize, usize)>,
+    /// What each section costs when it is asked for by itself, in the order of the sections.
+    pub sections: Vec<(String, usize)>,
+    /// Whether the author structured the skill or we did.
+    pub structure: Option<Origin>,
 }
 
 impl Footprint {
@@ -292,7 +297,11 @@ fn footprint(entry: &CatalogEntry, skill: &Skill, files: &[FileEntry]) -> Footpr
         let text = manifest.source.slice(manifest.parts?.front);
         Some((text.len(), rep_tokens::count(text)))
     });
+    let document = Document::of(skill);
+    let sections = document.as_ref().and_then(|document| document.value.as_object()).into_iter().flatten();
     Footprint {
+        sections: sections.map(|(name, value)| (name.clone(), rep_tokens::count(&value.to_string()))).collect(),
+        structure: document.as_ref().map(|document| document.origin),
         tokenizer: rep_tokens::NAME,
         catalogue: rep_tokens::count(&disclose::piece(&Told::whole(entry), Style::Xml, Locations::Shown)),
         activation: disclose::activate(entry).ok().map(|text| rep_tokens::count(&text)),

@@ -4,7 +4,7 @@ use anstyle::Style;
 use rep_check::render::{json_finding, visible};
 use rep_library::dossier::{ContentVersion, Dossier, FileEntry, Footprint};
 use rep_library::{Catalog, CatalogEntry, DependencyState, Status};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::list::status_style;
 use super::why::remedy;
@@ -198,6 +198,13 @@ fn costs(page: &mut Page<'_>, footprint: &Footprint) {
     if let Some((bytes, tokens)) = footprint.frontmatter {
         row("frontmatter", Some(tokens), &format!("{} bytes", grouped(bytes)));
     }
+    let Some(origin) = footprint.structure else { return };
+    page.heading("tokens of an answer", &format!("({}; `rep query`)", origin.name()));
+    for (section, tokens) in &footprint.sections {
+        page.row(section, &format!("{:>9}", grouped(*tokens)));
+    }
+    let total: usize = footprint.sections.iter().map(|(_, tokens)| tokens).sum();
+    page.row("all", &format!("{:>9}", grouped(total)));
 }
 
 fn fields(page: &mut Page<'_>, dossier: &Dossier) {
@@ -381,5 +388,7 @@ fn tokens_value(footprint: &Footprint) -> Value {
         "files_counted": footprint.counted,
         "files_not_counted": footprint.uncounted,
         "frontmatter": footprint.frontmatter.map(|(bytes, tokens)| json!({ "bytes": bytes, "tokens": tokens })),
+        "sections": footprint.sections.iter().map(|(name, tokens)| (name.clone(), json!(tokens))).collect::<Map<_, _>>(),
+        "structure": footprint.structure.map(rep_uasp::Origin::name),
     })
 }
