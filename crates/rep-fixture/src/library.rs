@@ -22,7 +22,7 @@ pub struct Planted;
 impl Planted {
     /// Its name.
     pub const NAME: &'static str = "keep-lighthouse-log";
-    /// A mention it alone declares.
+    /// A mention it alone declares; in a mixed library only, as all triggers.
     pub const MENTION: &'static str = "zanzibar ledger";
     /// A file type it alone declares.
     pub const FILE_TYPE: &'static str = ".zzlog";
@@ -33,7 +33,7 @@ impl Planted {
 /// How a library is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// One folder of sound SKILL.md skills, which every tool can list.
+    /// One folder of sound SKILL.md skills with the fields of the specification alone, which every tool can list.
     Plain,
     /// Every scope, both dialects, collisions, packages, links, skills that opted out and skills that are broken.
     Mixed,
@@ -208,7 +208,7 @@ fn make(folder: &Path, order: Order, number: usize) -> io::Result<Made> {
     if order.shape == Shape::Plain {
         let name = name(number);
         let skill = folder.join(&name);
-        write(&skill, &text::skill(&name, number, order.bodies, "", &mut dice), number, &mut dice)?;
+        write(&skill, &text::skill(&name, number, order, "", &mut dice), number, &mut dice)?;
         let location = skill.join("SKILL.md");
         return Ok(Made { qualified_name: name, status: "active", scope: "project", is_in_project: false, location });
     }
@@ -218,7 +218,7 @@ fn make(folder: &Path, order: Order, number: usize) -> io::Result<Made> {
     let skill = root.join(&name);
     let uasp = || format!("{name}.uasp.yaml");
     let mut location = skill.join("SKILL.md");
-    let plain = |more: &str, dice: &mut Dice| text::skill(&name, number, order.bodies, more, dice);
+    let plain = |more: &str, dice: &mut Dice| text::skill(&name, number, order, more, dice);
     let mut status = "active";
     match kind {
         Kind::Sound => write(&skill, &plain("", &mut dice), number, &mut dice)?,

@@ -1,7 +1,7 @@
 //! What generated skills say.
 
 use super::words::{ADJECTIVES, FILE_TYPES, FILLER, NOUNS, VERBS, invented};
-use super::{Bodies, Planted};
+use super::{Bodies, Order, Planted, Shape};
 
 /// The further files some skills have.
 pub(super) const REFERENCE: &str = "references/format.md";
@@ -122,13 +122,10 @@ fn has_triggers(number: usize) -> bool {
     number.is_multiple_of(3)
 }
 
-/// A whole SKILL.md. `more` is further frontmatter.
-pub(super) fn skill(name: &str, number: usize, bodies: Bodies, more: &str, dice: &mut Dice) -> String {
+/// A whole SKILL.md. `more` is further frontmatter. A plain library's skills keep to the fields every tool knows.
+pub(super) fn skill(name: &str, number: usize, order: Order, more: &str, dice: &mut Dice) -> String {
     let mut out = format!("---\nname: {name}\ndescription: {}\n", description(dice));
     out.push_str(more);
-    if has_triggers(number) {
-        triggers(number, dice, &mut out);
-    }
     if number % 2 == 1 {
         out.push_str("license: MIT\n");
     }
@@ -138,8 +135,21 @@ pub(super) fn skill(name: &str, number: usize, bodies: Bodies, more: &str, dice:
     if number % 7 == 3 {
         out.push_str("allowed-tools: Read Grep\n");
     }
+    if order.shape == Shape::Mixed {
+        further(number, dice, &mut out);
+    }
+    out.push_str("---\n\n");
+    out.push_str(&body(number, order.bodies, dice));
+    out
+}
+
+/// The fields of other dialects.
+fn further(number: usize, dice: &mut Dice, out: &mut String) {
+    if has_triggers(number) {
+        triggers(number, dice, out);
+    }
     if number % 20 == 6 {
-        // The skill with the number before it: sound in every library, wherever it lies.
+        // The skill with the number before it is a sound one, wherever it lies.
         out.push_str(&format!("depends_on:\n  - {}\n", super::name(number - 1)));
     }
     if number % 15 == 3 {
@@ -151,9 +161,6 @@ pub(super) fn skill(name: &str, number: usize, bodies: Bodies, more: &str, dice:
             dice.one(&NOUNS)
         ));
     }
-    out.push_str("---\n\n");
-    out.push_str(&body(number, bodies, dice));
-    out
 }
 
 fn triggers(number: usize, dice: &mut Dice, out: &mut String) {
@@ -274,8 +281,9 @@ mod tests {
 
     #[test]
     fn what_is_planted_stands_nowhere_else() {
-        for number in 1..500 {
-            let text = skill(&super::super::name(number), number, Bodies::Real, "", &mut Dice::new(number));
+        let order = Order { count: 500, shape: Shape::Mixed, bodies: Bodies::Real };
+        for number in 1..order.count {
+            let text = skill(&super::super::name(number), number, order, "", &mut Dice::new(number));
             for planted in Planted::PHRASE.split(' ').chain([Planted::MENTION, Planted::FILE_TYPE]) {
                 assert!(!text.contains(planted), "{planted} in skill {number}");
             }
