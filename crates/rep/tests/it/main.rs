@@ -11,6 +11,7 @@ mod hash;
 mod init;
 mod library;
 mod reference;
+mod scale;
 mod search;
 mod select;
 mod tools;
