@@ -155,11 +155,14 @@ impl Findings<'_> {
     }
 }
 
+/// How a rule looks at one skill.
+type Look = fn(&Skill, &mut Findings<'_>);
+
 /// The rules that some profiles and options want.
 struct Wanted {
     profiles: Vec<Profile>,
-    /// Those that look at one skill.
-    rules: Vec<(&'static Rule, fn(&Skill, &mut Findings<'_>))>,
+    /// Those that look at one skill, and how.
+    rules: Vec<(&'static Rule, Look)>,
     /// Whether any looks at sets of skills.
     has_set_rules: bool,
 }

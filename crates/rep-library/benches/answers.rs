@@ -3,6 +3,7 @@
 //! Options: `--skills N` (10,000), `--rounds N` (20), `--only select|search`, `--json`. Every round asks each request once; what
 //! is told is the median and the slowest twentieth of all answers.
 #![expect(clippy::print_stdout, reason = "a benchmark talks on the terminal")]
+#![expect(clippy::disallowed_methods, reason = "a benchmark has arguments")]
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot set itself up may stop")]
 
 use std::hint::black_box;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rep_check::{Finding, Level, Options as CheckOptions, Profile, Rulebook};
 use rep_model::yaml::Node;
-use rep_model::{Content, Entry, Skill, SkillTree, names};
+use rep_model::{Skill, SkillTree, names};
 
 use crate::find::{self, Found};
 use crate::roots::{self, Root, Scope};
@@ -200,10 +200,13 @@ impl Catalog {
         }
         // The sort is stable, so that within a scope the first root wins.
         let is_out = |entry: &CatalogEntry| matches!(entry.status, Status::Invalid | Status::Untrusted);
-        self.entries.sort_by(|one, two| {
-            let key = |entry: &CatalogEntry| (is_out(entry), rank(entry.scope));
-            one.qualified_name.cmp(&two.qualified_name).then_with(|| key(one).cmp(&key(two)))
-        });
+        let key = |at: &usize| (is_out(&self.entries[*at]), rank(self.entries[*at].scope));
+        let name = |at: &usize| &self.entries[*at].qualified_name;
+        // Entries are large: their places are sorted, and each is moved once.
+        let mut order: Vec<usize> = (0..self.entries.len()).collect();
+        order.sort_by(|one, two| name(one).cmp(name(two)).then_with(|| key(one).cmp(&key(two))));
+        let mut unsorted: Vec<Option<CatalogEntry>> = std::mem::take(&mut self.entries).into_iter().map(Some).collect();
+        self.entries = order.into_iter().filter_map(|at| unsorted[at].take()).collect();
         // Entries of one name stand together, those that can win before those that cannot.
         let mut winner = 0;
         for index in 0..self.entries.len() {
@@ -282,8 +285,8 @@ fn loading_rules() -> &'static Rulebook {
     })
 }
 
-/// Fewer skills than this are loaded before a second thread has started.
-const PARALLEL_MIN: usize = 512;
+/// Fewer skills than this are loaded before anybody notices, and a second thread would only cost more.
+const PARALLEL_MIN: usize = 4096;
 
 /// Loads what was found below a root, in the order it was found in, and lets `then` look at each. What turns out to be no skill is
 /// left out: a folder without skills is an empty library here, not a faulty skill.
@@ -335,12 +338,8 @@ fn load(found: &Found, root: &Root, real_root: Option<&Path>) -> Option<CatalogE
     };
     let (mut skill, faults) = Skill::parse(tree);
     let findings = loading_rules().findings(&skill, faults);
-    // The text is in the parsed skill; a library of many has no room for it twice.
-    for entry in skill.tree.entries.values_mut() {
-        if let Entry::File { content, .. } = entry {
-            *content = Content::NotRead;
-        }
-    }
+    // What the tree held is in the parsed skill; a library of many has no room for it twice.
+    skill.tree.entries.clear();
     let name = skill.name().filter(|name| !name.is_empty()).map_or_else(|| skill.tree.folder.clone(), str::to_owned);
     let name = names::nfkc(&name);
     let description = description(&skill);

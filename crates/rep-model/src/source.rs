@@ -92,9 +92,9 @@ impl Source {
     fn line(&self, offset: usize) -> (usize, usize) {
         // Most places are in the frontmatter: to count the lines before one is less work than to find all lines of the file.
         if offset <= NEAR_BYTES && self.lines.get().is_none() {
-            let before = &self.text.as_bytes()[..offset];
-            let newlines = before.iter().filter(|byte| **byte == b'\n').count();
-            let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
+            let before = &self.text[..offset];
+            let newlines = before.matches('\n').count();
+            let start = before.rfind('\n').map_or(0, |newline| newline + 1);
             return (newlines + 1, start);
         }
         let lines = self.lines.get_or_init(|| {

@@ -63,10 +63,24 @@ fn line(entry: &CatalogEntry, width: usize, output: &Output) -> String {
     format!("{name}  {status}  {:8}  {}\n", entry.scope.name(), visible(&about))
 }
 
+/// The most characters of a description in a listing.
+const SHORT_MAX: usize = 80;
+
 pub(super) fn shortened(text: &str) -> String {
-    let flat: Vec<&str> = text.split_whitespace().collect();
-    let flat = flat.join(" ");
-    if flat.chars().count() <= 80 { flat } else { format!("{}…", flat.chars().take(79).collect::<String>()) }
+    let (mut flat, mut length) = (String::new(), 0);
+    for word in text.split_whitespace() {
+        if length > 0 {
+            flat.push(' ');
+            length += 1;
+        }
+        flat.push_str(word);
+        length += word.chars().count();
+        // What follows would be cut off again.
+        if length > SHORT_MAX {
+            return format!("{}…", flat.chars().take(SHORT_MAX - 1).collect::<String>());
+        }
+    }
+    flat
 }
 
 fn value(catalog: &Catalog, entry: &CatalogEntry) -> Value {
@@ -83,4 +97,19 @@ fn value(catalog: &Catalog, entry: &CatalogEntry) -> Value {
         "user_invocable": entry.is_user_invocable,
         "findings": entry.findings.iter().map(json_finding).collect::<Vec<_>>(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descriptions_are_cut_at_eighty_characters_on_one_line() {
+        assert_eq!(shortened("  a\n b\tc "), "a b c");
+        assert_eq!(shortened(""), "");
+        let fits = format!("{} {}", "x".repeat(39), "é".repeat(40));
+        assert_eq!(shortened(&fits), fits);
+        assert_eq!(shortened(&format!("{fits}y")), format!("{}…", fits.chars().take(79).collect::<String>()));
+        assert_eq!(shortened(&format!("{fits} y")), format!("{}…", fits.chars().take(79).collect::<String>()));
+    }
 }

@@ -1,4 +1,5 @@
 //! A library of 10,000 skills through the binary: what is said of it, and an index that outlives what happens to it.
+#![expect(clippy::unwrap_used, reason = "all of this is a test, its helpers too")]
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -185,6 +186,15 @@ fn killed_in_the_middle(large: &Large, name: &str) {
     assert!(output.status.signal().is_some(), "{output:?}");
     assert!(fs::read(large.index()).unwrap() == before, "the index is the old one, whole");
     assert_eq!(large.read_anew(), 1, "only what changed is read");
+    // What the dead process left is swept away once nobody can still be writing it.
+    let left =
+        |large: &Large| fs::read_dir(large.cache()).unwrap().flatten().find(|item| item.file_name() != "search.idx");
+    let unfinished = left(large).expect("the dead process left its file").path();
+    let file = fs::File::options().write(true).open(&unfinished).unwrap();
+    file.set_modified(std::time::UNIX_EPOCH).unwrap();
+    large.change(name, "It tells of a sweep.\n");
+    assert_eq!(large.read_anew(), 1);
+    assert!(left(large).is_none(), "{} is still there", unfinished.display());
 }
 
 /// An index that is cut short, or changed inside, is made anew.
