@@ -24,6 +24,8 @@ PEERS = TARGET / "peers"
 WORK = TARGET / "bench"
 CORPUS = ROOT.parent / "shared" / "corpus" / "skills"
 PAGE = ROOT / "docs" / "benchmarks.md"
+# Where the section of bench/scale.py begins in the page.
+SCALE = "<!-- bench/scale.py -->"
 SMALL, LARGE = 2_000, 40_000
 # Changes whenever the generated skills change, so that old ones are thrown away.
 GENERATOR = "3"
@@ -483,8 +485,7 @@ def page(bench, missing):
     unmeasured = [] if "agnix" in bench.peers else ["`check` against agnix, the richest linter (≥ 20×; needs `--all`)"]
     if not any(f"{LARGE:,}" in found["work"] for found in bench.rows):
         unmeasured.append(f"`check` over {LARGE:,} skills (needs `--large`)")
-    unmeasured += ["list and prompt of a discovered library", "select, search, query", "sandboxed runs", "the MCP server",
-                   "the time of a clean build"]
+    unmeasured += ["query", "sandboxed runs", "the MCP server", "the time of a clean build"]
     notes = [f"Budgets not measured in this run: {'; '.join(unmeasured)}.", *bench.notes, *(f"{name} could not be installed: {why}" for name, why in missing.items())]
     parts = [
         "# Benchmarks",
@@ -544,7 +545,8 @@ def main():
     print(text, end="")
     if args.write:
         PAGE.parent.mkdir(exist_ok=True)
-        PAGE.write_text(text)
+        _, mark, kept = (PAGE.read_text() if PAGE.exists() else "").partition(SCALE)
+        PAGE.write_text(f"{text}\n{mark}{kept}" if mark else text)
     if args.json:
         pathlib.Path(args.json).write_text(json.dumps(as_json(bench), indent=1, ensure_ascii=False))
     return 1 if "**missed**" in text else 0

@@ -4,11 +4,14 @@
 
 mod fuzz;
 mod generate;
+mod library;
 mod new_rule;
 mod tidy;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+
+use rep_fixture::library::Shape;
 
 const HELP: &str = "usage: cargo xtask CHORE
 
@@ -16,6 +19,8 @@ const HELP: &str = "usage: cargo xtask CHORE
   bless            rewrite the reports in the rules' pages and the generated documents; then read the diff
   gen [--check]    write docs/reference; with --check, fail where it is not what would be written
   new-rule NAME    write the two files of a rule and its line in the list
+  library DIR COUNT [--mixed]
+                   write a library of generated skills, the same every time, for benchmarks and for trying things out
   tidy             check what no compiler checks
   fuzz SECONDS     build the fuzz targets and run each for that long";
 
@@ -30,6 +35,8 @@ fn main() -> ExitCode {
         ["new-rule-compiles"] => new_rule::compiles(&root()),
         ["new-rule", name] => new_rule::write(&root(), name),
         ["fuzz", seconds] => fuzz::fuzz(&root(), seconds),
+        ["library", folder, count] => library::write(Path::new(folder), count, Shape::Plain),
+        ["library", folder, count, "--mixed"] => library::write(Path::new(folder), count, Shape::Mixed),
         ["tidy"] => tidy::check(&root()),
         _ => Err(HELP.to_owned()),
     };

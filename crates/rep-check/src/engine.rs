@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use rep_model::{Edit, Fault, Manifest, Skill, Span};
 
@@ -160,47 +161,115 @@ impl Findings<'_> {
     }
 }
 
-/// Judges one skill. `faults` are what reading it noticed.
+/// How a rule looks at one skill.
+type Look = fn(&Skill, &mut Findings<'_>);
+
+/// The rules that some profiles and options want.
+struct Wanted {
+    profiles: Vec<Profile>,
+    /// Those that look at one skill, and how.
+    rules: Vec<(&'static Rule, Look)>,
+    /// Whether any looks at sets of skills.
+    has_set_rules: bool,
+}
+
+impl Wanted {
+    fn of(active: &Active, options: &Options) -> Self {
+        let wanted: Vec<&'static Rule> =
+            RULES.iter().copied().filter(|rule| is_wanted(rule, active, options)).collect();
+        let of_skill = |rule: &&'static Rule| match rule.check {
+            Check::Skill(look) => Some((*rule, look)),
+            Check::Set(_) | Check::Parse => None,
+        };
+        Self {
+            profiles: active.profiles.clone(),
+            rules: wanted.iter().filter_map(of_skill).collect(),
+            has_set_rules: wanted.iter().any(|rule| matches!(rule.check, Check::Set(_))),
+        }
+    }
+}
+
+/// What to check and how, with the rules that come of it. Skills show few sets of profiles, so that which rules each set wants is
+/// worked out once and not once per skill.
+pub struct Rulebook {
+    options: Options,
+    known: RwLock<Vec<Arc<Wanted>>>,
+}
+
+impl Rulebook {
+    /// A rulebook for some options.
+    pub fn new(options: Options) -> Self {
+        Self { options, known: RwLock::default() }
+    }
+
+    /// Judges one skill. `faults` are what reading it noticed.
+    pub fn check(&self, skill: &Skill, faults: Vec<Fault>) -> SkillReport {
+        let active = Active::of(skill, &self.options);
+        let wanted = self.wanted(&active);
+        let findings = self.judged(skill, faults, &active, &wanted);
+        SkillReport { findings, facts: facts(skill, active.profiles, wanted.has_set_rules) }
+    }
+
+    /// Judges one skill that is not going to be judged together with others.
+    pub fn findings(&self, skill: &Skill, faults: Vec<Fault>) -> Vec<Finding> {
+        let active = Active::of(skill, &self.options);
+        self.judged(skill, faults, &active, &self.wanted(&active))
+    }
+
+    fn wanted(&self, active: &Active) -> Arc<Wanted> {
+        let of = |known: &[Arc<Wanted>]| known.iter().find(|wanted| wanted.profiles == active.profiles).cloned();
+        // What is behind the lock is only ever added to, so that whoever panicked left nothing half done.
+        if let Some(wanted) = of(&self.known.read().unwrap_or_else(PoisonError::into_inner)) {
+            return wanted;
+        }
+        let wanted = Arc::new(Wanted::of(active, &self.options));
+        self.known.write().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&wanted));
+        wanted
+    }
+
+    fn judged(&self, skill: &Skill, faults: Vec<Fault>, active: &Active, wanted: &Wanted) -> Vec<Finding> {
+        let options = &self.options;
+        let mut findings = Vec::new();
+        for fault in faults {
+            let rule = rule(fault.rule).expect("every fault of the reader names a rule");
+            let only = profiles_of_file(&fault.file);
+            let draft = Draft {
+                file: fault.file,
+                span: fault.span,
+                message: fault.message,
+                help: fault.help,
+                at: None,
+                edit: fault.edit,
+                only,
+                is_concealed: false,
+            };
+            findings.extend(judge(skill, rule, draft, active, options));
+        }
+        let shapes = OnceCell::new();
+        for (rule, look) in &wanted.rules {
+            let mut found = Findings {
+                drafts: Vec::new(),
+                strict_schema: options.strict_schema,
+                seed_regex: options.seed_regex,
+                shapes: &shapes,
+            };
+            look(skill, &mut found);
+            cap(&mut found.drafts);
+            findings.extend(found.drafts.into_iter().filter_map(|draft| judge(skill, rule, draft, active, options)));
+        }
+        let is_judged = |rule: &'static Rule| is_wanted(rule, active, options);
+        allow::apply(skill, &mut findings, is_judged, |rule, file, span, message, help| {
+            let draft = Draft { file, span, message, help, at: None, edit: None, only: &[], is_concealed: false };
+            judge(skill, rule, draft, active, options)
+        });
+        sort(&mut findings);
+        findings
+    }
+}
+
+/// Judges one skill. For more than one make a [`Rulebook`].
 pub fn check(skill: &Skill, faults: Vec<Fault>, options: &Options) -> SkillReport {
-    let active = Active::of(skill, options);
-    let mut findings = Vec::new();
-    for fault in faults {
-        let rule = rule(fault.rule).expect("every fault of the reader names a rule");
-        let only = profiles_of_file(&fault.file);
-        let draft = Draft {
-            file: fault.file,
-            span: fault.span,
-            message: fault.message,
-            help: fault.help,
-            at: None,
-            edit: fault.edit,
-            only,
-            is_concealed: false,
-        };
-        findings.extend(judge(skill, rule, draft, &active, options));
-    }
-    let shapes = OnceCell::new();
-    for rule in RULES.iter().copied().filter(|rule| is_wanted(rule, &active, options)) {
-        let Check::Skill(look) = rule.check else { continue };
-        let mut found = Findings {
-            drafts: Vec::new(),
-            strict_schema: options.strict_schema,
-            seed_regex: options.seed_regex,
-            shapes: &shapes,
-        };
-        look(skill, &mut found);
-        cap(&mut found.drafts);
-        findings.extend(found.drafts.into_iter().filter_map(|draft| judge(skill, rule, draft, &active, options)));
-    }
-    let is_judged = |rule: &'static Rule| is_wanted(rule, &active, options);
-    allow::apply(skill, &mut findings, is_judged, |rule, file, span, message, help| {
-        let draft = Draft { file, span, message, help, at: None, edit: None, only: &[], is_concealed: false };
-        judge(skill, rule, draft, &active, options)
-    });
-    sort(&mut findings);
-    let is_set_judged =
-        RULES.iter().any(|rule| matches!(rule.check, Check::Set(_)) && is_wanted(rule, &active, options));
-    SkillReport { findings, facts: facts(skill, active.profiles, is_set_judged) }
+    Rulebook::new(options.clone()).check(skill, faults)
 }
 
 /// The most findings of one rule in one skill. A hostile file must not fill the disk with its report.

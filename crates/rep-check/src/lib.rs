@@ -21,7 +21,7 @@ mod shape;
 mod tokens;
 pub mod tools;
 
-pub use engine::{Options, check, check_set, dialects};
+pub use engine::{Options, Rulebook, check, check_set, dialects};
 pub use profile::Profile;
 pub use report::{Facts, Finding, Place, Report, SkillReport, Summary};
 pub use rule::{Check, Cite, Level, Levels, Rule};

@@ -5,6 +5,9 @@
 
 /// Estimates the tokens of a text from its characters.
 pub(crate) fn estimate(text: &str) -> usize {
+    if text.is_ascii() {
+        return text.len() * 100 / 415;
+    }
     let (mut narrow, mut wide) = (0_usize, 0_usize);
     for letter in text.chars() {
         if u32::from(letter) < 0x2e80 {

@@ -1,9 +1,10 @@
-//! For tests only: reads rule pages, makes scratch folders, drives the binary.
+//! For tests only: reads rule pages, makes scratch folders and whole libraries, drives the binary.
 //!
 //! Deals in plain paths and strings and depends on no crate of ours, so that every crate can
 //! use it in its own tests.
 #![expect(clippy::disallowed_methods, reason = "tests touch the disk and start the binary")]
 
+pub mod library;
 mod page;
 mod scratch;
 

@@ -2,12 +2,12 @@
 //!
 //! Knows precedence, trust and switches; where to look is `roots`, how to read is `head` and `read`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use rep_check::{Finding, Level, Options as CheckOptions, Profile};
+use rep_check::{Finding, Level, Options as CheckOptions, Profile, Rulebook};
 use rep_model::yaml::Node;
 use rep_model::{Skill, SkillTree, names};
 
@@ -192,11 +192,10 @@ impl Catalog {
         for path in paths {
             let mut found = Vec::new();
             self.notes.extend(find::skills(path, |skill| found.push(skill))?);
-            // A folder without skills is an empty library here, not a faulty skill.
-            found.retain(|skill| skill.is_lone_file || has_manifest(&skill.path));
             found.sort();
-            self.roots.push(Root { path: path.clone(), scope: Scope::Project, package: None, is_in_project: false });
-            self.entries.extend(found.iter().map(|skill| load(skill, Scope::Project, None)));
+            let root = Root { path: path.clone(), scope: Scope::Project, package: None, is_in_project: false };
+            self.entries.extend(load_all(&found, &root, |_| {}));
+            self.roots.push(root);
         }
         Ok(())
     }
@@ -211,30 +210,29 @@ impl Catalog {
             roots.extend(roots::of_home(home));
         }
         // A root may itself be a skill, so that roots and skills are told apart.
-        let (mut seen_roots, mut seen) = (Seen::default(), Seen::default());
+        let (mut seen_roots, mut seen) = (Seen::default(), BTreeSet::new());
         for root in &roots {
             if !seen_roots.is_first(root, &root.path) {
                 continue;
             }
-            for found in below(&root.path, &mut self.notes) {
-                if !seen.is_first(root, &found.path) {
-                    continue;
-                }
-                let mut entry = load(&found, root.scope, root.package.as_deref());
+            let found = below(&root.path, &mut self.notes);
+            let entries = load_all(&found, root, |entry| {
                 if root.is_in_project {
-                    trust(&mut entry, options, decisions);
+                    trust(entry, options, decisions);
                 }
-                self.entries.push(entry);
-            }
+            });
+            // A skill that two paths of one scope lead to is one skill.
+            let key = |entry: &CatalogEntry| (entry.location.clone(), root.scope, root.package.clone());
+            self.entries.extend(entries.into_iter().filter(|entry| seen.insert(key(entry))));
         }
         self.roots = roots;
     }
 
     /// Marks what the user switched off.
     pub(crate) fn switch_off(&mut self, options: &Options, decisions: &Decisions) {
+        let disabled = decisions.disabled(options.project.as_deref());
         for entry in &mut self.entries {
-            let project = options.project.as_deref();
-            if let Some(place) = decisions.disabled(project, &entry.qualified_name)
+            if let Some(place) = disabled.get(entry.qualified_name.as_str())
                 && matches!(entry.status, Status::Active | Status::Hidden)
             {
                 entry.status = Status::Disabled;
@@ -254,21 +252,21 @@ impl Catalog {
         self.switch_off(options, decisions);
         // The sort is stable, so that within a scope the first root wins.
         let is_out = |entry: &CatalogEntry| matches!(entry.status, Status::Invalid | Status::Untrusted);
-        self.entries.sort_by(|one, two| {
-            let key = |entry: &CatalogEntry| (entry.qualified_name.clone(), is_out(entry), rank(entry.scope));
-            key(one).cmp(&key(two))
-        });
-        let mut winners: BTreeMap<String, usize> = BTreeMap::new();
+        let key = |at: &usize| (is_out(&self.entries[*at]), rank(self.entries[*at].scope));
+        let name = |at: &usize| &self.entries[*at].qualified_name;
+        // Entries are large: their places are sorted, and each is moved once.
+        let mut order: Vec<usize> = (0..self.entries.len()).collect();
+        order.sort_by(|one, two| name(one).cmp(name(two)).then_with(|| key(one).cmp(&key(two))));
+        let mut unsorted: Vec<Option<CatalogEntry>> = std::mem::take(&mut self.entries).into_iter().map(Some).collect();
+        self.entries = order.into_iter().filter_map(|at| unsorted[at].take()).collect();
+        // Entries of one name stand together, those that can win before those that cannot.
+        let mut winner = 0;
         for index in 0..self.entries.len() {
-            if is_out(&self.entries[index]) {
-                continue;
+            if self.entries[index].qualified_name != self.entries[winner].qualified_name {
+                winner = index;
             }
-            let name = self.entries[index].qualified_name.clone();
-            match winners.get(&name) {
-                None => {
-                    winners.insert(name, index);
-                }
-                Some(winner) => self.shadow(index, *winner),
+            if index != winner && !is_out(&self.entries[index]) {
+                self.shadow(index, winner);
             }
         }
         self.drop_own_shadows();
@@ -324,11 +322,6 @@ impl Seen {
     }
 }
 
-fn has_manifest(folder: &Path) -> bool {
-    let own = format!("{}{}", read::folder_name(folder), rep_model::uasp::SUFFIX);
-    ["SKILL.md", own.as_str()].iter().any(|file| folder.join(file).is_file())
-}
-
 /// The skills below a root. One that is not there holds none.
 fn below(root: &Path, notes: &mut Vec<String>) -> Vec<Found> {
     if !root.is_dir() {
@@ -339,7 +332,6 @@ fn below(root: &Path, notes: &mut Vec<String>) -> Vec<Found> {
         Ok(left_out) => notes.extend(left_out),
         Err(error) => notes.push(error.to_string()),
     }
-    found.retain(|skill| skill.is_lone_file || has_manifest(&skill.path));
     found.sort();
     found
 }
@@ -370,31 +362,73 @@ const LOADING: [(&str, Level); 22] = [
     ("yaml-value-unquoted", Level::Warning),
 ];
 
-fn loading_options() -> &'static CheckOptions {
-    static OPTIONS: OnceLock<CheckOptions> = OnceLock::new();
-    OPTIONS.get_or_init(|| CheckOptions {
-        profiles: vec![Profile::AgentSkills, Profile::Uasp],
-        select: LOADING.iter().map(|(rule, _)| (*rule).to_owned()).collect(),
-        levels: LOADING.iter().map(|(rule, level)| ((*rule).to_owned(), Some(*level))).collect(),
-        ..CheckOptions::default()
+fn loading_rules() -> &'static Rulebook {
+    static RULES: OnceLock<Rulebook> = OnceLock::new();
+    RULES.get_or_init(|| {
+        Rulebook::new(CheckOptions {
+            profiles: vec![Profile::AgentSkills, Profile::Uasp],
+            select: LOADING.iter().map(|(rule, _)| (*rule).to_owned()).collect(),
+            levels: LOADING.iter().map(|(rule, level)| ((*rule).to_owned(), Some(*level))).collect(),
+            ..CheckOptions::default()
+        })
     })
 }
 
-/// Loads one skill as far as its frontmatter, or its UASP file, goes.
-pub(crate) fn load(found: &Found, scope: Scope, package: Option<&str>) -> CatalogEntry {
+/// Fewer skills than this are loaded before anybody notices, and a second thread would only cost more.
+const PARALLEL_MIN: usize = 4096;
+
+/// Loads what was found below a root, in the order it was found in, and lets `then` look at each. What turns out to be no skill is
+/// left out: a folder without skills is an empty library here, not a faulty skill.
+fn load_all(found: &[Found], root: &Root, then: impl Fn(&mut CatalogEntry) + Sync) -> Vec<CatalogEntry> {
+    let real_root = std::fs::canonicalize(&root.path).ok();
+    let one = |found: &Found| {
+        let mut entry = load(found, root, real_root.as_deref())?;
+        then(&mut entry);
+        Some(entry)
+    };
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    if found.len() < PARALLEL_MIN || workers == 1 {
+        return found.iter().filter_map(one).collect();
+    }
+    std::thread::scope(|scope| {
+        let part = |part: &[Found]| part.iter().filter_map(one).collect::<Vec<CatalogEntry>>();
+        let parts = found.chunks(found.len().div_ceil(workers));
+        let handles: Vec<_> = parts.map(|found| scope.spawn(move || part(found))).collect();
+        let joined = handles.into_iter().map(|handle| match handle.join() {
+            Ok(entries) => entries,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        joined.flatten().collect()
+    })
+}
+
+/// The folder of a skill, resolved. Below a root without links this is the root's real path and the rest, so that the system is not
+/// asked about every part of every path.
+fn real_folder(found: &Found, folder: &Path, root: &Root, real_root: Option<&Path>) -> PathBuf {
+    let below = real_root.filter(|_| !found.is_linked).zip(folder.strip_prefix(&root.path).ok());
+    match below {
+        Some((real, rest)) if !rest.as_os_str().is_empty() => real.join(rest),
+        Some((real, _)) => real.to_owned(),
+        None => std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned()),
+    }
+}
+
+/// Loads one skill as far as its frontmatter, or its UASP file, goes; `None` where there is neither.
+pub(crate) fn load(found: &Found, root: &Root, real_root: Option<&Path>) -> Option<CatalogEntry> {
     let folder = if found.is_lone_file { found.path.parent().unwrap_or(Path::new(".")) } else { &found.path };
-    let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
-    let own = format!("{}{}", read::folder_name(&found.path), rep_model::uasp::SUFFIX);
     let (tree, file) = if found.is_lone_file {
         let file = found.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         (read::lone_file(&found.path, &found.shown), file)
-    } else if found.path.join("SKILL.md").is_file() {
-        (head::tree(&found.path, &found.shown, "SKILL.md"), "SKILL.md".to_owned())
+    } else if let Some(tree) = head::tree(&found.path, &found.shown, "SKILL.md") {
+        (tree, "SKILL.md".to_owned())
     } else {
-        (uasp_tree(found, &own), own)
+        let own = format!("{}{}", read::folder_name(&found.path), rep_model::uasp::SUFFIX);
+        (uasp_tree(found, &own)?, own)
     };
-    let (skill, faults) = Skill::parse(tree);
-    let findings = rep_check::check(&skill, faults, loading_options()).findings;
+    let (mut skill, faults) = Skill::parse(tree);
+    let findings = loading_rules().findings(&skill, faults);
+    // What the tree held is in the parsed skill; a library of many has no room for it twice.
+    skill.tree.entries.clear();
     let name = skill.name().filter(|name| !name.is_empty()).map_or_else(|| skill.tree.folder.clone(), str::to_owned);
     let name = names::nfkc(&name);
     let description = description(&skill);
@@ -406,11 +440,12 @@ pub(crate) fn load(found: &Found, scope: Scope, package: Option<&str>) -> Catalo
         }
         None => (Status::Active, String::new()),
     };
-    CatalogEntry {
-        qualified_name: package.map_or_else(|| name.clone(), |package| format!("{package}:{name}")),
+    let folder = real_folder(found, folder, root, real_root);
+    Some(CatalogEntry {
+        qualified_name: root.package.as_ref().map_or_else(|| name.clone(), |package| format!("{package}:{name}")),
         name,
         description,
-        scope,
+        scope: root.scope,
         location: folder.join(file),
         folder,
         status,
@@ -420,13 +455,17 @@ pub(crate) fn load(found: &Found, scope: Scope, package: Option<&str>) -> Catalo
         is_user_invocable: is_switch(&skill, "user-invocable", true),
         dependencies: Vec::new(),
         skill,
-    }
+    })
 }
 
-fn uasp_tree(found: &Found, file: &str) -> SkillTree {
-    let mut tree = read::lone_file(&found.path.join(file), &format!("{}/{file}", found.shown));
+fn uasp_tree(found: &Found, file: &str) -> Option<SkillTree> {
+    let path = found.path.join(file);
+    if !path.is_file() {
+        return None;
+    }
+    let mut tree = read::lone_file(&path, &format!("{}/{file}", found.shown));
     tree.is_lone_file = false;
-    tree
+    Some(tree)
 }
 
 /// What the model is told: the description, and a `when_to_use` that is text behind it.

@@ -17,6 +17,8 @@ pub struct Found {
     pub path: PathBuf,
     /// Whether the skill is a lone `*.uasp.yaml`.
     pub is_lone_file: bool,
+    /// Whether a link was followed on the way to it.
+    pub is_linked: bool,
 }
 
 /// The deepest folder that is searched.
@@ -36,10 +38,11 @@ pub fn skills(path: &Path, mut take: impl FnMut(Found)) -> Result<Vec<String>, L
         take(of_file(path, &shown)?);
         return Ok(Vec::new());
     }
-    let mut walk = Walk { root: path, left_out: Vec::new(), followed: BTreeSet::new(), folders: 0, found: 0 };
+    let mut walk =
+        Walk { root: path, real_root: None, left_out: Vec::new(), followed: BTreeSet::new(), folders: 0, found: 0 };
     walk.run(path.to_owned(), &shown, &mut take)?;
     if walk.found == 0 {
-        take(Found { shown, path: path.to_owned(), is_lone_file: false });
+        take(Found { shown, path: path.to_owned(), is_lone_file: false, is_linked: false });
     }
     Ok(walk.left_out)
 }
@@ -48,11 +51,16 @@ pub fn skills(path: &Path, mut take: impl FnMut(Found)) -> Result<Vec<String>, L
 fn of_file(path: &Path, shown: &str) -> Result<Found, LibraryError> {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     if name.ends_with(uasp::SUFFIX) {
-        return Ok(Found { shown: shown.to_owned(), path: path.to_owned(), is_lone_file: true });
+        return Ok(Found { shown: shown.to_owned(), path: path.to_owned(), is_lone_file: true, is_linked: false });
     }
     if name.eq_ignore_ascii_case("skill.md") {
         let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        return Ok(Found { shown: self::shown(folder), path: folder.to_owned(), is_lone_file: false });
+        return Ok(Found {
+            shown: self::shown(folder),
+            path: folder.to_owned(),
+            is_lone_file: false,
+            is_linked: false,
+        });
     }
     let error = std::io::Error::other("it is neither a folder, a SKILL.md nor a `*.uasp.yaml`");
     Err(LibraryError::new("read a skill from", path, error).hinting("give the skill's folder"))
@@ -82,35 +90,52 @@ pub fn nested(found: &Found, tree: &SkillTree) -> Vec<Found> {
             shown: join(if found.shown == "." { "" } else { &found.shown }, folder),
             path: found.path.join(folder),
             is_lone_file: false,
+            is_linked: found.is_linked,
         })
         .collect()
 }
 
 struct Walk<'a> {
     root: &'a Path,
+    /// The root with its links resolved, once a link below it asks.
+    real_root: Option<PathBuf>,
     left_out: Vec<String>,
     followed: BTreeSet<PathBuf>,
     folders: usize,
     found: usize,
 }
 
+/// A folder that is still to be looked at.
+struct Open {
+    path: PathBuf,
+    shown: String,
+    depth: usize,
+    is_linked: bool,
+}
+
 impl Walk<'_> {
     fn run(&mut self, root: PathBuf, shown: &str, take: &mut impl FnMut(Found)) -> Result<(), LibraryError> {
         let first = if shown == "." { String::new() } else { shown.to_owned() };
-        let mut open = vec![(root, first, 0)];
-        while let Some((folder, shown, depth)) = open.pop() {
+        let mut open = vec![Open { path: root, shown: first, depth: 0, is_linked: false }];
+        while let Some(folder) = open.pop() {
             self.folders += 1;
             if self.folders > FOLDERS_MAX {
                 self.left_out.push(format!("searched {FOLDERS_MAX} folders and stopped"));
                 return Ok(());
             }
-            let listing = match fs::read_dir(&folder) {
+            // In a large library nearly every folder is a skill. Asking for its SKILL.md is one call, listing it is five.
+            if folder.depth > 0 && fs::symlink_metadata(folder.path.join("SKILL.md")).is_ok() {
+                self.take(folder, take);
+                continue;
+            }
+            let listing = match fs::read_dir(&folder.path) {
                 Ok(listing) => listing,
-                Err(error) if depth == 0 => return Err(LibraryError::new("read the folder", &folder, error)),
+                Err(error) if folder.depth == 0 => {
+                    return Err(LibraryError::new("read the folder", &folder.path, error));
+                }
                 // Whoever reads it finds out why, and tells.
                 Err(_) => {
-                    self.found += 1;
-                    take(Found { shown, path: folder, is_lone_file: false });
+                    self.take(folder, take);
                     continue;
                 }
             };
@@ -121,56 +146,60 @@ impl Walk<'_> {
                 let name = item.file_name().to_string_lossy().into_owned();
                 let Ok(kind) = item.file_type() else { continue };
                 let is_folder = kind.is_dir() || (kind.is_symlink() && self.is_new_folder(&item.path()));
-                if is_manifest(&name, || folder.join("SKILL.md").is_file()) {
+                if is_manifest(&name, || folder.path.join("SKILL.md").is_file()) {
                     has_manifest = true;
                 } else if name.ends_with(uasp::SUFFIX) && !is_folder {
                     uasp.push(name);
                 } else if is_folder && name != ".git" && name != "node_modules" {
-                    folders.push((name, item.path()));
+                    folders.push((name, item.path(), kind.is_symlink()));
                 }
             }
             // What lies below a skill is the skill's own; `nested` finds skills inside it from the tree that is read anyway.
-            if self.report(&folder, &shown, has_manifest, uasp, take) {
+            let own = folder.path.file_name().map(|name| format!("{}{}", name.to_string_lossy(), uasp::SUFFIX));
+            if has_manifest || own.is_some_and(|own| uasp.contains(&own)) {
+                self.take(folder, take);
                 continue;
             }
+            self.take_lone(&folder, uasp, take);
+            let Open { shown, depth, is_linked, .. } = folder;
             if depth + 1 > DEPTH_MAX && !folders.is_empty() {
                 self.left_out.push(format!("`{shown}` is {DEPTH_MAX} folders deep; nothing below it was searched"));
                 continue;
             }
             folders.sort_unstable_by(|one, two| two.cmp(one));
-            open.extend(folders.into_iter().map(|(name, path)| (path, join(&shown, &name), depth + 1)));
+            open.extend(folders.into_iter().map(|(name, path, is_link)| Open {
+                path,
+                shown: join(&shown, &name),
+                depth: depth + 1,
+                is_linked: is_linked || is_link,
+            }));
         }
         Ok(())
     }
 
-    /// Hands on what a folder holds. Says whether the folder itself is a skill.
-    fn report(
-        &mut self,
-        folder: &Path,
-        shown: &str,
-        has_manifest: bool,
-        uasp: Vec<String>,
-        take: &mut impl FnMut(Found),
-    ) -> bool {
-        let own = folder.file_name().map(|name| format!("{}{}", name.to_string_lossy(), uasp::SUFFIX));
-        let is_skill = has_manifest || own.is_some_and(|own| uasp.contains(&own));
-        if is_skill {
-            self.found += 1;
-            let shown = if shown.is_empty() { "." } else { shown };
-            take(Found { shown: shown.to_owned(), path: folder.to_owned(), is_lone_file: false });
-            return true;
-        }
+    /// Hands on a folder that is a skill, or cannot be listed.
+    fn take(&mut self, folder: Open, take: &mut impl FnMut(Found)) {
+        self.found += 1;
+        let shown = if folder.shown.is_empty() { ".".to_owned() } else { folder.shown };
+        take(Found { shown, path: folder.path, is_lone_file: false, is_linked: folder.is_linked });
+    }
+
+    /// Hands on the UASP files of a folder that is no skill itself.
+    fn take_lone(&mut self, folder: &Open, uasp: Vec<String>, take: &mut impl FnMut(Found)) {
         for name in uasp {
             self.found += 1;
-            take(Found { shown: join(shown, &name), path: folder.join(&name), is_lone_file: true });
+            let (shown, path) = (join(&folder.shown, &name), folder.path.join(&name));
+            take(Found { shown, path, is_lone_file: true, is_linked: folder.is_linked });
         }
-        false
     }
 
     /// Whether a link leads to a folder outside the searched one that has not been followed yet.
     fn is_new_folder(&mut self, link: &Path) -> bool {
-        let (Ok(real), Ok(root)) = (fs::canonicalize(link), fs::canonicalize(self.root)) else { return false };
-        let is_elsewhere = !real.starts_with(&root) && !root.starts_with(&real);
+        if self.real_root.is_none() {
+            self.real_root = fs::canonicalize(self.root).ok();
+        }
+        let (Ok(real), Some(root)) = (fs::canonicalize(link), &self.real_root) else { return false };
+        let is_elsewhere = !real.starts_with(root) && !root.starts_with(&real);
         is_elsewhere && real.is_dir() && self.followed.insert(real)
     }
 }

@@ -14,37 +14,60 @@ const CHUNK_BYTES: usize = 4096;
 /// The longest frontmatter that is read.
 const HEAD_BYTES_MAX: usize = 1024 * 1024;
 
-/// Reads a skill folder's frontmatter into a tree that holds nothing else.
-pub(crate) fn tree(folder: &Path, shown: &str, file: &str) -> SkillTree {
-    let mut tree = SkillTree { shown: shown.to_owned(), folder: read::folder_name(folder), ..SkillTree::default() };
-    let content = match bytes(&folder.join(file)) {
-        Ok(bytes) => Content::Bytes(bytes),
+/// Reads a skill folder's frontmatter into a tree that holds nothing else; `None` where the file is none.
+pub(crate) fn tree(folder: &Path, shown: &str, file: &str) -> Option<SkillTree> {
+    let path = folder.join(file);
+    let content = match bytes(&path) {
+        Ok(bytes) => Content::Bytes(bytes?),
+        // The system is asked what it is only where opening it did not tell.
+        Err(_) if !path.is_file() => return None,
         Err(error) => Content::Unreadable(crate::error::words(&error)),
     };
+    let mut tree = SkillTree { shown: shown.to_owned(), folder: read::folder_name(folder), ..SkillTree::default() };
     tree.entries.insert(file.to_owned(), Entry::File { size_bytes: 0, is_executable: false, content });
-    tree
+    Some(tree)
 }
 
-/// The bytes up to and with the closing fence; the first chunk where there is no frontmatter.
-fn bytes(path: &Path) -> io::Result<Vec<u8>> {
+/// The bytes up to and with the closing fence; the first chunk where there is no frontmatter; `None` where it is no regular
+/// file.
+fn bytes(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let flags = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or(0);
     let mut file = File::options().read(true).custom_flags(flags).open(path)?;
     if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is no regular file"));
+        return Ok(None);
     }
+    let mut chunk = [0; CHUNK_BYTES];
     let mut bytes = Vec::new();
     loop {
-        let before = bytes.len();
-        file.by_ref().take(CHUNK_BYTES as u64).read_to_end(&mut bytes)?;
-        let is_end = bytes.len() - before < CHUNK_BYTES;
-        if let Some(length) = head_length(&bytes, is_end) {
-            bytes.truncate(length);
-            return Ok(bytes);
+        let (read, is_end) = fill(&mut file, &mut chunk)?;
+        let whole = if bytes.is_empty() {
+            &chunk[..read]
+        } else {
+            bytes.extend_from_slice(&chunk[..read]);
+            &bytes
+        };
+        let length = head_length(whole, is_end);
+        if let Some(length) = length.or((is_end || whole.len() >= HEAD_BYTES_MAX).then_some(whole.len())) {
+            return Ok(Some(whole[..length].to_vec()));
         }
-        if is_end || bytes.len() >= HEAD_BYTES_MAX {
-            return Ok(bytes);
+        if bytes.is_empty() {
+            bytes.extend_from_slice(&chunk[..read]);
         }
     }
+}
+
+/// Reads until the chunk is full or the file ends. Says how much was read, and whether the file ended.
+fn fill(file: &mut File, chunk: &mut [u8]) -> io::Result<(usize, bool)> {
+    let mut filled = 0;
+    while filled < chunk.len() {
+        match file.read(&mut chunk[filled..]) {
+            Ok(0) => return Ok((filled, true)),
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok((filled, false))
 }
 
 /// How many of the bytes are frontmatter with its fences; `None` where more must be read to tell.

@@ -299,8 +299,7 @@ pub(crate) fn discover(view: &View, options: &Options, decisions: &Decisions) ->
         for found in walk::skills(&root.path, &view.host.walk.value, &mut catalog.notes) {
             // A skill that two folders lead to is one skill.
             let is_first = std::fs::metadata(&found.path).map_or(true, |data| seen.insert((data.dev(), data.ino())));
-            if is_first {
-                let mut entry = reading::entry(&found, root, view.host);
+            if is_first && let Some(mut entry) = reading::entry(&found, root, view.host) {
                 if root.is_in_project {
                     hold_back(&mut entry, view, options, decisions);
                 }

@@ -144,7 +144,9 @@ impl Decisions {
 
     /// Whether a skill folder inside a project is trusted. One without a digest cannot be.
     pub fn of(&self, project: &Path, skill: &Path, digest: impl FnOnce() -> Option<String>) -> Trust {
-        let Some(skills) = self.trusted.get(&real(project)) else { return Trust::Never };
+        // Paths are resolved only where there is something to compare them with.
+        let skills = if self.trusted.is_empty() { None } else { self.trusted.get(&real(project)) };
+        let Some(skills) = skills else { return Trust::Never };
         match skills.get(&inside(project, skill)) {
             Some(known) if digest().as_ref() == Some(known) => Trust::Trusted,
             _ => Trust::Changed,
@@ -172,16 +174,17 @@ impl Decisions {
         is_changed
     }
 
-    /// Whether a skill is switched off in a project or everywhere, and where.
-    pub fn disabled(&self, project: Option<&Path>, name: &str) -> Option<&'static str> {
-        let has = |key: &str| self.disabled.get(key).is_some_and(|names| names.iter().any(|known| known == name));
-        if project.is_some_and(|project| has(&real(project))) {
-            Some("in this project")
-        } else if has("*") {
-            Some("for this user")
-        } else {
-            None
+    /// The skills that are switched off in a project or everywhere, by name, and where.
+    pub fn disabled(&self, project: Option<&Path>) -> BTreeMap<&str, &'static str> {
+        let named = |key: &str, place| {
+            let names = self.disabled.get(key).into_iter().flatten();
+            names.map(move |name| (name.as_str(), place)).collect::<BTreeMap<_, _>>()
+        };
+        let mut names = named("*", "for this user");
+        if let Some(project) = project.filter(|_| !self.disabled.is_empty()) {
+            names.extend(named(&real(project), "in this project"));
         }
+        names
     }
 }
 

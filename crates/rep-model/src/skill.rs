@@ -272,7 +272,10 @@ fn byte_faults(text: &str, file: &str, faults: &mut Vec<Fault>) {
             Fault::new("byte-order-mark", file, Span::new(0, 3), message, "save the file as UTF-8 without a mark");
         faults.push(fault.with_edit(Span::new(0, 3), ""));
     }
-    if let Some(at) = text.find('\0') {
+    // Nearly no text has either, and one pass that never stops is quicker than two searches.
+    let seen = text.bytes().fold(0, |seen, byte| seen | u8::from(byte == 0) | (u8::from(byte == b'\r') << 1));
+    let (has_nul, has_return) = (seen & 1 != 0, seen & 2 != 0);
+    if has_nul && let Some(at) = text.find('\0') {
         let message = "the file holds a NUL byte".to_owned();
         faults.push(Fault::new(
             "nul-byte",
@@ -282,10 +285,7 @@ fn byte_faults(text: &str, file: &str, faults: &mut Vec<Fault>) {
             "remove it; is this really a text file?",
         ));
     }
-    // One byte is found much faster than two.
-    if text.contains('\r')
-        && let Some(at) = text.find("\r\n")
-    {
+    if has_return && let Some(at) = text.find("\r\n") {
         let message = "lines end with CR LF".to_owned();
         let fault = Fault::new("line-ends-crlf", file, Span::new(at, at + 2), message, "let lines end with LF alone");
         faults.push(fault.with_edit(Span::new(0, text.len()), text.replace("\r\n", "\n")));

@@ -43,6 +43,9 @@ pub struct Position {
     pub column: usize,
 }
 
+/// How far from the beginning lines are counted anew each time.
+const NEAR_BYTES: usize = 1024;
+
 /// The text of one file, as it was read.
 #[derive(Clone, Debug, Default)]
 pub struct Source {
@@ -81,12 +84,24 @@ impl Source {
         while !self.text.is_char_boundary(offset) {
             offset -= 1;
         }
+        let (line, line_start) = self.line(offset);
+        Position { line, column: self.text[line_start..offset].chars().count() + 1 }
+    }
+
+    /// The number of the line that holds `offset`, and where it starts.
+    fn line(&self, offset: usize) -> (usize, usize) {
+        // Most places are in the frontmatter: to count the lines before one is less work than to find all lines of the file.
+        if offset <= NEAR_BYTES && self.lines.get().is_none() {
+            let before = &self.text[..offset];
+            let newlines = before.matches('\n').count();
+            let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+            return (newlines + 1, start);
+        }
         let lines = self.lines.get_or_init(|| {
             [0].into_iter().chain(self.text.match_indices('\n').map(|(newline, _)| newline + 1)).collect()
         });
         let line = lines.partition_point(|start| *start <= offset);
-        let line_start = lines[line - 1];
-        Position { line, column: self.text[line_start..offset].chars().count() + 1 }
+        (line, lines[line - 1])
     }
 
     /// The line that holds `offset`, without its line end, and the offset at which it starts.
@@ -112,5 +127,14 @@ mod tests {
         assert_eq!(source.position(10), Position { line: 2, column: 3 });
         assert_eq!(source.line_at(5), (4, "é😀x"));
         assert_eq!(source.position(999).line, 3);
+    }
+
+    #[test]
+    fn near_and_far_places_are_counted_alike() {
+        let source = Source::new("one\n\ntwo ü\n".repeat(200));
+        let near: Vec<Position> = (0..NEAR_BYTES).map(|offset| source.position(offset)).collect();
+        assert_eq!(source.position(source.text().len()).line, 601);
+        let far: Vec<Position> = (0..NEAR_BYTES).map(|offset| source.position(offset)).collect();
+        assert_eq!(near, far, "once all lines are known, they are looked up");
     }
 }

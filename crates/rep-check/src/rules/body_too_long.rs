@@ -25,7 +25,9 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     if text.len() <= LINES_MAX {
         return;
     }
-    let lines = text.lines().count();
+    // Every byte is looked at alike, which compilers make quick; going from line to line is not.
+    let newlines = text.bytes().fold(0_usize, |count, byte| count + usize::from(byte == b'\n'));
+    let lines = newlines + usize::from(!text.ends_with('\n'));
     if lines > LINES_MAX {
         let first_over = text.split_inclusive('\n').take(LINES_MAX).map(str::len).sum();
         findings

@@ -12,9 +12,9 @@ use crate::roots::Root;
 /// The rules whose findings say that there is nothing to read, for any host.
 const UNREADABLE: [&str; 4] = ["file-too-large", "file-unreadable", "skill-md-not-a-file", "yaml-too-complex"];
 
-/// One skill as the host sees it.
-pub(super) fn entry(found: &Found, root: &Root, host: &Host) -> CatalogEntry {
-    let mut entry = catalog::load(found, root.scope, None);
+/// One skill as the host sees it; `None` where there is nothing to see.
+pub(super) fn entry(found: &Found, root: &Root, host: &Host) -> Option<CatalogEntry> {
+    let mut entry = catalog::load(found, root, None)?;
     let folder = read::folder_name(&found.path);
     let outcome = blocked(&entry, found, host).map_or_else(|| seen(&entry, &folder, host), Err);
     (entry.status, entry.reason) = (Status::Active, String::new());
@@ -39,7 +39,7 @@ pub(super) fn entry(found: &Found, root: &Root, host: &Host) -> CatalogEntry {
     }
     let name = &entry.name;
     entry.qualified_name = root.package.as_ref().map_or_else(|| name.clone(), |package| format!("{package}:{name}"));
-    entry
+    Some(entry)
 }
 
 /// What of the file keeps the host from reading it.

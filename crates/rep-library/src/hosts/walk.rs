@@ -28,7 +28,12 @@ pub(super) fn skills(root: &Path, walk: &Walk, notes: &mut Vec<String>) -> Vec<F
         }
         let is_skill = (depth > 0 || walk.takes_root) && folder.join("SKILL.md").is_file();
         if is_skill {
-            found.push(Found { shown: find::shown(&folder), path: folder.clone(), is_lone_file: false });
+            found.push(Found {
+                shown: find::shown(&folder),
+                path: folder.clone(),
+                is_lone_file: false,
+                is_linked: true,
+            });
         }
         if depth >= walk.depth_max || (is_skill && !walk.enters_skills) {
             continue;

@@ -77,8 +77,10 @@ impl Neighbours {
 impl Ranking {
     pub(super) fn new(vocabulary: Vocabulary, documents: Vec<Document>) -> Ranking {
         let norms = norms(&documents);
-        let mut flat: Vec<(u32, u32, f32)> = Vec::new();
-        let mut starts = vec![0_usize; vocabulary.terms.len() + 1];
+        // Uses are counted before they are kept, so that each is written once, to where it stays.
+        let starts = starts(&documents, vocabulary.terms.len());
+        let mut ends = starts.clone();
+        let mut uses = vec![(0, 0.0); starts.last().copied().unwrap_or(0)];
         let mut sums = vec![0.0_f32; vocabulary.terms.len()];
         let mut seen = Vec::new();
         for (number, document) in (0_u32..).zip(&documents) {
@@ -94,20 +96,10 @@ impl Ranking {
                 }
             }
             for word in seen.drain(..) {
-                let sum = std::mem::take(&mut sums[word as usize]);
-                starts[word as usize + 1] += 1;
-                flat.push((word, number, sum));
+                let end = &mut ends[word as usize];
+                uses[*end] = (number, std::mem::take(&mut sums[word as usize]));
+                *end += 1;
             }
-        }
-        for term in 1..starts.len() {
-            starts[term] += starts[term - 1];
-        }
-        let mut ends = starts.clone();
-        let mut uses = vec![(0, 0.0); flat.len()];
-        for (word, number, sum) in flat {
-            let end = &mut ends[word as usize];
-            uses[*end] = (number, sum);
-            *end += 1;
         }
         let near = Near::new(vocabulary.terms.iter().map(|term| &**term));
         Ranking { vocabulary, documents, norms, starts, uses, near }
@@ -313,6 +305,25 @@ fn shares(points: f64, fields: [f32; 5]) -> impl Iterator<Item = (Field, f64)> {
 /// What a sum of weighted uses counts: nothing at none, ever less for more.
 fn saturated(sum: f32, saturation: f32) -> f64 {
     f64::from(sum * (saturation + 1.0) / (sum + saturation))
+}
+
+/// Where the uses of each word start, if they stand one word after the other; one more than there are words.
+fn starts(documents: &[Document], terms: usize) -> Vec<usize> {
+    let mut starts = vec![0_usize; terms + 1];
+    let mut last = vec![u32::MAX; terms];
+    for (number, document) in (0_u32..).zip(documents) {
+        for word in &document.words {
+            let word = *word as usize;
+            if last[word] != number {
+                last[word] = number;
+                starts[word + 1] += 1;
+            }
+        }
+    }
+    for term in 1..starts.len() {
+        starts[term] += starts[term - 1];
+    }
+    starts
 }
 
 /// For each document and field, what one use counts there: less in a field that is longer than usual.

@@ -32,6 +32,11 @@ const OTHERS_MAX: usize = 20_000;
 /// How far a file system's clock may lag: one tick of the slowest kernel, and some.
 const TICK_NS: i128 = 20_000_000;
 
+/// How the names of files begin that are being written.
+const UNFINISHED: &str = "search.idx.";
+/// After how many seconds such a file belongs to nobody.
+const STALE_S: i64 = 3600;
+
 /// What an index file holds.
 #[derive(Debug, Default)]
 pub(super) struct Held {
@@ -153,8 +158,9 @@ impl Writer {
     pub(super) fn begin(file: &Path) -> io::Result<Writer> {
         let folder = file.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
-        let temporary = tempfile::NamedTempFile::new_in(folder)?;
+        let temporary = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(folder)?;
         let metadata = temporary.as_file().metadata()?;
+        sweep(folder, &metadata);
         Ok(Writer { file: file.to_owned(), began_ns: changed_ns(&metadata), temporary })
     }
 
@@ -184,6 +190,18 @@ impl Writer {
         self.temporary.as_file().sync_all()?;
         self.temporary.persist(&self.file).map_err(|error| error.error)?;
         Ok(())
+    }
+}
+
+/// Removes what a process left behind that was killed while it wrote. Nobody writes an index for an hour.
+fn sweep(folder: &Path, now: &fs::Metadata) {
+    for item in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_ours = item.file_name().to_string_lossy().starts_with(UNFINISHED);
+        let is_stale = |metadata: fs::Metadata| metadata.is_file() && metadata.mtime() < now.mtime() - STALE_S;
+        if is_ours && item.metadata().is_ok_and(is_stale) {
+            // Somebody else may have swept it; if it stays, it only takes room.
+            let _ = fs::remove_file(item.path());
+        }
     }
 }
 

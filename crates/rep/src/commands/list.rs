@@ -81,10 +81,24 @@ pub(super) fn status_style(status: Status) -> Style {
     }
 }
 
+/// The most characters of a description in a listing.
+const SHORT_MAX: usize = 80;
+
 pub(super) fn shortened(text: &str) -> String {
-    let flat: Vec<&str> = text.split_whitespace().collect();
-    let flat = flat.join(" ");
-    if flat.chars().count() <= 80 { flat } else { format!("{}…", flat.chars().take(79).collect::<String>()) }
+    let (mut flat, mut length) = (String::new(), 0);
+    for word in text.split_whitespace() {
+        if length > 0 {
+            flat.push(' ');
+            length += 1;
+        }
+        flat.push_str(word);
+        length += word.chars().count();
+        // What follows would be cut off again.
+        if length > SHORT_MAX {
+            return format!("{}…", flat.chars().take(SHORT_MAX - 1).collect::<String>());
+        }
+    }
+    flat
 }
 
 /// What is known of a host, with where it comes from.
@@ -123,4 +137,19 @@ pub(super) fn dependencies(catalog: &Catalog, entry: &CatalogEntry) -> Vec<Value
         json!({ "id": dependency.id, "status": dependency.state.name(), "location": location })
     };
     entry.dependencies.iter().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descriptions_are_cut_at_eighty_characters_on_one_line() {
+        assert_eq!(shortened("  a\n b\tc "), "a b c");
+        assert_eq!(shortened(""), "");
+        let fits = format!("{} {}", "x".repeat(39), "é".repeat(40));
+        assert_eq!(shortened(&fits), fits);
+        assert_eq!(shortened(&format!("{fits}y")), format!("{}…", fits.chars().take(79).collect::<String>()));
+        assert_eq!(shortened(&format!("{fits} y")), format!("{}…", fits.chars().take(79).collect::<String>()));
+    }
 }

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use rep_check::{Options, Report, SkillReport};
+use rep_check::{Options, Report, Rulebook, SkillReport};
 use rep_model::{Fault, Skill, SkillTree};
 
 use crate::exit::Failure;
@@ -17,7 +17,8 @@ use rep_library::read::{self, Extent};
 /// Checks every skill below the paths.
 pub(super) fn check(paths: &[PathBuf], options: &Options, output: &mut Output) -> Result<Report, Failure> {
     let bar = progress(output);
-    let judged = on_all_cores(paths, &bar, |found| judge(found, options), output)?;
+    let rulebook = Rulebook::new(options.clone());
+    let judged = on_all_cores(paths, &bar, |found| judge(found, &rulebook), output)?;
     bar.finish_and_clear();
     let mut reports: Vec<(Found, SkillReport)> = judged.into_iter().flatten().collect();
     reports.sort_by(|(one, _), (two, _)| one.cmp(two));
@@ -34,13 +35,13 @@ pub(super) fn check(paths: &[PathBuf], options: &Options, output: &mut Output) -
 }
 
 /// Judges a skill, and the skills inside it.
-fn judge(found: &Found, options: &Options) -> Vec<(Found, SkillReport)> {
+fn judge(found: &Found, rulebook: &Rulebook) -> Vec<(Found, SkillReport)> {
     let (skill, faults) = parse(found);
     let inside = find::nested(found, &skill.tree);
-    let mut reports = vec![(found.clone(), rep_check::check(&skill, faults, options))];
+    let mut reports = vec![(found.clone(), rulebook.check(&skill, faults))];
     for found in inside {
         let (skill, faults) = parse(&found);
-        reports.push((found, rep_check::check(&skill, faults, options)));
+        reports.push((found, rulebook.check(&skill, faults)));
     }
     reports
 }
