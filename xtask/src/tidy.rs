@@ -8,6 +8,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("rep-model", &[]),
     ("rep-check", &["rep-model", "rep-fixture"]),
     ("rep-library", &["rep-model", "rep-check", "rep-fixture"]),
+    ("rep-uasp", &["rep-model", "rep-check"]),
     ("rep-fixture", &[]),
     ("rep", &["rep-model", "rep-check", "rep-library", "rep-fixture"]),
     ("xtask", &["rep-check"]),
