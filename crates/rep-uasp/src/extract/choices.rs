@@ -150,9 +150,13 @@ pub(super) fn of_item(block: &Block, place: Place) -> Option<Decision> {
     let has_gap = rest.trim_start().starts_with(['-', '—', '–', ':', '→']) || name.trim_end().ends_with(':');
     let rest = tidy(rest.trim_start_matches([' ', '-', '—', '–', ':', '→']));
     let words = Words::of(name);
-    let is_name = words.len() <= 6 && !clauses::is_condition(&words, 0) && !words.is_imperative(0);
+    // `State Diagrams` is a name, `State the facts` is not.
+    let is_title =
+        words.len() >= 2 && words.list.iter().all(|word| name[word.at.clone()].starts_with(char::is_uppercase));
+    let is_name = words.len() <= 6 && !clauses::is_condition(&words, 0) && (is_title || !words.is_imperative(0));
     let rest_words = Words::of(&rest);
-    let told = clauses::is_action(&rest_words, 0);
+    // `State machines, lifecycle states` lists nouns.
+    let told = clauses::is_action(&rest_words, 0) && !rest_words.before(2).contains(',');
     if !has_gap || !is_name || rest.is_empty() || rest.len() > 200 {
         return None;
     }

@@ -183,7 +183,8 @@ pub(super) fn clauses(words: &Words<'_>, range: Range<usize>) -> Vec<Range<usize
 
 fn starts_clause(words: &Words<'_>, index: usize) -> bool {
     let between = words.before(index);
-    if between.contains('(') {
+    // A last word alone is no clause: `Evidence before claims, always`.
+    if between.contains('(') || index + 1 == words.len() {
         return false;
     }
     let head = head(words, index..words.len());

@@ -374,12 +374,12 @@ fn group_of(program: &str, calls: &[&Invocation]) -> Group {
     };
     let first_words: BTreeSet<&str> =
         calls.iter().filter_map(|call| call.rest.first()).map(String::as_str).filter(|word| is_literal(word)).collect();
-    let mut children: BTreeMap<(String, String), BTreeSet<&str>> = BTreeMap::new();
+    let mut children: Children<'_> = BTreeMap::new();
     for call in calls {
-        if let [first, second, ..] = call.rest.as_slice()
-            && is_literal(second)
-        {
-            children.entry((String::new(), first.clone())).or_default().insert(second);
+        for length in 1..=2 {
+            if let Some(child) = call.rest.get(length).filter(|word| is_literal(word)) {
+                children.entry(&call.rest[..length]).or_default().insert(child);
+            }
         }
     }
     let mut group = Group { program: program.to_owned(), commands: Vec::new(), globals: Vec::new() };
@@ -398,6 +398,9 @@ fn group_of(program: &str, calls: &[&Invocation]) -> Group {
     }
     group
 }
+
+/// Which words were seen behind which.
+type Children<'a> = BTreeMap<&'a [String], BTreeSet<&'a str>>;
 
 /// Takes the flags off that stand before the subcommand. Returns whether a command is left.
 fn take_globals(call: &mut Invocation, first_words: &BTreeSet<&str>, globals: &mut Vec<(usize, Flag)>) -> bool {
@@ -445,7 +448,7 @@ fn subcommands(
     program: &str,
     rest: &[String],
     is_literal: &impl Fn(&str) -> bool,
-    children: &BTreeMap<(String, String), BTreeSet<&str>>,
+    children: &Children<'_>,
 ) -> Vec<String> {
     let mut path: Vec<String> = Vec::new();
     let depth = programs::known_depth(program).filter(|_| !program.contains(' '));
@@ -461,8 +464,12 @@ fn subcommands(
             _ if depth.is_some() => true,
             0 => true,
             1 => {
-                let siblings = children.get(&(String::new(), rest[0].clone())).map_or(0, BTreeSet::len);
-                !programs::is_value(word) && (programs::is_command_verb(word) || siblings >= 2)
+                let siblings = children.get(&rest[..1]).map_or(0, BTreeSet::len);
+                let leads_on = children
+                    .get(&rest[..2])
+                    .is_some_and(|below| below.iter().any(|word| programs::is_command_verb(word)));
+                let is_named = programs::is_command_verb(word) || siblings >= 2 || leads_on;
+                is_named && (!programs::is_value(word) || siblings >= 4)
             }
             _ => programs::is_command_verb(word),
         };

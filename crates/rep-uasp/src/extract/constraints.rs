@@ -251,7 +251,8 @@ pub(super) fn unmarked(words: &Words<'_>, range: Range<usize>, place: Place, is_
         start += 1;
     }
     let end = clauses::reason_start(words, start..range.end);
-    if start >= end || words.text.trim_end().ends_with(':') {
+    let leads_in = words.text.trim_end().ends_with(':') && !words.has(start..end, &["only"]);
+    if start >= end || leads_in || shows_code(words) {
         return None;
     }
     if !words.is_imperative(start) || words.at(start) == "let" || POINTERS.contains(&words.at(start)) {
@@ -267,6 +268,12 @@ pub(super) fn unmarked(words: &Words<'_>, range: Range<usize>, place: Place, is_
         return None;
     }
     Rule::of(Sort::Always, words.slice(start..end))
+}
+
+/// `Read from stdin: \`x -\`` shows how, and asks for nothing.
+fn shows_code(words: &Words<'_>) -> bool {
+    let last = words.len() - 1;
+    words.list[last].form == Form::Code && words.before(last).starts_with(':')
 }
 
 fn is_bounded(words: &Words<'_>, range: Range<usize>) -> bool {

@@ -42,7 +42,8 @@ fn parallel_lists(blocks: &[Block]) -> BTreeMap<usize, usize> {
     for block in blocks.iter().filter(|block| block.is_item()) {
         let words = Words::of(block.prose.text.get(..block.prose.text.len().min(300)).unwrap_or_default());
         let cases = ["for", "when", "to", "if"];
-        if words.at(0) == "use" && words.has(2..words.len().min(12), &cases) {
+        let separator = (1..words.len().min(12)).find(|index| clauses::is_separator(words.before(*index)));
+        if words.at(0) == "use" && words.has(2..separator.unwrap_or(words.len().min(12)), &cases) {
             *lists.entry(block.list).or_insert(0) += 1;
         }
     }
@@ -172,7 +173,7 @@ impl Reader<'_> {
             let rule = constraints::marked(words, clause.clone());
             has_marker |= rule.is_some();
             if rule.is_none() || words.has(clause.clone(), &["either"]) {
-                made.extend(decisions::trailing(words, clause, at.is_parallel));
+                made.extend(decisions::trailing(words, clause, at.is_parallel && at.is_first));
             }
             self.add_rule(rule, None, at.line);
         }

@@ -135,15 +135,6 @@ const EXAMPLES: &[&str] = &[
     "examples",
     "sample",
     "samples",
-    "before",
-    "after",
-    "bad",
-    "good",
-    "wrong",
-    "correct",
-    "incorrect",
-    "input",
-    "output",
     "scenario",
     "sample output",
     "example output",
@@ -156,6 +147,9 @@ const EXAMPLES: &[&str] = &[
     "transcript",
     "incident",
 ];
+
+/// Headings that show something by themselves, but open an ordinary one when more words follow.
+const LABELS: &[&str] = &["before", "after", "bad", "good", "wrong", "correct", "incorrect", "input", "output"];
 
 const CHOICES: &[&str] = &[
     "choose",
@@ -349,10 +343,14 @@ pub(super) fn read(text: &str) -> Place {
     let starts = |phrases: &[&str]| words.any(0, phrases).is_some();
     let is_trigger = has(TRIGGERS);
     let is_mistake = !is_trigger && has(MISTAKES);
-    let is_forbidden = !is_trigger && !is_mistake && has(FORBIDDEN);
+    // `If you don't have one` forbids nothing.
+    let is_conditional = words.has(0..words.len(), &["if", "when", "unless", "you"]);
+    let is_forbidden = !is_trigger && !is_mistake && !is_conditional && has(FORBIDDEN);
     Place {
         has_rules: !is_trigger && has(RULES) && !is_forbidden && !is_mistake,
-        is_example: starts(EXAMPLES) || has(&["examples", "rationalization", "rationalizations", "excuses"]),
+        is_example: starts(EXAMPLES)
+            || words.len() == 1 && starts(LABELS)
+            || has(&["examples", "rationalization", "rationalizations", "excuses"]),
         is_forbidden,
         is_mistake,
         is_spoken: false,
@@ -369,6 +367,7 @@ fn lead_in(text: &str) -> Place {
     // A long sentence that merely holds such a word says nothing about the list behind it.
     let mut place = if words.len() <= 9 { read(text) } else { Place::default() };
     let speech = ["tell", "say", "reply", "respond", "answer", "ask", "inform", "message", "output", "print", "show"];
+    place.is_forbidden &= words.any(super::clauses::body_start(&words), FORBIDDEN).is_some() || words.len() <= 4;
     place.is_spoken = words.has(0..words.len().min(4), &speech);
     place.is_example |= words.has(0..words.len(), &["example", "e.g", "examples", "instance", "looks", "sample"]);
     place

@@ -170,6 +170,10 @@ pub(super) fn call(words: &[String]) -> Call {
             value = next.map(str::to_owned);
             index += 1;
         }
+        if is_bundle(&name) {
+            index += 1;
+            continue;
+        }
         call.flags.push(Flag { name, value, is_required: !is_optional, ..Flag::default() });
         index += 1;
     }
@@ -199,6 +203,15 @@ fn takes_value(flag: &str, next: &str) -> bool {
         return is_shaped && next.starts_with('<') && !is_bundle;
     }
     true
+}
+
+/// Whether a word is several short flags at once, as everyday tools take them: `-fsSL`, `-xzf`.
+fn is_bundle(name: &str) -> bool {
+    let letters = name.trim_start_matches('-');
+    let is_short = !name.starts_with("--") && (2..=5).contains(&letters.len());
+    is_short
+        && (letters.contains(|letter: char| letter.is_ascii_uppercase())
+            || matches!(letters, "rf" | "xzf" | "czf" | "it" | "la" | "al" | "rn" | "euo" | "ef" | "aux"))
 }
 
 /// The type of a value, by the name it has and by what it looks like.

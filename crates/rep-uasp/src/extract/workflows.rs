@@ -205,7 +205,8 @@ fn is_deed(prose: &Prose) -> bool {
         super::clauses::is_action(&words, index)
             || matches!(words.at(index), "if" | "when" | "once" | "after" | "before" | "optionally")
     };
-    is_told(head) || is_told(start) || is_gerund(words.at(0))
+    let runs = prose.codes_in(0..prose.text.len().min(400)).any(looks_like_command);
+    runs || is_told(head) || is_told(start) || is_gerund(words.at(0))
 }
 
 /// A list item as a step: a command where it has one, else its first sentence; the rest is the note.
