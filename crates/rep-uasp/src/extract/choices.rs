@@ -157,7 +157,8 @@ pub(super) fn of_item(block: &Block, place: Place) -> Option<Decision> {
     let rest_words = Words::of(&rest);
     // `State machines, lifecycle states` lists nouns.
     let told = clauses::is_action(&rest_words, 0) && !rest_words.before(2).contains(',');
-    if !has_gap || !is_name || rest.is_empty() || rest.len() > 200 {
+    let is_each = matches!(rest_words.at(0), "each" | "every") || rest_words.is(0, "for each");
+    if is_each || !has_gap || !is_name || rest.is_empty() || rest.len() > 200 {
         return None;
     }
     // `Small change: edit in place` names the case first, `Flowcharts: processes` the choice.
@@ -173,7 +174,10 @@ pub(super) fn of_arrow(block: &Block, place: Place) -> Option<Decision> {
     let condition = Words::of(when);
     let action = Words::of(then);
     let is_said = clauses::is_condition(&condition, 0) && condition.at(0) != "to";
-    if place.is_example || !(is_said || (place.is_choice || place.is_trouble) && condition.len() <= 12) {
+    if condition.is_imperative(0)
+        || place.is_example
+        || !(is_said || (place.is_choice || place.is_trouble) && condition.len() <= 12)
+    {
         return None;
     }
     if !is_said && !clauses::is_action(&action, 0) && !action.text.starts_with('`') {

@@ -130,8 +130,16 @@ pub(super) fn conditional(words: &Words<'_>, from: usize) -> Option<Conditional>
 /// Where the action of a conditional sentence starts.
 fn action_start(words: &Words<'_>, first: usize, opening: Opening) -> Option<usize> {
     let mut fallback = None;
+    let mut brackets = 0_usize;
     for index in first + 1..words.len() {
         let between = words.before(index);
+        brackets = (brackets + between.matches('(').count()).saturating_sub(between.matches(')').count());
+        if brackets > 0 {
+            continue;
+        }
+        if between.contains(';') {
+            break;
+        }
         let is_comma = between.starts_with(',') || between.trim_end().ends_with(',');
         let is_colon = is_separator(between);
         if !is_comma && !is_colon {

@@ -215,7 +215,8 @@ fn invocation(simple: &Simple, first_line: usize, needs_known: bool, tools: &[St
     }
     let first = words[0].as_str();
     let is_tool = tools.iter().any(|tool| tool == first);
-    let is_known = is_tool || programs::known_depth(first).is_some() || programs::is_script(first);
+    let is_own_script = programs::is_script(first) && (first.starts_with("./") || first.starts_with("scripts/"));
+    let is_known = is_tool || programs::known_depth(first).is_some() || is_own_script;
     if !programs::is_program(first) || (programs::is_plumbing(first) && !is_tool) || (needs_known && !is_known) {
         return None;
     }
@@ -426,7 +427,7 @@ fn take_globals(call: &mut Invocation, first_words: &BTreeSet<&str>, globals: &m
     if index == 0 {
         let is_any = call.rest.first().is_some_and(|word| word.starts_with(['<', '[']) && word.contains("command"));
         if is_any {
-            let flags = syntax::call(&call.rest[1..]).flags;
+            let flags = syntax::call(&call.program, &call.rest[1..]).flags;
             globals.extend(flags.into_iter().map(|flag| (call.line, Flag { purpose: purpose.clone(), ..flag })));
         }
         return !is_any;
@@ -462,7 +463,8 @@ fn subcommands(
         }
         let is_sub = match index {
             _ if depth.is_some() => true,
-            0 => true,
+            // A lone word with an underscore is a file or a value: `bibtex my_report`.
+            0 => !word.contains('_') || children.contains_key(&rest[..1]),
             1 => {
                 let siblings = children.get(&rest[..1]).map_or(0, BTreeSet::len);
                 let leads_on = children
@@ -514,8 +516,11 @@ fn write(
     draft: &mut Draft,
 ) {
     let name = [&[group.program.clone()], path].concat().join(" ");
-    let read: Vec<Call> =
-        calls.iter().take(40).map(|call| syntax::call(&call.rest[path.len().min(call.rest.len())..])).collect();
+    let read: Vec<Call> = calls
+        .iter()
+        .take(40)
+        .map(|call| syntax::call(&call.program, &call.rest[path.len().min(call.rest.len())..]))
+        .collect();
     let (mut syntax, arguments, mut flags) = syntax::template(&name, &read);
     for (_, flag) in listed {
         match flags.iter_mut().find(|known| known.name == flag.name || Some(&known.name) == flag.short.as_ref()) {

@@ -27,8 +27,11 @@ pub(super) struct Rule {
 impl Rule {
     fn of(sort: Sort, text: &str) -> Option<Rule> {
         let text = tidy(text);
-        let is_worth = text.split_whitespace().count() >= 2 || text.len() >= 5;
-        is_worth.then_some(Rule { sort, text, doubt: None })
+        let words = Words::of(&text);
+        let last = words.at(words.len().saturating_sub(1)).to_owned();
+        let points_back = matches!(last.as_str(), "it" | "them" | "this" | "that" | "those" | "these");
+        let doubt = points_back.then_some("it points at something said before");
+        (words.len() >= 2).then_some(Rule { sort, text, doubt })
     }
 
     fn doubted(mut self, doubt: &'static str) -> Rule {
@@ -53,18 +56,51 @@ pub(super) fn can_rule(words: &Words<'_>) -> bool {
 /// The rules a clause states by a marker.
 pub(super) fn marked(words: &Words<'_>, clause: Range<usize>) -> Option<Rule> {
     let head = clauses::head(words, clause.clone());
-    if head >= clause.end {
+    let is_open = words.text.trim_end().ends_with(':') && clause.end == words.len();
+    if head >= clause.end || is_open && OPEN.contains(&words.at(clause.end - 1)) {
         return None;
     }
     never(words, head..clause.end).or_else(|| always(words, head..clause.end))
 }
+
+/// Words a sentence breaks off after when a list goes on with it.
+const OPEN: &[&str] = &[
+    "include",
+    "be",
+    "have",
+    "contain",
+    "use",
+    "follow",
+    "do",
+    "ensure",
+    "verify",
+    "when",
+    "if",
+    "with",
+    "these",
+    "following",
+    "steps",
+    "to",
+    "that",
+    "for",
+    "in",
+    "on",
+    "as",
+    "are",
+    "is",
+    "before",
+    "include",
+    "satisfy",
+    "rules",
+];
 
 fn never(words: &Words<'_>, clause: Range<usize>) -> Option<Rule> {
     let head = clause.start;
     let end = clauses::reason_start(words, clause.clone());
     if let Some(length) = words.any(head, &["never", "never ever", "under no circumstances", "do not ever"]) {
         let verb = head + length;
-        let is_deed = is_verb(words.at(verb)) || is_gerund(words.at(verb)) || words.at(verb).ends_with("ly");
+        let is_adverb = words.at(verb).ends_with("ly") && is_verb(words.at(verb + 1));
+        let is_deed = is_verb(words.at(verb)) || is_gerund(words.at(verb)) || is_adverb;
         let is_idle = matches!(words.at(verb), "mind" | "again") || words.at(verb + 1) == "mind";
         return if is_deed && !is_idle { Rule::of(Sort::Never, words.slice(verb..end)) } else { None };
     }
@@ -92,7 +128,8 @@ fn forbidden_deed(words: &Words<'_>, deed: Range<usize>) -> Option<Rule> {
     let is_idle = idle.contains(&verb) && !(verb == "be" && deed.len() > 2);
     let adverb = matches!(verb, "just" | "simply" | "only" | "even" | "ever" | "blindly") || verb.ends_with("ly");
     let is_deed = is_verb(verb) || (adverb && is_verb(words.at(deed.start + 1))) || verb.len() > 2;
-    if is_idle || !is_deed || words.list.get(deed.start)?.form != Form::Plain {
+    let is_shown = words.list.get(deed.start)?.form != Form::Plain;
+    if is_idle || !(is_deed || is_shown) {
         return None;
     }
     Rule::of(Sort::Never, words.slice(deed))
@@ -105,7 +142,11 @@ fn avoided(words: &Words<'_>, thing: Range<usize>) -> Option<Rule> {
         return None;
     }
     let is_soft = words.any(thing.end.saturating_sub(2), &["if possible", "when possible", "where possible"]).is_some();
-    let rule = Rule::of(Sort::Never, words.slice(thing))?;
+    let text = tidy(words.slice(thing));
+    if text.chars().count() < 5 {
+        return None;
+    }
+    let rule = Rule { sort: Sort::Never, text, doubt: None };
     Some(if is_soft { rule.doubted("the text says `where possible`") } else { rule })
 }
 
@@ -166,10 +207,12 @@ const OTHERS: &[&str] = &[
 ];
 
 /// Who the text speaks to.
-const READERS: &[&str] = &["you", "agent", "agents", "claude", "assistant", "model"];
+const READERS: &[&str] = &["you", "agent", "agents", "claude", "assistant", "model", "skill"];
 
 fn is_reference(words: &Words<'_>, subject: &Range<usize>) -> bool {
+    let finite = ["is", "are", "means", "has", "have", "says", "was", "were", "can", "does"];
     subject.len() > 8
+        || words.has(subject.clone(), &finite)
         || words.has(subject.clone(), OTHERS)
         || words.list[subject.clone()].iter().any(|w| w.form == Form::Quoted)
 }
@@ -204,10 +247,19 @@ fn modal(words: &Words<'_>, clause: Range<usize>, sort: Sort) -> Option<Rule> {
     if is_reference(words, &subject) || !(is_hard || words.at(verb) == "be" || is_always) {
         return None;
     }
-    let subject = words.slice(subject);
+    let subject = lower_first(words.slice(subject));
     match sort {
         Sort::Never => Rule::of(sort, &format!("let {subject} {deed}")),
         Sort::Always => Rule::of(sort, words.slice(clause)),
+    }
+}
+
+/// Text that goes on in a sentence: `The build` is `the build`, `API` stays.
+fn lower_first(text: &str) -> String {
+    let mut letters = text.chars();
+    match (letters.next(), letters.clone().next()) {
+        (Some(first), Some(second)) if !second.is_uppercase() => first.to_lowercase().chain(letters).collect(),
+        _ => text.to_owned(),
     }
 }
 
@@ -252,7 +304,8 @@ pub(super) fn unmarked(words: &Words<'_>, range: Range<usize>, place: Place, is_
     }
     let end = clauses::reason_start(words, start..range.end);
     let leads_in = words.text.trim_end().ends_with(':') && !words.has(start..end, &["only"]);
-    if start >= end || leads_in || shows_code(words) {
+    let is_negated = words.is(start, "do not") || words.at(start) == "don't";
+    if start >= end || leads_in || is_negated || shows_code(words) {
         return None;
     }
     if !words.is_imperative(start) || words.at(start) == "let" || POINTERS.contains(&words.at(start)) {

@@ -101,6 +101,8 @@ const SOFT: &[&str] = &[
     "it matters",
     "desired",
     "you can",
+    "you cannot",
+    "you can't",
     "asked",
     "ready",
     "in doubt",
@@ -165,7 +167,8 @@ pub(super) fn leading(words: &Words<'_>, found: &Conditional, memory: &Memory) -
         Opening::After => is_told && found.when.len() <= 12,
         Opening::Before | Opening::To => false,
     };
-    if !allowed || is_soft(words.slice(found.when.clone())) {
+    let is_label = words.at(found.when.start) == "to";
+    if !allowed || is_label || is_soft(words.slice(found.when.clone())) {
         return None;
     }
     let mut when = condition(words, found, memory)?;
@@ -244,7 +247,12 @@ fn when_clause(words: &Words<'_>, range: Range<usize>) -> Option<Decision> {
     let end = clauses::reason_start(words, at..range.end);
     let when = words.slice(at + 1..end);
     let is_after = words.at(at) == "after";
-    if is_asked || is_soft(when) || end - at < 3 || (is_after && at - range.start > 6) {
+    if is_asked
+        || matches!(words.at(at + 1), "and" | "or" | "to")
+        || is_soft(when)
+        || end - at < 3
+        || (is_after && at - range.start > 6)
+    {
         return None;
     }
     let lead = match words.at(at) {

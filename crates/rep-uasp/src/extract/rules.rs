@@ -147,7 +147,8 @@ impl Reader<'_> {
             self.add_rule(rule, Some((found.opening, words.slice(found.when.clone()))), at.line);
         }
         let tail = clauses::clauses(words, found.then.clone());
-        let more = tail.into_iter().skip(1).flat_map(|clause| decisions::trailing(words, clause, false));
+        let tail = tail.into_iter().skip(1).filter(|clause| constraints::marked(words, clause.clone()).is_none());
+        let more = tail.flat_map(|clause| decisions::trailing(words, clause, false));
         decision.into_iter().chain(more.collect::<Vec<_>>()).collect()
     }
 

@@ -46,6 +46,7 @@ impl Place {
     }
 }
 
+/// Words that announce rules wherever they stand in a heading.
 const RULES: &[&str] = &[
     "best practice",
     "best practices",
@@ -55,50 +56,55 @@ const RULES: &[&str] = &[
     "principles",
     "guideline",
     "guidelines",
+    "constraints",
+    "conventions",
+    "guardrails",
+    "guardrail",
+    "gotchas",
+    "pitfall",
+    "pitfalls",
+    "non-negotiable",
+    "non-negotiables",
+    "invariants",
+    "imperatives",
+    "practices",
+    "iron law",
+    "quality bar",
+    "restrictions",
+    "must do",
+];
+
+/// Words that announce rules where they are all a heading is about: `Security notes`, but not `Patch notes format`.
+const RULES_ALONE: &[&str] = &[
     "tip",
     "tips",
-    "constraint",
-    "constraints",
     "requirement",
     "requirements",
     "must",
     "always",
     "do",
     "dos",
-    "convention",
-    "conventions",
     "standard",
     "standards",
     "policy",
     "policies",
-    "guardrails",
-    "guardrail",
     "safety",
     "important",
     "critical",
     "notes",
     "note",
-    "gotchas",
     "gotcha",
-    "pitfall",
-    "pitfalls",
     "reminders",
-    "restrictions",
+    "reminder",
     "style",
-    "etiquette",
-    "discipline",
-    "non-negotiable",
-    "non-negotiables",
-    "mandatory",
-    "invariants",
-    "imperatives",
-    "practices",
-    "rules:",
     "security",
-    "iron law",
     "key points",
-    "quality bar",
     "considerations",
+    "constraint",
+    "convention",
+    "discipline",
+    "mandatory",
+    "etiquette",
 ];
 
 const FORBIDDEN: &[&str] = &[
@@ -158,7 +164,12 @@ const CHOICES: &[&str] = &[
     "select",
     "selecting",
     "which",
-    "decision",
+    "decision tree",
+    "decision guide",
+    "decision guidance",
+    "decision table",
+    "decision matrix",
+    "decision framework",
     "decisions",
     "when to use each",
     "picking",
@@ -343,11 +354,16 @@ pub(super) fn read(text: &str) -> Place {
     let starts = |phrases: &[&str]| words.any(0, phrases).is_some();
     let is_trigger = has(TRIGGERS);
     let is_mistake = !is_trigger && has(MISTAKES);
+    let last = words.len().saturating_sub(1);
+    let is_counted = matches!(words.at(0), "step" | "phase" | "stage");
+    let is_alone = words.len() <= 3 && !words.is_imperative(0) && words.any(last, RULES_ALONE).is_some();
+    let names_other = words.has(0..words.len(), &["patch", "release", "speaker", "meeting", "release", "functional"]);
+    let has_rules = !is_counted && !names_other && (has(RULES) || is_alone);
     // `If you don't have one` forbids nothing.
     let is_conditional = words.has(0..words.len(), &["if", "when", "unless", "you"]);
     let is_forbidden = !is_trigger && !is_mistake && !is_conditional && has(FORBIDDEN);
     Place {
-        has_rules: !is_trigger && has(RULES) && !is_forbidden && !is_mistake,
+        has_rules: !is_trigger && has_rules && !is_forbidden && !is_mistake,
         is_example: starts(EXAMPLES)
             || words.len() == 1 && starts(LABELS)
             || has(&["examples", "rationalization", "rationalizations", "excuses"]),
@@ -358,7 +374,7 @@ pub(super) fn read(text: &str) -> Place {
         is_trouble: has(TROUBLES),
         is_trigger,
         is_procedure: has(PROCEDURES),
-        is_listing: has(LISTINGS) && !has(RULES),
+        is_listing: has(LISTINGS) && !has_rules,
     }
 }
 

@@ -27,6 +27,7 @@ impl Flag {
         }
         let kind = match &self.value {
             _ if !self.values.is_empty() => "enum",
+            _ if self.default.as_ref().is_some_and(|default| default.parse::<i64>().is_ok()) => "int",
             Some(value) => value_type(&self.name, value),
             None => "bool",
         };
@@ -144,8 +145,34 @@ const BARE: &[&str] = &[
     "-U",
 ];
 
+/// The flags of git that take a value as a word of its own.
+const OF_GIT: &[&str] = &[
+    "-m",
+    "-b",
+    "-B",
+    "-C",
+    "-c",
+    "-n",
+    "-F",
+    "-t",
+    "-u",
+    "--message",
+    "--grep",
+    "--since",
+    "--until",
+    "--author",
+    "--format",
+    "--pretty",
+    "--depth",
+    "--branch",
+    "--file",
+    "--onto",
+    "--reason",
+    "--mirror",
+];
+
 /// Reads the words behind a command's name.
-pub(super) fn call(words: &[String]) -> Call {
+pub(super) fn call(program: &str, words: &[String]) -> Call {
     let mut call = Call::default();
     let mut index = 0;
     while index < words.len() {
@@ -164,8 +191,9 @@ pub(super) fn call(words: &[String]) -> Call {
             None => (word.to_owned(), None),
         };
         let next = words.get(index + 1).map(|next| next.trim_end_matches(']'));
-        let takes =
-            value.is_none() && !words[index].ends_with(']') && next.is_some_and(|next| takes_value(&name, next));
+        let takes = value.is_none()
+            && !words[index].ends_with(']')
+            && next.is_some_and(|next| takes_value(program, &name, next));
         if takes {
             value = next.map(str::to_owned);
             index += 1;
@@ -191,7 +219,10 @@ pub(super) fn is_flag(word: &str) -> bool {
         && name.len() <= 40
 }
 
-fn takes_value(flag: &str, next: &str) -> bool {
+fn takes_value(program: &str, flag: &str, next: &str) -> bool {
+    if program == "git" && !OF_GIT.contains(&flag) {
+        return next.starts_with('<') && flag.len() == 2;
+    }
     if is_flag(next) || next == "..." || next == "--" || next.starts_with('[') {
         return false;
     }
@@ -200,7 +231,8 @@ fn takes_value(flag: &str, next: &str) -> bool {
     // `-rf` and `-fsSL` are several flags that take nothing.
     let is_bundle = !flag.starts_with("--") && flag.len() > 2;
     if BARE.contains(&flag) || flag.starts_with("--no-") || is_bundle {
-        return is_shaped && next.starts_with('<') && !is_bundle;
+        let is_list = next.contains(',') && !next.contains(' ');
+        return (is_shaped && next.starts_with('<') || is_list && flag == "--json") && !is_bundle;
     }
     true
 }

@@ -17,7 +17,9 @@ struct Node {
 
 /// The decisions of a drawn tree, each with how many lines below the first it stands.
 pub(super) fn decisions(text: &str) -> Vec<(usize, Decision)> {
-    if !text.contains(['├', '└']) || !text.contains(['→', '?']) {
+    // A folder is drawn the same way; only a tree that asks is one of decisions.
+    let asks = text.contains('?') || text.contains("─ Yes") || text.contains("─ No") || text.contains("─ If ");
+    if !text.contains(['├', '└']) || !asks {
         return Vec::new();
     }
     let mut found: Vec<(usize, Decision)> = Vec::new();

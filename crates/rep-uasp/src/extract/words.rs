@@ -128,7 +128,8 @@ impl<'a> Words<'a> {
 
     /// Whether a command to somebody starts at an index: `Keep`, but not the `test` of `test passes`.
     pub(super) fn is_imperative(&self, index: usize) -> bool {
-        if !is_verb(self.at(index)) {
+        // `Reference: …` and `Output: …` are labels.
+        if !is_verb(self.at(index)) || self.before(index + 1).starts_with(':') {
             return false;
         }
         let next = self.at(index + 1);

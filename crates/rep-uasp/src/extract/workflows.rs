@@ -13,7 +13,7 @@ use super::names;
 use super::sections::Place;
 use super::sentences::sentences;
 use super::shell;
-use super::words::{Words, is_gerund};
+use super::words::{Words, is_gerund, is_verb};
 
 /// A procedure as read.
 struct Procedure {
@@ -54,7 +54,7 @@ pub(super) fn read(blocks: &[Block], places: &[Place], skill: &str, draft: &mut 
 fn title(blocks: &[Block], index: usize, skill: &str) -> String {
     let heading = blocks[index].heading.map(|heading| blocks[heading].prose.text.as_str());
     let text = heading.map_or_else(|| skill.replace('-', " "), str::to_owned);
-    let title = tidy(&text.replace(['`', '*'], ""));
+    let title = uncounted(&tidy(&text.replace(['`', '*'], "")));
     if title.is_empty() { "procedure".to_owned() } else { title }
 }
 
@@ -205,7 +205,8 @@ fn is_deed(prose: &Prose) -> bool {
         super::clauses::is_action(&words, index)
             || matches!(words.at(index), "if" | "when" | "once" | "after" | "before" | "optionally")
     };
-    let runs = prose.codes_in(0..prose.text.len().min(400)).any(looks_like_command);
+    let is_label = is_verb(words.at(0)) && words.before(1).starts_with(':');
+    let runs = is_label || prose.codes_in(0..prose.text.len().min(400)).any(looks_like_command);
     runs || is_told(head) || is_told(start) || is_gerund(words.at(0))
 }
 
@@ -231,8 +232,8 @@ fn looks_like_command(code: &str) -> bool {
 }
 
 fn step_of(text: &str, command: Option<&str>, ranges: &[std::ops::Range<usize>]) -> Value {
-    let whole = tidy(text);
-    let first = ranges.first().map_or(whole.clone(), |range| tidy(&text[range.clone()]));
+    let whole = tidy(text.trim_start_matches("[ ] "));
+    let first = ranges.first().map_or(whole.clone(), |range| tidy(text[range.clone()].trim_start_matches("[ ] ")));
     let rest = ranges.first().map_or(String::new(), |range| tidy(&text[range.end..]));
     let lower = first.to_lowercase();
     let is_optional = lower.starts_with("optional")
@@ -262,7 +263,9 @@ fn counted_headings(blocks: &[Block], skill: &str) -> Vec<Procedure> {
         let Kind::Heading(level) = block.kind else { continue };
         let number = counted(&block.prose.text);
         let goes_on = open.is_some_and(|(parent, own, last)| {
-            parent == block.heading && own == level && number.is_some_and(|(number, _)| number > last)
+            parent == block.heading
+                && own == level
+                && number.is_some_and(|(number, is_named)| number > last || is_named && number == last && last > 0)
         });
         if goes_on {
             run.push(index);
@@ -323,6 +326,7 @@ fn counted(text: &str) -> Option<(usize, bool)> {
     let digits: String = word.chars().take_while(char::is_ascii_digit).collect();
     let number = digits.parse::<usize>().ok().filter(|number| *number <= 40)?;
     let is_plain = digits.len() == word.len();
+    let is_named = is_named && word.len() <= digits.len() + 1;
     let behind = text.trim_start().get(digits.len()..).unwrap_or_default();
     (is_named || is_plain && behind.starts_with(['.', ')', ':'])).then_some((number, is_named))
 }
@@ -362,7 +366,7 @@ fn numbered_code(blocks: &[Block], index: usize, skill: &str) -> Option<Procedur
     }
     let deeds = steps.iter().filter(|step| {
         let words = Words::of(step);
-        words.is_imperative(0) || words.is_imperative(super::clauses::body_start(&words))
+        is_verb(words.at(0)) || words.is_imperative(super::clauses::body_start(&words))
     });
     let count = deeds.count();
     let place = super::sections::read(&title(blocks, index, skill));
