@@ -71,11 +71,24 @@ pub(super) fn body_start(words: &Words<'_>) -> usize {
         let between = words.before(index);
         if is_separator(between) {
             let shouts = SHOUTS.contains(&words.at(0)) && index <= 3;
-            let is_label = !words.is_imperative(0) && !is_condition(words, 0) && words.list[0].form == Form::Plain;
+            let is_label = (!words.is_imperative(0) || is_titled(words))
+                && !is_condition(words, 0)
+                && words.list[0].form == Form::Plain;
             return if (is_label && !has_verb(words, 0..index)) || shouts { index } else { 0 };
         }
     }
     0
+}
+
+/// Whether a sentence starts with a title and a colon: `Cache Stampede: lock it`.
+pub(super) fn is_titled(words: &Words<'_>) -> bool {
+    let Some(end) = (1..words.len().min(6)).find(|index| words.before(*index).starts_with(':')) else { return false };
+    end >= 2
+        && words.list[..end].iter().all(|word| {
+            let is_capital = words.text[word.at.clone()].starts_with(char::is_uppercase);
+            word.form == Form::Plain
+                && (is_capital || matches!(word.lower.as_str(), "and" | "of" | "the" | "for" | "&"))
+        })
 }
 
 /// Whether what stands between two words separates a label from what it labels.

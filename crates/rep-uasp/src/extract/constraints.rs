@@ -127,7 +127,10 @@ fn forbidden_deed(words: &Words<'_>, deed: Range<usize>) -> Option<Rule> {
     }
     let is_idle = idle.contains(&verb) && !(verb == "be" && deed.len() > 2);
     let adverb = matches!(verb, "just" | "simply" | "only" | "even" | "ever" | "blindly") || verb.ends_with("ly");
-    let is_deed = is_verb(verb) || (adverb && is_verb(words.at(deed.start + 1))) || verb.len() > 2;
+    let joins =
+        ["because", "if", "when", "as", "in", "on", "for", "the", "and", "or", "but", "of", "with", "by", "from"];
+    let is_deed =
+        is_verb(verb) || (adverb && is_verb(words.at(deed.start + 1))) || verb.len() > 2 && !joins.contains(&verb);
     let is_shown = words.list.get(deed.start)?.form != Form::Plain;
     if is_idle || !(is_deed || is_shown) {
         return None;
@@ -244,7 +247,8 @@ fn modal(words: &Words<'_>, clause: Range<usize>, sort: Sort) -> Option<Rule> {
     if is_reader {
         return Rule::of(sort, deed);
     }
-    if is_reference(words, &subject) || !(is_hard || words.at(verb) == "be" || is_always) {
+    if is_reference(words, &subject) || is_clause(words, &subject) || !(is_hard || words.at(verb) == "be" || is_always)
+    {
         return None;
     }
     let subject = lower_first(words.slice(subject));
@@ -303,7 +307,7 @@ pub(super) fn unmarked(words: &Words<'_>, range: Range<usize>, place: Place, is_
         start += 1;
     }
     let end = clauses::reason_start(words, start..range.end);
-    let leads_in = words.text.trim_end().ends_with(':') && !words.has(start..end, &["only"]);
+    let leads_in = words.text.trim_end().ends_with(':');
     let is_negated = words.is(start, "do not") || words.at(start) == "don't";
     if start >= end || leads_in || is_negated || shows_code(words) {
         return None;
@@ -358,10 +362,28 @@ fn first_boundary(words: &Words<'_>) -> usize {
     (1..words.len()).find(|index| clauses::is_separator(words.before(*index))).unwrap_or(words.len())
 }
 
+/// Whether a subject holds a clause of its own: `the detail the skills`, `owns every detail`.
+fn is_clause(words: &Words<'_>, subject: &Range<usize>) -> bool {
+    let joins =
+        ["of", "in", "to", "for", "and", "or", "with", "from", "on", "by", "at", "all", "both", "as", "per", "between"];
+    let has_second = (subject.start + 1..subject.end).any(|index| {
+        matches!(words.at(index), "the" | "a" | "an")
+            && !joins.contains(&words.at(index - 1))
+            && !words.before(index).contains(',')
+    });
+    let first = words.at(subject.start);
+    has_second || first.strip_suffix('s').is_some_and(|stem| is_verb(stem) && subject.len() > 2)
+}
+
 /// Text without the punctuation, the emphasis and the blanks it was surrounded by.
 pub(super) fn tidy(text: &str) -> String {
     let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let marks: &[char] = &['.', ',', ';', ':', '!', '-', '—', '–', ' ', '*', '✅', '❌', '→'];
     let ends: &[char] = &[',', ';', ':', '—', '–', ' ', '*', '✅', '❌', '→'];
-    joined.trim_end_matches(marks).trim_start_matches(ends).to_owned()
+    let text = joined.trim_end_matches(marks).trim_start_matches(ends);
+    // A bracket whose other half was cut off goes too.
+    let is_open = text.matches('(').count() > text.matches(')').count();
+    let text =
+        if is_open { text.rsplit_once('(').map_or(text, |(kept, _)| kept.trim_end_matches(marks)) } else { text };
+    text.to_owned()
 }

@@ -70,7 +70,9 @@ fn sides(words: &Words<'_>, head: usize, end: usize) -> Option<(Range<usize>, Ra
         let between = words.before(index);
         let length = words.any(index, &["instead of", "rather than", "in favor of"]);
         if let Some(length) = length.filter(|_| words.at(index + 1) != "favor") {
-            return Some((from..index, index + length..end));
+            // Far behind, the words belong to a part of the sentence and not to its verb.
+            let is_near = index - from <= 12 || words.at(head) == "use" || ranks;
+            return is_near.then_some((from..index, index + length..end));
         }
         let is_over = words.at(index) == "over" && (ranks || words.at(head) == "use") && index > from;
         // `Prefer composition to inheritance`, but not `prefer to use`, and not `prefer X to save time`.

@@ -195,7 +195,7 @@ impl Reader<'_> {
         place: Place,
         is_step: bool,
     ) -> Option<Rule> {
-        if words.is_imperative(0) {
+        if words.is_imperative(0) && !clauses::is_titled(words) {
             return constraints::unmarked(words, 0..words.len(), place, is_step);
         }
         let shouts = matches!(words.at(0), "important" | "critical" | "mandatory" | "required") && all.start > 0;
@@ -258,6 +258,8 @@ impl Reader<'_> {
         else {
             return false;
         };
+        // `Never do:` says no more than `Never:`.
+        let length = length + usize::from(words.at(start + length) == "do");
         let lead = words.slice(start + length..words.len());
         if words.len() > start + length + 6 {
             return false;
