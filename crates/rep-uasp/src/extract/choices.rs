@@ -115,7 +115,14 @@ pub(super) fn of_table(block: &Block) -> Vec<(usize, Decision, Option<String>)> 
         let words = Words::of(&action.text);
         let bare =
             is_thing || !words.is_imperative(0) && is_header(&head[then].text, &["use", "tool", "skill", "choose"]);
-        let action_text = if bare { format!("use {}", action.text) } else { action.text.clone() };
+        let is_file = !words.is_imperative(0) && is_header(&head[then].text, &["reference", "file", "read", "load"]);
+        let action_text = if is_file {
+            format!("read {}", action.text)
+        } else if bare {
+            format!("use {}", action.text)
+        } else {
+            action.text.clone()
+        };
         let link = action.links.first().or(condition.links.first()).map(|(_, target)| target.clone());
         if let Some(decision) = Decision::of(strip_when(&condition.text), &action_text) {
             found.push((condition.line_at(0), decision, link));

@@ -168,6 +168,9 @@ fn action_start(words: &Words<'_>, first: usize, opening: Opening) -> Option<usi
         if is_action(words, index) {
             return Some(index);
         }
+        if is_colon && opening == Opening::For {
+            return None;
+        }
         if fallback.is_none() && !matches!(words.at(index), "or" | "and" | "like" | "such" | "e.g" | "including" | "so")
         {
             fallback = Some(index);

@@ -63,11 +63,9 @@ pub(super) fn read(blocks: &[Block], places: &[Place], tools: &[String], draft: 
         let is_main = main.as_deref() == Some(group.program.as_str());
         for (path, calls) in &group.commands {
             // The options of a skill with a single command are that command's.
-            let own = if is_main && group.commands.len() == 1 || named == 1 {
-                std::mem::take(&mut listed)
-            } else {
-                Vec::new()
-            };
+            let is_own = named == 1 && programs::known_depth(&group.program).is_none();
+            let own =
+                if is_main && group.commands.len() == 1 || is_own { std::mem::take(&mut listed) } else { Vec::new() };
             write(group, path, calls, is_main, own, draft);
         }
     }
@@ -376,11 +374,21 @@ fn group_of(program: &str, calls: &[&Invocation]) -> Group {
     let first_words: BTreeSet<&str> =
         calls.iter().filter_map(|call| call.rest.first()).map(String::as_str).filter(|word| is_literal(word)).collect();
     let mut children: Children<'_> = BTreeMap::new();
+    let mut gaps: BTreeSet<&[String]> = BTreeSet::new();
     for call in calls {
         for length in 1..=2 {
             if let Some(child) = call.rest.get(length).filter(|word| is_literal(word)) {
                 children.entry(&call.rest[..length]).or_default().insert(child);
             }
+            // Where one call has a gap, the words of the others fill it: `find <query>`, `find react`.
+            if call.rest.get(length).is_some_and(|word| word.starts_with(['<', '[', '"', '{'])) {
+                gaps.insert(&call.rest[..length]);
+            }
+        }
+    }
+    for (prefix, words) in &mut children {
+        if gaps.contains(prefix) {
+            words.retain(|word| programs::is_command_verb(word));
         }
     }
     let mut group = Group { program: program.to_owned(), commands: Vec::new(), globals: Vec::new() };
@@ -521,7 +529,12 @@ fn write(
         .take(40)
         .map(|call| syntax::call(&call.program, &call.rest[path.len().min(call.rest.len())..]))
         .collect();
-    let (mut syntax, arguments, mut flags) = syntax::template(&name, &read);
+    let (mut syntax, mut arguments, mut flags) = syntax::template(&name, &read);
+    if programs::is_freeform(&group.program) {
+        syntax = [&[group.program.clone()], calls[0].rest.as_slice()].concat().join(" ").replace('\n', " ");
+        arguments.clear();
+        flags.clear();
+    }
     for (_, flag) in listed {
         match flags.iter_mut().find(|known| known.name == flag.name || Some(&known.name) == flag.short.as_ref()) {
             Some(known) => known.learn(flag),

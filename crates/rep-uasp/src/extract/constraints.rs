@@ -45,12 +45,19 @@ pub(super) fn can_rule(words: &Words<'_>) -> bool {
     let start = clauses::body_start(words);
     let first = words.list.get(start).map(|word| word.form);
     first.is_some_and(|form| form != Form::Quoted)
+        && !is_code(words.text)
         && !words.text.trim_end().ends_with('?')
         && !matches!(
             words.at(start),
             "imagine" | "suppose" | "why" | "maybe" | "perhaps" | "example" | "e.g" | "i" | "i'm"
         )
         && words.any(start, &["for example", "for instance", "let's say", "say you", "as an example"]).is_none()
+}
+
+/// Whether a text is code that nobody marked as such.
+fn is_code(text: &str) -> bool {
+    let outside = text.split('`').step_by(2);
+    outside.flat_map(str::chars).filter(|letter| "{}[]=;".contains(*letter)).count() >= 6
 }
 
 /// The rules a clause states by a marker.

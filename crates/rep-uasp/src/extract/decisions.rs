@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::clauses::{self, Conditional, Opening};
 use super::constraints::tidy;
-use super::words::{Words, is_gerund, is_verb};
+use super::words::{Form, Words, is_gerund, is_verb};
 
 /// A decision as read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -133,7 +133,8 @@ pub(super) fn leading(words: &Words<'_>, found: &Conditional, memory: &Memory) -
     let is_told = clauses::is_action(words, then.start);
     let is_advice = words.has(then.start..(then.start + 6).min(then.end), &["should", "must", "recommended", "need"])
         && !matches!(words.at(then.start), "this" | "it" | "there");
-    let is_terse = clauses::is_separator(words.before(then.start)) && then.len() <= 14 && !is_described(words, &then);
+    let is_arrow = words.before(then.start).contains('→') || words.list[then.start].form == Form::Code;
+    let is_terse = is_arrow && clauses::is_separator(words.before(then.start)) && !is_described(words, &then);
     let allowed = match found.opening {
         Opening::If | Opening::Unless => is_told || is_advice || is_terse,
         Opening::For => {
@@ -214,7 +215,7 @@ pub(super) fn trailing(words: &Words<'_>, range: Range<usize>, is_parallel: bool
 /// `Do this if that`.
 fn when_clause(words: &Words<'_>, range: Range<usize>) -> Option<Decision> {
     let marks = ["if", "when", "unless", "whenever", "once", "after"];
-    let at = (range.start + 2..range.end)
+    let at = (range.start + 1..range.end)
         .find(|index| marks.contains(&words.at(*index)) && !words.before(*index).contains('('))?;
     let before = words.at(at - 1);
     // `Tell me when it is saved` and `check if it is there` ask for something else than a choice.

@@ -307,7 +307,29 @@ pub(super) fn is_group(program: &str, word: &str) -> bool {
 }
 
 pub(super) fn is_starter(word: &str) -> bool {
-    STARTERS.contains(&word)
+    STARTERS.contains(&word) || word.strip_prefix("python3.").is_some_and(|minor| minor.len() <= 2)
+}
+
+/// Whether the arguments of a program follow no common form, so that only a whole call says anything.
+pub(super) fn is_freeform(program: &str) -> bool {
+    matches!(
+        program,
+        "curl"
+            | "ffmpeg"
+            | "ffprobe"
+            | "magick"
+            | "openssl"
+            | "rsync"
+            | "ssh"
+            | "scp"
+            | "sqlite3"
+            | "psql"
+            | "jq"
+            | "tar"
+            | "wget"
+            | "docker"
+            | "codesign"
+    )
 }
 
 pub(super) fn is_command_verb(word: &str) -> bool {
