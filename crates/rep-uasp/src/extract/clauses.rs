@@ -194,7 +194,9 @@ pub(super) fn clauses(words: &Words<'_>, range: Range<usize>) -> Vec<Range<usize
     let mut found = Vec::new();
     let mut start = range.start;
     for index in range.start + 1..range.end {
-        if starts_clause(words, index) {
+        // What follows a prohibition and a semicolon is no longer forbidden: `Don't guess; ask`.
+        let is_turn = words.before(index).contains(';') && is_strong(words, head(words, start..index));
+        if is_turn || starts_clause(words, index) {
             found.push(start..index);
             start = index;
         }

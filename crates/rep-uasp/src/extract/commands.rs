@@ -479,7 +479,10 @@ fn subcommands(
                     .get(&rest[..2])
                     .is_some_and(|below| below.iter().any(|word| programs::is_command_verb(word)));
                 let is_named = programs::is_command_verb(word) || siblings >= 2 || leads_on;
-                is_named && (!programs::is_value(word) || siblings >= 4)
+                let has_others =
+                    children.get(&rest[..1]).is_some_and(|words| words.iter().any(|word| !programs::is_value(word)));
+                is_named
+                    && (!programs::is_value(word) || siblings >= 4 || siblings >= 2 && has_others && rest.len() > 2)
             }
             _ => programs::is_command_verb(word),
         };
@@ -604,9 +607,12 @@ fn endpoints(blocks: &[Block], places: &[Place], draft: &mut Draft) {
                 }
             }
             Kind::Paragraph | Kind::Item(_) => {
-                let line = block.line;
-                for code in block.prose.codes_in(0..block.prose.text.len()) {
-                    endpoint(code, line, described(&block.prose, 0..block.prose.text.len()), draft);
+                let mut codes =
+                    block.prose.codes_in(0..block.prose.text.len()).filter(|code| method_of(code).is_some());
+                if let Some(first) = codes.next() {
+                    let about = described(&block.prose, 0..block.prose.text.len());
+                    endpoint(first, block.line, about.clone(), draft);
+                    codes.for_each(|code| endpoint(code, block.line, about.clone(), draft));
                 }
             }
             Kind::Table => {
@@ -622,6 +628,13 @@ fn endpoints(blocks: &[Block], places: &[Place], draft: &mut Draft) {
             _ => {}
         }
     }
+}
+
+/// The method a line starts with, where a place follows it.
+fn method_of(text: &str) -> Option<&str> {
+    let (method, rest) = text.trim_start().split_once(' ')?;
+    let is_method = matches!(method, "GET" | "POST" | "PUT" | "PATCH" | "DELETE");
+    (is_method && rest.trim_start().starts_with(['/', 'h'])).then_some(method)
 }
 
 fn endpoint(text: &str, line: usize, description: Option<String>, draft: &mut Draft) {

@@ -248,7 +248,10 @@ fn when_clause(words: &Words<'_>, range: Range<usize>) -> Option<Decision> {
     let end = clauses::reason_start(words, at..range.end);
     let when = words.slice(at + 1..end);
     let is_after = words.at(at) == "after";
+    // `Load it when …` says nothing without the sentence before.
+    let is_empty = at - range.start == 2 && matches!(before, "it" | "that" | "this" | "them" | "so" | "those");
     if is_asked
+        || is_empty
         || matches!(words.at(at + 1), "and" | "or" | "to")
         || is_soft(when)
         || end - at < 3

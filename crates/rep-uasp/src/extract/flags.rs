@@ -1,5 +1,7 @@
 //! Flags that are listed or mentioned apart from a call: tables of options, bullets, and code in sentences.
 
+use std::collections::BTreeSet;
+
 use super::blocks::{Block, Kind, Prose};
 use super::commands::{Invocation, forbids};
 use super::constraints::tidy;
@@ -120,6 +122,7 @@ fn default_of(purpose: &str) -> Option<String> {
 /// Flags that only stand in a sentence: `Run scripts with \`--help\` first`.
 pub(super) fn mentioned(blocks: &[Block], places: &[Place], found: &[Invocation]) -> Vec<(usize, Flag)> {
     let mut flags = Vec::new();
+    let known: BTreeSet<&str> = found.iter().flat_map(|call| &call.rest).map(String::as_str).collect();
     for (index, block) in blocks.iter().enumerate().filter(|(_, block)| block.is_prose()) {
         let place = places[index];
         if place.is_forbidden || place.is_mistake || place.is_example {
@@ -131,8 +134,7 @@ pub(super) fn mentioned(blocks: &[Block], places: &[Place], found: &[Invocation]
             }
             let line = block.prose.line_at(range.start);
             for code in block.prose.codes_in(range) {
-                let is_known = found.iter().take(2_000).any(|call| call.rest.iter().any(|word| word == code));
-                if code.starts_with("--") && syntax::is_flag(code) && !code.contains('=') && !is_known {
+                if code.starts_with("--") && syntax::is_flag(code) && !code.contains('=') && !known.contains(code) {
                     flags.push((line, Flag { name: code.to_owned(), ..Flag::default() }));
                 }
             }

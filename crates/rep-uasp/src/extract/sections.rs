@@ -301,7 +301,12 @@ pub(super) fn places(blocks: &[Block]) -> Vec<Place> {
     let mut lead: Option<(usize, Place)> = None;
     for (index, block) in blocks.iter().enumerate() {
         let above = block.heading.map_or(Place::default(), |heading| of_heading[heading]);
-        let own = if block.is_heading() { read(&block.prose.text) } else { Place::default() };
+        let mut own = if block.is_heading() { read(&block.prose.text) } else { Place::default() };
+        // A title names the skill: `# Demo` does not make all of it an example.
+        if block.kind == Kind::Heading(1) {
+            own.is_example = false;
+            own.is_trigger = false;
+        }
         if block.is_heading() {
             of_heading[index] = inherit(above, own, &block.prose.text);
             lead = None;

@@ -310,7 +310,11 @@ fn close_run(blocks: &[Block], run: &mut Vec<usize>, skill: &str, found: &mut Ve
             // `Workflow` alone says little; what the skill is about says the rest.
             let text = tidy(&blocks[parent].prose.text);
             let is_bare = Words::of(&text).len() == 1;
-            if is_bare { format!("{} {}", skill.replace('-', " "), text.to_lowercase()) } else { text }
+            if is_bare && names::slug(&text) != skill {
+                format!("{} {}", skill.replace('-', " "), text.to_lowercase())
+            } else {
+                text
+            }
         },
     );
     let steps =
