@@ -93,13 +93,13 @@ fn meta(
     line_of: &dyn Fn(usize) -> usize,
     draft: &mut Draft,
 ) {
-    let named = front.and_then(|front| front.name());
+    let named = front.and_then(Frontmatter::name);
     let doubt = named.is_none_or(|named| named.value != name).then_some("made from a name UASP does not take");
     let line = named.map_or(1, |named| line_of(named.span().start));
     draft.meta.add("name", line, doubt, json!(name));
     let (kind, doubt) = skill_type(tools, draft);
     draft.meta.add("type", 1, doubt, json!(kind));
-    if let Some(description) = front.and_then(|front| front.description()) {
+    if let Some(description) = front.and_then(Frontmatter::description) {
         let text = description.value.split_whitespace().collect::<Vec<_>>().join(" ");
         let short = shorten(&text);
         let doubt = (short.len() < text.len()).then_some("shortened to what UASP takes");

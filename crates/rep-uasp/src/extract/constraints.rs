@@ -334,7 +334,7 @@ pub(super) fn unmarked(words: &Words<'_>, range: Range<usize>, place: Place, is_
     Rule::of(Sort::Always, words.slice(start..end))
 }
 
-/// `Read from stdin: \`x -\`` shows how, and asks for nothing.
+/// Whether a sentence ends with a colon and code: it shows how, and asks for nothing.
 fn shows_code(words: &Words<'_>) -> bool {
     let last = words.len() - 1;
     words.list[last].form == Form::Code && words.before(last).starts_with(':')

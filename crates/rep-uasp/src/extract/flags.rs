@@ -119,7 +119,7 @@ fn default_of(purpose: &str) -> Option<String> {
     Some(purpose[start + 1..at].to_owned())
 }
 
-/// Flags that only stand in a sentence: `Run scripts with \`--help\` first`.
+/// Flags that only stand in a sentence.
 pub(super) fn mentioned(blocks: &[Block], places: &[Place], found: &[Invocation]) -> Vec<(usize, Flag)> {
     let mut flags = Vec::new();
     let known: BTreeSet<&str> = found.iter().flat_map(|call| &call.rest).map(String::as_str).collect();

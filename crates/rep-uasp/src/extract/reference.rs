@@ -85,7 +85,7 @@ pub(super) fn read(blocks: &[Block], skill: &str, draft: &mut Draft) {
     values(blocks, skill, draft);
 }
 
-/// `Allowed types: \`a\`, \`b\`, and \`c\`.`
+/// Values that a label lists: `Allowed types: a, b, c`.
 fn values(blocks: &[Block], skill: &str, draft: &mut Draft) {
     for block in blocks.iter().filter(|block| block.is_prose()) {
         let Some((label, rest)) = block.prose.text.split_once(": ") else { continue };

@@ -1,6 +1,7 @@
 //! Walks over the prose of a skill and gives every sentence to the readers of constraints, preferences and decisions.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use serde_json::{Value, json};
 
@@ -88,7 +89,7 @@ impl Reader<'_> {
             return;
         }
         if let Some(decision) = choices::of_item(block, place).or_else(|| choices::of_arrow(block, place)) {
-            self.add_decision(decision, block.line, block.prose.links.first().map(|(_, target)| target.as_str()));
+            self.add_decision(&decision, block.line, block.prose.links.first().map(|(_, target)| target.as_str()));
             return;
         }
         for (number, range) in sentences(&block.prose).into_iter().enumerate() {
@@ -117,7 +118,7 @@ impl Reader<'_> {
             };
         }
         for decision in &made {
-            self.add_decision(decision.clone(), at.line, at.link);
+            self.add_decision(decision, at.line, at.link);
         }
         self.memory.keep(words, &made);
     }
@@ -179,33 +180,16 @@ impl Reader<'_> {
             self.add_rule(rule, None, at.line);
         }
         self.after_priority(words, all.clone(), at.line);
-        let is_step = at.block.is_ordered() && !place.has_rules || place.is_listing && !place.has_rules;
+        let is_step = (at.block.is_ordered() || place.is_listing) && !place.has_rules;
         if !has_marker && !is_preferred && made.is_empty() {
-            let rule = self.labelled(words, all, place, is_step);
+            let rule = labelled(words, all, place, is_step);
             self.add_rule(rule, None, at.line);
         }
         made
     }
 
-    /// A command without a marker, behind its label or with it.
-    fn labelled(
-        &mut self,
-        words: &Words<'_>,
-        all: std::ops::Range<usize>,
-        place: Place,
-        is_step: bool,
-    ) -> Option<Rule> {
-        if words.is_imperative(0) && !clauses::is_titled(words) {
-            return constraints::unmarked(words, 0..words.len(), place, is_step);
-        }
-        let shouts = matches!(words.at(0), "important" | "critical" | "mandatory" | "required") && all.start > 0;
-        let mut place = place;
-        place.has_rules |= shouts;
-        constraints::unmarked(words, all, place, is_step && !shouts)
-    }
-
     /// `Put this first. That is an acceptable alternative if …` prefers this over that.
-    fn after_priority(&mut self, words: &Words<'_>, all: std::ops::Range<usize>, line: usize) {
+    fn after_priority(&mut self, words: &Words<'_>, all: Range<usize>, line: usize) {
         if let Some(first) = self.priority.take()
             && let Some(verb) = words.find(all.start + 1..all.end.min(all.start + 8), &["is"])
             && (verb + 1..(verb + 4).min(all.end)).any(|index| words.is(index, "acceptable alternative"))
@@ -241,7 +225,7 @@ impl Reader<'_> {
                 below.iter().take(6).map(|item| item.prose.text.trim_end_matches(['.', ';', ':'])).collect();
             let when = decisions::condition(&words, &found, &self.memory);
             if let Some(decision) = when.and_then(|when| Decision::of(&when, &items.join("; "))) {
-                self.add_decision(decision, line, None);
+                self.add_decision(&decision, line, None);
             }
             return true;
         }
@@ -273,7 +257,7 @@ impl Reader<'_> {
             if is_rule && matches!(last, "when" | "if") && sort == Sort::Always {
                 let action = words.slice(start + length..words.len() - 1);
                 if let Some(decision) = Decision::of(own.slice(0..end), action) {
-                    self.add_decision(decision, item.line, None);
+                    self.add_decision(&decision, item.line, None);
                 }
             } else if is_rule {
                 self.add_rule(Some(Rule { sort, text, doubt: None }), None, item.line);
@@ -297,7 +281,7 @@ impl Reader<'_> {
         {
             let then = format!("run `{}`", command.trim());
             if let Some(decision) = Decision::of(words.slice(1..words.len()), &then) {
-                self.add_decision(decision, line, None);
+                self.add_decision(&decision, line, None);
             }
         }
         true
@@ -308,7 +292,7 @@ impl Reader<'_> {
             return;
         }
         for (line, decision, link) in choices::of_table(block) {
-            self.add_decision(decision, line, link.as_deref());
+            self.add_decision(&decision, line, link.as_deref());
         }
     }
 
@@ -318,7 +302,7 @@ impl Reader<'_> {
             return;
         }
         for (number, decision) in trees::decisions(&block.prose.text) {
-            self.add_decision(decision, block.line + 1 + number, None);
+            self.add_decision(&decision, block.line + 1 + number, None);
         }
         let text = block.prose.text.trim();
         let is_law = text.lines().count() <= 3 && text.len() > 8 && !text.contains(char::is_lowercase);
@@ -350,7 +334,7 @@ impl Reader<'_> {
             };
             let is_answer = matches!(words.at(1), "yes" | "no" | "so" | "not") && found.when.len() == 1;
             if let Some(decision) = decisions::leading(&words, &found, &memory).filter(|_| is_answer) {
-                self.add_decision(decision, block.line + 1 + number, None);
+                self.add_decision(&decision, block.line + 1 + number, None);
             }
         }
     }
@@ -385,13 +369,24 @@ impl Reader<'_> {
         self.draft.prefer.add(line, None, value);
     }
 
-    fn add_decision(&mut self, decision: Decision, line: usize, link: Option<&str>) {
+    fn add_decision(&mut self, decision: &Decision, line: usize, link: Option<&str>) {
         let mut value = json!({ "when": decision.when, "then": decision.then });
         if let Some(id) = link.and_then(|link| self.ids.get(link)) {
             value["ref"] = json!(id);
         }
         self.draft.decisions.add(line, decision.doubt, value);
     }
+}
+
+/// A command without a marker, behind its label or with it.
+fn labelled(words: &Words<'_>, all: Range<usize>, place: Place, is_step: bool) -> Option<Rule> {
+    if words.is_imperative(0) && !clauses::is_titled(words) {
+        return constraints::unmarked(words, 0..words.len(), place, is_step);
+    }
+    let shouts = matches!(words.at(0), "important" | "critical" | "mandatory" | "required") && all.start > 0;
+    let mut place = place;
+    place.has_rules |= shouts;
+    constraints::unmarked(words, all, place, is_step && !shouts)
 }
 
 /// Where a sentence stands.

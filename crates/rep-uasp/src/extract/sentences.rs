@@ -26,8 +26,7 @@ pub(super) fn sentences(prose: &Prose) -> Vec<Range<usize>> {
         }
         let next = letters.peek().map(|(_, next)| *next);
         let ends = match letter {
-            '\n' => true,
-            '。' | '！' | '？' => true,
+            '\n' | '。' | '！' | '？' => true,
             '✅' | '❌' | '✓' | '✗' | '✔' | '✖' => {
                 push(text, start..at, &mut found);
                 start = at;

@@ -6,12 +6,15 @@ use rep_model::SkillTree;
 use serde_json::json;
 
 use super::blocks::{Block, Kind, Prose};
-use super::commands::Invocation;
+use super::commands::{Invocation, line_of};
 use super::constraints::tidy;
 use super::draft::Draft;
 use super::names;
 use super::programs;
 use super::rules::SourceIds;
+
+/// The most pointers that are followed up.
+const POINTERS_MAX: usize = 4_000;
 
 /// Something pointed at, and what is said about it.
 struct Pointer {
@@ -27,7 +30,7 @@ pub(super) fn read(blocks: &[Block], tree: &SkillTree, calls: &[Invocation], dra
     let mut seen: BTreeSet<String> = BTreeSet::new();
     let mut pointers = pointers(blocks);
     pointers.extend(bundled(tree, &pointers));
-    for pointer in pointers {
+    for pointer in pointers.into_iter().take(POINTERS_MAX) {
         let target = pointer.target.trim_start_matches("./").to_owned();
         if !seen.insert(target.clone()) {
             continue;
@@ -37,7 +40,7 @@ pub(super) fn read(blocks: &[Block], tree: &SkillTree, calls: &[Invocation], dra
             continue;
         }
         let is_url = target.contains("://");
-        let id = unique(if is_url { url_id(&target) } else { path_id(&target) }, &mut taken);
+        let id = unique(&if is_url { url_id(&target) } else { path_id(&target) }, &mut taken);
         let mut value = if is_url { json!({ "id": id, "url": target }) } else { json!({ "id": id, "path": target }) };
         if let Some(about) = &pointer.about {
             value["use_for"] = json!(about);
@@ -49,8 +52,8 @@ pub(super) fn read(blocks: &[Block], tree: &SkillTree, calls: &[Invocation], dra
     ids
 }
 
-fn unique(id: String, taken: &mut BTreeSet<String>) -> String {
-    let mut own = id.clone();
+fn unique(id: &str, taken: &mut BTreeSet<String>) -> String {
+    let mut own = id.to_owned();
     let mut number = 2;
     while !taken.insert(own.clone()) {
         own = format!("{id}-{number}");
@@ -70,7 +73,7 @@ fn pointers(blocks: &[Block]) -> Vec<Pointer> {
                     for (column, cell) in row.iter().enumerate() {
                         let other = row.iter().enumerate().skip(1).find(|(other, _)| *other != column);
                         let about = other.map(|(_, cell)| tidy(&cell.text)).filter(|text| !text.is_empty());
-                        point(cell, about, None, &mut found);
+                        point(cell, about.as_deref(), None, &mut found);
                     }
                 }
             }
@@ -79,7 +82,7 @@ fn pointers(blocks: &[Block]) -> Vec<Pointer> {
                 if let Some(own) = folder_of(&block.prose) {
                     folders.insert(index, own);
                 }
-                point(&block.prose, about(&block.prose), folder.as_deref(), &mut found);
+                point(&block.prose, about(&block.prose).as_deref(), folder.as_deref(), &mut found);
             }
             Kind::Code(_) => {}
         }
@@ -111,7 +114,7 @@ fn folder_of(prose: &Prose) -> Option<String> {
     is_folder.then(|| first.to_owned())
 }
 
-fn point(prose: &Prose, about: Option<String>, folder: Option<&str>, found: &mut Vec<Pointer>) {
+fn point(prose: &Prose, about: Option<&str>, folder: Option<&str>, found: &mut Vec<Pointer>) {
     let mut places: Vec<(usize, String)> = Vec::new();
     for (range, target) in &prose.links {
         if is_link(target) {
@@ -123,16 +126,14 @@ fn point(prose: &Prose, about: Option<String>, folder: Option<&str>, found: &mut
         let in_folder = folder.filter(|_| !text.contains(['/', ' ', '(', '=']) && is_file(text));
         if let Some(folder) = in_folder {
             places.push((code.start, format!("{folder}{text}")));
-        } else if is_bundled_path(text) {
-            places.push((code.start, text.to_owned()));
-        } else if text.starts_with("https://") && is_link(text) {
+        } else if is_bundled_path(text) || text.starts_with("https://") && is_link(text) {
             places.push((code.start, text.to_owned()));
         }
     }
     places.extend(bare_urls(prose));
     places.sort();
     for (at, target) in places {
-        found.push(Pointer { target, line: prose.line_at(at), about: about.clone() });
+        found.push(Pointer { target, line: prose.line_at(at), about: about.map(str::to_owned) });
     }
 }
 
@@ -201,7 +202,8 @@ fn bundled(tree: &SkillTree, named: &[Pointer]) -> Vec<Pointer> {
     let known: BTreeSet<&str> = named.iter().map(|pointer| pointer.target.trim_start_matches("./")).collect();
     let paths = tree.entries.iter().filter(|(_, entry)| matches!(entry, rep_model::Entry::File { .. }));
     let wanted = paths.map(|(path, _)| path.as_str()).filter(|path| {
-        let is_reference = (path.starts_with("references/") || path.starts_with("reference/")) && path.ends_with(".md");
+        let is_reference =
+            (path.starts_with("references/") || path.starts_with("reference/")) && path.strip_suffix(".md").is_some();
         (is_reference || is_template(path))
             && !known.contains(path)
             && !path.contains("/.")
@@ -229,7 +231,7 @@ fn template(path: &str, pointer: &Pointer, calls: &[Invocation], draft: &mut Dra
     let description = described.unwrap_or_else(|| stem.replace(['-', '_'], " "));
     let mut value = json!({ "description": description });
     if let Some(call) = call {
-        value["usage"] = json!([&[call.program.clone()], call.rest.as_slice()].concat().join(" "));
+        value["usage"] = json!(line_of(&call.program, &call.rest));
     }
     value["path"] = json!(path);
     let doubt = (!is_said).then_some("the text does not say what it is for");

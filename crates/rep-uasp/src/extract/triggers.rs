@@ -153,7 +153,7 @@ pub(super) fn read(
     line_of: &dyn Fn(usize) -> usize,
     draft: &mut Draft,
 ) {
-    let description = front.and_then(|front| front.description());
+    let description = front.and_then(Frontmatter::description);
     let text = description.map_or("", |text| text.value);
     let line = description.map_or(1, |text| line_of(text.span().start));
     if let Some(front) = front {

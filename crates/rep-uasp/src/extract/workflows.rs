@@ -73,7 +73,7 @@ fn numbered_lists(blocks: &[Block], places: &[Place], skill: &str) -> Vec<Proced
         let mut next = index + 1;
         while next < blocks.len() && !blocks[next].is_heading() {
             if let (Kind::Item(Some(number)), 1) = (&blocks[next].kind, blocks[next].depth) {
-                if blocks[next].list != block.list && *number as usize != items.len() + 1 {
+                if blocks[next].list != block.list && usize::try_from(*number) != Ok(items.len() + 1) {
                     break;
                 }
                 items.push(next);
@@ -106,7 +106,7 @@ fn goes_on(blocks: &[Block], index: usize, count: usize) -> bool {
     blocks[index + 1..]
         .iter()
         .take(4)
-        .any(|block| matches!(block.kind, Kind::Item(Some(number)) if number as usize == count + 1 && block.depth == 1))
+        .any(|block| matches!(block.kind, Kind::Item(Some(number)) if usize::try_from(number) == Ok(count + 1) && block.depth == 1))
 }
 
 fn lead_title(lead: Option<&Block>) -> Option<String> {
