@@ -59,6 +59,7 @@ fn prohibitions() {
         ("## Red flags\n\n- Skipping the review\n- A red banner", &["Skipping the review"]),
         ("```\nNO RELEASE WITHOUT A CHANGELOG\n```", &["release without a changelog"]),
         ("### Never rewrite public history\n\nIt breaks clones.", &["rewrite public history"]),
+        ("Never auto-merge without a review.", &["auto-merge without a review"]),
         // Not rules: descriptions, quotations, examples, hypotheticals, code, reassurance.
         ("Users should never see this error.", &[]),
         ("The tool never writes to disk.", &[]),
@@ -72,6 +73,7 @@ fn prohibitions() {
         ("You don't need an account.", &[]),
         ("If you don't have a key yet, create one.", &[]),
         ("Avoid collisions by appending a number.", &[]),
+        ("## Don't know what is wrong yet\n\n- Check the log", &[]),
         ("Never mind the warnings.", &[]),
         ("Tests that never fail prove nothing.", &[]),
         ("It can be read without a login to avoid delays.", &[]),
@@ -109,6 +111,7 @@ fn duties() {
         ("This ensures that nothing is lost.", &[]),
         ("## Steps\n\n1. Open the file.\n2. Read it.\n3. Close it.", &[]),
         ("## Rules\n\n- Reference: the old manual", &[]),
+        ("## Rules\n\n- Design tokens enable global changes\n- Clear contracts\n- Fields (ids must be unique)", &[]),
         ("See the manual for details.", &[]),
         ("## Notes on patches format\n\nFill the template.", &[]),
     ];

@@ -230,6 +230,12 @@ fn is_reference(words: &Words<'_>, subject: &Range<usize>) -> bool {
 /// `You must not do this`, `secrets must never be committed`.
 fn modal(words: &Words<'_>, clause: Range<usize>, sort: Sort) -> Option<Rule> {
     let modal = words.find(clause.start..clause.end, &["must", "should", "shall", "mustn't", "shouldn't", "may"])?;
+    // What stands in brackets explains a thing: `the id (it must be unique)`.
+    let opened = (clause.start + 1..=modal).filter(|index| words.before(*index).contains('(')).count();
+    let closed = (clause.start + 1..=modal).filter(|index| words.before(*index).contains(')')).count();
+    if opened > closed {
+        return None;
+    }
     let is_hard = matches!(words.at(modal), "must" | "shall" | "mustn't");
     let contracted = words.at(modal).ends_with("n't");
     let next = words.at(modal + 1);
@@ -315,7 +321,8 @@ pub(super) fn unmarked(words: &Words<'_>, range: Range<usize>, place: Place, is_
     }
     let end = clauses::reason_start(words, start..range.end);
     let leads_in = words.text.trim_end().ends_with(':');
-    let is_negated = words.is(start, "do not") || words.at(start) == "don't";
+    let is_bare = words.at(start) == "use" && matches!(words.at(start + 1), "for" | "when" | "if" | "to");
+    let is_negated = words.is(start, "do not") || words.at(start) == "don't" || is_bare;
     if start >= end || leads_in || is_negated || shows_code(words) {
         return None;
     }

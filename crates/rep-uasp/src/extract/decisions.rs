@@ -20,6 +20,11 @@ impl Decision {
     pub(super) fn of(when: &str, then: &str) -> Option<Decision> {
         let (when, then) = (tidy(when), tidy(then));
         let fits = |text: &str| !text.is_empty() && text.len() <= 600;
+        let is_bare = matches!(then.to_lowercase().as_str(), "use" | "see" | "run" | "read" | "choose" | "prefer");
+        let is_answer = matches!(when.to_lowercase().as_str(), "yes" | "no" | "otherwise" | "else" | "none");
+        if is_bare || is_answer || then.ends_with('?') {
+            return None;
+        }
         (fits(&when) && fits(&then)).then_some(Decision { when, then, doubt: None })
     }
 }

@@ -221,8 +221,11 @@ impl Reader<'_> {
             && words.len() > start + 1;
         if is_condition {
             let found = Conditional { opening: Opening::If, when: start + 1..words.len(), then: 0..0 };
-            let items: Vec<&str> =
-                below.iter().take(6).map(|item| item.prose.text.trim_end_matches(['.', ';', ':'])).collect();
+            let items: Vec<&str> = below
+                .iter()
+                .take(6)
+                .map(|item| item.prose.text.trim_start_matches("[ ] ").trim_end_matches(['.', ';', ':']))
+                .collect();
             let when = decisions::condition(&words, &found, &self.memory);
             if let Some(decision) = when.and_then(|when| Decision::of(&when, &items.join("; "))) {
                 self.add_decision(&decision, line, None);

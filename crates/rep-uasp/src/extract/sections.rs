@@ -366,7 +366,7 @@ pub(super) fn read(text: &str) -> Place {
     let has_rules = !is_counted && !names_other && (has(RULES) || is_alone);
     // `If you don't have one` forbids nothing.
     let is_conditional = words.has(0..words.len(), &["if", "when", "unless", "you"]);
-    let is_forbidden = !is_trigger && !is_mistake && !is_conditional && has(FORBIDDEN);
+    let is_forbidden = !is_trigger && !is_mistake && !is_conditional && forbids(&words);
     Place {
         has_rules: !is_trigger && has_rules && !is_forbidden && !is_mistake,
         is_example: starts(EXAMPLES)
@@ -381,6 +381,17 @@ pub(super) fn read(text: &str) -> Place {
         is_procedure: has(PROCEDURES),
         is_listing: has(LISTINGS) && !has_rules,
     }
+}
+
+/// Whether a heading is about what is forbidden: `Never do this`, but not `Don't know what is wrong yet`.
+fn forbids(words: &Words<'_>) -> bool {
+    let idle = ["know", "have", "need", "want", "see", "understand", "forget"];
+    (0..words.len()).any(|index| {
+        words.any(index, FORBIDDEN).is_some_and(|length| {
+            let next = index + length;
+            words.len() - next.min(words.len()) <= 2 && !idle.contains(&words.at(next))
+        })
+    })
 }
 
 fn lead_in(text: &str) -> Place {

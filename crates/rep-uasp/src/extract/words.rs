@@ -142,10 +142,15 @@ impl<'a> Words<'a> {
         if finite.contains(&next) && !(self.at(index) == "have" || self.at(index) == "ensure") {
             return false;
         }
-        let third = next.strip_suffix("es").filter(|stem| is_verb(stem)).or(next.strip_suffix('s'));
-        // `build succeeds` and `report shows` have a noun in front; `run tests` and `list files` do not.
-        let is_noun_and_verb = matches!(self.at(index), "test" | "build" | "report" | "check" | "commit" | "release");
-        !(is_noun_and_verb && third.is_some_and(|stem| ONLY_VERBS.contains(&stem)))
+        let third = next.strip_suffix("es").filter(|stem| ONLY_VERBS.contains(stem)).or(next.strip_suffix('s'));
+        // `build succeeds` and `design tokens enable` have a noun in front; `run tests` and `list files` do not.
+        let has_subject = third.is_some_and(|stem| ONLY_VERBS.contains(&stem))
+            || next.ends_with('s') && ONLY_VERBS.contains(&self.at(index + 2)) && !self.before(index + 2).contains(',');
+        // `Clear labels` describes, `clear the cache` asks.
+        let is_adjective = matches!(self.at(index), "clear" | "complete" | "clean" | "open" | "separate" | "live")
+            && self.list.get(index + 1).is_some_and(|word| word.form == Form::Plain)
+            && !ARTICLES.contains(&next);
+        !has_subject && !is_adjective
     }
 }
 
@@ -154,14 +159,31 @@ fn is_inner(letter: char) -> bool {
 }
 
 /// Verbs that are no nouns, for telling `test passes` from `test cases`.
-const ONLY_VERBS: &[&str] =
-    &["pass", "succeed", "fail", "contain", "include", "return", "say", "become", "happen", "need", "require", "work"];
+const ONLY_VERBS: &[&str] = &[
+    "pass", "succeed", "fail", "contain", "include", "return", "say", "become", "happen", "need", "require", "work",
+    "enable", "improve", "make", "provide", "allow", "support", "reduce", "prevent", "validate", "ensure", "handle",
+    "read", "give", "take", "remain", "exist", "apply", "describe", "define", "mean", "cause", "help", "keep",
+];
+
+/// Words that open the object of a command.
+const ARTICLES: &[&str] = &[
+    "the", "a", "an", "all", "any", "each", "every", "your", "it", "its", "them", "this", "that", "these", "those",
+    "both", "up", "out", "their", "only", "and", "or", "existing", "one", "with", "before", "after", "when", "old",
+    "files", "cookies", "code", "concerns",
+];
+
+/// What can stand before a verb with a hyphen: `re-check`, `auto-merge`.
+const LEADS: &[&str] = &[
+    "re", "auto", "hand", "double", "hard", "over", "under", "force", "pre", "cross", "self", "batch", "bulk", "co",
+    "mis",
+];
 
 /// Whether a word can be the verb of a command.
 pub(super) fn is_verb(word: &str) -> bool {
     static VERBS: OnceLock<HashSet<&'static str>> = OnceLock::new();
     let verbs = VERBS.get_or_init(|| include_str!("words/verbs.txt").split_whitespace().collect());
-    verbs.contains(word.strip_prefix("re-").unwrap_or(word))
+    verbs.contains(word)
+        || word.split_once('-').is_some_and(|(lead, rest)| LEADS.contains(&lead) && verbs.contains(rest))
 }
 
 /// Whether a word is the `-ing` form of a verb.
