@@ -168,9 +168,14 @@ pub(super) fn of_item(block: &Block, place: Place) -> Option<Decision> {
     if is_each || !has_gap || !is_name || rest.is_empty() || rest.len() > 200 {
         return None;
     }
-    // `Small change: edit in place` names the case first, `Flowcharts: processes` the choice.
+    // `Disk full: delete logs` names the fault first, `Flowcharts: processes` the choice. `Manual mode: fixes one file`
+    // names a choice and what it does, which does not say when.
     let name = tidy(name);
-    if told { Decision::of(&name, &rest) } else { Decision::of(strip_when(&rest), &format!("use {name}")) }
+    match (told, place.is_trouble) {
+        (true, true) => Decision::of(&name, &rest),
+        (true, false) => None,
+        (false, _) => Decision::of(strip_when(&rest), &format!("use {name}")),
+    }
 }
 
 /// The decision of an item with an arrow: `Static page → read the file`.

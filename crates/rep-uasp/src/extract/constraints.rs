@@ -99,6 +99,11 @@ const OPEN: &[&str] = &[
     "include",
     "satisfy",
     "rules",
+    "requirements",
+    "criteria",
+    "conditions",
+    "items",
+    "sections",
 ];
 
 fn never(words: &Words<'_>, clause: Range<usize>) -> Option<Rule> {
@@ -328,7 +333,8 @@ pub(super) fn unmarked(words: &Words<'_>, range: Range<usize>, place: Place, is_
     }
     if !words.is_imperative(start) || words.at(start) == "let" || POINTERS.contains(&words.at(start)) {
         // `Only` may stand in front: `Only use what is there`.
-        let is_only = words.at(start) == "only" && words.is_imperative(start + 1);
+        let is_dangling = words.at(start + 1) == "use" && matches!(words.at(start + 2), "when" | "if" | "for");
+        let is_only = words.at(start) == "only" && words.is_imperative(start + 1) && !is_dangling;
         return is_only.then(|| Rule::of(Sort::Always, words.slice(start..end)))?;
     }
     let is_rule = place.has_rules && !is_step;

@@ -22,7 +22,11 @@ impl Decision {
         let fits = |text: &str| !text.is_empty() && text.len() <= 600;
         let is_bare = matches!(then.to_lowercase().as_str(), "use" | "see" | "run" | "read" | "choose" | "prefer");
         let is_answer = matches!(when.to_lowercase().as_str(), "yes" | "no" | "otherwise" | "else" | "none");
-        if is_bare || is_answer || then.ends_with('?') {
+        let is_torn = when.matches('(').count() != when.matches(')').count();
+        // `If you can't measure it, you can't improve it` is a saying.
+        let can_not = |text: &str| text.starts_with("you can't") || text.starts_with("you cannot");
+        let is_saying = can_not(&when) && can_not(&then);
+        if is_bare || is_answer || is_torn || is_saying || then.ends_with('?') {
             return None;
         }
         (fits(&when) && fits(&then)).then_some(Decision { when, then, doubt: None })

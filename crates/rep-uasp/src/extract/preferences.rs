@@ -66,6 +66,10 @@ fn verb_start(words: &Words<'_>, range: Range<usize>) -> Option<usize> {
 fn sides(words: &Words<'_>, head: usize, end: usize) -> Option<(Range<usize>, Range<usize>)> {
     let ranks = RANKING.contains(&words.at(head));
     let from = head + usize::from(ranks || words.at(head) == "use");
+    // `Use when: this, not that` names no thing to use.
+    if matches!(words.at(from), "when" | "for" | "if") {
+        return None;
+    }
     for index in head + 1..end {
         let between = words.before(index);
         let length = words.any(index, &["instead of", "rather than", "in favor of"]);
