@@ -146,7 +146,7 @@ fn strip_when(text: &str) -> &str {
     lead.map_or(text, |lead| &text[lead.len()..])
 }
 
-/// The decision of an item that names an alternative and what it is for: `**Flowcharts** - Processes, algorithms`.
+/// The decision of an item that names an alternative and what it is for: `**Lines** - Trends over time`.
 pub(super) fn of_item(block: &Block, place: Place) -> Option<Decision> {
     if !place.is_choice || place.is_trigger || block.depth != 1 {
         return None;
@@ -157,18 +157,18 @@ pub(super) fn of_item(block: &Block, place: Place) -> Option<Decision> {
     let has_gap = rest.trim_start().starts_with(['-', '—', '–', ':', '→']) || name.trim_end().ends_with(':');
     let rest = tidy(rest.trim_start_matches([' ', '-', '—', '–', ':', '→']));
     let words = Words::of(name);
-    // `State Diagrams` is a name, `State the facts` is not.
+    // `Release Trains` is a name, `Release the lock` is not.
     let is_title =
         words.len() >= 2 && words.list.iter().all(|word| name[word.at.clone()].starts_with(char::is_uppercase));
     let is_name = words.len() <= 6 && !clauses::is_condition(&words, 0) && (is_title || !words.is_imperative(0));
     let rest_words = Words::of(&rest);
-    // `State machines, lifecycle states` lists nouns.
+    // `Report pages, exports` lists nouns.
     let told = clauses::is_action(&rest_words, 0) && !rest_words.before(2).contains(',');
     let is_each = matches!(rest_words.at(0), "each" | "every") || rest_words.is(0, "for each");
     if is_each || !has_gap || !is_name || rest.is_empty() || rest.len() > 200 {
         return None;
     }
-    // `Disk full: delete logs` names the fault first, `Flowcharts: processes` the choice. `Manual mode: fixes one file`
+    // `Disk full: delete logs` names the fault first, `Lines: trends` the choice. `Manual mode: fixes one file`
     // names a choice and what it does, which does not say when.
     let name = tidy(name);
     match (told, place.is_trouble) {

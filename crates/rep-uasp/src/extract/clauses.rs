@@ -209,7 +209,7 @@ pub(super) fn clauses(words: &Words<'_>, range: Range<usize>) -> Vec<Range<usize
 
 fn starts_clause(words: &Words<'_>, index: usize) -> bool {
     let between = words.before(index);
-    // A last word alone is no clause: `Evidence before claims, always`.
+    // A last word alone is no clause: `Facts first, always`.
     if between.contains('(') || index + 1 == words.len() {
         return false;
     }

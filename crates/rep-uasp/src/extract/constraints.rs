@@ -150,7 +150,7 @@ fn forbidden_deed(words: &Words<'_>, deed: Range<usize>) -> Option<Rule> {
     Rule::of(Sort::Never, words.slice(deed))
 }
 
-/// `Avoid this`, but not `avoid collisions by appending a number`, which says what to do.
+/// `Avoid this`, but not `avoid delays by caching`, which says what to do.
 fn avoided(words: &Words<'_>, thing: Range<usize>) -> Option<Rule> {
     let by = words.find(thing.clone(), &["by"]);
     if by.is_some_and(|by| is_gerund(words.at(by + 1))) {

@@ -80,7 +80,10 @@ pub(super) fn condition(words: &Words<'_>, found: &Conditional, memory: &Memory)
         "not" | "no" | "it doesn't" | "it does not" | "it isn't" | "it is not" | "false" => {
             format!("not: {}", memory.question.clone()?)
         }
-        "these apply" | "this applies" | "these apply to the user" | "that applies" | "this happens" => {
+        _ if ["these apply", "this applies", "that applies", "this happens"]
+            .iter()
+            .any(|lead| lower.starts_with(lead)) =>
+        {
             memory.condition.clone()?
         }
         _ => when,
@@ -276,13 +279,15 @@ fn when_clause(words: &Words<'_>, range: Range<usize>) -> Option<Decision> {
     Decision::of(&format!("{lead}{when}"), words.slice(range.start..at))
 }
 
-/// `Use this for a breaking change`; in a list of such lines also `for` and `to` alone.
+/// `Use this for a long table`; in a list of such lines also `for` and `to` alone.
 fn purpose(words: &Words<'_>, range: Range<usize>, is_parallel: bool) -> Option<Decision> {
     if !CHOOSING.contains(&words.at(range.start)) {
         return None;
     }
-    let at = words.find(range.start + 2..range.end, &["for", "to"])?;
-    let is_case = words.at(at) == "for" && matches!(words.at(at + 1), "a" | "an" | "any");
+    let is_case_at = |index: usize| words.at(index) == "for" && matches!(words.at(index + 1), "a" | "an" | "any");
+    let case = (range.start + 2..range.end).find(|index| is_case_at(*index));
+    let is_case = case.is_some();
+    let at = case.or_else(|| words.find(range.start + 2..range.end, &["for", "to"]))?;
     let is_listed = is_parallel && (words.at(at) == "for" || is_verb(words.at(at + 1)));
     let end = clauses::reason_start(words, at..range.end);
     if !(is_case || is_listed) || end - at < 2 || at - range.start > 12 {

@@ -238,7 +238,7 @@ fn template(path: &str, pointer: &Pointer, calls: &[Invocation], draft: &mut Dra
     draft.templates.add(&names::name(stem, "template"), pointer.line, doubt, value);
 }
 
-/// An id for an address: `stripe:api/checkout/sessions`.
+/// An id for an address: `acme:api/users`.
 fn url_id(url: &str) -> String {
     let rest = url.split("://").nth(1).unwrap_or(url);
     let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
