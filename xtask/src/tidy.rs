@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const ARROWS: &[(&str, &[&str])] = &[
     ("rep-model", &[]),
     ("rep-check", &["rep-model", "rep-fixture"]),
-    ("rep-uasp", &["rep-model"]),
+    ("rep-uasp", &["rep-model", "rep-check"]),
     ("rep-library", &["rep-model", "rep-check", "rep-tokens", "rep-uasp", "rep-fixture"]),
     ("rep-fixture", &[]),
     ("rep-tokens", &[]),

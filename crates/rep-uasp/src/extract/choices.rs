@@ -1,0 +1,200 @@
+//! Decisions that are laid out instead of said: tables, and lists of alternatives.
+
+use super::blocks::{Block, Prose};
+use super::clauses;
+use super::constraints::tidy;
+use super::decisions::Decision;
+use super::sections::Place;
+use super::words::Words;
+
+/// Headers of a column that says when.
+const WHEN: &[&str] = &[
+    "when",
+    "use when",
+    "when to use",
+    "if",
+    "condition",
+    "situation",
+    "scenario",
+    "best for",
+    "use case",
+    "use cases",
+    "use for",
+    "user says",
+    "user asks",
+    "you want",
+    "you need",
+    "need",
+    "trigger",
+    "case",
+    "if you",
+    "want to",
+    "when to load",
+    "load when",
+    "read when",
+    "when to read",
+    "user intent",
+    "intent",
+    "if user",
+    "signal",
+    "good for",
+    "mistake",
+    "claim",
+    "if the",
+    "question",
+];
+
+/// Headers of a column that names what went wrong.
+const TROUBLE: &[&str] =
+    &["error", "problem", "issue", "symptom", "failure", "pitfall", "gotcha", "warning", "error message", "status"];
+
+/// Headers of a column that says what to do.
+const THEN: &[&str] = &[
+    "then",
+    "action",
+    "fix",
+    "solution",
+    "do",
+    "do this",
+    "use",
+    "response",
+    "approach",
+    "resolution",
+    "recommendation",
+    "recommended",
+    "requires",
+    "what to do",
+    "remedy",
+    "load",
+    "read",
+    "reference",
+    "tool",
+    "skill",
+    "workflow",
+    "instead",
+    "strategy",
+    "choose",
+    "pattern",
+    "how to fix",
+    "correction",
+    "go to",
+    "route to",
+    "handling",
+    "mitigation",
+    "file",
+    "method",
+    "agent",
+    "next step",
+    "recovery",
+];
+
+/// The decisions of a table, each with the line it stands on.
+pub(super) fn of_table(block: &Block) -> Vec<(usize, Decision, Option<String>)> {
+    let mut found = Vec::new();
+    let Some((head, rows)) = block.rows.split_first() else { return found };
+    let column = |wanted: &[&str]| head.iter().position(|cell| is_header(&cell.text, wanted));
+    let (when, then, is_thing) = if let Some(when) = column(WHEN) {
+        let then = (0..head.len()).find(|index| *index != when && is_header(&head[*index].text, THEN));
+        match then {
+            Some(then) => (when, then, false),
+            // `Tool | Best for`: the first column is what is chosen.
+            None if when > 0 && is_choosing(&head[when].text) => (when, 0, true),
+            None => return found,
+        }
+    } else if let (Some(when), Some(then)) = (column(TROUBLE), column(THEN)) {
+        (when, then, false)
+    } else {
+        return found;
+    };
+    for row in rows {
+        let (Some(condition), Some(action)) = (row.get(when), row.get(then)) else { continue };
+        let is_empty = |cell: &Prose| !cell.text.chars().any(char::is_alphanumeric);
+        if is_empty(condition) || is_empty(action) {
+            continue;
+        }
+        let words = Words::of(&action.text);
+        let bare =
+            is_thing || !words.is_imperative(0) && is_header(&head[then].text, &["use", "tool", "skill", "choose"]);
+        let is_file = !words.is_imperative(0) && is_header(&head[then].text, &["reference", "file", "read", "load"]);
+        let action_text = if is_file {
+            format!("read {}", action.text)
+        } else if bare {
+            format!("use {}", action.text)
+        } else {
+            action.text.clone()
+        };
+        let link = action.links.first().or(condition.links.first()).map(|(_, target)| target.clone());
+        if let Some(decision) = Decision::of(strip_when(&condition.text), &action_text) {
+            found.push((condition.line_at(0), decision, link));
+        }
+    }
+    found
+}
+
+fn is_header(text: &str, wanted: &[&str]) -> bool {
+    let words = Words::of(text);
+    wanted.iter().any(|phrase| words.is(0, phrase) && phrase.split(' ').count() + 2 >= words.len())
+}
+
+fn is_choosing(text: &str) -> bool {
+    is_header(text, &["use when", "when to use", "best for", "use case", "use cases", "use for", "when", "good for"])
+}
+
+fn strip_when(text: &str) -> &str {
+    let lower = text.to_ascii_lowercase();
+    let lead = ["when ", "if ", "use when ", "for "].into_iter().find(|lead| lower.starts_with(lead));
+    lead.map_or(text, |lead| &text[lead.len()..])
+}
+
+/// The decision of an item that names an alternative and what it is for: `**Lines** - Trends over time`.
+pub(super) fn of_item(block: &Block, place: Place) -> Option<Decision> {
+    if !place.is_choice || place.is_trigger || block.depth != 1 {
+        return None;
+    }
+    let text = block.prose.text.as_str();
+    let label = block.prose.strongs.first().filter(|strong| strong.start == 0)?;
+    let (name, rest) = text.split_at(label.end);
+    let has_gap = rest.trim_start().starts_with(['-', '—', '–', ':', '→']) || name.trim_end().ends_with(':');
+    let rest = tidy(rest.trim_start_matches([' ', '-', '—', '–', ':', '→']));
+    let words = Words::of(name);
+    // `Release Trains` is a name, `Release the lock` is not.
+    let is_title =
+        words.len() >= 2 && words.list.iter().all(|word| name[word.at.clone()].starts_with(char::is_uppercase));
+    let is_name = words.len() <= 6 && !clauses::is_condition(&words, 0) && (is_title || !words.is_imperative(0));
+    let rest_words = Words::of(&rest);
+    // `Report pages, exports` lists nouns.
+    let told = clauses::is_action(&rest_words, 0) && !rest_words.before(2).contains(',');
+    let is_each = matches!(rest_words.at(0), "each" | "every") || rest_words.is(0, "for each");
+    if is_each || !has_gap || !is_name || rest.is_empty() || rest.len() > 200 {
+        return None;
+    }
+    // `Disk full: delete logs` names the fault first, `Lines: trends` the choice. `Manual mode: fixes one file`
+    // names a choice and what it does, which does not say when.
+    let name = tidy(name);
+    match (told, place.is_trouble) {
+        (true, true) => Decision::of(&name, &rest),
+        (true, false) => None,
+        (false, _) => Decision::of(strip_when(&rest), &format!("use {name}")),
+    }
+}
+
+/// The decision of an item with an arrow: `Static page → read the file`.
+pub(super) fn of_arrow(block: &Block, place: Place) -> Option<Decision> {
+    let text = block.prose.text.as_str();
+    let arrow = [" → ", " -> ", " => "].into_iter().find(|arrow| text.matches(arrow).count() == 1)?;
+    let (when, then) = text.split_once(arrow)?;
+    let condition = Words::of(when);
+    let action = Words::of(then);
+    let is_said = clauses::is_condition(&condition, 0) && condition.at(0) != "to";
+    if condition.is_imperative(0)
+        || place.is_example
+        || !(is_said || (place.is_choice || place.is_trouble) && condition.len() <= 12)
+    {
+        return None;
+    }
+    if !is_said && !clauses::is_action(&action, 0) && !action.text.starts_with('`') {
+        return None;
+    }
+    let start = usize::from(is_said);
+    Decision::of(condition.slice(start..condition.len()), then)
+}

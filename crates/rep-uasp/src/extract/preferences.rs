@@ -1,0 +1,128 @@
+//! Preferences: UASP's `constraints.prefer`, `this over that`.
+
+use std::ops::Range;
+
+use super::clauses;
+use super::constraints::tidy;
+use super::words::{Form, Words, is_gerund, is_verb};
+
+/// A preference as read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Preference {
+    pub(super) use_: String,
+    pub(super) over: String,
+    pub(super) when: Option<String>,
+}
+
+/// Verbs that rank one thing above another.
+const RANKING: &[&str] = &["prefer", "prioritize", "prioritise", "favor", "favour", "choose", "pick", "recommend"];
+
+/// The preference some words state, if they do.
+pub(super) fn preference(words: &Words<'_>, range: Range<usize>, condition: Option<&str>) -> Option<Preference> {
+    let head = verb_start(words, range.clone())?;
+    let (use_, over) = sides(words, head, range.end)?;
+    let over_end = over_end(words, over.clone());
+    let mut when = condition.map(str::to_owned);
+    if when.is_none() && matches!(words.at(over_end), "when" | "for" | "if" | "where" | "unless") {
+        let until = clauses::reason_start(words, over_end..over.end);
+        let text = tidy(words.slice(over_end + 1..until));
+        when = (!is_soft(&text)).then_some(text).filter(|text| !text.is_empty());
+    }
+    let use_ = tidy(strip(words.slice(use_)));
+    let over = tidy(strip(words.slice(over.start..over_end)));
+    let is_said = !use_.is_empty() && !over.is_empty() && use_.len() <= 200 && over.len() <= 200;
+    is_said.then_some(Preference { use_, over, when })
+}
+
+/// What a sentence puts first without saying before what.
+pub(super) fn priority(words: &Words<'_>, range: Range<usize>) -> Option<String> {
+    let head = clauses::head(words, range.clone());
+    if !["prefer", "prioritize", "prioritise", "favor"].contains(&words.at(head)) {
+        return None;
+    }
+    let end = words.find(head + 1..range.end, &["where", "when", "but", "if", "for", "because"]).unwrap_or(range.end);
+    Some(tidy(strip(words.slice(head + 1..end)))).filter(|text| !text.is_empty())
+}
+
+fn is_soft(text: &str) -> bool {
+    matches!(text, "possible" | "appropriate" | "applicable" | "needed")
+}
+
+/// The words behind `advise users to`, `always`, and the like.
+fn verb_start(words: &Words<'_>, range: Range<usize>) -> Option<usize> {
+    let mut head = clauses::head(words, range.clone());
+    while matches!(words.at(head), "always" | "you" | "should" | "must" | "strongly" | "generally") && head < range.end
+    {
+        head += 1;
+    }
+    if matches!(words.at(head), "advise" | "encourage" | "tell" | "ask") {
+        let to = words.find(head + 1..(head + 4).min(range.end), &["to"])?;
+        head = to + 1;
+    }
+    (head < range.end && words.is_imperative(head)).then_some(head)
+}
+
+/// The two sides, as ranges of words.
+fn sides(words: &Words<'_>, head: usize, end: usize) -> Option<(Range<usize>, Range<usize>)> {
+    let ranks = RANKING.contains(&words.at(head));
+    let from = head + usize::from(ranks || words.at(head) == "use");
+    // `Use when: this, not that` names no thing to use.
+    if matches!(words.at(from), "when" | "for" | "if") {
+        return None;
+    }
+    for index in head + 1..end {
+        let between = words.before(index);
+        let length = words.any(index, &["instead of", "rather than", "in favor of"]);
+        if let Some(length) = length.filter(|_| words.at(index + 1) != "favor") {
+            // Far behind, the words belong to a part of the sentence and not to its verb.
+            let is_near = index - from <= 12 || words.at(head) == "use" || ranks;
+            return is_near.then_some((from..index, index + length..end));
+        }
+        let is_over = words.at(index) == "over" && (ranks || words.at(head) == "use") && index > from;
+        // `Prefer composition to inheritance`, but not `prefer to use`, and not `prefer X to save time`.
+        let is_to = words.at(index) == "to"
+            && matches!(words.at(head), "prefer" | "favor" | "favour")
+            && index > from
+            && !is_verb(words.at(index + 1));
+        let is_not =
+            words.at(index) == "not" && between.starts_with(',') && words.at(head) == "use" && end - index <= 8;
+        if is_over || is_to || is_not {
+            return Some((from..index, index + 1..end));
+        }
+        if ranks && words.at(index) == "but" && words.at(index + 1) == "using" {
+            let verb = words.find(index + 2..end, &["is"])?;
+            return Some((from..index, index + 2..verb));
+        }
+        if between.contains(';') || words.list[index].form == Form::Quoted {
+            return None;
+        }
+    }
+    None
+}
+
+fn over_end(words: &Words<'_>, over: Range<usize>) -> usize {
+    for index in over.start + 1..over.end {
+        let between = words.before(index);
+        let is_end = matches!(words.at(index), "when" | "if" | "because" | "unless" | "where" | "whenever")
+            || (words.at(index) == "for" && !is_gerund(words.at(over.start)))
+            || between.contains([';', '—', '–', '('])
+            || between.trim_start().starts_with("- ")
+            || (between.contains(',')
+                && matches!(words.at(index), "as" | "since" | "so" | "which" | "and" | "but" | "it"));
+        if is_end {
+            return index;
+        }
+    }
+    over.end
+}
+
+fn strip(text: &str) -> &str {
+    let mut text = text.trim();
+    for lead in ["to use ", "using ", "the ", "to ", "a ", "an ", "either "] {
+        let has = text.get(..lead.len()).is_some_and(|start| start.eq_ignore_ascii_case(lead));
+        if has {
+            text = &text[lead.len()..];
+        }
+    }
+    text
+}

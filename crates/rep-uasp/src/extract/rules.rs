@@ -1,0 +1,424 @@
+//! Walks over the prose of a skill and gives every sentence to the readers of constraints, preferences and decisions.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use serde_json::{Value, json};
+
+use super::blocks::{Block, Kind};
+use super::clauses::{self, Conditional, Opening};
+use super::constraints::{self, Rule, Sort};
+use super::decisions::{self, Decision, Memory};
+use super::draft::Draft;
+use super::preferences::{self, Preference};
+use super::sections::Place;
+use super::sentences::sentences;
+use super::words::Words;
+use super::{choices, trees};
+
+/// Where a decision's link became a source: link as written → id.
+pub(super) type SourceIds = BTreeMap<String, String>;
+
+/// Reads constraints, preferences and decisions.
+pub(super) fn read(blocks: &[Block], places: &[Place], ids: &SourceIds, draft: &mut Draft) {
+    let parallel = parallel_lists(blocks);
+    let mut reader = Reader { ids, draft, memory: Memory::default(), priority: None };
+    for (index, block) in blocks.iter().enumerate() {
+        let place = places[index];
+        match &block.kind {
+            Kind::Heading(_) => reader.heading(block, place),
+            Kind::Paragraph | Kind::Item(_) => {
+                let is_parallel = block.is_item() && parallel.get(&block.list).is_some_and(|count| *count >= 2);
+                reader.prose(blocks, index, place, is_parallel);
+            }
+            Kind::Table => reader.table(block, place),
+            Kind::Code(language) => reader.code(block, language),
+        }
+    }
+}
+
+/// How many items of each list choose something for a case.
+fn parallel_lists(blocks: &[Block]) -> BTreeMap<usize, usize> {
+    let mut lists = BTreeMap::new();
+    for block in blocks.iter().filter(|block| block.is_item()) {
+        let words = Words::of(block.prose.text.get(..block.prose.text.len().min(300)).unwrap_or_default());
+        let cases = ["for", "when", "to", "if"];
+        let separator = (1..words.len().min(12)).find(|index| clauses::is_separator(words.before(*index)));
+        if words.at(0) == "use" && words.has(2..separator.unwrap_or(words.len().min(12)), &cases) {
+            *lists.entry(block.list).or_insert(0) += 1;
+        }
+    }
+    lists
+}
+
+struct Reader<'a> {
+    ids: &'a SourceIds,
+    draft: &'a mut Draft,
+    memory: Memory,
+    /// What the sentence before put first.
+    priority: Option<String>,
+}
+
+impl Reader<'_> {
+    /// A heading can be a rule itself: `### Never commit secrets`.
+    fn heading(&mut self, block: &Block, place: Place) {
+        self.memory = Memory::default();
+        let words = Words::of(&block.prose.text);
+        let start = usize::from(words.at(0).chars().all(|letter| letter.is_ascii_digit()));
+        let is_said = matches!(words.at(start), "never" | "always" | "don't") || words.is(start, "do not");
+        if is_said
+            && words.len() - start >= 3
+            && !place.is_trigger
+            && !place.is_example
+            && !block.prose.text.ends_with([':', '?'])
+        {
+            let rule = constraints::marked(&words, start..words.len());
+            self.add_rule(rule, None, block.line);
+        }
+    }
+
+    fn prose(&mut self, blocks: &[Block], index: usize, place: Place, is_parallel: bool) {
+        let block = &blocks[index];
+        if block.kind == Kind::Paragraph {
+            self.memory = Memory::default();
+        }
+        if place.is_trigger {
+            return;
+        }
+        if self.led_list(blocks, index, place) {
+            return;
+        }
+        if let Some(decision) = choices::of_item(block, place).or_else(|| choices::of_arrow(block, place)) {
+            self.add_decision(&decision, block.line, block.prose.links.first().map(|(_, target)| target.as_str()));
+            return;
+        }
+        for (number, range) in sentences(&block.prose).into_iter().enumerate() {
+            let words = Words::of(&block.prose.text[range.clone()]);
+            if words.len() == 0 {
+                continue;
+            }
+            let line = block.prose.line_at(range.start);
+            let link = block.prose.links_in(range.clone()).next();
+            let mut place = place;
+            place.is_forbidden |= words.text.starts_with('❌');
+            place.has_rules |= words.text.starts_with('✅');
+            let is_first = number == 0 && block.is_item();
+            self.sentence(&words, place, Where { block, line, link, is_parallel, is_first });
+        }
+    }
+
+    fn sentence(&mut self, words: &Words<'_>, place: Place, at: Where<'_>) {
+        let start = clauses::body_start(words);
+        let found = clauses::conditional(words, start);
+        let mut made: Vec<Decision> = Vec::new();
+        if !place.is_example && constraints::can_rule(words) {
+            made = match &found {
+                Some(found) => self.conditional(words, found, place, at),
+                None => self.plain(words, start, place, at),
+            };
+        }
+        for decision in &made {
+            self.add_decision(decision, at.line, at.link);
+        }
+        self.memory.keep(words, &made);
+    }
+
+    /// A sentence with its condition in front.
+    fn conditional(&mut self, words: &Words<'_>, found: &Conditional, place: Place, at: Where<'_>) -> Vec<Decision> {
+        let when = decisions::condition(words, found, &self.memory);
+        let decision = decisions::leading(words, found, &self.memory);
+        if place.is_spoken {
+            return decision.into_iter().collect();
+        }
+        let condition = when.as_deref().filter(|_| found.opening != Opening::To);
+        let preference = preferences::preference(words, found.then.clone(), condition);
+        self.add_preference(preference, at.line);
+        for clause in clauses::clauses(words, found.then.clone()) {
+            let rule = constraints::marked(words, clause);
+            self.add_rule(rule, condition.map(|when| (found.opening, when)), at.line);
+        }
+        let bounds_deed =
+            matches!(found.opening, Opening::Before | Opening::To) && words.is_imperative(found.then.start);
+        if bounds_deed && decision.is_none() {
+            // `Before this, do that` orders two deeds; `to do this, include only that` sets a bound.
+            let is_bound = found.opening == Opening::Before || words.has(found.then.clone(), &["only"]);
+            let mut ruled = place;
+            ruled.has_rules |= is_bound;
+            let rule = constraints::unmarked(words, found.then.clone(), ruled, !is_bound);
+            self.add_rule(rule, Some((found.opening, words.slice(found.when.clone()))), at.line);
+        }
+        let tail = clauses::clauses(words, found.then.clone());
+        let tail = tail.into_iter().skip(1).filter(|clause| constraints::marked(words, clause.clone()).is_none());
+        let more = tail.flat_map(|clause| decisions::trailing(words, clause, false));
+        decision.into_iter().chain(more.collect::<Vec<_>>()).collect()
+    }
+
+    /// A sentence without a condition in front.
+    fn plain(&mut self, words: &Words<'_>, start: usize, place: Place, at: Where<'_>) -> Vec<Decision> {
+        let all = start..words.len();
+        let mut made = Vec::new();
+        let mut has_marker = false;
+        if place.is_spoken {
+            return made;
+        }
+        if (place.is_forbidden || place.is_mistake) && at.is_first {
+            let rule =
+                clauses::clauses(words, all.clone()).into_iter().find_map(|clause| constraints::marked(words, clause));
+            let rule = rule.or_else(|| constraints::listed_prohibition(words, place));
+            self.add_rule(rule, None, at.line);
+            return made;
+        }
+        let preference = preferences::preference(words, all.clone(), None);
+        let is_preferred = preference.is_some();
+        self.add_preference(preference, at.line);
+        for clause in clauses::clauses(words, all.clone()) {
+            let rule = constraints::marked(words, clause.clone());
+            has_marker |= rule.is_some();
+            if rule.is_none() || words.has(clause.clone(), &["either"]) {
+                made.extend(decisions::trailing(words, clause, at.is_parallel && at.is_first));
+            }
+            self.add_rule(rule, None, at.line);
+        }
+        self.after_priority(words, all.clone(), at.line);
+        let is_step = (at.block.is_ordered() || place.is_listing) && !place.has_rules;
+        if !has_marker && !is_preferred && made.is_empty() {
+            let rule = labelled(words, all, place, is_step);
+            self.add_rule(rule, None, at.line);
+        }
+        made
+    }
+
+    /// `Put this first. That is an acceptable alternative if …` prefers this over that.
+    fn after_priority(&mut self, words: &Words<'_>, all: Range<usize>, line: usize) {
+        if let Some(first) = self.priority.take()
+            && let Some(verb) = words.find(all.start + 1..all.end.min(all.start + 8), &["is"])
+            && (verb + 1..(verb + 4).min(all.end)).any(|index| words.is(index, "acceptable alternative"))
+        {
+            let start = all.start + usize::from(words.at(all.start) == "the");
+            let over = words.slice(start..verb).to_owned();
+            self.add_preference(Some(Preference { use_: first, over, when: None }), line);
+        }
+        self.priority = preferences::priority(words, all);
+    }
+
+    /// A lead-in that is a condition or a marker, with the list below it: `If this fails:`, `Never:`.
+    fn led_list(&mut self, blocks: &[Block], index: usize, place: Place) -> bool {
+        let block = &blocks[index];
+        let text = block.prose.text.trim_end_matches(['*', ' ']);
+        if !text.ends_with(':') || place.is_example {
+            return false;
+        }
+        let Some(range) = sentences(&block.prose).pop() else { return false };
+        let words = Words::of(&block.prose.text[range.clone()]);
+        let line = block.prose.line_at(range.start);
+        let below = led_items(blocks, index);
+        if below.is_empty() {
+            return self.led_code(blocks, index, &words, line);
+        }
+        let start = clauses::body_start(&words);
+        let is_condition = matches!(words.at(start), "if" | "when" | "whenever" | "unless" | "once" | "after")
+            && clauses::conditional(&words, start).is_none()
+            && words.len() > start + 1;
+        if is_condition {
+            let found = Conditional { opening: Opening::If, when: start + 1..words.len(), then: 0..0 };
+            let items: Vec<&str> = below
+                .iter()
+                .take(6)
+                .map(|item| item.prose.text.trim_start_matches("[ ] ").trim_end_matches(['.', ';', ':']))
+                .collect();
+            let when = decisions::condition(&words, &found, &self.memory);
+            if let Some(decision) = when.and_then(|when| Decision::of(&when, &items.join("; "))) {
+                self.add_decision(&decision, line, None);
+            }
+            return true;
+        }
+        self.led_markers(&words, start, &below)
+    }
+
+    /// `Always do this when:` and `Never:` speak for each item below.
+    fn led_markers(&mut self, words: &Words<'_>, start: usize, below: &[&Block]) -> bool {
+        let always = words.any(start, &["always", "you must", "must", "make sure to", "be sure to"]);
+        let never =
+            words.any(start, &["never", "do not", "don't", "avoid", "you must not", "must not", "you must never"]);
+        let Some((sort, length)) =
+            never.map(|length| (Sort::Never, length)).or(always.map(|length| (Sort::Always, length)))
+        else {
+            return false;
+        };
+        // `Never do:` says no more than `Never:`.
+        let length = length + usize::from(words.at(start + length) == "do");
+        let lead = words.slice(start + length..words.len());
+        if words.len() > start + length + 6 {
+            return false;
+        }
+        for item in below {
+            let own = Words::of(&item.prose.text);
+            let end = clauses::reason_start(&own, 0..own.len());
+            let text = constraints::tidy(&format!("{lead} {}", own.slice(0..end)));
+            let is_rule = constraints::can_rule(&own) && text.len() <= 300 && own.len() > 0;
+            let last = words.at(words.len() - 1);
+            if is_rule && matches!(last, "when" | "if") && sort == Sort::Always {
+                let action = words.slice(start + length..words.len() - 1);
+                if let Some(decision) = Decision::of(own.slice(0..end), action) {
+                    self.add_decision(&decision, item.line, None);
+                }
+            } else if is_rule {
+                self.add_rule(Some(Rule { sort, text, doubt: None }), None, item.line);
+            }
+        }
+        true
+    }
+
+    /// `For sites like these:` with one command below.
+    fn led_code(&mut self, blocks: &[Block], index: usize, words: &Words<'_>, line: usize) -> bool {
+        let is_condition = matches!(words.at(0), "if" | "when" | "for") && clauses::conditional(words, 0).is_none();
+        let Some(code) = blocks.get(index + 1).filter(|next| is_condition && next.language().is_some()) else {
+            return false;
+        };
+        let lines: Vec<&str> = code.prose.text.lines().filter(|line| !line.trim().is_empty()).collect();
+        let idle = ["example", "instance", "each", "every", "more", "all"];
+        if let [command] = lines.as_slice()
+            && super::commands::is_shell(code.language().unwrap_or_default())
+            && words.len() >= 3
+            && !idle.contains(&words.at(1))
+        {
+            let then = format!("run `{}`", command.trim());
+            if let Some(decision) = Decision::of(words.slice(1..words.len()), &then) {
+                self.add_decision(&decision, line, None);
+            }
+        }
+        true
+    }
+
+    fn table(&mut self, block: &Block, place: Place) {
+        if place.is_example || place.is_trigger {
+            return;
+        }
+        for (line, decision, link) in choices::of_table(block) {
+            self.add_decision(&decision, line, link.as_deref());
+        }
+    }
+
+    /// Code holds no rules, with two exceptions: a drawn tree, and a law in capitals that stands alone in its block.
+    fn code(&mut self, block: &Block, language: &str) {
+        if !matches!(language, "" | "text" | "txt" | "plaintext") {
+            return;
+        }
+        for (number, decision) in trees::decisions(&block.prose.text) {
+            self.add_decision(&decision, block.line + 1 + number, None);
+        }
+        let text = block.prose.text.trim();
+        let is_law = text.lines().count() <= 3 && text.len() > 8 && !text.contains(char::is_lowercase);
+        if is_law && text.contains(char::is_alphabetic) {
+            for (number, line) in text.lines().enumerate() {
+                let words = Words::of(line);
+                let lower = line.to_lowercase();
+                let rule = constraints::marked(&words, 0..words.len());
+                let rule = rule.filter(|rule| rule.text.is_ascii() && lower.is_ascii());
+                let rule = rule.map(|rule| Rule { text: rule.text.to_lowercase(), ..rule });
+                self.add_rule(rule, None, block.line + 1 + number);
+            }
+        }
+        self.procedure(block);
+    }
+
+    /// `If NO: …` below a question, in a procedure that is written as code.
+    fn procedure(&mut self, block: &Block) {
+        if block.prose.text.len() > 20_000 {
+            return;
+        }
+        let mut memory = Memory::default();
+        for (number, line) in block.prose.text.lines().enumerate() {
+            let line = line.trim().trim_start_matches(['-', '*', '•', ' ']);
+            let words = Words::of(line);
+            let Some(found) = clauses::conditional(&words, 0).filter(|_| words.at(0) == "if") else {
+                memory.keep_question(&words);
+                continue;
+            };
+            let is_answer = matches!(words.at(1), "yes" | "no" | "so" | "not") && found.when.len() == 1;
+            if let Some(decision) = decisions::leading(&words, &found, &memory).filter(|_| is_answer) {
+                self.add_decision(&decision, block.line + 1 + number, None);
+            }
+        }
+    }
+
+    fn add_rule(&mut self, rule: Option<Rule>, condition: Option<(Opening, &str)>, line: usize) {
+        let Some(rule) = rule else { return };
+        let lead = |opening| match opening {
+            Opening::If => "if",
+            Opening::Unless => "",
+            Opening::For => "for",
+            Opening::Before => "before",
+            Opening::After => "after",
+            Opening::To => "to",
+        };
+        let text = match condition {
+            Some((opening, when)) => constraints::tidy(&format!("{} {} {when}", rule.text, lead(opening))),
+            None => rule.text,
+        };
+        let list = match rule.sort {
+            Sort::Never => &mut self.draft.never,
+            Sort::Always => &mut self.draft.always,
+        };
+        list.add(line, rule.doubt, Value::String(text));
+    }
+
+    fn add_preference(&mut self, preference: Option<Preference>, line: usize) {
+        let Some(Preference { use_, over, when }) = preference else { return };
+        let value = match when {
+            Some(when) => json!({ "use": use_, "over": over, "when": when }),
+            None => json!({ "use": use_, "over": over }),
+        };
+        self.draft.prefer.add(line, None, value);
+    }
+
+    fn add_decision(&mut self, decision: &Decision, line: usize, link: Option<&str>) {
+        let mut value = json!({ "when": decision.when, "then": decision.then });
+        if let Some(id) = link.and_then(|link| self.ids.get(link)) {
+            value["ref"] = json!(id);
+        }
+        self.draft.decisions.add(line, decision.doubt, value);
+    }
+}
+
+/// A command without a marker, behind its label or with it.
+fn labelled(words: &Words<'_>, all: Range<usize>, place: Place, is_step: bool) -> Option<Rule> {
+    if words.is_imperative(0) && !clauses::is_titled(words) {
+        return constraints::unmarked(words, 0..words.len(), place, is_step);
+    }
+    let shouts = matches!(words.at(0), "important" | "critical" | "mandatory" | "required") && all.start > 0;
+    let mut place = place;
+    place.has_rules |= shouts;
+    constraints::unmarked(words, all, place, is_step && !shouts)
+}
+
+/// Where a sentence stands.
+#[derive(Clone, Copy)]
+struct Where<'a> {
+    block: &'a Block,
+    line: usize,
+    link: Option<&'a str>,
+    is_parallel: bool,
+    /// The first sentence of an item.
+    is_first: bool,
+}
+
+/// The items of the list a lead-in leads in.
+pub(super) fn led_items(blocks: &[Block], index: usize) -> Vec<&Block> {
+    let lead = &blocks[index];
+    let mut found: Vec<&Block> = Vec::new();
+    for block in blocks[index + 1..].iter().take(200) {
+        match block.kind {
+            Kind::Item(_) if block.depth == lead.depth + 1 => {
+                if found.first().is_some_and(|first| first.list != block.list) {
+                    break;
+                }
+                found.push(block);
+            }
+            Kind::Item(_) if block.depth > lead.depth + 1 => {}
+            Kind::Code(_) | Kind::Paragraph if !found.is_empty() && block.depth > lead.depth => {}
+            _ => break,
+        }
+    }
+    found
+}

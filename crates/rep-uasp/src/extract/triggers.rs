@@ -1,0 +1,359 @@
+//! When a skill is wanted: UASP's `triggers`, by UASP §7.1 rule 10, from the frontmatter and from `When to use`.
+
+use std::collections::BTreeSet;
+
+use rep_model::Frontmatter;
+use rep_model::yaml::Node;
+use serde_json::json;
+
+use super::blocks::Block;
+use super::constraints::tidy;
+use super::draft::{Draft, List};
+use super::sections::Place;
+use super::words::{Form, Words};
+
+/// The most of each.
+const KEYWORDS_MAX: usize = 25;
+const INTENTS_MAX: usize = 40;
+
+/// Words that tell nothing about a subject.
+const IDLE: &[&str] = &[
+    "the",
+    "and",
+    "for",
+    "use",
+    "when",
+    "with",
+    "this",
+    "that",
+    "from",
+    "are",
+    "using",
+    "user",
+    "users",
+    "any",
+    "into",
+    "such",
+    "via",
+    "other",
+    "including",
+    "needs",
+    "wants",
+    "also",
+    "can",
+    "skill",
+    "skills",
+    "used",
+    "about",
+    "asks",
+    "their",
+    "your",
+    "you",
+    "has",
+    "have",
+    "its",
+    "not",
+    "all",
+    "how",
+    "what",
+    "where",
+    "which",
+    "who",
+    "need",
+    "want",
+    "should",
+    "will",
+    "may",
+    "like",
+    "more",
+    "most",
+    "than",
+    "then",
+    "these",
+    "those",
+    "they",
+    "them",
+    "whenever",
+    "e.g",
+    "etc",
+    "or",
+    "a",
+    "an",
+    "of",
+    "to",
+    "in",
+    "on",
+    "at",
+    "by",
+    "as",
+    "is",
+    "be",
+    "it",
+    "if",
+    "do",
+    "does",
+    "even",
+    "only",
+    "based",
+    "across",
+    "within",
+    "before",
+    "after",
+    "during",
+    "between",
+    "through",
+    "over",
+    "first",
+    "new",
+    "i",
+    "we",
+    "asking",
+    "mentions",
+    "mention",
+    "says",
+    "request",
+    "requests",
+    "trigger",
+    "triggers",
+    "always",
+    "must",
+    "never",
+    "please",
+    "make",
+    "makes",
+    "get",
+    "gets",
+    "create",
+    "creating",
+    "provides",
+    "provide",
+    "supports",
+    "support",
+    "covers",
+    "help",
+    "helps",
+    "working",
+    "work",
+    "guide",
+    "comprehensive",
+    "includes",
+    "include",
+    "best",
+    "every",
+    "so",
+    "but",
+];
+
+/// Reads the triggers of a skill.
+pub(super) fn read(
+    front: Option<&Frontmatter>,
+    name: &str,
+    blocks: &[Block],
+    places: &[Place],
+    line_of: &dyn Fn(usize) -> usize,
+    draft: &mut Draft,
+) {
+    let description = front.and_then(Frontmatter::description);
+    let text = description.map_or("", |text| text.value);
+    let line = description.map_or(1, |text| line_of(text.span().start));
+    if let Some(front) = front {
+        declared(front, line_of, draft);
+    }
+    intents(text, line, &mut draft.intents);
+    for (block, place) in blocks.iter().zip(places) {
+        if place.is_trigger && block.is_item() && block.depth == 1 && !is_against(blocks, block) {
+            let item = tidy(&block.prose.text);
+            if item.len() > 5 && item.len() <= 200 {
+                add_intent(&mut draft.intents, block.line, &item);
+            }
+        }
+    }
+    keywords(name, text, line, &mut draft.keywords);
+    for pattern in file_patterns(text) {
+        draft.file_patterns.add(line, None, json!(pattern));
+    }
+}
+
+/// Whether a list says when *not* to use a skill.
+fn is_against(blocks: &[Block], block: &Block) -> bool {
+    let heading = block.heading.map_or("", |heading| blocks[heading].prose.text.as_str());
+    let words = Words::of(heading);
+    words.has(0..words.len(), &["not", "don't", "non-activation", "never"])
+        || block.prose.text.starts_with('❌')
+        || Words::of(block.prose.text.get(..40).unwrap_or(&block.prose.text)).has(0..2, &["don't", "not", "never"])
+}
+
+/// What the frontmatter declares: Universal's `when_to_use`, the hosts' own, `paths` and `tags`.
+fn declared(front: &Frontmatter, line_of: &dyn Fn(usize) -> usize, draft: &mut Draft) {
+    let texts = |node: Option<&Node>| -> Vec<(usize, String)> {
+        let Some(node) = node else { return Vec::new() };
+        let items = node.items().map_or_else(|| vec![node], |items| items.iter().collect());
+        items.into_iter().filter_map(|item| Some((line_of(item.span.start), item.text()?.to_owned()))).collect()
+    };
+    if let Some(when) = front.get("when_to_use") {
+        if when.entries().is_some() {
+            for (line, word) in texts(when.get("mentions")) {
+                draft.keywords.add(line, None, json!(word.to_lowercase()));
+            }
+            for (line, intent) in texts(when.get("intents")) {
+                draft.intents.add(line, None, json!(intent));
+            }
+            for (line, kind) in texts(when.get("file_types")) {
+                let is_bare = !kind.contains(['*', '/', '.']);
+                let pattern = if is_bare {
+                    format!("*.{kind}")
+                } else {
+                    kind.replacen('.', "*.", usize::from(kind.starts_with('.')))
+                };
+                draft.file_patterns.add(line, None, json!(pattern));
+            }
+        } else {
+            for (line, text) in texts(Some(when)) {
+                intents(&text, line, &mut draft.intents);
+                if draft.intents.items.is_empty() {
+                    add_intent(&mut draft.intents, line, &tidy(&text));
+                }
+            }
+        }
+    }
+    for (line, pattern) in texts(front.get("paths")) {
+        for part in pattern.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            draft.file_patterns.add(line, None, json!(part));
+        }
+    }
+    for (line, tag) in texts(front.get("tags")) {
+        draft.keywords.add(line, None, json!(tag.to_lowercase()));
+    }
+}
+
+fn add_intent(list: &mut List, line: usize, text: &str) {
+    let text = text.trim();
+    if list.items.len() < INTENTS_MAX && text.chars().count() >= 3 {
+        list.add(line, None, json!(text.chars().take(200).collect::<String>()));
+    }
+}
+
+/// The use cases of a description: what stands behind `Use when`, and what it puts in quotes.
+fn intents(description: &str, line: usize, list: &mut List) {
+    let words = Words::of(description);
+    let mut index = 0;
+    while index < words.len() {
+        let lead = [
+            "use when",
+            "use this skill when",
+            "use this when",
+            "use for",
+            "use it when",
+            "use whenever",
+            "when the user",
+            "triggers on",
+            "triggers when",
+            "activate when",
+            "invoke when",
+            "use this skill for",
+            "use this skill whenever",
+            "should be used when",
+            "use proactively when",
+            "use if",
+            "apply when",
+            "use this skill to",
+            "trigger when",
+        ];
+        let Some(length) = words.any(index, &lead) else {
+            index += 1;
+            continue;
+        };
+        let start = if words.is(index, "when the user") { index + 1 } else { index + length };
+        let end = (start + 1..words.len()).find(|next| ends_sentence(&words, *next)).unwrap_or(words.len());
+        for part in parts(&words, start, end) {
+            add_intent(list, line, &part);
+        }
+        index = end.max(index + 1);
+    }
+    for word in words.list.iter().filter(|word| word.form == Form::Quoted) {
+        let text = description[word.at.clone()].trim_matches(['"', '“', '”', ',', '.', ' ']);
+        if text.chars().count() <= 60 {
+            add_intent(list, line, text);
+        }
+    }
+}
+
+fn ends_sentence(words: &Words<'_>, index: usize) -> bool {
+    let between = words.before(index);
+    let is_capital = words.text[words.list[index].at.clone()].starts_with(char::is_uppercase);
+    between.starts_with(['.', '!', '?', ';']) && is_capital || between.contains('\n') && between.contains('.')
+}
+
+/// The cases of an enumeration, cut before `when` and `or when`, else whole.
+fn parts(words: &Words<'_>, start: usize, end: usize) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut from = start;
+    for index in start + 1..end {
+        let is_cut = words.before(index).contains(',')
+            && (words.at(index) == "when"
+                || words.at(index) == "or" && matches!(words.at(index + 1), "when" | "whenever" | "if"))
+            || words.is(index, "or when");
+        if is_cut {
+            found.push(tidy(words.slice(from..index)));
+            from = index;
+            while matches!(words.at(from), "or" | "when" | "whenever" | "if") && from < end {
+                from += 1;
+            }
+        }
+    }
+    found.push(tidy(words.slice(from..end)));
+    found.retain(|text| !text.is_empty());
+    found
+}
+
+/// The words a description turns on: those of the name first, then by how often they stand there.
+fn keywords(name: &str, description: &str, line: usize, list: &mut List) {
+    let mut seen: BTreeSet<String> = BTreeSet::new();
+    let lower = description.to_lowercase();
+    let mut counts: Vec<(usize, usize, String)> = Vec::new();
+    let is_break = |letter: char| !(letter.is_alphanumeric() || matches!(letter, '+' | '#' | '.'));
+    let all =
+        name.split('-').map(str::to_owned).chain(lower.split(is_break).map(|word| word.trim_matches('.').to_owned()));
+    for (order, word) in all.enumerate().take(2_000) {
+        let is_word = word.chars().count() >= 2
+            && !IDLE.contains(&word.as_str())
+            && word.chars().any(char::is_alphabetic)
+            && word.len() <= 40;
+        if !is_word {
+            continue;
+        }
+        if seen.insert(word.clone()) {
+            counts.push((1, order, word));
+        } else if let Some(known) = counts.iter_mut().find(|known| known.2 == word) {
+            known.0 += 1;
+        }
+    }
+    let parts: BTreeSet<&str> = name.split('-').collect();
+    counts.sort_by_key(|(count, order, word)| (!parts.contains(word.as_str()), std::cmp::Reverse(*count), *order));
+    for (_, _, word) in counts.into_iter().take(KEYWORDS_MAX) {
+        list.add(line, None, json!(word));
+    }
+}
+
+/// Globs a description names: `*.tsx`, and `.docx files`.
+fn file_patterns(description: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for word in description
+        .split(|letter: char| letter.is_whitespace() || matches!(letter, ',' | '(' | ')' | '"' | '`' | '/' | ';'))
+    {
+        let bare = word.trim_end_matches(['.', ':', '\'']);
+        let ending = bare.strip_prefix("*.").or(bare.strip_prefix('.'));
+        let is_ending = ending.is_some_and(|ending| {
+            (1..=10).contains(&ending.len())
+                && ending.chars().all(|letter| letter.is_ascii_alphanumeric())
+                && ending.contains(|letter: char| letter.is_ascii_lowercase())
+        });
+        if let Some(ending) =
+            ending.filter(|ending| is_ending && *ending != "env" && *ending != "claude" && *ending != "net")
+        {
+            found.push(format!("*.{ending}"));
+        }
+    }
+    found.dedup();
+    found
+}
