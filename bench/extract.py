@@ -17,6 +17,17 @@ CONVERT = ROOT.parent / "shared" / "convert"
 FLOORS = {"P": 0.98, "R": 0.965, "F1": 0.975}
 
 
+def python_with_yaml():
+    """An interpreter that can run the scorer, which reads YAML: this one, or one of a folder of its own."""
+    if subprocess.run([sys.executable, "-c", "import yaml"], capture_output=True).returncode == 0:
+        return sys.executable
+    venv = ROOT / "target" / "peers" / "yaml"
+    if not (venv / "bin" / "python").exists():
+        subprocess.run([sys.executable, "-m", "venv", venv], check=True)
+        subprocess.run([venv / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check", "pyyaml"], check=True)
+    return str(venv / "bin" / "python")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--gold", type=pathlib.Path, default=CONVERT / "gold")
@@ -40,7 +51,7 @@ def main():
             text = json.dumps(json.loads(document), indent=2, ensure_ascii=False)
             (out / f"{skill.name}.uasp.yaml").write_text(text + "\n")
         result = pathlib.Path(scratch) / "result.json"
-        command = [sys.executable, args.scorer, "--gold", args.gold, "--pred", out, "--json", result]
+        command = [python_with_yaml(), args.scorer, "--gold", args.gold, "--pred", out, "--json", result]
         subprocess.run(command + (["-v"] if args.show else []), check=True)
         micro = json.loads(result.read_text())["micro"]
     low = [f"{name} {micro[name]:.3f} < {floor}" for name, floor in FLOORS.items() if micro[name] < floor]

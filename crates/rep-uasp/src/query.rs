@@ -15,6 +15,9 @@ use serde_json::Value;
 /// The longest query that is read.
 pub const QUERY_BYTES_MAX: usize = 4096;
 
+/// The most colons a skill's name is supposed to have.
+const COLONS_MAX: usize = 8;
+
 /// A query, as far as it can be understood without knowing the skills.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {
@@ -69,11 +72,9 @@ impl Query {
         if let Some(rest) = long {
             text = rest;
         }
-        if let Some((name, path)) = text.split_once(':') {
-            readings.push((name, path));
-            if let Some((_, rest)) = path.split_once(':') {
-                readings.push((&text[..text.len() - rest.len() - 1], rest));
-            }
+        // A name may hold colons itself; more than a few are no name.
+        for (at, _) in text.match_indices(':').take(COLONS_MAX) {
+            readings.push((&text[..at], &text[at + 1..]));
         }
         let known = readings.iter().position(|(name, _)| is_skill(name)).unwrap_or(0);
         readings.rotate_left(known);
@@ -219,5 +220,7 @@ mod tests {
         assert_eq!(read("pkg:x:y.z", &["pkg:x"]), pair("pkg:x", "y.z"));
         assert_eq!(read("skill:pkg:x:y.z", &["pkg:x"]), pair("pkg:x", "y.z"));
         assert_eq!(read("stripe:a:b", &["stripe"]), pair("stripe", "a:b"));
+        assert_eq!(read("odd::name:meta", &["odd::name"]), pair("odd::name", "meta"));
+        assert_eq!(read("unknown:a:b", &[]), pair("unknown", "a:b"));
     }
 }
