@@ -1,0 +1,11 @@
+//! Running a skill's tools safely: `Plan → Policy → Granted → Outcome`.
+//!
+//! The only room that starts processes. A [`Plan`] says what a run needs and is pure and printable;
+//! only a policy makes a grant of it, and only a grant can run. What the skill declared is enforced by the
+//! kernel ([`sandbox`]); where it cannot be, the run is refused and never weakened in silence.
+
+pub mod glob;
+pub mod plan;
+pub mod sandbox;
+
+pub use plan::{Limits, Permissions, Plan, Runtime};
