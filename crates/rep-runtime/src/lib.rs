@@ -8,4 +8,4 @@ pub mod glob;
 pub mod plan;
 pub mod sandbox;
 
-pub use plan::{Limits, Permissions, Plan, Runtime};
+pub use plan::{Call, Limits, Permissions, Plan, PlanError, Runtime};
