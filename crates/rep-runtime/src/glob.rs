@@ -127,6 +127,36 @@ impl Glob {
         pattern_at == self.parts.len()
     }
 
+    /// Whether some path fits both patterns.
+    pub fn meets(&self, other: &Glob) -> bool {
+        let (one, two) = (self.spelled_out(), other.spelled_out());
+        // Whether what is left of the two patterns can be the same path, from the ends on.
+        let mut meets = vec![vec![false; two.len() + 1]; one.len() + 1];
+        for at in (0..=one.len()).rev() {
+            for other_at in (0..=two.len()).rev() {
+                meets[at][other_at] = match (one.get(at), two.get(other_at)) {
+                    (None, None) => true,
+                    (Some(Part::Any), _) => meets[at + 1][other_at] || other_at < two.len() && meets[at][other_at + 1],
+                    (_, Some(Part::Any)) => meets[at][other_at + 1] || at < one.len() && meets[at + 1][other_at],
+                    (Some(Part::One(texts)), Some(Part::One(others))) => {
+                        meets[at + 1][other_at + 1] && parts_meet(texts, others)
+                    }
+                    (None, Some(_)) | (Some(_), None) => false,
+                };
+            }
+        }
+        meets[0][0]
+    }
+
+    /// The parts, with a star before a `**` at the end, which needs something below.
+    fn spelled_out(&self) -> Vec<Part> {
+        let mut parts = self.parts.clone();
+        if parts.last() == Some(&Part::Any) {
+            parts.insert(parts.len() - 1, Part::One(vec![String::new(), String::new()]));
+        }
+        parts
+    }
+
     /// The folder whose whole content the pattern grants: `dir/**` gives `dir`, `**` the workspace itself (empty).
     pub fn whole_folder(&self) -> Option<String> {
         let (last, before) = self.parts.split_last()?;
@@ -174,6 +204,37 @@ fn part_fits(texts: &[String], part: &str) -> bool {
         rest = &rest[at + text.len()..];
     }
     true
+}
+
+/// Whether some name fits both parts.
+fn parts_meet(one: &[String], two: &[String]) -> bool {
+    // A star is `None`.
+    let letters = |texts: &[String]| -> Vec<Option<char>> {
+        let mut letters: Vec<Option<char>> = Vec::new();
+        for (index, text) in texts.iter().enumerate() {
+            if index > 0 {
+                letters.push(None);
+            }
+            letters.extend(text.chars().map(Some));
+        }
+        letters
+    };
+    let (one, two) = (letters(one), letters(two));
+    let mut after = vec![false; two.len() + 1];
+    for at in (0..=one.len()).rev() {
+        let mut row = vec![false; two.len() + 1];
+        for other_at in (0..=two.len()).rev() {
+            row[other_at] = match (one.get(at), two.get(other_at)) {
+                (None, None) => true,
+                (Some(None), _) => after[other_at] || other_at < two.len() && row[other_at + 1],
+                (_, Some(None)) => row[other_at + 1] || at < one.len() && after[other_at],
+                (Some(Some(letter)), Some(Some(other))) => letter == other && after[other_at + 1],
+                (None, Some(_)) | (Some(_), None) => false,
+            };
+        }
+        after = row;
+    }
+    after[0]
 }
 
 /// A path relative to the workspace, with `.` and `..` worked out; `None` where it is absolute or leads out.
@@ -268,6 +329,30 @@ mod tests {
         assert_eq!(glob("a/b.txt").literal_prefix(), "a");
         assert_eq!(glob("reports/*.csv").literal_prefix(), "reports");
         assert_eq!(glob("**/*.pdf").literal_prefix(), "");
+    }
+
+    #[test]
+    fn patterns_meet_where_a_path_fits_both() {
+        let glob = |text: &str| Glob::parse(text).unwrap();
+        for (one, two, expected) in [
+            ("**/*.pdf", "secrets/**", true),
+            ("docs/*.pdf", "secrets/**", false),
+            ("docs/*.pdf", "docs/a*", true),
+            ("docs/*.pdf", "docs/*.txt", false),
+            ("docs/**", "docs", false),
+            ("docs/**", "docs/**", true),
+            ("**", "a", true),
+            ("a/**/z", "a/z", true),
+            ("a/**/z", "b/**", false),
+            ("a*b", "ab", true),
+            ("a*b", "*c", false),
+            ("**/.git/**", "**", true),
+            ("**/.git/**", "src/**", true),
+            ("**/.git/**", "src/*.rs", false),
+        ] {
+            assert_eq!(glob(one).meets(&glob(two)), expected, "{one} and {two}");
+            assert_eq!(glob(two).meets(&glob(one)), expected, "{two} and {one}");
+        }
     }
 
     #[test]

@@ -1,0 +1,70 @@
+//! What the operator of a machine denies, whatever skills declare. It can only narrow: there is nothing here that grants.
+
+use crate::glob::Glob;
+use crate::plan::{HostRule, Permissions};
+
+/// The operator's denials. The default denies nothing beyond what the skill leaves undeclared.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Policy {
+    /// Skills that never run, by name or qualified name.
+    pub denied_skills: Vec<String>,
+    /// Hosts nothing connects to.
+    pub denied_hosts: Vec<HostRule>,
+    /// Files nothing reads or writes, relative to any workspace.
+    pub denied_paths: Vec<Glob>,
+}
+
+/// A denial that stands against something a skill declares.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Clash {
+    /// The operator's words.
+    pub(crate) denial: String,
+    /// The skill's words.
+    pub(crate) declared: String,
+}
+
+impl Policy {
+    /// Whether a skill never runs.
+    pub fn denies_skill(&self, qualified_name: &str) -> bool {
+        let name = qualified_name.rsplit(':').next().unwrap_or(qualified_name);
+        self.denied_skills.iter().any(|denied| denied == qualified_name || denied == name)
+    }
+
+    /// The first denial that reaches into what a skill declares. A grant is never cut to size in silence: where the two meet,
+    /// the run is refused, so that nobody has to guess what was left of it.
+    pub(crate) fn clash(&self, permissions: &Permissions) -> Option<Clash> {
+        for denied in &self.denied_hosts {
+            if let Some(rule) = permissions.outbound.iter().find(|rule| denied.meets(rule)) {
+                return Some(Clash { denial: denied.to_text(), declared: rule.to_text() });
+            }
+        }
+        for denied in &self.denied_paths {
+            let mut declared = permissions.read.iter().chain(&permissions.write);
+            if let Some(glob) = declared.find(|glob| denied.meets(glob)) {
+                return Some(Clash { denial: denied.as_str().to_owned(), declared: glob.as_str().to_owned() });
+            }
+        }
+        None
+    }
+}
+
+impl HostRule {
+    /// Whether some host and port fit both rules.
+    pub(crate) fn meets(&self, other: &HostRule) -> bool {
+        let is_default = |port: u16| port == 443 || port == 80;
+        let ports_meet = match (self.port, other.port) {
+            (None, None) => true,
+            (Some(one), Some(two)) => one == two,
+            (Some(port), None) | (None, Some(port)) => is_default(port),
+        };
+        let covers = |wide: &str, narrow: &str| match wide.strip_prefix("*.") {
+            Some(apex) => narrow
+                .strip_prefix("*.")
+                .unwrap_or(narrow)
+                .strip_suffix(apex)
+                .is_some_and(|head| head.ends_with('.') || head.is_empty() && narrow.starts_with("*.")),
+            None => wide == narrow,
+        };
+        ports_meet && (covers(&self.host, &other.host) || covers(&other.host, &self.host))
+    }
+}
