@@ -10,7 +10,7 @@
 use std::collections::BTreeSet;
 
 use crate::approval::Approvals;
-use crate::plan::{HostRule, Limits, Plan, Risk};
+use crate::plan::{Plan, Risk};
 use crate::policy::Policy;
 
 /// Whether the skill is trusted.
@@ -227,75 +227,5 @@ impl Question {
                 remedy: "nothing was started".to_owned(),
             }),
         }
-    }
-}
-
-impl Plan {
-    /// The effective policy in plain words, a line each.
-    pub fn in_words(&self) -> Vec<String> {
-        let mut lines = self.permissions.in_words(&self.workspace.display().to_string());
-        if !self.secrets.is_empty() {
-            let names = self.secrets.iter().map(|need| match need.is_optional {
-                true => format!("{} (optional)", need.name),
-                false => need.name.clone(),
-            });
-            lines.push(format!("gets the secrets {}", names.collect::<Vec<_>>().join(", ")));
-        }
-        lines.push(self.limits.in_words());
-        let kept: Vec<&str> = [(self.redaction.secrets, "secrets"), (self.redaction.pii, "personal data")]
-            .into_iter()
-            .filter_map(|(is_kept, word)| is_kept.then_some(word))
-            .collect();
-        lines.push(match kept.is_empty() {
-            true => "shows everything it says, secrets too".to_owned(),
-            false => format!("keeps {} out of what it says", kept.join(" and ")),
-        });
-        lines
-    }
-}
-
-impl crate::plan::Permissions {
-    /// The permissions in plain words, a line each.
-    pub fn in_words(&self, workspace: &str) -> Vec<String> {
-        let globs = |globs: &[crate::glob::Glob]| {
-            globs.iter().map(|glob| format!("`{}`", glob.as_str())).collect::<Vec<_>>().join(", ")
-        };
-        let hosts = |rule: &HostRule| match rule.port {
-            Some(_) => format!("`{}`", rule.to_text()),
-            None => format!("`{}` on 443 and 80", rule.host),
-        };
-        let or_nothing = |is_empty: bool, nothing: &str, something: String| match is_empty {
-            true => nothing.to_owned(),
-            false => something,
-        };
-        vec![
-            or_nothing(
-                self.read.is_empty(),
-                "reads nothing but its own folder",
-                format!("reads its own folder, and {} in {workspace}", globs(&self.read)),
-            ),
-            or_nothing(
-                self.write.is_empty(),
-                "writes nothing",
-                format!("makes, changes and removes {} in {workspace}", globs(&self.write)),
-            ),
-            or_nothing(
-                self.outbound.is_empty(),
-                "connects to nothing",
-                format!("connects to {}", self.outbound.iter().map(hosts).collect::<Vec<_>>().join(", ")),
-            ),
-            match self.allow_subprocess {
-                true => "starts other programs".to_owned(),
-                false => "starts no other program".to_owned(),
-            },
-        ]
-    }
-}
-
-impl Limits {
-    /// The limits in plain words.
-    fn in_words(self) -> String {
-        let (seconds, memory_mb) = (self.timeout_ms.div_ceil(1000), self.memory_bytes >> 20);
-        format!("runs for {seconds} s at most, with {memory_mb} MiB and {} processes", self.processes)
     }
 }

@@ -1,5 +1,4 @@
 //! The user's own files: approvals, secrets, audit and tasks. Readable by their owner only, replaced whole, one writer at a time.
-#![expect(clippy::disallowed_methods, reason = "this room keeps the runtime's files")]
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};

@@ -4,15 +4,19 @@
 //! only a policy makes a grant of it, and only a grant can run. What the skill declared is enforced by the
 //! kernel ([`sandbox`]); where it cannot be, the run is refused and never weakened in silence.
 
+pub mod access;
 pub mod approval;
+pub mod audit;
 pub mod glob;
 pub mod grant;
 mod keep;
+pub mod owner;
 pub mod plan;
 pub mod policy;
 pub mod sandbox;
 pub mod secret;
 pub mod stamp;
+pub mod task;
 
 pub use grant::{Answer, Consent, Context, Decision, Granted, Question, Refusal, Trust};
 pub use keep::KeepError;

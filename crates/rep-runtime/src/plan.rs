@@ -12,6 +12,7 @@ use crate::glob::Glob;
 
 pub mod declared;
 mod wire;
+mod words;
 
 /// What runs a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -303,16 +304,17 @@ fn entrypoint(tool: &Value, runtime: Runtime, front: &Frontmatter) -> Result<(St
         Resolved::Inside(path) if !path.is_empty() && !path.chars().any(char::is_control) => path,
         _ => return refuse(format!("is `{written}`, which is no file of the skill"), "use a path inside the skill"),
     };
+    let has = |ending: &&str| path.ends_with(ending);
     let endings: &[&str] = match runtime {
         Runtime::Python => &[".py"],
         Runtime::Node => &[".js", ".mjs"],
         Runtime::Bash => &[".sh"],
     };
-    if endings.iter().any(|ending| path.ends_with(ending)) {
+    if endings.iter().any(has) {
         return Ok((path, None));
     }
     let message = format!("is `{written}`, which is not for the runtime `{}`", runtime.name());
-    if runtime != Runtime::Node || !path.ends_with(".ts") {
+    if runtime != Runtime::Node || !has(&".ts") {
         return refuse(message, &format!("use a file that ends with `{}`", endings.join("` or `")));
     }
     match declared::typescript_runner(front) {

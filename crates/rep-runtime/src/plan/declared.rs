@@ -90,14 +90,12 @@ pub(crate) fn host(text: &str) -> Result<HostRule, String> {
 
 fn allow_subprocess(root: &Node, ignored: &mut Vec<Ignored>) -> bool {
     let Some(node) = root.get("processes").and_then(|group| group.get("allow_subprocess")) else { return false };
-    match core::scalar(node) {
-        Some(core::Scalar::Bool(value)) => value,
-        _ => {
-            let field = "permissions.processes.allow_subprocess";
-            ignored.push(Ignored { field, value: shown(node), reason: "it is no boolean".to_owned() });
-            false
-        }
+    if let Some(core::Scalar::Bool(value)) = core::scalar(node) {
+        return value;
     }
+    let field = "permissions.processes.allow_subprocess";
+    ignored.push(Ignored { field, value: shown(node), reason: "it is no boolean".to_owned() });
+    false
 }
 
 /// What a skill says about consent and redaction.
