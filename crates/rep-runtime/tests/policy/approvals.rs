@@ -17,8 +17,10 @@ fn decided(plan: Plan, approvals: &Approvals) -> Option<How> {
     }
 }
 
+type Change = fn(&mut Plan, &str);
+
 /// Every field an approval is bound to, with a way to change it. Destructured, so that a field that is added is thought of here.
-fn changes() -> Vec<(&'static str, fn(&mut Plan, &str))> {
+fn changes() -> Vec<(&'static str, Change)> {
     let Plan {
         skill: _,
         digest: _,

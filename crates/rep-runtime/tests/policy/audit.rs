@@ -9,7 +9,7 @@ use rep_runtime::sandbox::{Denial, Layer};
 use super::*;
 
 fn run(audit: &Audit, seconds: u64) {
-    let running = audit.start(&granted(plan(WRITES)), "ada", at(seconds)).unwrap();
+    let running = audit.start(&granted(plan(WRITES)), "ada", at(seconds)).expect("a start can be recorded");
     let ending = Ending {
         outcome: "ok",
         message: None,
@@ -19,11 +19,11 @@ fn run(audit: &Audit, seconds: u64) {
         written: &["output/a.pdf".to_owned()],
         duration_ms: 12,
     };
-    running.end(&ending, at(seconds + 1)).unwrap();
+    running.end(&ending, at(seconds + 1)).expect("an end can be recorded");
 }
 
 fn faults(audit: &Audit) -> Vec<String> {
-    verify(audit).unwrap().faults
+    verify(audit).expect("the record can be read").faults
 }
 
 #[test]

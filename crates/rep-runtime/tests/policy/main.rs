@@ -34,12 +34,12 @@ fn plan(front: &str) -> Plan {
         skill: "pdf",
         digest: "0123",
         folder: Path::new("/skills/pdf"),
-        front: skill.front().unwrap(),
+        front: skill.front().expect("there is a frontmatter"),
         tool: &tool(),
         workspace: Path::new("/work"),
         input: json!({ "path": "a.pdf" }),
     };
-    Plan::of(call).unwrap()
+    Plan::of(call).expect("this can be planned")
 }
 
 fn context(approvals: &Approvals, consent: Consent) -> Context<'_> {
