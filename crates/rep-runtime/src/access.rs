@@ -9,7 +9,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::glob::{Glob, normalise};
-use crate::plan::declared;
 use crate::plan::{HostRule, Permissions};
 
 /// What somebody wants to know.
@@ -132,19 +131,17 @@ impl Ground<'_> {
 
     fn connect(&self, asked: &str) -> Answer {
         const FIELD: &str = "permissions.network.outbound";
-        let Some(asked) = declared::host(asked).ok().filter(|rule| !rule.host.contains('*')) else {
+        let Some(asked) = HostRule::parse(asked).ok().filter(|asked| !asked.host.contains('*')) else {
             return Answer::new(false, DENIED, format!("`{asked}` is no host"));
         };
         let asked = HostRule { port: Some(asked.port.unwrap_or(443)), ..asked };
-        match self.permissions.outbound.iter().find(|rule| rule.meets(&asked)) {
-            Some(rule) => {
-                let (rule, asked) = (rule.to_text(), asked.to_text());
-                Answer::new(true, format!("{FIELD}: {rule}"), format!("`{asked}` fits `{rule}`"))
-            }
+        let is_fitting = |rule: &&HostRule| asked.ports().iter().all(|port| rule.fits(&asked.host, *port));
+        match self.permissions.outbound.iter().find(is_fitting) {
+            Some(rule) => Answer::new(true, format!("{FIELD}: {rule}"), format!("`{asked}` fits `{rule}`")),
             None if self.permissions.outbound.is_empty() => {
                 Answer::new(false, DENIED, format!("`{FIELD}` declares nothing"))
             }
-            None => Answer::new(false, DENIED, format!("`{}` fits nothing in `{FIELD}`", asked.to_text())),
+            None => Answer::new(false, DENIED, format!("`{asked}` fits nothing in `{FIELD}`")),
         }
     }
 }

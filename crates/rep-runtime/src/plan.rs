@@ -10,9 +10,15 @@ use serde_json::Value;
 
 use crate::glob::Glob;
 
+mod address;
 pub mod declared;
+mod host;
 mod wire;
 mod words;
+
+pub(crate) use address::is_public;
+pub use host::BadHost;
+pub(crate) use host::canonical;
 
 /// What runs a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

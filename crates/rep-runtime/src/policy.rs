@@ -35,7 +35,7 @@ impl Policy {
     pub(crate) fn clash(&self, permissions: &Permissions) -> Option<Clash> {
         for denied in &self.denied_hosts {
             if let Some(rule) = permissions.outbound.iter().find(|rule| denied.meets(rule)) {
-                return Some(Clash { denial: denied.to_text(), declared: rule.to_text() });
+                return Some(Clash { denial: denied.to_string(), declared: rule.to_string() });
             }
         }
         for denied in &self.denied_paths {
@@ -50,21 +50,12 @@ impl Policy {
 
 impl HostRule {
     /// Whether some host and port fit both rules.
-    pub(crate) fn meets(&self, other: &HostRule) -> bool {
-        let is_default = |port: u16| port == 443 || port == 80;
-        let ports_meet = match (self.port, other.port) {
-            (None, None) => true,
-            (Some(one), Some(two)) => one == two,
-            (Some(port), None) | (None, Some(port)) => is_default(port),
+    fn meets(&self, other: &HostRule) -> bool {
+        let covers = |wide: &HostRule, narrow: &HostRule| match narrow.host.strip_prefix("*.") {
+            // What is below a domain is below another one if that holds the domain itself, or is the same.
+            Some(apex) => wide.host == narrow.host || wide.host.starts_with('*') && wide.fits_host(apex),
+            None => wide.host == narrow.host || wide.fits_host(&narrow.host),
         };
-        let covers = |wide: &str, narrow: &str| match wide.strip_prefix("*.") {
-            Some(apex) => narrow
-                .strip_prefix("*.")
-                .unwrap_or(narrow)
-                .strip_suffix(apex)
-                .is_some_and(|head| head.ends_with('.') || head.is_empty() && narrow.starts_with("*.")),
-            None => wide == narrow,
-        };
-        ports_meet && (covers(&self.host, &other.host) || covers(&other.host, &self.host))
+        self.ports().iter().any(|port| other.ports().contains(port)) && (covers(self, other) || covers(other, self))
     }
 }

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::plan::{Limits, Permissions};
 
+pub mod gateway;
 pub mod unconfined;
 
 /// A program to run, and what it may see and do.

@@ -1,6 +1,6 @@
 //! Secrets: values that reach the one process tree that declared them, and nobody else.
 //!
-//! A [`Secret`] cannot be printed or compared; [`Secret::expose`] is the one way to its bytes, and is found by searching for it.
+//! A [`Secret`] cannot be printed or compared; [`Secret::expose`] is the one way to its text, and is found by searching for it.
 //! Values come from the environment of the call or from the user's [`Secrets`]: `secrets.json` (version 1), where each value is
 //! sealed with XChaCha20-Poly1305 under a key of its own file, `secrets.key`, with its name bound in, so that values cannot be
 //! exchanged. Names are not sealed. This keeps values out of backups, searches and glances; it does not keep them from who
@@ -25,17 +25,17 @@ const KEY_BYTES: usize = 32;
 pub const VALUE_BYTES_MAX: usize = 64 << 10;
 
 /// The value of a secret. Overwritten when it is dropped.
-pub struct Secret(Zeroizing<Vec<u8>>);
+pub struct Secret(Zeroizing<String>);
 
 impl Secret {
     /// Takes a value in; `None` where a variable could not hold it.
-    pub fn new(value: Vec<u8>) -> Option<Self> {
+    pub fn new(value: String) -> Option<Self> {
         let value = Zeroizing::new(value);
-        (!value.is_empty() && value.len() <= VALUE_BYTES_MAX && !value.contains(&0)).then_some(Self(value))
+        (!value.is_empty() && value.len() <= VALUE_BYTES_MAX && !value.contains('\0')).then_some(Self(value))
     }
 
-    /// The bytes of the value.
-    pub fn expose(&self) -> &[u8] {
+    /// The value itself.
+    pub fn expose(&self) -> &str {
         &self.0
     }
 }
@@ -74,7 +74,7 @@ impl Secrets {
             return Err(KeepError::broken(&file, "its key `secrets.key` is gone; set the secrets again"));
         };
         let payload = Payload { msg: &sealed, aad: &bound(name) };
-        let value = cipher(&key).decrypt(&XNonce::from(nonce), payload).ok().and_then(Secret::new);
+        let value = cipher(&key).decrypt(&XNonce::from(nonce), payload).ok().and_then(text).and_then(Secret::new);
         value.map(Some).ok_or_else(|| {
             KeepError::broken(
                 &file,
@@ -94,7 +94,7 @@ impl Secrets {
             None => self.new_key()?,
         };
         let nonce: [u8; 24] = random();
-        let payload = Payload { msg: value.expose(), aad: &bound(name) };
+        let payload = Payload { msg: value.expose().as_bytes(), aad: &bound(name) };
         let sealed = cipher(&key)
             .encrypt(&XNonce::from(nonce), payload)
             .map_err(|_| KeepError::broken(&file, "the value could not be sealed"))?;
@@ -153,6 +153,11 @@ fn cipher(key: &[u8]) -> XChaCha20Poly1305 {
     XChaCha20Poly1305::new(&key)
 }
 
+/// Bytes as text; those that are none are overwritten.
+fn text(bytes: Vec<u8>) -> Option<String> {
+    String::from_utf8(bytes).map_err(|error| drop(Zeroizing::new(error.into_bytes()))).ok()
+}
+
 /// What a sealed value is bound to.
 fn bound(name: &str) -> Vec<u8> {
     format!("repertoire secret 1 {name}").into_bytes()
@@ -161,7 +166,7 @@ fn bound(name: &str) -> Vec<u8> {
 /// The values of the secrets a plan declares that are at hand: from the environment of the call, else kept by the user.
 pub fn gather(
     needs: &[SecretNeed],
-    variable: impl Fn(&str) -> Option<Vec<u8>>,
+    variable: impl Fn(&str) -> Option<String>,
     kept: Option<&Secrets>,
 ) -> Result<BTreeMap<String, Secret>, KeepError> {
     let mut found = BTreeMap::new();

@@ -86,7 +86,7 @@ fn a_skill_reads_itself_and_never_changes_itself() {
 fn hosts_fit_by_name_and_port() {
     let mut place = Place::new(&[], &[]);
     let rules = ["api.example.org", "*.foo.dev:8443", "localhost:11434"];
-    place.permissions.outbound = rules.iter().map(|rule| declared::host(rule).unwrap()).collect();
+    place.permissions.outbound = rules.iter().map(|rule| HostRule::parse(rule).unwrap()).collect();
     for (host, expected) in [
         ("api.example.org", true),
         ("API.example.org.:80", true),

@@ -64,28 +64,8 @@ fn glob(text: &str) -> Result<Glob, String> {
     Glob::parse(text).map_err(|bad| bad.to_string())
 }
 
-/// Reads a host as far as policies need it; the gateway's own reader takes its place where the two are built together.
-pub(crate) fn host(text: &str) -> Result<HostRule, String> {
-    let (host, port) = match text.rsplit_once(':') {
-        Some((host, port)) if !host.contains(':') => {
-            let port = port.parse::<u16>().ok().filter(|port| *port > 0);
-            (host, Some(port.ok_or("its port is no number from 1 to 65535")?))
-        }
-        _ => (text, None),
-    };
-    let host = host.to_ascii_lowercase();
-    let host = host.strip_suffix('.').unwrap_or(&host);
-    let name = host.strip_prefix("*.").unwrap_or(host);
-    let is_label = |label: &str| {
-        (1..=63).contains(&label.len())
-            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
-            && !label.starts_with('-')
-            && !label.ends_with('-')
-    };
-    if name.is_empty() || name.len() > 253 || !name.split('.').all(is_label) {
-        return Err("it is no host: write `api.example.org`, `*.example.org` or `api.example.org:443`".to_owned());
-    }
-    Ok(HostRule { host: host.to_owned(), port })
+fn host(text: &str) -> Result<HostRule, String> {
+    HostRule::parse(text).map_err(|bad| bad.to_string())
 }
 
 fn allow_subprocess(root: &Node, ignored: &mut Vec<Ignored>) -> bool {

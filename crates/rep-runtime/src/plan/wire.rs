@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{HostRule, Limits, Permissions, Plan};
+use super::{Limits, Permissions, Plan};
 
 impl Plan {
     /// The plan as JSON.
@@ -49,20 +49,9 @@ impl Permissions {
                 "read": self.read.iter().map(crate::glob::Glob::as_str).collect::<Vec<_>>(),
                 "write": self.write.iter().map(crate::glob::Glob::as_str).collect::<Vec<_>>(),
             },
-            "network": { "outbound": self.outbound.iter().map(HostRule::to_text).collect::<Vec<_>>() },
+            "network": { "outbound": self.outbound.iter().map(ToString::to_string).collect::<Vec<_>>() },
             "processes": { "allow_subprocess": self.allow_subprocess },
         })
-    }
-}
-
-impl HostRule {
-    /// The rule as it is declared.
-    pub fn to_text(&self) -> String {
-        match self.port {
-            Some(port) if self.host.contains(':') => format!("[{}]:{port}", self.host),
-            Some(port) => format!("{}:{port}", self.host),
-            None => self.host.clone(),
-        }
     }
 }
 

@@ -24,8 +24,8 @@ impl Permissions {
         let globs =
             |globs: &[Glob]| globs.iter().map(|glob| format!("`{}`", glob.as_str())).collect::<Vec<_>>().join(", ");
         let host = |rule: &HostRule| match rule.port {
-            Some(_) => format!("`{}`", rule.to_text()),
-            None => format!("`{}` on 443 and 80", rule.host),
+            Some(_) => format!("`{rule}`"),
+            None => format!("`{rule}` on 443 and 80"),
         };
         let mut lines = Vec::new();
         lines.push(if self.read.is_empty() {

@@ -6,11 +6,11 @@ use std::os::unix::fs::PermissionsExt;
 use super::*;
 
 fn secret(text: &str) -> Secret {
-    Secret::new(text.as_bytes().to_vec()).unwrap()
+    Secret::new(text.to_owned()).unwrap()
 }
 
-fn kept(secrets: &Secrets, name: &str) -> Option<Vec<u8>> {
-    secrets.get(name).unwrap().map(|secret| secret.expose().to_vec())
+fn kept(secrets: &Secrets, name: &str) -> Option<String> {
+    secrets.get(name).unwrap().map(|secret| secret.expose().to_owned())
 }
 
 #[test]
@@ -19,7 +19,7 @@ fn what_is_kept_comes_back_and_is_not_readable_on_the_disk() {
     let secrets = Secrets::at(&folder.path().join("inner"));
     secrets.set("API_KEY", &secret("tops3cret-value")).unwrap();
     secrets.set("OTHER", &secret("x")).unwrap();
-    assert_eq!(kept(&secrets, "API_KEY"), Some(b"tops3cret-value".to_vec()));
+    assert_eq!(kept(&secrets, "API_KEY"), Some("tops3cret-value".to_owned()));
     assert_eq!(secrets.names().unwrap(), ["API_KEY", "OTHER"]);
     assert_eq!(kept(&secrets, "NONE"), None);
     for entry in fs::read_dir(folder.path().join("inner")).unwrap() {
@@ -45,7 +45,7 @@ fn values_cannot_be_exchanged_changed_or_read_by_others() {
     fs::write(&file, exchanged).unwrap();
     assert!(secrets.get("A").is_err() && secrets.get("B").is_err());
     fs::write(&file, &text).unwrap();
-    assert_eq!(kept(&secrets, "A"), Some(b"first".to_vec()));
+    assert_eq!(kept(&secrets, "A"), Some("first".to_owned()));
     fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
     assert!(secrets.get("A").is_err());
     fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
@@ -73,15 +73,15 @@ fn the_environment_comes_before_what_is_kept() {
     secrets.set("A", &secret("kept")).unwrap();
     secrets.set("B", &secret("kept")).unwrap();
     let need = |name: &str| SecretNeed { name: name.to_owned(), is_optional: true };
-    let variable = |name: &str| (name == "A").then(|| b"given".to_vec());
+    let variable = |name: &str| (name == "A").then(|| "given".to_owned());
     let found = gather(&[need("A"), need("B"), need("C")], variable, Some(&secrets)).unwrap();
-    let found: Vec<(&str, &[u8])> = found.iter().map(|(name, value)| (name.as_str(), value.expose())).collect();
-    assert_eq!(found, [("A", b"given".as_slice()), ("B", b"kept".as_slice())]);
+    let found: Vec<(&str, &str)> = found.iter().map(|(name, value)| (name.as_str(), value.expose())).collect();
+    assert_eq!(found, [("A", "given"), ("B", "kept")]);
 }
 
 #[test]
 fn values_a_variable_cannot_hold_are_no_secrets() {
-    for value in [Vec::new(), b"a\0b".to_vec(), vec![b'x'; VALUE_BYTES_MAX + 1]] {
+    for value in [String::new(), "a\0b".to_owned(), "x".repeat(VALUE_BYTES_MAX + 1)] {
         assert!(Secret::new(value).is_none());
     }
 }

@@ -76,6 +76,7 @@ fn changes() -> Vec<(&'static str, Change)> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
     #[test]
     fn any_change_asks_again(word in "[a-z.,:\"{}]{1,12}", index in 0..29_usize) {
         let folder = tempfile::tempdir().unwrap();

@@ -166,7 +166,7 @@ impl Tampering {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
     #[test]
     fn tampering_is_found(ways in prop::collection::vec(tampering(), 1..3)) {
         // Made once: what is tried is the tampering, not the writing.
