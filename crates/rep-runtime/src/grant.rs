@@ -162,20 +162,12 @@ impl Policy {
     /// What stands against a run, whoever agrees to it.
     fn permits(&self, plan: &Plan, context: &Context<'_>) -> Result<(), Refusal> {
         let refuse = |code, message: String, remedy: &str| Err(Refusal { code, message, remedy: remedy.to_owned() });
-        if self.denies_skill(&plan.skill) {
-            let message = format!("the policy of this machine denies the skill `{}`", plan.skill);
-            return refuse("POLICY_DENIED", message, "its operator can change `policy.deny.skills` in rep.yaml");
+        if let Some(message) = self.objection(&plan.skill, &plan.permissions) {
+            return refuse("POLICY_DENIED", message, "its operator can change `policy.deny` in rep.yaml");
         }
         if let Trust::Untrusted(reason) = &context.trust {
             let message = format!("the skill `{}` is not trusted: {reason}", plan.skill);
             return refuse("UNTRUSTED", message, "look at it, then `rep trust`");
-        }
-        if let Some(clash) = self.clash(&plan.permissions) {
-            let message = format!(
-                "`{}` declares `{}`, and the policy of this machine denies `{}`",
-                plan.skill, clash.declared, clash.denial
-            );
-            return refuse("POLICY_DENIED", message, "its operator can change `policy.deny` in rep.yaml");
         }
         let missing = plan.secrets.iter().find(|need| !need.is_optional && !context.secrets.contains(&need.name));
         if let Some(need) = missing {

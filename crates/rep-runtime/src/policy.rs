@@ -1,5 +1,7 @@
 //! What the operator of a machine denies, whatever skills declare. It can only narrow: there is nothing here that grants.
 
+use std::fmt;
+
 use crate::glob::Glob;
 use crate::plan::{HostRule, Permissions};
 
@@ -14,15 +16,6 @@ pub struct Policy {
     pub denied_paths: Vec<Glob>,
 }
 
-/// A denial that stands against something a skill declares.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Clash {
-    /// The operator's words.
-    pub(crate) denial: String,
-    /// The skill's words.
-    pub(crate) declared: String,
-}
-
 impl Policy {
     /// Whether a skill never runs.
     pub fn denies_skill(&self, qualified_name: &str) -> bool {
@@ -30,18 +23,24 @@ impl Policy {
         self.denied_skills.iter().any(|denied| denied == qualified_name || denied == name)
     }
 
-    /// The first denial that reaches into what a skill declares. A grant is never cut to size in silence: where the two meet,
-    /// the run is refused, so that nobody has to guess what was left of it.
-    pub(crate) fn clash(&self, permissions: &Permissions) -> Option<Clash> {
+    /// The first denial that reaches a skill or something it declares, in words. A grant is never cut to size in silence: where
+    /// the two meet, the run is refused, so that nobody has to guess what was left of it.
+    pub fn objection(&self, skill: &str, permissions: &Permissions) -> Option<String> {
+        if self.denies_skill(skill) {
+            return Some(format!("the policy of this machine denies the skill `{skill}`"));
+        }
+        let words = |declared: &dyn fmt::Display, denied: &dyn fmt::Display| {
+            Some(format!("`{skill}` declares `{declared}`, and the policy of this machine denies `{denied}`"))
+        };
         for denied in &self.denied_hosts {
             if let Some(rule) = permissions.outbound.iter().find(|rule| denied.meets(rule)) {
-                return Some(Clash { denial: denied.to_string(), declared: rule.to_string() });
+                return words(rule, denied);
             }
         }
         for denied in &self.denied_paths {
             let mut declared = permissions.read.iter().chain(&permissions.write);
             if let Some(glob) = declared.find(|glob| denied.meets(glob)) {
-                return Some(Clash { denial: denied.as_str().to_owned(), declared: glob.as_str().to_owned() });
+                return words(&glob.as_str(), &denied.as_str());
             }
         }
         None
