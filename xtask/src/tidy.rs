@@ -11,7 +11,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("rep-library", &["rep-model", "rep-check", "rep-tokens", "rep-uasp", "rep-fixture"]),
     ("rep-fixture", &[]),
     ("rep-tokens", &[]),
-    ("rep", &["rep-model", "rep-check", "rep-library", "rep-tokens", "rep-uasp", "rep-fixture"]),
+    ("rep-runtime", &["rep-model", "rep-fixture"]),
+    ("rep", &["rep-model", "rep-check", "rep-library", "rep-runtime", "rep-tokens", "rep-uasp", "rep-fixture"]),
     ("xtask", &["rep-check", "rep-fixture"]),
 ];
 

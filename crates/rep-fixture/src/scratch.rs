@@ -61,6 +61,7 @@ impl Scratch {
             .env("NO_COLOR", "1")
             .env_remove("XDG_CACHE_HOME")
             .env_remove("XDG_CONFIG_HOME")
+            .env_remove("XDG_DATA_HOME")
             .envs(environment.iter().copied())
             .stdin(Stdio::null())
             .output()

@@ -1,22 +1,27 @@
 //! The commands, one file each.
 
 pub(crate) mod ask;
+pub(crate) mod audit;
 pub(crate) mod check;
 pub(crate) mod convert;
+pub(crate) mod deps;
 pub(crate) mod eval_triggers;
 pub(crate) mod explain;
 pub(crate) mod hash;
 pub(crate) mod init;
 pub(crate) mod list;
+pub(crate) mod policy;
 pub(crate) mod prompt;
 pub(crate) mod query;
 pub(crate) mod read;
 pub(crate) mod read_properties;
 pub(crate) mod search;
+pub(crate) mod secrets;
 pub(crate) mod select;
 pub(crate) mod show;
 pub(crate) mod state;
 pub(crate) mod switch;
+pub(crate) mod tasks;
 pub(crate) mod to_prompt;
 pub(crate) mod tools;
 pub(crate) mod tour;

@@ -64,6 +64,18 @@ impl Failure {
     }
 }
 
+impl From<rep_runtime::KeepError> for Failure {
+    fn from(error: rep_runtime::KeepError) -> Self {
+        Failure::unable("UNKEPT", error.to_string())
+    }
+}
+
+impl From<rep_runtime::Refusal> for Failure {
+    fn from(refusal: rep_runtime::Refusal) -> Self {
+        Failure::refused(refusal.code, refusal.message).hint(refusal.remedy)
+    }
+}
+
 impl From<rep_library::LibraryError> for Failure {
     fn from(error: rep_library::LibraryError) -> Self {
         let failure = Failure::unable("UNREADABLE", error.to_string());

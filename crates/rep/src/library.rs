@@ -250,8 +250,17 @@ pub(crate) fn decisions_file(home: Option<&Path>) -> Result<PathBuf, Failure> {
     Ok(config_folder(home)?.join("decisions.json"))
 }
 
+/// Where what the runtime keeps for the user lies: approvals, secrets, the record of runs, tasks.
+pub(crate) fn data_folder() -> Result<PathBuf, Failure> {
+    let data = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    match data.or_else(|| home().map(|home| home.join(".local/share"))) {
+        Some(folder) => Ok(folder.join("repertoire")),
+        None => Err(Failure::unable("NO_HOME", "there is no home folder to keep records in").hint("set HOME")),
+    }
+}
+
 /// The user's own settings.
-fn user_settings_file() -> Result<PathBuf, Failure> {
+pub(crate) fn user_settings_file() -> Result<PathBuf, Failure> {
     Ok(config_folder(home().as_deref())?.join("rep.yaml"))
 }
 

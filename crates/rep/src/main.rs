@@ -5,7 +5,9 @@
 //! the business of `rep-library`; writing lives in `write`.
 #![expect(clippy::disallowed_methods, reason = "this room touches the disk and the environment for all others")]
 
+mod call;
 mod commands;
+mod consent;
 mod exit;
 mod library;
 mod output;
@@ -61,6 +63,11 @@ enum Command {
     Query(commands::query::Args),
     Ask(commands::ask::Args),
     State(commands::state::Args),
+    Policy(commands::policy::Args),
+    Audit(commands::audit::Args),
+    Secrets(commands::secrets::Args),
+    Tasks(commands::tasks::Args),
+    Deps(commands::deps::Args),
     Convert(commands::convert::Args),
     Trust(commands::trust::TrustArgs),
     Untrust(commands::trust::UntrustArgs),
@@ -150,6 +157,11 @@ fn dispatch(command: Command, output: &mut Output) -> Result<Exit, Failure> {
         Command::Query(args) => commands::query::run(&args, output),
         Command::Ask(args) => commands::ask::run(&args, output),
         Command::State(args) => commands::state::run(&args, output),
+        Command::Policy(args) => commands::policy::run(&args, output),
+        Command::Audit(args) => commands::audit::run(&args, output),
+        Command::Secrets(args) => commands::secrets::run(&args, output),
+        Command::Tasks(args) => commands::tasks::run(&args, output),
+        Command::Deps(args) => commands::deps::run(&args, output),
         Command::Convert(args) => commands::convert::run(&args, output),
         Command::Trust(args) => commands::trust::trust(&args, output),
         Command::Untrust(args) => commands::trust::untrust(&args, output),

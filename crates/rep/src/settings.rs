@@ -11,11 +11,14 @@
 //!   strict-schema: false
 //! library:
 //!   paths: [vendor/skills]
+//! policy:
+//!   deny: {skills: [old-tool], hosts: ['*.internal.example.org'], paths: ['**/.env']}
 //! ```
 //!
 //! `library.paths` are further folders of skills, relative to the file. Those of a project's own `rep.yaml` are the
 //! project's skills and need its trust; those of the user's (`repertoire/rep.yaml` in the configuration folder, where
-//! only `library` counts and `~/` is the home) are personal.
+//! only `library` and `policy` count and `~/` is the home) are personal. `policy` is read from the user's own file alone, and can
+//! only deny: a skill that declares what is denied is not run.
 
 use std::path::{Path, PathBuf};
 
@@ -23,6 +26,9 @@ use rep_check::{Level, Options, Profile, nearest, rule};
 use rep_library::{Root, Scope, read};
 use rep_model::yaml::{self, Entry, Node, core};
 use rep_model::{Source, Span};
+use rep_runtime::Policy;
+use rep_runtime::glob::Glob;
+use rep_runtime::plan::HostRule;
 
 use crate::exit::Failure;
 
@@ -53,7 +59,7 @@ pub(crate) fn user_roots(path: &Path, home: Option<&Path>) -> Result<Vec<Root>, 
         return Ok(Vec::new());
     }
     let folder = path.parent().unwrap_or(Path::new("."));
-    let settings = Reader::open(path, folder)?.settings(&["library"])?;
+    let settings = Reader::open(path, folder)?.settings(&["library", "policy"])?;
     let root = |path: &String| {
         let at_home = path.strip_prefix("~/").zip(home).map(|(rest, home)| home.join(rest));
         let path = at_home.unwrap_or_else(|| folder.join(path));
@@ -62,10 +68,20 @@ pub(crate) fn user_roots(path: &Path, home: Option<&Path>) -> Result<Vec<Root>, 
     Ok(settings.paths.iter().map(root).collect())
 }
 
+/// What the user's own settings deny, whatever skills declare.
+pub(crate) fn policy(path: &Path) -> Result<Policy, Failure> {
+    if path.symlink_metadata().is_err() {
+        return Ok(Policy::default());
+    }
+    let folder = path.parent().unwrap_or(Path::new("."));
+    Ok(Reader::open(path, folder)?.settings(&["library", "policy"])?.policy)
+}
+
 /// What a settings file says.
 #[derive(Default)]
 struct Settings {
     check: Options,
+    policy: Policy,
     /// Further folders of skills, as written.
     paths: Vec<String>,
 }
@@ -126,6 +142,7 @@ impl Reader {
             match self.key(entry)? {
                 "check" if known.contains(&"check") => self.check(&entry.value, &mut settings.check)?,
                 "library" => settings.paths = self.library(&entry.value)?,
+                "policy" if known.contains(&"policy") => settings.policy = self.policy(&entry.value)?,
                 other => return Err(self.unknown(entry, other, known)),
             }
         }
@@ -147,6 +164,38 @@ impl Reader {
             }
         }
         Ok(paths)
+    }
+
+    fn policy(&self, node: &Node) -> Result<Policy, Failure> {
+        let mut policy = Policy::default();
+        for entry in self.entries(node)? {
+            match self.key(entry)? {
+                "deny" => {
+                    for list in self.entries(&entry.value)? {
+                        self.deny(list, &mut policy)?;
+                    }
+                }
+                other => return Err(self.unknown(entry, other, &["deny"])),
+            }
+        }
+        Ok(policy)
+    }
+
+    /// One list of denials. What cannot be read stops everything: a denial must not be lost to a typing error.
+    fn deny(&self, list: &Entry, policy: &mut Policy) -> Result<(), Failure> {
+        let kind = self.key(list)?;
+        for item in self.items(&list.value)? {
+            let text = item.text().filter(|text| !text.is_empty());
+            let text = text.ok_or_else(|| self.fail(item.span, "this is no text", "write a name or a pattern"))?;
+            let bad = |reason: String| self.fail(item.span, &format!("`{text}` denies nothing: {reason}"), "mend it");
+            match kind {
+                "skills" => policy.denied_skills.push(text.to_owned()),
+                "hosts" => policy.denied_hosts.push(HostRule::parse(text).map_err(|error| bad(error.to_string()))?),
+                "paths" => policy.denied_paths.push(Glob::parse(text).map_err(|error| bad(error.to_string()))?),
+                other => return Err(self.unknown(list, other, &["skills", "hosts", "paths"])),
+            }
+        }
+        Ok(())
     }
 
     fn check(&self, node: &Node, options: &mut Options) -> Result<(), Failure> {

@@ -1,0 +1,110 @@
+use std::os::unix::fs::symlink;
+
+use super::*;
+
+struct Place {
+    scratch: tempfile::TempDir,
+    permissions: Permissions,
+}
+
+impl Place {
+    fn new(read: &[&str], write: &[&str]) -> Self {
+        let scratch = tempfile::tempdir().unwrap();
+        for folder in ["work/docs", "work/secret", "work/skill/scripts", "outside"] {
+            fs::create_dir_all(scratch.path().join(folder)).unwrap();
+        }
+        for file in ["work/docs/a.pdf", "work/secret/key.txt", "work/skill/SKILL.md", "outside/b.pdf"] {
+            drop(fs::File::create(scratch.path().join(file)).unwrap());
+        }
+        let globs = |texts: &[&str]| texts.iter().map(|text| Glob::parse(text).unwrap()).collect();
+        Self { scratch, permissions: Permissions { read: globs(read), write: globs(write), ..Permissions::default() } }
+    }
+
+    fn link(&self, target: &str, name: &str) {
+        symlink(self.scratch.path().join(target), self.scratch.path().join("work").join(name)).unwrap();
+    }
+
+    fn ask(&self, asked: &Asked) -> Answer {
+        let (workspace, folder) = (self.scratch.path().join("work"), self.scratch.path().join("work/skill"));
+        Ground { permissions: &self.permissions, workspace: &workspace, folder: &folder }.answer(asked)
+    }
+
+    fn may_read(&self, path: &str) -> bool {
+        self.ask(&Asked::Read(path.to_owned())).is_allowed
+    }
+
+    fn may_write(&self, path: &str) -> bool {
+        self.ask(&Asked::Write(path.to_owned())).is_allowed
+    }
+}
+
+#[test]
+fn links_are_resolved_before_they_are_matched() {
+    let place = Place::new(&["docs/**", "own.pdf"], &["docs/**"]);
+    assert!(place.may_read("docs/a.pdf"));
+    place.link("work/secret/key.txt", "docs/key.pdf");
+    place.link("outside", "docs/out");
+    place.link("work/docs/a.pdf", "docs/same.pdf");
+    place.link("work/docs", "other");
+    place.link("work/nothing", "docs/dangling");
+    place.link("work/docs/loop", "docs/loop");
+    // A link inside the grant is fine; one out of it, out of the workspace, to nowhere or to itself is not.
+    assert!(place.may_read("docs/same.pdf"));
+    for path in ["docs/key.pdf", "docs/out/b.pdf", "docs/out/new.pdf", "docs/dangling", "docs/loop", "docs/loop/x"] {
+        assert!(!place.may_read(path) && !place.may_write(path), "{path}");
+    }
+    // What fits only by a way that is not declared is not seen in a run either.
+    assert!(!place.may_read("other/a.pdf"));
+    assert!(place.may_read("docs/new/deep/er.pdf") && place.may_write("docs/new/deep/er.pdf"));
+}
+
+#[test]
+fn what_leads_out_is_refused_before_looking() {
+    let place = Place::new(&["**"], &["**"]);
+    for path in ["../outside/b.pdf", "docs/../../outside/b.pdf", "/etc/passwd", "C:\\x", "", ".", "docs/..", "a\0b"] {
+        assert!(!place.may_read(path), "{path:?}");
+        assert!(!place.may_write(path), "{path:?}");
+    }
+    let absolute = place.scratch.path().join("work/docs/a.pdf");
+    assert!(place.may_read(absolute.to_str().unwrap()));
+    assert!(!place.may_read(place.scratch.path().join("outside/b.pdf").to_str().unwrap()));
+}
+
+#[test]
+fn a_skill_reads_itself_and_never_changes_itself() {
+    let place = Place::new(&[], &["**"]);
+    let own = place.scratch.path().join("work/skill/SKILL.md");
+    assert!(place.may_read("skill/SKILL.md") && place.may_read(own.to_str().unwrap()));
+    assert!(!place.may_write("skill/SKILL.md") && !place.may_write("skill/new.md"));
+    // To write is not to read.
+    assert!(place.may_write("docs/a.pdf") && !place.may_read("docs/a.pdf"));
+    place.link("work/skill", "alias");
+    assert!(!place.may_write("alias/SKILL.md"));
+}
+
+#[test]
+fn hosts_fit_by_name_and_port() {
+    let mut place = Place::new(&[], &[]);
+    let rules = ["api.example.org", "*.foo.dev:8443", "localhost:11434"];
+    place.permissions.outbound = rules.iter().map(|rule| HostRule::parse(rule).unwrap()).collect();
+    for (host, expected) in [
+        ("api.example.org", true),
+        ("API.example.org.:80", true),
+        ("api.example.org:8080", false),
+        ("x.api.example.org", false),
+        ("a.foo.dev:8443", true),
+        ("a.b.foo.dev:8443", true),
+        ("foo.dev:8443", false),
+        ("evilfoo.dev:8443", false),
+        ("a.foo.dev", false),
+        ("*.foo.dev:8443", false),
+        ("localhost:11434", true),
+        ("", false),
+        ("a b", false),
+    ] {
+        assert_eq!(place.ask(&Asked::Connect(host.to_owned())).is_allowed, expected, "{host}");
+    }
+    assert!(!place.ask(&Asked::Spawn).is_allowed);
+    place.permissions.allow_subprocess = true;
+    assert!(place.ask(&Asked::Spawn).is_allowed);
+}

@@ -1,0 +1,314 @@
+//! What ran, with what, for whom, and how it ended: a record that only grows.
+//!
+//! `audit.jsonl` has one JSON object a line. Every run has a `start`, written before anything starts, and an `end`; a start
+//! without an end is a run that was cut short. What was refused has one `refused`. Form, version 1:
+//!
+//! ```text
+//! {"v":1,"seq":7,"prev":"<hash of the record before>","at":"2026-11-15T13:06:46.120Z","kind":"start","run":"…", … ,"hash":"…"}
+//! ```
+//!
+//! `hash` is the SHA-256, in hexadecimal digits, of the bytes of the line before `,"hash":`. The first record follows 64 zeros.
+//! `audit.head` holds the number and hash of the newest record and the length of the file up to its end, so that a tail
+//! that was cut off is missed. A line that a crash left unfinished is kept, and the next record, of kind `mended`,
+//! names its length and digest; it also tells where the head itself was missing. Writers take turns (a lock on `audit.lock`), and a record is on the disk before the call returns.
+//!
+//! This finds what was edited, removed, reordered or cut off. It cannot stop the user himself, who could write both files
+//! anew; tools cannot reach them.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::grant::{Granted, Refusal};
+use crate::keep::{self, KeepError, hex, random};
+use crate::owner::Owner;
+use crate::plan::Plan;
+use crate::sandbox::{Denial, Layer};
+use crate::stamp;
+
+mod read;
+mod verify;
+
+pub use read::{Entry, State, entries};
+pub use verify::{Verdict, verify};
+
+const VERSION: u64 = 1;
+/// What the first record follows.
+const NOTHING: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+const HEAD_BYTES_MAX: u64 = 4096;
+/// The longest line. Records are cut to this before they are written.
+const LINE_BYTES_MAX: usize = 1 << 20;
+/// The most of an unfinished tail that is looked at.
+const TAIL_BYTES_MAX: u64 = 64 << 20;
+
+/// The record of one user.
+#[derive(Clone, Debug)]
+pub struct Audit {
+    folder: PathBuf,
+}
+
+/// A run that was recorded and has not ended. Dropped without an end, it stays a run that was cut short.
+#[derive(Debug)]
+#[must_use = "a run that is not ended is recorded as cut short"]
+pub struct Running {
+    audit: Audit,
+    run: String,
+    skill: String,
+    tool: String,
+}
+
+/// How a run ended. Whoever hands this in has redacted it.
+#[derive(Clone, Debug)]
+pub struct Ending<'a> {
+    /// `ok`, or the code of the error.
+    pub outcome: &'a str,
+    /// The message of the error.
+    pub message: Option<&'a str>,
+    /// The exit code or signal, in words.
+    pub exit: Option<String>,
+    /// What held the run.
+    pub layers: &'a [Layer],
+    /// What it tried and may not.
+    pub denials: &'a [Denial],
+    /// The files it made or changed.
+    pub written: &'a [String],
+    /// How long it took.
+    pub duration_ms: u64,
+}
+
+impl Audit {
+    /// The record kept in a folder.
+    pub fn at(folder: &Path) -> Self {
+        Self { folder: folder.to_owned() }
+    }
+
+    /// The file of records.
+    pub fn file(&self) -> PathBuf {
+        self.folder.join("audit.jsonl")
+    }
+
+    fn head_file(&self) -> PathBuf {
+        self.folder.join("audit.head")
+    }
+
+    /// Records that a run starts, for somebody (`who`: the user, or the client he speaks through). Where this fails nothing may
+    /// be started: a run nobody can look up later did not happen as promised.
+    pub fn start(&self, granted: &Granted, who: &str, at: SystemTime) -> Result<Running, KeepError> {
+        let plan = granted.plan();
+        let run = hex(&random::<8>());
+        let owner = Owner::this();
+        let mut record = about(plan, who);
+        record.insert("run".to_owned(), json!(run));
+        record.insert("consent".to_owned(), json!(granted.how().name()));
+        record.insert("pid".to_owned(), json!(owner.pid));
+        record.insert("pid_started".to_owned(), json!(owner.started));
+        self.append("start", record, at)?;
+        Ok(Running { audit: self.clone(), run, skill: plan.skill.clone(), tool: plan.tool.clone() })
+    }
+
+    /// Records that a run was refused.
+    pub fn refused(&self, plan: &Plan, refusal: &Refusal, who: &str, at: SystemTime) -> Result<(), KeepError> {
+        let mut record = about(plan, who);
+        record.insert("run".to_owned(), json!(hex(&random::<8>())));
+        record.insert("outcome".to_owned(), json!(refusal.code));
+        record.insert("message".to_owned(), json!(refusal.message));
+        self.append("refused", record, at)
+    }
+
+    /// Appends one record behind the newest.
+    fn append(&self, kind: &str, record: Map<String, Value>, at: SystemTime) -> Result<(), KeepError> {
+        let path = self.file();
+        let failed = |error| KeepError::new("write", &path, error);
+        let _lock = keep::lock(&path)?;
+        let mut file = keep::open(&path)?;
+        let length = file.metadata().map_err(failed)?.len();
+        let known = Head::read(&self.head_file())?;
+        if known.is_none() && length == 0 {
+            // So that a head that is missing later was taken away.
+            Head::none().write(&self.head_file())?;
+        }
+        let is_headless = known.is_none() && length > 0;
+        let mut head = known.unwrap_or_else(Head::none);
+        let tail = tail(&file, head.bytes.min(length)).map_err(failed)?;
+        // Behind the head stands what a crash left: whole records, or a piece of one.
+        let torn = if length > head.bytes { head.follow(&tail) } else { &[] };
+        let mut bytes = Vec::new();
+        if length > 0 && !ends_line(&file).map_err(failed)? {
+            bytes.push(b'\n');
+        }
+        if is_headless || !torn.is_empty() {
+            let torn = torn.strip_suffix(b"\n").unwrap_or(torn);
+            let mended =
+                json!({ "bytes": torn.len(), "digest": hex(&Sha256::digest(torn)), "is_headless": is_headless });
+            bytes.extend(head.line("mended", mended.as_object().cloned().unwrap_or_default(), at));
+        }
+        bytes.extend(head.line(kind, record, at));
+        file.write_all(&bytes).and_then(|()| file.sync_data()).map_err(failed)?;
+        head.bytes = length + bytes.len() as u64;
+        head.write(&self.head_file())
+    }
+}
+
+/// What a file holds from a place on.
+fn tail(mut file: &File, from: u64) -> io::Result<Vec<u8>> {
+    let mut tail = Vec::new();
+    file.seek(SeekFrom::Start(from))?;
+    file.take(TAIL_BYTES_MAX).read_to_end(&mut tail)?;
+    Ok(tail)
+}
+
+/// Whether the last line of a file is whole.
+fn ends_line(mut file: &File) -> io::Result<bool> {
+    let mut last = [0];
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok(last == *b"\n")
+}
+
+impl Running {
+    /// The id of the run.
+    pub fn id(&self) -> &str {
+        &self.run
+    }
+
+    /// Records how the run ended.
+    pub fn end(self, ending: &Ending<'_>, at: SystemTime) -> Result<(), KeepError> {
+        let denials = ending.denials.iter().map(|denial| json!({ "action": denial.action, "target": denial.target }));
+        let layers = ending.layers.iter().map(|layer| (layer.name.to_owned(), json!(layer.state)));
+        let record = json!({
+            "run": self.run,
+            "skill": self.skill,
+            "tool": self.tool,
+            "outcome": ending.outcome,
+            "message": ending.message,
+            "exit": ending.exit,
+            "layers": layers.collect::<Map<String, Value>>(),
+            "denials": denials.collect::<Vec<Value>>(),
+            "written": ending.written,
+            "duration_ms": ending.duration_ms,
+        });
+        self.audit.append("end", record.as_object().cloned().unwrap_or_default(), at)
+    }
+}
+
+/// What every record about a plan says. The arguments themselves may be anybody's data, so only their digest is kept.
+fn about(plan: &Plan, who: &str) -> Map<String, Value> {
+    let record = json!({
+        "who": who,
+        "uid": rustix::process::geteuid().as_raw(),
+        "skill": plan.skill,
+        "digest": plan.digest,
+        "tool": plan.tool,
+        "workspace": plan.workspace.to_string_lossy(),
+        "input_digest": hex(&Sha256::digest(plan.input.to_string().as_bytes())),
+        "policy": plan.policy_json(),
+    });
+    record.as_object().cloned().unwrap_or_default()
+}
+
+/// The newest record, and where the file ends behind it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Head {
+    seq: u64,
+    hash: String,
+    bytes: u64,
+}
+
+impl Head {
+    fn none() -> Self {
+        Self { seq: 0, hash: NOTHING.to_owned(), bytes: 0 }
+    }
+
+    fn read(path: &Path) -> Result<Option<Self>, KeepError> {
+        let Some(bytes) = keep::read(path, HEAD_BYTES_MAX)? else { return Ok(None) };
+        let value: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        if value.get("v").and_then(Value::as_u64).is_some_and(|version| version > VERSION) {
+            return Err(KeepError::broken(path, "it was written by a newer rep"));
+        }
+        let number = |field: &str| value.get(field).and_then(Value::as_u64);
+        match (number("seq"), value.get("hash").and_then(Value::as_str), number("bytes")) {
+            (Some(seq), Some(hash), Some(bytes)) => Ok(Some(Self { seq, hash: hash.to_owned(), bytes })),
+            _ => Err(KeepError::broken(path, "it is damaged; `rep audit verify` says what can be told")),
+        }
+    }
+
+    fn write(&self, path: &Path) -> Result<(), KeepError> {
+        let value = json!({ "v": VERSION, "seq": self.seq, "hash": self.hash, "bytes": self.bytes });
+        keep::replace(path, format!("{value}\n").as_bytes())
+    }
+
+    /// Follows the records of a tail as far as they continue the chain, and gives back what is left unfinished. A record that
+    /// lacks nothing but the end of its line is whole.
+    fn follow<'a>(&mut self, mut tail: &'a [u8]) -> &'a [u8] {
+        while !tail.is_empty() {
+            let end = tail.iter().position(|byte| *byte == b'\n').unwrap_or(tail.len());
+            let Some(link) = Link::of(&tail[..end]).filter(|link| link.continues(self.seq, &self.hash)) else { break };
+            (self.seq, self.hash) = (link.seq, link.hash);
+            tail = tail.get(end + 1..).unwrap_or_default();
+        }
+        tail
+    }
+
+    /// Makes the line of the next record, and steps on to it.
+    fn line(&mut self, kind: &str, record: Map<String, Value>, at: SystemTime) -> Vec<u8> {
+        let mut line = json!({
+            "v": VERSION,
+            "seq": self.seq + 1,
+            "prev": self.hash,
+            "at": stamp::text(at),
+            "kind": kind,
+        });
+        let small = line.clone();
+        if let Some(fields) = line.as_object_mut() {
+            fields.extend(record);
+        }
+        let mut text = line.to_string();
+        if text.len() > LINE_BYTES_MAX - 128 {
+            let mut cut = small;
+            cut["cut"] = json!(text.len());
+            for field in ["run", "skill", "tool", "outcome", "duration_ms"] {
+                cut[field] =
+                    line.get(field).filter(|value| value.to_string().len() < 4096).cloned().unwrap_or_default();
+            }
+            text = cut.to_string();
+        }
+        text.pop();
+        self.hash = hex(&Sha256::digest(text.as_bytes()));
+        self.seq += 1;
+        format!("{text},\"hash\":\"{}\"}}\n", self.hash).into_bytes()
+    }
+}
+
+/// What ties a record to the one before.
+struct Link {
+    seq: u64,
+    prev: String,
+    hash: String,
+    record: Value,
+}
+
+impl Link {
+    /// Reads a line whose hash is right.
+    fn of(line: &[u8]) -> Option<Link> {
+        const MARK: &[u8] = b",\"hash\":\"";
+        let at = line.len().checked_sub(MARK.len() + 64 + 2)?;
+        let (body, rest) = line.split_at(at);
+        let hash = rest.strip_prefix(MARK)?.strip_suffix(b"\"}")?;
+        let hash = std::str::from_utf8(hash).ok()?.to_owned();
+        if hex(&Sha256::digest(body)) != hash {
+            return None;
+        }
+        let record: Value = serde_json::from_slice(line).ok()?;
+        let seq = record.get("seq").and_then(Value::as_u64)?;
+        let prev = record.get("prev").and_then(Value::as_str)?.to_owned();
+        (record.get("v").and_then(Value::as_u64)? <= VERSION).then_some(Link { seq, prev, hash, record })
+    }
+
+    fn continues(&self, seq: u64, hash: &str) -> bool {
+        self.seq == seq + 1 && self.prev == hash
+    }
+}

@@ -1,0 +1,132 @@
+//! The user's own files: approvals, secrets, audit and tasks. Readable by their owner only, replaced whole, one writer at a time.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+
+/// A file of the user's could not be kept or read.
+#[derive(Debug, thiserror::Error)]
+#[error("could not {action} `{}`: {source}", path.display())]
+pub struct KeepError {
+    action: &'static str,
+    path: PathBuf,
+    #[source]
+    source: io::Error,
+}
+
+impl KeepError {
+    pub(crate) fn new(action: &'static str, path: &Path, source: io::Error) -> Self {
+        Self { action, path: path.to_owned(), source }
+    }
+
+    /// A file that was read and does not hold what it should.
+    pub(crate) fn broken(path: &Path, message: impl Into<String>) -> Self {
+        Self::new("use", path, io::Error::other(message.into()))
+    }
+}
+
+/// Makes the folder of a file, for its owner only.
+pub(crate) fn folder_of(path: &Path) -> Result<&Path, KeepError> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(|error| KeepError::new("make the folder", folder, error))?;
+    Ok(folder)
+}
+
+/// Reads a file that is there and no larger than `most`; `None` where there is none. Never follows a link or waits on a pipe.
+/// A file others may read or write is refused: who writes there could speak in the user's name.
+pub(crate) fn read(path: &Path, most: u64) -> Result<Option<Vec<u8>>, KeepError> {
+    let failed = |error| KeepError::new("read", path, error);
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let opened = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path);
+    let file = match opened {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failed(error)),
+    };
+    let metadata = file.metadata().map_err(failed)?;
+    if !metadata.is_file() {
+        return Err(failed(io::Error::other("it is no regular file")));
+    }
+    if metadata.permissions().mode() & 0o077 != 0 {
+        return Err(failed(io::Error::other("others may read it; `chmod 600` it, and think of what it held as known")));
+    }
+    let is_ours = metadata.uid() == rustix::process::geteuid().as_raw() || rustix::process::geteuid().is_root();
+    if !is_ours {
+        return Err(failed(io::Error::other("it belongs to another user")));
+    }
+    let mut bytes = Vec::new();
+    file.take(most + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > most {
+        return Err(failed(io::Error::other(format!("it is larger than {most} bytes"))));
+    }
+    Ok(Some(bytes))
+}
+
+/// Replaces a file whole: a crash leaves the old one or the new one.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), KeepError> {
+    let failed = |error| KeepError::new("write", path, error);
+    let folder = folder_of(path)?;
+    // Temporary files are made with mode 0600.
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    file.write_all(bytes).map_err(failed)?;
+    file.as_file().sync_all().map_err(failed)?;
+    file.persist(path).map_err(|error| failed(error.error))?;
+    // The name is on the disk only when the folder is.
+    fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)
+}
+
+/// Holds others off until the value is dropped.
+pub(crate) struct Lock {
+    _file: File,
+}
+
+/// Waits for the sole right to change what lies at a path.
+pub(crate) fn lock(path: &Path) -> Result<Lock, KeepError> {
+    let path = path.with_extension("lock");
+    let file = open(&path)?;
+    file.lock().map_err(|error| KeepError::new("lock", &path, error))?;
+    Ok(Lock { _file: file })
+}
+
+/// Opens a file for reading and appending, and makes it where there is none.
+pub(crate) fn open(path: &Path) -> Result<File, KeepError> {
+    folder_of(path)?;
+    let flags = OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let mut options = OpenOptions::new();
+    options.read(true).append(true).create(true).mode(0o600).custom_flags(flags.bits().cast_signed());
+    let file = options.open(path).map_err(|error| KeepError::new("open", path, error))?;
+    match file.metadata() {
+        Ok(metadata) if metadata.is_file() => Ok(file),
+        Ok(_) => Err(KeepError::broken(path, "it is no regular file")),
+        Err(error) => Err(KeepError::new("open", path, error)),
+    }
+}
+
+/// Bytes as hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Hexadecimal digits as bytes.
+pub(crate) fn from_hex(text: &str) -> Option<Vec<u8>> {
+    let pairs = text.as_bytes().chunks(2);
+    pairs
+        .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok().filter(|pair| pair.len() == 2)?, 16).ok())
+        .collect()
+}
+
+/// Fills bytes with chance from the kernel.
+pub(crate) fn random<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    let mut filled = 0;
+    while filled < N {
+        let rest = &mut bytes[filled..];
+        filled += rustix::rand::getrandom(rest, rustix::rand::GetRandomFlags::empty())
+            .expect("the kernel gives random bytes to everybody");
+    }
+    bytes
+}

@@ -1,0 +1,24 @@
+//! Running a skill's tools safely: `Plan → Policy → Granted → Outcome`.
+//!
+//! The only room that starts processes. A [`Plan`] says what a run needs and is pure and printable;
+//! only a policy makes a grant of it, and only a grant can run. What the skill declared is enforced by the
+//! kernel ([`sandbox`]); where it cannot be, the run is refused and never weakened in silence.
+
+pub mod access;
+pub mod approval;
+pub mod audit;
+pub mod glob;
+pub mod grant;
+mod keep;
+pub mod owner;
+pub mod plan;
+pub mod policy;
+pub mod sandbox;
+pub mod secret;
+pub mod stamp;
+pub mod task;
+
+pub use grant::{Answer, Consent, Context, Decision, Granted, Question, Refusal, Trust};
+pub use keep::KeepError;
+pub use plan::{Call, Limits, Permissions, Plan, PlanError, Runtime};
+pub use policy::Policy;

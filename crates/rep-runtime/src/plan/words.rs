@@ -1,0 +1,68 @@
+//! A plan in plain words, for whoever is asked or wants to know.
+
+use super::{HostRule, Limits, Permissions, Plan, Redaction};
+use crate::glob::Glob;
+
+impl Plan {
+    /// The effective policy, a line each.
+    pub fn in_words(&self) -> Vec<String> {
+        let mut lines = self.permissions.in_words(&self.workspace.display().to_string());
+        if !self.secrets.is_empty() {
+            let word = |is_optional| if is_optional { " (optional)" } else { "" };
+            let names = self.secrets.iter().map(|need| format!("{}{}", need.name, word(need.is_optional)));
+            lines.push(format!("gets the secrets {}", names.collect::<Vec<_>>().join(", ")));
+        }
+        lines.push(self.limits.in_words());
+        lines.push(self.redaction.in_words().to_owned());
+        lines
+    }
+}
+
+impl Permissions {
+    /// The permissions, a line each.
+    pub fn in_words(&self, workspace: &str) -> Vec<String> {
+        let globs =
+            |globs: &[Glob]| globs.iter().map(|glob| format!("`{}`", glob.as_str())).collect::<Vec<_>>().join(", ");
+        let host = |rule: &HostRule| match rule.port {
+            Some(_) => format!("`{rule}`"),
+            None => format!("`{rule}` on 443 and 80"),
+        };
+        let mut lines = Vec::new();
+        lines.push(if self.read.is_empty() {
+            "reads nothing but its own folder".to_owned()
+        } else {
+            format!("reads its own folder, and {} in {workspace}", globs(&self.read))
+        });
+        lines.push(if self.write.is_empty() {
+            "writes nothing".to_owned()
+        } else {
+            format!("makes, changes and removes {} in {workspace}", globs(&self.write))
+        });
+        lines.push(if self.outbound.is_empty() {
+            "connects to nothing".to_owned()
+        } else {
+            format!("connects to {}", self.outbound.iter().map(host).collect::<Vec<_>>().join(", "))
+        });
+        let spawns = if self.allow_subprocess { "starts other programs" } else { "starts no other program" };
+        lines.push(spawns.to_owned());
+        lines
+    }
+}
+
+impl Redaction {
+    fn in_words(self) -> &'static str {
+        match (self.secrets, self.pii) {
+            (true, true) => "keeps secrets and personal data out of what it says",
+            (true, false) => "keeps secrets out of what it says, and personal data in",
+            (false, true) => "keeps personal data out of what it says, and secrets in",
+            (false, false) => "shows everything it says, secrets too",
+        }
+    }
+}
+
+impl Limits {
+    fn in_words(self) -> String {
+        let (seconds, memory_mb) = (self.timeout_ms.div_ceil(1000), self.memory_bytes >> 20);
+        format!("runs for {seconds} s at most, with {memory_mb} MiB and {} processes", self.processes)
+    }
+}

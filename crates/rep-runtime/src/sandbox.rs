@@ -1,0 +1,144 @@
+//! Starting one program so that it sees and does what was granted, and nothing else.
+//!
+//! The door of this module is [`run`]: a [`Job`] goes in, an [`Ended`] comes out. Nothing above it knows how the
+//! kernel is asked; nothing below it knows what a skill is.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::plan::{Limits, Permissions};
+
+pub mod gateway;
+pub mod unconfined;
+
+/// A program to run, and what it may see and do.
+pub struct Job {
+    /// The program, absolute and with every link resolved.
+    pub program: PathBuf,
+    /// Its arguments, its own name first.
+    pub argv: Vec<OsString>,
+    /// Its whole environment. May hold secrets, so this is never printed.
+    pub env: Vec<(OsString, OsString)>,
+    /// What it reads on stdin.
+    pub stdin: Vec<u8>,
+    /// The folder patterns are relative to, and the one it starts in.
+    pub workspace: PathBuf,
+    /// Folders it may read besides: the skill's own, the interpreter's.
+    pub readable: Vec<PathBuf>,
+    /// Files that are put into the view: name, and bytes. They lie in one read-only folder, `/rep`.
+    pub given: Vec<(String, Vec<u8>)>,
+    /// What it may do.
+    pub permissions: Permissions,
+    /// How much it may use.
+    pub limits: Limits,
+}
+
+/// Where given files are seen inside.
+pub const GIVEN_FOLDER: &str = "/rep";
+
+/// Asks a run to end. Shared between threads; asking twice is asking once.
+#[derive(Clone, Debug, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// Asks.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether somebody asked.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+/// How the program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// By itself, with this code.
+    Code(i32),
+    /// By a signal.
+    Signal(i32),
+}
+
+/// Why the program was ended by us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Killed {
+    /// Its time was over.
+    Timeout,
+    /// Somebody asked.
+    Cancelled,
+    /// It wrote more than is read.
+    Output,
+    /// It used more memory than it may.
+    Memory,
+}
+
+/// Something the program tried and may not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Denial {
+    /// What it tried: `read`, `write`, `connect`, `spawn`, …
+    pub action: &'static str,
+    /// On what: a path relative to the workspace, a host and port, a program.
+    pub target: String,
+    /// The declaration that would allow it, where one would.
+    pub suggestion: Option<String>,
+}
+
+/// What a layer did in a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layer {
+    /// Its name: `namespaces`, `landlock`, `seccomp`, …
+    pub name: &'static str,
+    /// `enforced`, or why not.
+    pub state: String,
+}
+
+/// A run that is over. Nothing of it is left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// How it ended.
+    pub exit: Exit,
+    /// Why we ended it, where we did.
+    pub killed: Option<Killed>,
+    /// What it wrote on stdout, as far as that is read.
+    pub stdout: Vec<u8>,
+    /// What it wrote on stderr, as far as that is read.
+    pub stderr: Vec<u8>,
+    /// Whether more was written than is read.
+    pub is_truncated: bool,
+    /// What it tried and may not.
+    pub denials: Vec<Denial>,
+    /// What held it.
+    pub layers: Vec<Layer>,
+    /// The files it made or changed by patterns, as far as they were taken over.
+    pub written: Vec<String>,
+    /// How long it took.
+    pub duration_ms: u64,
+}
+
+/// Why nothing was run.
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxError {
+    /// This system cannot enforce what was declared.
+    #[error("this system cannot enforce the declared permissions: {feature}")]
+    Unavailable {
+        /// What is missing, and how it showed.
+        feature: String,
+        /// What would help.
+        remedy: String,
+    },
+    /// The program could not be started.
+    #[error("could not start `{program}`: {reason}")]
+    Unstartable {
+        /// The program.
+        program: String,
+        /// Why.
+        reason: String,
+    },
+    /// What it wrote does not fit what it may write; nothing of it was taken over.
+    #[error("the tool wrote what it may not: {0}")]
+    Rejected(String),
+}

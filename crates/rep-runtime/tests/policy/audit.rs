@@ -1,0 +1,220 @@
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use proptest::prelude::*;
+use rep_runtime::audit::{Audit, Ending, State, entries, verify};
+use rep_runtime::grant::Refusal;
+use rep_runtime::sandbox::{Denial, Layer};
+
+use super::*;
+
+fn run(audit: &Audit, seconds: u64) {
+    let running = audit.start(&granted(plan(WRITES)), "ada", at(seconds)).expect("a start can be recorded");
+    let ending = Ending {
+        outcome: "ok",
+        message: None,
+        exit: Some("code 0".to_owned()),
+        layers: &[Layer { name: "landlock", state: "enforced".to_owned() }],
+        denials: &[Denial { action: "read", target: "secret/key.txt".to_owned(), suggestion: None }],
+        written: &["output/a.pdf".to_owned()],
+        duration_ms: 12,
+    };
+    running.end(&ending, at(seconds + 1)).expect("an end can be recorded");
+}
+
+fn faults(audit: &Audit) -> Vec<String> {
+    verify(audit).expect("the record can be read").faults
+}
+
+#[test]
+fn a_run_leaves_a_start_and_an_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let audit = Audit::at(&folder.path().join("inner"));
+    assert_eq!((verify(&audit).unwrap().records, entries(&audit, |_| true).unwrap().len()), (0, 0));
+    run(&audit, 1);
+    let refusal = Refusal { code: "UNTRUSTED", message: "no".to_owned(), remedy: "look".to_owned() };
+    audit.refused(&plan(""), &refusal, "ada", at(5)).unwrap();
+    let found = entries(&audit, |_| true).unwrap();
+    assert_eq!(found.iter().map(|entry| entry.state).collect::<Vec<_>>(), [State::Ended, State::Refused]);
+    assert_eq!((found[0].text("who"), found[0].text("outcome"), found[0].text("consent")), ("ada", "ok", "given"));
+    assert_eq!(found[0].field("denials").unwrap()[0]["target"], "secret/key.txt");
+    assert_eq!(found[0].field("policy").unwrap()["permissions"]["filesystem"]["write"][0], "output/**");
+    assert_eq!(found[1].text("outcome"), "UNTRUSTED");
+    // The arguments are somebody's data; their digest is enough to compare.
+    assert!(!fs::read_to_string(audit.file()).unwrap().contains("a.pdf\"}"));
+    assert_eq!((verify(&audit).unwrap().records, faults(&audit)), (3, vec![]));
+    for name in ["audit.jsonl", "audit.head", "audit.lock"] {
+        let mode = fs::metadata(folder.path().join("inner").join(name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
+}
+
+#[test]
+fn a_start_without_an_end_is_running_or_cut_short() {
+    let folder = tempfile::tempdir().unwrap();
+    let audit = Audit::at(folder.path());
+    let running = audit.start(&granted(plan("")), "ada", at(1)).unwrap();
+    assert_eq!(entries(&audit, |_| true).unwrap()[0].state, State::Running);
+    drop(running);
+    // As if the process that wrote it were gone; the chain is not what is looked at here.
+    let text = fs::read_to_string(audit.file()).unwrap();
+    fs::write(audit.file(), text.replace("\"pid_started\":\"", "\"pid_started\":\"9")).unwrap();
+    assert_eq!(entries(&audit, |_| true).unwrap()[0].state, State::CutShort);
+}
+
+#[test]
+fn many_writers_make_one_chain() {
+    let folder = tempfile::tempdir().unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| (0..4).for_each(|number| run(&Audit::at(folder.path()), number)));
+        }
+    });
+    let audit = Audit::at(folder.path());
+    assert_eq!((verify(&audit).unwrap().records, faults(&audit)), (48, vec![]));
+    assert!(entries(&audit, |_| true).unwrap().iter().all(|entry| entry.state == State::Ended));
+}
+
+#[test]
+fn what_is_cut_off_stays_missing_after_later_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let audit = Audit::at(folder.path());
+    (0..3).for_each(|number| run(&audit, number));
+    let text = fs::read_to_string(audit.file()).unwrap();
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    fs::write(audit.file(), lines[..4].concat()).unwrap();
+    assert_eq!(faults(&audit), ["records 5 to 6 are missing at the end"]);
+    run(&audit, 9);
+    assert_eq!(faults(&audit), ["line 5: records 5 to 6 are missing"]);
+    // Cut in the middle of a line, the next record still stands on a line of its own.
+    fs::write(audit.file(), &text[..text.len() - 30]).unwrap();
+    run(&audit, 10);
+    assert!(!faults(&audit).is_empty());
+    assert!(fs::read_to_string(audit.file()).unwrap().lines().last().unwrap().ends_with("\"}"));
+}
+
+#[test]
+fn without_its_head_the_record_is_not_believed() {
+    let folder = tempfile::tempdir().unwrap();
+    let audit = Audit::at(folder.path());
+    run(&audit, 1);
+    fs::remove_file(folder.path().join("audit.head")).unwrap();
+    assert_eq!(faults(&audit), ["the head is missing, so records may have been cut off at the end"]);
+    run(&audit, 2);
+    assert_eq!(faults(&audit), ["line 3: the head was missing here, so records before may have been cut off"]);
+}
+
+#[test]
+fn a_record_too_large_for_a_line_is_cut_and_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let audit = Audit::at(folder.path());
+    let mut large = plan("");
+    large.prompt = Some("x".repeat(2 << 20));
+    let running = audit.start(&granted(large), "ada", at(1)).unwrap();
+    assert_eq!(faults(&audit), Vec::<String>::new());
+    let found = entries(&audit, |_| true).unwrap();
+    assert_eq!((found[0].text("run"), found[0].text("skill")), (running.id(), "pdf"));
+    assert!(found[0].field("cut").is_some());
+}
+
+/// Ways to tamper with a file of records.
+#[derive(Clone, Debug)]
+enum Tampering {
+    Flip { at: prop::sample::Index, bit: u8 },
+    Remove { line: prop::sample::Index },
+    Swap { line: prop::sample::Index, other: prop::sample::Index },
+    Repeat { line: prop::sample::Index },
+    Truncate { at: prop::sample::Index },
+    Insert { at: prop::sample::Index, text: String },
+}
+
+fn tampering() -> impl Strategy<Value = Tampering> {
+    let index = any::<prop::sample::Index>;
+    prop_oneof![
+        (index(), 0..8_u8).prop_map(|(at, bit)| Tampering::Flip { at, bit }),
+        index().prop_map(|line| Tampering::Remove { line }),
+        (index(), index()).prop_map(|(line, other)| Tampering::Swap { line, other }),
+        index().prop_map(|line| Tampering::Repeat { line }),
+        index().prop_map(|at| Tampering::Truncate { at }),
+        (index(), "[a-z{}\"\n]{1,9}").prop_map(|(at, text)| Tampering::Insert { at, text }),
+    ]
+}
+
+impl Tampering {
+    fn apply(&self, bytes: &[u8]) -> Vec<u8> {
+        let mut lines: Vec<Vec<u8>> = bytes.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
+        let count = lines.len();
+        match self {
+            Tampering::Flip { at, bit } => {
+                let mut bytes = bytes.to_vec();
+                let at = at.index(bytes.len());
+                bytes[at] ^= 1 << bit;
+                return bytes;
+            }
+            Tampering::Truncate { at } => return bytes[..at.index(bytes.len())].to_vec(),
+            Tampering::Insert { at, text } => {
+                // Behind the last record, a piece of a line is what a crash leaves.
+                let at = at.index(bytes.len());
+                return [&bytes[..at], text.as_bytes(), &bytes[at..]].concat();
+            }
+            Tampering::Remove { line } => drop(lines.remove(line.index(count))),
+            Tampering::Swap { line, other } => lines.swap(line.index(count), other.index(count)),
+            Tampering::Repeat { line } => lines.insert(line.index(count), lines[line.index(count)].clone()),
+        }
+        lines.concat()
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+    #[test]
+    fn tampering_is_found(ways in prop::collection::vec(tampering(), 1..3)) {
+        // Made once: what is tried is the tampering, not the writing.
+        static WRITTEN: std::sync::OnceLock<(Vec<u8>, Vec<u8>)> = std::sync::OnceLock::new();
+        let (log, head) = WRITTEN.get_or_init(|| {
+            let folder = tempfile::tempdir().unwrap();
+            let audit = Audit::at(folder.path());
+            (0..4).for_each(|number| run(&audit, number));
+            (fs::read(audit.file()).unwrap(), fs::read(folder.path().join("audit.head")).unwrap())
+        });
+        let mut changed = log.clone();
+        for way in &ways {
+            if !changed.is_empty() {
+                changed = way.apply(&changed);
+            }
+        }
+        prop_assume!(changed != *log);
+        let folder = tempfile::tempdir().unwrap();
+        let audit = Audit::at(folder.path());
+        fs::write(audit.file(), &changed).unwrap();
+        let file = folder.path().join("audit.head");
+        fs::write(&file, head).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+        prop_assert!(!faults(&audit).is_empty(), "{:?}", ways);
+        // It is found later too, whatever is written after it.
+        run(&audit, 99);
+        prop_assert!(!faults(&audit).is_empty(), "later: {:?}", ways);
+    }
+
+    #[test]
+    fn a_crash_at_any_byte_is_mended_and_told(torn in any::<prop::sample::Index>(), is_head_late in any::<bool>()) {
+        let folder = tempfile::tempdir().unwrap();
+        let audit = Audit::at(folder.path());
+        run(&audit, 1);
+        let (whole, head) = (fs::read(audit.file()).unwrap(), fs::read(folder.path().join("audit.head")).unwrap());
+        let _running = audit.start(&granted(plan("")), "ada", at(3)).unwrap();
+        let longer = fs::read(audit.file()).unwrap();
+        let written = if is_head_late { longer.len() } else { whole.len() + torn.index(longer.len() - whole.len()) };
+        // The power went after this many bytes, before the head was written.
+        fs::write(audit.file(), &longer[..written]).unwrap();
+        fs::write(folder.path().join("audit.head"), head).unwrap();
+        prop_assert_eq!(faults(&audit), Vec::<String>::new());
+        run(&audit, 5);
+        let verdict = verify(&audit).unwrap();
+        prop_assert_eq!(verdict.faults, Vec::<String>::new());
+        // A record that lacks nothing but the end of its line is whole.
+        let is_torn = written > whole.len() && written < longer.len() - 1;
+        prop_assert_eq!(verdict.notes.len(), usize::from(is_torn));
+        prop_assert_eq!(verdict.records, if written > whole.len() { 5 } else { 4 });
+    }
+}

@@ -1,0 +1,95 @@
+use rep_runtime::glob::Glob;
+use rep_runtime::grant::{Answer, How};
+use rep_runtime::plan::HostRule;
+
+use super::*;
+
+fn refused(policy: &Policy, plan: Plan, context: &Context<'_>) -> &'static str {
+    match policy.decide(plan, context) {
+        Decision::Refused(refusal) => refusal.code,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn consent_is_asked_only_for_what_a_run_can_do() {
+    let none = Approvals::default();
+    for (front, is_asked) in [
+        ("", false),
+        (WRITES, true),
+        ("permissions: {filesystem: {write: ['output/**']}}\nsafety: {require_confirmation_for: []}\n", false),
+        (
+            "permissions: {filesystem: {write: ['o/**']}}\nsafety: {require_confirmation_for: [external_network]}\n",
+            false,
+        ),
+        ("permissions: {network: {outbound: [a.b]}}\nsafety: {require_confirmation_for: [external_network]}\n", true),
+        // A pattern that grants nothing is nothing to ask about.
+        ("permissions: {filesystem: {write: ['!x']}}\n", false),
+        ("permissions: {filesystem: {read: ['**']}, processes: {allow_subprocess: true}}\n", false),
+    ] {
+        let decision = Policy::default().decide(plan(front), &context(&none, Consent::Ask));
+        assert_eq!(matches!(decision, Decision::Ask(_)), is_asked, "{front}");
+        assert_eq!(matches!(decision, Decision::Granted(_)), !is_asked, "{front}");
+    }
+}
+
+#[test]
+fn where_nobody_can_be_asked_the_run_is_refused() {
+    let none = Approvals::default();
+    assert_eq!(refused(&Policy::default(), plan(WRITES), &context(&none, Consent::Nobody)), "CONFIRMATION_REQUIRED");
+    assert_eq!(granted(plan(WRITES)).how(), How::Given);
+}
+
+#[test]
+fn an_answer_makes_a_grant_or_a_refusal() {
+    let none = Approvals::default();
+    let question = || match Policy::default().decide(plan(WRITES), &context(&none, Consent::Ask)) {
+        Decision::Ask(question) => question,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(question().answer(Answer::Yes).unwrap().how(), How::Answered);
+    assert_eq!(question().answer(Answer::No).unwrap_err().code, "DECLINED");
+    let text = question().text();
+    for words in [
+        "makes, changes and removes `output/**` in /work",
+        "`api.example.org` on 443 and 80",
+        "starts no other program",
+    ] {
+        assert!(text.contains(words), "{words} in {text}");
+    }
+}
+
+#[test]
+fn consent_does_not_lift_what_is_refused() {
+    let none = Approvals::default();
+    let untrusted = Context { trust: Trust::Untrusted("it changed".to_owned()), ..context(&none, Consent::Given) };
+    assert_eq!(refused(&Policy::default(), plan(""), &untrusted), "UNTRUSTED");
+    let missing = "secrets: {required: [{name: KEY, usage: env}, {name: TOKEN, usage: env}]}\n";
+    assert_eq!(refused(&Policy::default(), plan(missing), &context(&none, Consent::Given)), "SECRET_MISSING");
+    let optional = "secrets: {required: [{name: TOKEN, usage: env, optional: true}]}\n";
+    assert_eq!(granted(plan(optional)).how(), How::Unasked);
+}
+
+#[test]
+fn the_operator_can_only_deny() {
+    let none = Approvals::default();
+    let host = |host: &str, port| HostRule { host: host.to_owned(), port };
+    let given = || context(&none, Consent::Given);
+    for policy in [
+        Policy { denied_skills: vec!["pdf".to_owned()], ..Policy::default() },
+        Policy { denied_hosts: vec![host("*.example.org", None)], ..Policy::default() },
+        Policy { denied_hosts: vec![host("api.example.org", Some(80))], ..Policy::default() },
+        Policy { denied_paths: vec![Glob::parse("**/*.exe").unwrap()], ..Policy::default() },
+    ] {
+        assert_eq!(refused(&policy, plan(WRITES), &given()), "POLICY_DENIED", "{policy:?}");
+    }
+    for policy in [
+        Policy { denied_skills: vec!["pdfs".to_owned()], ..Policy::default() },
+        Policy { denied_hosts: vec![host("example.org", None)], ..Policy::default() },
+        Policy { denied_hosts: vec![host("*.api.example.org", None)], ..Policy::default() },
+        Policy { denied_hosts: vec![host("api.example.org", Some(8080))], ..Policy::default() },
+        Policy { denied_paths: vec![Glob::parse("secret/**").unwrap()], ..Policy::default() },
+    ] {
+        assert!(matches!(policy.decide(plan(WRITES), &given()), Decision::Granted(_)), "{policy:?}");
+    }
+}

@@ -1,0 +1,126 @@
+//! A skill and one of its tools, as a command names them: `SKILL` or `SKILL:TOOL`.
+
+use std::path::{Path, PathBuf};
+
+use rep_check::tools;
+use rep_library::store::{Contents, Texts};
+use rep_library::{CatalogEntry, Status, read};
+use rep_model::{Frontmatter, Skill};
+use rep_runtime::{Call, Plan, PlanError, Trust};
+use serde_json::Value;
+
+use crate::exit::Failure;
+use crate::library::{LibraryArgs, here};
+use crate::output::Output;
+
+/// A skill, and perhaps one of its tools.
+pub(crate) struct Called {
+    /// The skill's qualified name.
+    pub(crate) name: String,
+    /// Its folder, absolute.
+    pub(crate) folder: PathBuf,
+    /// The digest of the folder.
+    pub(crate) digest: String,
+    /// Whether it is trusted.
+    pub(crate) trust: Trust,
+    /// Its effective tools.
+    pub(crate) tools: Vec<Value>,
+    /// The tool that was named, in `tools`.
+    pub(crate) tool: Option<usize>,
+    skill: Skill,
+}
+
+/// Finds what a word names. Whole, it is a skill; else what stands behind its last colon is a tool.
+pub(crate) fn find(library: &LibraryArgs, word: &str, output: &mut Output) -> Result<Called, Failure> {
+    let whole = match library.any(word, output) {
+        Ok((catalog, index)) => return Called::of(&catalog.entries[index]),
+        Err(failure) => failure,
+    };
+    let Some((skill, tool)) = word.rsplit_once(':').filter(|(skill, tool)| !skill.is_empty() && !tool.is_empty())
+    else {
+        return Err(whole);
+    };
+    let (catalog, index) = library.any(skill, output)?;
+    let mut called = Called::of(&catalog.entries[index])?;
+    called.tool = Some(called.position(tool)?);
+    Ok(called)
+}
+
+/// The folder patterns are relative to: the one that is named, or the working folder. Absolute, links resolved.
+pub(crate) fn workspace(given: Option<&Path>) -> Result<PathBuf, Failure> {
+    let folder = given.map_or_else(here, |folder| Ok(folder.to_owned()))?;
+    let real = std::fs::canonicalize(&folder).ok().filter(|real| real.is_dir());
+    real.ok_or_else(|| Failure::unable("UNREADABLE", format!("the workspace `{}` is no folder", folder.display())))
+}
+
+impl Called {
+    fn of(entry: &CatalogEntry) -> Result<Self, Failure> {
+        let shown = &entry.qualified_name;
+        let trust = match entry.status {
+            Status::Active | Status::Hidden | Status::Shadowed => Trust::Trusted,
+            Status::Untrusted => Trust::Untrusted(entry.reason.clone()),
+            Status::Disabled => {
+                let failure = Failure::refused("DISABLED", format!("the skill `{shown}` is switched off"));
+                return Err(failure.hint(format!("`rep enable {shown}` switches it on")));
+            }
+            Status::Invalid => {
+                let failure = Failure::unable("INVALID_SKILL", format!("`{shown}` cannot be used: {}", entry.reason));
+                return Err(failure.hint("`rep check` says more"));
+            }
+        };
+        let skill = read::skill(entry)?;
+        if skill.front().is_none() {
+            let failure = Failure::unable("NO_TOOLS", format!("`{shown}` has no frontmatter, and so no tools"));
+            return Err(failure.hint("only a folder with a SKILL.md can declare tools"));
+        }
+        let contents = Contents::read(&entry.folder, Texts::Left);
+        if let Some(reason) = &contents.unfit {
+            return Err(Failure::refused("UNFIT", format!("`{shown}` cannot be taken in as a whole: {reason}")));
+        }
+        Ok(Self {
+            name: entry.qualified_name.clone(),
+            folder: std::fs::canonicalize(&entry.folder).unwrap_or_else(|_| entry.folder.clone()),
+            digest: contents.digest(),
+            trust,
+            tools: tools::effective_tools(&skill).tools,
+            tool: None,
+            skill,
+        })
+    }
+
+    /// What the skill declares.
+    pub(crate) fn front(&self) -> &Frontmatter {
+        self.skill.front().expect("a skill without a frontmatter is refused where it is found")
+    }
+
+    /// A tool's place by its name.
+    fn position(&self, name: &str) -> Result<usize, Failure> {
+        if let Some(index) = self.tools.iter().position(|tool| tool_name(tool) == name) {
+            return Ok(index);
+        }
+        let failure = Failure::unable("TOOL_NOT_FOUND", format!("`{}` has no tool `{name}`", self.name));
+        let scored = self.tools.iter().map(|tool| (strsim::jaro_winkler(name, tool_name(tool)), tool_name(tool)));
+        Err(match scored.max_by(|one, two| one.0.total_cmp(&two.0)) {
+            Some((score, near)) if score > 0.75 => failure.hint(format!("did you mean `{near}`?")),
+            _ => failure.hint(format!("`rep tools {}` shows the tools it has", self.name)),
+        })
+    }
+
+    /// The plan of a call of one of its tools.
+    pub(crate) fn plan(&self, tool: usize, workspace: &Path, input: Value) -> Result<Plan, PlanError> {
+        Plan::of(Call {
+            skill: &self.name,
+            digest: &self.digest,
+            folder: &self.folder,
+            front: self.front(),
+            tool: &self.tools[tool],
+            workspace,
+            input,
+        })
+    }
+}
+
+/// The name of a tool.
+pub(crate) fn tool_name(tool: &Value) -> &str {
+    tool.get("name").and_then(Value::as_str).unwrap_or("?")
+}

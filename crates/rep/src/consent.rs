@@ -1,0 +1,84 @@
+//! From a plan to a grant at the command line: what the user denied, kept and approved, and asking him where he can be asked.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, IsTerminal};
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use rep_runtime::approval::Approvals;
+use rep_runtime::grant::{Answer, Question};
+use rep_runtime::plan::SecretNeed;
+use rep_runtime::secret::{self, Secret, Secrets};
+use rep_runtime::{Consent, Context, Decision, Granted, Plan, Policy, Refusal, Trust};
+
+use crate::exit::Failure;
+use crate::library::{data_folder, user_settings_file};
+use crate::output::Output;
+use crate::settings;
+
+/// The file approvals are remembered in.
+pub(crate) fn approvals_file() -> Result<PathBuf, Failure> {
+    Ok(data_folder()?.join("approvals.json"))
+}
+
+/// What was approved before; nothing where there is no home to remember it in.
+pub(crate) fn approvals() -> Result<Approvals, Failure> {
+    match approvals_file() {
+        Ok(file) => Ok(Approvals::read(&file)?),
+        Err(_) => Ok(Approvals::default()),
+    }
+}
+
+/// What the user's own settings deny.
+pub(crate) fn policy() -> Result<Policy, Failure> {
+    match user_settings_file() {
+        Ok(file) => settings::policy(&file),
+        Err(_) => Ok(Policy::default()),
+    }
+}
+
+/// The secrets a plan declares that are at hand: in the environment, else kept.
+pub(crate) fn secrets(needs: &[SecretNeed]) -> Result<BTreeMap<String, Secret>, Failure> {
+    let kept = data_folder().ok().map(|folder| Secrets::at(&folder));
+    Ok(secret::gather(needs, |name| std::env::var(name).ok(), kept.as_ref())?)
+}
+
+/// Makes a grant of a plan, or says why not. Asks on a terminal; where there is none and nobody said `--yes`, refuses.
+pub(crate) fn granted(
+    plan: Plan,
+    trust: Trust,
+    secrets: &BTreeMap<String, Secret>,
+    is_given: bool,
+    output: &mut Output,
+) -> Result<Result<Granted, Refusal>, Failure> {
+    let consent = match is_given {
+        true => Consent::Given,
+        false if io::stdin().is_terminal() && io::stderr().is_terminal() => Consent::Ask,
+        false => Consent::Nobody,
+    };
+    let approvals = approvals()?;
+    let context = Context { trust, secrets: secrets.keys().cloned().collect(), consent, approvals: &approvals };
+    match policy()?.decide(plan, &context) {
+        Decision::Granted(granted) => Ok(Ok(granted)),
+        Decision::Refused(refusal) => Ok(Err(refusal)),
+        Decision::Ask(question) => ask(question, output),
+    }
+}
+
+/// Puts a question on the terminal. Anything but a clear yes is a no.
+fn ask(question: Question, output: &mut Output) -> Result<Result<Granted, Refusal>, Failure> {
+    output.insist(question.text().trim_end());
+    output.insist("[y]es, [a]lways while nothing of this changes, [N]o:");
+    let mut line = String::new();
+    let read = io::stdin().lock().read_line(&mut line);
+    let answer = match line.trim().to_ascii_lowercase().as_str() {
+        _ if read.is_err() => Answer::No,
+        "y" | "yes" => Answer::Yes,
+        "a" | "always" => {
+            Approvals::remember(&approvals_file()?, question.plan(), SystemTime::now())?;
+            Answer::Yes
+        }
+        _ => Answer::No,
+    };
+    Ok(question.answer(answer))
+}
