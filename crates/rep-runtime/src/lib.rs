@@ -5,7 +5,9 @@
 //! kernel ([`sandbox`]); where it cannot be, the run is refused and never weakened in silence.
 
 pub mod glob;
+pub mod pii;
 pub mod plan;
+pub mod redact;
 pub mod sandbox;
 
 pub use plan::{Limits, Permissions, Plan, Runtime};
