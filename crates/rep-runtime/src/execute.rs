@@ -76,9 +76,11 @@ fn served(
     cancel: &Cancel,
     run: impl FnOnce(Job, &Cancel) -> Result<Ended, SandboxError>,
 ) -> Result<Ended, SandboxError> {
+    let is_over = Cancel::default();
     thread::scope(|scope| {
-        scope.spawn(|| channel::serve(ours, caller));
+        scope.spawn(|| channel::serve(ours, caller, &is_over));
         let ended = run(job, cancel);
+        is_over.cancel();
         // Whoever still holds the other end has nothing to ask any more.
         let _ = ours.shutdown(std::net::Shutdown::Both);
         ended
@@ -141,7 +143,8 @@ fn entrypoint(plan: &Plan) -> Result<(PathBuf, PathBuf), ToolError> {
         Runtime::Node => &["js", "mjs", "cjs"],
         Runtime::Bash => &["sh"],
     };
-    let refuse = |what: &str| ToolError::new("INVALID_ENTRYPOINT", format!("the entrypoint `{}` {what}", plan.entrypoint));
+    let refuse =
+        |what: &str| ToolError::new("INVALID_ENTRYPOINT", format!("the entrypoint `{}` {what}", plan.entrypoint));
     let folder = fs::canonicalize(&plan.folder).map_err(|error| refuse(&format!("is not there: {error}")))?;
     let file = fs::canonicalize(folder.join(&plan.entrypoint)).map_err(|_| refuse("is not there"))?;
     if !file.starts_with(&folder) {

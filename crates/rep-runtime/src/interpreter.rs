@@ -275,7 +275,9 @@ fn kept(found: &Path, search: &Search) -> Option<Interpreter> {
 
 /// Keeps an answer, where there is a place for it. What cannot be kept is asked again.
 fn keep(found: &Path, interpreter: &Interpreter, search: &Search) {
-    let (Some(file), Some(key), Some(witness)) = (&search.cache, found.to_str(), witness(found, search)) else { return };
+    let (Some(file), Some(key), Some(witness)) = (&search.cache, found.to_str(), witness(found, search)) else {
+        return;
+    };
     let readable: Option<Vec<&str>> = interpreter.readable.iter().map(|folder| folder.to_str()).collect();
     let (Some(program), Some(argv0), Some(readable)) =
         (interpreter.program.to_str(), interpreter.argv0.to_str(), readable)

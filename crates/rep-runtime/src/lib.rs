@@ -18,5 +18,5 @@ pub mod schema;
 mod shim;
 
 pub use execute::{ExecuteOptions, execute};
-pub use outcome::{Answer, Outcome, ToolError, Verdict};
+pub use outcome::{Outcome, Reply, ToolError, Verdict};
 pub use plan::{Limits, Permissions, Plan, Runtime};

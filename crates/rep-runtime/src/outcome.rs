@@ -84,7 +84,7 @@ impl ToolError {
 
 /// What a tool gave.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Answer {
+pub enum Reply {
     /// An object that fits the contract.
     Result(Value),
     /// A task that goes on: the whole envelope.
@@ -97,7 +97,7 @@ pub enum Answer {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// What the tool gave.
-    pub answer: Answer,
+    pub reply: Reply,
     /// For programs.
     pub verdict: Verdict,
     /// Whether anything was started.
@@ -126,7 +126,7 @@ impl Outcome {
     /// A run that was not begun.
     pub fn refused(error: ToolError) -> Self {
         Self {
-            answer: Answer::Error(error),
+            reply: Reply::Error(error),
             verdict: Verdict::Refused,
             is_executed: false,
             said: String::new(),
@@ -143,9 +143,9 @@ impl Outcome {
 
     /// What stands on stdout.
     pub fn value(&self) -> Value {
-        match &self.answer {
-            Answer::Result(value) | Answer::Task(value) => value.clone(),
-            Answer::Error(error) => json!({ "status": "error", "error": error.value() }),
+        match &self.reply {
+            Reply::Result(value) | Reply::Task(value) => value.clone(),
+            Reply::Error(error) => json!({ "status": "error", "error": error.value() }),
         }
     }
 
@@ -183,9 +183,8 @@ const fn killed_name(killed: Killed) -> &'static str {
 
 /// Denials for programs.
 fn denied(denials: &[Denial]) -> Vec<Value> {
-    let one = |denial: &Denial| {
-        json!({ "action": denial.action, "target": denial.target, "suggestion": denial.suggestion })
-    };
+    let one =
+        |denial: &Denial| json!({ "action": denial.action, "target": denial.target, "suggestion": denial.suggestion });
     denials.iter().map(one).collect()
 }
 
@@ -196,23 +195,27 @@ const SAID_CHARS_MAX: usize = 2000;
 pub(crate) fn judge(plan: &Plan, ended: Ended, result: &[u8], stray: &[u8], redactor: &Redactor) -> Outcome {
     let is_cut = ended.is_truncated;
     let said = redactor.output(&[stray, &ended.stderr].concat(), is_cut);
-    let (answer, verdict) = match read(plan, &ended, result) {
-        Ok(answer) => (answer, Verdict::Fine),
-        Err(error) if ended.killed == Some(Killed::Cancelled) => (Answer::Error(error), Verdict::Interrupted),
-        Err(error) => (Answer::Error(described(error, plan, &said)), Verdict::Failed),
+    let (reply, verdict) = match read(plan, &ended, result) {
+        Ok(reply) => (reply, Verdict::Fine),
+        Err(error) if ended.killed == Some(Killed::Cancelled) => (Reply::Error(error), Verdict::Interrupted),
+        Err(error) => (Reply::Error(described(error, plan, &said)), Verdict::Failed),
     };
     let clean = |text: String| redactor.text(&relative(&text, plan));
-    let denials: Vec<Denial> = ended.denials.into_iter().map(|mut denial| {
-        denial.target = clean(denial.target);
-        denial
-    }).collect();
-    let answer = match answer {
-        Answer::Error(error) if !denials.is_empty() => Answer::Error(error.with("denied", denied(&denials))),
+    let denials: Vec<Denial> = ended
+        .denials
+        .into_iter()
+        .map(|mut denial| {
+            denial.target = clean(denial.target);
+            denial
+        })
+        .collect();
+    let reply = match reply {
+        Reply::Error(error) if !denials.is_empty() => Reply::Error(error.with("denied", denied(&denials))),
         other => other,
     };
-    let (answer, verdict) = cleaned(answer, verdict, redactor);
+    let (reply, verdict) = cleaned(reply, verdict, redactor);
     Outcome {
-        answer,
+        reply,
         verdict,
         is_executed: true,
         said: relative(&said, plan),
@@ -244,13 +247,13 @@ pub(crate) fn unavailable(error: &SandboxError, redactor: &Redactor) -> Outcome 
     }
 }
 
-/// Takes out of an answer what must not leave. Should a secret still stand in what would be printed, because it goes
+/// Takes out of a reply what must not leave. Should a secret still stand in what would be printed, because it goes
 /// across the marks of JSON itself, nothing is printed.
-fn cleaned(answer: Answer, verdict: Verdict, redactor: &Redactor) -> (Answer, Verdict) {
-    let answer = match answer {
-        Answer::Result(value) => Answer::Result(redactor.value(value)),
-        Answer::Task(value) => Answer::Task(redactor.value(value)),
-        Answer::Error(error) => Answer::Error(ToolError {
+fn cleaned(reply: Reply, verdict: Verdict, redactor: &Redactor) -> (Reply, Verdict) {
+    let reply = match reply {
+        Reply::Result(value) => Reply::Result(redactor.value(value)),
+        Reply::Task(value) => Reply::Task(redactor.value(value)),
+        Reply::Error(error) => Reply::Error(ToolError {
             code: redactor.text(&error.code),
             message: redactor.text(&error.message),
             is_retriable: error.is_retriable,
@@ -260,19 +263,19 @@ fn cleaned(answer: Answer, verdict: Verdict, redactor: &Redactor) -> (Answer, Ve
             },
         }),
     };
-    let printed = match &answer {
-        Answer::Result(value) | Answer::Task(value) => value.clone(),
-        Answer::Error(error) => error.value(),
+    let printed = match &reply {
+        Reply::Result(value) | Reply::Task(value) => value.clone(),
+        Reply::Error(error) => error.value(),
     };
     if redactor.finds(printed.to_string().as_bytes()) || redactor.finds(format!("{printed:#}").as_bytes()) {
         let error = ToolError::new("RESULT_WITHHELD", "the result holds a secret that cannot be taken out of it");
-        return (Answer::Error(error), Verdict::Failed);
+        return (Reply::Error(error), Verdict::Failed);
     }
-    (answer, verdict)
+    (reply, verdict)
 }
 
 /// Reads what a tool gave, in the order of what is worse: an end by us, a failure, no object, no fit.
-fn read(plan: &Plan, ended: &Ended, result: &[u8]) -> Result<Answer, ToolError> {
+fn read(plan: &Plan, ended: &Ended, result: &[u8]) -> Result<Reply, ToolError> {
     if let Some(error) = ended.killed.and_then(|killed| ended_by_us(plan, killed)) {
         return Err(error);
     }
@@ -290,12 +293,14 @@ fn read(plan: &Plan, ended: &Ended, result: &[u8]) -> Result<Answer, ToolError> 
         (Exit::Code(0), Some(envelope)) if !is_declared(plan, parsed.as_ref().ok()) => {
             return match envelope {
                 Envelope::Error(error) => Err(error),
-                Envelope::Task => Ok(Answer::Task(parsed.unwrap_or_default())),
+                Envelope::Task => Ok(Reply::Task(parsed.unwrap_or_default())),
             };
         }
         (Exit::Code(0), _) => {}
         (Exit::Code(code), _) => {
-            return Err(ToolError::new("TOOL_FAILED", format!("the tool ended with exit code {code}")).with("exit_code", code));
+            return Err(
+                ToolError::new("TOOL_FAILED", format!("the tool ended with exit code {code}")).with("exit_code", code)
+            );
         }
         (Exit::Signal(signal), _) => {
             let name = signal_name(signal);
@@ -311,7 +316,7 @@ fn read(plan: &Plan, ended: &Ended, result: &[u8]) -> Result<Answer, ToolError> 
         return Err(invalid(format!("the result is {}, and not an object", kind(&value))));
     }
     match plan.output_schema.as_ref().map_or(Fit::Fits, |schema| fit(schema, &value)) {
-        Fit::Fits => Ok(Answer::Result(value)),
+        Fit::Fits => Ok(Reply::Result(value)),
         Fit::Misfits(misfits) => Err(misfit("INVALID_RESULT", "the result", &misfits)),
         Fit::Broken(reason) => Err(invalid(format!("`output_schema` cannot be used: {reason}"))),
     }
@@ -337,10 +342,9 @@ fn ended_by_us(plan: &Plan, killed: Killed) -> Option<ToolError> {
             ToolError::new("TIMEOUT", format!("the tool was ended after {seconds} s")).retriable()
         }
         Killed::Cancelled => ToolError::new("CANCELLED", "the run was cancelled").retriable(),
-        Killed::Output => ToolError::new(
-            "OUTPUT_TOO_LARGE",
-            format!("the tool wrote more than {} bytes", limits.output_bytes),
-        ),
+        Killed::Output => {
+            ToolError::new("OUTPUT_TOO_LARGE", format!("the tool wrote more than {} bytes", limits.output_bytes))
+        }
         Killed::Memory => ToolError::new(
             "RESOURCE_EXHAUSTED",
             format!("the tool used more than {} MiB of memory", limits.memory_bytes >> 20),

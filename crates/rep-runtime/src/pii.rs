@@ -37,7 +37,11 @@ static SHAPES: LazyLock<Vec<Shape>> = LazyLock::new(|| {
         shape("national-id", r"[12] ?[0-9]{2} ?(?:0[1-9]|1[0-2]) ?[0-9][0-9AB] ?[0-9]{3} ?[0-9]{3} ?[0-9]{2}", is_fr),
         shape("national-id", r"[A-Z]{6}[0-9]{2}[A-EHLMPRST][0-9]{2}[A-Z][0-9]{3}[A-Z]", |_| true),
         shape("national-id", r"[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}", is_br),
-        shape("national-id", r"[1-9][0-9]{5}(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])[0-9]{3}[0-9X]", is_cn),
+        shape(
+            "national-id",
+            r"[1-9][0-9]{5}(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])[0-9]{3}[0-9X]",
+            is_cn,
+        ),
     ]
 });
 
@@ -70,8 +74,8 @@ pub fn redact(text: &str) -> String {
 /// File names with an `@` and names of repositories look like addresses.
 fn is_email(text: &str) -> bool {
     const FILES: &[&str] = &[
-        "png", "jpg", "jpeg", "gif", "svg", "webp", "js", "mjs", "ts", "tsx", "jsx", "json", "css", "html", "md", "py", "rs",
-        "go", "sh", "service", "timer", "tgz", "gz", "zip", "lock", "whl",
+        "png", "jpg", "jpeg", "gif", "svg", "webp", "js", "mjs", "ts", "tsx", "jsx", "json", "css", "html", "md", "py",
+        "rs", "go", "sh", "service", "timer", "tgz", "gz", "zip", "lock", "whl",
     ];
     let ending = text.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
     !text.starts_with("git@") && !text.contains("..") && !text.contains("-.") && !FILES.contains(&ending.as_str())

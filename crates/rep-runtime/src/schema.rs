@@ -57,7 +57,9 @@ pub fn fit(schema: &Value, value: &Value) -> Fit {
     };
     // A comparison that does not end is left behind; it holds nothing but its own memory.
     match thread::Builder::new().stack_size(STACK_BYTES).spawn(work) {
-        Ok(_) => answer.recv_timeout(TIME_MAX).unwrap_or_else(|_| Fit::Broken("the comparison does not end".to_owned())),
+        Ok(_) => {
+            answer.recv_timeout(TIME_MAX).unwrap_or_else(|_| Fit::Broken("the comparison does not end".to_owned()))
+        }
         Err(error) => Fit::Broken(format!("there is no room to compare: {error}")),
     }
 }

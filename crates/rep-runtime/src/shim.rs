@@ -98,9 +98,15 @@ mod tests {
 
     #[test]
     fn module_detection_is_asked_for_only_where_it_is_an_option() {
-        for (version, expected) in
-            [("v18.20.0", false), ("v20.9.0", false), ("v20.20.2", true), ("v22.6.0", true), ("v22.7.0", false), ("v24.1.0", false), ("", false)]
-        {
+        for (version, expected) in [
+            ("v18.20.0", false),
+            ("v20.9.0", false),
+            ("v20.20.2", true),
+            ("v22.6.0", true),
+            ("v22.7.0", false),
+            ("v24.1.0", false),
+            ("", false),
+        ] {
             assert_eq!(has_module_detection_as_an_option(version), expected, "{version}");
         }
     }

@@ -3,10 +3,7 @@
 use super::*;
 
 fn search(path: &Path) -> Search {
-    let env = vec![
-        ("PATH".into(), path.into()),
-        ("HOME".into(), std::env::var_os("HOME").unwrap_or_default()),
-    ];
+    let env = vec![("PATH".into(), path.into()), ("HOME".into(), std::env::var_os("HOME").unwrap_or_default())];
     Search { env, cache: None }
 }
 
@@ -46,7 +43,11 @@ fn an_answer_is_kept_until_the_file_changes() {
     let real = find(Runtime::Bash, Path::new("/srv/work"), &here()).unwrap();
     let scratch = tempfile::tempdir().unwrap();
     let counting = |mark: &str| {
-        format!("#!/bin/sh\necho {mark} >> {}/asked\nexec {} \"$@\"\n", scratch.path().display(), real.program.display())
+        format!(
+            "#!/bin/sh\necho {mark} >> {}/asked\nexec {} \"$@\"\n",
+            scratch.path().display(),
+            real.program.display()
+        )
     };
     script(scratch.path(), "bash", &counting("a"));
     let search = Search { cache: Some(scratch.path().join("cache/interpreters.json")), ..search(scratch.path()) };

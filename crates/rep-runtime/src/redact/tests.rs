@@ -72,7 +72,8 @@ fn short_secrets_are_told_and_not_looked_for() {
 #[test]
 fn keys_strings_and_numbers_of_a_value_are_cleaned() {
     let redactor = redactor(&["12345678", "token-value"]);
-    let dirty = json!({"token-value": 1, "xtoken-value": [12_345_678, 1234, "a token-value b"], "n": 1.5, "[redacted:S1]": 2});
+    let dirty =
+        json!({"token-value": 1, "xtoken-value": [12_345_678, 1234, "a token-value b"], "n": 1.5, "[redacted:S1]": 2});
     let expected = json!({"[redacted:S1]": 1, "x[redacted:S1]": ["[redacted:S0]", 1234, "a [redacted:S1] b"], "n": 1.5, "[redacted:S1]#2": 2});
     assert_eq!(redactor.value(dirty), expected);
 }

@@ -30,7 +30,8 @@ const LINGER: Duration = Duration::from_millis(250);
 /// unless the job names others.
 pub fn run(job: Job, cancel: &Cancel) -> Result<Ended, SandboxError> {
     let program = job.program.display().to_string();
-    let unstartable = |error: io::Error| SandboxError::Unstartable { program: program.clone(), reason: error.to_string() };
+    let unstartable =
+        |error: io::Error| SandboxError::Unstartable { program: program.clone(), reason: error.to_string() };
     let begun = Instant::now();
     let scratch = tempfile::Builder::new().prefix("rep-run-").tempdir().map_err(unstartable)?;
     let mut child = start(&job, scratch.path()).map_err(unstartable)?;

@@ -1,6 +1,6 @@
 //! One tool, written three times, behaves the same three times (Universal 2.1 §9).
 
-use rep_runtime::{Answer, Runtime, Verdict};
+use rep_runtime::{Reply, Runtime, Verdict};
 use serde_json::{Value, json};
 
 use super::{Tool, code, message, result};
@@ -30,12 +30,12 @@ impl Thrice {
     fn come_to(&self, expected: &str) {
         for runtime in ALL {
             let outcome = self.tool(runtime).run();
-            let found = match &outcome.answer {
-                Answer::Result(value) => format!("ok {value}"),
-                Answer::Task(value) => format!("async {}", value["task"]["id"]),
-                Answer::Error(error) => format!("error {} retriable={}", error.code, error.is_retriable),
+            let found = match &outcome.reply {
+                Reply::Result(value) => format!("ok {value}"),
+                Reply::Task(value) => format!("async {}", value["task"]["id"]),
+                Reply::Error(error) => format!("error {} retriable={}", error.code, error.is_retriable),
             };
-            assert_eq!(found, expected, "{}: {:?} said {}", runtime.name(), outcome.answer, outcome.said);
+            assert_eq!(found, expected, "{}: {:?} said {}", runtime.name(), outcome.reply, outcome.said);
             let verdict = if expected.starts_with("error") { Verdict::Failed } else { Verdict::Fine };
             assert_eq!(outcome.verdict, verdict, "{}", runtime.name());
         }
@@ -54,7 +54,8 @@ fn a_result_is_an_object() {
 
 #[test]
 fn arguments_arrive_as_they_were_given() {
-    let input = json!({"text": "na\u{ef}ve \u{1f980} \"quoted\" \\ \n\u{1}", "n": -1.5, "deep": {"list": [null, false]}});
+    let input =
+        json!({"text": "na\u{ef}ve \u{1f980} \"quoted\" \\ \n\u{1}", "n": -1.5, "deep": {"list": [null, false]}});
     let echo = Thrice {
         python: "def run(args, ctx):\n    return args\n",
         node: "exports.run = async (args) => args;\n",
@@ -96,12 +97,8 @@ fn what_goes_wrong_is_an_error() {
         bash: "exit 3\n",
     }
     .come_to("error TOOL_FAILED retriable=false");
-    Thrice {
-        python: "def run(args, ctx:\n",
-        node: "exports.run = ( => {};\n",
-        bash: "if then fi (\n",
-    }
-    .come_to("error TOOL_FAILED retriable=false");
+    Thrice { python: "def run(args, ctx:\n", node: "exports.run = ( => {};\n", bash: "if then fi (\n" }
+        .come_to("error TOOL_FAILED retriable=false");
     Thrice {
         python: "import os, signal\ndef run(args, ctx):\n    os.kill(os.getpid(), signal.SIGKILL)\n",
         node: "exports.run = () => { process.kill(process.pid, 'SIGKILL'); return new Promise(() => {}); };\n",
@@ -159,12 +156,20 @@ fn what_is_printed_is_not_the_result() {
 #[test]
 fn handlers_may_wait() {
     for (entrypoint, runtime, text) in [
-        ("scripts/a.py", Runtime::Python, "import asyncio\nasync def run(args, ctx):\n    await asyncio.sleep(0)\n    return {'ok': 1}\n"),
+        (
+            "scripts/a.py",
+            Runtime::Python,
+            "import asyncio\nasync def run(args, ctx):\n    await asyncio.sleep(0)\n    return {'ok': 1}\n",
+        ),
         ("scripts/a.py", Runtime::Python, "def run(args):\n    return {'ok': 1}\n"),
         ("scripts/a.py", Runtime::Python, "class run:\n    def __new__(cls, args, ctx):\n        return {'ok': 1}\n"),
         ("scripts/a.js", Runtime::Node, "module.exports.run = async () => { await null; return { ok: 1 }; };\n"),
         ("scripts/a.cjs", Runtime::Node, "module.exports = { run: () => Promise.resolve({ ok: 1 }) };\n"),
-        ("scripts/a.mjs", Runtime::Node, "import fs from 'node:fs';\nexport async function run() { return { ok: fs ? 1 : 0 }; }\n"),
+        (
+            "scripts/a.mjs",
+            Runtime::Node,
+            "import fs from 'node:fs';\nexport async function run() { return { ok: fs ? 1 : 0 }; }\n",
+        ),
         ("scripts/a.mjs", Runtime::Node, "export default { run() { return this.x(); }, x() { return { ok: 1 }; } };\n"),
         ("scripts/a.js", Runtime::Node, "export function run() { return { ok: 1 }; }\n"),
         ("scripts/a.js", Runtime::Node, "setInterval(() => {}, 1000);\nexports.run = () => ({ ok: 1 });\n"),
@@ -210,7 +215,7 @@ fn an_exception_says_what_and_where_without_paths_of_this_machine() {
     ] {
         let tool = Tool::new(runtime, text);
         let outcome = tool.run();
-        let Answer::Error(error) = &outcome.answer else { panic!("{outcome:?}") };
+        let Reply::Error(error) = &outcome.reply else { panic!("{outcome:?}") };
         assert_eq!((&error.more["type"], &error.more["errno"]), (&kind.into(), &"ENOENT".into()), "{error:?}");
         let ending = if runtime == Runtime::Python { "py" } else { "js" };
         assert_eq!(error.more["at"], format!("scripts/tool.{ending}:2"), "{error:?}");
@@ -222,10 +227,9 @@ fn an_exception_says_what_and_where_without_paths_of_this_machine() {
 
 #[test]
 fn a_missing_handler_is_named() {
-    for (runtime, text) in [
-        (Runtime::Python, "import json\ndef other(a): pass\n"),
-        (Runtime::Node, "exports.other = () => {};\n"),
-    ] {
+    for (runtime, text) in
+        [(Runtime::Python, "import json\ndef other(a): pass\n"), (Runtime::Node, "exports.other = () => {};\n")]
+    {
         let outcome = Tool::new(runtime, text).run();
         assert_eq!(code(&outcome), "HANDLER_NOT_FOUND");
         assert!(message(&outcome).ends_with("its functions: other"), "{}", message(&outcome));
@@ -266,7 +270,9 @@ fn a_status_that_is_declared_is_no_envelope() {
     assert_eq!(code(&with(Some(json!({"properties": {"status": {"const": "ok"}}})))), "X", "this one is not accepted");
     assert_eq!(code(&with(None)), "X");
     // What only looks similar is a result like any other.
-    for text in ["{\"status\":\"error\"}", "{\"status\":\"async\",\"task\":{}}", "{\"status\":\"error\",\"error\":\"x\"}"] {
+    for text in
+        ["{\"status\":\"error\"}", "{\"status\":\"async\",\"task\":{}}", "{\"status\":\"error\",\"error\":\"x\"}"]
+    {
         result(&Tool::new(Runtime::Bash, &format!("echo '{text}'\n")).run());
     }
 }
@@ -291,9 +297,13 @@ fn nothing_is_started_with_arguments_that_do_not_fit() {
         .tool(runtime);
         let mut tool = tool.input(json!({"pth": 1}));
         let started = tool.plan.workspace.join("started");
-        tool.plan.input_schema = json!({"type": "object", "additionalProperties": false, "required": ["path"], "properties": {"path": {}}});
+        tool.plan.input_schema =
+            json!({"type": "object", "additionalProperties": false, "required": ["path"], "properties": {"path": {}}});
         let outcome = tool.run();
-        assert_eq!((code(&outcome), outcome.verdict, outcome.is_executed), ("INVALID_ARGUMENT", Verdict::Refused, false));
+        assert_eq!(
+            (code(&outcome), outcome.verdict, outcome.is_executed),
+            ("INVALID_ARGUMENT", Verdict::Refused, false)
+        );
         assert!(!started.exists());
         let fitting = tool.input(json!({"path": 1}));
         result(&fitting.run());
@@ -317,8 +327,7 @@ fn entrypoints_stay_in_the_skill() {
         entrypoint.clone_into(&mut plan.entrypoint);
         let search = super::search();
         let options = rep_runtime::ExecuteOptions { search: &search, caller: None };
-        let outcome =
-            rep_runtime::execute(&plan, &[], &options, &tool.cancel, rep_runtime::sandbox::unconfined::run);
+        let outcome = rep_runtime::execute(&plan, &[], &options, &tool.cancel, rep_runtime::sandbox::unconfined::run);
         assert_eq!((code(&outcome), outcome.is_executed), ("INVALID_ENTRYPOINT", false), "{entrypoint}");
         assert!(message(&outcome).contains(reason), "{}", message(&outcome));
     }

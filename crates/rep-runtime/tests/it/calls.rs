@@ -1,18 +1,19 @@
 //! A tool that calls another one, through whoever runs it.
 
-use rep_runtime::sandbox::unconfined;
+use rep_runtime::channel::Caller;
+use rep_runtime::sandbox::{Cancel, unconfined};
 use rep_runtime::{ExecuteOptions, Outcome, Runtime, ToolError, execute};
 use serde_json::{Value, json};
 
 use super::{Tool, code, message, result, search};
 
-fn run_with(tool: &Tool, caller: &(dyn Fn(&str, Value) -> Result<Value, ToolError> + Sync)) -> Outcome {
+fn run_with(tool: &Tool, caller: &Caller<'_>) -> Outcome {
     let search = search();
     let options = ExecuteOptions { search: &search, caller: Some(caller) };
     execute(&tool.plan, &tool.secrets, &options, &tool.cancel, unconfined::run)
 }
 
-fn double(tool: &str, args: Value) -> Result<Value, ToolError> {
+fn double(tool: &str, args: Value, _: &Cancel) -> Result<Value, ToolError> {
     match tool {
         "math:double" => Ok(json!({"n": args["n"].as_i64().unwrap_or(0) * 2})),
         _ => Err(ToolError::new("TOOL_NOT_FOUND", format!("there is no tool `{tool}`"))),
@@ -54,10 +55,27 @@ fn without_anybody_to_ask_the_call_fails_clearly() {
 
 #[test]
 fn a_run_that_is_ended_does_not_wait_for_its_channel() {
-    // It asks, never reads the answers, and leaves somebody behind who holds the channel.
-    let text = "setsid sleep 5 &\nwhile true; do echo '{\"tool\":\"math:double\",\"args\":{}}' >&3; done\n";
+    // It asks without end, never reads an answer, and leaves somebody behind who holds the channel until told.
+    let text =
+        "setsid bash -c 'echo > up; read x < go' &\nread x < up\nwhile true; do echo '{\"tool\":\"math:double\",\"args\":{}}' >&3; done\n";
     let mut tool = Tool::new(Runtime::Bash, text);
-    tool.plan.limits.timeout_ms = 500;
+    super::make_pipe(&tool.plan.workspace.join("go"));
+    super::make_pipe(&tool.plan.workspace.join("up"));
+    tool.plan.limits.timeout_ms = 1000;
     tool.plan.limits.grace_ms = 100;
     assert_eq!(code(&run_with(&tool, &double)), "TIMEOUT");
+    std::fs::write(tool.plan.workspace.join("go"), "\n").unwrap();
+}
+
+#[test]
+fn a_call_nobody_waits_for_is_cancelled() {
+    let mut tool = Tool::new(Runtime::Bash, "echo '{\"tool\":\"slow\"}' >&3\nread -r answer <&3\n");
+    tool.plan.limits.timeout_ms = 500;
+    let outcome = run_with(&tool, &|_, _, cancel| {
+        while !cancel.is_cancelled() {
+            std::thread::yield_now();
+        }
+        Ok(json!({}))
+    });
+    assert_eq!(code(&outcome), "TIMEOUT");
 }

@@ -81,9 +81,20 @@ fn only_what_was_given_is_in_the_environment() {
         Runtime::Python,
         "import os\ndef run(args, ctx):\n    return {'names': sorted(n for n in os.environ if n != 'LC_CTYPE'), 'path': os.environ['PATH']}\n",
     );
-    tool.secrets = vec![("API_KEY".to_owned(), "a-long-secret".to_owned()), ("PATH".to_owned(), "/evil/place".to_owned())];
+    tool.secrets =
+        vec![("API_KEY".to_owned(), "a-long-secret".to_owned()), ("PATH".to_owned(), "/evil/place".to_owned())];
     let outcome = tool.run();
-    let names = ["API_KEY", "HOME", "LANG", "PATH", "PYTHONDONTWRITEBYTECODE", "REP_SKILL", "REP_TOOL", "REP_WORKSPACE", "TMPDIR"];
+    let names = [
+        "API_KEY",
+        "HOME",
+        "LANG",
+        "PATH",
+        "PYTHONDONTWRITEBYTECODE",
+        "REP_SKILL",
+        "REP_TOOL",
+        "REP_WORKSPACE",
+        "TMPDIR",
+    ];
     assert_eq!(result(&outcome)["names"], json!(names));
     assert!(!result(&outcome)["path"].as_str().unwrap().contains("evil"), "a secret cannot stand in for PATH");
 }

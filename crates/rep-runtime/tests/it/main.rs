@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use rep_runtime::interpreter::Search;
 use rep_runtime::plan::Redaction;
 use rep_runtime::sandbox::{Cancel, unconfined};
-use rep_runtime::{Answer, ExecuteOptions, Limits, Outcome, Permissions, Plan, Runtime, execute};
+use rep_runtime::{ExecuteOptions, Limits, Outcome, Permissions, Plan, Reply, Runtime, execute};
 use serde_json::{Value, json};
 
 /// A skill with one tool in a scratch folder.
@@ -87,24 +87,30 @@ pub(crate) fn search() -> Search {
 
 /// The result, which there must be.
 pub(crate) fn result(outcome: &Outcome) -> &Value {
-    match &outcome.answer {
-        Answer::Result(value) => value,
+    match &outcome.reply {
+        Reply::Result(value) => value,
         other => panic!("no result: {other:?}, said: {}", outcome.said),
     }
 }
 
 /// The code of the error, which there must be.
 pub(crate) fn code(outcome: &Outcome) -> &str {
-    match &outcome.answer {
-        Answer::Error(error) => &error.code,
+    match &outcome.reply {
+        Reply::Error(error) => &error.code,
         other => panic!("no error: {other:?}"),
     }
 }
 
 /// The message of the error, which there must be.
 pub(crate) fn message(outcome: &Outcome) -> &str {
-    match &outcome.answer {
-        Answer::Error(error) => &error.message,
+    match &outcome.reply {
+        Reply::Error(error) => &error.message,
         other => panic!("no error: {other:?}"),
     }
+}
+
+/// Makes a named pipe, by which a test and a tool wait for each other.
+pub(crate) fn make_pipe(path: &Path) {
+    let made = std::process::Command::new("mkfifo").arg(path).status().unwrap();
+    assert!(made.success());
 }
