@@ -4,6 +4,7 @@
 //! kernel is asked; nothing below it knows what a skill is.
 
 use std::ffi::OsString;
+use std::os::fd::{OwnedFd, RawFd};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,7 +34,13 @@ pub struct Job {
     pub permissions: Permissions,
     /// How much it may use.
     pub limits: Limits,
+    /// A stream to whoever runs it, for calls of other tools. It is descriptor [`CHANNEL_FD`] inside, and no other
+    /// descriptor besides the three usual ones is passed on.
+    pub channel: Option<OwnedFd>,
 }
+
+/// The number of the channel inside.
+pub const CHANNEL_FD: RawFd = 3;
 
 /// Where given files are seen inside.
 pub const GIVEN_FOLDER: &str = "/rep";

@@ -1,0 +1,194 @@
+//! Runs a granted plan and says what came of it: schema, interpreter, job, run, result.
+//!
+//! Knows no sandbox: whoever calls hands in the door a [`Job`] goes through, and has decided before that it may.
+#![expect(clippy::disallowed_methods, reason = "this room looks at the files it is about to run")]
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::thread;
+
+use serde_json::Value;
+
+use crate::channel::{self, Caller};
+use crate::interpreter::{self, Interpreter, Search};
+use crate::outcome::{self, Outcome, ToolError};
+use crate::plan::{Plan, Runtime};
+use crate::redact::Redactor;
+use crate::sandbox::{CHANNEL_FD, Cancel, Ended, Job, SandboxError};
+use crate::schema::{self, Fit};
+use crate::shim::{self, Start};
+
+/// What a run needs besides its plan.
+pub struct ExecuteOptions<'a> {
+    /// Where interpreters are looked for.
+    pub search: &'a Search,
+    /// Who answers calls of other tools; without one, a tool that tries gets a clear error.
+    pub caller: Option<&'a Caller<'a>>,
+}
+
+/// Executes a plan that was granted. `secrets` are the values the skill declared, by name; they reach the tool's process
+/// and nothing else. `run` is the sandbox.
+pub fn execute(
+    plan: &Plan,
+    secrets: &[(String, String)],
+    options: &ExecuteOptions<'_>,
+    cancel: &Cancel,
+    run: impl FnOnce(Job, &Cancel) -> Result<Ended, SandboxError>,
+) -> Outcome {
+    let hidden = if plan.redaction.secrets { secrets } else { &[] };
+    let redactor = Redactor::new(hidden, plan.redaction.pii);
+    if let Err(error) = accepts(plan) {
+        return Outcome::refused(clean(error, &redactor));
+    }
+    let (mut job, start) = match prepared(plan, secrets, options) {
+        Ok(prepared) => prepared,
+        Err(error) => return Outcome::refused(clean(error, &redactor)),
+    };
+    let ended = match options.caller {
+        None => run(job, cancel),
+        Some(caller) => match UnixStream::pair() {
+            Ok((ours, theirs)) => {
+                job.channel = Some(OwnedFd::from(theirs));
+                job.env.push(("REP_CHANNEL".into(), CHANNEL_FD.to_string().into()));
+                served(job, &ours, caller, cancel, run)
+            }
+            Err(error) => return Outcome::refused(ToolError::new("RUNTIME_UNAVAILABLE", error.to_string())),
+        },
+    };
+    match ended {
+        Ok(ended) => {
+            let stdout = ended.stdout.clone();
+            let (result, stray) = shim::apart(&stdout, start.frame.as_deref());
+            outcome::judge(plan, ended, result, &stray, &redactor)
+        }
+        Err(error) => outcome::unavailable(&error, &redactor),
+    }
+}
+
+/// Runs a job while calls of other tools are answered beside it. When the run is over, so is the channel.
+fn served(
+    job: Job,
+    ours: &UnixStream,
+    caller: &Caller<'_>,
+    cancel: &Cancel,
+    run: impl FnOnce(Job, &Cancel) -> Result<Ended, SandboxError>,
+) -> Result<Ended, SandboxError> {
+    let is_over = Cancel::default();
+    thread::scope(|scope| {
+        scope.spawn(|| channel::serve(ours, caller, &is_over));
+        let ended = run(job, cancel);
+        is_over.cancel();
+        // Whoever still holds the other end has nothing to ask any more.
+        let _ = ours.shutdown(std::net::Shutdown::Both);
+        ended
+    })
+}
+
+/// Holds the arguments against their schema.
+fn accepts(plan: &Plan) -> Result<(), ToolError> {
+    match schema::fit(&plan.input_schema, &plan.input) {
+        Fit::Fits if plan.input.is_object() => Ok(()),
+        Fit::Fits => Err(ToolError::new("INVALID_ARGUMENT", "the arguments are not an object")),
+        Fit::Misfits(misfits) => Err(outcome::misfit("INVALID_ARGUMENT", "the arguments", &misfits)),
+        Fit::Broken(reason) => {
+            Err(ToolError::new("INVALID_SCHEMA", format!("`input_schema` cannot be used: {reason}")))
+        }
+    }
+}
+
+fn clean(error: ToolError, redactor: &Redactor) -> ToolError {
+    let more = match redactor.value(Value::Object(error.more)) {
+        Value::Object(more) => more,
+        _ => serde_json::Map::new(),
+    };
+    ToolError { message: redactor.text(&error.message), more, ..error }
+}
+
+fn prepared(
+    plan: &Plan,
+    secrets: &[(String, String)],
+    options: &ExecuteOptions<'_>,
+) -> Result<(Job, Start), ToolError> {
+    let (folder, entrypoint) = entrypoint(plan)?;
+    let interpreter = interpreter::find(plan.runtime, &plan.workspace, options.search).map_err(|error| {
+        ToolError::new("RUNTIME_UNAVAILABLE", format!("{} tools cannot be run: {error}", plan.runtime.name()))
+    })?;
+    let start = shim::start(plan.runtime, &interpreter, &entrypoint, &plan.handler);
+    let mut stdin = plan.input.to_string().into_bytes();
+    stdin.push(b'\n');
+    let mut readable = interpreter.readable.clone();
+    readable.push(folder.clone());
+    let job = Job {
+        program: interpreter.program.clone(),
+        argv: start.argv.clone(),
+        env: environment(plan, &folder, &interpreter, secrets),
+        stdin,
+        workspace: plan.workspace.clone(),
+        readable,
+        given: start.given.clone(),
+        permissions: plan.permissions.clone(),
+        limits: plan.limits,
+        channel: None,
+    };
+    Ok((job, start))
+}
+
+/// The skill's real folder and the file in it. Links that lead out are not followed.
+fn entrypoint(plan: &Plan) -> Result<(PathBuf, PathBuf), ToolError> {
+    let endings: &[&str] = match plan.runtime {
+        Runtime::Python => &["py"],
+        Runtime::Node => &["js", "mjs", "cjs"],
+        Runtime::Bash => &["sh"],
+    };
+    let refuse =
+        |what: &str| ToolError::new("INVALID_ENTRYPOINT", format!("the entrypoint `{}` {what}", plan.entrypoint));
+    let folder = fs::canonicalize(&plan.folder).map_err(|error| refuse(&format!("is not there: {error}")))?;
+    let file = fs::canonicalize(folder.join(&plan.entrypoint)).map_err(|_| refuse("is not there"))?;
+    if !file.starts_with(&folder) {
+        return Err(refuse("lies outside of the skill"));
+    }
+    if !file.is_file() {
+        return Err(refuse("is no file"));
+    }
+    let ending = std::path::Path::new(&plan.entrypoint).extension().and_then(|ending| ending.to_str()).unwrap_or("");
+    if !endings.contains(&ending) {
+        return Err(refuse(&format!("does not end in .{}, as {} needs", endings.join(" or ."), plan.runtime.name())));
+    }
+    Ok((folder, file))
+}
+
+/// The whole environment of a tool. `HOME` and `TMPDIR` are the sandbox's to set: only it knows where its private folder is.
+fn environment(
+    plan: &Plan,
+    folder: &std::path::Path,
+    interpreter: &Interpreter,
+    secrets: &[(String, String)],
+) -> Vec<(OsString, OsString)> {
+    let mut path = OsString::new();
+    let own = PathBuf::from(&interpreter.argv0).parent().map(std::path::Path::to_owned);
+    for folder in own.iter().filter(|folder| folder.is_absolute()) {
+        path.push(folder);
+        path.push(":");
+    }
+    path.push("/usr/local/bin:/usr/bin:/bin");
+    let mut all: Vec<(OsString, OsString)> = vec![
+        ("PATH".into(), path),
+        ("LANG".into(), "C.UTF-8".into()),
+        ("PYTHONDONTWRITEBYTECODE".into(), "1".into()),
+        ("REP_SKILL".into(), folder.into()),
+        ("REP_WORKSPACE".into(), plan.workspace.clone().into()),
+        ("REP_TOOL".into(), format!("{}:{}", plan.skill, plan.tool).into()),
+    ];
+    // A secret of such a name would steer the program that is to hold it.
+    let is_free = |name: &str| !all.iter().any(|(taken, _)| taken == name) && !name.contains(['=', '\0']);
+    let named: Vec<(OsString, OsString)> = secrets
+        .iter()
+        .filter(|(name, value)| is_free(name) && !value.contains('\0'))
+        .map(|(name, value)| (name.into(), value.into()))
+        .collect();
+    all.extend(named);
+    all
+}

@@ -1,0 +1,94 @@
+//! With the interpreters of this machine, and with shims made for the test.
+
+use super::*;
+
+fn search(path: &Path) -> Search {
+    let env = vec![("PATH".into(), path.into()), ("HOME".into(), std::env::var_os("HOME").unwrap_or_default())];
+    Search { env, cache: None }
+}
+
+fn here() -> Search {
+    Search { env: std::env::vars_os().collect(), cache: None }
+}
+
+fn script(folder: &Path, name: &str, text: &str) -> PathBuf {
+    let path = folder.join(name);
+    fs::write(&path, text).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+#[test]
+fn what_is_found_is_a_real_program() {
+    for runtime in [Runtime::Python, Runtime::Node, Runtime::Bash] {
+        let found = find(runtime, Path::new("/srv/work"), &here())
+            .unwrap_or_else(|error| panic!("these tests need python3, node and bash: {error}"));
+        assert!(is_elf(&found.program), "{found:?}");
+        assert!(found.readable.iter().all(|folder| !folder.starts_with("/usr")), "{found:?}");
+    }
+}
+
+#[test]
+fn a_shim_is_seen_through() {
+    let real = find(Runtime::Python, Path::new("/srv/work"), &here()).unwrap();
+    let scratch = tempfile::tempdir().unwrap();
+    let shim = format!("#!/bin/sh\nexec '{}' \"$@\"\n", real.argv0.to_str().unwrap());
+    script(scratch.path(), "python3", &shim);
+    let found = find(Runtime::Python, Path::new("/srv/work"), &search(scratch.path())).unwrap();
+    assert_eq!(found.program, real.program);
+}
+
+#[test]
+fn an_answer_is_kept_until_the_file_changes() {
+    let real = find(Runtime::Bash, Path::new("/srv/work"), &here()).unwrap();
+    let scratch = tempfile::tempdir().unwrap();
+    let counting = |mark: &str| {
+        format!(
+            "#!/bin/sh\necho {mark} >> {}/asked\nexec {} \"$@\"\n",
+            scratch.path().display(),
+            real.program.display()
+        )
+    };
+    script(scratch.path(), "bash", &counting("a"));
+    let search = Search { cache: Some(scratch.path().join("cache/interpreters.json")), ..search(scratch.path()) };
+    let ask = || find(Runtime::Bash, Path::new("/srv/work"), &search).unwrap();
+    let asked = || fs::read_to_string(scratch.path().join("asked")).unwrap().lines().count();
+    assert_eq!(ask(), ask());
+    assert_eq!(asked(), 1, "the second answer came from the cache");
+    fs::remove_file(scratch.path().join("bash")).unwrap();
+    script(scratch.path(), "bash", &counting("another one"));
+    ask();
+    assert_eq!(asked(), 2, "a changed file is asked again");
+    fs::write(scratch.path().join("cache/interpreters.json"), "{ not json").unwrap();
+    ask();
+    assert_eq!(asked(), 3, "a broken cache is no answer");
+}
+
+#[test]
+fn a_missing_or_broken_interpreter_is_named() {
+    let scratch = tempfile::tempdir().unwrap();
+    let message = |search: &Search| find(Runtime::Node, Path::new("/srv/work"), search).unwrap_err().to_string();
+    assert_eq!(message(&search(scratch.path())), "there is no `node` on the PATH");
+    assert_eq!(message(&Search::default()), "there is no `node` on the PATH");
+    script(scratch.path(), "node", "#!/bin/sh\necho no version is set >&2\nexit 1\n");
+    assert!(message(&search(scratch.path())).ends_with("does not run: no version is set"));
+    script(scratch.path(), "node", "#!/bin/sh\necho hello\n");
+    assert!(message(&search(scratch.path())).ends_with("it does not say who it is"));
+}
+
+#[test]
+fn folders_that_hold_more_than_an_interpreter_are_refused() {
+    let with = |folder: &str| Interpreter {
+        program: PathBuf::from("/x/bin/python3"),
+        argv0: "python3".into(),
+        readable: vec![PathBuf::from(folder)],
+        version: String::new(),
+    };
+    let narrowed = |folder: &str| narrow(with(folder), Path::new("/data/project"), Some(OsStr::new("/somewhere/me")));
+    for folder in ["/", "/data", "/data/project", "/somewhere/me", "/somewhere"] {
+        assert!(narrowed(folder).is_err(), "{folder}");
+    }
+    assert_eq!(narrowed("/usr/local").unwrap().readable, Vec::<PathBuf>::new());
+    assert_eq!(narrowed("/somewhere/me/.pyenv/versions/3").unwrap().readable.len(), 1);
+    assert_eq!(narrowed("/data/project/.venv").unwrap().readable.len(), 1);
+}

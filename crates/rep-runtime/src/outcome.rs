@@ -1,0 +1,472 @@
+//! What a run came to: a result, an error or a task, and what is known about how it went.
+//!
+//! On stdout stands the result alone, or an envelope (Universal 2.1 §9). How the run went (layers, denials, duration) is
+//! told beside it and never mixed in, because a result is exactly what the tool's contract says. An output that looks like an
+//! envelope is one, unless the tool's own `output_schema` speaks of a `status` and accepts it; where a tool ended with a
+//! failure, its output is never taken for a result.
+
+use serde_json::{Map, Value, json};
+
+use crate::plan::Plan;
+use crate::redact::Redactor;
+use crate::sandbox::{Denial, Ended, Exit, Killed, Layer, SandboxError};
+use crate::schema::{Fit, Misfit, fit};
+
+/// How a run ended, for programs that look at exit codes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// A result, or a task that goes on.
+    Fine,
+    /// Nothing was run.
+    Refused,
+    /// The tool failed.
+    Failed,
+    /// Somebody asked it to end.
+    Interrupted,
+}
+
+/// Why there is no result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolError {
+    /// A stable word: `INVALID_ARGUMENT`, `TIMEOUT`, …, or the tool's own.
+    pub code: String,
+    /// What happened, for people and models.
+    pub message: String,
+    /// Whether the same call may succeed another time.
+    pub is_retriable: bool,
+    /// What else is known.
+    pub more: Map<String, Value>,
+}
+
+impl ToolError {
+    /// An error that another try will not mend.
+    pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { code: code.into(), message: message.into(), is_retriable: false, more: Map::new() }
+    }
+
+    /// Marks an error that another try may mend.
+    #[must_use]
+    pub fn retriable(mut self) -> Self {
+        self.is_retriable = true;
+        self
+    }
+
+    /// Adds what else is known.
+    #[must_use]
+    pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
+        self.more.insert(key.to_owned(), value.into());
+        self
+    }
+
+    /// The `error` of an envelope.
+    pub fn value(&self) -> Value {
+        let mut fields = Map::new();
+        fields.insert("code".to_owned(), self.code.clone().into());
+        fields.insert("message".to_owned(), self.message.clone().into());
+        fields.insert("retriable".to_owned(), self.is_retriable.into());
+        fields.extend(self.more.iter().map(|(key, value)| (key.clone(), value.clone())));
+        Value::Object(fields)
+    }
+
+    /// The error of a tool's own envelope.
+    fn of(error: &Map<String, Value>) -> Option<Self> {
+        let text = |key: &str| error.get(key).and_then(Value::as_str);
+        let (code, message) = (text("code")?, text("message")?);
+        let more = error.iter().filter(|(key, _)| !["code", "message", "retriable"].contains(&key.as_str()));
+        Some(Self {
+            code: code.to_owned(),
+            message: message.to_owned(),
+            is_retriable: error.get("retriable").and_then(Value::as_bool).unwrap_or(false),
+            more: more.map(|(key, value)| (key.clone(), value.clone())).collect(),
+        })
+    }
+}
+
+/// What a tool gave.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reply {
+    /// An object that fits the contract.
+    Result(Value),
+    /// A task that goes on: the whole envelope.
+    Task(Value),
+    /// None.
+    Error(ToolError),
+}
+
+/// A run that is over, or was never begun.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// What the tool gave.
+    pub reply: Reply,
+    /// For programs.
+    pub verdict: Verdict,
+    /// Whether anything was started.
+    pub is_executed: bool,
+    /// What the tool said on stderr, and on stdout besides the result.
+    pub said: String,
+    /// How it ended, where it was started.
+    pub exit: Option<Exit>,
+    /// Why it was ended.
+    pub killed: Option<Killed>,
+    /// Whether it wrote more than is read.
+    pub is_truncated: bool,
+    /// What it tried and may not.
+    pub denials: Vec<Denial>,
+    /// What held it.
+    pub layers: Vec<Layer>,
+    /// The files that were taken over.
+    pub written: Vec<String>,
+    /// How long it took.
+    pub duration_ms: u64,
+    /// Secrets that are too short to be taken out.
+    pub unredacted: Vec<String>,
+}
+
+impl Outcome {
+    /// A run that was not begun.
+    pub fn refused(error: ToolError) -> Self {
+        Self {
+            reply: Reply::Error(error),
+            verdict: Verdict::Refused,
+            is_executed: false,
+            said: String::new(),
+            exit: None,
+            killed: None,
+            is_truncated: false,
+            denials: Vec::new(),
+            layers: Vec::new(),
+            written: Vec::new(),
+            duration_ms: 0,
+            unredacted: Vec::new(),
+        }
+    }
+
+    /// What stands on stdout.
+    pub fn value(&self) -> Value {
+        match &self.reply {
+            Reply::Result(value) | Reply::Task(value) => value.clone(),
+            Reply::Error(error) => json!({ "status": "error", "error": error.value() }),
+        }
+    }
+
+    /// How the run went, for programs.
+    pub fn metadata(&self) -> Value {
+        let (code, signal) = match self.exit {
+            Some(Exit::Code(code)) => (Some(code), None),
+            Some(Exit::Signal(signal)) => (None, Some(signal)),
+            None => (None, None),
+        };
+        let layers = self.layers.iter().map(|layer| json!({ "name": layer.name, "state": layer.state }));
+        json!({
+            "executed": self.is_executed,
+            "duration_ms": self.duration_ms,
+            "exit_code": code,
+            "signal": signal,
+            "killed": self.killed.map(killed_name),
+            "truncated": self.is_truncated,
+            "layers": layers.collect::<Vec<Value>>(),
+            "denials": denied(&self.denials),
+            "written": self.written,
+            "unredacted_secrets": self.unredacted,
+        })
+    }
+}
+
+const fn killed_name(killed: Killed) -> &'static str {
+    match killed {
+        Killed::Timeout => "timeout",
+        Killed::Cancelled => "cancelled",
+        Killed::Output => "output",
+        Killed::Memory => "memory",
+    }
+}
+
+/// Denials for programs.
+fn denied(denials: &[Denial]) -> Vec<Value> {
+    let one =
+        |denial: &Denial| json!({ "action": denial.action, "target": denial.target, "suggestion": denial.suggestion });
+    denials.iter().map(one).collect()
+}
+
+/// How much of what a failed tool said goes into its error.
+const SAID_CHARS_MAX: usize = 2000;
+
+/// Judges a run that is over. `result` is what stands for the result, `stray` what else stood on stdout.
+pub(crate) fn judge(plan: &Plan, ended: Ended, result: &[u8], stray: &[u8], redactor: &Redactor) -> Outcome {
+    let is_cut = ended.is_truncated;
+    let said = redactor.output(&[stray, &ended.stderr].concat(), is_cut);
+    let (reply, verdict) = match read(plan, &ended, result) {
+        Ok(reply) => (reply, Verdict::Fine),
+        Err(error) if ended.killed == Some(Killed::Cancelled) => (Reply::Error(error), Verdict::Interrupted),
+        Err(error) => (Reply::Error(described(error, plan, &said)), Verdict::Failed),
+    };
+    let clean = |text: String| redactor.text(&relative(&text, plan));
+    let denials: Vec<Denial> = ended
+        .denials
+        .into_iter()
+        .map(|mut denial| {
+            denial.target = clean(denial.target);
+            denial
+        })
+        .collect();
+    let reply = match reply {
+        Reply::Error(error) if !denials.is_empty() => Reply::Error(error.with("denied", denied(&denials))),
+        other => other,
+    };
+    let (reply, verdict) = cleaned(reply, verdict, redactor);
+    Outcome {
+        reply,
+        verdict,
+        is_executed: true,
+        said: relative(&said, plan),
+        exit: Some(ended.exit),
+        killed: ended.killed,
+        is_truncated: is_cut,
+        denials,
+        layers: ended.layers,
+        written: ended.written.into_iter().map(clean).collect(),
+        duration_ms: ended.duration_ms,
+        unredacted: redactor.too_short().to_vec(),
+    }
+}
+
+/// The outcome of a run that could not be.
+pub(crate) fn unavailable(error: &SandboxError, redactor: &Redactor) -> Outcome {
+    let told = redactor.text(&error.to_string());
+    match error {
+        SandboxError::Unavailable { remedy, .. } => {
+            let remedy = redactor.text(remedy);
+            Outcome::refused(ToolError::new("SANDBOX_UNAVAILABLE", told).with("remedy", remedy))
+        }
+        SandboxError::Unstartable { .. } => Outcome::refused(ToolError::new("RUNTIME_UNAVAILABLE", told)),
+        SandboxError::Rejected(_) => Outcome {
+            verdict: Verdict::Failed,
+            is_executed: true,
+            ..Outcome::refused(ToolError::new("PERMISSION_DENIED", told))
+        },
+    }
+}
+
+/// Takes out of a reply what must not leave. Should a secret still stand in what would be printed, because it goes
+/// across the marks of JSON itself, nothing is printed.
+fn cleaned(reply: Reply, verdict: Verdict, redactor: &Redactor) -> (Reply, Verdict) {
+    let reply = match reply {
+        Reply::Result(value) => Reply::Result(redactor.value(value)),
+        Reply::Task(value) => Reply::Task(redactor.value(value)),
+        Reply::Error(error) => Reply::Error(ToolError {
+            code: redactor.text(&error.code),
+            message: redactor.text(&error.message),
+            is_retriable: error.is_retriable,
+            more: match redactor.value(Value::Object(error.more)) {
+                Value::Object(more) => more,
+                _ => Map::new(),
+            },
+        }),
+    };
+    let printed = match &reply {
+        Reply::Result(value) | Reply::Task(value) => value.clone(),
+        Reply::Error(error) => error.value(),
+    };
+    if redactor.finds(printed.to_string().as_bytes()) || redactor.finds(format!("{printed:#}").as_bytes()) {
+        let error = ToolError::new("RESULT_WITHHELD", "the result holds a secret that cannot be taken out of it");
+        return (Reply::Error(error), Verdict::Failed);
+    }
+    (reply, verdict)
+}
+
+/// Reads what a tool gave, in the order of what is worse: an end by us, a failure, no object, no fit.
+fn read(plan: &Plan, ended: &Ended, result: &[u8]) -> Result<Reply, ToolError> {
+    if let Some(error) = ended.killed.and_then(|killed| ended_by_us(plan, killed)) {
+        return Err(error);
+    }
+    let parsed = std::str::from_utf8(result).map_err(|_| "it is not UTF-8".to_owned()).and_then(|text| {
+        let text = text.trim();
+        if text.is_empty() {
+            return Err(String::new());
+        }
+        serde_json::from_str::<Value>(text).map_err(|error| error.to_string())
+    });
+    let own = parsed.as_ref().ok().and_then(envelope);
+    match (ended.exit, own) {
+        // A tool that says why it failed is believed.
+        (Exit::Code(code), Some(Envelope::Error(error))) if code != 0 => return Err(error),
+        (Exit::Code(0), Some(envelope)) if !is_declared(plan, parsed.as_ref().ok()) => {
+            return match envelope {
+                Envelope::Error(error) => Err(error),
+                Envelope::Task => Ok(Reply::Task(parsed.unwrap_or_default())),
+            };
+        }
+        (Exit::Code(0), _) => {}
+        (Exit::Code(code), _) => {
+            return Err(
+                ToolError::new("TOOL_FAILED", format!("the tool ended with exit code {code}")).with("exit_code", code)
+            );
+        }
+        (Exit::Signal(signal), _) => {
+            let name = signal_name(signal);
+            return Err(ToolError::new("TOOL_CRASHED", format!("the tool was ended by {name}")).with("signal", name));
+        }
+    }
+    let invalid = |message: String| ToolError::new("INVALID_RESULT", message);
+    let value = parsed.map_err(|reason| match reason.as_str() {
+        "" => invalid("the tool ended without a result".to_owned()),
+        reason => invalid(format!("the tool's output is not JSON: {reason}")),
+    })?;
+    if !value.is_object() {
+        return Err(invalid(format!("the result is {}, and not an object", kind(&value))));
+    }
+    match plan.output_schema.as_ref().map_or(Fit::Fits, |schema| fit(schema, &value)) {
+        Fit::Fits => Ok(Reply::Result(value)),
+        Fit::Misfits(misfits) => Err(misfit("INVALID_RESULT", "the result", &misfits)),
+        Fit::Broken(reason) => Err(invalid(format!("`output_schema` cannot be used: {reason}"))),
+    }
+}
+
+/// An error about values that do not fit.
+pub(crate) fn misfit(code: &str, what: &str, misfits: &[Misfit]) -> ToolError {
+    let place = |misfit: &Misfit| match misfit.pointer.as_str() {
+        "" => what.to_owned(),
+        pointer => format!("`{pointer}`"),
+    };
+    let told: Vec<String> = misfits.iter().map(|misfit| format!("{}: {}", place(misfit), misfit.message)).collect();
+    let listed: Vec<Value> =
+        misfits.iter().map(|misfit| json!({ "pointer": misfit.pointer, "message": misfit.message })).collect();
+    ToolError::new(code, format!("{what} does not fit the schema: {}", told.join("; "))).with("misfits", listed)
+}
+
+fn ended_by_us(plan: &Plan, killed: Killed) -> Option<ToolError> {
+    let limits = &plan.limits;
+    Some(match killed {
+        Killed::Timeout => {
+            let seconds = limits.timeout_ms as f64 / 1000.0;
+            ToolError::new("TIMEOUT", format!("the tool was ended after {seconds} s")).retriable()
+        }
+        Killed::Cancelled => ToolError::new("CANCELLED", "the run was cancelled").retriable(),
+        Killed::Output => {
+            ToolError::new("OUTPUT_TOO_LARGE", format!("the tool wrote more than {} bytes", limits.output_bytes))
+        }
+        Killed::Memory => ToolError::new(
+            "RESOURCE_EXHAUSTED",
+            format!("the tool used more than {} MiB of memory", limits.memory_bytes >> 20),
+        ),
+    })
+}
+
+/// A tool's own envelope.
+enum Envelope {
+    Error(ToolError),
+    Task,
+}
+
+fn envelope(value: &Value) -> Option<Envelope> {
+    let field = |name: &str| value.get(name).and_then(Value::as_object);
+    match value.get("status")?.as_str()? {
+        "error" => ToolError::of(field("error")?).map(Envelope::Error),
+        "async" => {
+            let id = field("task")?.get("id")?.as_str()?;
+            (!id.is_empty()).then_some(Envelope::Task)
+        }
+        _ => None,
+    }
+}
+
+/// Whether a tool declares that its results have a `status`, and this is one of them. A schema that accepts anything says
+/// nothing about envelopes.
+fn is_declared(plan: &Plan, value: Option<&Value>) -> bool {
+    fn speaks_of_status(schema: &Value) -> bool {
+        match schema {
+            Value::Object(fields) => {
+                let own = fields.get("properties").and_then(Value::as_object);
+                own.is_some_and(|own| own.contains_key("status"))
+                    || ["allOf", "anyOf", "oneOf", "$defs", "definitions", "then", "else", "if"]
+                        .iter()
+                        .filter_map(|key| fields.get(*key))
+                        .any(speaks_of_status)
+                    || fields.values().any(|field| field.is_object() && speaks_of_status(field))
+            }
+            Value::Array(items) => items.iter().any(speaks_of_status),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+        }
+    }
+    let (Some(schema), Some(value)) = (&plan.output_schema, value) else { return false };
+    speaks_of_status(schema) && fit(schema, value) == Fit::Fits
+}
+
+/// Adds what a failed tool said last, and shows its paths as its author knows them.
+fn described(mut error: ToolError, plan: &Plan, said: &str) -> ToolError {
+    error.message = relative(&error.message, plan);
+    for value in error.more.values_mut() {
+        if let Value::String(text) = value {
+            *text = relative(text, plan);
+        }
+    }
+    let is_silent = ["TOOL_FAILED", "TOOL_CRASHED", "INVALID_RESULT"].contains(&error.code.as_str());
+    if is_silent && !error.more.contains_key("type") && !said.trim().is_empty() {
+        let said = relative(said.trim(), plan);
+        let skipped = said.chars().count().saturating_sub(SAID_CHARS_MAX);
+        let last: String = said.chars().skip(skipped).collect();
+        error.more.insert("stderr".to_owned(), last.into());
+    }
+    error
+}
+
+/// A text in which paths of the skill and of the workspace are relative.
+fn relative(text: &str, plan: &Plan) -> String {
+    let mut folders: Vec<String> =
+        [&plan.folder, &plan.workspace].iter().map(|folder| folder.display().to_string()).collect();
+    // The longer one first, where one lies in the other.
+    folders.sort_by_key(|folder| std::cmp::Reverse(folder.len()));
+    let mut text = text.to_owned();
+    for folder in folders.iter().filter(|folder| folder.len() > 1) {
+        text = text.replace(&format!("file://{folder}/"), "").replace(&format!("{folder}/"), "");
+        text = without(&text, folder);
+    }
+    text
+}
+
+/// A text in which a folder that is named alone is a dot. `/work` is not named in `/workshop`.
+fn without(text: &str, folder: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(folder) {
+        let (before, after) = (&rest[..at], &rest[at + folder.len()..]);
+        let goes_on = |character: char| character.is_alphanumeric() || "-_.".contains(character);
+        let is_longer = after.chars().next().is_some_and(goes_on) || before.chars().next_back().is_some_and(goes_on);
+        out.push_str(before);
+        out.push_str(if is_longer { folder } else { "." });
+        rest = after;
+    }
+    out + rest
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+fn signal_name(signal: i32) -> String {
+    let name = match signal {
+        libc::SIGHUP => "SIGHUP",
+        libc::SIGINT => "SIGINT",
+        libc::SIGQUIT => "SIGQUIT",
+        libc::SIGILL => "SIGILL",
+        libc::SIGABRT => "SIGABRT",
+        libc::SIGBUS => "SIGBUS",
+        libc::SIGFPE => "SIGFPE",
+        libc::SIGKILL => "SIGKILL",
+        libc::SIGSEGV => "SIGSEGV",
+        libc::SIGPIPE => "SIGPIPE",
+        libc::SIGTERM => "SIGTERM",
+        libc::SIGSYS => "SIGSYS",
+        libc::SIGXCPU => "SIGXCPU",
+        libc::SIGXFSZ => "SIGXFSZ",
+        other => return format!("signal {other}"),
+    };
+    name.to_owned()
+}

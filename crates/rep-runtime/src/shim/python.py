@@ -1,0 +1,213 @@
+"""Calls one function of a skill's file: arguments come on stdin as JSON, the result leaves on what was stdout.
+
+Usage: python.py ENTRYPOINT HANDLER. Whatever the tool itself prints goes to stderr.
+"""
+
+import os
+import sys
+
+RESULT = os.dup(1)
+os.dup2(2, 1)
+
+import errno
+import importlib.util
+import inspect
+import json
+import pathlib
+import signal
+import traceback
+
+MESSAGE_MAX = 4000
+
+
+class ToolError(Exception):
+    """An error with a code of its own, as `ctx.error(...)` makes it."""
+
+    def __init__(self, message, code="TOOL_FAILED", retriable=False, details=None):
+        super().__init__(message)
+        self.code, self.retriable, self.details = code, retriable, details
+
+
+class Paths:
+    def __init__(self):
+        self.skill = pathlib.Path(os.environ["REP_SKILL"])
+        self.workspace = pathlib.Path(os.environ["REP_WORKSPACE"])
+        self.tmp = pathlib.Path(os.environ.get("TMPDIR", "/tmp"))
+
+
+class Log:
+    def _write(self, level, message, fields):
+        line = {"level": level, "message": str(message), **fields}
+        print(json.dumps(line, ensure_ascii=False, default=str), file=sys.stderr, flush=True)
+
+    def debug(self, message, **fields):
+        self._write("debug", message, fields)
+
+    def info(self, message, **fields):
+        self._write("info", message, fields)
+
+    def warning(self, message, **fields):
+        self._write("warning", message, fields)
+
+    warn = warning
+
+    def error(self, message, **fields):
+        self._write("error", message, fields)
+
+
+class Context:
+    """What a handler gets besides its arguments."""
+
+    def __init__(self):
+        self.paths, self.log, self.tool = Paths(), Log(), os.environ.get("REP_TOOL", "")
+        self.logger = self.log
+        self._unread = b""
+
+    def error(self, message, code="TOOL_FAILED", retriable=False, details=None):
+        return ToolError(message, code, retriable, details)
+
+    def call_tool(self, tool, args=None):
+        """Calls another tool of the library through the host, and answers its result."""
+        if "REP_CHANNEL" not in os.environ:
+            raise ToolError("this host offers no calls of other tools", "UNAVAILABLE")
+        channel = int(os.environ["REP_CHANNEL"])
+        request = json.dumps({"tool": tool, "args": {} if args is None else args}, allow_nan=False) + "\n"
+        write(channel, request.encode())
+        while b"\n" not in self._unread:
+            block = os.read(channel, 65536)
+            if not block:
+                raise ToolError("the host closed the channel", "UNAVAILABLE")
+            self._unread += block
+        line, self._unread = self._unread.split(b"\n", 1)
+        answer = json.loads(line)
+        if "error" in answer:
+            error = answer["error"]
+            raise ToolError(error["message"], error["code"], error.get("retriable", False), error)
+        return answer["result"]
+
+
+def write(descriptor, data):
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
+def envelope(code, message, **more):
+    message = str(message)[:MESSAGE_MAX]
+    error = {"code": code, "message": message, "retriable": False}
+    error.update({key: value for key, value in more.items() if value is not None})
+    return {"status": "error", "error": error}
+
+
+def described(problem, skill):
+    """The envelope of an exception: what it says of itself, and where in the skill it happened."""
+    code = getattr(problem, "code", None)
+    known = isinstance(code, str) and code.replace("_", "").isalnum() and code.upper() == code and not code[0].isdigit()
+    number = getattr(problem, "errno", None)
+    at = None
+    if isinstance(problem, SyntaxError) and problem.filename:
+        at = f"{problem.filename}:{problem.lineno}"
+    for frame in traceback.extract_tb(problem.__traceback__):
+        if frame.filename.startswith(skill + os.sep):
+            at = f"{os.path.relpath(frame.filename, skill)}:{frame.lineno}"
+    more = {
+        "type": type(problem).__name__ if not isinstance(problem, ToolError) else None,
+        "at": at,
+        "errno": errno.errorcode.get(number) if isinstance(number, int) else None,
+        "details": plain(getattr(problem, "details", None)),
+    }
+    retriable = getattr(problem, "retriable", None)
+    if isinstance(retriable, bool):
+        more["retriable"] = retriable
+    text = str(problem) or type(problem).__name__
+    return envelope(code if known else "TOOL_FAILED", text, **more)
+
+
+def plain(value):
+    """The value, where JSON can say it."""
+    try:
+        return json.loads(json.dumps(value, allow_nan=False))
+    except (TypeError, ValueError, RecursionError):
+        return None
+
+
+def load(entrypoint, skill):
+    sys.argv = [entrypoint]
+    sys.path[:0] = [os.path.dirname(entrypoint), skill]
+    spec = importlib.util.spec_from_file_location("rep_tool", entrypoint)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["rep_tool"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def find(module, handler):
+    found = module
+    for part in handler.split("."):
+        found = getattr(found, part, None)
+    if callable(found):
+        return found
+    names = sorted(
+        name for name, value in vars(module).items() if inspect.isfunction(value) and value.__module__ == "rep_tool"
+    )
+    there = ", ".join(names) or "none"
+    raise ToolError(f"there is no function `{handler}` in the entrypoint; its functions: {there}", "HANDLER_NOT_FOUND")
+
+
+def call(function, args, ctx):
+    try:
+        signature = inspect.signature(function)
+        takes = lambda *given: bind(signature, given)
+    except (TypeError, ValueError):
+        takes = lambda *given: True
+    given = next((given for given in ((args, ctx), (args,), ()) if takes(*given)), (args, ctx))
+    result = function(*given)
+    if inspect.isawaitable(result):
+        import asyncio
+
+        async def wait():
+            return await result
+
+        result = asyncio.run(wait())
+    return result
+
+
+def bind(signature, given):
+    try:
+        signature.bind(*given)
+        return True
+    except TypeError:
+        return False
+
+
+def encoded(result):
+    try:
+        return json.dumps(result, ensure_ascii=False, allow_nan=False).encode("utf-8"), 0
+    except (TypeError, ValueError, RecursionError) as problem:
+        failure = envelope("INVALID_RESULT", f"the result cannot be written as JSON: {problem}")
+        return json.dumps(failure).encode(), 1
+
+
+def main(entrypoint, handler):
+    # The request to end lets `finally` do its work.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(line_buffering=True, errors="backslashreplace")
+    args = json.loads(sys.stdin.buffer.read())
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    skill = os.environ["REP_SKILL"]
+    try:
+        result = call(find(load(entrypoint, skill), handler), args, Context())
+    except Exception as problem:
+        if not isinstance(problem, ToolError):
+            traceback.print_exc()
+        failure = json.dumps(described(problem, skill), ensure_ascii=True).encode()
+        write(RESULT, failure + b"\n")
+        sys.exit(1)
+    data, code = encoded(result)
+    write(RESULT, data + b"\n")
+    sys.exit(code)
+
+
+main(sys.argv[1], sys.argv[2])

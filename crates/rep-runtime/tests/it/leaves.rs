@@ -1,0 +1,100 @@
+//! What leaves a run, and what must not.
+
+use rep_runtime::{Runtime, Verdict};
+use serde_json::json;
+
+use super::{Tool, code, result};
+
+const SECRET: &str = "sk-abc123/\"def";
+
+fn with_secret(runtime: Runtime, text: &str) -> Tool {
+    let mut tool = Tool::new(runtime, text);
+    tool.secrets = vec![("API_KEY".to_owned(), SECRET.to_owned())];
+    tool
+}
+
+/// A tool that says its secret in every way it can: result, log, exception.
+const LEAKY: &str = "import base64, os, sys, json, urllib.parse\n
+def run(args, ctx):
+    key = os.environ['API_KEY']
+    print(key, json.dumps(key), urllib.parse.quote(key), file=sys.stderr)
+    print(base64.b64encode(b'x' + key.encode()).decode(), key.encode().hex())
+    ctx.log.info('using ' + key)
+    if args.get('fail'):
+        raise ValueError('refused: ' + key)
+    return {'key': key, key: 1, 'deep': [{'header': 'Bearer ' + key}], 'length': len(key)}
+";
+
+#[test]
+fn a_secret_reaches_the_tool_and_does_not_leave_it() {
+    for input in [json!({}), json!({"fail": true})] {
+        let outcome = with_secret(Runtime::Python, LEAKY).input(input.clone()).run();
+        let all = format!("{} {}", outcome.value(), outcome.said);
+        assert!(all.contains("[redacted:API_KEY]"), "{all}");
+        let hex: String = SECRET.bytes().map(|byte| format!("{byte:02x}")).collect();
+        for part in ["abc123", "YWJjMTIz", "FiYzEyM", "hYmMxMj", &hex] {
+            assert!(!all.contains(part), "{part} left: {all}");
+        }
+        if input == json!({}) {
+            assert_eq!(result(&outcome)["length"], SECRET.len(), "the tool itself had the secret");
+        }
+    }
+}
+
+#[test]
+fn the_switches_of_the_skill_are_obeyed() {
+    let tool = |secrets: bool, pii: bool| {
+        let mut tool = with_secret(
+            Runtime::Bash,
+            "printf '{\"key\": \"%s\", \"mail\": \"ann@example.org\", \"n\": 4111111111111111}' 'sk-plain-secret'\n",
+        );
+        tool.secrets[0].1 = "sk-plain-secret".to_owned();
+        tool.plan.redaction = rep_runtime::plan::Redaction { secrets, pii };
+        result(&tool.run()).clone()
+    };
+    let number = 4_111_111_111_111_111_u64;
+    assert_eq!(tool(true, true), json!({"key": "[redacted:API_KEY]", "mail": "[redacted:email]", "n": number}));
+    assert_eq!(tool(false, true), json!({"key": "sk-plain-secret", "mail": "[redacted:email]", "n": number}));
+    assert_eq!(tool(true, false), json!({"key": "[redacted:API_KEY]", "mail": "ann@example.org", "n": number}));
+}
+
+#[test]
+fn a_secret_across_the_marks_of_json_holds_the_result_back() {
+    let mut tool = Tool::new(Runtime::Bash, "echo '{\"aaaa\":\"bbbb\"}'\n");
+    tool.secrets = vec![("ODD".to_owned(), "aaaa\":\"bbbb".to_owned())];
+    let outcome = tool.run();
+    assert_eq!((code(&outcome), outcome.verdict), ("RESULT_WITHHELD", Verdict::Failed));
+}
+
+#[test]
+fn short_secrets_are_told() {
+    let mut tool = Tool::new(Runtime::Bash, "echo '{}'\n");
+    tool.secrets = vec![("PIN".to_owned(), "1234".to_owned())];
+    assert_eq!(tool.run().metadata()["unredacted_secrets"], json!(["PIN"]));
+}
+
+#[test]
+fn only_what_was_given_is_in_the_environment() {
+    // Cargo's own variables are in the environment of this test.
+    assert!(std::env::var_os("CARGO_PKG_NAME").is_some() || std::env::var_os("PATH").is_some());
+    let mut tool = Tool::new(
+        Runtime::Python,
+        "import os\ndef run(args, ctx):\n    return {'names': sorted(n for n in os.environ if n != 'LC_CTYPE'), 'path': os.environ['PATH']}\n",
+    );
+    tool.secrets =
+        vec![("API_KEY".to_owned(), "a-long-secret".to_owned()), ("PATH".to_owned(), "/evil/place".to_owned())];
+    let outcome = tool.run();
+    let names = [
+        "API_KEY",
+        "HOME",
+        "LANG",
+        "PATH",
+        "PYTHONDONTWRITEBYTECODE",
+        "REP_SKILL",
+        "REP_TOOL",
+        "REP_WORKSPACE",
+        "TMPDIR",
+    ];
+    assert_eq!(result(&outcome)["names"], json!(names));
+    assert!(!result(&outcome)["path"].as_str().unwrap().contains("evil"), "a secret cannot stand in for PATH");
+}

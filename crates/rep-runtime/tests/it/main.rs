@@ -1,0 +1,118 @@
+//! Tools run for real: python, node and bash, with nothing in place of them.
+#![expect(clippy::disallowed_methods, reason = "tests touch the disk and start programs")]
+
+mod alike;
+mod calls;
+mod ends;
+mod leaves;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use rep_runtime::interpreter::Search;
+use rep_runtime::plan::Redaction;
+use rep_runtime::sandbox::{Cancel, unconfined};
+use rep_runtime::{ExecuteOptions, Limits, Outcome, Permissions, Plan, Reply, Runtime, execute};
+use serde_json::{Value, json};
+
+/// A skill with one tool in a scratch folder.
+pub(crate) struct Tool {
+    folder: tempfile::TempDir,
+    pub(crate) plan: Plan,
+    pub(crate) secrets: Vec<(String, String)>,
+    pub(crate) cancel: Cancel,
+}
+
+impl Tool {
+    /// A tool of this runtime whose entrypoint is this text.
+    pub(crate) fn new(runtime: Runtime, text: &str) -> Self {
+        let ending = match runtime {
+            Runtime::Python => "py",
+            Runtime::Node => "js",
+            Runtime::Bash => "sh",
+        };
+        Self::of(runtime, &format!("scripts/tool.{ending}"), text)
+    }
+
+    pub(crate) fn of(runtime: Runtime, entrypoint: &str, text: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap();
+        let (skill, workspace) = (real.join("skill"), real.join("work"));
+        std::fs::create_dir_all(skill.join("scripts")).unwrap();
+        std::fs::create_dir_all(&workspace).unwrap();
+        std::fs::write(skill.join(entrypoint), text).unwrap();
+        let plan = Plan {
+            skill: "a-skill".to_owned(),
+            digest: String::new(),
+            folder: skill,
+            tool: "a-tool".to_owned(),
+            runtime,
+            entrypoint: entrypoint.to_owned(),
+            handler: "run".to_owned(),
+            workspace,
+            input: json!({}),
+            input_schema: json!({"type": "object"}),
+            output_schema: None,
+            permissions: Permissions::default(),
+            confirm: BTreeSet::new(),
+            prompt: None,
+            redaction: Redaction { secrets: true, pii: true },
+            secrets: Vec::new(),
+            limits: Limits::default(),
+            typescript_runner: None,
+            ignored: Vec::new(),
+        };
+        Self { folder, plan, secrets: Vec::new(), cancel: Cancel::default() }
+    }
+
+    pub(crate) fn input(mut self, input: Value) -> Self {
+        self.plan.input = input;
+        self
+    }
+
+    pub(crate) fn run(&self) -> Outcome {
+        let search = search();
+        let options = ExecuteOptions { search: &search, caller: None };
+        execute(&self.plan, &self.secrets, &options, &self.cancel, unconfined::run)
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.path().canonicalize().unwrap()
+    }
+}
+
+/// The caller's environment, with one cache for all tests.
+pub(crate) fn search() -> Search {
+    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("interpreters.json");
+    Search { env: std::env::vars_os().collect(), cache: Some(cache) }
+}
+
+/// The result, which there must be.
+pub(crate) fn result(outcome: &Outcome) -> &Value {
+    match &outcome.reply {
+        Reply::Result(value) => value,
+        other => panic!("no result: {other:?}, said: {}", outcome.said),
+    }
+}
+
+/// The code of the error, which there must be.
+pub(crate) fn code(outcome: &Outcome) -> &str {
+    match &outcome.reply {
+        Reply::Error(error) => &error.code,
+        other => panic!("no error: {other:?}"),
+    }
+}
+
+/// The message of the error, which there must be.
+pub(crate) fn message(outcome: &Outcome) -> &str {
+    match &outcome.reply {
+        Reply::Error(error) => &error.message,
+        other => panic!("no error: {other:?}"),
+    }
+}
+
+/// Makes a named pipe, by which a test and a tool wait for each other.
+pub(crate) fn make_pipe(path: &Path) {
+    let made = std::process::Command::new("mkfifo").arg(path).status().unwrap();
+    assert!(made.success());
+}
