@@ -268,7 +268,7 @@ fn byte_faults(text: &str, file: &str, faults: &mut Vec<Fault>) {
     }
     // Nearly no text has either, and one pass that never stops is quicker than two searches.
     let (has_nul, has_return) =
-        text.bytes().fold((false, false), |(nul, ret), byte| (nul | (byte == 0), ret | (byte == b'\r')));
+        text.bytes().fold((false, false), |(nul, ret), byte| (nul || byte == 0, ret || byte == b'\r'));
     if has_nul && let Some(at) = text.find('\0') {
         let message = "the file holds a NUL byte".to_owned();
         faults.push(Fault::new(
