@@ -109,9 +109,10 @@ fn the_users_settings_can_only_deny() {
     fs::create_dir_all(&folder).unwrap();
     let settings = folder.join("rep.yaml");
     for (text, code) in [
-        ("policy: {deny: {skills: [other], hosts: [example.com], paths: ['**/.env']}}\n", 0),
+        ("policy: {deny: {skills: [other], hosts: [example.com], paths: ['secret/**']}}\n", 0),
         ("policy: {deny: {skills: [forms]}}\n", 3),
         ("policy: {deny: {hosts: ['*.example.org']}}\n", 3),
+        // What is declared may hold such a file.
         ("policy: {deny: {paths: ['**/*.key']}}\n", 3),
         // A denial that cannot be read stops everything.
         ("policy: {deny: {paths: ['!x']}}\n", 2),
@@ -119,12 +120,8 @@ fn the_users_settings_can_only_deny() {
     ] {
         fs::write(&settings, text).unwrap();
         let run = run(&scratch, &["policy", "skills/forms", "--read", "docs/a.pdf"]);
-        // `docs/**` may hold a `.env` too.
-        let code = if text.contains(".env") { 3 } else { code };
         assert_eq!(run.code, code, "{text} {run:?}");
     }
-    fs::write(&settings, "policy: {deny: {skills: [other], paths: ['secret/**']}}\n").unwrap();
-    assert_eq!(run(&scratch, &["policy", "skills/forms", "--read", "docs/a.pdf"]).code, 0);
 }
 
 #[test]
