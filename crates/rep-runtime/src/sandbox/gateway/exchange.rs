@@ -249,7 +249,7 @@ impl Exchange {
                     found.iter().copied().filter(|address| self.is_open(*address)).take(ADDRESSES_MAX).collect();
                 match self.flows.get_mut(&id) {
                     Some(flow) if !open.is_empty() => flow.connect(open),
-                    _ => refused(Why::NotPublic(first.ip())),
+                    _ => refused(Why::NotPublic(*first)),
                 }
             }
         };
@@ -272,7 +272,7 @@ impl Exchange {
                     let is_granted = is_home || from.ip() != to.ip() || self.is_named(&to.ip().to_string(), to.port());
                     match self.flows.get_mut(&id) {
                         Some(flow) if is_granted => flow.open(),
-                        _ => Next::Reset(Some(Why::NotPublic(to.ip()))),
+                        _ => Next::Reset(Some(Why::NotPublic(to))),
                     }
                 }
                 Next::Done => {
