@@ -58,7 +58,7 @@ pub(crate) fn echo() -> Server {
 
 pub(crate) fn echo_at(at: &str) -> Server {
     server(at, |mut stream| {
-        let mut buffer = [0; 65536];
+        let mut buffer = vec![0; 65536];
         while let Ok(count @ 1..) = stream.read(&mut buffer) {
             if stream.write_all(&buffer[..count]).is_err() {
                 return;
