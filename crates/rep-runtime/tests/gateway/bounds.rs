@@ -11,7 +11,7 @@ use rep_runtime::sandbox::gateway::{Resolver, Why};
 use serde_json::json;
 
 use crate::inside::{Asked, again, run, script, start, start_with, steps};
-use crate::servers::{echo, late};
+use crate::servers::{echo, late, lingering};
 
 const ALONE: &str = "REP_TEST_ALONE";
 
@@ -87,6 +87,18 @@ fn a_client_that_leaves_early_takes_nothing_with_it() {
     let declared = ["echo.example.com:8080", "late.example.com:8080", &server.declared(), &patient.declared()];
     let (_, results) = run(&declared, &known, &lines);
     assert_eq!(results[100..], [json!("hello"), json!("got 5 bytes")]);
+}
+
+#[test]
+fn clients_that_are_gone_hold_no_place_though_the_server_waits() {
+    let (server, quiet) = (echo(), lingering());
+    let known = [("echo.example.com", 8080, server.address), ("quiet.example.com", 8080, quiet.address)];
+    let mut lines = vec![json!(["finish_and_abort", "quiet.example.com", 8080, 100]); 4];
+    lines.push(json!(["tcp", "echo.example.com", 8080, "hello"]));
+    let declared = ["*.example.com:8080", &server.declared(), &quiet.declared()];
+    let (inside, results) = run(&declared, &known, &lines);
+    assert_eq!(results[4], "hello");
+    assert_eq!((inside.denied(), quiet.visits()), (vec![], 400));
 }
 
 #[test]

@@ -139,6 +139,21 @@ def abort(host, port, text):
     return "left"
 
 
+def finish_and_abort(host, port, count):
+    """Says that nothing follows, so that the server knows, and leaves with a reset while it waits."""
+    for number in range(count):
+        stream = socket.create_connection((host, port), timeout=20)
+        stream.sendall(b"x")
+        stream.shutdown(socket.SHUT_WR)
+        HELD.append(stream)
+    for stream in HELD:
+        stream.recv(1)
+        stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+        stream.close()
+    HELD.clear()
+    return count
+
+
 for line in sys.stdin:
     step, *arguments = json.loads(line)
     try:

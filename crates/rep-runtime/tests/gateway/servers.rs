@@ -7,6 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use rustix::event::{PollFd, PollFlags};
+
 /// A server that lives as long as the test's process.
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
@@ -74,6 +76,15 @@ pub(crate) fn late() -> Server {
         let mut all = Vec::new();
         drop(stream.read_to_end(&mut all));
         drop(stream.write_all(format!("got {} bytes", all.len()).as_bytes()));
+    })
+}
+
+/// Says one letter when the client has finished, and keeps the connection until it breaks.
+pub(crate) fn lingering() -> Server {
+    server("127.0.0.1:0", |mut stream| {
+        drop(stream.read_to_end(&mut Vec::new()));
+        drop(stream.write_all(b"y"));
+        rustix::event::poll(&mut [PollFd::new(&stream, PollFlags::empty())], None).unwrap();
     })
 }
 

@@ -56,6 +56,8 @@ enum Watched {
     Dns,
     Listener(usize),
     Flow(u64),
+    /// A client nothing is wanted of, so that all it can do is leave.
+    Leaving(u64),
 }
 
 /// Where an accepted connection goes.
@@ -77,6 +79,7 @@ impl Exchange {
                     Watched::Bell => wake::silence(&self.bell),
                     Watched::Dns => self.answer_questions(),
                     Watched::Listener(index) => self.accept(index),
+                    Watched::Leaving(id) => self.go_on(id, Next::Reset(None)),
                     Watched::Flow(id) => {
                         let next = self.flows.get_mut(&id).map_or(Next::Wait, Flow::advance);
                         self.go_on(id, next);
@@ -105,7 +108,7 @@ impl Exchange {
         }
         for (id, flow) in &self.flows {
             for (socket, flags) in flow.interests() {
-                watched.push(Watched::Flow(*id));
+                watched.push(if flags.is_empty() { Watched::Leaving(*id) } else { Watched::Flow(*id) });
                 polled.push(PollFd::new(socket, flags));
             }
         }
