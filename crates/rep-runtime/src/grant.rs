@@ -13,6 +13,10 @@ use crate::approval::Approvals;
 use crate::plan::{Plan, Risk};
 use crate::policy::Policy;
 
+/// How much of the author's words, and of the arguments, a question shows.
+const PROMPT_LINES_MAX: usize = 8;
+const LINE_LETTERS_MAX: usize = 300;
+
 /// Whether the skill is trusted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trust {
@@ -179,6 +183,14 @@ impl Policy {
     }
 }
 
+/// A text as far as a question shows it.
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(LINE_LETTERS_MAX) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
 fn words(risks: &BTreeSet<Risk>) -> String {
     risks.iter().map(|risk| risk.name()).collect::<Vec<_>>().join(", ")
 }
@@ -198,10 +210,12 @@ impl Question {
     /// prints this makes them harmless.
     pub fn text(&self) -> String {
         let mut text = format!("run `{}` of `{}`?\n", self.plan.tool, self.plan.skill);
-        if let Some(prompt) = &self.plan.prompt {
-            for line in prompt.lines() {
-                text.push_str(&format!("  its author says: {line}\n"));
-            }
+        // A long prompt must not push what the run may do out of sight.
+        for line in self.plan.prompt.iter().flat_map(|prompt| prompt.lines()).take(PROMPT_LINES_MAX) {
+            text.push_str(&format!("  its author says: {}\n", cut(line)));
+        }
+        if self.plan.input.as_object().is_none_or(|input| !input.is_empty()) {
+            text.push_str(&format!("  gets the arguments {}\n", cut(&self.plan.input.to_string())));
         }
         for line in self.plan.in_words() {
             text.push_str(&format!("  {line}\n"));

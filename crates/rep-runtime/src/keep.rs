@@ -40,17 +40,8 @@ pub(crate) fn folder_of(path: &Path) -> Result<&Path, KeepError> {
 /// A file others may read or write is refused: who writes there could speak in the user's name.
 pub(crate) fn read(path: &Path, most: u64) -> Result<Option<Vec<u8>>, KeepError> {
     let failed = |error| KeepError::new("read", path, error);
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let opened = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path);
-    let file = match opened {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(failed(error)),
-    };
+    let Some(file) = open_there(path)? else { return Ok(None) };
     let metadata = file.metadata().map_err(failed)?;
-    if !metadata.is_file() {
-        return Err(failed(io::Error::other("it is no regular file")));
-    }
     if metadata.permissions().mode() & 0o077 != 0 {
         return Err(failed(io::Error::other("others may read it; `chmod 600` it, and think of what it held as known")));
     }
@@ -64,6 +55,21 @@ pub(crate) fn read(path: &Path, most: u64) -> Result<Option<Vec<u8>>, KeepError>
         return Err(failed(io::Error::other(format!("it is larger than {most} bytes"))));
     }
     Ok(Some(bytes))
+}
+
+/// Opens a regular file for reading; `None` where there is none.
+pub(crate) fn open_there(path: &Path) -> Result<Option<File>, KeepError> {
+    let failed = |error| KeepError::new("read", path, error);
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = match OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failed(error)),
+    };
+    if !file.metadata().map_err(failed)?.is_file() {
+        return Err(failed(io::Error::other("it is no regular file")));
+    }
+    Ok(Some(file))
 }
 
 /// Replaces a file whole: a crash leaves the old one or the new one.

@@ -66,11 +66,9 @@ impl Entry {
 /// The runs in the order they started. Lines that are no records are passed over: finding them is for [`super::verify`].
 pub fn entries(audit: &Audit, mut is_wanted: impl FnMut(&Entry) -> bool) -> Result<Vec<Entry>, KeepError> {
     let path = audit.file();
-    if !path.exists() {
-        return Ok(Vec::new());
-    }
+    let Some(file) = keep::open_there(&path)? else { return Ok(Vec::new()) };
     let failed = |error| KeepError::new("read", &path, error);
-    let mut file = BufReader::new(keep::open(&path)?);
+    let mut file = BufReader::new(file);
     let mut found: Vec<Entry> = Vec::new();
     let mut open: BTreeMap<String, usize> = BTreeMap::new();
     loop {

@@ -9,7 +9,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// IPv4 ranges that are not public: network and length of its prefix.
 const NOT_PUBLIC_V4: &[(Ipv4Addr, u32)] = &[
     // This network; the kernel reads 0.0.0.0 as the machine itself.
-    (Ipv4Addr::new(0, 0, 0, 0), 8),
+    (Ipv4Addr::UNSPECIFIED, 8),
     (Ipv4Addr::new(10, 0, 0, 0), 8),
     // Shared behind carriers.
     (Ipv4Addr::new(100, 64, 0, 0), 10),
@@ -33,7 +33,7 @@ const NOT_PUBLIC_V4: &[(Ipv4Addr, u32)] = &[
     (Ipv4Addr::new(224, 0, 0, 0), 3),
 ];
 
-/// IPv6 ranges that are not public although they lie in 2000::/3, the only part that is.
+/// IPv6 ranges that are not public although they lie in `2000::/3`, the only part that is.
 const NOT_PUBLIC_V6: &[(Ipv6Addr, u32)] = &[
     // Protocol assignments: Teredo, ORCHID, benchmarks.
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),

@@ -6,6 +6,8 @@ use rep_runtime::audit::{Audit, Ending, State, entries, verify};
 use rep_runtime::grant::Refusal;
 use rep_runtime::sandbox::{Denial, Layer};
 
+use sha2::{Digest, Sha256};
+
 use super::*;
 
 fn run(audit: &Audit, seconds: u64) {
@@ -120,12 +122,53 @@ fn a_record_too_large_for_a_line_is_cut_and_says_so() {
 /// Ways to tamper with a file of records.
 #[derive(Clone, Debug)]
 enum Tampering {
-    Flip { at: prop::sample::Index, bit: u8 },
-    Remove { line: prop::sample::Index },
-    Swap { line: prop::sample::Index, other: prop::sample::Index },
-    Repeat { line: prop::sample::Index },
-    Truncate { at: prop::sample::Index },
-    Insert { at: prop::sample::Index, text: String },
+    Flip {
+        at: prop::sample::Index,
+        bit: u8,
+    },
+    Remove {
+        line: prop::sample::Index,
+    },
+    Swap {
+        line: prop::sample::Index,
+        other: prop::sample::Index,
+    },
+    Repeat {
+        line: prop::sample::Index,
+    },
+    Truncate {
+        at: prop::sample::Index,
+    },
+    Insert {
+        at: prop::sample::Index,
+        text: String,
+    },
+    /// A record is written anew with a hash that fits it, and perhaps all behind it too.
+    Forge {
+        line: prop::sample::Index,
+        is_rest: bool,
+    },
+}
+
+/// Records from a place on, written anew: the first says something else, each has a hash that fits it.
+fn forged(lines: &mut [Vec<u8>], from: usize, is_rest: bool) {
+    let mut prev: Option<String> = None;
+    for line in &mut lines[from..] {
+        let Ok(serde_json::Value::Object(mut record)) = serde_json::from_slice(line) else { return };
+        match prev {
+            None => drop(record.insert("skill".to_owned(), json!("other"))),
+            Some(prev) => drop(record.insert("prev".to_owned(), json!(prev))),
+        }
+        record.shift_remove("hash");
+        let mut text = serde_json::Value::Object(record).to_string();
+        text.pop();
+        let hash: String = Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+        *line = format!("{text},\"hash\":\"{hash}\"}}\n").into_bytes();
+        if !is_rest {
+            return;
+        }
+        prev = Some(hash);
+    }
 }
 
 fn tampering() -> impl Strategy<Value = Tampering> {
@@ -137,6 +180,7 @@ fn tampering() -> impl Strategy<Value = Tampering> {
         index().prop_map(|line| Tampering::Repeat { line }),
         index().prop_map(|at| Tampering::Truncate { at }),
         (index(), "[a-z{}\"\n]{1,9}").prop_map(|(at, text)| Tampering::Insert { at, text }),
+        (index(), any::<bool>()).prop_map(|(line, is_rest)| Tampering::Forge { line, is_rest }),
     ]
 }
 
@@ -157,6 +201,7 @@ impl Tampering {
                 let at = at.index(bytes.len());
                 return [&bytes[..at], text.as_bytes(), &bytes[at..]].concat();
             }
+            Tampering::Forge { line, is_rest } => forged(&mut lines, line.index(count), *is_rest),
             Tampering::Remove { line } => drop(lines.remove(line.index(count))),
             Tampering::Swap { line, other } => lines.swap(line.index(count), other.index(count)),
             Tampering::Repeat { line } => lines.insert(line.index(count), lines[line.index(count)].clone()),

@@ -49,7 +49,14 @@ fn an_answer_makes_a_grant_or_a_refusal() {
     };
     assert_eq!(question().answer(Answer::Yes).unwrap().how(), How::Answered);
     assert_eq!(question().answer(Answer::No).unwrap_err().code, "DECLINED");
+    let mut long = plan(WRITES);
+    long.prompt = Some("Please agree.\n".repeat(500) + &"é".repeat(5000));
+    let Decision::Ask(long) = Policy::default().decide(long, &context(&none, Consent::Ask)) else {
+        panic!("not asked")
+    };
+    assert!(long.text().lines().count() < 20, "{}", long.text());
     let text = question().text();
+    assert!(text.contains("gets the arguments {\"path\":\"a.pdf\"}"), "{text}");
     for words in [
         "makes, changes and removes `output/**` in /work",
         "`api.example.org` on 443 and 80",

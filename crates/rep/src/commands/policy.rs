@@ -20,6 +20,7 @@ use crate::output::Output;
 
 /// Show what a skill's tools may do, or ask whether they may do one thing
 #[derive(clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one flag")]
 #[command(
     after_help = "What is not declared is denied. Patterns are relative to the workspace; links are resolved before they are matched. A skill reads its own folder and never changes it; to write is not to read. With a question the answer is in the exit code: 0 it may, 3 it may not.\n\nExamples:\n  rep policy csv-profile\n  rep policy csv-profile:profile --workspace ~/work\n  rep policy csv-profile --write output/report.csv\n  rep policy ./skills/fetch --connect api.example.org:443\n  rep policy csv-profile:profile --approve"
 )]
@@ -221,7 +222,9 @@ fn words(called: &Called, permissions: &Permissions, workspace: &Path) -> Result
         line(format!("gets the secret {}, {place}", need.name));
     }
     let (_, ignored) = declared::permissions(called.front());
-    ignored.iter().for_each(|ignored| line(ignored.to_string()));
+    for ignored in &ignored {
+        line(ignored.to_string());
+    }
     let approvals = consent::approvals()?;
     for index in tools(called) {
         text.push_str(&format!("{}:{}\n", called.name, tool_name(&called.tools[index])));

@@ -57,8 +57,8 @@ fn secrets(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         }
         Action::List => {
             let names = secrets.names()?;
-            if !args.json {
-                names.iter().for_each(|name| output.data(&format!("{}\n", visible(name))));
+            for name in names.iter().filter(|_| !args.json) {
+                output.data(&format!("{}\n", visible(name)));
             }
             let words = format!("{} {}", names.len(), if names.len() == 1 { "secret" } else { "secrets" });
             (
@@ -67,10 +67,10 @@ fn secrets(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
                 words,
             )
         }
-        Action::Rm { name } => match secrets.remove(name)? {
-            true => (Exit::Fine, json!({ "removed": name }), format!("`{name}` is forgotten")),
-            false => (Exit::Findings, json!({ "removed": null }), format!("no secret `{name}` is kept")),
-        },
+        Action::Rm { name } if secrets.remove(name)? => {
+            (Exit::Fine, json!({ "removed": name }), format!("`{name}` is forgotten"))
+        }
+        Action::Rm { name } => (Exit::Findings, json!({ "removed": null }), format!("no secret `{name}` is kept")),
     };
     if args.json {
         output.data(&format!("{value:#}\n"));

@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         let tasks = Tasks::open(&data_folder()?)?;
         let now = SystemTime::now();
         match &args.action {
-            Action::List => list(&tasks.list(now)?, args, output),
+            Action::List => Ok(list(&tasks.list(now)?, args, output)),
             Action::Get { id } => one(tasks.get(id, now)?, id, args, output),
             Action::Cancel { id } => cancel(tasks.cancel(id, now)?, id, args, output),
         }
@@ -58,17 +58,17 @@ impl From<TaskError> for Failure {
     }
 }
 
-fn list(tasks: &[Task], args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+fn list(tasks: &[Task], args: &Args, output: &mut Output) -> Exit {
     if args.json {
         let tasks: Vec<Value> = tasks.iter().map(document).collect();
         output.data(&format!("{:#}\n", json!({ "tasks": tasks })));
-        return Ok(Exit::Fine);
+        return Exit::Fine;
     }
     for task in tasks {
         output.data(&format!("{}\n", visible(&line(task))));
     }
     output.say(&format!("{} {}", tasks.len(), if tasks.len() == 1 { "task" } else { "tasks" }));
-    Ok(Exit::Fine)
+    Exit::Fine
 }
 
 fn one(task: Option<Task>, id: &str, args: &Args, output: &mut Output) -> Result<Exit, Failure> {

@@ -17,6 +17,11 @@ const TYPE_A: u16 = 1;
 const TYPE_PTR: u16 = 12;
 const TYPE_ANY: u16 = 255;
 const CLASS_IN: u16 = 1;
+const NO_ERROR: u8 = 0;
+const FORMAT_ERROR: u8 = 1;
+const SERVER_FAILURE: u8 = 2;
+const NO_SUCH_NAME: u8 = 3;
+const NOT_IMPLEMENTED: u8 = 4;
 
 /// What was asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,8 +66,6 @@ pub(super) fn read(packet: &[u8]) -> Packet {
     if is_response || packet.len() > PACKET_BYTES_MAX {
         return Packet::Noise;
     }
-    const FORMAT_ERROR: u8 = 1;
-    const NOT_IMPLEMENTED: u8 = 4;
     if header[2] & 0x78 != 0 {
         return Packet::Wrong(headed(header, NOT_IMPLEMENTED, [0, 0]));
     }
@@ -73,9 +76,9 @@ pub(super) fn read(packet: &[u8]) -> Packet {
 /// Writes the answer to a question.
 pub(super) fn write(question: &Question, reply: Reply) -> Vec<u8> {
     let (code, address) = match reply {
-        Reply::Exists(address) => (0, address.filter(|_| question.wants_address)),
-        Reply::Unknown => (3, None),
-        Reply::Exhausted => (2, None),
+        Reply::Exists(address) => (NO_ERROR, address.filter(|_| question.wants_address)),
+        Reply::Unknown => (NO_SUCH_NAME, None),
+        Reply::Exhausted => (SERVER_FAILURE, None),
     };
     let header = question.echo.first_chunk::<HEADER_BYTES>().copied().unwrap_or_default();
     let mut bytes = headed(&header, code, [1, u8::from(address.is_some())]);

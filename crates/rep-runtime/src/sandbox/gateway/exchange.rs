@@ -56,6 +56,8 @@ enum Watched {
     Dns,
     Listener(usize),
     Flow(u64),
+    /// A client nothing is wanted of, so that all it can do is leave.
+    Leaving(u64),
 }
 
 /// Where an accepted connection goes.
@@ -77,6 +79,7 @@ impl Exchange {
                     Watched::Bell => wake::silence(&self.bell),
                     Watched::Dns => self.answer_questions(),
                     Watched::Listener(index) => self.accept(index),
+                    Watched::Leaving(id) => self.go_on(id, Next::Reset(None)),
                     Watched::Flow(id) => {
                         let next = self.flows.get_mut(&id).map_or(Next::Wait, Flow::advance);
                         self.go_on(id, next);
@@ -105,7 +108,7 @@ impl Exchange {
         }
         for (id, flow) in &self.flows {
             for (socket, flags) in flow.interests() {
-                watched.push(Watched::Flow(*id));
+                watched.push(if flags.is_empty() { Watched::Leaving(*id) } else { Watched::Flow(*id) });
                 polled.push(PollFd::new(socket, flags));
             }
         }
@@ -249,7 +252,7 @@ impl Exchange {
                     found.iter().copied().filter(|address| self.is_open(*address)).take(ADDRESSES_MAX).collect();
                 match self.flows.get_mut(&id) {
                     Some(flow) if !open.is_empty() => flow.connect(open),
-                    _ => refused(Why::NotPublic(first.ip())),
+                    _ => refused(Why::NotPublic(*first)),
                 }
             }
         };
@@ -272,7 +275,7 @@ impl Exchange {
                     let is_granted = is_home || from.ip() != to.ip() || self.is_named(&to.ip().to_string(), to.port());
                     match self.flows.get_mut(&id) {
                         Some(flow) if is_granted => flow.open(),
-                        _ => Next::Reset(Some(Why::NotPublic(to.ip()))),
+                        _ => Next::Reset(Some(Why::NotPublic(to))),
                     }
                 }
                 Next::Done => {

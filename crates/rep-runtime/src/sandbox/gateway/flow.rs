@@ -71,19 +71,23 @@ impl Flow {
         Flow { host, port, client, stage, deadline, outward: Pipe::default(), inward: Pipe::default() }
     }
 
-    /// Which sockets are to be watched, and for what. A socket nothing is wanted of is left out: it would be reported
-    /// as closed again and again.
+    /// Which sockets are to be watched, and for what. A client nothing is wanted of is watched for leaving, as long as
+    /// there is something left it could want; any other socket is left out, or it would be reported as closed again
+    /// and again.
     pub(super) fn interests(&self) -> impl Iterator<Item = (&TcpStream, PollFlags)> {
+        let nothing = PollFlags::empty();
         let (client, upstream) = match &self.stage {
-            Stage::Greeting => (PollFlags::IN, None),
-            Stage::Resolving => (PollFlags::empty(), None),
-            Stage::Connecting { upstream, .. } => (PollFlags::empty(), Some((upstream, PollFlags::OUT))),
-            Stage::Open { upstream } => (
-                self.outward.reading() | self.inward.writing(),
-                Some((upstream, self.inward.reading() | self.outward.writing())),
-            ),
+            Stage::Greeting => (Some(PollFlags::IN), None),
+            Stage::Resolving => (None, None),
+            Stage::Connecting { upstream, .. } => (None, Some((upstream, PollFlags::OUT))),
+            Stage::Open { upstream } => {
+                let is_over = self.outward.is_finished && self.inward.is_shut;
+                let client = (!is_over).then(|| self.outward.reading() | self.inward.writing());
+                (client, Some((upstream, self.inward.reading() | self.outward.writing())))
+            }
         };
-        std::iter::once((&self.client, client)).chain(upstream).filter(|(_, flags)| !flags.is_empty())
+        let upstream = upstream.filter(|(_, flags)| *flags != nothing);
+        client.map(|flags| (&self.client, flags)).into_iter().chain(upstream)
     }
 
     /// Goes on after a socket became ready.

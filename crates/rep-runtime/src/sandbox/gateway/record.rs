@@ -1,7 +1,7 @@
 //! What was refused, so that people see it: each thing once, and not more than can be read.
 
 use std::fmt;
-use std::net::IpAddr;
+use std::net::SocketAddr;
 
 use crate::plan::HostRule;
 use crate::sandbox::Denial;
@@ -17,7 +17,7 @@ pub enum Why {
     /// The host is not declared, or not on this port.
     NotDeclared,
     /// The name resolves to an address that is not of the public internet.
-    NotPublic(IpAddr),
+    NotPublic(SocketAddr),
     /// The greeting of TLS asks for another name than the one that was connected to.
     OtherName(String),
     /// The greeting of TLS asks for no name.
@@ -43,7 +43,7 @@ impl fmt::Display for Why {
         match self {
             Why::NameNotDeclared => formatter.write_str("the name is not declared"),
             Why::NotDeclared => formatter.write_str("the host is not declared on this port"),
-            Why::NotPublic(address) => write!(formatter, "it resolves to {address}, which is not public"),
+            Why::NotPublic(address) => write!(formatter, "it leads to {}, which is not public", address.ip()),
             Why::OtherName(name) => write!(formatter, "the TLS greeting asks for `{name}`"),
             Why::Nameless => formatter.write_str("the TLS greeting asks for no name"),
             Why::Hidden => formatter.write_str("the TLS greeting hides the name it asks for (ECH)"),
@@ -77,11 +77,7 @@ impl Refusal {
         let action = if matches!(self.why, Why::NameNotDeclared | Why::TooManyNames) { "resolve" } else { "connect" };
         let declared = match &self.why {
             Why::NameNotDeclared | Why::NotDeclared => HostRule::parse(&self.target).ok(),
-            Why::NotPublic(address) => {
-                let port = self.target.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
-                let rule = HostRule { host: address.to_string(), port };
-                HostRule::parse(&rule.to_string()).ok()
-            }
+            Why::NotPublic(address) => HostRule::parse(&target(&address.ip().to_string(), address.port())).ok(),
             _ => None,
         };
         let suggestion = declared.map(|rule| format!("network.outbound: \"{rule}\""));
@@ -127,7 +123,7 @@ mod tests {
         assert_eq!(suggestion("other.example.com", Why::NameNotDeclared), quoted("other.example.com"));
         assert_eq!(suggestion("api.example.com:80", Why::NotDeclared), quoted("api.example.com:80"));
         assert_eq!(suggestion("[::1]:80", Why::NotDeclared), quoted("[::1]:80"));
-        let private = Why::NotPublic(IpAddr::from([10, 0, 0, 5]));
+        let private = Why::NotPublic(SocketAddr::from(([10, 0, 0, 5], 443)));
         assert_eq!(suggestion("intern.example.com:443", private), quoted("10.0.0.5:443"));
     }
 

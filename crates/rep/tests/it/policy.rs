@@ -1,0 +1,199 @@
+//! `rep policy` and `rep deps`: what may be done, asked through the binary.
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::process::{Command, Stdio};
+
+use rep_fixture::Scratch;
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+use crate::{json, rep, run};
+
+const SKILL: &str = "---\nname: forms\ndescription: Fills forms. Use for forms.\nspec_version: \"2.1\"\nversion: 1.0.0\n\
+permissions:\n  filesystem: {read: ['docs/**', '!docs/x'], write: ['output/**', 'skills/**']}\n  network: {outbound: [api.example.org]}\n\
+safety:\n  require_confirmation_for: [destructive_writes]\n  redact: {secrets: true, pii: true}\n\
+secrets: {required: [{name: FORMS_KEY, usage: env, optional: true}]}\n\
+tools:\n  - name: fill\n    description: Fills.\n    confirmation: {level: always, prompt: \"Fill it \\e[31mnow?\"}\n\
+\x20   input_schema: {type: object, additionalProperties: false, properties: {}}\n\
+\x20   implementation: {runtime: bash, entrypoint: scripts/fill.sh, timeout_seconds: 5, dependencies: {pip: [x==1], system: [poppler], notes: Vendored.}}\n\
+\x20 - name: broken\n    description: Broken.\n    input_schema: {type: object}\n    implementation: {runtime: bash, entrypoint: ../fill.sh}\n---\n\n# Forms\n";
+
+fn scratch() -> Scratch {
+    let scratch = Scratch::new();
+    scratch.write("skills/forms/SKILL.md", SKILL);
+    scratch.write("skills/forms/scripts/fill.sh", "echo '{}'\n");
+    scratch.write("docs/a.pdf", "");
+    scratch.write("secret.txt", "");
+    scratch
+}
+
+#[test]
+fn a_question_is_answered_in_json_and_in_the_exit_code() {
+    let scratch = scratch();
+    symlink(scratch.work().join("secret.txt"), scratch.work().join("docs/link.pdf")).unwrap();
+    let absolute = scratch.work().join("skills/forms/SKILL.md");
+    for (question, is_allowed, by) in [
+        (["--read", "docs/a.pdf"], true, "permissions.filesystem.read: docs/**"),
+        (["--read", "docs\\a.pdf"], true, "permissions.filesystem.read: docs/**"),
+        (["--read", "docs/../secret.txt"], false, "default deny"),
+        (["--read", "docs/link.pdf"], false, "default deny"),
+        (["--read", "/etc/passwd"], false, "default deny"),
+        (["--read", "output/a.txt"], false, "default deny"),
+        (["--read", absolute.to_str().unwrap()], true, "the skill's own folder"),
+        (["--write", "output/new/a.txt"], true, "permissions.filesystem.write: output/**"),
+        (["--write", "docs/a.pdf"], false, "default deny"),
+        (["--write", "skills/other/a.txt"], true, "permissions.filesystem.write: skills/**"),
+        (["--write", "skills/forms/scripts/fill.sh"], false, "the skill's own folder"),
+        (["--connect", "API.example.org:443"], true, "permissions.network.outbound: api.example.org"),
+        (["--connect", "api.example.org:22"], false, "default deny"),
+        (["--connect", "example.org"], false, "default deny"),
+    ] {
+        let run = run(&scratch, &["policy", "skills/forms", question[0], question[1], "--json"]);
+        let answer = json(&run);
+        assert_eq!(
+            (answer["allowed"].as_bool(), answer["by"].as_str()),
+            (Some(is_allowed), Some(by)),
+            "{question:?} {run:?}"
+        );
+        assert_eq!(run.code, if is_allowed { 0 } else { 3 }, "{question:?}");
+        assert!(answer["why"].as_str().is_some_and(|why| !why.is_empty()));
+    }
+    assert_eq!(run(&scratch, &["policy", "skills/forms:fill", "--spawn"]).code, 3);
+    let elsewhere = run(&scratch, &["policy", "skills/forms", "--read", "docs/a.pdf", "--workspace", "docs"]);
+    assert_eq!(elsewhere.code, 0, "a file that is not there yet fits by its name: {elsewhere:?}");
+    assert_eq!(run(&scratch, &["policy", "skills/forms", "--read", "x", "--workspace", "nowhere"]).code, 2);
+}
+
+#[test]
+fn the_whole_policy_is_told_with_what_was_declared_in_vain() {
+    let scratch = scratch();
+    let told = run(&scratch, &["policy", "skills/forms"]);
+    for words in [
+        "reads its own folder, and `docs/**` in ",
+        "makes, changes and removes `output/**`, `skills/**` in ",
+        "connects to `api.example.org` on 443 and 80",
+        "starts no other program",
+        "gets the secret FORMS_KEY, which is not there, and not needed",
+        "`!docs/x` in `permissions.filesystem.read` grants nothing",
+        "asks before it runs (destructive_writes, always), for 5 s at most",
+        "does not run: `implementation.entrypoint` is `../fill.sh`, which is no file of the skill",
+    ] {
+        assert!(told.stdout.contains(words), "{words} in {told:?}");
+    }
+    let told = json(&run(&scratch, &["policy", "skills/forms:fill", "--json"]));
+    assert_eq!(told["tools"].as_array().unwrap().len(), 1);
+    assert_eq!(told["tools"][0]["asks"], serde_json::json!(["destructive_writes", "always"]));
+    assert_eq!(told["permissions"]["filesystem"]["write"], serde_json::json!(["output/**", "skills/**"]));
+    assert_eq!(told["secrets"][0]["source"], "missing");
+    let missing = run(&scratch, &["policy", "skills/forms:fil"]);
+    assert!(missing.code == 2 && missing.stderr.contains("did you mean `fill`?"), "{missing:?}");
+}
+
+#[test]
+fn an_untrusted_skill_may_nothing() {
+    let scratch = scratch();
+    fs::create_dir_all(scratch.work().join(".agents/skills")).unwrap();
+    fs::rename(scratch.work().join("skills/forms"), scratch.work().join(".agents/skills/forms")).unwrap();
+    let question = ["policy", "forms", "--read", "docs/a.pdf", "--json"];
+    let answer = run(&scratch, &question);
+    assert_eq!((answer.code, json(&answer)["by"].as_str()), (3, Some("trust")), "{answer:?}");
+    assert_eq!(run(&scratch, &["trust"]).code, 0);
+    assert_eq!(run(&scratch, &question).code, 0);
+}
+
+#[test]
+fn the_users_settings_can_only_deny() {
+    let scratch = scratch();
+    let folder = scratch.work().parent().unwrap().join("home/.config/repertoire");
+    fs::create_dir_all(&folder).unwrap();
+    let settings = folder.join("rep.yaml");
+    for (text, code) in [
+        ("policy: {deny: {skills: [other], hosts: [example.com], paths: ['secret/**']}}\n", 0),
+        ("policy: {deny: {skills: [forms]}}\n", 3),
+        ("policy: {deny: {hosts: ['*.example.org']}}\n", 3),
+        // What is declared may hold such a file.
+        ("policy: {deny: {paths: ['**/*.key']}}\n", 3),
+        // A denial that cannot be read stops everything.
+        ("policy: {deny: {paths: ['!x']}}\n", 2),
+        ("policy: {allow: {paths: ['**']}}\n", 2),
+    ] {
+        fs::write(&settings, text).unwrap();
+        let run = run(&scratch, &["policy", "skills/forms", "--read", "docs/a.pdf"]);
+        assert_eq!(run.code, code, "{text} {run:?}");
+    }
+}
+
+#[test]
+fn dependencies_are_shown_and_never_installed() {
+    let scratch = scratch();
+    let shown = run(&scratch, &["deps", "skills/forms"]);
+    assert_eq!(
+        (shown.code, shown.stdout.as_str()),
+        (0, "fill  pip  x==1\nfill  system  poppler\nfill  notes  Vendored.\n")
+    );
+    let shown = json(&run(&scratch, &["deps", "skills/forms:fill", "--json"]));
+    assert_eq!(shown["tools"][0]["system"], serde_json::json!(["poppler"]));
+}
+
+/// Runs the binary on a terminal of its own: waits for words, types an answer, and gives back all that was seen.
+pub(super) fn typed(scratch: &Scratch, arguments: &[&str], awaited: &str, answer: &[u8]) -> (i32, String) {
+    let main = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("there are terminals");
+    grantpt(&main).and_then(|()| unlockpt(&main)).expect("a terminal can be used");
+    let name = ptsname(&main, Vec::new()).expect("a terminal has a name").into_string().expect("in ASCII");
+    let end = File::options().read(true).write(true).open(name).expect("a terminal can be opened");
+    let home = scratch.work().parent().expect("a scratch has a root").join("home");
+    let mut child = Command::new(rep())
+        .args(arguments)
+        .current_dir(scratch.work())
+        .env("HOME", home)
+        .env("NO_COLOR", "1")
+        .env_remove("XDG_DATA_HOME")
+        .env_remove("XDG_CONFIG_HOME")
+        .stdin(Stdio::from(end.try_clone().expect("a terminal can be shared")))
+        .stdout(Stdio::null())
+        .stderr(Stdio::from(end))
+        .spawn()
+        .expect("the binary can be started");
+    let mut main = File::from(main);
+    let (mut seen, mut is_answered) = (Vec::new(), false);
+    let mut piece = [0; 4096];
+    // Reading fails once nobody has the other end any more.
+    while let Ok(count @ 1..) = main.read(&mut piece) {
+        seen.extend_from_slice(&piece[..count]);
+        if !is_answered && String::from_utf8_lossy(&seen).contains(awaited) {
+            main.write_all(answer).expect("a terminal takes what is typed");
+            is_answered = true;
+        }
+    }
+    let code = child.wait().expect("the binary ends").code().unwrap_or(-1);
+    (code, String::from_utf8_lossy(&seen).into_owned())
+}
+
+#[test]
+fn a_tool_is_approved_on_a_terminal_and_never_without_one() {
+    let scratch = scratch();
+    let approve = ["policy", "skills/forms:fill", "--approve"];
+    let approved = |scratch: &Scratch| {
+        json(&run(scratch, &["policy", "skills/forms:fill", "--json"]))["tools"][0]["approved"].clone()
+    };
+    let refused = run(&scratch, &approve);
+    assert!(refused.code == 3 && refused.stderr.contains("nobody can be asked"), "{refused:?}");
+    let (code, seen) = typed(&scratch, &approve, "[N]o:", b"n\n");
+    assert_eq!((code, approved(&scratch)), (3, serde_json::json!(false)), "{seen}");
+    let (code, seen) = typed(&scratch, &approve, "[N]o:", b"yes\n");
+    assert_eq!((code, approved(&scratch)), (0, serde_json::json!(true)), "{seen}");
+    // The author's words are shown, and cannot steer the terminal.
+    assert!(seen.contains("its author says: Fill it") && !seen.contains('\u{1b}'), "{seen:?}");
+    assert!(seen.contains("makes, changes and removes `output/**`"), "{seen}");
+    let file = scratch.work().parent().unwrap().join("home/.local/share/repertoire/approvals.json");
+    assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
+    // Any byte of the skill that changes asks again; as it was, it is approved still.
+    let script = scratch.read("skills/forms/scripts/fill.sh");
+    scratch.write("skills/forms/scripts/fill.sh", "echo '{} '\n");
+    assert_eq!(approved(&scratch), false);
+    scratch.write("skills/forms/scripts/fill.sh", script);
+    assert_eq!(approved(&scratch), true);
+    assert_eq!(run(&scratch, &["policy", "skills/forms", "--forget"]).code, 0);
+    assert_eq!(approved(&scratch), false);
+}
