@@ -12,6 +12,7 @@ pub(crate) mod prompt;
 pub(crate) mod query;
 pub(crate) mod read;
 pub(crate) mod read_properties;
+pub(crate) mod run;
 pub(crate) mod search;
 pub(crate) mod select;
 pub(crate) mod show;

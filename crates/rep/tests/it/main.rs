@@ -14,6 +14,7 @@ mod init;
 mod library;
 mod query;
 mod reference;
+mod run;
 mod search;
 mod select;
 mod show;
