@@ -57,8 +57,8 @@ pub fn execute(
         },
     };
     match ended {
-        Ok(ended) => {
-            let stdout = ended.stdout.clone();
+        Ok(mut ended) => {
+            let stdout = std::mem::take(&mut ended.stdout);
             let (result, stray) = shim::apart(&stdout, start.frame.as_deref());
             outcome::judge(plan, ended, result, &stray, &redactor)
         }

@@ -206,6 +206,7 @@ pub(crate) fn judge(plan: &Plan, ended: Ended, result: &[u8], stray: &[u8], reda
         .into_iter()
         .map(|mut denial| {
             denial.target = clean(denial.target);
+            denial.suggestion = denial.suggestion.map(clean);
             denial
         })
         .collect();

@@ -4,6 +4,7 @@
 mod alike;
 mod calls;
 mod ends;
+mod interpreters;
 mod leaves;
 
 use std::collections::BTreeSet;
