@@ -10,8 +10,6 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::thread;
 
-use serde_json::Value;
-
 use crate::channel::{self, Caller};
 use crate::interpreter::{self, Interpreter, Search};
 use crate::outcome::{self, Outcome, ToolError};
@@ -59,8 +57,8 @@ pub fn execute(
         },
     };
     match ended {
-        Ok(ended) => {
-            let stdout = ended.stdout.clone();
+        Ok(mut ended) => {
+            let stdout = std::mem::take(&mut ended.stdout);
             let (result, stray) = shim::apart(&stdout, start.frame.as_deref());
             outcome::judge(plan, ended, result, &stray, &redactor)
         }
@@ -92,7 +90,9 @@ fn accepts(plan: &Plan) -> Result<(), ToolError> {
     match schema::fit(&plan.input_schema, &plan.input) {
         Fit::Fits if plan.input.is_object() => Ok(()),
         Fit::Fits => Err(ToolError::new("INVALID_ARGUMENT", "the arguments are not an object")),
-        Fit::Misfits(misfits) => Err(outcome::misfit("INVALID_ARGUMENT", "the arguments", &misfits)),
+        Fit::Misfits(misfits) => {
+            Err(outcome::misfit("INVALID_ARGUMENT", "the arguments do not fit `input_schema`", &misfits))
+        }
         Fit::Broken(reason) => {
             Err(ToolError::new("INVALID_SCHEMA", format!("`input_schema` cannot be used: {reason}")))
         }
@@ -100,11 +100,7 @@ fn accepts(plan: &Plan) -> Result<(), ToolError> {
 }
 
 fn clean(error: ToolError, redactor: &Redactor) -> ToolError {
-    let more = match redactor.value(Value::Object(error.more)) {
-        Value::Object(more) => more,
-        _ => serde_json::Map::new(),
-    };
-    ToolError { message: redactor.text(&error.message), more, ..error }
+    ToolError { message: redactor.text(&error.message), more: redactor.fields(*error.more).into(), ..error }
 }
 
 fn prepared(

@@ -81,13 +81,12 @@ pub fn find(runtime: Runtime, workspace: &Path, search: &Search) -> Result<Inter
         Runtime::Bash => &["bash"],
     };
     let found = names.iter().find_map(|name| on_path(name, search)).ok_or(InterpreterError::Missing(names[0]))?;
-    let interpreter = match kept(&found, search) {
-        Some(interpreter) => interpreter,
-        None => {
-            let interpreter = resolve(runtime, &found, search)?;
-            keep(&found, &interpreter, search);
-            interpreter
-        }
+    let interpreter = if let Some(interpreter) = kept(&found, search) {
+        interpreter
+    } else {
+        let interpreter = resolve(runtime, &found, search)?;
+        keep(&found, &interpreter, search);
+        interpreter
     };
     narrow(interpreter, workspace, variable(search, "HOME"))
 }

@@ -35,13 +35,13 @@ pub struct ToolError {
     /// Whether the same call may succeed another time.
     pub is_retriable: bool,
     /// What else is known.
-    pub more: Map<String, Value>,
+    pub more: Box<Map<String, Value>>,
 }
 
 impl ToolError {
     /// An error that another try will not mend.
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { code: code.into(), message: message.into(), is_retriable: false, more: Map::new() }
+        Self { code: code.into(), message: message.into(), is_retriable: false, more: Box::default() }
     }
 
     /// Marks an error that another try may mend.
@@ -77,7 +77,7 @@ impl ToolError {
             code: code.to_owned(),
             message: message.to_owned(),
             is_retriable: error.get("retriable").and_then(Value::as_bool).unwrap_or(false),
-            more: more.map(|(key, value)| (key.clone(), value.clone())).collect(),
+            more: Box::new(more.map(|(key, value)| (key.clone(), value.clone())).collect()),
         })
     }
 }
@@ -206,6 +206,7 @@ pub(crate) fn judge(plan: &Plan, ended: Ended, result: &[u8], stray: &[u8], reda
         .into_iter()
         .map(|mut denial| {
             denial.target = clean(denial.target);
+            denial.suggestion = denial.suggestion.map(clean);
             denial
         })
         .collect();
@@ -257,10 +258,7 @@ fn cleaned(reply: Reply, verdict: Verdict, redactor: &Redactor) -> (Reply, Verdi
             code: redactor.text(&error.code),
             message: redactor.text(&error.message),
             is_retriable: error.is_retriable,
-            more: match redactor.value(Value::Object(error.more)) {
-                Value::Object(more) => more,
-                _ => Map::new(),
-            },
+            more: redactor.fields(*error.more).into(),
         }),
     };
     let printed = match &reply {
@@ -276,8 +274,8 @@ fn cleaned(reply: Reply, verdict: Verdict, redactor: &Redactor) -> (Reply, Verdi
 
 /// Reads what a tool gave, in the order of what is worse: an end by us, a failure, no object, no fit.
 fn read(plan: &Plan, ended: &Ended, result: &[u8]) -> Result<Reply, ToolError> {
-    if let Some(error) = ended.killed.and_then(|killed| ended_by_us(plan, killed)) {
-        return Err(error);
+    if let Some(killed) = ended.killed {
+        return Err(ended_by_us(plan, killed));
     }
     let parsed = std::str::from_utf8(result).map_err(|_| "it is not UTF-8".to_owned()).and_then(|text| {
         let text = text.trim();
@@ -317,29 +315,29 @@ fn read(plan: &Plan, ended: &Ended, result: &[u8]) -> Result<Reply, ToolError> {
     }
     match plan.output_schema.as_ref().map_or(Fit::Fits, |schema| fit(schema, &value)) {
         Fit::Fits => Ok(Reply::Result(value)),
-        Fit::Misfits(misfits) => Err(misfit("INVALID_RESULT", "the result", &misfits)),
+        Fit::Misfits(misfits) => Err(misfit("INVALID_RESULT", "the result does not fit `output_schema`", &misfits)),
         Fit::Broken(reason) => Err(invalid(format!("`output_schema` cannot be used: {reason}"))),
     }
 }
 
 /// An error about values that do not fit.
 pub(crate) fn misfit(code: &str, what: &str, misfits: &[Misfit]) -> ToolError {
-    let place = |misfit: &Misfit| match misfit.pointer.as_str() {
-        "" => what.to_owned(),
-        pointer => format!("`{pointer}`"),
-    };
-    let told: Vec<String> = misfits.iter().map(|misfit| format!("{}: {}", place(misfit), misfit.message)).collect();
+    let told = misfits.iter().map(|misfit| match misfit.pointer.as_str() {
+        "" => misfit.message.clone(),
+        pointer => format!("`{pointer}`: {}", misfit.message),
+    });
+    let told: Vec<String> = told.collect();
     let listed: Vec<Value> =
         misfits.iter().map(|misfit| json!({ "pointer": misfit.pointer, "message": misfit.message })).collect();
-    ToolError::new(code, format!("{what} does not fit the schema: {}", told.join("; "))).with("misfits", listed)
+    ToolError::new(code, format!("{what}: {}", told.join("; "))).with("misfits", listed)
 }
 
-fn ended_by_us(plan: &Plan, killed: Killed) -> Option<ToolError> {
+fn ended_by_us(plan: &Plan, killed: Killed) -> ToolError {
     let limits = &plan.limits;
-    Some(match killed {
+    match killed {
         Killed::Timeout => {
-            let seconds = limits.timeout_ms as f64 / 1000.0;
-            ToolError::new("TIMEOUT", format!("the tool was ended after {seconds} s")).retriable()
+            let time = std::time::Duration::from_millis(limits.timeout_ms);
+            ToolError::new("TIMEOUT", format!("the tool was ended after {time:?}")).retriable()
         }
         Killed::Cancelled => ToolError::new("CANCELLED", "the run was cancelled").retriable(),
         Killed::Output => {
@@ -349,7 +347,7 @@ fn ended_by_us(plan: &Plan, killed: Killed) -> Option<ToolError> {
             "RESOURCE_EXHAUSTED",
             format!("the tool used more than {} MiB of memory", limits.memory_bytes >> 20),
         ),
-    })
+    }
 }
 
 /// A tool's own envelope.

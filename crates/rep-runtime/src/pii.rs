@@ -120,7 +120,7 @@ fn luhn(digits: &[u32]) -> bool {
         .enumerate()
         .map(|(index, digit)| if index % 2 == 0 { *digit } else { digit * 2 / 10 + digit * 2 % 10 })
         .sum();
-    sum % 10 == 0 && digits.iter().any(|digit| *digit != digits[0])
+    sum.is_multiple_of(10) && digits.iter().any(|digit| *digit != digits[0])
 }
 
 fn is_iban(text: &str) -> bool {

@@ -91,19 +91,22 @@ impl Redactor {
         match value {
             Value::String(text) => Value::String(self.text(&text)),
             Value::Array(items) => Value::Array(items.into_iter().map(|item| self.value(item)).collect()),
-            Value::Object(fields) => {
-                let mut clean = Map::new();
-                for (key, value) in fields {
-                    let key = unused(&clean, self.text(&key));
-                    clean.insert(key, self.value(value));
-                }
-                Value::Object(clean)
-            }
+            Value::Object(fields) => Value::Object(self.fields(fields)),
             Value::Number(number) if self.finds(number.to_string().as_bytes()) => {
                 Value::String(self.text(&number.to_string()))
             }
             other @ (Value::Null | Value::Bool(_) | Value::Number(_)) => other,
         }
+    }
+
+    /// The same for the fields of an object.
+    pub fn fields(&self, fields: Map<String, Value>) -> Map<String, Value> {
+        let mut clean = Map::new();
+        for (key, value) in fields {
+            let key = unused(&clean, &self.text(&key));
+            clean.insert(key, self.value(value));
+        }
+        clean
     }
 
     /// For each place a form begins at, where the longest one ends and which it is.
@@ -121,8 +124,8 @@ impl Redactor {
 }
 
 /// Two keys that are the same once they are clean must both stay.
-fn unused(fields: &Map<String, Value>, key: String) -> String {
-    let mut free = key.clone();
+fn unused(fields: &Map<String, Value>, key: &str) -> String {
+    let mut free = key.to_owned();
     let mut count = 1_u64;
     while fields.contains_key(&free) {
         count += 1;

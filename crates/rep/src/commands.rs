@@ -15,6 +15,7 @@ pub(crate) mod prompt;
 pub(crate) mod query;
 pub(crate) mod read;
 pub(crate) mod read_properties;
+pub(crate) mod run;
 pub(crate) mod search;
 pub(crate) mod secrets;
 pub(crate) mod select;

@@ -13,6 +13,10 @@ pub(crate) enum Exit {
     Unable,
     /// The policy refused.
     Refused,
+    /// The skill's own run failed.
+    Failed,
+    /// Somebody asked for the end.
+    Interrupted,
 }
 
 impl From<Exit> for ExitCode {
@@ -22,6 +26,8 @@ impl From<Exit> for ExitCode {
             Exit::Findings => 1,
             Exit::Unable => 2,
             Exit::Refused => 3,
+            Exit::Failed => 4,
+            Exit::Interrupted => 130,
         })
     }
 }

@@ -14,7 +14,7 @@ fn redactor(secrets: &[&str]) -> Redactor {
 /// Base64 as any library writes it, for a text that has the secret in it somewhere.
 fn whole_base64(bytes: &[u8], alphabet: &[u8; 64]) -> Vec<u8> {
     let mut letters = base64(bytes, 0, alphabet);
-    if bytes.len() % 3 != 0 {
+    if !bytes.len().is_multiple_of(3) {
         let padded = [bytes, &[0, 0]].concat();
         letters.push(base64(&padded, 0, alphabet)[letters.len()]);
     }

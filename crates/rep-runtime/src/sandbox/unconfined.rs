@@ -252,7 +252,7 @@ impl Watch {
 
     /// Waits for something to do and does it. Answers whether the program is over.
     fn turn(&mut self, is_running: bool) -> bool {
-        fn wanted<'a>(pipe: Option<&'a OwnedFd>, flags: PollFlags) -> Option<PollFd<'a>> {
+        fn wanted(pipe: Option<&OwnedFd>, flags: PollFlags) -> Option<PollFd<'_>> {
             pipe.map(|pipe| PollFd::from_borrowed_fd(pipe.as_fd(), flags))
         }
         let pidfd: BorrowedFd<'_> = self.pidfd.as_fd();

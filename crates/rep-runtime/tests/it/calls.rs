@@ -13,9 +13,9 @@ fn run_with(tool: &Tool, caller: &Caller<'_>) -> Outcome {
     execute(&tool.plan, &tool.secrets, &options, &tool.cancel, unconfined::run)
 }
 
-fn double(tool: &str, args: Value, _: &Cancel) -> Result<Value, ToolError> {
+fn double(tool: &str, mut args: Value, _: &Cancel) -> Result<Value, ToolError> {
     match tool {
-        "math:double" => Ok(json!({"n": args["n"].as_i64().unwrap_or(0) * 2})),
+        "math:double" => Ok(json!({"n": args["n"].take().as_i64().unwrap_or(0) * 2})),
         _ => Err(ToolError::new("TOOL_NOT_FOUND", format!("there is no tool `{tool}`"))),
     }
 }
@@ -56,8 +56,7 @@ fn without_anybody_to_ask_the_call_fails_clearly() {
 #[test]
 fn a_run_that_is_ended_does_not_wait_for_its_channel() {
     // It asks without end, never reads an answer, and leaves somebody behind who holds the channel until told.
-    let text =
-        "setsid bash -c 'echo > up; read x < go' &\nread x < up\nwhile true; do echo '{\"tool\":\"math:double\",\"args\":{}}' >&3; done\n";
+    let text = "setsid bash -c 'echo > up; read x < go' &\nread x < up\nwhile true; do echo '{\"tool\":\"math:double\",\"args\":{}}' >&3; done\n";
     let mut tool = Tool::new(Runtime::Bash, text);
     super::make_pipe(&tool.plan.workspace.join("go"));
     super::make_pipe(&tool.plan.workspace.join("up"));

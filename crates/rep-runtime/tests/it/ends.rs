@@ -12,7 +12,8 @@ use super::{Tool, code, make_pipe, result};
 /// Waits until somebody opens a pipe for writing and closes it: the tool has come this far.
 fn wait_for(pipe: &Path) {
     let mut text = String::new();
-    std::fs::File::open(pipe).unwrap().read_to_string(&mut text).unwrap();
+    let read = std::fs::File::open(pipe).and_then(|mut pipe| pipe.read_to_string(&mut text));
+    read.expect("the tool opens its end");
 }
 
 #[test]
@@ -132,7 +133,8 @@ fn what_a_tool_leaves_running_is_ended_with_it() {
 #[test]
 fn who_leaves_the_group_cannot_keep_the_run_waiting() {
     // It holds the outputs until it is told, which is after the run.
-    let tool = Tool::new(Runtime::Bash, "setsid bash -c 'echo > up; read x < go' &\nread x < up\necho '{\"ok\": true}'\n");
+    let tool =
+        Tool::new(Runtime::Bash, "setsid bash -c 'echo > up; read x < go' &\nread x < up\necho '{\"ok\": true}'\n");
     make_pipe(&tool.plan.workspace.join("go"));
     make_pipe(&tool.plan.workspace.join("up"));
     assert_eq!(result(&tool.run())["ok"], true);

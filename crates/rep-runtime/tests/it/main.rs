@@ -4,6 +4,7 @@
 mod alike;
 mod calls;
 mod ends;
+mod interpreters;
 mod leaves;
 
 use std::collections::BTreeSet;
@@ -35,12 +36,12 @@ impl Tool {
     }
 
     pub(crate) fn of(runtime: Runtime, entrypoint: &str, text: &str) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let real = folder.path().canonicalize().unwrap();
+        let folder = tempfile::tempdir().expect("a scratch folder can be made");
+        let real = folder.path().canonicalize().expect("the folder is there");
         let (skill, workspace) = (real.join("skill"), real.join("work"));
-        std::fs::create_dir_all(skill.join("scripts")).unwrap();
-        std::fs::create_dir_all(&workspace).unwrap();
-        std::fs::write(skill.join(entrypoint), text).unwrap();
+        std::fs::create_dir_all(skill.join("scripts")).expect("a folder can be made");
+        std::fs::create_dir_all(&workspace).expect("a folder can be made");
+        std::fs::write(skill.join(entrypoint), text).expect("a file can be written");
         let plan = Plan {
             skill: "a-skill".to_owned(),
             digest: String::new(),
@@ -77,7 +78,7 @@ impl Tool {
     }
 
     pub(crate) fn path(&self) -> PathBuf {
-        self.folder.path().canonicalize().unwrap()
+        self.folder.path().canonicalize().expect("the folder is there")
     }
 }
 
@@ -113,6 +114,6 @@ pub(crate) fn message(outcome: &Outcome) -> &str {
 
 /// Makes a named pipe, by which a test and a tool wait for each other.
 pub(crate) fn make_pipe(path: &Path) {
-    let made = std::process::Command::new("mkfifo").arg(path).status().unwrap();
+    let made = std::process::Command::new("mkfifo").arg(path).status().expect("`mkfifo` can be run");
     assert!(made.success());
 }

@@ -16,6 +16,7 @@ mod policy;
 mod query;
 mod records;
 mod reference;
+mod run;
 mod scale;
 mod search;
 mod select;

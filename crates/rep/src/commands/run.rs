@@ -1,0 +1,308 @@
+//! `rep run`: one tool call, and what came of it.
+//!
+//! On stdout stands the tool's result, or the error or async envelope, and nothing else. How the run went is told on
+//! stderr, and as JSON in the file `--json-meta` names: a result is exactly what the tool's contract says.
+
+mod planned;
+
+use std::io::{IsTerminal, Read};
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use anstyle::AnsiColor;
+use indicatif::{ProgressBar, ProgressDrawTarget};
+use rep_library::{Catalog, CatalogEntry, Status};
+use rep_runtime::interpreter::Search;
+use rep_runtime::sandbox::{Cancel, Ended, Job, SandboxError, unconfined};
+use rep_runtime::{ExecuteOptions, Outcome, Plan, Reply, ToolError, Verdict, execute, interrupt};
+use serde_json::{Value, json};
+
+use crate::exit::{Exit, Failure};
+use crate::library::{LibraryArgs, cache_folder, missing};
+use crate::output::Output;
+
+/// Run one tool of a skill in the sandbox
+#[derive(clap::Args)]
+#[command(
+    after_help = "The tool sees and does what its skill declares, and nothing else; where this system cannot enforce that, nothing is run. stdout holds the tool's result object, or the error or async envelope.\n\nExit codes: 0 a result, 2 the call could not be made, 3 refused, 4 the tool failed, 130 interrupted.\n\nExamples:\n  rep run csv-profile:profile --input '{\"path\": \"data.csv\"}'\n  rep run ./csv-profile:profile --input @arguments.json --workspace ~/data\n  rep run csv-profile:profile --dry-run"
+)]
+pub(crate) struct Args {
+    /// The skill and its tool: `skill:tool`, `package:skill:tool` or `path/to/skill:tool`
+    #[arg(value_name = "SKILL:TOOL")]
+    target: String,
+    /// The arguments: JSON, `@FILE`, or `-` for stdin [default: {}]
+    #[arg(long, value_name = "JSON|@FILE|-")]
+    input: Option<String>,
+    /// The folder the skill's patterns are relative to [default: the project around this folder]
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<PathBuf>,
+    /// Give consent where the skill asks for it
+    #[arg(long)]
+    yes: bool,
+    /// Print what would run, as JSON, and run nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// End the tool after this many seconds
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    timeout: Option<u64>,
+    /// Run with nothing enforced: the tool can do whatever you can
+    #[arg(long)]
+    no_sandbox: bool,
+    /// Write how the run went to this file, as JSON
+    #[arg(long, value_name = "FILE")]
+    json_meta: Option<PathBuf>,
+    #[command(flatten)]
+    library: LibraryArgs,
+}
+
+/// The largest arguments.
+const INPUT_BYTES_MAX: u64 = 8 << 20;
+/// How deep tools may call tools.
+const CALLS_MAX: usize = 8;
+
+pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+    tool(args, output).map_err(|failure| failure.json(true))
+}
+
+fn tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+    let Some((skill, tool)) =
+        args.target.rsplit_once(':').filter(|(skill, tool)| !skill.is_empty() && !tool.is_empty())
+    else {
+        let failure = Failure::unable("USAGE", format!("`{}` names no tool", args.target));
+        return Err(failure.hint("write `skill:tool`; `rep tools SKILL` lists the tools there are"));
+    };
+    let input = input(args.input.as_deref())?;
+    let (catalog, index) = args.library.any(skill, output)?;
+    let entry = &catalog.entries[index];
+    may_be_called(entry, &catalog)?;
+    let runner = Runner {
+        args,
+        catalog: &catalog,
+        workspace: workspace(args)?,
+        search: Search {
+            env: std::env::vars_os().collect(),
+            cache: cache_folder().map(|folder| folder.join("interpreters.json")),
+        },
+        below: Mutex::default(),
+    };
+    let mut plan = runner.plan(entry, tool, input)?;
+    if let Some(seconds) = args.timeout {
+        plan.limits.timeout_ms = seconds * 1000;
+        plan.limits.cpu_s = plan.limits.cpu_s.max(seconds);
+    }
+    if args.dry_run {
+        output.data(&format!("{:#}\n", planned::shown(&plan)));
+        return Ok(Exit::Fine);
+    }
+    if args.no_sandbox {
+        let warning = "running WITHOUT a sandbox: the tool can read, write and send whatever you can";
+        output.label("warning", AnsiColor::Red, warning);
+    }
+    let cancel = interrupt::on_interrupt();
+    let bar = progress(&args.target, output);
+    let outcome = runner.run(&plan, entry, &cancel, &[]);
+    bar.finish_and_clear();
+    let below = runner.below.into_inner().unwrap_or_else(PoisonError::into_inner);
+    tell(&args.target, &outcome, &below, output);
+    if let Some(file) = &args.json_meta {
+        let meta = metadata(&outcome, &below);
+        std::fs::write(file, format!("{meta:#}\n"))
+            .map_err(|error| Failure::unable("UNWRITABLE", format!("could not write `{}`: {error}", file.display())))?;
+    }
+    Ok(match outcome.verdict {
+        Verdict::Fine => Exit::Fine,
+        Verdict::Refused => Exit::Refused,
+        Verdict::Failed => Exit::Failed,
+        Verdict::Interrupted => Exit::Interrupted,
+    })
+}
+
+/// Whether a skill may be run at all.
+fn may_be_called(entry: &CatalogEntry, catalog: &Catalog) -> Result<(), Failure> {
+    let name = &entry.qualified_name;
+    match entry.status {
+        Status::Active | Status::Hidden => Ok(()),
+        Status::Untrusted => {
+            let failure = Failure::refused("UNTRUSTED", format!("skill `{name}` is not trusted: {}", entry.reason));
+            Err(failure.hint("look at it, then `rep trust`"))
+        }
+        Status::Disabled => Err(Failure::refused("DISABLED", format!("skill `{name}` is switched off"))
+            .hint(format!("`rep enable {name}` switches it on"))),
+        Status::Shadowed | Status::Invalid => Err(missing(catalog, name)),
+    }
+}
+
+/// The arguments, read with a bound.
+fn input(given: Option<&str>) -> Result<Value, Failure> {
+    let unreadable =
+        |what: &str, error: &std::io::Error| Failure::unable("UNREADABLE", format!("could not read {what}: {error}"));
+    let bounded = |reader: &mut dyn Read, what: &str| -> Result<Vec<u8>, Failure> {
+        let mut bytes = Vec::new();
+        reader.take(INPUT_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|error| unreadable(what, &error))?;
+        if bytes.len() as u64 > INPUT_BYTES_MAX {
+            let message = format!("the arguments are larger than {} MiB", INPUT_BYTES_MAX >> 20);
+            return Err(Failure::unable("INVALID_ARGUMENT", message));
+        }
+        Ok(bytes)
+    };
+    let bytes = match given {
+        None => return Ok(json!({})),
+        Some("-") => bounded(&mut std::io::stdin().lock(), "stdin")?,
+        Some(text) => match text.strip_prefix('@') {
+            Some(file) => {
+                let what = format!("`{file}`");
+                let mut reader = std::fs::File::open(file).map_err(|error| unreadable(&what, &error))?;
+                bounded(&mut reader, &what)?
+            }
+            None => text.as_bytes().to_vec(),
+        },
+    };
+    serde_json::from_slice(&bytes).map_err(|error| {
+        let failure = Failure::unable("INVALID_ARGUMENT", format!("the arguments are not JSON: {error}"));
+        failure.hint("--input takes JSON, `@FILE` or `-`")
+    })
+}
+
+fn workspace(args: &Args) -> Result<PathBuf, Failure> {
+    let folder = match &args.workspace {
+        Some(folder) => folder.clone(),
+        None => args.library.project()?,
+    };
+    let unusable = |reason: &str| {
+        Failure::unable("UNREADABLE", format!("the workspace `{}` cannot be used: {reason}", folder.display()))
+    };
+    let real = std::fs::canonicalize(&folder).map_err(|error| unusable(&error.to_string()))?;
+    if real.is_dir() { Ok(real) } else { Err(unusable("it is no folder")) }
+}
+
+/// Runs tools of one library, and what they call.
+struct Runner<'a> {
+    args: &'a Args,
+    catalog: &'a Catalog,
+    workspace: PathBuf,
+    search: Search,
+    /// What tools that were called came to, in the order they ended.
+    below: Mutex<Vec<(String, Outcome)>>,
+}
+
+impl Runner<'_> {
+    fn plan(&self, entry: &CatalogEntry, tool: &str, input: Value) -> Result<Plan, Failure> {
+        planned::plan(entry, tool, &self.workspace, input)
+    }
+
+    /// Runs a plan that is granted. `chain` is who called it, from the outermost on.
+    fn run(&self, plan: &Plan, entry: &CatalogEntry, cancel: &Cancel, chain: &[String]) -> Outcome {
+        if let Err(error) = planned::grant(plan, self.args.yes) {
+            return Outcome::refused(error);
+        }
+        let secrets = match planned::secrets(plan) {
+            Ok(secrets) => secrets,
+            Err(error) => return Outcome::refused(error),
+        };
+        let chain = [chain, &[name(plan)]].concat();
+        let caller = |tool: &str, input: Value, cancel: &Cancel| self.call(entry, tool, input, cancel, &chain);
+        let options = ExecuteOptions { search: &self.search, caller: Some(&caller) };
+        let sandbox = if self.args.no_sandbox { unconfined::run } else { sandboxed };
+        execute(plan, &secrets, &options, cancel, sandbox)
+    }
+
+    /// A call from inside a tool: of its own skill by the tool's name alone, of others by `skill:tool`. Every call is
+    /// planned and decided on its own; nothing of the caller's grant goes over.
+    fn call(
+        &self,
+        caller: &CatalogEntry,
+        target: &str,
+        input: Value,
+        cancel: &Cancel,
+        chain: &[String],
+    ) -> Result<Value, ToolError> {
+        let (entry, tool) = match target.rsplit_once(':') {
+            None => (caller, target),
+            Some((skill, tool)) => {
+                let found = self.catalog.get(skill);
+                let entry = found.filter(|entry| matches!(entry.status, Status::Active | Status::Hidden));
+                let unknown = || ToolError::new("TOOL_NOT_FOUND", format!("there is no skill `{skill}` to call"));
+                (entry.ok_or_else(unknown)?, tool)
+            }
+        };
+        let of_failure = |failure: Failure| ToolError::new(failure.code, failure.message);
+        let plan = self.plan(entry, tool, input).map_err(of_failure)?;
+        let name = name(&plan);
+        if chain.contains(&name) {
+            let message = format!("tools call each other in a circle: {} → {name}", chain.join(" → "));
+            return Err(ToolError::new("CALL_CYCLE", message));
+        }
+        if chain.len() >= CALLS_MAX {
+            return Err(ToolError::new("CALL_TOO_DEEP", format!("tools call tools more than {CALLS_MAX} deep")));
+        }
+        let outcome = self.run(&plan, entry, cancel, chain);
+        let reply = outcome.reply.clone();
+        self.below.lock().unwrap_or_else(PoisonError::into_inner).push((name, outcome));
+        match reply {
+            Reply::Result(value) | Reply::Task(value) => Ok(value),
+            Reply::Error(error) => Err(error),
+        }
+    }
+}
+
+fn name(plan: &Plan) -> String {
+    format!("{}:{}", plan.skill, plan.tool)
+}
+
+/// The kernel's walls, which are not built in yet: nothing is run rather than run without them.
+fn sandboxed(_: Job, _: &Cancel) -> Result<Ended, SandboxError> {
+    Err(SandboxError::Unavailable {
+        feature: "this build has no sandbox".to_owned(),
+        remedy: "--no-sandbox runs the tool with nothing enforced".to_owned(),
+    })
+}
+
+fn progress(target: &str, output: &Output) -> ProgressBar {
+    if !output.is_watched() || !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new_spinner().with_message(format!("running {target} (Ctrl-C ends it)"));
+    bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
+    bar.enable_steady_tick(Duration::from_millis(100));
+    bar
+}
+
+/// The result on stdout, everything else on stderr.
+fn tell(target: &str, outcome: &Outcome, below: &[(String, Outcome)], output: &mut Output) {
+    for (name, outcome) in below.iter().map(|(name, outcome)| (name.as_str(), outcome)).chain([(target, outcome)]) {
+        if !outcome.said.trim().is_empty() {
+            output.say(outcome.said.trim_end());
+        }
+        for denial in &outcome.denials {
+            let remedy = denial.suggestion.as_ref().map(|text| format!("; to allow it: {text}")).unwrap_or_default();
+            output.warn(&format!("`{name}` was denied: {} {}{remedy}", denial.action, denial.target));
+        }
+        if outcome.is_truncated {
+            output.warn(&format!("`{name}` wrote more than is read"));
+        }
+        for secret in &outcome.unredacted {
+            output.warn(&format!("the secret `{secret}` is too short to be taken out of what `{name}` says"));
+        }
+    }
+    output.data(&format!("{:#}\n", outcome.value()));
+    if let Reply::Error(error) = &outcome.reply {
+        output.label("error", AnsiColor::Red, &format!("{}: {}", error.code, error.message));
+        if let Some(remedy) = error.more.get("remedy").and_then(Value::as_str) {
+            output.label("help", AnsiColor::Cyan, remedy);
+        }
+    }
+    if outcome.is_executed && output.is_verbose {
+        let layers: Vec<String> =
+            outcome.layers.iter().map(|layer| format!("{} ({})", layer.name, layer.state)).collect();
+        output.say(&format!("ran `{target}` in {} ms, held by {}", outcome.duration_ms, layers.join(", ")));
+    }
+}
+
+/// How a run went, with the runs below it.
+fn metadata(outcome: &Outcome, below: &[(String, Outcome)]) -> Value {
+    let mut meta = outcome.metadata();
+    let calls = below.iter().map(|(name, outcome)| json!({ "tool": name, "run": outcome.metadata() }));
+    meta["calls"] = calls.collect();
+    meta
+}

@@ -1,0 +1,219 @@
+use std::io::{Read, Write};
+use std::process::{Command, Stdio};
+
+use rep_fixture::{Run, Scratch};
+use serde_json::{Value, json};
+
+use super::{json, rep, run};
+
+/// A skill with bash tools: name and script.
+fn skill(scratch: &Scratch, name: &str, more: &str, tools: &[(&str, &str)]) {
+    let mut listed = String::new();
+    for (tool, script) in tools {
+        scratch.write(&format!("{name}/scripts/{tool}.sh"), script);
+        listed.push_str(&format!(
+            "  - name: {tool}\n    description: A tool for a test.\n    input_schema: {{type: object}}\n    implementation: {{runtime: bash, entrypoint: scripts/{tool}.sh}}\n"
+        ));
+    }
+    let text = format!(
+        "---\nname: {name}\ndescription: Runs tools. Use when testing tools.\nspec_version: \"2.1\"\nversion: 1.0.0\nsafety: {{require_confirmation_for: [destructive_writes], redact: {{secrets: true, pii: true}}}}\n{more}tools:\n{listed}---\n\n# Tools\n"
+    );
+    scratch.write(&format!("{name}/SKILL.md"), text);
+}
+
+fn code(run: &Run) -> Value {
+    json(run)["error"]["code"].clone()
+}
+
+#[test]
+fn a_tool_of_each_runtime_runs_from_its_scaffold() {
+    let scratch = Scratch::new();
+    for runtime in ["python", "node", "bash"] {
+        run(&scratch, &["init", runtime, "--tool", runtime]);
+        let target = format!("./{runtime}:count-words");
+        let path = std::env::var("PATH").unwrap();
+        let real_home = std::env::var("HOME").unwrap_or_default();
+        let input = r#"{"text": "one two three"}"#;
+        // The home of the test has no versions of interpreters; shims on the path need the real one.
+        let environment = [("PATH", path.as_str()), ("HOME", real_home.as_str())];
+        let arguments = ["run", &target, "--input", input, "--no-sandbox"];
+        let found = scratch.run_with(rep(), &arguments, &environment);
+        assert_eq!((found.code, json(&found)), (0, json!({"words": 3})), "{found:?}");
+        assert!(found.stderr.contains("WITHOUT a sandbox"), "{found:?}");
+    }
+}
+
+#[test]
+fn arguments_come_from_the_line_a_file_or_stdin() {
+    let scratch = Scratch::new();
+    skill(&scratch, "echo", "", &[("echo", "IFS= read -r line; printf '%s' \"$line\"\n")]);
+    scratch.write("args.json", "{\"from\": \"file\"}");
+    let call = |input: &str| run(&scratch, &["run", "./echo:echo", "--input", input, "--no-sandbox"]);
+    assert_eq!(json(&call("{\"from\": \"line\"}"))["from"], "line");
+    assert_eq!(json(&call("@args.json"))["from"], "file");
+    assert_eq!(json(&run(&scratch, &["run", "./echo:echo", "--no-sandbox"])), json!({}));
+    for (input, code_wanted) in [("{", "INVALID_ARGUMENT"), ("@none.json", "UNREADABLE"), ("-", "INVALID_ARGUMENT")] {
+        let found = call(input);
+        assert_eq!((found.code, code(&found)), (2, code_wanted.into()), "{found:?}");
+    }
+    let found = call("[1]");
+    assert_eq!((found.code, code(&found)), (3, "INVALID_ARGUMENT".into()), "{found:?}");
+    let mut child = Command::new(rep())
+        .args(["run", "./echo:echo", "--input", "-", "--no-sandbox"])
+        .current_dir(scratch.work())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(b"{\"from\": \"stdin\"}").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(serde_json::from_slice::<Value>(&output.stdout).unwrap()["from"], "stdin");
+}
+
+#[test]
+fn exit_codes_say_who_failed() {
+    let scratch = Scratch::new();
+    skill(
+        &scratch,
+        "ends",
+        "",
+        &[
+            ("fail", "exit 7\n"),
+            ("task", "echo '{\"status\":\"async\",\"task\":{\"id\":\"t1\",\"status\":\"running\"}}'\n"),
+        ],
+    );
+    let call = |tool: &str, more: &[&str]| run(&scratch, &[&["run", &format!("./ends:{tool}")], more].concat());
+    let failed = call("fail", &["--no-sandbox"]);
+    assert_eq!((failed.code, code(&failed)), (4, "TOOL_FAILED".into()), "{failed:?}");
+    let task = call("task", &["--no-sandbox"]);
+    assert_eq!((task.code, &json(&task)["task"]["id"]), (0, &"t1".into()), "{task:?}");
+    let missing = call("none", &["--no-sandbox"]);
+    assert_eq!((missing.code, code(&missing)), (2, "TOOL_NOT_FOUND".into()), "{missing:?}");
+    assert!(missing.stderr.contains("its tools: fail, task"), "{missing:?}");
+    for target in ["./ends", "./ends:", ":fail", "./none:fail", "nobody:fail"] {
+        assert_eq!(run(&scratch, &["run", target, "--no-sandbox"]).code, 2, "{target}");
+    }
+}
+
+#[test]
+fn a_plan_is_shown_and_nothing_is_run() {
+    let scratch = Scratch::new();
+    skill(&scratch, "plans", "", &[("mark", "echo > marked; echo '{}'\n")]);
+    let found = run(&scratch, &["run", "./plans:mark", "--dry-run", "--timeout", "5"]);
+    let plan = json(&found);
+    assert_eq!((&plan["skill"], &plan["tool"], &plan["runtime"]), (&"plans".into(), &"mark".into(), &"bash".into()));
+    assert!(!scratch.work().join("marked").exists());
+    run(&scratch, &["run", "./plans:mark", "--no-sandbox"]);
+    assert!(scratch.work().join("marked").exists(), "the workspace is the current folder");
+    scratch.write("elsewhere/x", "");
+    run(&scratch, &["run", "./plans:mark", "--no-sandbox", "--workspace", "elsewhere"]);
+    assert!(scratch.work().join("elsewhere/marked").exists());
+}
+
+#[test]
+fn consent_and_secrets_are_asked_for_before_anything_runs() {
+    let scratch = Scratch::new();
+    let more = "permissions: {filesystem: {write: ['out/**']}}\nsecrets: {required: [{name: A_KEY, usage: env}]}\n";
+    skill(&scratch, "asks", more, &[("mark", "echo > marked; printf '{\"key\": \"%s\"}' \"$A_KEY\"\n")]);
+    let call = |more: &[&str], environment: &[(&str, &str)]| {
+        scratch.run_with(rep(), &[&["run", "./asks:mark", "--no-sandbox"], more].concat(), environment)
+    };
+    let key = [("A_KEY", "sk-very-secret")];
+    let unasked = call(&[], &key);
+    assert_eq!((unasked.code, code(&unasked)), (3, "CONFIRMATION_REQUIRED".into()), "{unasked:?}");
+    let without = call(&["--yes"], &[]);
+    assert_eq!((without.code, code(&without)), (3, "SECRET_MISSING".into()), "{without:?}");
+    assert!(!scratch.work().join("marked").exists());
+    let given = call(&["--yes", "--json-meta", "meta.json"], &key);
+    assert_eq!((given.code, json(&given)), (0, json!({"key": "[redacted:A_KEY]"})), "{given:?}");
+    let meta: Value = serde_json::from_str(&scratch.read("meta.json")).unwrap();
+    assert_eq!((&meta["executed"], &meta["layers"][0]["name"]), (&true.into(), &"none".into()), "{meta}");
+}
+
+#[test]
+fn tools_call_tools_and_not_in_circles() {
+    let scratch = Scratch::new();
+    let ask = |tool: &str| {
+        format!(
+            "echo '{{\"tool\":\"{tool}\",\"args\":{{}}}}' >&$REP_CHANNEL; read -r answer <&$REP_CHANNEL\nprintf '%s' \"$answer\"\n"
+        )
+    };
+    skill(
+        &scratch,
+        "first",
+        "",
+        &[
+            ("to-own", &ask("leaf")),
+            ("to-other", &ask("second:leaf")),
+            ("to-circle", &ask("second:back")),
+            ("to-none", &ask("third:leaf")),
+            ("to-path", &ask("./second:leaf")),
+            ("leaf", "echo '{\"leaf\": 1}'\n"),
+        ],
+    );
+    skill(
+        &scratch,
+        "second",
+        "",
+        &[("leaf", "echo deep talk >&2; echo '{\"leaf\": 2}'\n"), ("back", &ask("first:to-circle"))],
+    );
+    let call = |tool: &str| {
+        let target = format!("first:{tool}");
+        run(
+            &scratch,
+            &["run", &target, "--path", "first", "--path", "second", "--no-sandbox", "--json-meta", "meta.json"],
+        )
+    };
+    assert_eq!(json(&call("to-own")), json!({"result": {"leaf": 1}}));
+    let other = call("to-other");
+    assert_eq!(json(&other), json!({"result": {"leaf": 2}}));
+    assert!(other.stderr.contains("deep talk"), "{other:?}");
+    let meta: Value = serde_json::from_str(&scratch.read("meta.json")).unwrap();
+    assert_eq!(meta["calls"][0]["tool"], "second:leaf");
+    let circle = json(&call("to-circle"));
+    assert_eq!(circle["result"]["error"]["code"], "CALL_CYCLE", "{circle}");
+    for tool in ["to-none", "to-path"] {
+        assert_eq!(json(&call(tool))["error"]["code"], "TOOL_NOT_FOUND", "{tool}");
+    }
+}
+
+#[test]
+fn an_interrupt_ends_the_tool_and_is_told() {
+    let scratch = Scratch::new();
+    skill(
+        &scratch,
+        "waits",
+        "",
+        &[("wait", "trap 'echo > cleaned; exit 1' TERM\necho > begun\nwhile true; do sleep 0.05; done\n")],
+    );
+    let pipe = scratch.work().join("begun");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let child = Command::new(rep())
+        .args(["run", "./waits:wait", "--no-sandbox"])
+        .current_dir(scratch.work())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::fs::File::open(&pipe).unwrap().read_to_end(&mut Vec::new()).unwrap();
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{output:?}");
+    assert_eq!(serde_json::from_slice::<Value>(&output.stdout).unwrap()["error"]["code"], "CANCELLED");
+    assert!(scratch.work().join("cleaned").exists());
+}
+
+#[test]
+fn untrusted_skills_are_not_run() {
+    let scratch = Scratch::new();
+    skill(&scratch, ".claude/skills/theirs", "", &[("mark", "echo > marked; echo '{}'\n")]);
+    let text = scratch.read(".claude/skills/theirs/SKILL.md").replace(".claude/skills/theirs", "theirs");
+    scratch.write(".claude/skills/theirs/SKILL.md", text);
+    let found = run(&scratch, &["run", "theirs:mark", "--no-sandbox"]);
+    assert_eq!((found.code, code(&found)), (3, "UNTRUSTED".into()), "{found:?}");
+    let trusted = run(&scratch, &["run", "theirs:mark", "--no-sandbox", "--trust"]);
+    assert_eq!(trusted.code, 0, "{trusted:?}");
+}
