@@ -169,12 +169,11 @@ fn watch(order: &Order, control: &OwnedFd, started: Started) -> ! {
         let _ = poll(&mut waiting, Some(&look));
         let ready = waiting.map(|one| one.revents());
         if line.is_some() && !ready[2].is_empty() {
-            match control::receive(line.as_ref().map_or(absent, AsFd::as_fd)) {
-                Some(message) => desk.heard(message),
-                None => {
-                    line = None;
-                    desk.begun();
-                }
+            if let Some(message) = control::receive(line.as_ref().map_or(absent, AsFd::as_fd)) {
+                desk.heard(message);
+            } else {
+                line = None;
+                desk.begun();
             }
         }
         if desk.listener.is_some() && !ready[3].is_empty() {

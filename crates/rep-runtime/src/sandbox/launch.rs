@@ -38,8 +38,8 @@ const ALL: i32 = libc::CLONE_NEWNS
     | libc::CLONE_NEWUTS
     | libc::CLONE_NEWCGROUP;
 
-/// Starts the first process. The caller's copies of its wires are closed.
-pub(super) fn launch(identity: Identity, has_network_namespace: bool, wires: Wires) -> io::Result<Launched> {
+/// Starts the first process.
+pub(super) fn launch(identity: Identity, has_network_namespace: bool, wires: &Wires) -> io::Result<Launched> {
     let mut namespaces = u64::from(ALL.cast_unsigned());
     if identity == Identity::Own {
         namespaces |= u64::from(libc::CLONE_NEWUSER.cast_unsigned());

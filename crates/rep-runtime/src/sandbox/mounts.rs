@@ -4,6 +4,7 @@
 //! part by part without following links, so that no link anywhere leads a mount astray.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ffi::CString;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -176,12 +177,15 @@ impl Rooms {
     }
 
     fn owners_of(&mut self, user: u32, group: u32) -> Result<BorrowedFd<'_>, Trouble> {
-        if !self.owners.contains_key(&(user, group)) {
-            let namespace = owners::namespace(user, group, NO_ONE)
-                .map_err(|error| Trouble::Unmappable(format!("user namespaces: {error}")))?;
-            self.owners.insert((user, group), namespace);
-        }
-        Ok(self.owners[&(user, group)].as_fd())
+        let namespace: &OwnedFd = match self.owners.entry((user, group)) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(vacant) => {
+                let namespace = owners::namespace(user, group, NO_ONE)
+                    .map_err(|error| Trouble::Unmappable(format!("user namespaces: {error}")))?;
+                vacant.insert(namespace)
+            }
+        };
+        Ok(namespace.as_fd())
     }
 
     fn link(&self, target: &Path, to: &Path) -> io::Result<()> {

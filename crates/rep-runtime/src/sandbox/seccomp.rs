@@ -27,10 +27,12 @@ const NAMESPACES: u32 = (libc::CLONE_NEWNS
 const TERMINAL_INJECTION: [u32; 3] = [0x5412, 0x541c, 0x541d];
 
 /// One instruction, with jumps counted from the next one.
+#[expect(clippy::cast_possible_truncation, reason = "all codes of instructions have 16 bits")]
 const fn statement(code: u32, operand: u32) -> sock_filter {
     sock_filter { code: code as u16, jt: 0, jf: 0, k: operand }
 }
 
+#[expect(clippy::cast_possible_truncation, reason = "all codes of instructions have 16 bits")]
 const fn jump(test: u32, operand: u32, then: u8, otherwise: u8) -> sock_filter {
     sock_filter { code: (libc::BPF_JMP | test | libc::BPF_K) as u16, jt: then, jf: otherwise, k: operand }
 }

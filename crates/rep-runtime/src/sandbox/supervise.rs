@@ -169,7 +169,7 @@ impl<'a> Run<'a> {
         }
         rustix::fs::seek(&written, SeekFrom::Start(0)).map_err(told)?;
         let wires = Wires { stdin, stdout, stderr, order: written, control: theirs };
-        let launched = launch::launch(identity, !without.contains(&"network"), wires)
+        let launched = launch::launch(identity, !without.contains(&"network"), &wires)
             .map_err(|error| missing(&format!("user namespaces: clone3: {error}"), NAMESPACES))?;
         Ok(Run {
             start,
@@ -330,8 +330,10 @@ impl<'a> Run<'a> {
 
     fn over(&mut self) -> Over {
         let exit = match self.status {
-            Some(status) if status & 0x7f == 0 => Exit::Code(status >> 8 & 0xff),
-            Some(status) => Exit::Signal(status & 0x7f),
+            Some(status) => match status & 0x7f {
+                0 => Exit::Code(status >> 8 & 0xff),
+                signal => Exit::Signal(signal),
+            },
             // The first process was killed before it could tell.
             None => Exit::Signal(9),
         };
@@ -367,7 +369,7 @@ enum Refusal {
 impl Stream {
     fn read(&mut self, bytes_max: u64) {
         let Some(pipe) = &self.pipe else { return };
-        let mut chunk = [0_u8; 64 << 10];
+        let mut chunk = [0_u8; 16 << 10];
         match rustix::io::read(pipe, &mut chunk) {
             Ok(0) => self.pipe = None,
             Ok(length) => {

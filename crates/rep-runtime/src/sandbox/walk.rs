@@ -43,7 +43,7 @@ pub(super) fn files(
     // What is not there, or behind a link, is not granted.
     let Ok(start) = open(workspace, Path::new(prefix)) else { return Ok(Vec::new()) };
     let mut walk = Walk { workspace, patterns, shown, entries: 0, found: Vec::new() };
-    walk.folder(start, Path::new(prefix), depth_max(patterns))?;
+    walk.folder(&start, Path::new(prefix), depth_max(patterns))?;
     walk.found.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(walk.found)
 }
@@ -66,7 +66,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn folder(&mut self, folder: OwnedFd, path: &Path, depth_max: usize) -> Result<(), String> {
+    fn folder(&mut self, folder: &OwnedFd, path: &Path, depth_max: usize) -> Result<(), String> {
         let below = path.components().count();
         let whole = self.workspace.join(path);
         if below >= depth_max || self.shown.contains(&whole) {
@@ -74,7 +74,7 @@ impl Walk<'_> {
         }
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         // A folder the caller cannot list holds nothing he could grant.
-        let Ok(listed) = rustix::fs::openat(&folder, ".", flags, Mode::empty()) else { return Ok(()) };
+        let Ok(listed) = rustix::fs::openat(folder, ".", flags, Mode::empty()) else { return Ok(()) };
         let Ok(entries) = Dir::new(listed) else { return Ok(()) };
         for entry in entries.flatten() {
             let name = entry.file_name();
@@ -91,10 +91,10 @@ impl Walk<'_> {
             let path = path.join(std::ffi::OsStr::from_bytes(name.to_bytes()));
             let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             // It may be gone since it was listed.
-            let Ok(opened) = rustix::fs::openat(&folder, name, flags, Mode::empty()) else { continue };
+            let Ok(opened) = rustix::fs::openat(folder, name, flags, Mode::empty()) else { continue };
             let Ok(stat) = rustix::fs::fstat(&opened) else { continue };
             match FileType::from_raw_mode(stat.st_mode) {
-                FileType::Directory => self.folder(opened, &path, depth_max)?,
+                FileType::Directory => self.folder(&opened, &path, depth_max)?,
                 FileType::RegularFile => self.file(path, stat.st_size.cast_unsigned())?,
                 // Links, pipes, sockets and devices are never shown.
                 _ => {}
