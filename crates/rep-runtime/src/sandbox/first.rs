@@ -153,28 +153,29 @@ fn start(order: &Order) -> Result<Started, Trouble> {
 
 /// Waits for the end of the tool, of the runtime, or of the memory it may use.
 fn watch(order: &Order, control: &OwnedFd, started: Started) -> ! {
-    let mut desk =
-        Desk { order, control, tool: started.pid, listener: None, has_started: false, denied: BTreeSet::new() };
-    let mut line = Some(started.line);
+    let mut desk = Desk {
+        order,
+        control,
+        tool: started.pid,
+        line: Some(started.line),
+        listener: None,
+        has_started: false,
+        denied: BTreeSet::new(),
+    };
     loop {
         let absent = control.as_fd();
         let mut waiting = [
             PollFd::new(control, PollFlags::IN),
             PollFd::new(&started.signals, PollFlags::IN),
-            PollFd::from_borrowed_fd(line.as_ref().map_or(absent, AsFd::as_fd), PollFlags::IN),
+            PollFd::from_borrowed_fd(desk.line.as_ref().map_or(absent, AsFd::as_fd), PollFlags::IN),
             PollFd::from_borrowed_fd(desk.listener.as_ref().map_or(absent, AsFd::as_fd), PollFlags::IN),
         ];
         let look = Timespec { tv_sec: 0, tv_nsec: LOOK_EVERY_NS };
         // An interruption is as good as a look.
         let _ = poll(&mut waiting, Some(&look));
         let ready = waiting.map(|one| one.revents());
-        if line.is_some() && !ready[2].is_empty() {
-            if let Some(message) = control::receive(line.as_ref().map_or(absent, AsFd::as_fd)) {
-                desk.heard(message);
-            } else {
-                line = None;
-                desk.begun();
-            }
+        if desk.line.is_some() && !ready[2].is_empty() {
+            desk.hear();
         }
         if desk.listener.is_some() && !ready[3].is_empty() {
             desk.judge(ready[3]);
@@ -182,7 +183,6 @@ fn watch(order: &Order, control: &OwnedFd, started: Started) -> ! {
         if !ready[0].is_empty() {
             desk.obey();
         }
-        // The memory of a process that ended is free; what it was asked before that is answered.
         desk.reap();
         desk.weigh();
     }
@@ -192,6 +192,8 @@ struct Desk<'a> {
     order: &'a Order,
     control: &'a OwnedFd,
     tool: i32,
+    /// Closed when the tool's process has become the tool.
+    line: Option<OwnedFd>,
     listener: Option<OwnedFd>,
     has_started: bool,
     denied: BTreeSet<(String, String)>,
@@ -204,21 +206,20 @@ impl Desk<'_> {
     }
 
     /// The tool's process tells how far it is.
-    fn heard(&mut self, message: Message) {
-        match message {
-            Message::Descriptors(mut descriptors) => self.listener = descriptors.pop(),
-            Message::Layer(..) => self.say(&message),
-            Message::Unavailable { .. } | Message::Unstartable(_) | Message::Unmappable(_) => {
+    fn hear(&mut self) {
+        match self.line.as_ref().and_then(control::receive) {
+            Some(Message::Descriptors(mut descriptors)) => self.listener = descriptors.pop(),
+            Some(message @ Message::Layer(..)) => self.say(&message),
+            Some(message) => {
                 self.say(&message);
                 kernel::exit_now(126);
             }
-            _ => {}
+            None => {
+                self.line = None;
+                self.has_started = true;
+                self.say(&Message::Started);
+            }
         }
-    }
-
-    fn begun(&mut self) {
-        self.has_started = true;
-        self.say(&Message::Started);
     }
 
     fn obey(&self) {
@@ -261,9 +262,13 @@ impl Desk<'_> {
         }
     }
 
-    fn reap(&self) {
+    fn reap(&mut self) {
         while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
             if pid == Pid::from_raw(self.tool).unwrap_or(Pid::INIT) {
+                // Its last words, if it never became the tool.
+                while self.line.is_some() {
+                    self.hear();
+                }
                 // What it left running must not outlive it, and must not hold its output open.
                 kernel::signal_everything(libc::SIGKILL);
                 self.say(&Message::Ended(status.as_raw()));

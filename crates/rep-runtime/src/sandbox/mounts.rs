@@ -118,7 +118,7 @@ fn leave_old_root(rooms: Rooms) -> io::Result<()> {
 fn mount_proc(rooms: &Rooms) -> Result<(), Trouble> {
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     let mounted =
-        folder(&rooms.root, Path::new("/proc")).and_then(|_| Ok(mount("proc", "/proc", "proc", flags, c"hidepid=2")?));
+        folder(&rooms.root, Path::new("/proc")).and_then(|_| Ok(mount("proc", "/proc", "proc", flags, c"hidepid=4")?));
     mounted.map_err(|error| {
         Trouble::missing(
             format!("/proc cannot be mounted afresh: {error}"),

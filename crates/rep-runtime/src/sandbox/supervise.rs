@@ -38,15 +38,16 @@ pub(super) fn run(job: &Job, cancel: &Cancel, without: &[&str]) -> Result<Ended,
     }
     let mut reason = String::new();
     loop {
-        let run = Run::launch(job, &view, identity, without, start)?;
-        match run.follow(cancel)? {
-            Followed::Over(over) => return over.conclude(job, &view, identity, &reason, without),
-            Followed::Unmappable(why) if identity == Identity::Mapped => {
-                identity = Identity::Own;
-                reason = why;
-            }
-            Followed::Unmappable(why) => return Err(missing(&why, NAMESPACES)),
-        }
+        let followed = Run::launch(job, &view, identity, without, start).and_then(|run| run.follow(cancel));
+        reason = match (followed, identity) {
+            (Ok(Followed::Over(over)), _) => return over.conclude(job, &view, identity, &reason, without),
+            // Nothing ran; what root lacks here, the caller's own user in a namespace may have.
+            (Ok(Followed::Unmappable(why)), Identity::Mapped) => why,
+            (Err(SandboxError::Unavailable { feature, .. }), Identity::Mapped) => feature,
+            (Ok(Followed::Unmappable(why)), Identity::Own) => return Err(missing(&why, NAMESPACES)),
+            (Err(error), _) => return Err(error),
+        };
+        identity = Identity::Own;
     }
 }
 
@@ -88,7 +89,7 @@ fn order(job: &Job, view: &View, identity: Identity, without: &[&str]) -> Order 
         steps: view.steps.clone(),
         temporary: view.temporary.clone(),
         folder: view.workspace.clone(),
-        program: job.program.clone(),
+        program: view.program.clone(),
         argv: job.argv.iter().map(|word| word.as_bytes().to_vec()).collect(),
         env,
         allow_subprocess: job.permissions.allow_subprocess,

@@ -29,6 +29,7 @@ const COPIED_BYTES_MAX: u64 = 1 << 30;
 pub(super) struct View {
     pub(super) steps: Vec<Step>,
     pub(super) workspace: PathBuf,
+    pub(super) program: PathBuf,
     pub(super) temporary: PathBuf,
     pub(super) stages: Vec<Stage>,
     pub(super) runnable: Vec<PathBuf>,
@@ -53,6 +54,10 @@ pub(super) fn compile(job: &Job) -> Result<View, SandboxError> {
     if workspace == Path::new("/") {
         return Err(unstartable(job, "the workspace is the root of the file system"));
     }
+    let program = real(&job.program).map_err(|error| bad(&job.program, &error))?;
+    if kind(&program) != Some(FileType::RegularFile) {
+        return Err(unstartable(job, "it is no regular file"));
+    }
     let mut readable = Vec::new();
     for folder in &job.readable {
         let folder = real(folder).map_err(|error| bad(folder, &error))?;
@@ -68,13 +73,13 @@ pub(super) fn compile(job: &Job) -> Result<View, SandboxError> {
     }
     pieces.writable(&readable)?;
     pieces.readable()?;
-    pieces.program();
+    pieces.program(&program);
     let temporary = pieces.temporary();
     pieces.etc(&temporary);
-    let runnable = runnable(job, &readable);
+    let runnable = runnable(job, &program, &readable);
     let writable = pieces.written();
     let (steps, stages) = pieces.into_steps();
-    Ok(View { steps, workspace, temporary, stages, runnable, readable: system_and(readable), writable })
+    Ok(View { steps, workspace, program, temporary, stages, runnable, readable: system_and(readable), writable })
 }
 
 fn system_and(mut readable: Vec<PathBuf>) -> Vec<PathBuf> {
@@ -84,13 +89,13 @@ fn system_and(mut readable: Vec<PathBuf>) -> Vec<PathBuf> {
 }
 
 /// What may be executed: all programs it can see, or its own and the loader of that.
-fn runnable(job: &Job, readable: &[PathBuf]) -> Vec<PathBuf> {
-    let mut runnable = vec![job.program.clone()];
+fn runnable(job: &Job, program: &Path, readable: &[PathBuf]) -> Vec<PathBuf> {
+    let mut runnable = vec![program.to_path_buf()];
     if job.permissions.allow_subprocess {
         runnable.extend(SYSTEM.iter().map(PathBuf::from).filter(|path| kind(path).is_some()));
         runnable.extend(readable.iter().cloned());
     } else {
-        runnable.extend(loader(&job.program).filter(|path| kind(path).is_some()));
+        runnable.extend(loader(program).filter(|path| kind(path).is_some()));
     }
     runnable
 }
@@ -167,10 +172,9 @@ impl Pieces<'_> {
     }
 
     /// The program itself, where it is in no folder that is shown.
-    fn program(&mut self) {
-        let program = self.job.program.clone();
-        if !self.is_shown(&program) {
-            self.file(program, true);
+    fn program(&mut self, program: &Path) {
+        if !self.is_shown(program) {
+            self.file(program.to_path_buf(), true);
         }
     }
 
