@@ -1,6 +1,8 @@
 //! What the sandbox really stops: real kernel, real programs, as root and as an ordinary user.
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "the tests make workspaces and start programs")]
+#![expect(clippy::unwrap_used, reason = "a scene that cannot be made is a failed test")]
+#![expect(clippy::print_stderr, reason = "what cannot be run is said aloud")]
 
 mod hostile;
 mod limits;
