@@ -7,6 +7,13 @@ use serde_json::Value;
 
 use crate::glob::Glob;
 
+mod address;
+mod host;
+
+pub(crate) use address::is_public;
+pub use host::BadHost;
+pub(crate) use host::canonical;
+
 /// What runs a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Runtime {

@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::plan::{Limits, Permissions};
 
+#[cfg(target_os = "linux")]
+pub mod gateway;
 pub mod unconfined;
 
 #[cfg(target_os = "linux")]
@@ -26,8 +28,6 @@ mod landlock;
 mod launch;
 #[cfg(target_os = "linux")]
 mod mounts;
-#[cfg(target_os = "linux")]
-mod network;
 #[cfg(target_os = "linux")]
 mod order;
 #[cfg(target_os = "linux")]

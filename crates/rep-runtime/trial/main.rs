@@ -111,7 +111,7 @@ fn job(request: &Value, number: u64) -> Job {
             write: globs(&request["write"]),
             outbound: words(&request["outbound"])
                 .into_iter()
-                .map(|host| HostRule { host: host.to_owned(), port: None })
+                .map(|host| HostRule::parse(host).expect("a host"))
                 .collect(),
             allow_subprocess: request["allow_subprocess"] == true,
         },

@@ -2,7 +2,7 @@
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
@@ -65,12 +65,11 @@ impl Trouble {
 /// Sends a message. A failure means that the other side is gone.
 pub(super) fn send(socket: impl AsFd, message: &Message) -> io::Result<()> {
     let (kind, parts, descriptors): (u8, Vec<&str>, &[OwnedFd]) = match message {
-        Message::Early(..) => return Err(io::ErrorKind::InvalidInput.into()),
+        Message::Early(..) | Message::Sockets(_) => return Err(io::ErrorKind::InvalidInput.into()),
         Message::Unavailable { feature, remedy } => (b'U', vec![feature, remedy], &[]),
         Message::Unmappable(reason) => (b'R', vec![reason], &[]),
         Message::Unstartable(reason) => (b'P', vec![reason], &[]),
         Message::Descriptors(descriptors) => (b'S', vec![], descriptors),
-        Message::Sockets(descriptors) => (b'N', vec![], descriptors),
         Message::Layer(name, state) => (b'L', vec![name, state], &[]),
         Message::Started => (b'G', vec![], &[]),
         Message::Denied { action, target } => (b'D', vec![action, target], &[]),
@@ -84,14 +83,18 @@ pub(super) fn send(socket: impl AsFd, message: &Message) -> io::Result<()> {
     let mut bytes = vec![kind];
     bytes.extend(parts.join("\0").as_bytes());
     bytes.truncate(MESSAGE_BYTES_MAX);
-    send_bytes(socket, &bytes, descriptors)
+    send_bytes(socket, &bytes, &descriptors.iter().map(AsFd::as_fd).collect::<Vec<_>>())
 }
 
-fn send_bytes(socket: impl AsFd, bytes: &[u8], descriptors: &[OwnedFd]) -> io::Result<()> {
-    let borrowed: Vec<_> = descriptors.iter().map(AsFd::as_fd).collect();
+/// Sends the sockets of the network gateway: a message of its own, because its sender keeps them.
+pub(super) fn send_sockets(socket: impl AsFd, sockets: &[BorrowedFd<'_>]) -> io::Result<()> {
+    send_bytes(socket, b"N", sockets)
+}
+
+fn send_bytes(socket: impl AsFd, bytes: &[u8], borrowed: &[BorrowedFd<'_>]) -> io::Result<()> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS_MAX))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
-    if !borrowed.is_empty() && !ancillary.push(SendAncillaryMessage::ScmRights(&borrowed)) {
+    if !borrowed.is_empty() && !ancillary.push(SendAncillaryMessage::ScmRights(borrowed)) {
         return Err(io::ErrorKind::InvalidInput.into());
     }
     rustix::net::sendmsg(socket, &[IoSlice::new(bytes)], &mut ancillary, SendFlags::NOSIGNAL)?;

@@ -17,7 +17,7 @@ use rustix::thread::{CapabilitySet, CapabilitySets};
 use super::control::{self, Message, Trouble};
 use super::kernel::{self, Cloned};
 use super::order::{Identity, Order};
-use super::{launch, mounts, tool};
+use super::{gateway, launch, mounts, tool};
 
 /// How often the memory of the tool is looked at.
 const LOOK_EVERY_NS: i64 = 50_000_000;
@@ -37,6 +37,8 @@ pub(super) fn is_this() -> bool {
 pub(super) fn live() -> ! {
     // SAFETY: these numbers were handed over by `launch`, and nothing else runs in this process.
     let (order, control) = unsafe { (kernel::adopt(3), kernel::adopt(4)) };
+    // The caller may ignore the ends of children, or block signals; this process lives by them.
+    kernel::reset_signals();
     // Only the tool's own descriptors may reach the tool.
     if kernel::close_on_exec_from(3).is_err() {
         kernel::exit_now(126);
@@ -64,9 +66,9 @@ fn prepare(order: OwnedFd, control: &OwnedFd) -> Result<(Order, Started), Troubl
     let say =
         |message: &Message| control::send(control, message).map_err(|error| kernel_error("the control line", error));
     if !order.ports.is_empty() {
-        let sockets = super::network::open(&order.ports)
+        let sockets = gateway::open_in_namespace(&order.ports, &order.literals)
             .map_err(|error| kernel_error("a gateway in the network namespace", error))?;
-        say(&Message::Sockets(sockets))?;
+        control::send_sockets(control, &sockets.fds()).map_err(|error| kernel_error("the control line", error))?;
     }
     if order.has("view") {
         let stages = mounts::furnish(&order)?;

@@ -149,10 +149,14 @@ pub(super) fn close_inherited(number: RawFd) {
 pub(super) fn install_filter(program: &[libc::sock_filter]) -> io::Result<OwnedFd> {
     let length = u16::try_from(program.len()).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
     let filter = libc::sock_fprog { len: length, filter: program.as_ptr().cast_mut() };
-    let flags = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
-    // SAFETY: the kernel copies the program during the call and does not write to it.
-    let fd = unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const filter) };
-    let fd = checked(fd)?;
+    let install = |flags: libc::c_ulong| {
+        // SAFETY: the kernel copies the program during the call and does not write to it.
+        let fd = unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const filter) };
+        checked(fd)
+    };
+    let asking = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER;
+    // While it waits for an answer, a process is interrupted only by its end. Kernels before 5.19 cannot do that.
+    let fd = install(asking | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV).or_else(|_| install(asking))?;
     // SAFETY: the kernel made this descriptor for us.
     Ok(unsafe { OwnedFd::from_raw_fd(RawFd::try_from(fd).unwrap_or(-1)) })
 }

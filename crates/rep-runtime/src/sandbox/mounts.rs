@@ -65,6 +65,7 @@ pub(super) fn furnish(order: &Order) -> Result<Vec<OwnedFd>, Trouble> {
         )
     })?;
     mount_proc(&rooms)?;
+    cap_processes(order.limits.processes);
     let mut stages = Vec::new();
     rooms.temporary(&order.temporary, order.limits.temporary_bytes).map_err(|error| unmountable("/tmp", &error))?;
     for step in &order.steps {
@@ -125,6 +126,22 @@ fn mount_proc(rooms: &Rooms) -> Result<(), Trouble> {
             "run outside of a container, or in one that does not mask /proc (`--security-opt systempaths=unconfined`)",
         )
     })
+}
+
+/// A second bound on the number of processes, which holds for root as well. Since 6.14 it is one of the namespace;
+/// before that it would be the machine's, so it is left alone.
+#[expect(clippy::disallowed_methods, reason = "a setting of the kernel is a file")]
+fn cap_processes(processes: u64) {
+    /// The kernel takes no less.
+    const LEAST: u64 = 301;
+    let release = rustix::system::uname().release().to_string_lossy().into_owned();
+    let mut numbers =
+        release.split(|letter: char| !letter.is_ascii_digit()).map(|part| part.parse::<u32>().unwrap_or(0));
+    let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    if version >= (6, 14) {
+        // Without it the limit of the tool's user remains.
+        let _ = std::fs::write("/proc/sys/kernel/pid_max", processes.saturating_mul(2).max(LEAST).to_string());
+    }
 }
 
 impl Rooms {

@@ -1,6 +1,7 @@
 //! What the first process of a sandbox is told to do, as bytes: paths and secrets need not be text.
 
 use std::ffi::OsStr;
+use std::net::IpAddr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -45,7 +46,10 @@ pub(super) struct Order {
     pub(super) argv: Vec<Vec<u8>>,
     pub(super) env: Vec<Vec<u8>>,
     pub(super) allow_subprocess: bool,
+    /// Where the network gateway listens; empty where there is no network.
     pub(super) ports: Vec<u16>,
+    /// Addresses the gateway stands in for.
+    pub(super) literals: Vec<IpAddr>,
     /// What a Landlock rule allows to be executed: folders, or single files.
     pub(super) runnable: Vec<PathBuf>,
     /// What may be read, besides what every tool may read.
@@ -79,6 +83,8 @@ impl Order {
         for port in &self.ports {
             out.number(u64::from(*port));
         }
+        let literals: Vec<String> = self.literals.iter().map(IpAddr::to_string).collect();
+        out.list(literals.iter().map(String::as_bytes));
         for paths in [&self.runnable, &self.readable, &self.writable] {
             out.list(paths.iter().map(|path| path.as_os_str().as_bytes()));
         }
@@ -115,6 +121,11 @@ impl Order {
             allow_subprocess: from.number()? == 1,
             ports: (0..from.number()?)
                 .map(|_| from.number().and_then(|port| u16::try_from(port).ok()))
+                .collect::<Option<Vec<_>>>()?,
+            literals: from
+                .list()?
+                .into_iter()
+                .map(|text| String::from_utf8(text).ok()?.parse().ok())
                 .collect::<Option<Vec<_>>>()?,
             runnable: from.paths()?,
             readable: from.paths()?,
@@ -273,6 +284,7 @@ mod tests {
             env: vec![b"A=\xff".to_vec()],
             allow_subprocess: true,
             ports: vec![443],
+            literals: vec!["127.0.0.1".parse().unwrap(), "::1".parse().unwrap()],
             runnable: vec![odd.clone()],
             readable: vec![],
             writable: vec![odd],

@@ -10,10 +10,11 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Signal, WaitId, WaitIdOptions};
 
 use super::control::{self, Message};
+use super::gateway::{self, Gateway, Needs, Resolver, Sockets};
 use super::launch::{self, Wires};
 use super::order::{Identity, Order};
 use super::view::View;
-use super::{Cancel, Denial, Ended, Exit, Job, Killed, Layer, SandboxError, denials, network, seccomp, staging, view};
+use super::{Cancel, Denial, Ended, Exit, Job, Killed, Layer, SandboxError, denials, seccomp, staging, view};
 
 /// How often the clock and the wish to cancel are looked at.
 const LOOK_EVERY_NS: i64 = 20_000_000;
@@ -27,9 +28,6 @@ pub(super) fn run(job: &Job, cancel: &Cancel, without: &[&str]) -> Result<Ended,
     let start = Instant::now();
     if !seccomp::IS_KNOWN_MACHINE {
         return Err(missing("a list of system calls for this machine", "run on x86-64"));
-    }
-    if !job.permissions.outbound.is_empty() && !network::IS_OFFERED {
-        return Err(missing("a network gateway for the declared hosts", "declare no hosts"));
     }
     let view = view::compile(job)?;
     let mut identity = Identity::Own;
@@ -62,17 +60,6 @@ fn system(what: &str, error: impl std::fmt::Display) -> SandboxError {
     missing(&format!("{what}: {error}"), "see the error of the system")
 }
 
-/// The ports a tool may connect to.
-fn ports(job: &Job) -> Vec<u16> {
-    let mut ports: Vec<u16> = Vec::new();
-    for rule in &job.permissions.outbound {
-        ports.extend(rule.port.map_or_else(|| vec![80, 443], |port| vec![port]));
-    }
-    ports.sort_unstable();
-    ports.dedup();
-    ports
-}
-
 fn order(job: &Job, view: &View, identity: Identity, without: &[&str]) -> Order {
     use std::os::unix::ffi::OsStrExt;
     let mut env: Vec<Vec<u8>> = Vec::new();
@@ -84,6 +71,8 @@ fn order(job: &Job, view: &View, identity: Identity, without: &[&str]) -> Order 
             env.push([name.as_bytes(), b"=", path.as_os_str().as_bytes()].concat());
         }
     }
+    let outbound = &job.permissions.outbound;
+    let needs = if outbound.is_empty() { Needs::default() } else { Needs::of(outbound) };
     Order {
         identity,
         steps: view.steps.clone(),
@@ -93,7 +82,8 @@ fn order(job: &Job, view: &View, identity: Identity, without: &[&str]) -> Order 
         argv: job.argv.iter().map(|word| word.as_bytes().to_vec()).collect(),
         env,
         allow_subprocess: job.permissions.allow_subprocess,
-        ports: ports(job),
+        ports: needs.ports,
+        literals: needs.literals,
         runnable: view.runnable.clone(),
         readable: view.readable.clone(),
         writable: view.writable.clone(),
@@ -117,6 +107,7 @@ struct Run<'a> {
     stages: Vec<OwnedFd>,
     denials: Vec<Denial>,
     layers: Vec<(String, String)>,
+    gateway: Option<Gateway>,
 }
 
 /// One of the tool's outputs.
@@ -186,6 +177,7 @@ impl<'a> Run<'a> {
             stages: Vec::new(),
             denials: Vec::new(),
             layers: Vec::new(),
+            gateway: None,
         })
     }
 
@@ -204,7 +196,11 @@ impl<'a> Run<'a> {
                 }
             }
             if ready[3] && refusal.is_none() {
-                refusal = self.hear();
+                refusal = self.hear(cancel);
+                if refusal.is_some() {
+                    // Most refusals are its own, and it has ended.
+                    let _ = rustix::process::pidfd_send_signal(&self.pidfd, Signal::KILL);
+                }
             }
             if ready[4] && ended.is_none() {
                 self.reap();
@@ -264,7 +260,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn hear(&mut self) -> Option<Refusal> {
+    fn hear(&mut self, cancel: &Cancel) -> Option<Refusal> {
         let Some(message) = self.control.as_ref().and_then(control::receive) else {
             self.control = None;
             return None;
@@ -289,7 +285,16 @@ impl<'a> Run<'a> {
             Message::Denied { action, target } => self.denials.push(denials::told(&action, target)),
             Message::Memory => self.killed = self.killed.or(Some((Killed::Memory, Instant::now()))),
             Message::Ended(status) => self.status = Some(status),
-            Message::Sockets(_) | Message::Started => {}
+            Message::Sockets(sockets) => {
+                let rules = &self.job.permissions.outbound;
+                let served = Sockets::from_fds(sockets)
+                    .and_then(|sockets| gateway::serve(sockets, rules, cancel.clone(), Resolver::system()));
+                match served {
+                    Ok(gateway) => self.gateway = Some(gateway),
+                    Err(error) => return Some(Refusal::Error(system("the network gateway", error))),
+                }
+            }
+            Message::Started => {}
         }
         None
     }
@@ -338,6 +343,10 @@ impl<'a> Run<'a> {
             // The first process was killed before it could tell.
             None => Exit::Signal(9),
         };
+        if let Some(mut gateway) = self.gateway.take() {
+            gateway.stop();
+            self.denials.extend(gateway.denials());
+        }
         let is_truncated = self.streams.iter().any(|stream| stream.is_cut);
         Over {
             start: self.start,

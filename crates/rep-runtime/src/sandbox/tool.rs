@@ -55,7 +55,7 @@ fn become_tool(order: &Order, line: &OwnedFd) -> Trouble {
             let listener = kernel::install_filter(&filter).map_err(|error| {
                 Trouble::missing(
                     format!("seccomp filters that ask: {error}"),
-                    "use a kernel of version 5.19 or newer that is built with seccomp",
+                    "use a kernel that is built with seccomp filters",
                 )
             })?;
             say(line, &Message::Descriptors(vec![listener]))?;

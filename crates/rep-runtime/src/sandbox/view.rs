@@ -25,6 +25,9 @@ const ETC_FILES: &[&str] = &["/etc/ld.so.cache", "/etc/ssl/openssl.cnf", "/etc/m
 /// Existing files that are copied into stages, in bytes: beyond, a folder should be granted.
 const COPIED_BYTES_MAX: u64 = 1 << 30;
 
+/// The most stages: all of them are handed back in one message.
+const STAGES_MAX: usize = 100;
+
 /// The view of one run.
 pub(super) struct View {
     pub(super) steps: Vec<Step>,
@@ -206,6 +209,12 @@ impl Pieces<'_> {
         let mut prefixes: BTreeSet<String> = patterns.iter().map(Glob::literal_prefix).collect();
         let all = prefixes.clone();
         prefixes.retain(|prefix| !all.iter().any(|other| other != prefix && is_below(prefix, other)));
+        if prefixes.len() > STAGES_MAX {
+            return Err(unstartable(
+                self.job,
+                "it writes by name into too many folders; grant folders (`dir/**`) instead",
+            ));
+        }
         prefixes.into_iter().try_for_each(|prefix| self.stage(prefix, &patterns))
     }
 

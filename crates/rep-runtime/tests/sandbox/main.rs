@@ -6,6 +6,7 @@
 
 mod hostile;
 mod limits;
+mod network;
 mod probes;
 mod programs;
 mod refusals;

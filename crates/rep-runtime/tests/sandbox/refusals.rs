@@ -49,16 +49,6 @@ fn behind_a_masked_proc_nothing_runs() {
 }
 
 #[test]
-fn declared_hosts_without_a_gateway_are_refused() {
-    for who in everyone() {
-        let scene = Scene::new(who);
-        let result = scene.bash("echo > output/ran", json!({ "outbound": ["example.org"] }));
-        assert!(result["unavailable"].as_str().is_some_and(|text| text.contains("gateway")), "{result:#}");
-        assert_eq!(scene.text("output/ran"), None);
-    }
-}
-
-#[test]
 fn what_cannot_be_started_is_told() {
     for who in everyone() {
         let scene = Scene::new(who);
@@ -75,4 +65,19 @@ fn what_cannot_be_started_is_told() {
         let result = scene.run(json!({ "argv": ["/usr/bin/true", "a\0b"] }));
         assert!(result["unstartable"].is_string(), "{result:#}");
     }
+}
+
+#[test]
+fn a_caller_who_ignores_the_ends_of_children_gets_results_too() {
+    let scene = Scene::new(if is_root() { Who::Root } else { Who::User });
+    let job = scene.job(json!({ "argv": ["/usr/bin/true"] }));
+    let file = scene.outside().join("job.json");
+    std::fs::write(&file, job.to_string()).unwrap();
+    let output = Command::new("env")
+        .args(["--ignore-signal=CHLD", "--ignore-signal=PIPE", env!("CARGO_BIN_EXE_sandbox-trial")])
+        .stdin(std::fs::File::open(file).unwrap())
+        .output()
+        .unwrap();
+    let result: Value = serde_json::from_slice(&output.stdout).expect("a result");
+    assert_eq!((&result["code"], &result["killed"]), (&json!(0), &json!(null)), "{result:#}");
 }

@@ -1,0 +1,131 @@
+use super::*;
+
+fn rule(text: &str) -> HostRule {
+    HostRule::parse(text).unwrap_or_else(|bad| panic!("{text}: {bad}"))
+}
+
+#[test]
+fn a_host_is_read_into_one_form() {
+    for (text, host, port) in [
+        ("api.example.com", "api.example.com", None),
+        ("API.Example.COM.", "api.example.com", None),
+        ("api.example.com:8443", "api.example.com", Some(8443)),
+        ("api.example.com.:8443", "api.example.com", Some(8443)),
+        ("*.foo.dev:443", "*.foo.dev", Some(443)),
+        ("*", "*", None),
+        ("*:8443", "*", Some(8443)),
+        ("https://api.example.com/", "api.example.com", Some(443)),
+        ("http://api.example.com", "api.example.com", Some(80)),
+        ("HTTPS://api.example.com:8443/", "api.example.com", Some(8443)),
+        ("https://[2001:4860::8]/", "2001:4860::8", Some(443)),
+        ("127.0.0.1:11434", "127.0.0.1", Some(11434)),
+        ("10.0.0.5", "10.0.0.5", None),
+        ("[::1]:80", "::1", Some(80)),
+        ("::1", "::1", None),
+        ("[0:0:0:0:0:0:0:1]", "::1", None),
+        ("localhost:8080", "localhost", Some(8080)),
+        ("xn--bcher-kva.example", "xn--bcher-kva.example", None),
+        ("intranet", "intranet", None),
+    ] {
+        assert_eq!(rule(text), HostRule { host: host.to_owned(), port }, "{text}");
+        assert_eq!(HostRule::parse(&rule(text).to_string()), Ok(rule(text)), "{text} written and read again");
+    }
+}
+
+#[test]
+fn what_is_no_host_is_refused_with_its_reason() {
+    let long_label = format!("{}.example.com", "a".repeat(64));
+    let long_name = format!("{}com", "abcdefghi.".repeat(26));
+    for (text, bad) in [
+        ("", BadHost::Empty),
+        ("bücher.example", BadHost::NotAscii),
+        ("api.example.com\u{3002}", BadHost::NotAscii),
+        ("evil.com\0.example.com", BadHost::NotAName),
+        ("evil.com%00.example.com", BadHost::NotAName),
+        ("a_b.example.com", BadHost::NotAName),
+        ("a b.example.com", BadHost::NotAName),
+        ("api.example.com\n", BadHost::NotAName),
+        (" api.example.com", BadHost::NotAName),
+        ("-a.example.com", BadHost::NotAName),
+        ("a-.example.com", BadHost::NotAName),
+        ("a..example.com", BadHost::NotAName),
+        (".example.com", BadHost::NotAName),
+        ("example.com..", BadHost::NotAName),
+        (".", BadHost::NotAName),
+        (&long_label, BadHost::NotAName),
+        (&long_name, BadHost::NotAName),
+        ("api.example.com:", BadHost::Port),
+        ("api.example.com:0", BadHost::Port),
+        ("api.example.com:65536", BadHost::Port),
+        ("api.example.com:+443", BadHost::Port),
+        ("api.example.com:https", BadHost::Port),
+        ("a:b:c", BadHost::Port),
+        (":443", BadHost::NotAName),
+        ("https://api.example.com/v1", BadHost::MoreThanAHost),
+        ("api.example.com/", BadHost::MoreThanAHost),
+        ("https://user@api.example.com/", BadHost::MoreThanAHost),
+        ("https://api.example.com\\@evil.com/", BadHost::MoreThanAHost),
+        ("https://api.example.com?x", BadHost::MoreThanAHost),
+        ("ftp://api.example.com/", BadHost::Scheme),
+        ("0.0.0.0/0", BadHost::Network),
+        ("10.0.0.0/8", BadHost::Network),
+        ("::/0", BadHost::Network),
+        ("[::]/0", BadHost::Network),
+        ("127.1", BadHost::OddAddress),
+        ("2130706433", BadHost::OddAddress),
+        ("0177.0.0.1", BadHost::OddAddress),
+        ("0x7f.0x1", BadHost::NotAName),
+        ("[::ffff:127.0.0.1]:80", BadHost::OddAddress),
+        ("[fe80::1%lo]:80", BadHost::OddAddress),
+        ("[::1", BadHost::OddAddress),
+        ("0.0.0.0", BadHost::NoHostAddress),
+        ("224.0.0.1:80", BadHost::NoHostAddress),
+        ("255.255.255.255", BadHost::NoHostAddress),
+        ("198.18.0.1:443", BadHost::NoHostAddress),
+        ("[::]:80", BadHost::NoHostAddress),
+        ("**", BadHost::Star),
+        ("a*.example.com", BadHost::Star),
+        ("*.*.example.com", BadHost::Star),
+        ("*.com", BadHost::TopLevel),
+        ("*.", BadHost::NotAName),
+    ] {
+        assert_eq!(HostRule::parse(text), Err(bad), "{text:?}");
+    }
+}
+
+#[test]
+fn only_whole_labels_fit() {
+    for (declared, host, port, expected) in [
+        ("api.example.com:443", "api.example.com", 443, true),
+        ("api.example.com:443", "API.EXAMPLE.COM", 443, true),
+        ("api.example.com:443", "api.example.com.", 443, true),
+        ("api.example.com:443", "api.example.com..", 443, false),
+        ("api.example.com:443", "api.example.com", 80, false),
+        ("api.example.com:443", "api.example.com.evil.com", 443, false),
+        ("api.example.com:443", "evil.com\0.api.example.com", 443, false),
+        ("api.example.com", "api.example.com", 443, true),
+        ("api.example.com", "api.example.com", 80, true),
+        ("api.example.com", "api.example.com", 8080, false),
+        ("*.foo.dev:443", "a.foo.dev", 443, true),
+        ("*.foo.dev:443", "b.a.foo.dev", 443, true),
+        ("*.foo.dev:443", "foo.dev", 443, false),
+        ("*.foo.dev:443", ".foo.dev", 443, false),
+        ("*.foo.dev:443", "evilfoo.dev", 443, false),
+        ("*.foo.dev:443", "evil.com\0.foo.dev", 443, false),
+        ("127.0.0.1:80", "127.0.0.1", 80, true),
+        ("127.0.0.1:80", "localhost", 80, false),
+        ("localhost:80", "127.0.0.1", 80, false),
+        ("localhost:80", "localhost", 80, true),
+        ("[::1]:80", "::1", 80, true),
+        ("[::1]:80", "::ffff:127.0.0.1", 80, false),
+        ("*", "any.example.com", 443, true),
+        ("*", "any.example.com", 25, false),
+        ("*", "1.1.1.1", 443, true),
+        ("*", "127.0.0.1", 443, false),
+        ("*", "10.0.0.1", 443, false),
+        ("*", "169.254.169.254", 80, false),
+        ("*", "2130706433", 443, false),
+    ] {
+        assert_eq!(rule(declared).fits(host, port), expected, "{declared} and {host}:{port}");
+    }
+}
