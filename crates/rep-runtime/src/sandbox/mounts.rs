@@ -395,7 +395,7 @@ fn split<'a>(root: &OwnedFd, path: &'a Path) -> io::Result<(OwnedFd, &'a std::ff
 }
 
 /// The folder a path of the host leads to, part by part, made where it is missing and never through a link.
-pub(super) fn make_folder(workspace: &Path, relative: &str) -> io::Result<OwnedFd> {
+pub(super) fn make_folder(workspace: &Path, relative: impl AsRef<Path>) -> io::Result<OwnedFd> {
     let root = rustix::fs::openat(CWD, workspace, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-    folder(&root, Path::new(relative))
+    folder(&root, relative.as_ref())
 }

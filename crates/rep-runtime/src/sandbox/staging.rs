@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, Dir, FileType, Gid, Mode, OFlags, ResolveFlags, Uid};
 
-use super::view::Stage;
-use super::{mounts, trusted};
+use super::view::{Stage, Watched};
+use super::{mounts, trusted, walk};
 use crate::glob::Glob;
 
 /// The deepest folder in a stage. A tool can make deeper ones; none is taken over.
@@ -52,6 +52,25 @@ pub(super) fn commit(
     }
     take_over(workspace, verdict.changed, &verdict.removed)
         .map_err(|error| format!("nothing could be taken over: {error}"))
+}
+
+/// Removes names that others trust and that a tool made in a folder it writes to directly, and says which.
+pub(super) fn clear(workspace: &Path, watched: &[Watched]) -> Vec<String> {
+    let mut removed = Vec::new();
+    for Watched { folder, before, .. } in watched {
+        let (after, _) = walk::trusted(workspace, folder);
+        for path in after.difference(before) {
+            let parent = path.parent().unwrap_or(Path::new(""));
+            let gone = mounts::make_folder(workspace, parent).and_then(|folder| {
+                Ok(rustix::fs::unlinkat(&folder, path.file_name().unwrap_or_default(), AtFlags::empty())?)
+            });
+            removed.push(match gone {
+                Ok(()) => format!("`{}` is trusted by others, and was removed", path.display()),
+                Err(error) => format!("`{}` is trusted by others, and could not be removed: {error}", path.display()),
+            });
+        }
+    }
+    removed
 }
 
 struct Change {
@@ -212,7 +231,7 @@ fn take_over(workspace: &Path, changed: Vec<Change>, removed: &[PathBuf]) -> io:
     }
     for path in removed {
         let parent = path.parent().unwrap_or(Path::new(""));
-        let folder = mounts::make_folder(workspace, &parent.to_string_lossy())?;
+        let folder = mounts::make_folder(workspace, parent)?;
         rustix::fs::unlinkat(&folder, path.file_name().unwrap_or_default(), AtFlags::empty())?;
     }
     written.sort();
@@ -221,7 +240,7 @@ fn take_over(workspace: &Path, changed: Vec<Change>, removed: &[PathBuf]) -> io:
 
 fn lay_beside(workspace: &Path, mut change: Change, number: usize) -> io::Result<Ready> {
     let parent = change.path.parent().unwrap_or(Path::new(""));
-    let folder = mounts::make_folder(workspace, &parent.to_string_lossy())?;
+    let folder = mounts::make_folder(workspace, parent)?;
     let name = change.path.file_name().unwrap_or_default();
     let temporary = format!(".rep-{}-{number}", std::process::id());
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;

@@ -35,6 +35,7 @@ pub(super) struct View {
     pub(super) program: PathBuf,
     pub(super) temporary: PathBuf,
     pub(super) stages: Vec<Stage>,
+    pub(super) watched: Vec<Watched>,
     pub(super) runnable: Vec<PathBuf>,
     pub(super) readable: Vec<PathBuf>,
     pub(super) writable: Vec<PathBuf>,
@@ -49,6 +50,18 @@ pub(super) struct Stage {
     pub(super) copied: BTreeSet<PathBuf>,
     /// Places something else is mounted on, relative to the workspace.
     pub(super) covered: BTreeSet<PathBuf>,
+}
+
+/// A folder a tool writes to directly. Names that others trust are shown read-only where they exist, and must not be
+/// there afterwards where they did not.
+#[derive(Clone, Debug)]
+pub(super) struct Watched {
+    /// Relative to the workspace.
+    pub(super) folder: String,
+    /// What was there, relative to the workspace.
+    pub(super) before: BTreeSet<PathBuf>,
+    /// Whether all of it was looked at.
+    pub(super) saw_all: bool,
 }
 
 /// Works out the view of a job.
@@ -69,7 +82,8 @@ pub(super) fn compile(job: &Job) -> Result<View, SandboxError> {
         }
         readable.push(folder);
     }
-    let mut pieces = Pieces { job, workspace: workspace.clone(), at: BTreeMap::new(), stages: Vec::new() };
+    let mut pieces =
+        Pieces { job, workspace: workspace.clone(), at: BTreeMap::new(), stages: Vec::new(), watched: Vec::new() };
     pieces.system();
     for folder in &readable {
         pieces.folder(folder.clone(), false, true);
@@ -81,8 +95,19 @@ pub(super) fn compile(job: &Job) -> Result<View, SandboxError> {
     pieces.etc(&temporary);
     let runnable = runnable(job, &program, &readable);
     let writable = pieces.written();
+    let watched = std::mem::take(&mut pieces.watched);
     let (steps, stages) = pieces.into_steps();
-    Ok(View { steps, workspace, program, temporary, stages, runnable, readable: system_and(readable), writable })
+    Ok(View {
+        steps,
+        workspace,
+        program,
+        temporary,
+        stages,
+        watched,
+        runnable,
+        readable: system_and(readable),
+        writable,
+    })
 }
 
 fn system_and(mut readable: Vec<PathBuf>) -> Vec<PathBuf> {
@@ -109,6 +134,7 @@ struct Pieces<'a> {
     /// By target, so that what is inside comes after what it is in.
     at: BTreeMap<PathBuf, Step>,
     stages: Vec<Stage>,
+    watched: Vec<Watched>,
 }
 
 impl Pieces<'_> {
@@ -226,6 +252,13 @@ impl Pieces<'_> {
         }
         mounts::make_folder(&self.workspace, folder).map_err(|error| bad(&path, &error))?;
         self.folder(path, true, false);
+        let (before, saw_all) = walk::trusted(&self.workspace, folder);
+        for name in &before {
+            if self.is_plain(name, FileType::RegularFile) {
+                self.file(self.workspace.join(name), false);
+            }
+        }
+        self.watched.push(Watched { folder: folder.to_owned(), before, saw_all });
         Ok(())
     }
 
@@ -300,8 +333,8 @@ impl Pieces<'_> {
     }
 
     /// Whether a path of the workspace leads to such a thing without a link on the way.
-    fn is_plain(&self, relative: &str, wanted: FileType) -> bool {
-        walk::open(&self.workspace, Path::new(relative))
+    fn is_plain(&self, relative: impl AsRef<Path>, wanted: FileType) -> bool {
+        walk::open(&self.workspace, relative.as_ref())
             .and_then(|opened| Ok(rustix::fs::fstat(&opened)?))
             .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == wanted)
     }

@@ -21,7 +21,10 @@ fn processes_are_counted() {
         assert!(made < 40, "{made}");
         assert_eq!(scene.survivors(), Vec::<u32>::new());
         let result = scene.python(code, job(&["limits"]));
-        assert_eq!(result["stdout"], "", "without limits nothing stops it: {result:#}");
+        let made =
+            result["stdout"].as_str().unwrap().split_whitespace().last().map(|made| made.parse::<u32>().unwrap());
+        // Newer kernels bound the namespace as well, from 301 on.
+        assert!(made.is_none_or(|made| made > 200), "without limits that does not stop it: {result:#}");
         assert_eq!(scene.survivors(), Vec::<u32>::new());
     }
 }

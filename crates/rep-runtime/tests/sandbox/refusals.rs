@@ -49,6 +49,21 @@ fn behind_a_masked_proc_nothing_runs() {
 }
 
 #[test]
+fn root_of_a_user_namespace_runs_tools_too() {
+    let scene = Scene::new(if is_root() { Who::Root } else { Who::User });
+    let code = "cat docs/a.pdf; echo x > output/ran; id -u; cat secret/key.txt";
+    let job = scene.job(json!({ "argv": [crate::scene::bash(), "-c", code], "allow_subprocess": true }));
+    let file = scene.outside().join("job.json");
+    std::fs::write(&file, job.to_string()).unwrap();
+    let script = format!("exec {} < {}", env!("CARGO_BIN_EXE_sandbox-trial"), file.display());
+    let output = Command::new("unshare").args(["-Ur", "sh", "-c", &script]).output().unwrap();
+    let result: Value = serde_json::from_slice(&output.stdout).expect("a result");
+    assert_eq!(result["stdout"], "PDFDATA\n1000\n", "{result:#}");
+    assert!(result["layers"].to_string().contains("weaker: root"), "and it says so: {result:#}");
+    assert_eq!(scene.text("output/ran").as_deref(), Some("x\n"));
+}
+
+#[test]
 fn what_cannot_be_started_is_told() {
     for who in everyone() {
         let scene = Scene::new(who);

@@ -112,6 +112,33 @@ fn names_others_trust_are_never_written() {
 }
 
 #[test]
+fn names_others_trust_are_not_planted_in_folders_either() {
+    for who in everyone() {
+        let scene = Scene::new(who);
+        scene.put("src/.envrc", "mine\n");
+        let before = scene.files();
+        let code = "import os\nos.makedirs('src/.git/hooks')\nopen('src/.git/hooks/pre-commit', 'w').write('x')";
+        let result = scene.python(code, json!({ "write": ["src/**"] }));
+        assert!(
+            result["rejected"].as_str().is_some_and(|text| text.contains("src/.git/hooks/pre-commit")),
+            "{result:#}"
+        );
+        assert_eq!(scene.text("src/.git/hooks/pre-commit"), None);
+        let after: Vec<String> = scene.files().into_iter().filter(|path| !path.starts_with("src/.git")).collect();
+        assert_eq!(after, before);
+        let code = "import os\nfor act in (lambda: open('src/.envrc', 'w'), lambda: os.remove('src/.envrc')):\n\
+                    \x20 try: act()\n  except OSError as error: print(error.strerror)\nopen('src/fine', 'w')";
+        let result = scene.python(code, json!({ "write": ["src/**"] }));
+        assert_eq!(result["stdout"], "Read-only file system\nDevice or resource busy\n", "{result:#}");
+        assert_eq!(scene.text("src/.envrc").as_deref(), Some("mine\n"));
+        let code = "open('src/.mcp.json', 'w').write('x')";
+        let result = scene.python(code, json!({ "write": ["src/**"], "without": ["judge"] }));
+        assert_eq!(result["code"], 0, "{result:#}");
+        assert!(scene.text("src/.mcp.json").is_some(), "without the judge it stays");
+    }
+}
+
+#[test]
 fn a_tool_that_is_killed_changes_nothing_by_name() {
     for who in everyone() {
         let scene = scene_with_reports(who);
