@@ -157,6 +157,10 @@ impl Rooms {
             }
             Step::File { source, target, may_run } => {
                 let attributes = READ_ONLY | NO_SUID | NO_DEVICES | if *may_run { 0 } else { NO_EXEC };
+                // It may be gone since it was found; then it is not there for the tool either.
+                if is_gone(&self.old, source) {
+                    return Ok(());
+                }
                 let place = file(&self.root, target).map_err(|error| told(target, error))?;
                 self.bind(source, &place, attributes, target)
             }
@@ -167,6 +171,7 @@ impl Rooms {
                 stages.push(self.stage(target, *bytes_max).map_err(|error| told(target, error))?);
                 Ok(())
             }
+            Step::Copy { source, .. } if is_gone(&self.old, source) => Ok(()),
             Step::Copy { source, target } => self.copy(source, target).map_err(|error| told(target, error)),
         }
     }
@@ -333,6 +338,10 @@ impl Rooms {
         rustix::fs::rmdir("/.folder")?;
         Ok(())
     }
+}
+
+fn is_gone(old: &OwnedFd, source: &Path) -> bool {
+    open_below(old, source, OFlags::NOFOLLOW).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
 /// What every user of the machine may read anyway.

@@ -232,7 +232,10 @@ fn take_over(workspace: &Path, changed: Vec<Change>, removed: &[PathBuf]) -> io:
     for path in removed {
         let parent = path.parent().unwrap_or(Path::new(""));
         let folder = mounts::make_folder(workspace, parent)?;
-        rustix::fs::unlinkat(&folder, path.file_name().unwrap_or_default(), AtFlags::empty())?;
+        match rustix::fs::unlinkat(&folder, path.file_name().unwrap_or_default(), AtFlags::empty()) {
+            Ok(()) | Err(rustix::io::Errno::NOENT) => {}
+            Err(error) => return Err(error.into()),
+        }
     }
     written.sort();
     Ok(written)

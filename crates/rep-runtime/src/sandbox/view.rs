@@ -222,26 +222,25 @@ impl Pieces<'_> {
     }
 
     fn writable(&mut self, kept: &[PathBuf]) -> Result<(), SandboxError> {
-        let mut patterns = Vec::new();
+        let (mut folders, mut patterns) = (Vec::new(), Vec::new());
         for glob in &self.job.permissions.write {
             match glob.whole_folder() {
                 // The whole workspace is judged name by name, and so is a folder somebody trusts.
-                Some(folder) if !folder.is_empty() && !trusted::is(&format!("{folder}/x")) => {
-                    self.direct(&folder, kept)?;
-                }
+                Some(folder) if !folder.is_empty() && !trusted::is(&format!("{folder}/x")) => folders.push(folder),
                 _ => patterns.push(glob.clone()),
             }
         }
+        // What a folder grants anyway needs no judge.
+        patterns.retain(|glob| !folders.iter().any(|folder| is_in(&glob.literal_prefix(), folder)));
+        folders.iter().try_for_each(|folder| self.direct(folder, kept))?;
         let mut prefixes: BTreeSet<String> = patterns.iter().map(Glob::literal_prefix).collect();
         let all = prefixes.clone();
-        prefixes.retain(|prefix| !all.iter().any(|other| other != prefix && is_below(prefix, other)));
+        prefixes.retain(|prefix| !all.iter().any(|other| other != prefix && is_in(prefix, other)));
         if prefixes.len() > STAGES_MAX {
-            return Err(unstartable(
-                self.job,
-                "it writes by name into too many folders; grant folders (`dir/**`) instead",
-            ));
+            let reason = "it writes by name into too many folders; grant folders (`dir/**`) instead";
+            return Err(unstartable(self.job, reason));
         }
-        prefixes.into_iter().try_for_each(|prefix| self.stage(prefix, &patterns))
+        prefixes.into_iter().try_for_each(|prefix| self.stage(prefix, &patterns, kept))
     }
 
     fn direct(&mut self, folder: &str, kept: &[PathBuf]) -> Result<(), SandboxError> {
@@ -262,7 +261,7 @@ impl Pieces<'_> {
         Ok(())
     }
 
-    fn stage(&mut self, prefix: String, patterns: &[Glob]) -> Result<(), SandboxError> {
+    fn stage(&mut self, prefix: String, patterns: &[Glob], kept: &[PathBuf]) -> Result<(), SandboxError> {
         let target = if prefix.is_empty() { self.workspace.clone() } else { self.workspace.join(&prefix) };
         if self.is_folder(&target) {
             let reason = format!("it may write by name into `{}`, which a tool only reads", target.display());
@@ -281,6 +280,7 @@ impl Pieces<'_> {
             return Err(unstartable(self.job, &reason));
         }
         let bytes_max = self.job.limits.temporary_bytes.saturating_add(bytes);
+        let is_kept = kept.iter().any(|kept| target.starts_with(kept));
         self.at.insert(target.clone(), Step::Stage { target, bytes_max });
         let mut copied = BTreeSet::new();
         for file in found {
@@ -291,45 +291,65 @@ impl Pieces<'_> {
             self.at.insert(path.clone(), Step::Copy { source: path.clone(), target: path });
             copied.insert(file.path);
         }
+        if is_kept {
+            // It hides a part of a folder that is shown, so the files in it are shown again.
+            let all = Glob::parse("**").map_err(|error| unstartable(self.job, &error.to_string()))?;
+            self.files(&prefix, &[all], &[])?;
+        }
         self.stages.push(Stage { prefix, copied, covered: BTreeSet::new() });
         Ok(())
     }
 
     fn readable(&mut self) -> Result<(), SandboxError> {
+        let stages: Vec<String> = self.stages.iter().map(|stage| stage.prefix.clone()).collect();
         let mut names = Vec::new();
         for glob in &self.job.permissions.read {
-            match glob.whole_folder() {
-                Some(folder) => {
-                    let path = self.workspace.join(&folder);
-                    let is_there = self.is_plain(&folder, FileType::Directory);
-                    if is_there && !self.is_shown(&path) && !self.is_taken(&path) {
-                        self.folder(path, false, false);
-                    }
-                }
-                None => names.push(glob.clone()),
+            let Some(folder) = glob.whole_folder() else {
+                names.push(glob.clone());
+                continue;
+            };
+            // In a stage each file is shown by itself, so that others can be written beside it.
+            for stage in stages.iter().filter(|stage| is_in(stage, &folder)) {
+                self.files(stage, std::slice::from_ref(glob), &[])?;
+            }
+            if stages.iter().any(|stage| is_in(&folder, stage)) {
+                self.files(&folder, std::slice::from_ref(glob), &[])?;
+                continue;
+            }
+            let path = self.workspace.join(&folder);
+            let is_there = self.is_plain(&folder, FileType::Directory);
+            if is_there && !self.is_shown(&path) && !self.is_folder(&path) {
+                self.folder(path, false, false);
             }
         }
         let shown: Vec<PathBuf> = self.at.keys().filter(|path| self.is_folder(path)).cloned().collect();
         for prefix in names.iter().map(Glob::literal_prefix).collect::<BTreeSet<_>>() {
             let below: Vec<Glob> = names.iter().filter(|glob| glob.literal_prefix() == prefix).cloned().collect();
-            let found = walk::files(&self.workspace, &prefix, &below, &shown);
-            for file in found.map_err(|error| unstartable(self.job, &error))? {
-                let path = self.workspace.join(file.path);
-                if !self.at.contains_key(&path) {
-                    self.file(path, false);
-                }
+            self.files(&prefix, &below, &shown)?;
+        }
+        Ok(())
+    }
+
+    /// Shows every file that fits, where nothing is shown yet.
+    fn files(&mut self, prefix: &str, globs: &[Glob], shown: &[PathBuf]) -> Result<(), SandboxError> {
+        let found = walk::files(&self.workspace, prefix, globs, shown);
+        for file in found.map_err(|error| unstartable(self.job, &error))? {
+            let path = self.workspace.join(file.path);
+            if !self.at.contains_key(&path) && !self.is_writable(&path) {
+                self.file(path, false);
             }
         }
         Ok(())
     }
 
-    fn is_folder(&self, path: &Path) -> bool {
-        matches!(self.at.get(path), Some(Step::Folder { .. }))
+    /// Whether a folder it is in may be written: what may be written may be read.
+    fn is_writable(&self, path: &Path) -> bool {
+        let is_it = |folder| matches!(self.at.get(folder), Some(Step::Folder { is_writable: true, .. }));
+        path.ancestors().skip(1).any(is_it)
     }
 
-    /// A folder or stage is already there: what may be written may be read.
-    fn is_taken(&self, path: &Path) -> bool {
-        matches!(self.at.get(path), Some(Step::Folder { .. } | Step::Stage { .. }))
+    fn is_folder(&self, path: &Path) -> bool {
+        matches!(self.at.get(path), Some(Step::Folder { .. }))
     }
 
     /// Whether a path of the workspace leads to such a thing without a link on the way.
@@ -361,8 +381,9 @@ impl Pieces<'_> {
     }
 }
 
-fn is_below(path: &str, folder: &str) -> bool {
-    folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+/// Whether a folder is another one, or in it.
+fn is_in(path: &str, folder: &str) -> bool {
+    folder.is_empty() || path == folder || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// What a path is, without following it.

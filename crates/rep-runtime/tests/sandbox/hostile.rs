@@ -149,6 +149,24 @@ fn a_set_user_id_program_is_nobody_else() {
 }
 
 #[test]
+fn calls_of_other_machines_are_deadly() {
+    // `int 0x80` with the number of `getpid`, and a call in the numbers of x32.
+    for machine_code in ["\\xb8\\x14\\x00\\x00\\x00\\xcd\\x80\\xc3", "\\xb8\\x27\\x00\\x00\\x40\\x0f\\x05\\xc3"] {
+        let code = format!(
+            "import ctypes, mmap\npage = mmap.mmap(-1, 4096, prot=7)\npage.write(b'{machine_code}')\n\
+             ctypes.CFUNCTYPE(ctypes.c_long)(ctypes.addressof(ctypes.c_char.from_buffer(page)))()"
+        );
+        for who in everyone() {
+            let scene = Scene::new(who);
+            let result = scene.python(&code, json!({}));
+            assert_eq!(result["signal"], 31, "{result:#}");
+            let result = scene.python(&code, json!({ "without": ["seccomp"] }));
+            assert_eq!(result["code"], 0, "without the filter they are calls: {result:#}");
+        }
+    }
+}
+
+#[test]
 fn what_a_tool_wrote_is_not_executed() {
     let code = "for place in output $TMPDIR; do cp /bin/echo $place/e; $place/e ran; printf 'echo ran' > $place/s; \
                 chmod +x $place/s; $place/s; /lib64/ld-linux-x86-64.so.2 $place/e ran; done; sh output/s";

@@ -150,6 +150,48 @@ fn a_tool_that_is_killed_changes_nothing_by_name() {
 }
 
 #[test]
+fn what_may_be_read_is_there_beside_what_may_be_written() {
+    for who in everyone() {
+        for (read, write, path) in [
+            (json!(["**"]), json!(["*.csv"]), "a.csv"),
+            (json!(["**"]), json!(["reports/*.csv"]), "reports/a.csv"),
+            (json!(["reports/**"]), json!(["**/*.csv"]), "reports/a.csv"),
+            (json!(["**"]), json!(["reports/*.csv", "*.csv", "reports/x/**"]), "a.csv"),
+            (
+                json!(["reports/info.md", "reports/keep.txt"]),
+                json!(["reports/*.csv", "reports/old.csv"]),
+                "reports/a.csv",
+            ),
+        ] {
+            let scene = scene_with_reports(who);
+            let code = "import sys\nfor path in ('reports/info.md', 'reports/keep.txt'):\n  print(open(path).read().strip())\n\
+                        \x20 try: open(path, 'w')\n  except OSError as error: print(error.strerror)\n\
+                        open(sys.stdin.read(), 'w').write('x')";
+            let result = scene.python(code, json!({ "read": read, "write": write, "stdin": path }));
+            let expected = "info\nRead-only file system\nhidden\nRead-only file system\n";
+            assert_eq!(result["stdout"], expected, "{read} {write}: {result:#}");
+            assert_eq!(result["written"], json!([path]), "{read} {write}: {result:#}");
+        }
+    }
+}
+
+#[test]
+fn a_skill_that_is_its_own_workspace_keeps_its_files() {
+    for who in everyone() {
+        let scene = scene_with_reports(who);
+        let code =
+            "print(open('reports/info.md').read(), open('docs/b.txt').read()); open('reports/a.csv', 'w').write('x')";
+        let job = json!({ "read": [], "write": ["reports/*.csv"], "readable": [scene.workspace()] });
+        let result = scene.python(code, job);
+        assert_eq!(result["written"], json!(["reports/a.csv"]), "{result:#}");
+        assert_eq!(result["stdout"], "info\n text\n\n");
+        let job = json!({ "read": [], "write": ["**"], "readable": [scene.workspace()] });
+        let result = scene.python("open('docs/b.txt', 'w')", job);
+        assert!(result["unstartable"].is_string(), "a tool does not rewrite its skill: {result:#}");
+    }
+}
+
+#[test]
 fn single_files_and_folders_can_be_granted_together() {
     for who in everyone() {
         let scene = Scene::new(who);
