@@ -11,8 +11,85 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::plan::{Limits, Permissions};
 
+#[cfg(target_os = "linux")]
 pub mod gateway;
 pub mod unconfined;
+
+#[cfg(target_os = "linux")]
+mod control;
+#[cfg(target_os = "linux")]
+mod denials;
+#[cfg(target_os = "linux")]
+mod first;
+#[cfg(target_os = "linux")]
+mod kernel;
+#[cfg(target_os = "linux")]
+mod landlock;
+#[cfg(target_os = "linux")]
+mod launch;
+#[cfg(target_os = "linux")]
+mod mounts;
+#[cfg(target_os = "linux")]
+mod order;
+#[cfg(target_os = "linux")]
+mod owners;
+#[cfg(target_os = "linux")]
+mod seccomp;
+#[cfg(target_os = "linux")]
+mod staging;
+#[cfg(target_os = "linux")]
+mod supervise;
+#[cfg(target_os = "linux")]
+mod tool;
+#[cfg(target_os = "linux")]
+mod trusted;
+#[cfg(target_os = "linux")]
+mod view;
+#[cfg(target_os = "linux")]
+mod walk;
+
+/// Whether [`init`] was called: without it, a sandbox would start this program's `main` as its first process.
+static IS_READY: AtomicBool = AtomicBool::new(false);
+
+/// Called first thing in `main` of every program that runs tools. Returns at once, except in a process that was
+/// started as the first one of a sandbox: there it never returns.
+pub fn init() {
+    #[cfg(target_os = "linux")]
+    if first::is_this() {
+        first::live();
+    }
+    IS_READY.store(true, Ordering::SeqCst);
+}
+
+/// Runs a program so that it sees and does what was granted, and nothing else. When this returns, nothing of it is left.
+pub fn run(job: Job, cancel: &Cancel) -> Result<Ended, SandboxError> {
+    let ended = run_without(&job, cancel, &[]);
+    // Its environment may hold secrets; nobody keeps it longer than the run.
+    drop(job);
+    ended
+}
+
+/// Runs a program without some of the layers, so that tests can show what each layer is for. Nothing but tests of this
+/// crate calls it.
+#[doc(hidden)]
+pub fn run_without(job: &Job, cancel: &Cancel, without: &[&str]) -> Result<Ended, SandboxError> {
+    if !IS_READY.load(Ordering::SeqCst) {
+        return Err(SandboxError::Unavailable {
+            feature: "this program did not prepare for sandboxes".to_owned(),
+            remedy: "call `rep_runtime::sandbox::init` first thing in `main`".to_owned(),
+        });
+    }
+    #[cfg(target_os = "linux")]
+    return supervise::run(job, cancel, without);
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = (job, cancel, without);
+        Err(SandboxError::Unavailable {
+            feature: "a sandbox for this operating system".to_owned(),
+            remedy: "run on Linux".to_owned(),
+        })
+    }
+}
 
 /// A program to run, and what it may see and do.
 pub struct Job {
@@ -148,4 +225,27 @@ pub enum SandboxError {
     /// What it wrote does not fit what it may write; nothing of it was taken over.
     #[error("the tool wrote what it may not: {0}")]
     Rejected(String),
+}
+
+/// What this machine offers, tried with a real run of a program that does nothing.
+pub fn probe() -> Vec<Layer> {
+    let job = Job {
+        program: "/usr/bin/true".into(),
+        argv: vec!["true".into()],
+        env: Vec::new(),
+        stdin: Vec::new(),
+        workspace: "/usr".into(),
+        readable: Vec::new(),
+        given: Vec::new(),
+        permissions: Permissions::default(),
+        limits: Limits::default(),
+        channel: None,
+    };
+    match run(job, &Cancel::default()) {
+        Ok(ended) => ended.layers,
+        Err(SandboxError::Unavailable { feature, remedy }) => {
+            vec![Layer { name: "sandbox", state: format!("missing: {feature}; {remedy}") }]
+        }
+        Err(error) => vec![Layer { name: "sandbox", state: format!("missing: {error}") }],
+    }
 }

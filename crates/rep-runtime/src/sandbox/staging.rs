@@ -1,0 +1,270 @@
+//! Writing by name: what a tool left in a stage is judged, and taken over as a whole or not at all.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, Dir, FileType, Gid, Mode, OFlags, ResolveFlags, Uid};
+
+use super::view::{Stage, Watched};
+use super::{mounts, trusted, walk};
+use crate::glob::Glob;
+
+/// The deepest folder in a stage. A tool can make deeper ones; none is taken over.
+const DEPTH_MAX: usize = 64;
+
+/// The most violations that are told.
+const TOLD_MAX: usize = 20;
+
+const BENEATH: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_XDEV);
+
+/// Takes over what fits, and says which files of the workspace that changed; or what does not fit, having changed
+/// nothing.
+pub(super) fn commit(
+    workspace: &Path,
+    stages: &[(Stage, OwnedFd)],
+    patterns: &[Glob],
+    is_judged: bool,
+) -> Result<Vec<String>, String> {
+    let mut verdict =
+        Verdict { workspace, patterns, is_judged, changed: Vec::new(), removed: Vec::new(), wrong: Vec::new() };
+    for (stage, root) in stages {
+        let mut seen = BTreeSet::new();
+        verdict.folder(stage, root, Path::new(&stage.prefix), Path::new(""), &mut seen);
+        for gone in stage.copied.difference(&seen) {
+            if trusted::is(&gone.to_string_lossy()) {
+                verdict.wrong.push(format!("removed `{}`, which others trust", gone.display()));
+            } else {
+                verdict.removed.push(gone.clone());
+            }
+        }
+    }
+    if !verdict.wrong.is_empty() {
+        let more = verdict.wrong.len().saturating_sub(TOLD_MAX);
+        verdict.wrong.truncate(TOLD_MAX);
+        if more > 0 {
+            verdict.wrong.push(format!("and {more} more"));
+        }
+        return Err(verdict.wrong.join("; "));
+    }
+    take_over(workspace, verdict.changed, &verdict.removed)
+        .map_err(|error| format!("nothing could be taken over: {error}"))
+}
+
+/// Removes names that others trust and that a tool made in a folder it writes to directly, and says which.
+pub(super) fn clear(workspace: &Path, watched: &[Watched]) -> Vec<String> {
+    let mut removed = Vec::new();
+    for Watched { folder, before, .. } in watched {
+        let (after, _) = walk::trusted(workspace, folder);
+        for path in after.difference(before) {
+            let parent = path.parent().unwrap_or(Path::new(""));
+            let gone = mounts::make_folder(workspace, parent).and_then(|folder| {
+                Ok(rustix::fs::unlinkat(&folder, path.file_name().unwrap_or_default(), AtFlags::empty())?)
+            });
+            removed.push(match gone {
+                Ok(()) => format!("`{}` is trusted by others, and was removed", path.display()),
+                Err(error) => format!("`{}` is trusted by others, and could not be removed: {error}", path.display()),
+            });
+        }
+    }
+    removed
+}
+
+struct Change {
+    path: PathBuf,
+    content: File,
+    mode: u32,
+}
+
+struct Verdict<'a> {
+    workspace: &'a Path,
+    patterns: &'a [Glob],
+    is_judged: bool,
+    changed: Vec<Change>,
+    removed: Vec<PathBuf>,
+    wrong: Vec<String>,
+}
+
+impl Verdict<'_> {
+    /// Judges a folder of a stage; `path` is relative to the workspace, `inside` to the stage.
+    fn folder(&mut self, stage: &Stage, root: &OwnedFd, path: &Path, inside: &Path, seen: &mut BTreeSet<PathBuf>) {
+        if inside.components().count() > DEPTH_MAX {
+            self.wrong.push(format!("`{}` is too deep", path.display()));
+            return;
+        }
+        let relative = if inside.as_os_str().is_empty() { Path::new(".") } else { inside };
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let listed = rustix::fs::openat2(root, relative, flags, Mode::empty(), BENEATH).and_then(Dir::new);
+        let Ok(entries) = listed else {
+            self.wrong.push(format!("`{}` cannot be read", path.display()));
+            return;
+        };
+        for entry in entries {
+            let Ok(entry) = entry else {
+                self.wrong.push(format!("`{}` cannot be read", path.display()));
+                return;
+            };
+            let name = entry.file_name().to_bytes();
+            if matches!(name, b"." | b"..") {
+                continue;
+            }
+            let name = Path::new(std::ffi::OsStr::from_bytes(name));
+            let (path, inside) = (path.join(name), inside.join(name));
+            // Something was mounted there, so what lies below was never reachable.
+            if stage.covered.contains(&path) {
+                continue;
+            }
+            self.entry(stage, root, path, &inside, seen);
+        }
+    }
+
+    fn entry(&mut self, stage: &Stage, root: &OwnedFd, path: PathBuf, inside: &Path, seen: &mut BTreeSet<PathBuf>) {
+        let looked = rustix::fs::openat2(
+            root,
+            inside,
+            OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC,
+            Mode::empty(),
+            BENEATH,
+        )
+        .and_then(rustix::fs::fstat);
+        let Ok(stat) = looked else {
+            self.wrong.push(format!("`{}` is no regular file", path.display()));
+            return;
+        };
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::Directory => self.folder(stage, root, &path, inside, seen),
+            FileType::RegularFile => {
+                seen.insert(path.clone());
+                match open_file(root, inside) {
+                    Ok(content) => self.file(stage, path, content, &stat),
+                    Err(error) => self.wrong.push(format!("`{}`: {error}", path.display())),
+                }
+            }
+            _ => self.wrong.push(format!("`{}` is no regular file", path.display())),
+        }
+    }
+
+    fn file(&mut self, stage: &Stage, path: PathBuf, mut content: File, stat: &rustix::fs::Stat) {
+        let shown = path.to_string_lossy().into_owned();
+        if stage.copied.contains(&path) && is_same(self.workspace, &path, &mut content) {
+            return;
+        }
+        if self.is_judged {
+            if stat.st_nlink != 1 || stat.st_mode & 0o6000 != 0 {
+                self.wrong.push(format!("`{shown}` is linked or would run as somebody else"));
+                return;
+            }
+            if !self.patterns.iter().any(|glob| glob.fits(&shown)) {
+                self.wrong.push(format!("`{shown}` fits no pattern of `permissions.filesystem.write`"));
+                return;
+            }
+            if trusted::is(&shown) {
+                self.wrong.push(format!("`{shown}` is trusted by others"));
+                return;
+            }
+        }
+        self.changed.push(Change { path, content, mode: stat.st_mode & 0o777 });
+    }
+}
+
+fn open_file(root: &OwnedFd, inside: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    Ok(rustix::fs::openat2(root, inside, flags, Mode::empty(), BENEATH)?.into())
+}
+
+/// Whether a file of the workspace has the same bytes. Leaves the other file at its start.
+fn is_same(workspace: &Path, path: &Path, content: &mut File) -> bool {
+    let same = (|| -> io::Result<bool> {
+        let root = rustix::fs::open(workspace, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let how = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+        let mut original: File = rustix::fs::openat2(root, path, flags, Mode::empty(), how)?.into();
+        if original.metadata()?.len() != content.metadata()?.len() {
+            return Ok(false);
+        }
+        let (mut a, mut b) = (vec![0; 64 << 10], vec![0; 64 << 10]);
+        loop {
+            let length = original.read(&mut a)?;
+            if length == 0 {
+                return Ok(true);
+            }
+            content.read_exact(&mut b[..length])?;
+            if a[..length] != b[..length] {
+                return Ok(false);
+            }
+        }
+    })();
+    // A file that cannot be compared counts as changed.
+    let rewound = rustix::fs::seek(&*content, rustix::fs::SeekFrom::Start(0));
+    same.unwrap_or(false) && rewound.is_ok()
+}
+
+/// A change that lies beside its place, ready to be renamed.
+struct Ready {
+    folder: OwnedFd,
+    path: PathBuf,
+    temporary: String,
+}
+
+fn take_over(workspace: &Path, changed: Vec<Change>, removed: &[PathBuf]) -> io::Result<Vec<String>> {
+    let mut ready = Vec::new();
+    for (number, change) in changed.into_iter().enumerate() {
+        match lay_beside(workspace, change, number) {
+            Ok(one) => ready.push(one),
+            Err(error) => {
+                for one in ready {
+                    // Best effort: the error that is told is the first one.
+                    let _ = rustix::fs::unlinkat(&one.folder, &one.temporary, AtFlags::empty());
+                }
+                return Err(error);
+            }
+        }
+    }
+    let mut written = Vec::new();
+    for one in ready {
+        let name = one.path.file_name().unwrap_or_default();
+        rustix::fs::renameat(&one.folder, &one.temporary, &one.folder, name)?;
+        written.push(one.path.to_string_lossy().into_owned());
+    }
+    for path in removed {
+        let parent = path.parent().unwrap_or(Path::new(""));
+        let folder = mounts::make_folder(workspace, parent)?;
+        match rustix::fs::unlinkat(&folder, path.file_name().unwrap_or_default(), AtFlags::empty()) {
+            Ok(()) | Err(rustix::io::Errno::NOENT) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    written.sort();
+    Ok(written)
+}
+
+fn lay_beside(workspace: &Path, mut change: Change, number: usize) -> io::Result<Ready> {
+    let parent = change.path.parent().unwrap_or(Path::new(""));
+    let folder = mounts::make_folder(workspace, parent)?;
+    let name = change.path.file_name().unwrap_or_default();
+    let temporary = format!(".rep-{}-{number}", std::process::id());
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut file = File::from(rustix::fs::openat(&folder, &temporary, flags, Mode::from_raw_mode(0o600))?);
+    let one = Ready { folder, path: change.path.clone(), temporary };
+    let laid = (|| -> io::Result<()> {
+        io::copy(&mut change.content, &mut file)?;
+        let existing = rustix::fs::statat(&one.folder, name, AtFlags::SYMLINK_NOFOLLOW).ok();
+        let existing = existing.filter(|stat| FileType::from_raw_mode(stat.st_mode).is_file());
+        let owner = existing.map_or_else(|| rustix::fs::fstat(&one.folder), Ok)?;
+        // Only root can give files away; for everybody else they are his own already.
+        if rustix::process::geteuid().is_root() {
+            rustix::fs::fchown(&file, Some(Uid::from_raw(owner.st_uid)), Some(Gid::from_raw(owner.st_gid)))?;
+        }
+        let mode = existing.map_or(change.mode, |stat| stat.st_mode & 0o777);
+        Ok(rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?)
+    })();
+    if let Err(error) = laid {
+        // Best effort: the error that is told is the first one.
+        let _ = rustix::fs::unlinkat(&one.folder, &one.temporary, AtFlags::empty());
+        return Err(error);
+    }
+    Ok(one)
+}

@@ -1,0 +1,426 @@
+//! From grants to the pieces of a view: which folders, which files, in which order. Runs on the host and changes
+//! nothing there, except that folders which are granted for writing are made.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
+
+use super::order::Step;
+use super::{GIVEN_FOLDER, Job, SandboxError, mounts, trusted, walk};
+use crate::glob::Glob;
+
+/// The folders of the system every tool may read and, where it may start programs, run from.
+const SYSTEM: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
+
+/// What programs read of `/etc` and what says nothing about this machine's people.
+const ETC_FOLDERS: &[&str] =
+    &["/etc/ssl/certs", "/etc/alternatives", "/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted"];
+const ETC_FILES: &[&str] = &["/etc/ld.so.cache", "/etc/ssl/openssl.cnf", "/etc/mime.types"];
+
+/// Existing files that are copied into stages, in bytes: beyond, a folder should be granted.
+const COPIED_BYTES_MAX: u64 = 1 << 30;
+
+/// The most stages: all of them are handed back in one message.
+const STAGES_MAX: usize = 100;
+
+/// The view of one run.
+pub(super) struct View {
+    pub(super) steps: Vec<Step>,
+    pub(super) workspace: PathBuf,
+    pub(super) program: PathBuf,
+    pub(super) temporary: PathBuf,
+    pub(super) stages: Vec<Stage>,
+    pub(super) watched: Vec<Watched>,
+    pub(super) runnable: Vec<PathBuf>,
+    pub(super) readable: Vec<PathBuf>,
+    pub(super) writable: Vec<PathBuf>,
+}
+
+/// A folder of the workspace whose content is judged after the run.
+#[derive(Clone, Debug)]
+pub(super) struct Stage {
+    /// Relative to the workspace; empty for the workspace itself.
+    pub(super) prefix: String,
+    /// Files that were copied in, relative to the workspace.
+    pub(super) copied: BTreeSet<PathBuf>,
+    /// Places something else is mounted on, relative to the workspace.
+    pub(super) covered: BTreeSet<PathBuf>,
+}
+
+/// A folder a tool writes to directly. Names that others trust are shown read-only where they exist, and must not be
+/// there afterwards where they did not.
+#[derive(Clone, Debug)]
+pub(super) struct Watched {
+    /// Relative to the workspace.
+    pub(super) folder: String,
+    /// What was there, relative to the workspace.
+    pub(super) before: BTreeSet<PathBuf>,
+    /// Whether all of it was looked at.
+    pub(super) saw_all: bool,
+}
+
+/// Works out the view of a job.
+pub(super) fn compile(job: &Job) -> Result<View, SandboxError> {
+    let workspace = real(&job.workspace).map_err(|error| bad(&job.workspace, &error))?;
+    if workspace == Path::new("/") {
+        return Err(unstartable(job, "the workspace is the root of the file system"));
+    }
+    let program = real(&job.program).map_err(|error| bad(&job.program, &error))?;
+    if kind(&program) != Some(FileType::RegularFile) {
+        return Err(unstartable(job, "it is no regular file"));
+    }
+    let mut readable = Vec::new();
+    for folder in &job.readable {
+        let folder = real(folder).map_err(|error| bad(folder, &error))?;
+        if folder == Path::new("/") {
+            return Err(unstartable(job, "it would read the whole file system"));
+        }
+        readable.push(folder);
+    }
+    let mut pieces =
+        Pieces { job, workspace: workspace.clone(), at: BTreeMap::new(), stages: Vec::new(), watched: Vec::new() };
+    pieces.system();
+    for folder in &readable {
+        pieces.folder(folder.clone(), false, true);
+    }
+    pieces.writable(&readable)?;
+    pieces.readable()?;
+    pieces.program(&program);
+    let temporary = pieces.temporary();
+    pieces.etc(&temporary);
+    let runnable = runnable(job, &program, &readable);
+    let writable = pieces.written();
+    let watched = std::mem::take(&mut pieces.watched);
+    let (steps, stages) = pieces.into_steps();
+    Ok(View {
+        steps,
+        workspace,
+        program,
+        temporary,
+        stages,
+        watched,
+        runnable,
+        readable: system_and(readable),
+        writable,
+    })
+}
+
+fn system_and(mut readable: Vec<PathBuf>) -> Vec<PathBuf> {
+    readable.extend(SYSTEM.iter().map(PathBuf::from).filter(|path| kind(path).is_some()));
+    readable.push(PathBuf::from(GIVEN_FOLDER));
+    readable
+}
+
+/// What may be executed: all programs it can see, or its own and the loader of that.
+fn runnable(job: &Job, program: &Path, readable: &[PathBuf]) -> Vec<PathBuf> {
+    let mut runnable = vec![program.to_path_buf()];
+    if job.permissions.allow_subprocess {
+        runnable.extend(SYSTEM.iter().map(PathBuf::from).filter(|path| kind(path).is_some()));
+        runnable.extend(readable.iter().cloned());
+    } else {
+        runnable.extend(loader(program).filter(|path| kind(path).is_some()));
+    }
+    runnable
+}
+
+struct Pieces<'a> {
+    job: &'a Job,
+    workspace: PathBuf,
+    /// By target, so that what is inside comes after what it is in.
+    at: BTreeMap<PathBuf, Step>,
+    stages: Vec<Stage>,
+    watched: Vec<Watched>,
+}
+
+impl Pieces<'_> {
+    fn system(&mut self) {
+        for path in SYSTEM.iter().map(PathBuf::from) {
+            match kind(&path) {
+                Some(FileType::Symlink) => {
+                    if let Ok(to) = rustix::fs::readlink(&path, Vec::new()) {
+                        let to = PathBuf::from(OsString::from_vec(to.into_bytes()));
+                        self.at.insert(path.clone(), Step::Link { target: path, to });
+                    }
+                }
+                Some(FileType::Directory) => self.folder(path, false, true),
+                _ => {}
+            }
+        }
+        for path in ETC_FOLDERS.iter().map(PathBuf::from).filter(|path| kind(path) == Some(FileType::Directory)) {
+            self.folder(path, false, false);
+        }
+        for path in ETC_FILES.iter().map(PathBuf::from).filter(|path| kind(path) == Some(FileType::RegularFile)) {
+            self.file(path, false);
+        }
+        self.at.insert(GIVEN_FOLDER.into(), Step::Empty { target: GIVEN_FOLDER.into() });
+        for (name, bytes) in &self.job.given {
+            self.text(Path::new(GIVEN_FOLDER).join(name), bytes.clone());
+        }
+        self.at.entry(self.workspace.clone()).or_insert(Step::Empty { target: self.workspace.clone() });
+    }
+
+    fn etc(&mut self, temporary: &Path) {
+        let home = temporary.join("home");
+        let name_server = if self.job.permissions.outbound.is_empty() {
+            String::new()
+        } else {
+            "nameserver 198.18.0.1\noptions timeout:2 attempts:2 single-request\n".to_owned()
+        };
+        for (path, text) in [
+            (
+                "/etc/passwd",
+                format!("tool:x:1000:1000::{}:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n", home.display()),
+            ),
+            ("/etc/group", "tool:x:1000:\nnogroup:x:65534:\n".to_owned()),
+            ("/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n".to_owned()),
+            ("/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n".to_owned()),
+            ("/etc/resolv.conf", name_server),
+        ] {
+            self.text(PathBuf::from(path), text.into_bytes());
+        }
+        let (target, to) = (PathBuf::from("/etc/localtime"), PathBuf::from("/usr/share/zoneinfo/UTC"));
+        self.at.insert(target.clone(), Step::Link { target, to });
+    }
+
+    fn folder(&mut self, path: PathBuf, is_writable: bool, may_run: bool) {
+        let step = Step::Folder { source: path.clone(), target: path.clone(), is_writable, may_run };
+        self.at.insert(path, step);
+    }
+
+    fn file(&mut self, path: PathBuf, may_run: bool) {
+        self.at.insert(path.clone(), Step::File { source: path.clone(), target: path, may_run });
+    }
+
+    fn text(&mut self, path: PathBuf, bytes: Vec<u8>) {
+        self.at.insert(path.clone(), Step::Text { target: path, bytes });
+    }
+
+    /// The program itself, where it is in no folder that is shown.
+    fn program(&mut self, program: &Path) {
+        if !self.is_shown(program) {
+            self.file(program.to_path_buf(), true);
+        }
+    }
+
+    fn is_shown(&self, path: &Path) -> bool {
+        path.ancestors().skip(1).any(|folder| matches!(self.at.get(folder), Some(Step::Folder { .. })))
+    }
+
+    /// Where the tool keeps temporary files: never above a grant, because rules hold for all that is below.
+    fn temporary(&self) -> PathBuf {
+        let is_used = |place: &Path| self.at.keys().any(|target| target.starts_with(place));
+        ["/tmp", "/run/tmp", "/var/tmp", "/mnt/tmp"]
+            .iter()
+            .map(PathBuf::from)
+            .find(|place| !is_used(place))
+            .unwrap_or_else(|| PathBuf::from("/tool-tmp"))
+    }
+
+    fn writable(&mut self, kept: &[PathBuf]) -> Result<(), SandboxError> {
+        let (mut folders, mut patterns) = (Vec::new(), Vec::new());
+        for glob in &self.job.permissions.write {
+            match glob.whole_folder() {
+                // The whole workspace is judged name by name, and so is a folder somebody trusts.
+                Some(folder) if !folder.is_empty() && !trusted::is(&format!("{folder}/x")) => folders.push(folder),
+                _ => patterns.push(glob.clone()),
+            }
+        }
+        // What a folder grants anyway needs no judge.
+        patterns.retain(|glob| !folders.iter().any(|folder| is_in(&glob.literal_prefix(), folder)));
+        folders.iter().try_for_each(|folder| self.direct(folder, kept))?;
+        let mut prefixes: BTreeSet<String> = patterns.iter().map(Glob::literal_prefix).collect();
+        let all = prefixes.clone();
+        prefixes.retain(|prefix| !all.iter().any(|other| other != prefix && is_in(prefix, other)));
+        if prefixes.len() > STAGES_MAX {
+            let reason = "it writes by name into too many folders; grant folders (`dir/**`) instead";
+            return Err(unstartable(self.job, reason));
+        }
+        prefixes.into_iter().try_for_each(|prefix| self.stage(prefix, &patterns, kept))
+    }
+
+    fn direct(&mut self, folder: &str, kept: &[PathBuf]) -> Result<(), SandboxError> {
+        let path = self.workspace.join(folder);
+        if let Some(kept) = kept.iter().find(|kept| path.starts_with(kept) && !self.workspace.starts_with(kept)) {
+            let reason = format!("`{folder}/**` is inside of `{}`, which a tool only reads", kept.display());
+            return Err(unstartable(self.job, &reason));
+        }
+        mounts::make_folder(&self.workspace, folder).map_err(|error| bad(&path, &error))?;
+        self.folder(path, true, false);
+        let (before, saw_all) = walk::trusted(&self.workspace, folder);
+        for name in &before {
+            if self.is_plain(name, FileType::RegularFile) {
+                self.file(self.workspace.join(name), false);
+            }
+        }
+        self.watched.push(Watched { folder: folder.to_owned(), before, saw_all });
+        Ok(())
+    }
+
+    fn stage(&mut self, prefix: String, patterns: &[Glob], kept: &[PathBuf]) -> Result<(), SandboxError> {
+        let target = if prefix.is_empty() { self.workspace.clone() } else { self.workspace.join(&prefix) };
+        if self.is_folder(&target) {
+            let reason = format!("it may write by name into `{}`, which a tool only reads", target.display());
+            return Err(unstartable(self.job, &reason));
+        }
+        if self.is_shown(&target) {
+            // Inside of a folder that is shown as it is, there is nothing to mount on unless it exists.
+            mounts::make_folder(&self.workspace, &prefix).map_err(|error| bad(&target, &error))?;
+        }
+        let found =
+            walk::files(&self.workspace, &prefix, patterns, &[]).map_err(|error| unstartable(self.job, &error))?;
+        let bytes: u64 = found.iter().map(|file| file.size_bytes).sum();
+        if bytes > COPIED_BYTES_MAX {
+            let reason =
+                format!("what it may change below `{prefix}` is {bytes} bytes; grant folders (`dir/**`) instead");
+            return Err(unstartable(self.job, &reason));
+        }
+        let bytes_max = self.job.limits.temporary_bytes.saturating_add(bytes);
+        let is_kept = kept.iter().any(|kept| target.starts_with(kept));
+        self.at.insert(target.clone(), Step::Stage { target, bytes_max });
+        let mut copied = BTreeSet::new();
+        for file in found {
+            let path = self.workspace.join(&file.path);
+            if self.is_shown(&path) {
+                continue;
+            }
+            self.at.insert(path.clone(), Step::Copy { source: path.clone(), target: path });
+            copied.insert(file.path);
+        }
+        if is_kept {
+            // It hides a part of a folder that is shown, so the files in it are shown again.
+            let all = Glob::parse("**").map_err(|error| unstartable(self.job, &error.to_string()))?;
+            self.files(&prefix, &[all], &[])?;
+        }
+        self.stages.push(Stage { prefix, copied, covered: BTreeSet::new() });
+        Ok(())
+    }
+
+    fn readable(&mut self) -> Result<(), SandboxError> {
+        let stages: Vec<String> = self.stages.iter().map(|stage| stage.prefix.clone()).collect();
+        let mut names = Vec::new();
+        for glob in &self.job.permissions.read {
+            let Some(folder) = glob.whole_folder() else {
+                names.push(glob.clone());
+                continue;
+            };
+            // In a stage each file is shown by itself, so that others can be written beside it.
+            for stage in stages.iter().filter(|stage| is_in(stage, &folder)) {
+                self.files(stage, std::slice::from_ref(glob), &[])?;
+            }
+            if stages.iter().any(|stage| is_in(&folder, stage)) {
+                self.files(&folder, std::slice::from_ref(glob), &[])?;
+                continue;
+            }
+            let path = self.workspace.join(&folder);
+            let is_there = self.is_plain(&folder, FileType::Directory);
+            if is_there && !self.is_shown(&path) && !self.is_folder(&path) {
+                self.folder(path, false, false);
+            }
+        }
+        let shown: Vec<PathBuf> = self.at.keys().filter(|path| self.is_folder(path)).cloned().collect();
+        for prefix in names.iter().map(Glob::literal_prefix).collect::<BTreeSet<_>>() {
+            let below: Vec<Glob> = names.iter().filter(|glob| glob.literal_prefix() == prefix).cloned().collect();
+            self.files(&prefix, &below, &shown)?;
+        }
+        Ok(())
+    }
+
+    /// Shows every file that fits, where nothing is shown yet.
+    fn files(&mut self, prefix: &str, globs: &[Glob], shown: &[PathBuf]) -> Result<(), SandboxError> {
+        let found = walk::files(&self.workspace, prefix, globs, shown);
+        for file in found.map_err(|error| unstartable(self.job, &error))? {
+            let path = self.workspace.join(file.path);
+            if !self.at.contains_key(&path) && !self.is_writable(&path) {
+                self.file(path, false);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a folder it is in may be written: what may be written may be read.
+    fn is_writable(&self, path: &Path) -> bool {
+        let is_it = |folder| matches!(self.at.get(folder), Some(Step::Folder { is_writable: true, .. }));
+        path.ancestors().skip(1).any(is_it)
+    }
+
+    fn is_folder(&self, path: &Path) -> bool {
+        matches!(self.at.get(path), Some(Step::Folder { .. }))
+    }
+
+    /// Whether a path of the workspace leads to such a thing without a link on the way.
+    fn is_plain(&self, relative: impl AsRef<Path>, wanted: FileType) -> bool {
+        walk::open(&self.workspace, relative.as_ref())
+            .and_then(|opened| Ok(rustix::fs::fstat(&opened)?))
+            .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == wanted)
+    }
+
+    fn written(&self) -> Vec<PathBuf> {
+        let written = self.at.values().filter_map(|step| match step {
+            Step::Folder { target, is_writable: true, .. } | Step::Stage { target, .. } => Some(target.clone()),
+            _ => None,
+        });
+        written.collect()
+    }
+
+    fn into_steps(mut self) -> (Vec<Step>, Vec<Stage>) {
+        for stage in &mut self.stages {
+            let root = self.workspace.join(&stage.prefix);
+            let covers = self.at.iter().filter(|(path, step)| {
+                path.starts_with(&root) && **path != root && matches!(step, Step::File { .. } | Step::Folder { .. })
+            });
+            stage
+                .covered
+                .extend(covers.filter_map(|(path, _)| path.strip_prefix(&self.workspace).ok().map(Path::to_path_buf)));
+        }
+        (self.at.into_values().collect(), self.stages)
+    }
+}
+
+/// Whether a folder is another one, or in it.
+fn is_in(path: &str, folder: &str) -> bool {
+    folder.is_empty() || path == folder || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// What a path is, without following it.
+fn kind(path: &Path) -> Option<FileType> {
+    rustix::fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW).ok().map(|stat| FileType::from_raw_mode(stat.st_mode))
+}
+
+#[expect(clippy::disallowed_methods, reason = "mounts are made of real paths")]
+fn real(path: &Path) -> io::Result<PathBuf> {
+    std::fs::canonicalize(path)
+}
+
+/// The program that loads a program: named in an entry of its header.
+fn loader(program: &Path) -> Option<PathBuf> {
+    let file = rustix::fs::open(program, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    let mut bytes = Vec::new();
+    // The table of entries and the name are at the start of every real program.
+    File::from(file).take(64 << 10).read_to_end(&mut bytes).ok()?;
+    let number = |at: usize, length: usize| -> Option<usize> {
+        let bytes = bytes.get(at..at.checked_add(length)?)?;
+        bytes.iter().rev().try_fold(0_usize, |sum, byte| sum.checked_mul(256)?.checked_add(usize::from(*byte)))
+    };
+    // A program of 64 bits, lowest byte first.
+    if bytes.get(..6)? != b"\x7fELF\x02\x01" {
+        return None;
+    }
+    let (table, size, count) = (number(32, 8)?, number(54, 2)?, number(56, 2)?);
+    let entry = (0..count).filter_map(|at| table.checked_add(at * size)).find(|entry| number(*entry, 4) == Some(3))?;
+    let (start, length) = (number(entry + 8, 8)?, number(entry + 32, 8)?);
+    let name = bytes.get(start..start.checked_add(length)?)?.split(|byte| *byte == 0).next()?;
+    Some(PathBuf::from(std::ffi::OsStr::from_bytes(name)))
+}
+
+fn bad(path: &Path, error: &io::Error) -> SandboxError {
+    SandboxError::Unstartable { program: path.display().to_string(), reason: error.to_string() }
+}
+
+fn unstartable(job: &Job, reason: &str) -> SandboxError {
+    SandboxError::Unstartable { program: job.program.display().to_string(), reason: reason.to_owned() }
+}

@@ -1,0 +1,181 @@
+//! Tools that do their worst leave no process, no file and no hang.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::scene::{Scene, Who, bash, everyone, python};
+
+#[test]
+fn daemons_end_with_the_tool() {
+    for who in everyone() {
+        let scene = Scene::new(who);
+        let code =
+            "(setsid sleep 600 &); (setsid bash -c \"trap '' TERM HUP; while :; do sleep 1; done\" &); echo done";
+        let result = scene.bash(code, json!({}));
+        assert_eq!((&result["code"], &result["stdout"]), (&json!(0), &json!("done\n")), "{result:#}");
+        assert_eq!(scene.survivors(), Vec::<u32>::new());
+    }
+}
+
+#[test]
+fn a_fork_bomb_is_over_when_its_time_is() {
+    for who in everyone() {
+        let scene = Scene::new(who);
+        let limits = json!({ "processes": 60, "timeout_ms": 1500, "grace_ms": 100 });
+        let result = scene
+            .bash("trap '' TERM; bomb() { bomb | bomb & }; bomb; while :; do :; done", json!({ "limits": limits }));
+        assert_eq!(result["killed"], "Timeout", "{result:#}");
+        assert_eq!(scene.survivors(), Vec::<u32>::new());
+    }
+}
+
+#[test]
+fn output_without_end_is_cut_and_read_on() {
+    for who in everyone() {
+        let scene = Scene::new(who);
+        for stream in ["stdout", "stderr"] {
+            let code = format!("import sys\nwhile True: sys.{stream}.write('x' * 65536)");
+            let result = scene.python(&code, json!({ "limits": { "output_bytes": 200_000 } }));
+            assert_eq!(result["killed"], "Output", "{}", result["signal"]);
+            assert_eq!(result["is_truncated"], true);
+            assert_eq!(result[stream].as_str().unwrap().len(), 200_000);
+        }
+        let result = scene.python("import sys; sys.stdout.write('x' * 3000000)", json!({}));
+        assert_eq!(result["stdout_bytes"], 3_000_000);
+        assert_eq!(result["is_truncated"], false);
+    }
+}
+
+#[test]
+fn bytes_that_are_no_text_come_through() {
+    for who in everyone() {
+        let code = "import os; os.write(1, bytes(range(256)))";
+        let result = Scene::new(who).python(code, json!({}));
+        assert_eq!(result["stdout_bytes"], 256);
+    }
+}
+
+#[test]
+fn closed_pipes_and_unread_input_hang_nobody() {
+    for who in everyone() {
+        let scene = Scene::new(who);
+        let much = json!({ "stdin": "0123456789abcdef", "stdin_times": 400_000 });
+        let mut job = much.clone();
+        job["argv"] = json!([python(), "-c", "import os; os.close(0); os.close(1); os.close(2)"]);
+        assert_eq!(scene.run(job)["code"], 0);
+        let result = scene.python("print('not read')", much.clone());
+        assert_eq!(result["stdout"], "not read\n");
+        // More than a pipe holds in both directions at once.
+        let echo = "import sys, shutil; shutil.copyfileobj(sys.stdin.buffer, sys.stdout.buffer)";
+        let result = scene.python(echo, much);
+        assert_eq!((&result["stdout_bytes"], &result["code"]), (&json!(6_400_000), &json!(0)));
+    }
+}
+
+#[test]
+fn ten_gigabytes_do_not_fit() {
+    let code = "import os\nwith open(os.environ['TMPDIR'] + '/x', 'wb') as file:\n  for _ in range(10240): file.write(b'x' * (1 << 20))";
+    for who in everyone() {
+        let scene = Scene::new(who);
+        let before = scene.files();
+        let result = scene.python(code, json!({ "limits": { "temporary_bytes": 32 << 20 } }));
+        assert_eq!(result["code"], 1, "{result:#}");
+        assert_eq!(scene.files(), before);
+        let code = code.replace("os.environ['TMPDIR'] + '/x'", "'reports/x.csv'");
+        let job = json!({ "write": ["reports/*.csv"], "limits": { "temporary_bytes": 32 << 20 } });
+        let result = scene.python(&code, job);
+        assert_eq!(result["code"], 1, "{result:#}");
+    }
+}
+
+#[test]
+fn when_the_runtime_is_killed_so_is_the_tool() {
+    for who in everyone() {
+        let scene = Scene::new(who);
+        let code = "trap '' TERM; (setsid sleep 600 &); echo > output/started; while :; do sleep 1; done";
+        let job = scene.job(json!({ "argv": [bash(), "-c", code], "allow_subprocess": true }));
+        let mut runtime = scene.start(&job);
+        wait_for(|| scene.text("output/started").is_some());
+        assert!(scene.survivors().len() >= 2, "it runs");
+        runtime.kill().unwrap();
+        runtime.wait().unwrap();
+        wait_for(|| scene.survivors().is_empty());
+    }
+}
+
+/// Waits until something is so. That it never is, is a failure and not a hang.
+fn wait_for(is_so: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < Duration::from_secs(20), "it never came");
+        thread::yield_now();
+    }
+}
+
+#[test]
+fn a_hundred_tools_at_once_do_not_meet() {
+    for who in everyone() {
+        let scene = Scene::new(who);
+        let code = "import os, sys; open('output/' + sys.argv[1], 'w').write(sys.stdin.read()); print(sys.argv[1])";
+        let results = scene.run(json!({
+            "argv": [python(), "-I", "-c", code, "{number}"],
+            "stdin": "fed",
+            "times": 100,
+            "limits": { "timeout_ms": 120_000 },
+        }));
+        let results: Vec<Value> = results.as_array().unwrap().clone();
+        assert_eq!(results.len(), 100);
+        for (number, result) in results.iter().enumerate() {
+            assert_eq!((&result["code"], &result["stdout"]), (&json!(0), &json!(format!("{number}\n"))), "{result:#}");
+            assert_eq!(scene.text(&format!("output/{number}")).as_deref(), Some("fed"));
+        }
+        assert_eq!(scene.survivors(), Vec::<u32>::new());
+    }
+}
+
+#[test]
+fn a_set_user_id_program_is_nobody_else() {
+    for who in everyone().into_iter().filter(|who| *who == Who::Root) {
+        let scene = Scene::new(who);
+        let program = scene.outside().join("skill/id");
+        std::fs::copy("/usr/bin/id", &program).unwrap();
+        std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o4755)).unwrap();
+        let code = format!("{} -u", program.display());
+        let result = scene.bash(&code, json!({ "readable": [scene.outside().join("skill")] }));
+        assert_eq!(result["stdout"], "1000\n", "{result:#}");
+    }
+}
+
+#[test]
+fn calls_of_other_machines_are_deadly() {
+    // `int 0x80` with the number of `getpid`, and a call in the numbers of x32.
+    for machine_code in ["\\xb8\\x14\\x00\\x00\\x00\\xcd\\x80\\xc3", "\\xb8\\x27\\x00\\x00\\x40\\x0f\\x05\\xc3"] {
+        let code = format!(
+            "import ctypes, mmap\npage = mmap.mmap(-1, 4096, prot=7)\npage.write(b'{machine_code}')\n\
+             ctypes.CFUNCTYPE(ctypes.c_long)(ctypes.addressof(ctypes.c_char.from_buffer(page)))()"
+        );
+        for who in everyone() {
+            let scene = Scene::new(who);
+            let result = scene.python(&code, json!({}));
+            assert_eq!(result["signal"], 31, "{result:#}");
+            let result = scene.python(&code, json!({ "without": ["seccomp"] }));
+            assert_eq!(result["code"], 0, "without the filter they are calls: {result:#}");
+        }
+    }
+}
+
+#[test]
+fn what_a_tool_wrote_is_not_executed() {
+    let code = "for place in output $TMPDIR; do cp /bin/echo $place/e; $place/e ran; printf 'echo ran' > $place/s; \
+                chmod +x $place/s; $place/s; /lib64/ld-linux-x86-64.so.2 $place/e ran; done; sh output/s";
+    for who in everyone() {
+        let scene = Scene::new(who);
+        let result = scene.bash(code, json!({}));
+        assert_eq!(result["stdout"], "ran\n", "only as the script of a shell: {result:#}");
+        let env = json!({ "PATH": "/usr/bin:/bin", "TMPDIR": scene.outside() });
+        let result = scene.bash(code, json!({ "without": ["view", "landlock", "mapping"], "env": env }));
+        assert!(result["stdout"].as_str().unwrap().lines().count() > 4, "otherwise it is: {result:#}");
+    }
+}

@@ -1,0 +1,127 @@
+//! How much a tool may use, and how it ends.
+
+use serde_json::json;
+
+use crate::scene::{Scene, everyone};
+
+const MEGABYTE: u64 = 1 << 20;
+
+#[test]
+fn processes_are_counted() {
+    let code = "import os, time\nmade = 0\ntry:\n  while made < 400:\n    if os.fork() == 0: time.sleep(60)\n    made += 1\n\
+                except OSError as error: print(error.strerror, made)";
+    for who in everyone() {
+        let scene = Scene::new(who);
+        let job =
+            |without: &[&str]| json!({ "allow_subprocess": true, "limits": { "processes": 40 }, "without": without });
+        let result = scene.python(code, job(&[]));
+        let stdout = result["stdout"].as_str().unwrap();
+        assert!(stdout.starts_with("Resource temporarily unavailable "), "{result:#}");
+        let made: u32 = stdout.split_whitespace().last().unwrap().parse().unwrap();
+        assert!(made < 40, "{made}");
+        assert_eq!(scene.survivors(), Vec::<u32>::new());
+        let result = scene.python(code, job(&["limits"]));
+        let made =
+            result["stdout"].as_str().unwrap().split_whitespace().last().map(|made| made.parse::<u32>().unwrap());
+        // Newer kernels bound the namespace as well, from 301 on.
+        assert!(made.is_none_or(|made| made > 200), "without limits that does not stop it: {result:#}");
+        assert_eq!(scene.survivors(), Vec::<u32>::new());
+    }
+}
+
+#[test]
+fn memory_is_watched_in_every_form() {
+    let private = "a = [bytearray(20 << 20) for _ in range(12)]; import time; time.sleep(60)";
+    let shared = "import mmap, time\nm = mmap.mmap(-1, 240 << 20)\n\
+                  for at in range(0, 240 << 20, 4096): m[at] = 1\ntime.sleep(60)";
+    let many = "import os, time\nfor _ in range(6):\n  if os.fork() == 0:\n    a = bytearray(40 << 20); time.sleep(60)\n\
+                time.sleep(60)";
+    for who in everyone() {
+        let scene = Scene::new(who);
+        for code in [private, shared, many] {
+            let limits = json!({ "memory_bytes": 150 * MEGABYTE });
+            let result = scene.python(code, json!({ "limits": limits, "allow_subprocess": true }));
+            assert_eq!(result["killed"], "Memory", "{code}: {result:#}");
+            assert_eq!(result["signal"], 9);
+            assert_eq!(scene.survivors(), Vec::<u32>::new());
+        }
+        let limits = json!({ "memory_bytes": 150 * MEGABYTE, "timeout_ms": 1500 });
+        let result = scene.python(shared, json!({ "limits": limits, "without": ["watchdog"] }));
+        assert_eq!(result["killed"], "Timeout", "without the watchdog it goes on: {result:#}");
+    }
+}
+
+#[test]
+fn more_memory_than_there_is_fails_at_once() {
+    for who in everyone() {
+        let result = Scene::new(who).python(
+            "try: bytearray(2 << 30)\nexcept MemoryError: print('no memory')",
+            json!({ "limits": { "memory_bytes": 100 * MEGABYTE } }),
+        );
+        assert_eq!(result["stdout"], "no memory\n", "{result:#}");
+    }
+}
+
+#[test]
+fn room_for_files_ends() {
+    let fill = "import os\nfor folder in (os.environ['TMPDIR'], '/dev/shm'):\n  try:\n    with open(folder + '/x', 'wb') as file:\n\
+                \x20     for _ in range(64): file.write(b'x' * (1 << 20))\n    print('all')\n  except OSError as error: print(error.strerror)";
+    for who in everyone() {
+        let scene = Scene::new(who);
+        let result = scene.python(fill, json!({ "limits": { "temporary_bytes": 16 * MEGABYTE } }));
+        assert_eq!(result["stdout"], "No space left on device\nNo space left on device\n", "{result:#}");
+        let result = scene.python(fill, json!({ "limits": { "temporary_bytes": 80 * MEGABYTE } }));
+        assert_eq!(result["stdout"], "all\nall\n", "{result:#}");
+        let large = "open('output/x', 'wb').write(b'x' * (20 << 20))";
+        let result = scene.python(large, json!({ "limits": { "file_bytes": 8 * MEGABYTE } }));
+        assert!(result["stderr"].as_str().unwrap().contains("File too large") || result["signal"] == 25, "{result:#}");
+        let result = scene.python(large, json!({ "limits": { "file_bytes": 8 * MEGABYTE }, "without": ["limits"] }));
+        assert_eq!(result["code"], 0, "without limits it is written: {result:#}");
+    }
+}
+
+#[test]
+fn open_files_are_counted() {
+    let code = "import os\ncount = 0\ntry:\n  while count < 1000: os.dup(1); count += 1\n  print('all')\n\
+                except OSError as error: print(error.strerror)";
+    for who in everyone() {
+        let scene = Scene::new(who);
+        let result = scene.python(code, json!({ "limits": { "open_files": 256 } }));
+        assert_eq!(result["stdout"], "Too many open files\n", "{result:#}");
+        let result = scene.python(code, json!({ "limits": { "open_files": 2000 } }));
+        assert_eq!(result["stdout"], "all\n", "{result:#}");
+    }
+}
+
+#[test]
+fn processor_time_ends() {
+    for who in everyone() {
+        let result = Scene::new(who).python("while True: pass", json!({ "limits": { "cpu_s": 1 } }));
+        assert_eq!(result["killed"], json!(null), "the limit, and not the clock: {result:#}");
+        assert!(result["signal"] == 24 || result["signal"] == 9, "{result:#}");
+    }
+}
+
+#[test]
+fn time_ends_whatever_the_tool_thinks_of_it() {
+    let ignores = "import signal, time\nsignal.signal(15, signal.SIG_IGN)\nwhile True: time.sleep(60)";
+    let stops = "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)";
+    let says_goodbye = "import signal, sys, time\n\
+                        signal.signal(15, lambda *_: (print('bye'), sys.exit(3)))\nwhile True: time.sleep(60)";
+    for who in everyone() {
+        let scene = Scene::new(who);
+        let limits = json!({ "timeout_ms": 700, "grace_ms": 300 });
+        for code in [ignores, stops] {
+            let result = scene.python(code, json!({ "limits": limits }));
+            assert_eq!((&result["killed"], &result["signal"]), (&json!("Timeout"), &json!(9)), "{result:#}");
+            assert_eq!(scene.survivors(), Vec::<u32>::new());
+        }
+        let limits = json!({ "timeout_ms": 1500, "grace_ms": 15_000 });
+        let result = scene.python(says_goodbye, json!({ "limits": limits }));
+        assert_eq!((&result["killed"], &result["code"]), (&json!("Timeout"), &json!(3)), "{result:#}");
+        assert_eq!(result["stdout"], "bye\n");
+        let result = scene.python(ignores, json!({ "cancel_ms": 300, "limits": { "grace_ms": 300 } }));
+        assert_eq!(result["killed"], "Cancelled", "{result:#}");
+        assert_eq!(scene.survivors(), Vec::<u32>::new());
+    }
+}

@@ -1,0 +1,208 @@
+//! Writing by name: what fits is taken over, and one thing that does not fit leaves all as it was.
+
+use serde_json::{Value, json};
+
+use crate::scene::{Scene, everyone};
+
+fn reports(change: Value) -> Value {
+    let mut job = json!({ "write": ["reports/*.csv"], "read": ["reports/*.md"] });
+    for (name, value) in change.as_object().cloned().into_iter().flatten() {
+        job[name] = value;
+    }
+    job
+}
+
+fn scene_with_reports(who: crate::scene::Who) -> Scene {
+    let scene = Scene::new(who);
+    scene.put("reports/old.csv", "old\n");
+    scene.put("reports/keep.txt", "hidden\n");
+    scene.put("reports/info.md", "info\n");
+    scene
+}
+
+#[test]
+fn what_fits_is_taken_over() {
+    for who in everyone() {
+        let scene = scene_with_reports(who);
+        let code = "import os\nprint(sorted(os.listdir('reports')))\nopen('reports/new.csv', 'w').write('new')\n\
+                    open('reports/t.tmp', 'w').write('moved')\nos.replace('reports/t.tmp', 'reports/moved.csv')\n\
+                    open('reports/old.csv', 'a').write('more\\n')";
+        let result = scene.python(code, reports(json!({})));
+        assert_eq!(result["stdout"], "['info.md', 'old.csv']\n", "{result:#}");
+        assert_eq!(result["written"], json!(["reports/moved.csv", "reports/new.csv", "reports/old.csv"]), "{result:#}");
+        assert_eq!(scene.text("reports/new.csv").as_deref(), Some("new"));
+        assert_eq!(scene.text("reports/moved.csv").as_deref(), Some("moved"));
+        assert_eq!(scene.text("reports/old.csv").as_deref(), Some("old\nmore\n"));
+        assert_eq!(scene.text("reports/keep.txt").as_deref(), Some("hidden\n"));
+        let result = scene.python("import os; os.remove('reports/old.csv')", reports(json!({})));
+        assert_eq!(result["code"], 0, "{result:#}");
+        assert_eq!(scene.text("reports/old.csv"), None);
+    }
+}
+
+#[test]
+fn one_thing_that_does_not_fit_leaves_all_as_it_was() {
+    for who in everyone() {
+        for (code, named) in [
+            ("open('reports/evil.sh', 'w')", "reports/evil.sh"),
+            ("import os; os.mkdir('reports/sub'); open('reports/sub/d.csv', 'w')", "reports/sub/d.csv"),
+            ("import os; os.symlink('/etc/passwd', 'reports/l.csv')", "reports/l.csv"),
+            ("import os; os.link('reports/x.csv', 'reports/y.csv')", "reports/x.csv"),
+            ("import os; os.mkfifo('reports/p.csv')", "reports/p.csv"),
+        ] {
+            let scene = scene_with_reports(who);
+            let before = scene.files();
+            // Landlock would refuse the links and the pipe; here the second wall is tried alone.
+            let code = format!("open('reports/x.csv', 'w').write('x')\nopen('reports/old.csv', 'w')\n{code}");
+            let result = scene.python(&code, reports(json!({ "without": ["landlock"] })));
+            assert!(result["rejected"].as_str().is_some_and(|text| text.contains(named)), "{code}: {result:#}");
+            assert_eq!(scene.files(), before);
+            assert_eq!(scene.text("reports/old.csv").as_deref(), Some("old\n"));
+        }
+        let scene = scene_with_reports(who);
+        let result = scene.python("open('reports/evil.sh', 'w')", reports(json!({ "without": ["judge"] })));
+        assert_eq!(result["written"], json!(["reports/evil.sh"]), "without the judge it is taken over: {result:#}");
+    }
+}
+
+#[test]
+fn what_is_only_read_is_not_written_and_what_is_neither_is_not_there() {
+    for who in everyone() {
+        let scene = scene_with_reports(who);
+        let code = "for path, how in (('reports/info.md', 'w'), ('reports/keep.txt', 'r')):\n  try: open(path, how)\n\
+                    \x20 except OSError as error: print(error.strerror)";
+        let result = scene.python(code, reports(json!({})));
+        assert_eq!(result["stdout"], "Read-only file system\nNo such file or directory\n", "{result:#}");
+        assert_eq!(scene.text("reports/info.md").as_deref(), Some("info\n"));
+    }
+}
+
+#[test]
+fn names_others_trust_are_never_written() {
+    for who in everyone() {
+        for path in [
+            ".git/hooks/pre-commit",
+            ".git/config",
+            "sub/.git/hooks/x",
+            ".envrc",
+            ".vscode/tasks.json",
+            ".claude/settings.json",
+            ".mcp.json",
+            ".bashrc",
+        ] {
+            let scene = Scene::new(who);
+            let before = scene.files();
+            let code = format!(
+                "import os\nos.makedirs(os.path.dirname('{path}') or '.', exist_ok=True)\n\
+                 open('{path}', 'w').write('x')\nopen('fine.txt', 'w').write('x')"
+            );
+            let result = scene.python(&code, json!({ "write": ["**"], "read": [] }));
+            assert!(result["rejected"].as_str().is_some_and(|text| text.contains(path)), "{path}: {result:#}");
+            assert_eq!(scene.files(), before);
+        }
+        let scene = Scene::new(who);
+        scene.put(".git/config", "[core]\n");
+        let code = "print(open('.git/config').read()); open('fine.txt', 'w').write('x')";
+        let result = scene.python(code, json!({ "write": ["**"], "read": [] }));
+        assert_eq!(result["written"], json!(["fine.txt"]), "{result:#}");
+        let result = scene.python("import os; os.remove('.git/config')", json!({ "write": ["**"], "read": [] }));
+        assert!(result["rejected"].as_str().is_some(), "{result:#}");
+        assert_eq!(scene.text(".git/config").as_deref(), Some("[core]\n"));
+    }
+}
+
+#[test]
+fn names_others_trust_are_not_planted_in_folders_either() {
+    for who in everyone() {
+        let scene = Scene::new(who);
+        scene.put("src/.envrc", "mine\n");
+        let before = scene.files();
+        let code = "import os\nos.makedirs('src/.git/hooks')\nopen('src/.git/hooks/pre-commit', 'w').write('x')";
+        let result = scene.python(code, json!({ "write": ["src/**"] }));
+        assert!(
+            result["rejected"].as_str().is_some_and(|text| text.contains("src/.git/hooks/pre-commit")),
+            "{result:#}"
+        );
+        assert_eq!(scene.text("src/.git/hooks/pre-commit"), None);
+        let after: Vec<String> = scene.files().into_iter().filter(|path| !path.starts_with("src/.git")).collect();
+        assert_eq!(after, before);
+        let code = "import os\nfor act in (lambda: open('src/.envrc', 'w'), lambda: os.remove('src/.envrc')):\n\
+                    \x20 try: act()\n  except OSError as error: print(error.strerror)\nopen('src/fine', 'w')";
+        let result = scene.python(code, json!({ "write": ["src/**"] }));
+        assert_eq!(result["stdout"], "Read-only file system\nDevice or resource busy\n", "{result:#}");
+        assert_eq!(scene.text("src/.envrc").as_deref(), Some("mine\n"));
+        let code = "open('src/.mcp.json', 'w').write('x')";
+        let result = scene.python(code, json!({ "write": ["src/**"], "without": ["judge"] }));
+        assert_eq!(result["code"], 0, "{result:#}");
+        assert!(scene.text("src/.mcp.json").is_some(), "without the judge it stays");
+    }
+}
+
+#[test]
+fn a_tool_that_is_killed_changes_nothing_by_name() {
+    for who in everyone() {
+        let scene = scene_with_reports(who);
+        let code = "import time\nopen('reports/new.csv', 'w').write('half')\ntime.sleep(60)";
+        let job = reports(json!({ "limits": { "timeout_ms": 700, "grace_ms": 100 } }));
+        assert_eq!(scene.python(code, job)["killed"], "Timeout");
+        assert_eq!(scene.text("reports/new.csv"), None);
+    }
+}
+
+#[test]
+fn what_may_be_read_is_there_beside_what_may_be_written() {
+    for who in everyone() {
+        for (read, write, path) in [
+            (json!(["**"]), json!(["*.csv"]), "a.csv"),
+            (json!(["**"]), json!(["reports/*.csv"]), "reports/a.csv"),
+            (json!(["reports/**"]), json!(["**/*.csv"]), "reports/a.csv"),
+            (json!(["**"]), json!(["reports/*.csv", "*.csv", "reports/x/**"]), "a.csv"),
+            (
+                json!(["reports/info.md", "reports/keep.txt"]),
+                json!(["reports/*.csv", "reports/old.csv"]),
+                "reports/a.csv",
+            ),
+        ] {
+            let scene = scene_with_reports(who);
+            let code = "import sys\nfor path in ('reports/info.md', 'reports/keep.txt'):\n  print(open(path).read().strip())\n\
+                        \x20 try: open(path, 'w')\n  except OSError as error: print(error.strerror)\n\
+                        open(sys.stdin.read(), 'w').write('x')";
+            let result = scene.python(code, json!({ "read": read, "write": write, "stdin": path }));
+            let expected = "info\nRead-only file system\nhidden\nRead-only file system\n";
+            assert_eq!(result["stdout"], expected, "{read} {write}: {result:#}");
+            assert_eq!(result["written"], json!([path]), "{read} {write}: {result:#}");
+        }
+    }
+}
+
+#[test]
+fn a_skill_that_is_its_own_workspace_keeps_its_files() {
+    for who in everyone() {
+        let scene = scene_with_reports(who);
+        let code =
+            "print(open('reports/info.md').read(), open('docs/b.txt').read()); open('reports/a.csv', 'w').write('x')";
+        let job = json!({ "read": [], "write": ["reports/*.csv"], "readable": [scene.workspace()] });
+        let result = scene.python(code, job);
+        assert_eq!(result["written"], json!(["reports/a.csv"]), "{result:#}");
+        assert_eq!(result["stdout"], "info\n text\n\n");
+        let job = json!({ "read": [], "write": ["**"], "readable": [scene.workspace()] });
+        let result = scene.python("open('docs/b.txt', 'w')", job);
+        assert!(result["unstartable"].is_string(), "a tool does not rewrite its skill: {result:#}");
+    }
+}
+
+#[test]
+fn single_files_and_folders_can_be_granted_together() {
+    for who in everyone() {
+        let scene = Scene::new(who);
+        scene.put("state.json", "{}");
+        let code =
+            "open('state.json', 'w').write('1'); open('output/x', 'w').write('2'); print(open('docs/a.pdf').read())";
+        let job = json!({ "write": ["state.json", "output/**"], "read": ["docs/*.pdf"] });
+        let result = scene.python(code, job);
+        assert_eq!(result["written"], json!(["state.json"]), "{result:#}");
+        assert_eq!(scene.text("state.json").as_deref(), Some("1"));
+        assert_eq!(scene.text("output/x").as_deref(), Some("2"));
+        assert_eq!(scene.text("docs/b.txt").as_deref(), Some("text\n"));
+    }
+}

@@ -1,0 +1,139 @@
+//! Runs jobs in sandboxes, as the tests describe them: JSON on stdin, JSON on stdout.
+//!
+//! A program of its own, because a sandbox starts the program it is made by a second time, and because the tests run
+//! it as another user. What it can do that `rep` cannot: leave a layer out, so that a test can be seen to fail.
+#![expect(clippy::print_stdout, reason = "its stdout is the result")]
+
+use std::io::Read;
+use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
+
+use rep_runtime::Limits;
+use rep_runtime::glob::Glob;
+use rep_runtime::plan::{HostRule, Permissions};
+use rep_runtime::sandbox::{self, Cancel, Ended, Exit, Job, SandboxError};
+use serde_json::{Value, json};
+
+fn main() {
+    sandbox::init();
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text).expect("the tests write a job");
+    let request: Value = serde_json::from_str(&text).expect("the tests write JSON");
+    if request["probe"] == true {
+        let layers: Vec<_> = sandbox::probe().iter().map(|layer| json!([layer.name, layer.state])).collect();
+        println!("{}", json!({ "layers": layers }));
+        return;
+    }
+    let times = request["times"].as_u64().unwrap_or(1);
+    let results: Vec<Value> = thread::scope(|scope| {
+        let runs: Vec<_> = (0..times)
+            .map(|number| {
+                scope.spawn({
+                    let request = &request;
+                    move || one(request, number)
+                })
+            })
+            .collect();
+        runs.into_iter().map(|run| run.join().expect("a run does not panic")).collect()
+    });
+    println!("{}", if times == 1 { results[0].clone() } else { Value::Array(results) });
+}
+
+fn one(request: &Value, number: u64) -> Value {
+    let cancel = Cancel::default();
+    let job = job(request, number);
+    let without = words(&request["without"]);
+    if let Some(after_ms) = request["cancel_ms"].as_u64() {
+        let cancel = cancel.clone();
+        // Waits for nobody: the run ends with the cancel, or before it.
+        thread::spawn(move || {
+            thread::park_timeout(Duration::from_millis(after_ms));
+            cancel.cancel();
+        });
+    }
+    match sandbox::run_without(&job, &cancel, &without) {
+        Ok(ended) => told(&ended),
+        Err(SandboxError::Unavailable { feature, remedy }) => json!({ "unavailable": feature, "remedy": remedy }),
+        Err(SandboxError::Unstartable { program, reason }) => json!({ "unstartable": reason, "program": program }),
+        Err(SandboxError::Rejected(reason)) => json!({ "rejected": reason }),
+    }
+}
+
+fn told(ended: &Ended) -> Value {
+    let (code, signal) = match ended.exit {
+        Exit::Code(code) => (Some(code), None),
+        Exit::Signal(signal) => (None, Some(signal)),
+    };
+    let denials: Vec<_> =
+        ended.denials.iter().map(|denial| json!([denial.action, denial.target, denial.suggestion])).collect();
+    json!({
+        "code": code,
+        "signal": signal,
+        "killed": ended.killed.map(|killed| format!("{killed:?}")),
+        "stdout": String::from_utf8_lossy(&ended.stdout),
+        "stdout_bytes": ended.stdout.len(),
+        "stderr": String::from_utf8_lossy(&ended.stderr),
+        "is_truncated": ended.is_truncated,
+        "denials": denials,
+        "layers": ended.layers.iter().map(|layer| json!([layer.name, layer.state])).collect::<Vec<_>>(),
+        "written": ended.written,
+        "duration_ms": ended.duration_ms,
+    })
+}
+
+fn job(request: &Value, number: u64) -> Job {
+    let globs = |value: &Value| words(value).into_iter().map(|word| Glob::parse(word).expect("a pattern")).collect();
+    let numbered = |word: &str| word.replace("{number}", &number.to_string());
+    let argv = words(&request["argv"]);
+    let default = Limits::default();
+    let limit = |name: &str, default: u64| request["limits"][name].as_u64().unwrap_or(default);
+    Job {
+        program: PathBuf::from(argv.first().expect("a program")),
+        argv: argv.iter().map(|word| numbered(word).into()).collect(),
+        env: request["env"]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(name, value)| (name.into(), value.as_str().unwrap_or_default().into()))
+            .collect(),
+        stdin: request["stdin"].as_str().unwrap_or_default().repeat(repeat(request)).into_bytes(),
+        workspace: PathBuf::from(request["workspace"].as_str().expect("a workspace")),
+        readable: words(&request["readable"]).into_iter().map(PathBuf::from).collect(),
+        given: request["given"]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(name, text)| (name.clone(), text.as_str().unwrap_or_default().as_bytes().to_vec()))
+            .collect(),
+        permissions: Permissions {
+            read: globs(&request["read"]),
+            write: globs(&request["write"]),
+            outbound: words(&request["outbound"])
+                .into_iter()
+                .map(|host| HostRule::parse(host).expect("a host"))
+                .collect(),
+            allow_subprocess: request["allow_subprocess"] == true,
+        },
+        limits: Limits {
+            timeout_ms: limit("timeout_ms", 20_000),
+            grace_ms: limit("grace_ms", 500),
+            cpu_s: limit("cpu_s", default.cpu_s),
+            memory_bytes: limit("memory_bytes", default.memory_bytes),
+            processes: limit("processes", default.processes),
+            open_files: limit("open_files", default.open_files),
+            file_bytes: limit("file_bytes", default.file_bytes),
+            temporary_bytes: limit("temporary_bytes", default.temporary_bytes),
+            output_bytes: limit("output_bytes", default.output_bytes),
+        },
+        channel: None,
+    }
+}
+
+fn repeat(request: &Value) -> usize {
+    request["stdin_times"].as_u64().and_then(|times| usize::try_from(times).ok()).unwrap_or(1)
+}
+
+fn words(value: &Value) -> Vec<&str> {
+    value.as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+}
