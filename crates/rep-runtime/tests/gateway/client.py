@@ -21,7 +21,10 @@ def get(url):
 def tcp(host, port, text):
     with socket.create_connection((host, port), timeout=20) as stream:
         stream.sendall(text.encode())
-        stream.shutdown(socket.SHUT_WR)
+        try:
+            stream.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass  # It was reset in between; reading says so.
         return everything(stream).decode("latin-1")
 
 
