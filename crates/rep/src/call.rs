@@ -10,7 +10,7 @@ use rep_runtime::{Call, Plan, PlanError, Trust};
 use serde_json::Value;
 
 use crate::exit::Failure;
-use crate::library::{LibraryArgs, here};
+use crate::library::LibraryArgs;
 use crate::output::Output;
 
 /// A skill, and perhaps one of its tools.
@@ -46,15 +46,16 @@ pub(crate) fn find(library: &LibraryArgs, word: &str, output: &mut Output) -> Re
     Ok(called)
 }
 
-/// The folder patterns are relative to: the one that is named, or the working folder. Absolute, links resolved.
-pub(crate) fn workspace(given: Option<&Path>) -> Result<PathBuf, Failure> {
-    let folder = given.map_or_else(here, |folder| Ok(folder.to_owned()))?;
+/// The folder patterns are relative to: the one that is named, or the project around the working folder. Absolute, links resolved.
+pub(crate) fn workspace(given: Option<&Path>, library: &LibraryArgs) -> Result<PathBuf, Failure> {
+    let folder = given.map_or_else(|| library.project(), |folder| Ok(folder.to_owned()))?;
     let real = std::fs::canonicalize(&folder).ok().filter(|real| real.is_dir());
     real.ok_or_else(|| Failure::unable("UNREADABLE", format!("the workspace `{}` is no folder", folder.display())))
 }
 
 impl Called {
-    fn of(entry: &CatalogEntry) -> Result<Self, Failure> {
+    /// Takes in a skill of a catalogue.
+    pub(crate) fn of(entry: &CatalogEntry) -> Result<Self, Failure> {
         let shown = &entry.qualified_name;
         let trust = match entry.status {
             Status::Active | Status::Hidden | Status::Shadowed => Trust::Trusted,
@@ -93,8 +94,8 @@ impl Called {
         self.skill.front().expect("a skill without a frontmatter is refused where it is found")
     }
 
-    /// A tool's place by its name.
-    fn position(&self, name: &str) -> Result<usize, Failure> {
+    /// A tool's place in `tools` by its name.
+    pub(crate) fn position(&self, name: &str) -> Result<usize, Failure> {
         if let Some(index) = self.tools.iter().position(|tool| tool_name(tool) == name) {
             return Ok(index);
         }

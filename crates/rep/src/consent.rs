@@ -51,18 +51,29 @@ pub(crate) fn granted(
     is_given: bool,
     output: &mut Output,
 ) -> Result<Result<Granted, Refusal>, Failure> {
-    let consent = match is_given {
-        true => Consent::Given,
-        false if io::stdin().is_terminal() && io::stderr().is_terminal() => Consent::Ask,
-        false => Consent::Nobody,
+    let is_watched = io::stdin().is_terminal() && io::stderr().is_terminal();
+    let consent = match (is_given, is_watched) {
+        (true, _) => Consent::Given,
+        (false, true) => Consent::Ask,
+        (false, false) => Consent::Nobody,
     };
-    let approvals = approvals()?;
-    let context = Context { trust, secrets: secrets.keys().cloned().collect(), consent, approvals: &approvals };
-    match policy()?.decide(plan, &context) {
+    match decided(plan, trust, secrets, consent)? {
         Decision::Granted(granted) => Ok(Ok(granted)),
         Decision::Refused(refusal) => Ok(Err(refusal)),
         Decision::Ask(question) => ask(question, output),
     }
+}
+
+/// What the user's policy and approvals say to a plan.
+pub(crate) fn decided(
+    plan: Plan,
+    trust: Trust,
+    secrets: &BTreeMap<String, Secret>,
+    consent: Consent,
+) -> Result<Decision, Failure> {
+    let approvals = approvals()?;
+    let context = Context { trust, secrets: secrets.keys().cloned().collect(), consent, approvals: &approvals };
+    Ok(policy()?.decide(plan, &context))
 }
 
 /// Puts a question on the terminal. Anything but a clear yes is a no.

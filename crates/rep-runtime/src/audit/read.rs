@@ -63,7 +63,7 @@ impl Entry {
     }
 }
 
-/// The runs in the order they started. Lines that are no records are passed over: finding them is for [`super::verify`].
+/// The runs in the order they started. Lines that are no records are passed over: finding them is for [`super::verify()`].
 pub fn entries(audit: &Audit, mut is_wanted: impl FnMut(&Entry) -> bool) -> Result<Vec<Entry>, KeepError> {
     let path = audit.file();
     let Some(file) = keep::open_there(&path)? else { return Ok(Vec::new()) };

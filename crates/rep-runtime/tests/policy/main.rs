@@ -4,6 +4,7 @@
 mod approvals;
 mod audit;
 mod decisions;
+mod hostile;
 
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

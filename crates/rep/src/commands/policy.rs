@@ -46,7 +46,7 @@ pub(crate) struct Args {
     /// Take back every approval of this skill that was to last
     #[arg(long, group = "question")]
     forget: bool,
-    /// The folder patterns are relative to [default: this folder]
+    /// The folder patterns are relative to [default: the project around this folder]
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
     #[command(flatten)]
@@ -70,7 +70,7 @@ fn policy(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         output.say(&format!("{count} approvals of `{}` are taken back", called.name));
         return Ok(Exit::Fine);
     }
-    let workspace = call::workspace(args.workspace.as_deref())?;
+    let workspace = call::workspace(args.workspace.as_deref(), &args.library)?;
     if args.approve {
         return approve(&called, &workspace, output);
     }
