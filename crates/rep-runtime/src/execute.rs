@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::thread;
 
 use crate::channel::{self, Caller};
+use crate::grant::Granted;
 use crate::interpreter::{self, Interpreter, Search};
 use crate::outcome::{self, Outcome, ToolError};
 use crate::plan::{Plan, Runtime};
@@ -30,12 +31,13 @@ pub struct ExecuteOptions<'a> {
 /// Executes a plan that was granted. `secrets` are the values the skill declared, by name; they reach the tool's process
 /// and nothing else. `run` is the sandbox.
 pub fn execute(
-    plan: &Plan,
+    granted: &Granted,
     secrets: &[(String, String)],
     options: &ExecuteOptions<'_>,
     cancel: &Cancel,
     run: impl FnOnce(Job, &Cancel) -> Result<Ended, SandboxError>,
 ) -> Outcome {
+    let plan = granted.plan();
     let hidden = if plan.redaction.secrets { secrets } else { &[] };
     let redactor = Redactor::new(hidden, plan.redaction.pii);
     if let Err(error) = accepts(plan) {

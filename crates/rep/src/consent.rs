@@ -51,26 +51,35 @@ pub(crate) fn granted(
     is_given: bool,
     output: &mut Output,
 ) -> Result<Result<Granted, Refusal>, Failure> {
-    let is_watched = io::stdin().is_terminal() && io::stderr().is_terminal();
-    let consent = match (is_given, is_watched) {
-        (true, _) => Consent::Given,
-        (false, true) => Consent::Ask,
-        (false, false) => Consent::Nobody,
+    let consent = match is_given {
+        true => Consent::Given,
+        false if io::stdin().is_terminal() && io::stderr().is_terminal() => Consent::Ask,
+        false => Consent::Nobody,
     };
-    match decided(plan, trust, secrets, consent)? {
+    match decide(plan, trust, secrets, consent)? {
         Decision::Granted(granted) => Ok(Ok(granted)),
         Decision::Refused(refusal) => Ok(Err(refusal)),
         Decision::Ask(question) => ask(question, output),
     }
 }
 
-/// What the user's policy and approvals say to a plan.
-pub(crate) fn decided(
+/// Makes a grant of a plan that a tool asks for. Nobody is asked in the middle of a run: it was approved before, came
+/// with consent, or is refused.
+pub(crate) fn granted_unasked(
     plan: Plan,
     trust: Trust,
     secrets: &BTreeMap<String, Secret>,
-    consent: Consent,
-) -> Result<Decision, Failure> {
+    is_given: bool,
+) -> Result<Result<Granted, Refusal>, Failure> {
+    let consent = if is_given { Consent::Given } else { Consent::Nobody };
+    match decide(plan, trust, secrets, consent)? {
+        Decision::Granted(granted) => Ok(Ok(granted)),
+        Decision::Refused(refusal) => Ok(Err(refusal)),
+        Decision::Ask(question) => Ok(question.answer(Answer::No)),
+    }
+}
+
+fn decide(plan: Plan, trust: Trust, secrets: &BTreeMap<String, Secret>, consent: Consent) -> Result<Decision, Failure> {
     let approvals = approvals()?;
     let context = Context { trust, secrets: secrets.keys().cloned().collect(), consent, approvals: &approvals };
     Ok(policy()?.decide(plan, &context))

@@ -79,6 +79,8 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    // Where this process was started as the first one of a sandbox, this is all it does.
+    rep_runtime::sandbox::init();
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
     if let Some(exit) = plainly(&words) {
         return exit;

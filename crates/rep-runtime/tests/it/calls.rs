@@ -10,7 +10,7 @@ use super::{Tool, code, message, result, search};
 fn run_with(tool: &Tool, caller: &Caller<'_>) -> Outcome {
     let search = search();
     let options = ExecuteOptions { search: &search, caller: Some(caller) };
-    execute(&tool.plan, &tool.secrets, &options, &tool.cancel, unconfined::run)
+    execute(&crate::granted(&tool.plan), &tool.secrets, &options, &tool.cancel, unconfined::run)
 }
 
 fn double(tool: &str, mut args: Value, _: &Cancel) -> Result<Value, ToolError> {

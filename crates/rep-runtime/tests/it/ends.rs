@@ -146,7 +146,7 @@ fn a_missing_program_is_a_refusal() {
     let tool = Tool::new(Runtime::Node, "exports.run = () => ({});\n");
     let search = rep_runtime::interpreter::Search { env: vec![("PATH".into(), "/nowhere".into())], cache: None };
     let options = rep_runtime::ExecuteOptions { search: &search, caller: None };
-    let outcome = rep_runtime::execute(&tool.plan, &[], &options, &tool.cancel, rep_runtime::sandbox::unconfined::run);
+    let outcome = rep_runtime::execute(&crate::granted(&tool.plan), &[], &options, &tool.cancel, rep_runtime::sandbox::unconfined::run);
     assert_eq!((code(&outcome), outcome.verdict), ("RUNTIME_UNAVAILABLE", Verdict::Refused));
     assert!(super::message(&outcome).contains("no `node`"), "{}", super::message(&outcome));
 }

@@ -13,8 +13,23 @@ use std::path::{Path, PathBuf};
 use rep_runtime::interpreter::Search;
 use rep_runtime::plan::Redaction;
 use rep_runtime::sandbox::{Cancel, unconfined};
-use rep_runtime::{ExecuteOptions, Limits, Outcome, Permissions, Plan, Reply, Runtime, execute};
+use rep_runtime::approval::Approvals;
+use rep_runtime::{
+    Consent, Context, Decision, ExecuteOptions, Granted, Limits, Outcome, Permissions, Plan, Policy, Reply, Runtime, Trust,
+    execute,
+};
 use serde_json::{Value, json};
+
+/// A plan, granted as by somebody who said yes.
+pub(crate) fn granted(plan: &Plan) -> Granted {
+    let approvals = Approvals::default();
+    let secrets = plan.secrets.iter().map(|need| need.name.clone()).collect();
+    let context = Context { trust: Trust::Trusted, secrets, consent: Consent::Given, approvals: &approvals };
+    match Policy::default().decide(plan.clone(), &context) {
+        Decision::Granted(granted) => granted,
+        other => panic!("not granted: {other:?}"),
+    }
+}
 
 /// A skill with one tool in a scratch folder.
 pub(crate) struct Tool {
@@ -74,7 +89,7 @@ impl Tool {
     pub(crate) fn run(&self) -> Outcome {
         let search = search();
         let options = ExecuteOptions { search: &search, caller: None };
-        execute(&self.plan, &self.secrets, &options, &self.cancel, unconfined::run)
+        execute(&granted(&self.plan), &self.secrets, &options, &self.cancel, unconfined::run)
     }
 
     pub(crate) fn path(&self) -> PathBuf {

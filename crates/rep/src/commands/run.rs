@@ -3,23 +3,28 @@
 //! On stdout stands the tool's result, or the error or async envelope, and nothing else. How the run went is told on
 //! stderr, and as JSON in the file `--json-meta` names: a result is exactly what the tool's contract says.
 
-mod planned;
-
+use std::collections::BTreeMap;
 use std::io::{IsTerminal, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use anstyle::AnsiColor;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use rep_library::{Catalog, CatalogEntry, Status};
+use rep_runtime::audit::{Audit, Ending};
 use rep_runtime::interpreter::Search;
-use rep_runtime::sandbox::{Cancel, Ended, Job, SandboxError, unconfined};
-use rep_runtime::{ExecuteOptions, Outcome, Plan, Reply, ToolError, Verdict, execute, interrupt};
+use rep_runtime::sandbox::{self, Cancel, unconfined};
+use rep_runtime::secret::Secret;
+use rep_runtime::{
+    ExecuteOptions, Granted, KeepError, Outcome, Plan, Refusal, Reply, ToolError, Verdict, execute, interrupt,
+};
 use serde_json::{Value, json};
 
+use crate::call::Called;
+use crate::consent;
 use crate::exit::{Exit, Failure};
-use crate::library::{LibraryArgs, cache_folder, missing};
+use crate::library::{LibraryArgs, cache_folder, data_folder, missing};
 use crate::output::Output;
 
 /// Run one tool of a skill in the sandbox
@@ -75,7 +80,10 @@ fn tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let input = input(args.input.as_deref())?;
     let (catalog, index) = args.library.any(skill, output)?;
     let entry = &catalog.entries[index];
-    may_be_called(entry, &catalog)?;
+    if matches!(entry.status, Status::Shadowed | Status::Invalid) {
+        return Err(missing(&catalog, skill));
+    }
+    let called = Called::of(entry)?;
     let runner = Runner {
         args,
         catalog: &catalog,
@@ -86,22 +94,27 @@ fn tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         },
         below: Mutex::default(),
     };
-    let mut plan = runner.plan(entry, tool, input)?;
+    let mut plan = planned(&called, tool, &runner.workspace, input)?;
     if let Some(seconds) = args.timeout {
         plan.limits.timeout_ms = seconds * 1000;
         plan.limits.cpu_s = plan.limits.cpu_s.max(seconds);
     }
+    for ignored in &plan.ignored {
+        output.warn(&format!("`{}` declares in vain: {ignored}", called.name));
+    }
     if args.dry_run {
-        output.data(&format!("{:#}\n", planned::shown(&plan)));
+        output.data(&format!("{:#}\n", plan.to_json()));
         return Ok(Exit::Fine);
     }
     if args.no_sandbox {
         let warning = "running WITHOUT a sandbox: the tool can read, write and send whatever you can";
         output.label("warning", AnsiColor::Red, warning);
     }
+    let secrets = consent::secrets(&plan.secrets)?;
+    let decided = consent::granted(plan.clone(), called.trust.clone(), &secrets, args.yes, output)?;
     let cancel = interrupt::on_interrupt();
     let bar = progress(&args.target, output);
-    let outcome = runner.run(&plan, entry, &cancel, &[]);
+    let outcome = runner.run(decided, &plan, &secrets, entry, &cancel, &[]);
     bar.finish_and_clear();
     let below = runner.below.into_inner().unwrap_or_else(PoisonError::into_inner);
     tell(&args.target, &outcome, &below, output);
@@ -118,19 +131,12 @@ fn tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     })
 }
 
-/// Whether a skill may be run at all.
-fn may_be_called(entry: &CatalogEntry, catalog: &Catalog) -> Result<(), Failure> {
-    let name = &entry.qualified_name;
-    match entry.status {
-        Status::Active | Status::Hidden => Ok(()),
-        Status::Untrusted => {
-            let failure = Failure::refused("UNTRUSTED", format!("skill `{name}` is not trusted: {}", entry.reason));
-            Err(failure.hint("look at it, then `rep trust`"))
-        }
-        Status::Disabled => Err(Failure::refused("DISABLED", format!("skill `{name}` is switched off"))
-            .hint(format!("`rep enable {name}` switches it on"))),
-        Status::Shadowed | Status::Invalid => Err(missing(catalog, name)),
-    }
+/// The plan of a call, with every fault told with its remedy.
+fn planned(called: &Called, tool: &str, workspace: &Path, input: Value) -> Result<Plan, Failure> {
+    let index = called.position(tool)?;
+    called.plan(index, workspace, input).map_err(|error| {
+        Failure::unable("INVALID_TOOL", format!("`{}:{tool}`: {error}", called.name)).hint(error.remedy)
+    })
 }
 
 /// The arguments, read with a bound.
@@ -187,24 +193,69 @@ struct Runner<'a> {
 }
 
 impl Runner<'_> {
-    fn plan(&self, entry: &CatalogEntry, tool: &str, input: Value) -> Result<Plan, Failure> {
-        planned::plan(entry, tool, &self.workspace, input)
-    }
-
-    /// Runs a plan that is granted. `chain` is who called it, from the outermost on.
-    fn run(&self, plan: &Plan, entry: &CatalogEntry, cancel: &Cancel, chain: &[String]) -> Outcome {
-        if let Err(error) = planned::grant(plan, self.args.yes) {
-            return Outcome::refused(error);
-        }
-        let secrets = match planned::secrets(plan) {
-            Ok(secrets) => secrets,
-            Err(error) => return Outcome::refused(error),
+    /// Runs what was granted, or tells why not; both are recorded. `chain` is who called it, from the outermost on.
+    fn run(
+        &self,
+        decided: Result<Granted, Refusal>,
+        plan: &Plan,
+        secrets: &BTreeMap<String, Secret>,
+        entry: &CatalogEntry,
+        cancel: &Cancel,
+        chain: &[String],
+    ) -> Outcome {
+        let audit = match data_folder() {
+            Ok(folder) => Audit::at(&folder),
+            Err(failure) => return Outcome::refused(ToolError::new(failure.code, failure.message)),
+        };
+        let unkept = |error: &KeepError| {
+            let message = format!("the run could not be recorded, and was not made: {error}");
+            Outcome::refused(ToolError::new("UNRECORDED", message))
+        };
+        let granted = match decided {
+            Ok(granted) => granted,
+            Err(refusal) => {
+                if let Err(error) = audit.refused(plan, &refusal, &who(), SystemTime::now()) {
+                    return unkept(&error);
+                }
+                return Outcome::refused(ToolError::new(refusal.code, refusal.message).with("remedy", refusal.remedy));
+            }
+        };
+        let running = match audit.start(&granted, &who(), SystemTime::now()) {
+            Ok(running) => running,
+            Err(error) => return unkept(&error),
         };
         let chain = [chain, &[name(plan)]].concat();
         let caller = |tool: &str, input: Value, cancel: &Cancel| self.call(entry, tool, input, cancel, &chain);
         let options = ExecuteOptions { search: &self.search, caller: Some(&caller) };
-        let sandbox = if self.args.no_sandbox { unconfined::run } else { sandboxed };
-        execute(plan, &secrets, &options, cancel, sandbox)
+        let door = if self.args.no_sandbox { unconfined::run } else { sandbox::run };
+        let values: Vec<(String, String)> =
+            secrets.iter().map(|(name, secret)| (name.clone(), secret.expose().to_owned())).collect();
+        let outcome = execute(&granted, &values, &options, cancel, door);
+        let (code, message) = match &outcome.reply {
+            Reply::Result(_) => ("ok", None),
+            Reply::Task(_) => ("async", None),
+            Reply::Error(error) => (error.code.as_str(), Some(error.message.as_str())),
+        };
+        let ending = Ending {
+            outcome: code,
+            message,
+            exit: outcome.exit.map(|exit| match exit {
+                sandbox::Exit::Code(code) => format!("code {code}"),
+                sandbox::Exit::Signal(signal) => format!("signal {signal}"),
+            }),
+            layers: &outcome.layers,
+            denials: &outcome.denials,
+            written: &outcome.written,
+            duration_ms: outcome.duration_ms,
+        };
+        match running.end(&ending, SystemTime::now()) {
+            Ok(()) => outcome,
+            // What was done is done; that its end is not on record must be told all the same.
+            Err(error) => {
+                let said = format!("{}\nthe end of the run could not be recorded: {error}", outcome.said);
+                Outcome { said, ..outcome }
+            }
+        }
     }
 
     /// A call from inside a tool: of its own skill by the tool's name alone, of others by `skill:tool`. Every call is
@@ -227,7 +278,8 @@ impl Runner<'_> {
             }
         };
         let of_failure = |failure: Failure| ToolError::new(failure.code, failure.message);
-        let plan = self.plan(entry, tool, input).map_err(of_failure)?;
+        let called = Called::of(entry).map_err(of_failure)?;
+        let plan = planned(&called, tool, &self.workspace, input).map_err(of_failure)?;
         let name = name(&plan);
         if chain.contains(&name) {
             let message = format!("tools call each other in a circle: {} → {name}", chain.join(" → "));
@@ -236,7 +288,10 @@ impl Runner<'_> {
         if chain.len() >= CALLS_MAX {
             return Err(ToolError::new("CALL_TOO_DEEP", format!("tools call tools more than {CALLS_MAX} deep")));
         }
-        let outcome = self.run(&plan, entry, cancel, chain);
+        let secrets = consent::secrets(&plan.secrets).map_err(of_failure)?;
+        let decided =
+            consent::granted_unasked(plan.clone(), called.trust, &secrets, self.args.yes).map_err(of_failure)?;
+        let outcome = self.run(decided, &plan, &secrets, entry, cancel, chain);
         let reply = outcome.reply.clone();
         self.below.lock().unwrap_or_else(PoisonError::into_inner).push((name, outcome));
         match reply {
@@ -250,12 +305,11 @@ fn name(plan: &Plan) -> String {
     format!("{}:{}", plan.skill, plan.tool)
 }
 
-/// The kernel's walls, which are not built in yet: nothing is run rather than run without them.
-fn sandboxed(_: Job, _: &Cancel) -> Result<Ended, SandboxError> {
-    Err(SandboxError::Unavailable {
-        feature: "this build has no sandbox".to_owned(),
-        remedy: "--no-sandbox runs the tool with nothing enforced".to_owned(),
-    })
+/// Who runs it, for the record.
+fn who() -> String {
+    let user = std::env::var("USER").ok().filter(|user| !user.is_empty());
+    let number = rustix::process::getuid().as_raw();
+    user.map_or_else(|| format!("uid {number}"), |user| format!("{user} (uid {number})"))
 }
 
 fn progress(target: &str, output: &Output) -> ProgressBar {
