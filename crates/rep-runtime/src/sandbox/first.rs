@@ -8,6 +8,7 @@ use std::io::Read;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
@@ -20,7 +21,7 @@ use super::order::{Identity, Order};
 use super::{gateway, launch, mounts, tool};
 
 /// How often the memory of the tool is looked at.
-const LOOK_EVERY_NS: i64 = 50_000_000;
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// More refusals than this say nothing new.
 const DENIALS_MAX: usize = 64;
@@ -163,6 +164,7 @@ fn watch(order: &Order, control: &OwnedFd, started: Started) -> ! {
         listener: None,
         has_started: false,
         denied: BTreeSet::new(),
+        weighed: Instant::now(),
     };
     loop {
         let absent = control.as_fd();
@@ -172,7 +174,7 @@ fn watch(order: &Order, control: &OwnedFd, started: Started) -> ! {
             PollFd::from_borrowed_fd(desk.line.as_ref().map_or(absent, AsFd::as_fd), PollFlags::IN),
             PollFd::from_borrowed_fd(desk.listener.as_ref().map_or(absent, AsFd::as_fd), PollFlags::IN),
         ];
-        let look = Timespec { tv_sec: 0, tv_nsec: LOOK_EVERY_NS };
+        let look = Timespec { tv_sec: 0, tv_nsec: i64::from(LOOK_EVERY.subsec_nanos()) };
         // An interruption is as good as a look.
         let _ = poll(&mut waiting, Some(&look));
         let ready = waiting.map(|one| one.revents());
@@ -199,6 +201,7 @@ struct Desk<'a> {
     listener: Option<OwnedFd>,
     has_started: bool,
     denied: BTreeSet<(String, String)>,
+    weighed: Instant,
 }
 
 impl Desk<'_> {
@@ -279,7 +282,12 @@ impl Desk<'_> {
         }
     }
 
-    fn weigh(&self) {
+    fn weigh(&mut self) {
+        // A tool that is refused something in a loop wakes this process more often than it needs to look.
+        if self.weighed.elapsed() < LOOK_EVERY {
+            return;
+        }
+        self.weighed = Instant::now();
         // Without a view, `/proc` is about the whole machine.
         if self.order.has("watchdog") && self.order.has("view") && memory_bytes() > self.order.limits.memory_bytes {
             self.say(&Message::Memory);

@@ -225,7 +225,6 @@ impl<'a> Run<'a> {
 
     /// What there is to do: feed, stdout, stderr, control, the end.
     fn wait(&self, has_ended: bool) -> [bool; 5] {
-        let absent = self.pidfd.as_fd();
         let wires = [
             (self.stdin.as_ref(), PollFlags::OUT),
             (self.streams[0].pipe.as_ref(), PollFlags::IN),
@@ -233,16 +232,16 @@ impl<'a> Run<'a> {
             (self.control.as_ref(), PollFlags::IN),
             (Some(&self.pidfd).filter(|_| !has_ended), PollFlags::IN),
         ];
-        let mut polled = wires.map(|(wire, events)| match wire {
-            Some(wire) => PollFd::new(wire, events),
-            None => PollFd::from_borrowed_fd(absent, PollFlags::empty()),
-        });
+        // Only what is open is waited for: a closed end would be ready at once, for ever.
+        let open: Vec<(usize, PollFlags, &OwnedFd)> =
+            (0..).zip(wires).filter_map(|(at, (wire, events))| Some((at, events, wire?))).collect();
+        let mut polled: Vec<PollFd<'_>> = open.iter().map(|(_, events, wire)| PollFd::new(*wire, *events)).collect();
         let look = Timespec { tv_sec: 0, tv_nsec: LOOK_EVERY_NS };
         // An interruption is as good as a look.
         let _ = poll(&mut polled, Some(&look));
         let mut ready = [false; 5];
-        for at in 0..5 {
-            ready[at] = wires[at].0.is_some() && !polled[at].revents().is_empty();
+        for ((at, _, _), one) in open.iter().zip(&polled) {
+            ready[*at] = !one.revents().is_empty();
         }
         ready
     }
