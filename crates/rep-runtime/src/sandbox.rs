@@ -4,6 +4,7 @@
 //! kernel is asked; nothing below it knows what a skill is.
 
 use std::ffi::OsString;
+use std::os::fd::{OwnedFd, RawFd};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -62,16 +63,13 @@ pub fn init() {
 
 /// Runs a program so that it sees and does what was granted, and nothing else. When this returns, nothing of it is left.
 pub fn run(job: Job, cancel: &Cancel) -> Result<Ended, SandboxError> {
-    let ended = run_without(&job, cancel, &[]);
-    // Its environment may hold secrets; nobody keeps it longer than the run.
-    drop(job);
-    ended
+    run_without(job, cancel, &[])
 }
 
 /// Runs a program without some of the layers, so that tests can show what each layer is for. Nothing but tests of this
 /// crate calls it.
 #[doc(hidden)]
-pub fn run_without(job: &Job, cancel: &Cancel, without: &[&str]) -> Result<Ended, SandboxError> {
+pub fn run_without(job: Job, cancel: &Cancel, without: &[&str]) -> Result<Ended, SandboxError> {
     if !IS_READY.load(Ordering::SeqCst) {
         return Err(SandboxError::Unavailable {
             feature: "this program did not prepare for sandboxes".to_owned(),
@@ -110,7 +108,13 @@ pub struct Job {
     pub permissions: Permissions,
     /// How much it may use.
     pub limits: Limits,
+    /// A stream to whoever runs it, for calls of other tools. It is descriptor [`CHANNEL_FD`] inside, and no other
+    /// descriptor besides the three usual ones is passed on.
+    pub channel: Option<OwnedFd>,
 }
+
+/// The number of the channel inside.
+pub const CHANNEL_FD: RawFd = 3;
 
 /// Where given files are seen inside.
 pub const GIVEN_FOLDER: &str = "/rep";
@@ -232,6 +236,7 @@ pub fn probe() -> Vec<Layer> {
         given: Vec::new(),
         permissions: Permissions::default(),
         limits: Limits::default(),
+        channel: None,
     };
     match run(job, &Cancel::default()) {
         Ok(ended) => ended.layers,

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ use rustix::thread::{CapabilitySet, CapabilitySets};
 use super::control::{self, Message, Trouble};
 use super::kernel::{self, Cloned};
 use super::order::{Identity, Order};
-use super::{gateway, launch, mounts, tool};
+use super::{CHANNEL_FD, gateway, launch, mounts, tool};
 
 /// How often the memory of the tool is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -64,6 +64,7 @@ fn prepare(order: OwnedFd, control: &OwnedFd) -> Result<(Order, Started), Troubl
         .map_err(|error| kernel_error("the order could not be read", error))?;
     let order = Order::from_bytes(&bytes).ok_or_else(|| Trouble::Unstartable("its order is broken".to_owned()))?;
     drop(bytes);
+    let channel = order.has_channel.then(take_channel).transpose()?;
     let say =
         |message: &Message| control::send(control, message).map_err(|error| kernel_error("the control line", error));
     if !order.ports.is_empty() {
@@ -79,9 +80,22 @@ fn prepare(order: OwnedFd, control: &OwnedFd) -> Result<(Order, Started), Troubl
     if order.identity == Identity::Mapped {
         become_no_one()?;
     }
-    let started = start(&order)?;
+    let started = start(&order, channel)?;
     weaken(&order)?;
     Ok((order, started))
+}
+
+/// Puts the channel under the number it has in the tool, before anything else can take that.
+fn take_channel() -> Result<OwnedFd, Trouble> {
+    // SAFETY: this number was handed over by `launch`, where the order says that there is a channel.
+    let handed = unsafe { kernel::adopt(5) };
+    let channel = rustix::io::fcntl_dupfd_cloexec(&handed, CHANNEL_FD)
+        .map_err(|error| Trouble::Unstartable(format!("its channel: {error}")))?;
+    if channel.as_raw_fd() == CHANNEL_FD {
+        Ok(channel)
+    } else {
+        Err(Trouble::Unstartable("the number of its channel is taken".to_owned()))
+    }
 }
 
 const NEWER: &str = "use a kernel of version 5.12 or newer, with user namespaces";
@@ -124,7 +138,7 @@ struct Started {
     signals: OwnedFd,
 }
 
-fn start(order: &Order) -> Result<Started, Trouble> {
+fn start(order: &Order, channel: Option<OwnedFd>) -> Result<Started, Trouble> {
     let told = |what: &str, error: std::io::Error| Trouble::missing(format!("{what}: {error}"), NEWER);
     let signals = kernel::child_signals().map_err(|error| told("waiting for children", error))?;
     let (line, theirs) =
@@ -138,10 +152,12 @@ fn start(order: &Order) -> Result<Started, Trouble> {
     match unsafe { kernel::clone3(namespaces) } {
         Ok(Cloned::Child) => {
             drop(line);
-            tool::live(order, theirs)
+            tool::live(order, theirs, channel.as_ref())
         }
         Ok(Cloned::Parent(pid, _)) => {
             drop(theirs);
+            // The tool alone holds its end of the channel, or its end would never be seen.
+            drop(channel);
             for number in 0..3 {
                 kernel::close_inherited(number);
             }

@@ -46,6 +46,8 @@ pub(super) struct Order {
     pub(super) argv: Vec<Vec<u8>>,
     pub(super) env: Vec<Vec<u8>>,
     pub(super) allow_subprocess: bool,
+    /// Whether the tool is given a channel to the runtime.
+    pub(super) has_channel: bool,
     /// Where the network gateway listens; empty where there is no network.
     pub(super) ports: Vec<u16>,
     /// Addresses the gateway stands in for.
@@ -79,6 +81,7 @@ impl Order {
         out.list(self.argv.iter().map(Vec::as_slice));
         out.list(self.env.iter().map(Vec::as_slice));
         out.number(u64::from(self.allow_subprocess));
+        out.number(u64::from(self.has_channel));
         out.number(self.ports.len() as u64);
         for port in &self.ports {
             out.number(u64::from(*port));
@@ -119,6 +122,7 @@ impl Order {
             argv: from.list()?,
             env: from.list()?,
             allow_subprocess: from.number()? == 1,
+            has_channel: from.number()? == 1,
             ports: (0..from.number()?)
                 .map(|_| from.number().and_then(|port| u16::try_from(port).ok()))
                 .collect::<Option<Vec<_>>>()?,
@@ -283,6 +287,7 @@ mod tests {
             argv: vec![b"a".to_vec(), vec![]],
             env: vec![b"A=\xff".to_vec()],
             allow_subprocess: true,
+            has_channel: true,
             ports: vec![443],
             literals: vec!["127.0.0.1".parse().unwrap(), "::1".parse().unwrap()],
             runnable: vec![odd.clone()],

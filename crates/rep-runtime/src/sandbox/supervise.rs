@@ -24,7 +24,9 @@ const LOOK_EVERY_NS: i64 = 20_000_000;
 const LAST_OUTPUT: Duration = Duration::from_secs(2);
 
 /// Runs a job, perhaps without some layers.
-pub(super) fn run(job: &Job, cancel: &Cancel, without: &[&str]) -> Result<Ended, SandboxError> {
+pub(super) fn run(mut job: Job, cancel: &Cancel, without: &[&str]) -> Result<Ended, SandboxError> {
+    let mut channel = job.channel.take();
+    let job = &job;
     let start = Instant::now();
     if !seccomp::IS_KNOWN_MACHINE {
         return Err(missing("a list of system calls for this machine", "run on x86-64"));
@@ -36,7 +38,8 @@ pub(super) fn run(job: &Job, cancel: &Cancel, without: &[&str]) -> Result<Ended,
     }
     let mut reason = String::new();
     loop {
-        let followed = Run::launch(job, &view, identity, without, start).and_then(|run| run.follow(cancel));
+        let followed = Run::launch(job, &view, identity, without, start, channel.as_ref())
+            .and_then(|run| run.follow(cancel, &mut channel));
         reason = match (followed, identity) {
             (Ok(Followed::Over(over)), _) => return over.conclude(job, &view, identity, &reason, without),
             // Nothing ran; what root lacks here, the caller's own user in a namespace may have.
@@ -82,6 +85,7 @@ fn order(job: &Job, view: &View, identity: Identity, without: &[&str]) -> Order 
         argv: job.argv.iter().map(|word| word.as_bytes().to_vec()).collect(),
         env,
         allow_subprocess: job.permissions.allow_subprocess,
+        has_channel: false,
         ports: needs.ports,
         literals: needs.literals,
         runnable: view.runnable.clone(),
@@ -141,6 +145,7 @@ impl<'a> Run<'a> {
         identity: Identity,
         without: &[&str],
         start: Instant,
+        channel: Option<&OwnedFd>,
     ) -> Result<Run<'a>, SandboxError> {
         let told = |error: rustix::io::Errno| system("descriptors", error);
         let (stdin, feed) = pipe_with(PipeFlags::CLOEXEC).map_err(told)?;
@@ -152,15 +157,18 @@ impl<'a> Run<'a> {
         let (control, theirs) =
             rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
                 .map_err(told)?;
+        let copy = channel.map(|channel| rustix::io::fcntl_dupfd_cloexec(channel, 3)).transpose().map_err(told)?;
         let written = rustix::fs::memfd_create("order", MemfdFlags::CLOEXEC).map_err(told)?;
-        let bytes = order(job, view, identity, without).to_bytes();
+        let mut order = order(job, view, identity, without);
+        order.has_channel = channel.is_some();
+        let bytes = order.to_bytes();
         let mut rest = bytes.as_slice();
         while !rest.is_empty() {
             let length = rustix::io::write(&written, rest).map_err(told)?;
             rest = &rest[length..];
         }
         rustix::fs::seek(&written, SeekFrom::Start(0)).map_err(told)?;
-        let wires = Wires { stdin, stdout, stderr, order: written, control: theirs };
+        let wires = Wires { stdin, stdout, stderr, order: written, control: theirs, channel: copy };
         let launched = launch::launch(identity, !without.contains(&"network"), &wires)
             .map_err(|error| missing(&format!("user namespaces: clone3: {error}"), NAMESPACES))?;
         Ok(Run {
@@ -182,7 +190,7 @@ impl<'a> Run<'a> {
     }
 
     /// Goes with the sandbox to its end.
-    fn follow(mut self, cancel: &Cancel) -> Result<Followed, SandboxError> {
+    fn follow(mut self, cancel: &Cancel, channel: &mut Option<OwnedFd>) -> Result<Followed, SandboxError> {
         let mut refusal = None;
         let mut ended: Option<Instant> = None;
         loop {
@@ -196,7 +204,7 @@ impl<'a> Run<'a> {
                 }
             }
             if ready[3] && refusal.is_none() {
-                refusal = self.hear(cancel);
+                refusal = self.hear(cancel, channel);
                 if refusal.is_some() {
                     // Most refusals are its own, and it has ended.
                     let _ = rustix::process::pidfd_send_signal(&self.pidfd, Signal::KILL);
@@ -259,7 +267,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn hear(&mut self, cancel: &Cancel) -> Option<Refusal> {
+    fn hear(&mut self, cancel: &Cancel, channel: &mut Option<OwnedFd>) -> Option<Refusal> {
         let Some(message) = self.control.as_ref().and_then(control::receive) else {
             self.control = None;
             return None;
@@ -293,7 +301,8 @@ impl<'a> Run<'a> {
                     Err(error) => return Some(Refusal::Error(system("the network gateway", error))),
                 }
             }
-            Message::Started => {}
+            // The tool alone holds its end of the channel, or its end would never be seen.
+            Message::Started => *channel = None,
         }
         None
     }
