@@ -217,7 +217,9 @@ impl<'a> Run<'a> {
             match ended {
                 None => self.check_time(cancel),
                 Some(at) => {
-                    let is_quiet = self.control.is_none() && self.streams.iter().all(|stream| stream.pipe.is_none());
+                    let is_read = self.control.is_none() && self.streams.iter().all(|stream| stream.pipe.is_none());
+                    // Where nothing ran, there is no output to wait for.
+                    let is_quiet = is_read || refusal.is_some();
                     if is_quiet || at.elapsed() > LAST_OUTPUT {
                         break;
                     }
