@@ -63,16 +63,13 @@ pub fn init() {
 
 /// Runs a program so that it sees and does what was granted, and nothing else. When this returns, nothing of it is left.
 pub fn run(job: Job, cancel: &Cancel) -> Result<Ended, SandboxError> {
-    let ended = run_without(&job, cancel, &[]);
-    // Its environment may hold secrets; nobody keeps it longer than the run.
-    drop(job);
-    ended
+    run_without(job, cancel, &[])
 }
 
 /// Runs a program without some of the layers, so that tests can show what each layer is for. Nothing but tests of this
 /// crate calls it.
 #[doc(hidden)]
-pub fn run_without(job: &Job, cancel: &Cancel, without: &[&str]) -> Result<Ended, SandboxError> {
+pub fn run_without(job: Job, cancel: &Cancel, without: &[&str]) -> Result<Ended, SandboxError> {
     if !IS_READY.load(Ordering::SeqCst) {
         return Err(SandboxError::Unavailable {
             feature: "this program did not prepare for sandboxes".to_owned(),

@@ -4,7 +4,8 @@
 //! it as another user. What it can do that `rep` cannot: leave a layer out, so that a test can be seen to fail.
 #![expect(clippy::print_stdout, reason = "its stdout is the result")]
 
-use std::io::Read;
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
@@ -42,7 +43,13 @@ fn main() {
 
 fn one(request: &Value, number: u64) -> Value {
     let cancel = Cancel::default();
-    let job = job(request, number);
+    let mut job = job(request, number);
+    let ours = (request["channel"] == true).then(|| {
+        let (ours, theirs) = UnixStream::pair().expect("a pair of sockets");
+        job.channel = Some(theirs.into());
+        // Answers until the tool's end is closed.
+        thread::spawn(move || answer(ours))
+    });
     let without = words(&request["without"]);
     if let Some(after_ms) = request["cancel_ms"].as_u64() {
         let cancel = cancel.clone();
@@ -52,12 +59,27 @@ fn one(request: &Value, number: u64) -> Value {
             cancel.cancel();
         });
     }
-    match sandbox::run_without(&job, &cancel, &without) {
-        Ok(ended) => told(&ended),
+    match sandbox::run_without(job, &cancel, &without) {
+        Ok(ended) => {
+            let mut result = told(&ended);
+            result["heard"] = ours.map(|ours| ours.join().expect("the channel ends with the tool")).into();
+            result
+        }
         Err(SandboxError::Unavailable { feature, remedy }) => json!({ "unavailable": feature, "remedy": remedy }),
         Err(SandboxError::Unstartable { program, reason }) => json!({ "unstartable": reason, "program": program }),
         Err(SandboxError::Rejected(reason)) => json!({ "rejected": reason }),
     }
+}
+
+fn answer(mut ours: UnixStream) -> String {
+    let mut heard = String::new();
+    let mut bytes = [0; 64];
+    while let Ok(length @ 1..) = ours.read(&mut bytes) {
+        heard.push_str(&String::from_utf8_lossy(&bytes[..length]));
+        // A tool that is gone needs no answer.
+        let _ = ours.write_all(b"pong");
+    }
+    heard
 }
 
 fn told(ended: &Ended) -> Value {

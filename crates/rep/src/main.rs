@@ -79,7 +79,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    // Where this process was started as the first one of a sandbox, this is all it does.
+    // In the first process of a sandbox this does not return.
     rep_runtime::sandbox::init();
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
     if let Some(exit) = plainly(&words) {

@@ -5,9 +5,10 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
@@ -17,10 +18,10 @@ use rustix::thread::{CapabilitySet, CapabilitySets};
 use super::control::{self, Message, Trouble};
 use super::kernel::{self, Cloned};
 use super::order::{Identity, Order};
-use super::{gateway, launch, mounts, tool};
+use super::{CHANNEL_FD, gateway, launch, mounts, tool};
 
 /// How often the memory of the tool is looked at.
-const LOOK_EVERY_NS: i64 = 50_000_000;
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// More refusals than this say nothing new.
 const DENIALS_MAX: usize = 64;
@@ -63,6 +64,7 @@ fn prepare(order: OwnedFd, control: &OwnedFd) -> Result<(Order, Started), Troubl
         .map_err(|error| kernel_error("the order could not be read", error))?;
     let order = Order::from_bytes(&bytes).ok_or_else(|| Trouble::Unstartable("its order is broken".to_owned()))?;
     drop(bytes);
+    let channel = order.has_channel.then(take_channel).transpose()?;
     let say =
         |message: &Message| control::send(control, message).map_err(|error| kernel_error("the control line", error));
     if !order.ports.is_empty() {
@@ -78,9 +80,22 @@ fn prepare(order: OwnedFd, control: &OwnedFd) -> Result<(Order, Started), Troubl
     if order.identity == Identity::Mapped {
         become_no_one()?;
     }
-    let started = start(&order)?;
+    let started = start(&order, channel)?;
     weaken(&order)?;
     Ok((order, started))
+}
+
+/// Puts the channel under the number it has in the tool, before anything else can take that.
+fn take_channel() -> Result<OwnedFd, Trouble> {
+    // SAFETY: this number was handed over by `launch`, where the order says that there is a channel.
+    let handed = unsafe { kernel::adopt(5) };
+    let channel = rustix::io::fcntl_dupfd_cloexec(&handed, CHANNEL_FD)
+        .map_err(|error| Trouble::Unstartable(format!("its channel: {error}")))?;
+    if channel.as_raw_fd() == CHANNEL_FD {
+        Ok(channel)
+    } else {
+        Err(Trouble::Unstartable("the number of its channel is taken".to_owned()))
+    }
 }
 
 const NEWER: &str = "use a kernel of version 5.12 or newer, with user namespaces";
@@ -123,7 +138,7 @@ struct Started {
     signals: OwnedFd,
 }
 
-fn start(order: &Order) -> Result<Started, Trouble> {
+fn start(order: &Order, channel: Option<OwnedFd>) -> Result<Started, Trouble> {
     let told = |what: &str, error: std::io::Error| Trouble::missing(format!("{what}: {error}"), NEWER);
     let signals = kernel::child_signals().map_err(|error| told("waiting for children", error))?;
     let (line, theirs) =
@@ -137,12 +152,13 @@ fn start(order: &Order) -> Result<Started, Trouble> {
     match unsafe { kernel::clone3(namespaces) } {
         Ok(Cloned::Child) => {
             drop(line);
-            tool::live(order, theirs)
+            tool::live(order, theirs, channel.as_ref())
         }
         Ok(Cloned::Parent(pid, _)) => {
             drop(theirs);
-            // The tool alone holds them now, or their ends would never be seen.
-            for number in (0..3).chain(order.has_channel.then_some(launch::CHANNEL)) {
+            // The tool alone holds its end of the channel, or its end would never be seen.
+            drop(channel);
+            for number in 0..3 {
                 kernel::close_inherited(number);
             }
             Ok(Started { pid, line, signals })
@@ -164,6 +180,7 @@ fn watch(order: &Order, control: &OwnedFd, started: Started) -> ! {
         listener: None,
         has_started: false,
         denied: BTreeSet::new(),
+        weighed: Instant::now(),
     };
     loop {
         let absent = control.as_fd();
@@ -173,7 +190,7 @@ fn watch(order: &Order, control: &OwnedFd, started: Started) -> ! {
             PollFd::from_borrowed_fd(desk.line.as_ref().map_or(absent, AsFd::as_fd), PollFlags::IN),
             PollFd::from_borrowed_fd(desk.listener.as_ref().map_or(absent, AsFd::as_fd), PollFlags::IN),
         ];
-        let look = Timespec { tv_sec: 0, tv_nsec: LOOK_EVERY_NS };
+        let look = Timespec { tv_sec: 0, tv_nsec: i64::from(LOOK_EVERY.subsec_nanos()) };
         // An interruption is as good as a look.
         let _ = poll(&mut waiting, Some(&look));
         let ready = waiting.map(|one| one.revents());
@@ -200,6 +217,7 @@ struct Desk<'a> {
     listener: Option<OwnedFd>,
     has_started: bool,
     denied: BTreeSet<(String, String)>,
+    weighed: Instant,
 }
 
 impl Desk<'_> {
@@ -280,7 +298,12 @@ impl Desk<'_> {
         }
     }
 
-    fn weigh(&self) {
+    fn weigh(&mut self) {
+        // A tool that is refused something in a loop wakes this process more often than it needs to look.
+        if self.weighed.elapsed() < LOOK_EVERY {
+            return;
+        }
+        self.weighed = Instant::now();
         // Without a view, `/proc` is about the whole machine.
         if self.order.has("watchdog") && self.order.has("view") && memory_bytes() > self.order.limits.memory_bytes {
             self.say(&Message::Memory);

@@ -13,10 +13,7 @@ use super::order::Identity;
 /// How the first process of a sandbox is called, so that [`super::init`] knows itself.
 pub(super) const NAME: &CStr = c"rep-sandbox";
 
-/// The number of the channel in the first process of a sandbox, where there is one.
-pub(super) const CHANNEL: RawFd = 5;
-
-/// What the first process of a sandbox is given, under the numbers 0 to 4, and the tool's channel as [`CHANNEL`].
+/// What the first process of a sandbox is given, under the numbers 0 to 4, and 5 where there is a channel.
 pub(super) struct Wires {
     pub(super) stdin: OwnedFd,
     pub(super) stdout: OwnedFd,
@@ -55,8 +52,12 @@ pub(super) fn launch(identity: Identity, has_network_namespace: bool, wires: &Wi
     let group = rustix::process::getegid().as_raw();
     let start = Start {
         maps: (identity == Identity::Own).then(|| [format!("1000 {user} 1"), format!("1000 {group} 1")]),
-        descriptors: [&wires.stdin, &wires.stdout, &wires.stderr, &wires.order, &wires.control].map(AsRawFd::as_raw_fd),
-        channel: wires.channel.as_ref().map(AsRawFd::as_raw_fd),
+        descriptors: [&wires.stdin, &wires.stdout, &wires.stderr, &wires.order, &wires.control]
+            .into_iter()
+            .chain(&wires.channel)
+            .map(AsRawFd::as_raw_fd)
+            .collect(),
+        control: wires.control.as_raw_fd(),
         argv: [NAME.as_ptr(), std::ptr::null()],
         environment: [std::ptr::null()],
     };
@@ -69,8 +70,8 @@ pub(super) fn launch(identity: Identity, has_network_namespace: bool, wires: &Wi
 
 struct Start {
     maps: Option<[String; 2]>,
-    descriptors: [RawFd; 5],
-    channel: Option<RawFd>,
+    descriptors: Vec<RawFd>,
+    control: RawFd,
     argv: [*const libc::c_char; 2],
     environment: [*const libc::c_char; 1],
 }
@@ -86,30 +87,20 @@ impl Start {
         // SAFETY: plain system calls; the pointers were prepared before the clone and end with null.
         unsafe {
             // First out of the way, so that no copy overwrites a descriptor that is still to be copied.
-            let mut moved = [-1; 5];
+            let mut moved = [-1; 6];
             for (at, descriptor) in self.descriptors.iter().enumerate() {
                 moved[at] = libc::fcntl(*descriptor, libc::F_DUPFD, 16);
                 if moved[at] < 0 {
                     self.fail(3);
                 }
             }
-            let channel = match self.channel {
-                Some(descriptor) => libc::fcntl(descriptor, libc::F_DUPFD, 16),
-                None => -1,
-            };
-            for (number, descriptor) in (0..).zip(moved) {
+            let count = self.descriptors.len();
+            for (number, descriptor) in (0..).zip(moved).take(count) {
                 if libc::dup2(descriptor, number) < 0 {
                     self.fail(3);
                 }
             }
-            let mut first_closed = CHANNEL;
-            if self.channel.is_some() {
-                if libc::dup2(channel, CHANNEL) < 0 {
-                    self.fail(3);
-                }
-                first_closed += 1;
-            }
-            libc::syscall(libc::SYS_close_range, first_closed, u32::MAX, 0);
+            libc::syscall(libc::SYS_close_range, count, u32::MAX, 0);
             libc::execve(c"/proc/self/exe".as_ptr(), self.argv.as_ptr(), self.environment.as_ptr());
             fail_on(4, 4)
         }
@@ -127,7 +118,7 @@ impl Start {
     }
 
     fn fail(&self, step: u8) -> ! {
-        fail_on(self.descriptors[4], step)
+        fail_on(self.control, step)
     }
 }
 

@@ -46,7 +46,7 @@ pub(super) struct Order {
     pub(super) argv: Vec<Vec<u8>>,
     pub(super) env: Vec<Vec<u8>>,
     pub(super) allow_subprocess: bool,
-    /// Whether the tool has a channel to whoever runs it.
+    /// Whether the tool is given a channel to the runtime.
     pub(super) has_channel: bool,
     /// Where the network gateway listens; empty where there is no network.
     pub(super) ports: Vec<u16>,

@@ -24,7 +24,9 @@ const LOOK_EVERY_NS: i64 = 20_000_000;
 const LAST_OUTPUT: Duration = Duration::from_secs(2);
 
 /// Runs a job, perhaps without some layers.
-pub(super) fn run(job: &Job, cancel: &Cancel, without: &[&str]) -> Result<Ended, SandboxError> {
+pub(super) fn run(mut job: Job, cancel: &Cancel, without: &[&str]) -> Result<Ended, SandboxError> {
+    let mut channel = job.channel.take();
+    let job = &job;
     let start = Instant::now();
     if !seccomp::IS_KNOWN_MACHINE {
         return Err(missing("a list of system calls for this machine", "run on x86-64"));
@@ -36,7 +38,8 @@ pub(super) fn run(job: &Job, cancel: &Cancel, without: &[&str]) -> Result<Ended,
     }
     let mut reason = String::new();
     loop {
-        let followed = Run::launch(job, &view, identity, without, start).and_then(|run| run.follow(cancel));
+        let followed = Run::launch(job, &view, identity, without, start, channel.as_ref())
+            .and_then(|run| run.follow(cancel, &mut channel));
         reason = match (followed, identity) {
             (Ok(Followed::Over(over)), _) => return over.conclude(job, &view, identity, &reason, without),
             // Nothing ran; what root lacks here, the caller's own user in a namespace may have.
@@ -82,7 +85,7 @@ fn order(job: &Job, view: &View, identity: Identity, without: &[&str]) -> Order 
         argv: job.argv.iter().map(|word| word.as_bytes().to_vec()).collect(),
         env,
         allow_subprocess: job.permissions.allow_subprocess,
-        has_channel: job.channel.is_some(),
+        has_channel: false,
         ports: needs.ports,
         literals: needs.literals,
         runnable: view.runnable.clone(),
@@ -142,6 +145,7 @@ impl<'a> Run<'a> {
         identity: Identity,
         without: &[&str],
         start: Instant,
+        channel: Option<&OwnedFd>,
     ) -> Result<Run<'a>, SandboxError> {
         let told = |error: rustix::io::Errno| system("descriptors", error);
         let (stdin, feed) = pipe_with(PipeFlags::CLOEXEC).map_err(told)?;
@@ -153,19 +157,18 @@ impl<'a> Run<'a> {
         let (control, theirs) =
             rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
                 .map_err(told)?;
+        let copy = channel.map(|channel| rustix::io::fcntl_dupfd_cloexec(channel, 3)).transpose().map_err(told)?;
         let written = rustix::fs::memfd_create("order", MemfdFlags::CLOEXEC).map_err(told)?;
-        let bytes = order(job, view, identity, without).to_bytes();
+        let mut order = order(job, view, identity, without);
+        order.has_channel = channel.is_some();
+        let bytes = order.to_bytes();
         let mut rest = bytes.as_slice();
         while !rest.is_empty() {
             let length = rustix::io::write(&written, rest).map_err(told)?;
             rest = &rest[length..];
         }
         rustix::fs::seek(&written, SeekFrom::Start(0)).map_err(told)?;
-        let channel = job.channel.as_ref().map(OwnedFd::try_clone).transpose().map_err(|error| SandboxError::Unstartable {
-            program: job.program.display().to_string(),
-            reason: format!("its channel: {error}"),
-        })?;
-        let wires = Wires { stdin, stdout, stderr, order: written, control: theirs, channel };
+        let wires = Wires { stdin, stdout, stderr, order: written, control: theirs, channel: copy };
         let launched = launch::launch(identity, !without.contains(&"network"), &wires)
             .map_err(|error| missing(&format!("user namespaces: clone3: {error}"), NAMESPACES))?;
         Ok(Run {
@@ -187,7 +190,7 @@ impl<'a> Run<'a> {
     }
 
     /// Goes with the sandbox to its end.
-    fn follow(mut self, cancel: &Cancel) -> Result<Followed, SandboxError> {
+    fn follow(mut self, cancel: &Cancel, channel: &mut Option<OwnedFd>) -> Result<Followed, SandboxError> {
         let mut refusal = None;
         let mut ended: Option<Instant> = None;
         loop {
@@ -201,7 +204,7 @@ impl<'a> Run<'a> {
                 }
             }
             if ready[3] && refusal.is_none() {
-                refusal = self.hear(cancel);
+                refusal = self.hear(cancel, channel);
                 if refusal.is_some() {
                     // Most refusals are its own, and it has ended.
                     let _ = rustix::process::pidfd_send_signal(&self.pidfd, Signal::KILL);
@@ -214,7 +217,9 @@ impl<'a> Run<'a> {
             match ended {
                 None => self.check_time(cancel),
                 Some(at) => {
-                    let is_quiet = self.control.is_none() && self.streams.iter().all(|stream| stream.pipe.is_none());
+                    let is_read = self.control.is_none() && self.streams.iter().all(|stream| stream.pipe.is_none());
+                    // Where nothing ran, there is no output to wait for.
+                    let is_quiet = is_read || refusal.is_some();
                     if is_quiet || at.elapsed() > LAST_OUTPUT {
                         break;
                     }
@@ -230,7 +235,6 @@ impl<'a> Run<'a> {
 
     /// What there is to do: feed, stdout, stderr, control, the end.
     fn wait(&self, has_ended: bool) -> [bool; 5] {
-        let absent = self.pidfd.as_fd();
         let wires = [
             (self.stdin.as_ref(), PollFlags::OUT),
             (self.streams[0].pipe.as_ref(), PollFlags::IN),
@@ -238,16 +242,16 @@ impl<'a> Run<'a> {
             (self.control.as_ref(), PollFlags::IN),
             (Some(&self.pidfd).filter(|_| !has_ended), PollFlags::IN),
         ];
-        let mut polled = wires.map(|(wire, events)| match wire {
-            Some(wire) => PollFd::new(wire, events),
-            None => PollFd::from_borrowed_fd(absent, PollFlags::empty()),
-        });
+        // Only what is open is waited for: a closed end would be ready at once, for ever.
+        let open: Vec<(usize, PollFlags, &OwnedFd)> =
+            (0..).zip(wires).filter_map(|(at, (wire, events))| Some((at, events, wire?))).collect();
+        let mut polled: Vec<PollFd<'_>> = open.iter().map(|(_, events, wire)| PollFd::new(*wire, *events)).collect();
         let look = Timespec { tv_sec: 0, tv_nsec: LOOK_EVERY_NS };
         // An interruption is as good as a look.
         let _ = poll(&mut polled, Some(&look));
         let mut ready = [false; 5];
-        for at in 0..5 {
-            ready[at] = wires[at].0.is_some() && !polled[at].revents().is_empty();
+        for ((at, _, _), one) in open.iter().zip(&polled) {
+            ready[*at] = !one.revents().is_empty();
         }
         ready
     }
@@ -265,7 +269,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn hear(&mut self, cancel: &Cancel) -> Option<Refusal> {
+    fn hear(&mut self, cancel: &Cancel, channel: &mut Option<OwnedFd>) -> Option<Refusal> {
         let Some(message) = self.control.as_ref().and_then(control::receive) else {
             self.control = None;
             return None;
@@ -299,7 +303,8 @@ impl<'a> Run<'a> {
                     Err(error) => return Some(Refusal::Error(system("the network gateway", error))),
                 }
             }
-            Message::Started => {}
+            // The tool alone holds its end of the channel, or its end would never be seen.
+            Message::Started => *channel = None,
         }
         None
     }

@@ -7,6 +7,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 
 use rustix::fs::Mode;
+use rustix::io::FdFlags;
 use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 
@@ -16,17 +17,15 @@ use super::order::{Identity, Order};
 use super::{CHANNEL_FD, kernel, landlock, mounts, seccomp};
 
 /// Becomes the tool, or says why not and ends.
-pub(super) fn live(order: &Order, line: OwnedFd) -> ! {
-    // Out of the way of the channel, whose number is fixed.
-    let line = kernel::moved_up(line);
-    let trouble = become_tool(order, &line);
+pub(super) fn live(order: &Order, line: OwnedFd, channel: Option<&OwnedFd>) -> ! {
+    let trouble = become_tool(order, &line, channel);
     // If nobody listens, the sandbox is already ending.
     let _ = control::send(&line, &trouble.into_message());
     drop(line);
     kernel::exit_now(127)
 }
 
-fn become_tool(order: &Order, line: &OwnedFd) -> Trouble {
+fn become_tool(order: &Order, line: &OwnedFd, channel: Option<&OwnedFd>) -> Trouble {
     let prepared = (|| {
         if order.identity == Identity::Mapped {
             map_users()?;
@@ -62,12 +61,10 @@ fn become_tool(order: &Order, line: &OwnedFd) -> Trouble {
             })?;
             say(line, &Message::Descriptors(vec![listener]))?;
         }
-        let mut first_closed = CHANNEL_FD;
-        if order.has_channel {
-            kernel::place(launch::CHANNEL, CHANNEL_FD).map_err(|error| calls("the channel", error))?;
-            first_closed += 1;
+        kernel::close_on_exec_from(3).map_err(|error| calls("close_range", error))?;
+        if let Some(channel) = channel {
+            rustix::io::fcntl_setfd(channel, FdFlags::empty()).map_err(|error| calls("its channel", error.into()))?;
         }
-        kernel::close_on_exec_from(first_closed).map_err(|error| calls("close_range", error))?;
         Ok((program, argv, env))
     })();
     match prepared {

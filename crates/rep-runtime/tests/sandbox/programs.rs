@@ -63,6 +63,22 @@ fn node_works_and_starts_nothing() {
 }
 
 #[test]
+fn a_channel_is_descriptor_three_and_the_only_one() {
+    let code = "import os, socket\none = socket.socket(fileno=3)\none.sendall(b'ping')\nprint(one.recv(4).decode())\n\
+                print(sorted(int(fd) for fd in os.listdir('/proc/self/fd'))[:-1])";
+    for who in everyone() {
+        let scene = Scene::new(who);
+        let result = scene.python(code, json!({ "channel": true }));
+        assert_eq!(result["stdout"], "pong\n[0, 1, 2, 3]\n", "{result:#}");
+        assert_eq!(result["heard"], "ping");
+        let result = scene.python("import os; os.close(3)", json!({ "channel": true, "without": ["mapping"] }));
+        assert_eq!((&result["code"], &result["heard"]), (&json!(0), &json!("")), "{result:#}");
+        let result = scene.python("import os; os.write(3, b'x')", json!({}));
+        assert!(result["stderr"].as_str().unwrap().contains("Bad file descriptor"), "{result:#}");
+    }
+}
+
+#[test]
 fn what_was_hidden_is_named_with_what_would_show_it() {
     for who in everyone() {
         let scene = Scene::new(who);

@@ -64,6 +64,29 @@ fn root_of_a_user_namespace_runs_tools_too() {
 }
 
 #[test]
+fn root_on_a_file_system_that_maps_no_owners_is_held_as_himself_and_told() {
+    if !is_root() {
+        return;
+    }
+    let scene = Scene::new(Who::Root);
+    let job =
+        scene.job(json!({ "argv": [crate::scene::bash(), "-c", "echo x > output/ran; read -r a < /etc/shadow"] }));
+    let file = scene.outside().join("job.json");
+    std::fs::write(&file, job.to_string()).unwrap();
+    let workspace = scene.workspace().display().to_string();
+    let script = format!(
+        "mount -t ramfs none {workspace} && mkdir {workspace}/output && {} < {} && cat {workspace}/output/ran >&2",
+        env!("CARGO_BIN_EXE_sandbox-trial"),
+        file.display()
+    );
+    let output = Command::new("unshare").args(["-m", "sh", "-c", &script]).output().unwrap();
+    let result: Value = serde_json::from_slice(&output.stdout).expect("a result");
+    assert!(result["layers"].to_string().contains("weaker: root"), "{result:#}");
+    assert!(result["stderr"].as_str().unwrap().contains("/etc/shadow: No such file"), "{result:#}");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "x\n");
+}
+
+#[test]
 fn what_cannot_be_started_is_told() {
     for who in everyone() {
         let scene = Scene::new(who);
