@@ -78,7 +78,7 @@ pub(super) fn execute(program: &CStr, arguments: &[CString], environment: &[CStr
 }
 
 /// Marks every descriptor from this one on to be closed when another program is executed.
-pub(super) fn close_on_exec_from(first: RawFd) -> io::Result<()> {
+pub(super) fn close_on_exec_from(first: u32) -> io::Result<()> {
     // SAFETY: only marks descriptors, and closes none.
     let done = unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, libc::CLOSE_RANGE_CLOEXEC) };
     checked(done).map(drop)
@@ -137,18 +137,6 @@ pub(super) fn exit_now(code: i32) -> ! {
 pub(super) unsafe fn adopt(number: RawFd) -> OwnedFd {
     // SAFETY: the caller's promise.
     unsafe { OwnedFd::from_raw_fd(number) }
-}
-
-/// A descriptor under a higher number, so that low ones are free to be given out by number.
-pub(super) fn moved_up(descriptor: OwnedFd) -> OwnedFd {
-    // Where that fails, the one there is has to do.
-    rustix::io::fcntl_dupfd_cloexec(&descriptor, 16).unwrap_or(descriptor)
-}
-
-/// Puts an inherited descriptor where a program looks for it. Whatever was there is closed.
-pub(super) fn place(from: RawFd, to: RawFd) -> io::Result<()> {
-    // SAFETY: called by the tool's process just before it executes the tool; nothing it still uses has the number `to`.
-    checked(libc::c_long::from(unsafe { libc::dup2(from, to) })).map(drop)
 }
 
 /// Closes a descriptor by its number, for those that were inherited and are owned by nobody.

@@ -12,9 +12,9 @@ use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 
 use super::control::{self, Message, Trouble};
-use super::launch::{self, c_string};
+use super::launch::c_string;
 use super::order::{Identity, Order};
-use super::{CHANNEL_FD, kernel, landlock, mounts, seccomp};
+use super::{kernel, landlock, mounts, seccomp};
 
 /// Becomes the tool, or says why not and ends.
 pub(super) fn live(order: &Order, line: OwnedFd, channel: Option<&OwnedFd>) -> ! {
