@@ -142,6 +142,14 @@ fn who_leaves_the_group_cannot_keep_the_run_waiting() {
 }
 
 #[test]
+fn the_private_folder_is_private_and_gone_afterwards() {
+    let text = "import os\ndef run(args, ctx):\n    above = ctx.paths.tmp.parent\n    return {'mode': oct(os.stat(above).st_mode & 0o777), 'path': str(above)}\n";
+    let outcome = Tool::new(Runtime::Python, text).run();
+    assert_eq!(result(&outcome)["mode"], "0o700");
+    assert!(!Path::new(result(&outcome)["path"].as_str().unwrap()).exists());
+}
+
+#[test]
 fn memory_that_is_not_there_is_told() {
     let outcome = Tool::new(Runtime::Python, "def run(args, ctx):\n    raise MemoryError()\n").run();
     assert_eq!(code(&outcome), "RESOURCE_EXHAUSTED");
