@@ -204,6 +204,8 @@ pub(crate) fn judge(plan: &Plan, ended: Ended, result: &[u8], stray: &[u8], reda
     let denials: Vec<Denial> = ended
         .denials
         .into_iter()
+        // A tool reads its own folder; its path in a trace is not something it was denied.
+        .filter(|denial| denial.action != "read" || !plan.workspace.join(&denial.target).starts_with(&plan.folder))
         .map(|mut denial| {
             denial.target = clean(denial.target);
             denial.suggestion = denial.suggestion.map(clean);

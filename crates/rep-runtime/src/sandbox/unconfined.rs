@@ -11,6 +11,7 @@ use std::fs;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -33,7 +34,9 @@ pub fn run(job: Job, cancel: &Cancel) -> Result<Ended, SandboxError> {
     let unstartable =
         |error: io::Error| SandboxError::Unstartable { program: program.clone(), reason: error.to_string() };
     let begun = Instant::now();
-    let scratch = tempfile::Builder::new().prefix("rep-run-").tempdir().map_err(unstartable)?;
+    // What a tool puts there is nobody else's to read.
+    let private = fs::Permissions::from_mode(0o700);
+    let scratch = tempfile::Builder::new().prefix("rep-run-").permissions(private).tempdir().map_err(unstartable)?;
     let mut child = start(&job, scratch.path()).map_err(unstartable)?;
     // The program alone holds its end of the channel, or its end would never be seen.
     drop(job.channel);

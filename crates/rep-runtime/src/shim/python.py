@@ -119,7 +119,8 @@ def described(problem, skill):
     if isinstance(retriable, bool):
         more["retriable"] = retriable
     text = str(problem) or type(problem).__name__
-    return envelope(code if known else "TOOL_FAILED", text, **more)
+    other = "RESOURCE_EXHAUSTED" if isinstance(problem, MemoryError) else "TOOL_FAILED"
+    return envelope(code if known else other, text, **more)
 
 
 def plain(value):

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use rep_runtime::sandbox::{Exit, Killed};
+use rep_runtime::sandbox::{Denial, Exit, Killed};
 use rep_runtime::{Runtime, Verdict};
 
 use super::{Tool, code, make_pipe, result};
@@ -139,6 +139,37 @@ fn who_leaves_the_group_cannot_keep_the_run_waiting() {
     make_pipe(&tool.plan.workspace.join("up"));
     assert_eq!(result(&tool.run())["ok"], true);
     std::fs::write(tool.plan.workspace.join("go"), "\n").unwrap();
+}
+
+#[test]
+fn the_private_folder_is_private_and_gone_afterwards() {
+    let text = "import os\ndef run(args, ctx):\n    above = ctx.paths.tmp.parent\n    return {'mode': oct(os.stat(above).st_mode & 0o777), 'path': str(above)}\n";
+    let outcome = Tool::new(Runtime::Python, text).run();
+    assert_eq!(result(&outcome)["mode"], "0o700");
+    assert!(!Path::new(result(&outcome)["path"].as_str().unwrap()).exists());
+}
+
+#[test]
+fn memory_that_is_not_there_is_told() {
+    let outcome = Tool::new(Runtime::Python, "def run(args, ctx):\n    raise MemoryError()\n").run();
+    assert_eq!(code(&outcome), "RESOURCE_EXHAUSTED");
+}
+
+#[test]
+fn denials_are_told_with_their_remedy_and_the_skill_itself_is_none() {
+    let mut tool = Tool::new(Runtime::Bash, "exit 1\n");
+    tool.plan.workspace = tool.path();
+    let search = super::search();
+    let options = rep_runtime::ExecuteOptions { search: &search, caller: None };
+    let denial =
+        |target: &str| Denial { action: "read", target: target.to_owned(), suggestion: Some("declare it".to_owned()) };
+    let outcome = rep_runtime::execute(&tool.plan, &[], &options, &tool.cancel, |job, cancel| {
+        let mut ended = rep_runtime::sandbox::unconfined::run(job, cancel)?;
+        ended.denials = vec![denial("secret.txt"), denial("skill/scripts/tool.sh")];
+        Ok(ended)
+    });
+    let denied = serde_json::json!([{"action": "read", "target": "secret.txt", "suggestion": "declare it"}]);
+    assert_eq!((&outcome.metadata()["denials"], &outcome.value()["error"]["denied"]), (&denied, &denied));
 }
 
 #[test]
