@@ -327,7 +327,13 @@ fn entrypoints_stay_in_the_skill() {
         entrypoint.clone_into(&mut plan.entrypoint);
         let search = super::search();
         let options = rep_runtime::ExecuteOptions { search: &search, caller: None };
-        let outcome = rep_runtime::execute(&crate::granted(&plan), &[], &options, &tool.cancel, rep_runtime::sandbox::unconfined::run);
+        let outcome = rep_runtime::execute(
+            &crate::granted(&plan),
+            &[],
+            &options,
+            &tool.cancel,
+            rep_runtime::sandbox::unconfined::run,
+        );
         assert_eq!((code(&outcome), outcome.is_executed), ("INVALID_ENTRYPOINT", false), "{entrypoint}");
         assert!(message(&outcome).contains(reason), "{}", message(&outcome));
     }

@@ -163,7 +163,7 @@ fn denials_are_told_with_their_remedy_and_the_skill_itself_is_none() {
     let options = rep_runtime::ExecuteOptions { search: &search, caller: None };
     let denial =
         |target: &str| Denial { action: "read", target: target.to_owned(), suggestion: Some("declare it".to_owned()) };
-    let outcome = rep_runtime::execute(&tool.plan, &[], &options, &tool.cancel, |job, cancel| {
+    let outcome = rep_runtime::execute(&crate::granted(&tool.plan), &[], &options, &tool.cancel, |job, cancel| {
         let mut ended = rep_runtime::sandbox::unconfined::run(job, cancel)?;
         ended.denials = vec![denial("secret.txt"), denial("skill/scripts/tool.sh")];
         Ok(ended)
@@ -177,7 +177,13 @@ fn a_missing_program_is_a_refusal() {
     let tool = Tool::new(Runtime::Node, "exports.run = () => ({});\n");
     let search = rep_runtime::interpreter::Search { env: vec![("PATH".into(), "/nowhere".into())], cache: None };
     let options = rep_runtime::ExecuteOptions { search: &search, caller: None };
-    let outcome = rep_runtime::execute(&crate::granted(&tool.plan), &[], &options, &tool.cancel, rep_runtime::sandbox::unconfined::run);
+    let outcome = rep_runtime::execute(
+        &crate::granted(&tool.plan),
+        &[],
+        &options,
+        &tool.cancel,
+        rep_runtime::sandbox::unconfined::run,
+    );
     assert_eq!((code(&outcome), outcome.verdict), ("RUNTIME_UNAVAILABLE", Verdict::Refused));
     assert!(super::message(&outcome).contains("no `node`"), "{}", super::message(&outcome));
 }

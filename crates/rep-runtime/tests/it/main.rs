@@ -10,13 +10,13 @@ mod leaves;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use rep_runtime::approval::Approvals;
 use rep_runtime::interpreter::Search;
 use rep_runtime::plan::Redaction;
 use rep_runtime::sandbox::{Cancel, unconfined};
-use rep_runtime::approval::Approvals;
 use rep_runtime::{
-    Consent, Context, Decision, ExecuteOptions, Granted, Limits, Outcome, Permissions, Plan, Policy, Reply, Runtime, Trust,
-    execute,
+    Consent, Context, Decision, ExecuteOptions, Granted, Limits, Outcome, Permissions, Plan, Policy, Reply, Runtime,
+    Trust, execute,
 };
 use serde_json::{Value, json};
 
