@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::glob::{Glob, normalise};
 use crate::plan::{HostRule, Permissions};
+use crate::sandbox::trusted;
 
 /// What somebody wants to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,6 +82,10 @@ impl Ground<'_> {
         let answer = self.fits(path, &self.permissions.write, "permissions.filesystem.write");
         if answer.is_allowed && self.is_own(path) {
             return Answer::new(false, "the skill's own folder", "a skill never changes itself, whatever it declares");
+        }
+        if answer.is_allowed && self.relative(path).is_some_and(|path| trusted::is(&path)) {
+            let why = "other programs run or believe what stands there, so no skill may write it";
+            return Answer::new(false, "names that others trust", why);
         }
         answer
     }

@@ -8,6 +8,7 @@ pub mod access;
 pub mod approval;
 pub mod audit;
 pub mod channel;
+pub mod detach;
 pub mod execute;
 pub mod glob;
 pub mod grant;

@@ -42,7 +42,7 @@ mod supervise;
 #[cfg(target_os = "linux")]
 mod tool;
 #[cfg(target_os = "linux")]
-mod trusted;
+pub(crate) mod trusted;
 #[cfg(target_os = "linux")]
 mod view;
 #[cfg(target_os = "linux")]

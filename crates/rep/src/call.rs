@@ -13,6 +13,9 @@ use crate::exit::Failure;
 use crate::library::LibraryArgs;
 use crate::output::Output;
 
+/// The most tools that are named to who asked for another one.
+const TOOLS_SHOWN_MAX: usize = 12;
+
 /// A skill, and perhaps one of its tools.
 pub(crate) struct Called {
     /// The skill's qualified name.
@@ -103,7 +106,11 @@ impl Called {
         let scored = self.tools.iter().map(|tool| (strsim::jaro_winkler(name, tool_name(tool)), tool_name(tool)));
         Err(match scored.max_by(|one, two| one.0.total_cmp(&two.0)) {
             Some((score, near)) if score > 0.75 => failure.hint(format!("did you mean `{near}`?")),
-            _ => failure.hint(format!("`rep tools {}` shows the tools it has", self.name)),
+            Some(_) => {
+                let all: Vec<&str> = self.tools.iter().take(TOOLS_SHOWN_MAX).map(tool_name).collect();
+                failure.hint(format!("its tools: {}", all.join(", ")))
+            }
+            None => failure.hint("it declares no tools"),
         })
     }
 

@@ -32,7 +32,7 @@ const FOLDERS: &[&str] = &[".claude", ".codex", ".cursor", ".devcontainer", ".ge
 const REPOSITORY: &[&str] = &["commondir", "config", "config.worktree", "gitdir", "hooks"];
 
 /// Whether a path relative to the workspace is one of them, whether it exists or not.
-pub(super) fn is(path: &str) -> bool {
+pub(crate) fn is(path: &str) -> bool {
     // Some file systems do not tell upper from lower case.
     let path = path.to_lowercase();
     let parts: Vec<&str> = path.split('/').collect();

@@ -4,6 +4,7 @@
 //! stderr, and as JSON in the file `--json-meta` names: a result is exactly what the tool's contract says.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -13,9 +14,11 @@ use anstyle::AnsiColor;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use rep_library::{Catalog, CatalogEntry, Status};
 use rep_runtime::audit::{Audit, Ending};
+use rep_runtime::detach::Detached;
 use rep_runtime::interpreter::Search;
 use rep_runtime::sandbox::{self, Cancel, unconfined};
 use rep_runtime::secret::Secret;
+use rep_runtime::task::{State, Tasks, Watch};
 use rep_runtime::{
     ExecuteOptions, Granted, KeepError, Outcome, Plan, Refusal, Reply, ToolError, Verdict, execute, interrupt,
 };
@@ -30,7 +33,7 @@ use crate::output::Output;
 /// Run one tool of a skill in the sandbox
 #[derive(clap::Args)]
 #[command(
-    after_help = "The tool sees and does what its skill declares, and nothing else; where this system cannot enforce that, nothing is run. stdout holds the tool's result object, or the error or async envelope.\n\nExit codes: 0 a result, 2 the call could not be made, 3 refused, 4 the tool failed, 130 interrupted.\n\nExamples:\n  rep run csv-profile:profile --input '{\"path\": \"data.csv\"}'\n  rep run ./csv-profile:profile --input @arguments.json --workspace ~/data\n  rep run csv-profile:profile --dry-run"
+    after_help = "The tool sees and does what its skill declares, and nothing else; where this system cannot enforce that, nothing is run. stdout holds the tool's result object, or the error or async envelope.\n\nExit codes: 0 a result, 2 the call could not be made, 3 refused, 4 the tool failed, 130 interrupted.\n\nExamples:\n  rep run csv-profile:profile --input '{\"path\": \"data.csv\"}'\n  rep run ./csv-profile:profile --input @arguments.json --workspace ~/data\n  rep run csv-profile:profile --dry-run\n  rep run csv-profile:profile --input @big.json --detach"
 )]
 pub(crate) struct Args {
     /// The skill and its tool: `skill:tool`, `package:skill:tool` or `path/to/skill:tool`
@@ -54,6 +57,12 @@ pub(crate) struct Args {
     /// Run with nothing enforced: the tool can do whatever you can
     #[arg(long)]
     no_sandbox: bool,
+    /// Answer at once with a task, and go on in the background; `rep tasks` follows it
+    #[arg(long, conflicts_with_all = ["dry_run", "json_meta"])]
+    detach: bool,
+    /// Be the background process of a task
+    #[arg(long, hide = true, requires = "yes", conflicts_with = "detach")]
+    as_task: bool,
     /// Write how the run went to this file, as JSON
     #[arg(long, value_name = "FILE")]
     json_meta: Option<PathBuf>,
@@ -112,9 +121,17 @@ fn tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     }
     let secrets = consent::secrets(&plan.secrets)?;
     let decided = consent::granted(plan.clone(), called.trust.clone(), &secrets, args.yes, output)?;
+    if args.detach && decided.is_ok() {
+        return detached(&plan.input, output);
+    }
     let cancel = interrupt::on_interrupt();
+    let task = if args.as_task { Some(begin(&plan, &cancel, output)?) } else { None };
     let bar = progress(&args.target, output);
     let outcome = runner.run(decided, &plan, &secrets, entry, &cancel, &[]);
+    if let Some(task) = task {
+        bar.finish_and_clear();
+        return finish(task, &outcome);
+    }
     bar.finish_and_clear();
     let below = runner.below.into_inner().unwrap_or_else(PoisonError::into_inner);
     tell(&args.target, &outcome, &below, output);
@@ -129,6 +146,62 @@ fn tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         Verdict::Failed => Exit::Failed,
         Verdict::Interrupted => Exit::Interrupted,
     })
+}
+
+/// Starts the same call again as a process of its own, which says the task it goes on as.
+fn detached(input: &Value, output: &mut Output) -> Result<Exit, Failure> {
+    let mut arguments: Vec<OsString> = Vec::new();
+    let mut given = std::env::args_os().skip(1);
+    while let Some(argument) = given.next() {
+        match argument.to_str() {
+            Some("--detach" | "--yes") => {}
+            Some("--input") => drop(given.next()),
+            Some(text) if text.starts_with("--input=") => {}
+            _ => arguments.push(argument),
+        }
+    }
+    // Whoever could be asked was asked.
+    arguments.extend(["--input", "-", "--yes", "--as-task"].map(OsString::from));
+    let failed = |error: std::io::Error| Failure::unable("UNSTARTABLE", format!("no task could be started: {error}"));
+    let started = Detached::start(&arguments, input.to_string().as_bytes()).map_err(failed)?;
+    let answer: Value = serde_json::from_str(&started.line).unwrap_or_default();
+    if answer["status"] == "async" {
+        output.data(&format!("{answer:#}\n"));
+        output.say(&format!("`rep tasks get {}` says how it goes", answer["task"]["id"].as_str().unwrap_or_default()));
+        return Ok(Exit::Fine);
+    }
+    let (said, code) = started.end().map_err(failed)?;
+    output.data(&said);
+    Ok(if code == 3 { Exit::Refused } else { Exit::Unable })
+}
+
+/// A call that goes on as a task.
+struct Begun {
+    tasks: Tasks,
+    id: String,
+    /// Ends the run when somebody wants the task cancelled.
+    _watch: Watch,
+}
+
+/// Makes the task and says so on one line, for who waits for it.
+fn begin(plan: &Plan, cancel: &Cancel, output: &mut Output) -> Result<Begun, Failure> {
+    let folder = data_folder()?;
+    let tasks = Tasks::open(&folder)?;
+    let task = tasks.create(&plan.skill, &plan.tool, SystemTime::now())?;
+    let watch = Watch::start(&folder, &task.id, cancel.clone())?;
+    output.data(&format!("{}\n", json!({ "status": "async", "task": { "id": task.id, "status": "running" } })));
+    Ok(Begun { tasks, id: task.id, _watch: watch })
+}
+
+/// Stores what became of a task.
+fn finish(task: Begun, outcome: &Outcome) -> Result<Exit, Failure> {
+    let state = match outcome.verdict {
+        Verdict::Fine => State::Done,
+        Verdict::Interrupted => State::Cancelled,
+        Verdict::Refused | Verdict::Failed => State::Failed,
+    };
+    task.tasks.finish(&task.id, state, Some(&outcome.value()), SystemTime::now())?;
+    Ok(Exit::Fine)
 }
 
 /// The plan of a call, with every fault told with its remedy.

@@ -217,3 +217,137 @@ fn untrusted_skills_are_not_run() {
     let trusted = run(&scratch, &["run", "theirs:mark", "--no-sandbox", "--trust"]);
     assert_eq!(trusted.code, 0, "{trusted:?}");
 }
+
+/// Where interpreters are found: shims on the path need the real home.
+fn environment() -> Vec<(String, String)> {
+    let path = std::env::var("PATH").unwrap();
+    let home = std::env::var("HOME").unwrap_or_default();
+    vec![("PATH".to_owned(), path), ("HOME".to_owned(), home)]
+}
+
+/// Runs a tool in the sandbox.
+fn sandboxed(scratch: &Scratch, target: &str, more: &[&str]) -> Run {
+    scratch.run_with(rep(), &[&["run", target, "--yes", "--json-meta", "meta.json"], more].concat(), &[])
+}
+
+fn meta(scratch: &Scratch) -> Value {
+    serde_json::from_str(&scratch.read("meta.json")).unwrap()
+}
+
+#[test]
+fn a_tool_of_each_runtime_runs_in_the_sandbox() {
+    let scratch = Scratch::new();
+    let environment = environment();
+    let data = scratch.work().join("data").display().to_string();
+    let mut environment: Vec<(&str, &str)> =
+        environment.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    environment.push(("XDG_DATA_HOME", &data));
+    for runtime in ["python", "node", "bash"] {
+        run(&scratch, &["init", runtime, "--tool", runtime]);
+        let target = format!("./{runtime}:count-words");
+        let input = r#"{"text": "one two three"}"#;
+        let arguments = ["run", &target, "--input", input, "--yes", "--json-meta", "meta.json"];
+        let found = scratch.run_with(rep(), &arguments, &environment);
+        assert_eq!((found.code, json(&found)), (0, json!({"words": 3})), "{found:?}");
+        let layers = meta(&scratch)["layers"].clone();
+        for layer in ["namespaces", "view", "seccomp"] {
+            let held =
+                layers.as_array().unwrap().iter().any(|one| {
+                    one["name"] == layer && one["state"].as_str().unwrap_or_default().starts_with("enforced")
+                });
+            assert!(held, "{layer}: {layers}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_declared_is_denied_and_told_with_what_would_allow_it() {
+    let scratch = Scratch::new();
+    scratch.write("private.txt", "mine");
+    scratch.write("in/open.txt", "open");
+    let more = "permissions: {filesystem: {read: ['in/*.txt'], write: ['out/**']}, network: {outbound: []}, processes: {allow_subprocess: false}}\n";
+    skill(
+        &scratch,
+        "walls",
+        more,
+        &[
+            ("steal", "read -r x < private.txt && echo \"{\\\"x\\\": \\\"$x\\\"}\"\n"),
+            ("read", "read -r x < in/open.txt; echo \"{\\\"x\\\": \\\"$x\\\"}\"\n"),
+            ("write", "echo new > out/made.txt; echo bad > in/made.txt; echo '{}'\n"),
+            ("spawn", "/usr/bin/env > out/env.txt; echo '{}'\n"),
+            ("home", "echo \"{\\\"n\\\": \\\"$(echo /home/* /root/*)\\\"}\"\n"),
+            ("connect", "exec 3<>/dev/tcp/127.0.0.1/80 || exit 9; echo '{}'\n"),
+        ],
+    );
+    let read = sandboxed(&scratch, "./walls:read", &[]);
+    assert_eq!((read.code, json(&read)), (0, json!({"x": "open"})), "{read:?}");
+    let steal = sandboxed(&scratch, "./walls:steal", &[]);
+    assert_eq!(steal.code, 4, "{steal:?}");
+    let denials = meta(&scratch)["denials"].clone();
+    assert_eq!((&denials[0]["action"], &denials[0]["target"]), (&"read".into(), &"private.txt".into()), "{denials}");
+    assert!(denials[0]["suggestion"].as_str().unwrap().contains("private.txt"), "{denials}");
+    sandboxed(&scratch, "./walls:write", &[]);
+    assert_eq!(scratch.read("out/made.txt"), "new\n");
+    assert!(!scratch.work().join("in/made.txt").exists());
+    sandboxed(&scratch, "./walls:spawn", &[]);
+    let denials = meta(&scratch)["denials"].to_string();
+    assert!(denials.contains("spawn") && denials.contains("allow_subprocess"), "{denials}");
+    assert_eq!(sandboxed(&scratch, "./walls:connect", &[]).code, 4);
+    let denials = meta(&scratch)["denials"].to_string();
+    assert!(denials.contains("connect") && denials.contains("outbound"), "{denials}");
+}
+
+#[test]
+fn tools_call_tools_through_the_sandbox() {
+    let scratch = Scratch::new();
+    let ask = "echo '{\"tool\":\"leaf\",\"args\":{}}' >&$REP_CHANNEL; read -r answer <&$REP_CHANNEL\nprintf '%s' \"$answer\"\n";
+    skill(&scratch, "first", "", &[("ask", ask), ("leaf", "echo '{\"leaf\": 1}'\n")]);
+    let found = sandboxed(&scratch, "./first:ask", &[]);
+    assert_eq!(json(&found), json!({"result": {"leaf": 1}}), "{found:?}");
+    assert_eq!(meta(&scratch)["calls"][0]["tool"], "first:leaf");
+}
+
+#[test]
+fn every_run_is_on_record() {
+    let scratch = Scratch::new();
+    skill(&scratch, "told", "", &[("tell", "echo '{}'\n"), ("fail", "exit 3\n")]);
+    sandboxed(&scratch, "./told:tell", &[]);
+    sandboxed(&scratch, "./told:fail", &["--no-sandbox"]);
+    let records = run(&scratch, &["audit", "--json"]);
+    let text = records.stdout.clone();
+    assert!(text.contains("\"told\"") && text.contains("seccomp"), "{records:?}");
+    assert!(text.contains("TOOL_FAILED") && text.contains("\"none\""), "a run without a sandbox is told: {records:?}");
+    assert_eq!(run(&scratch, &["audit", "verify"]).code, 0);
+}
+
+#[test]
+fn a_detached_run_is_a_task_that_can_be_followed_and_cancelled() {
+    let scratch = Scratch::new();
+    skill(
+        &scratch,
+        "slow",
+        "permissions: {filesystem: {write: ['out/**']}}\n",
+        &[("quick", "echo '{\"done\": true}'\n"), ("wait", "echo > out/begun; while :; do :; done\n")],
+    );
+    let start = |tool: &str| {
+        let found = run(&scratch, &["run", &format!("./slow:{tool}"), "--yes", "--detach", "--input", "{}"]);
+        let answer = json(&found);
+        assert_eq!((found.code, &answer["status"]), (0, &"async".into()), "{found:?}");
+        answer["task"]["id"].as_str().unwrap().to_owned()
+    };
+    // Asks until the task has ended; one that never does would hang here.
+    let ended = |id: &str| loop {
+        let task = json(&run(&scratch, &["tasks", "get", id, "--json"]));
+        if task["status"] != "running" {
+            return task;
+        }
+    };
+    let task = ended(&start("quick"));
+    assert_eq!((&task["status"], &task["result"]["done"]), (&"done".into(), &true.into()), "{task}");
+    let id = start("wait");
+    while !scratch.work().join("out/begun").exists() {}
+    assert_eq!(run(&scratch, &["tasks", "cancel", &id]).code, 0);
+    let task = ended(&id);
+    assert_eq!(task["status"], "cancelled", "{task}");
+    assert_eq!(run(&scratch, &["run", "./slow:none", "--yes", "--detach"]).code, 2);
+}
