@@ -31,6 +31,7 @@ use crate::library::{LibraryArgs, cache_folder, data_folder, missing};
 use crate::output::Output;
 
 /// Run one tool of a skill in the sandbox
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[derive(clap::Args)]
 #[command(
     after_help = "The tool sees and does what its skill declares, and nothing else; where this system cannot enforce that, nothing is run. stdout holds the tool's result object, or the error or async envelope.\n\nExit codes: 0 a result, 2 the call could not be made, 3 refused, 4 the tool failed, 130 interrupted.\n\nExamples:\n  rep run csv-profile:profile --input '{\"path\": \"data.csv\"}'\n  rep run ./csv-profile:profile --input @arguments.json --workspace ~/data\n  rep run csv-profile:profile --dry-run\n  rep run csv-profile:profile --input @big.json --detach"
@@ -130,7 +131,7 @@ fn tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let outcome = runner.run(decided, &plan, &secrets, entry, &cancel, &[]);
     if let Some(task) = task {
         bar.finish_and_clear();
-        return finish(task, &outcome);
+        return finish(&task, &outcome);
     }
     bar.finish_and_clear();
     let below = runner.below.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -194,7 +195,7 @@ fn begin(plan: &Plan, cancel: &Cancel, output: &mut Output) -> Result<Begun, Fai
 }
 
 /// Stores what became of a task.
-fn finish(task: Begun, outcome: &Outcome) -> Result<Exit, Failure> {
+fn finish(task: &Begun, outcome: &Outcome) -> Result<Exit, Failure> {
     let state = match outcome.verdict {
         Verdict::Fine => State::Done,
         Verdict::Interrupted => State::Cancelled,
