@@ -2,6 +2,8 @@
 
 mod files;
 
+use std::path::Path;
+
 use anstyle::{AnsiColor, Style};
 
 use crate::exit::{Exit, Failure};
@@ -20,6 +22,18 @@ struct Stop {
     words: &'static str,
     command: &'static [&'static str],
 }
+
+/// The stop that runs a tool, and so leaves a record.
+const RUN: &[&str] = &[
+    "rep",
+    "run",
+    "skills/disk-tidy:find-clutter",
+    "--input",
+    r#"{"folder": "data"}"#,
+    "--workspace",
+    "skills/disk-tidy",
+    "--yes",
+];
 
 const STOPS: &[Stop] = &[
     Stop {
@@ -62,7 +76,19 @@ const STOPS: &[Stop] = &[
         words: "Which skill fits a request? By declared triggers, with every point explained.",
         command: &["rep", "select", "what is in this csv?", "--file", "sales.csv", "--path", "skills"],
     },
-    Stop { words: "And four dialects in good order:", command: &["rep", "check", "skills"] },
+    Stop {
+        words: "One exact answer instead of the whole file. This skill is Markdown; every value names the line it was read from.",
+        command: &["rep", "query", "changelog-notes:constraints", "--path", "skills"],
+    },
+    Stop {
+        words: "What may a skill's tools do? What it declares, and nothing else.",
+        command: &["rep", "policy", "skills/disk-tidy", "--workspace", "skills/disk-tidy"],
+    },
+    Stop {
+        words: "So run one. The kernel holds it to that: it sees the files it declared, no network, and starts no program.",
+        command: RUN,
+    },
+    Stop { words: "And five dialects in good order:", command: &["rep", "check", "skills"] },
 ];
 
 pub(crate) fn run(_args: &Args, output: &mut Output) -> Result<Exit, Failure> {
@@ -78,11 +104,31 @@ pub(crate) fn run(_args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         let heading = output.styled(AnsiColor::Cyan.on_default().bold(), &format!("{number}  {}", stop.words));
         let prompt = output.styled(Style::new().bold(), &format!("$ {}", stop.command.join(" ")));
         output.data(&format!("{heading}\n\n{prompt}\n"));
-        run_words(stop.command, output)?;
+        if stop.command == RUN {
+            apart(scratch.path(), output)?;
+        } else {
+            run_words(stop.command, output)?;
+        }
         output.data("\n");
     }
     output.data("That was the tour. `rep check` in a folder of your own skills is the next step.\n");
     // The scratch folder cannot be removed while it is the working folder on every system; leave it first.
     let _ = std::env::set_current_dir(std::env::temp_dir());
     Ok(Exit::Fine)
+}
+
+/// Runs the tool in a process of its own, whose record goes away with the scratch folder: a tour is nothing to be kept.
+fn apart(scratch: &Path, output: &mut Output) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| Failure::unable("UNSTARTABLE", format!("the tool could not be run: {error}"));
+    let program = std::env::current_exe().map_err(failed)?;
+    let ran = std::process::Command::new(program)
+        .args(&RUN[1..])
+        .env("XDG_DATA_HOME", scratch.join("data"))
+        .env("XDG_CACHE_HOME", scratch.join("cache"))
+        .output()
+        .map_err(failed)?;
+    output.bytes(&ran.stdout);
+    // Where this system has no sandbox, the refusal is worth seeing too.
+    output.say(String::from_utf8_lossy(&ran.stderr).trim_end());
+    Ok(())
 }

@@ -55,6 +55,9 @@ fn the_tour_runs_to_its_end_and_leaves_nothing_behind() {
         "yaml-value-unquoted",
         "$ rep check faulty --diff",
         "\"match\": true",
+        "\"origin\": \"extracted\"",
+        "connects to nothing",
+        "\"path\": \"data/clutter/menu.txt.orig\"",
         "no findings",
         "That was the tour.",
     ] {
