@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import re
+import resource  # of `os.wait4`, before a user takes over who may not read where Python lies
 import shutil
 import statistics
 import subprocess

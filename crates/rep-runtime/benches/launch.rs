@@ -30,7 +30,8 @@ struct Idle {
 fn main() {
     sandbox::init();
     let arguments: Vec<String> = std::env::args().collect();
-    let rounds = arguments.iter().position(|word| word == "--rounds").map_or(60, |at| arguments[at + 1].parse().unwrap());
+    let rounds =
+        arguments.iter().position(|word| word == "--rounds").map_or(60, |at| arguments[at + 1].parse().unwrap());
     let folder = tempfile::tempdir().unwrap();
     let script = folder.path().join("tool.sh");
     std::fs::write(&script, "echo '{}'\n").unwrap();
