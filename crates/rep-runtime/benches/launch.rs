@@ -9,7 +9,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rep_runtime::Limits;
 use rep_runtime::plan::Permissions;
@@ -95,7 +95,9 @@ fn cpu_ms() -> f64 {
             let mut used: libc::rusage = unsafe { std::mem::zeroed() };
             // SAFETY: the structure outlives the call.
             unsafe { libc::getrusage(whose, &raw mut used) };
-            let ms = |time: libc::timeval| time.tv_sec as f64 * 1e3 + time.tv_usec as f64 / 1e3;
+            let ms = |time: libc::timeval| {
+                Duration::from_micros((time.tv_sec * 1_000_000 + time.tv_usec).cast_unsigned()).as_secs_f64() * 1e3
+            };
             ms(used.ru_utime) + ms(used.ru_stime)
         })
         .sum()
