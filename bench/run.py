@@ -24,7 +24,8 @@ PEERS = TARGET / "peers"
 WORK = TARGET / "bench"
 CORPUS = ROOT.parent / "shared" / "corpus" / "skills"
 PAGE = ROOT / "docs" / "benchmarks.md"
-# Where the section of bench/scale.py begins in the page.
+# Where the sections of other scripts begin in the page, and that of bench/scale.py.
+SECTION = re.compile(r"^<!-- bench/\w+\.py -->$", re.M)
 SCALE = "<!-- bench/scale.py -->"
 SMALL, LARGE = 2_000, 40_000
 # Changes whenever the generated skills change, so that old ones are thrown away.
@@ -503,6 +504,17 @@ def page(bench, missing):
     return "\n\n".join(parts).replace(str(ROOT.parent) + "/", "") + "\n"
 
 
+def store(text, mark=""):
+    """Replaces one script's part of the page and leaves those of others alone. The part before the first mark is this one's."""
+    old = PAGE.read_text() if PAGE.exists() else "# Benchmarks\n"
+    begins = [0, *(found.start() for found in SECTION.finditer(old)), len(old)]
+    parts = [old[begin:end].strip("\n") for begin, end in zip(begins, begins[1:])]
+    at = next((at for at, part in enumerate(parts) if at and mark and part.startswith(mark)), len(parts) if mark else 0)
+    parts[at:at + 1] = [text.strip("\n")]
+    PAGE.parent.mkdir(exist_ok=True)
+    PAGE.write_text("\n\n".join(parts) + "\n")
+
+
 def options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--all", action="store_true", help="also the peer that takes minutes to build (agnix)")
@@ -544,9 +556,7 @@ def main():
     text = page(bench, missing)
     print(text, end="")
     if args.write:
-        PAGE.parent.mkdir(exist_ok=True)
-        _, mark, kept = (PAGE.read_text() if PAGE.exists() else "").partition(SCALE)
-        PAGE.write_text(f"{text}\n{mark}{kept}" if mark else text)
+        store(text)
     if args.json:
         pathlib.Path(args.json).write_text(json.dumps(as_json(bench), indent=1, ensure_ascii=False))
     return 1 if "**missed**" in text else 0

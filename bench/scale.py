@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 import run
-from run import PAGE, PEERS, ROOT, SCALE, TARGET, WORK, held, last_line, megabytes, say, seconds, table, times
+from run import PEERS, ROOT, SCALE, TARGET, WORK, held, last_line, megabytes, say, seconds, table, times
 
 SIZES = [100, 1_000, 10_000]
 LARGE = 100_000
@@ -264,8 +264,7 @@ def main():
     text = section(rep, sizes, costs, rows, notes, answers(not args.no_instructions), missing)
     print(text, end="")
     if args.write:
-        before = PAGE.read_text().split(SCALE)[0].rstrip("\n") if PAGE.exists() else "# Benchmarks"
-        PAGE.write_text(f"{before}\n\n{text}")
+        run.store(text, SCALE)
     return 1 if "**missed**" in text else 0
 
 

@@ -13,8 +13,8 @@ use std::path::{Component, Path};
 
 use rustix::fs::{AtFlags, CWD, FileType, Gid, Mode, OFlags, ResolveFlags, Uid};
 use rustix::mount::{
-    MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, mount, mount_change, move_mount,
-    open_tree, unmount,
+    MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, mount, mount_bind, mount_change,
+    move_mount, open_tree, unmount,
 };
 
 use super::control::Trouble;
@@ -319,20 +319,29 @@ impl Rooms {
     fn mask_proc(&self) -> io::Result<()> {
         let (empty_file, empty_folder) = (Path::new("/.file"), Path::new("/.folder"));
         let sources = [file(&self.root, empty_file)?, folder(&self.root, empty_folder)?];
+        // The first cover of each kind is made and frozen; the others are copies of it, in one call each.
+        let mut covers: [Option<String>; 2] = [None, None];
         let proc = rustix::fs::open("/proc", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
         for entry in rustix::fs::Dir::read_from(&proc)? {
             let entry = entry?;
-            let name = entry.file_name().to_string_lossy().into_owned();
+            let name = entry.file_name().to_string_lossy();
             let is_kept = name.starts_with('.')
                 || name.bytes().all(|byte| byte.is_ascii_digit())
-                || PROC_KEPT.contains(&name.as_str())
+                || PROC_KEPT.contains(&&*name)
                 || entry.file_type().is_symlink();
             if is_kept {
                 continue;
             }
-            let tree = clone_tree(&sources[usize::from(entry.file_type().is_dir())], false)?;
+            let kind = usize::from(entry.file_type().is_dir());
+            let path = format!("/proc/{name}");
+            if let Some(cover) = &covers[kind] {
+                mount_bind(cover, path)?;
+                continue;
+            }
+            let tree = clone_tree(&sources[kind], false)?;
             kernel::set_mount_attributes(&tree, READ_ONLY | NO_SUID | NO_DEVICES | NO_EXEC, None)?;
-            attach(&tree, &open_below(&proc, Path::new(&name), OFlags::NOFOLLOW)?)?;
+            attach(&tree, &open_below(&proc, Path::new(&*name), OFlags::NOFOLLOW)?)?;
+            covers[kind] = Some(path);
         }
         rustix::fs::unlink("/.file")?;
         rustix::fs::rmdir("/.folder")?;

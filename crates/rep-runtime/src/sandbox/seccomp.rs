@@ -58,22 +58,51 @@ const fn refuse(number: i32) -> sock_filter {
     answer(libc::SECCOMP_RET_ERRNO | number.cast_unsigned())
 }
 
+/// What is done about one call: its number, and instructions that end with an answer.
+type Rule = (u32, Vec<sock_filter>);
+
 /// The whole program.
 pub(super) fn filter(allow_subprocess: bool, has_network: bool) -> Vec<sock_filter> {
     let mut program =
         vec![load(4), jump(libc::BPF_JEQ, ARCHITECTURE, 1, 0), KILL, load(0), jump(libc::BPF_JGE, X32, 0, 1), KILL];
+    program.extend(search(&rules(allow_subprocess, has_network)));
+    program
+}
+
+/// All rules by number, one for each call.
+fn rules(allow_subprocess: bool, has_network: bool) -> Vec<Rule> {
     let mut rules: Vec<(i64, Vec<sock_filter>)> = ALLOWED.iter().map(|call| (*call, vec![ALLOW])).collect();
     rules.extend(REFUSED.iter().map(|call| (*call, vec![refuse(libc::EPERM)])));
     rules.extend(files());
     rules.extend(processes(allow_subprocess));
     rules.extend(sockets(has_network));
-    for (call, body) in rules {
-        let length = u8::try_from(body.len()).expect("a rule has a handful of instructions");
-        let number = u32::try_from(call).expect("numbers of calls are small");
-        program.push(jump(libc::BPF_JEQ, number, 0, length));
-        program.extend(body);
+    let mut numbered: Vec<Rule> = rules
+        .into_iter()
+        .map(|(call, body)| (u32::try_from(call).expect("numbers of calls are small"), body))
+        .collect();
+    numbered.sort_by_key(|(number, _)| *number);
+    numbered
+}
+
+/// Finds the rule of a call by halves: the kernel tries the program on every number there is before it installs it.
+fn search(rules: &[Rule]) -> Vec<sock_filter> {
+    const FEW: usize = 4;
+    if rules.len() <= FEW {
+        let mut program = Vec::new();
+        for (number, body) in rules {
+            let length = u8::try_from(body.len()).expect("a rule has a handful of instructions");
+            program.push(jump(libc::BPF_JEQ, *number, 0, length));
+            program.extend(body);
+        }
+        program.push(refuse(libc::ENOSYS));
+        return program;
     }
-    program.push(refuse(libc::ENOSYS));
+    let (low, high) = rules.split_at(rules.len() / 2);
+    let (first_high, low, high) = (high[0].0, search(low), search(high));
+    let over = u32::try_from(low.len()).expect("programs are short");
+    let mut program = vec![jump(libc::BPF_JGE, first_high, 0, 1), statement(libc::BPF_JMP | libc::BPF_JA, over)];
+    program.extend(low);
+    program.extend(high);
     program
 }
 
@@ -462,3 +491,69 @@ const ALLOWED: &[i64] = &[
     // futex_waitv, which the crate has no name for on every target.
     449,
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a program answers to a call, as the kernel would find it.
+    fn answered(program: &[sock_filter], machine: u32, number: u32, arguments: [u32; 6]) -> u32 {
+        let (mut at, mut value) = (0, 0_u32);
+        loop {
+            let sock_filter { code, jt, jf, k } = program[at];
+            let code = u32::from(code);
+            at += 1;
+            let goes = match (code & 0x07, code & 0xf0) {
+                (libc::BPF_RET, _) => return k,
+                (libc::BPF_LD, _) => {
+                    value = match k {
+                        0 => number,
+                        4 => machine,
+                        low => arguments[(low as usize - 16) / 8],
+                    };
+                    continue;
+                }
+                (libc::BPF_ALU, libc::BPF_AND) => {
+                    value &= k;
+                    continue;
+                }
+                (libc::BPF_JMP, libc::BPF_JA) => {
+                    at += k as usize;
+                    continue;
+                }
+                (libc::BPF_JMP, libc::BPF_JEQ) => value == k,
+                (libc::BPF_JMP, libc::BPF_JGE) => value >= k,
+                (libc::BPF_JMP, libc::BPF_JSET) => value & k != 0,
+                other => panic!("{other:?}"),
+            };
+            at += usize::from(if goes { jt } else { jf });
+        }
+    }
+
+    #[test]
+    fn every_call_finds_its_rule_and_no_other() {
+        for (allow_subprocess, has_network) in [(false, false), (false, true), (true, false), (true, true)] {
+            let (program, rules) = (filter(allow_subprocess, has_network), rules(allow_subprocess, has_network));
+            assert!(rules.windows(2).all(|pair| pair[0].0 < pair[1].0), "two rules for one call");
+            for number in (0..1024).chain([X32 - 1]) {
+                let rule = rules.iter().find(|(known, _)| *known == number);
+                for bits in [0, 1, 2, 0o100, 0o4755, 0x5412, 0x1000_0000, u32::MAX] {
+                    for at in 0..6 {
+                        let mut arguments = [0; 6];
+                        arguments[at] = bits;
+                        let wanted = rule.map_or(refuse(libc::ENOSYS).k, |(_, body)| {
+                            answered(body, ARCHITECTURE, number, arguments)
+                        });
+                        let found = answered(&program, ARCHITECTURE, number, arguments);
+                        assert_eq!(found, wanted, "call {number}, {arguments:?}");
+                    }
+                }
+            }
+            for number in [X32, X32 | 1, u32::MAX] {
+                assert_eq!(answered(&program, ARCHITECTURE, number, [0; 6]), KILL.k, "{number:x}");
+            }
+            assert_eq!(answered(&program, 0x4000_0003, 1, [0; 6]), KILL.k);
+            assert_eq!(answered(&program, ARCHITECTURE, 1, [0; 6]), ALLOW.k);
+        }
+    }
+}
