@@ -76,6 +76,7 @@ impl Tool {
             secrets: Vec::new(),
             limits: Limits::default(),
             typescript_runner: None,
+            dependencies: Vec::new(),
             ignored: Vec::new(),
         };
         Self { folder, plan, secrets: Vec::new(), cancel: Cancel::default() }
@@ -88,7 +89,7 @@ impl Tool {
 
     pub(crate) fn run(&self) -> Outcome {
         let search = search();
-        let options = ExecuteOptions { search: &search, caller: None };
+        let options = ExecuteOptions { search: &search, environments: None, caller: None };
         execute(&granted(&self.plan), &self.secrets, &options, &self.cancel, unconfined::run)
     }
 

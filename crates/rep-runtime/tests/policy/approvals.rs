@@ -40,6 +40,7 @@ fn changes() -> Vec<(&'static str, Change)> {
         secrets: _,
         limits: _,
         typescript_runner: _,
+        dependencies: _,
         ignored: _,
     } = plan("");
     vec![
@@ -72,6 +73,7 @@ fn changes() -> Vec<(&'static str, Change)> {
         ("temporary", |plan, word| plan.limits.temporary_bytes += word.len() as u64),
         ("output", |plan, word| plan.limits.output_bytes += word.len() as u64),
         ("typescript", |plan, word| plan.typescript_runner = Some(word.to_owned())),
+        ("dependencies", |plan, word| plan.dependencies.push(word.to_owned())),
     ]
 }
 
