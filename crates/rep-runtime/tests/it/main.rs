@@ -6,6 +6,7 @@ mod calls;
 mod ends;
 mod interpreters;
 mod leaves;
+mod packages;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -20,6 +20,7 @@ use crate::library::{LibraryArgs, cache_folder, data_folder, environments};
 use crate::output::Output;
 
 /// Show what a skill's tools say they need to have installed, and install it where asked
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[derive(clap::Args)]
 #[command(
     after_help = "Declarations are shown and not acted on. With --install, packages of pip (for python tools) and npm (for node tools) go into a folder of their own, which `rep run` reads; the installer runs in the sandbox, writes to that folder only, and reaches the hosts your configuration of pip or npm names. What is declared under `system` is for you.\n\nExamples:\n  rep deps pdf-forms\n  rep deps pdf-forms:fill --json\n  rep deps pdf-forms --install"
@@ -197,7 +198,10 @@ fn told(error: InstallError) -> Failure {
     let message = shown(&error.to_string());
     match error {
         InstallError::Package(_) => Failure::refused("INVALID_PACKAGE", message),
-        InstallError::Sandbox(_) => Failure::refused("SANDBOX_UNAVAILABLE", message),
+        InstallError::Sandbox(sandbox::SandboxError::Unavailable { remedy, .. }) => {
+            Failure::refused("SANDBOX_UNAVAILABLE", message).hint(remedy)
+        }
+        InstallError::Sandbox(_) => Failure { exit: Exit::Failed, ..Failure::unable("INSTALL_FAILED", message) },
         InstallError::Failed { denials, .. } => {
             let failure = Failure { exit: Exit::Failed, ..Failure::unable("INSTALL_FAILED", message) };
             denials.iter().fold(failure, |failure, denial| {
