@@ -94,6 +94,7 @@ pub fn binding(plan: &Plan) -> String {
         "entrypoint": plan.entrypoint,
         "handler": plan.handler,
         "typescript_runner": plan.typescript_runner,
+        "dependencies": plan.dependencies,
         // Bytes, because two paths that are not text may look alike when shown.
         "workspace": hex(plan.workspace.as_os_str().as_encoded_bytes()),
         "input_schema": plan.input_schema,

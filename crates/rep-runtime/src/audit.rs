@@ -1,7 +1,8 @@
 //! What ran, with what, for whom, and how it ended: a record that only grows.
 //!
 //! `audit.jsonl` has one JSON object a line. Every run has a `start`, written before anything starts, and an `end`; a start
-//! without an end is a run that was cut short. What was refused has one `refused`. Form, version 1:
+//! without an end is a run that was cut short. What was refused has one `refused`, what was installed for a
+//! skill one `install`, written before. Form, version 1:
 //!
 //! ```text
 //! {"v":1,"seq":7,"prev":"<hash of the record before>","at":"2026-11-15T13:06:46.120Z","kind":"start","run":"…", … ,"hash":"…"}
@@ -26,7 +27,7 @@ use sha2::{Digest, Sha256};
 use crate::grant::{Granted, Refusal};
 use crate::keep::{self, KeepError, hex, random};
 use crate::owner::Owner;
-use crate::plan::Plan;
+use crate::plan::{HostRule, Plan};
 use crate::sandbox::{Denial, Layer};
 use crate::stamp;
 
@@ -117,6 +118,23 @@ impl Audit {
         record.insert("outcome".to_owned(), json!(refusal.code));
         record.insert("message".to_owned(), json!(refusal.message));
         self.append("refused", record, at)
+    }
+
+    /// Records that packages are about to be installed for a skill. Where this fails nothing may be installed.
+    pub fn install(
+        &self,
+        skill: &str,
+        packages: &[String],
+        hosts: &[HostRule],
+        who: &str,
+        at: SystemTime,
+    ) -> Result<(), KeepError> {
+        let mut record = Map::new();
+        record.insert("skill".to_owned(), json!(skill));
+        record.insert("who".to_owned(), json!(who));
+        record.insert("packages".to_owned(), json!(packages));
+        record.insert("hosts".to_owned(), hosts.iter().map(ToString::to_string).collect());
+        self.append("install", record, at)
     }
 
     /// Appends one record behind the newest.

@@ -7,10 +7,11 @@ use std::ffi::OsString;
 use std::fs;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 
 use crate::channel::{self, Caller};
+use crate::environment;
 use crate::grant::Granted;
 use crate::interpreter::{self, Interpreter, Search};
 use crate::outcome::{self, Outcome, ToolError};
@@ -19,11 +20,14 @@ use crate::redact::Redactor;
 use crate::sandbox::{CHANNEL_FD, Cancel, Ended, Job, SandboxError};
 use crate::schema::{self, Fit};
 use crate::shim::{self, Start};
+use crate::typescript;
 
 /// What a run needs besides its plan.
 pub struct ExecuteOptions<'a> {
     /// Where interpreters are looked for.
     pub search: &'a Search,
+    /// Where environments with installed packages are kept; without it, none is used.
+    pub environments: Option<&'a Path>,
     /// Who answers calls of other tools; without one, a tool that tries gets a clear error.
     pub caller: Option<&'a Caller<'a>>,
 }
@@ -62,7 +66,7 @@ pub fn execute(
         Ok(mut ended) => {
             let stdout = std::mem::take(&mut ended.stdout);
             let (result, stray) = shim::apart(&stdout, start.frame.as_deref());
-            outcome::judge(plan, ended, result, &stray, &redactor)
+            environment::hinted(outcome::judge(plan, ended, result, &stray, &redactor), plan)
         }
         Err(error) => outcome::unavailable(&error, &redactor),
     }
@@ -114,7 +118,18 @@ fn prepared(
     let interpreter = interpreter::find(plan.runtime, &plan.workspace, options.search).map_err(|error| {
         ToolError::new("RUNTIME_UNAVAILABLE", format!("{} tools cannot be run: {error}", plan.runtime.name()))
     })?;
-    let start = shim::start(plan.runtime, &interpreter, &entrypoint, &plan.handler);
+    let more = match &plan.typescript_runner {
+        Some(runner) => typescript::words(runner, &interpreter.version).map_err(|reason| {
+            ToolError::new("RUNTIME_UNAVAILABLE", format!("`{}` cannot be run: {reason}", plan.entrypoint))
+        })?,
+        None => &[],
+    };
+    let packages = options.environments.and_then(|root| environment::installed(root, plan, &interpreter));
+    let interpreter = match &packages {
+        Some(packages) => packages.entered(interpreter),
+        None => interpreter,
+    };
+    let start = shim::start(plan.runtime, &interpreter, more, &entrypoint, &plan.handler);
     let mut stdin = plan.input.to_string().into_bytes();
     stdin.push(b'\n');
     let mut readable = interpreter.readable.clone();
@@ -122,7 +137,7 @@ fn prepared(
     let job = Job {
         program: interpreter.program.clone(),
         argv: start.argv.clone(),
-        env: environment(plan, &folder, &interpreter, secrets),
+        env: variables(plan, &folder, &interpreter, packages.as_ref(), secrets),
         stdin,
         workspace: plan.workspace.clone(),
         readable,
@@ -138,6 +153,7 @@ fn prepared(
 fn entrypoint(plan: &Plan) -> Result<(PathBuf, PathBuf), ToolError> {
     let endings: &[&str] = match plan.runtime {
         Runtime::Python => &["py"],
+        Runtime::Node if plan.typescript_runner.is_some() => &["js", "mjs", "cjs", "ts"],
         Runtime::Node => &["js", "mjs", "cjs"],
         Runtime::Bash => &["sh"],
     };
@@ -151,7 +167,7 @@ fn entrypoint(plan: &Plan) -> Result<(PathBuf, PathBuf), ToolError> {
     if !file.is_file() {
         return Err(refuse("is no file"));
     }
-    let ending = std::path::Path::new(&plan.entrypoint).extension().and_then(|ending| ending.to_str()).unwrap_or("");
+    let ending = Path::new(&plan.entrypoint).extension().and_then(|ending| ending.to_str()).unwrap_or("");
     if !endings.contains(&ending) {
         return Err(refuse(&format!("does not end in .{}, as {} needs", endings.join(" or ."), plan.runtime.name())));
     }
@@ -159,14 +175,15 @@ fn entrypoint(plan: &Plan) -> Result<(PathBuf, PathBuf), ToolError> {
 }
 
 /// The whole environment of a tool. `HOME` and `TMPDIR` are the sandbox's to set: only it knows where its private folder is.
-fn environment(
+fn variables(
     plan: &Plan,
-    folder: &std::path::Path,
+    folder: &Path,
     interpreter: &Interpreter,
+    packages: Option<&environment::Environment>,
     secrets: &[(String, String)],
 ) -> Vec<(OsString, OsString)> {
     let mut path = OsString::new();
-    let own = PathBuf::from(&interpreter.argv0).parent().map(std::path::Path::to_owned);
+    let own = PathBuf::from(&interpreter.argv0).parent().map(Path::to_owned);
     for folder in own.iter().filter(|folder| folder.is_absolute()) {
         path.push(folder);
         path.push(":");
@@ -180,6 +197,7 @@ fn environment(
         ("REP_WORKSPACE".into(), plan.workspace.clone().into()),
         ("REP_TOOL".into(), format!("{}:{}", plan.skill, plan.tool).into()),
     ];
+    all.extend(packages.into_iter().flat_map(environment::Environment::variables));
     // A secret of such a name would steer the program that is to hold it.
     let is_free = |name: &str| !all.iter().any(|(taken, _)| taken == name) && !name.contains(['=', '\0']);
     let named: Vec<(OsString, OsString)> = secrets

@@ -96,7 +96,7 @@ fn variable<'a>(search: &'a Search, name: &str) -> Option<&'a OsStr> {
 }
 
 /// The first program of this name. What is relative depends on where one stands, and is passed over.
-fn on_path(name: &str, search: &Search) -> Option<PathBuf> {
+pub(crate) fn on_path(name: &str, search: &Search) -> Option<PathBuf> {
     let folders = std::env::split_paths(variable(search, "PATH")?);
     folders.filter(|folder| folder.is_absolute()).map(|folder| folder.join(name)).find(|path| {
         fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
@@ -158,16 +158,25 @@ fn is_elf(path: &Path) -> bool {
 
 /// Asks a program who it is: it answers with a JSON list of strings.
 fn ask(found: &Path, words: &[&str], search: &Search) -> Result<Vec<String>, InterpreterError> {
-    let unusable = |reason: String| InterpreterError::Unusable { path: found.display().to_string(), reason };
     let mut argv = vec![found.as_os_str().to_owned()];
     argv.extend(words.iter().map(OsString::from));
+    let stdout = said(found, argv, search)?;
+    let unusable = |reason: String| InterpreterError::Unusable { path: found.display().to_string(), reason };
+    let answer: Option<Vec<String>> = serde_json::from_slice(&stdout).ok();
+    let count = if words.contains(&"-I") { 6 } else { 1 + usize::from(words.contains(&"-p")) };
+    answer.filter(|answer| answer.len() == count).ok_or_else(|| unusable("it does not say who it is".to_owned()))
+}
+
+/// What a program of the user's says on stdout, outside of any sandbox and in the caller's environment.
+pub(crate) fn said(program: &Path, argv: Vec<OsString>, search: &Search) -> Result<Vec<u8>, InterpreterError> {
+    let unusable = |reason: String| InterpreterError::Unusable { path: program.display().to_string(), reason };
     // What steers an interpreter besides its path is not carried into a run either.
     let is_steering = |name: &OsStr| {
         let name = name.as_bytes();
         name.starts_with(b"PYTHON") || name.starts_with(b"NODE_") || name.starts_with(b"LD_") || name == b"BASH_ENV"
     };
     let job = Job {
-        program: found.to_owned(),
+        program: program.to_owned(),
         argv,
         env: search.env.iter().filter(|(name, _)| !is_steering(name)).cloned().collect(),
         stdin: Vec::new(),
@@ -184,9 +193,7 @@ fn ask(found: &Path, words: &[&str], search: &Search) -> Result<Vec<String>, Int
         let line = said.lines().find(|line| !line.trim().is_empty()).unwrap_or("it says nothing").trim();
         return Err(unusable(line.chars().take(200).collect()));
     }
-    let answer: Option<Vec<String>> = serde_json::from_slice(&ended.stdout).ok();
-    let count = if words.contains(&"-I") { 6 } else { 1 + usize::from(words.contains(&"-p")) };
-    answer.filter(|answer| answer.len() == count).ok_or_else(|| unusable("it does not say who it is".to_owned()))
+    Ok(ended.stdout)
 }
 
 /// Leaves the folders that every run can read anyway out, and refuses what would open far more than an interpreter.

@@ -9,6 +9,7 @@ pub mod approval;
 pub mod audit;
 pub mod channel;
 pub mod detach;
+pub mod environment;
 pub mod execute;
 pub mod glob;
 pub mod grant;
@@ -27,6 +28,7 @@ pub mod secret;
 mod shim;
 pub mod stamp;
 pub mod task;
+mod typescript;
 
 pub use execute::{ExecuteOptions, execute};
 pub use grant::{Answer, Consent, Context, Decision, Granted, Question, Refusal, Trust};

@@ -171,6 +171,8 @@ pub struct Plan {
     pub limits: Limits,
     /// The host's runner of TypeScript, where the entrypoint needs one: `true`, or a program's name.
     pub typescript_runner: Option<String>,
+    /// The packages it wants beside it, from the registry of its runtime.
+    pub dependencies: Vec<String>,
     /// What was declared and grants nothing, with the reason.
     pub ignored: Vec<Ignored>,
 }
@@ -263,6 +265,7 @@ impl Plan {
             secrets: declared::secrets(call.front)?,
             limits: limits(tool)?,
             typescript_runner,
+            dependencies: declared::dependencies(tool, runtime),
             ignored,
         })
     }

@@ -19,7 +19,14 @@ pub(crate) struct Start {
 }
 
 /// The words to start a tool with.
-pub(crate) fn start(runtime: Runtime, interpreter: &Interpreter, entrypoint: &Path, handler: &str) -> Start {
+/// `more` stands before the shim: options of the interpreter.
+pub(crate) fn start(
+    runtime: Runtime,
+    interpreter: &Interpreter,
+    more: &[&str],
+    entrypoint: &Path,
+    handler: &str,
+) -> Start {
     let word = |text: &str| OsString::from(text);
     let first = interpreter.argv0.clone();
     match runtime {
@@ -44,6 +51,7 @@ pub(crate) fn start(runtime: Runtime, interpreter: &Interpreter, entrypoint: &Pa
             if has_module_detection_as_an_option(&interpreter.version) {
                 argv.push(word("--experimental-detect-module"));
             }
+            argv.extend(more.iter().map(|text| word(text)));
             argv.push(word(&format!("{GIVEN_FOLDER}/node.mjs")));
             argv.extend([entrypoint.into(), word(handler), word(&frame)]);
             Start {

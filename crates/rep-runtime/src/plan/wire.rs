@@ -16,6 +16,7 @@ impl Plan {
             "entrypoint": self.entrypoint,
             "handler": self.handler,
             "typescript_runner": self.typescript_runner,
+            "dependencies": self.dependencies,
             "workspace": self.workspace.to_string_lossy(),
             "input": self.input,
             "policy": self.policy_json(),

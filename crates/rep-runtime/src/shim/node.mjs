@@ -3,6 +3,7 @@
 // Usage: node.mjs ENTRYPOINT HANDLER FRAME. Whatever the tool itself prints goes to stderr; what it manages to put on
 // stdout all the same is told apart by the frame.
 import fs from "node:fs";
+import nodeModule from "node:module";
 import os from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
@@ -17,6 +18,22 @@ class ToolError extends Error {
     super(message);
     Object.assign(this, { code, retriable, details });
   }
+}
+
+// Packages that were installed for the skill. `require` finds them by NODE_PATH; `import` only where the search of a name that
+// is nowhere else begins again in their folder.
+const packages = process.env.REP_PACKAGES;
+if (packages !== undefined && typeof nodeModule.register === "function") {
+  const hook = `const base = ${JSON.stringify(pathToFileURL(path.join(packages, "any.mjs")).href)};
+export async function resolve(specifier, context, next) {
+  try {
+    return await next(specifier, context);
+  } catch (problem) {
+    if (problem?.code !== "ERR_MODULE_NOT_FOUND" || /^([./#]|[a-z]+:)/.test(specifier)) throw problem;
+    return await next(specifier, { ...context, parentURL: base }).catch(() => { throw problem; });
+  }
+}`;
+  nodeModule.register(`data:text/javascript,${encodeURIComponent(hook)}`);
 }
 
 function write(descriptor, text) {

@@ -6,6 +6,7 @@ mod calls;
 mod ends;
 mod interpreters;
 mod leaves;
+mod packages;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -91,6 +92,7 @@ impl Tool {
             secrets: Vec::new(),
             limits: Limits::default(),
             typescript_runner: None,
+            dependencies: Vec::new(),
             ignored: Vec::new(),
         };
         Self { folder, plan, secrets: Vec::new(), cancel: Cancel::default() }
@@ -103,7 +105,7 @@ impl Tool {
 
     pub(crate) fn run(&self) -> Outcome {
         let search = search();
-        let options = ExecuteOptions { search: &search, caller: None };
+        let options = ExecuteOptions { search: &search, environments: None, caller: None };
         execute(&granted(&self.plan), &self.secrets, &options, &self.cancel, unconfined::run)
     }
 

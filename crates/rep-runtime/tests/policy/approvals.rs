@@ -40,6 +40,7 @@ fn changes() -> Vec<(&'static str, Change)> {
         secrets: _,
         limits: _,
         typescript_runner: _,
+        dependencies: _,
         ignored: _,
     } = plan("");
     vec![
@@ -72,20 +73,21 @@ fn changes() -> Vec<(&'static str, Change)> {
         ("temporary", |plan, word| plan.limits.temporary_bytes += word.len() as u64),
         ("output", |plan, word| plan.limits.output_bytes += word.len() as u64),
         ("typescript", |plan, word| plan.typescript_runner = Some(word.to_owned())),
+        ("dependencies", |plan, word| plan.dependencies.push(word.to_owned())),
     ]
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
     #[test]
-    fn any_change_asks_again(word in "[a-z.,:\"{}]{1,12}", index in 0..29_usize) {
+    fn any_change_asks_again(word in "[a-z.,:\"{}]{1,12}", index in 0..30_usize) {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("approvals.json");
         Approvals::remember(&file, &plan(WRITES), at(1)).unwrap();
         let approvals = Approvals::read(&file).unwrap();
         prop_assert_eq!(decided(plan(WRITES), &approvals), Some(How::Remembered));
         let all = changes();
-        prop_assert_eq!(all.len(), 29);
+        prop_assert_eq!(all.len(), 30);
         let (name, change) = all[index];
         let mut changed = plan(WRITES);
         change(&mut changed, &word);

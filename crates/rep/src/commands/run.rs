@@ -27,7 +27,7 @@ use serde_json::{Value, json};
 use crate::call::Called;
 use crate::consent;
 use crate::exit::{Exit, Failure};
-use crate::library::{LibraryArgs, cache_folder, data_folder, missing};
+use crate::library::{LibraryArgs, cache_folder, data_folder, environments, missing};
 use crate::output::Output;
 
 /// Run one tool of a skill in the sandbox
@@ -102,6 +102,7 @@ fn tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
             env: std::env::vars_os().collect(),
             cache: cache_folder().map(|folder| folder.join("interpreters.json")),
         },
+        environments: environments().ok(),
         below: Mutex::default(),
     };
     let mut plan = planned(&called, tool, &runner.workspace, input)?;
@@ -262,6 +263,8 @@ struct Runner<'a> {
     catalog: &'a Catalog,
     workspace: PathBuf,
     search: Search,
+    /// Where installed packages are kept.
+    environments: Option<PathBuf>,
     /// What tools that were called came to, in the order they ended.
     below: Mutex<Vec<(String, Outcome)>>,
 }
@@ -300,7 +303,8 @@ impl Runner<'_> {
         };
         let chain = [chain, &[name(plan)]].concat();
         let caller = |tool: &str, input: Value, cancel: &Cancel| self.call(entry, tool, input, cancel, &chain);
-        let options = ExecuteOptions { search: &self.search, caller: Some(&caller) };
+        let options =
+            ExecuteOptions { search: &self.search, environments: self.environments.as_deref(), caller: Some(&caller) };
         let door = if self.args.no_sandbox { unconfined::run } else { sandbox::run };
         let values: Vec<(String, String)> =
             secrets.iter().map(|(name, secret)| (name.clone(), secret.expose().to_owned())).collect();
@@ -380,7 +384,7 @@ fn name(plan: &Plan) -> String {
 }
 
 /// Who runs it, for the record.
-fn who() -> String {
+pub(crate) fn who() -> String {
     let user = std::env::var("USER").ok().filter(|user| !user.is_empty());
     let number = rustix::process::getuid().as_raw();
     user.map_or_else(|| format!("uid {number}"), |user| format!("{user} (uid {number})"))

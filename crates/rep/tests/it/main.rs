@@ -5,6 +5,7 @@ mod bad_input;
 mod budget;
 mod check;
 mod corpus;
+mod deps;
 mod examples;
 mod explain;
 mod fix;

@@ -1,0 +1,106 @@
+//! `rep deps --install`: packages from a folder of the test, installed by the real pip in the real sandbox, and used by a run.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+
+use rep_fixture::{Run, Scratch};
+use serde_json::{Value, json};
+
+use super::{json, rep};
+
+const TOOL: &str = "import rep_sample\ndef handler(args):\n    return {'x': rep_sample.X}\n";
+
+fn skill(scratch: &Scratch, package: &str) {
+    scratch.write("wants/scripts/tool.py", TOOL);
+    let text = format!(
+        "---\nname: wants\ndescription: Runs tools. Use when testing tools.\nspec_version: \"2.1\"\nversion: 1.0.0\nsafety: {{require_confirmation_for: [destructive_writes], redact: {{secrets: true, pii: true}}}}\ntools:\n  - name: tool\n    description: A tool for a test.\n    input_schema: {{type: object}}\n    implementation: {{runtime: python, entrypoint: scripts/tool.py, dependencies: {{pip: ['{package}'], system: [poppler]}}}}\n---\n\n# Tools\n"
+    );
+    scratch.write("wants/SKILL.md", text);
+}
+
+/// Makes a wheel with one module in it, with Python's own means.
+fn wheel(folder: &Path) {
+    std::fs::create_dir_all(folder).expect("a folder can be made");
+    let script = "import sys, zipfile\nwith zipfile.ZipFile(sys.argv[1] + '/rep_sample-1.0-py3-none-any.whl', 'w') as file:\n    info = 'rep_sample-1.0.dist-info/'\n    file.writestr('rep_sample.py', 'X = 7\\n')\n    file.writestr(info + 'METADATA', 'Metadata-Version: 2.1\\nName: rep-sample\\nVersion: 1.0\\n')\n    file.writestr(info + 'WHEEL', 'Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')\n    file.writestr(info + 'RECORD', 'rep_sample.py,,\\n' + info + 'METADATA,,\\n' + info + 'WHEEL,,\\n' + info + 'RECORD,,\\n')\n";
+    let made = Command::new("python3").args(["-c", script]).arg(folder).status().expect("this test needs python3");
+    assert!(made.success(), "this test needs python3");
+}
+
+/// Runs the binary with the packages of the test and nothing else to install from.
+fn run(scratch: &Scratch, arguments: &[&str]) -> Run {
+    let packages = scratch.work().join("packages");
+    let path = std::env::var("PATH").expect("there is a path");
+    let home = std::env::var("HOME").unwrap_or_default();
+    let data = scratch.work().join("data");
+    let environment = [
+        ("PATH", path.as_str()),
+        ("HOME", home.as_str()),
+        ("XDG_DATA_HOME", data.to_str().expect("a scratch folder is text")),
+        ("XDG_CACHE_HOME", data.to_str().expect("a scratch folder is text")),
+        ("PIP_NO_INDEX", "1"),
+        ("PIP_FIND_LINKS", packages.to_str().expect("a scratch folder is text")),
+    ];
+    scratch.run_with(rep(), arguments, &environment)
+}
+
+/// Whether there is nothing but locks.
+fn is_nothing_installed(scratch: &Scratch) -> bool {
+    let folder = scratch.work().join("data/repertoire/environments");
+    std::fs::read_dir(folder).map_or(true, |mut all| all.all(|entry| entry.is_ok_and(|entry| entry.path().is_file())))
+}
+
+#[test]
+fn what_was_installed_is_used_and_nothing_else() {
+    let scratch = Scratch::new();
+    skill(&scratch, "rep-sample==1.0");
+    wheel(&scratch.work().join("packages"));
+    let missing = run(&scratch, &["run", "./wants:tool"]);
+    let hint = json(&missing)["error"]["remedy"].clone();
+    if json(&missing)["error"]["code"] == "SANDBOX_UNAVAILABLE" {
+        // On a machine without a sandbox nothing can be installed, which another test of ours is about.
+        let _ = writeln!(std::io::stderr(), "NOT RUN: there is no sandbox here to install in");
+        return;
+    }
+    assert_eq!(hint, "`rep deps wants --install` installs the packages it declares", "{missing:?}");
+    let refused = run(&scratch, &["deps", "./wants", "--install", "--json"]);
+    assert_eq!((refused.code, &json(&refused)["error"]["code"]), (3, &json!("CONFIRMATION_REQUIRED")), "{refused:?}");
+    assert!(is_nothing_installed(&scratch), "nobody said yes");
+    let installed = run(&scratch, &["deps", "./wants", "--install", "--yes", "--json"]);
+    assert_eq!(installed.code, 0, "{installed:?}");
+    assert_eq!(json(&installed)["installed"][0]["packages"], json!(["rep-sample==1.0"]));
+    let found = run(&scratch, &["run", "./wants:tool"]);
+    assert_eq!((found.code, json(&found)), (0, json!({"x": 7})), "{found:?}");
+    // It is there: without packages to install from, asking again changes nothing.
+    std::fs::remove_dir_all(scratch.work().join("packages")).unwrap();
+    let again = run(&scratch, &["deps", "./wants", "--install", "--json"]);
+    assert_eq!((again.code, &json(&again)["installed"]), (0, &json(&installed)["installed"]), "{again:?}");
+    let record = std::fs::read_to_string(scratch.work().join("data/repertoire/audit.jsonl")).unwrap();
+    assert!(record.contains("\"kind\":\"install\"") && record.contains("rep-sample==1.0"), "{record}");
+    let verified = run(&scratch, &["audit", "verify"]);
+    assert_eq!(verified.code, 0, "{verified:?}");
+    // Another list is another environment.
+    skill(&scratch, "rep-sample");
+    let found = run(&scratch, &["run", "./wants:tool"]);
+    assert_eq!(json(&found)["error"]["type"], Value::from("ModuleNotFoundError"), "{found:?}");
+}
+
+#[test]
+fn what_fails_or_is_no_package_leaves_nothing() {
+    let scratch = Scratch::new();
+    wheel(&scratch.work().join("packages"));
+    for (package, code, word) in [
+        ("rep-sample==2.0", 4, "INSTALL_FAILED"),
+        ("--index-url=https://a.example", 3, "INVALID_PACKAGE"),
+        ("https://a.example/x.whl", 3, "INVALID_PACKAGE"),
+        ("./packages", 3, "INVALID_PACKAGE"),
+    ] {
+        skill(&scratch, package);
+        let failed = run(&scratch, &["deps", "./wants", "--install", "--yes", "--json"]);
+        let found = json(&failed)["error"]["code"].clone();
+        if found != "SANDBOX_UNAVAILABLE" {
+            assert_eq!((failed.code, found), (code, word.into()), "{package}: {failed:?}");
+        }
+        assert!(is_nothing_installed(&scratch), "{package}");
+    }
+}
