@@ -22,6 +22,8 @@ mod denials;
 #[cfg(target_os = "linux")]
 mod first;
 #[cfg(target_os = "linux")]
+mod guard;
+#[cfg(target_os = "linux")]
 mod kernel;
 #[cfg(target_os = "linux")]
 mod landlock;

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, Dir, FileType, Gid, Mode, OFlags, ResolveFlags, Uid};
 
-use super::view::{Stage, Watched};
-use super::{mounts, trusted, walk};
+use super::view::Stage;
+use super::{mounts, trusted};
 use crate::glob::Glob;
 
 /// The deepest folder in a stage. A tool can make deeper ones; none is taken over.
@@ -43,34 +43,20 @@ pub(super) fn commit(
         }
     }
     if !verdict.wrong.is_empty() {
-        let more = verdict.wrong.len().saturating_sub(TOLD_MAX);
-        verdict.wrong.truncate(TOLD_MAX);
-        if more > 0 {
-            verdict.wrong.push(format!("and {more} more"));
-        }
-        return Err(verdict.wrong.join("; "));
+        return Err(told(verdict.wrong));
     }
     take_over(workspace, verdict.changed, &verdict.removed)
         .map_err(|error| format!("nothing could be taken over: {error}"))
 }
 
-/// Removes names that others trust and that a tool made in a folder it writes to directly, and says which.
-pub(super) fn clear(workspace: &Path, watched: &[Watched]) -> Vec<String> {
-    let mut removed = Vec::new();
-    for Watched { folder, before, .. } in watched {
-        let (after, _) = walk::trusted(workspace, folder);
-        for path in after.difference(before) {
-            let parent = path.parent().unwrap_or(Path::new(""));
-            let gone = mounts::make_folder(workspace, parent).and_then(|folder| {
-                Ok(rustix::fs::unlinkat(&folder, path.file_name().unwrap_or_default(), AtFlags::empty())?)
-            });
-            removed.push(match gone {
-                Ok(()) => format!("`{}` is trusted by others, and was removed", path.display()),
-                Err(error) => format!("`{}` is trusted by others, and could not be removed: {error}", path.display()),
-            });
-        }
+/// The first violations, and how many there are besides.
+pub(super) fn told(mut wrong: Vec<String>) -> String {
+    let more = wrong.len().saturating_sub(TOLD_MAX);
+    wrong.truncate(TOLD_MAX);
+    if more > 0 {
+        wrong.push(format!("and {more} more"));
     }
-    removed
+    wrong.join("; ")
 }
 
 struct Change {

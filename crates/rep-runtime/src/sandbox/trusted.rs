@@ -48,6 +48,23 @@ pub(crate) fn is(path: &str) -> bool {
     is_fish || repository.is_some_and(|at| parts[at + 1..].iter().any(|part| REPOSITORY.contains(part)))
 }
 
+/// What makes a folder of any name a repository.
+const REPOSITORY_SIGNS: &[&[u8]] = &[b"head", b"objects", b"refs"];
+
+/// Whether a folder with these names in it is a repository, whatever it is called itself.
+pub(crate) fn is_repository<'a>(names: impl Iterator<Item = &'a [u8]>) -> bool {
+    let mut signs: Vec<Vec<u8>> = names.map(<[u8]>::to_ascii_lowercase).collect();
+    signs.retain(|name| REPOSITORY_SIGNS.contains(&name.as_slice()));
+    signs.sort();
+    signs.dedup();
+    signs.len() == REPOSITORY_SIGNS.len()
+}
+
+/// Whether a name directly in a repository is run or leads elsewhere.
+pub(crate) fn is_of_repository(name: &str) -> bool {
+    REPOSITORY.contains(&name.to_lowercase().as_str())
+}
+
 #[cfg(test)]
 mod tests {
     #[test]

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 
+use super::guard::Watched;
 use super::order::Step;
 use super::{GIVEN_FOLDER, Job, SandboxError, mounts, trusted, walk};
 use crate::glob::Glob;
@@ -50,18 +51,6 @@ pub(super) struct Stage {
     pub(super) copied: BTreeSet<PathBuf>,
     /// Places something else is mounted on, relative to the workspace.
     pub(super) covered: BTreeSet<PathBuf>,
-}
-
-/// A folder a tool writes to directly. Names that others trust are shown read-only where they exist, and must not be
-/// there afterwards where they did not.
-#[derive(Clone, Debug)]
-pub(super) struct Watched {
-    /// Relative to the workspace.
-    pub(super) folder: String,
-    /// What was there, relative to the workspace.
-    pub(super) before: BTreeSet<PathBuf>,
-    /// Whether all of it was looked at.
-    pub(super) saw_all: bool,
 }
 
 /// Works out the view of a job.
@@ -250,15 +239,45 @@ impl Pieces<'_> {
             return Err(unstartable(self.job, &reason));
         }
         mounts::make_folder(&self.workspace, folder).map_err(|error| bad(&path, &error))?;
-        self.folder(path, true, false);
-        let (before, saw_all) = walk::trusted(&self.workspace, folder);
-        for name in &before {
-            if self.is_plain(name, FileType::RegularFile) {
-                self.file(self.workspace.join(name), false);
+        self.folder(path.clone(), true, false);
+        let watched = Watched::new(&self.workspace, folder).map_err(|error| unstartable(self.job, &error))?;
+        for inner in kept.iter().filter(|kept| kept.starts_with(&path)) {
+            self.pin(&path, inner);
+        }
+        for inner in watched.folders() {
+            let inner = self.workspace.join(inner);
+            if !self.is_kept(&path, &inner) {
+                self.pin(&path, &inner);
+                let (source, target) = (inner.clone(), inner.clone());
+                self.at.entry(inner).or_insert(Step::Folder { source, target, is_writable: false, may_run: false });
             }
         }
-        self.watched.push(Watched { folder: folder.to_owned(), before, saw_all });
+        for (name, is_file) in watched.names() {
+            let name = self.workspace.join(name);
+            if !self.is_kept(&path, &name) {
+                self.pin(&path, &name);
+                if is_file {
+                    self.file(name, false);
+                }
+            }
+        }
+        self.watched.push(watched);
         Ok(())
+    }
+
+    /// Makes every folder between a grant and something in it a mount of its own: a mount cannot be renamed.
+    fn pin(&mut self, grant: &Path, inner: &Path) {
+        for folder in inner.ancestors().skip(1).take_while(|folder| *folder != grant) {
+            let (source, target) = (folder.to_path_buf(), folder.to_path_buf());
+            let step = Step::Folder { source, target, is_writable: true, may_run: false };
+            self.at.entry(folder.to_path_buf()).or_insert(step);
+        }
+    }
+
+    /// Whether a path lies in a folder inside of a grant that is shown for reading as a whole.
+    fn is_kept(&self, grant: &Path, path: &Path) -> bool {
+        let is_it = |folder| matches!(self.at.get(folder), Some(Step::Folder { is_writable: false, .. }));
+        path.ancestors().take_while(|folder| *folder != grant).any(is_it)
     }
 
     fn stage(&mut self, prefix: String, patterns: &[Glob], kept: &[PathBuf]) -> Result<(), SandboxError> {
@@ -361,7 +380,9 @@ impl Pieces<'_> {
 
     fn written(&self) -> Vec<PathBuf> {
         let written = self.at.values().filter_map(|step| match step {
-            Step::Folder { target, is_writable: true, .. } | Step::Stage { target, .. } => Some(target.clone()),
+            // A rule holds for all that is below.
+            Step::Folder { target, is_writable: true, .. } if !self.is_writable(target) => Some(target.clone()),
+            Step::Stage { target, .. } => Some(target.clone()),
             _ => None,
         });
         written.collect()
