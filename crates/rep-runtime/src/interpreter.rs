@@ -173,6 +173,7 @@ fn ask(found: &Path, words: &[&str], search: &Search) -> Result<Vec<String>, Int
         stdin: Vec::new(),
         workspace: PathBuf::from("/"),
         readable: Vec::new(),
+        hidden: Vec::new(),
         given: Vec::new(),
         permissions: Permissions::default(),
         limits: Limits { timeout_ms: ASKING_MS, output_bytes: 64 * 1024, ..Limits::default() },

@@ -115,6 +115,11 @@ impl Watched {
         Ok(Watched { folder: folder.to_owned(), before, look })
     }
 
+    /// The folder itself, relative to the workspace.
+    pub(super) fn folder(&self) -> &str {
+        &self.folder
+    }
+
     /// Folders that are shown read-only as a whole.
     pub(super) fn folders(&self) -> impl Iterator<Item = &PathBuf> {
         self.look.whole.iter().chain(self.look.closed.keys())

@@ -8,8 +8,8 @@ use std::collections::btree_map::Entry;
 use std::ffi::CString;
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::{Component, Path};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FileType, Gid, Mode, OFlags, ResolveFlags, Uid};
 use rustix::mount::{
@@ -41,6 +41,9 @@ const PROC_KEPT: &[&str] = &[
     "version",
 ];
 
+/// A cover holds places to mount on, and no bytes.
+const COVER_BYTES: u64 = 1 << 20;
+
 const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom"];
 
 const DEVICE_LINKS: &[(&str, &str)] = &[
@@ -71,6 +74,11 @@ pub(super) fn furnish(order: &Order) -> Result<Vec<OwnedFd>, Trouble> {
     for step in &order.steps {
         rooms.take(step, &mut stages)?;
     }
+    for step in &order.steps {
+        if let Step::Cover { target } = step {
+            rooms.freeze(target).map_err(|error| unmountable("a cover", &error))?;
+        }
+    }
     rooms.devices(order.limits.temporary_bytes).map_err(|error| unmountable("/dev", &error))?;
     if order.has("masks") {
         rooms.mask_proc().map_err(|error| unmountable("/proc", &error))?;
@@ -87,6 +95,7 @@ struct Rooms {
     root: OwnedFd,
     old: OwnedFd,
     identity: Identity,
+    workspace: PathBuf,
     /// User namespaces that show files of one owner as those of nobody.
     owners: BTreeMap<(u32, u32), OwnedFd>,
 }
@@ -104,7 +113,7 @@ fn enter_empty_root(order: &Order) -> io::Result<Rooms> {
     rustix::process::chdir("/")?;
     let root = rustix::fs::open("/", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     let old = open_below(&root, Path::new(OLD), OFlags::DIRECTORY)?;
-    Ok(Rooms { root, old, identity: order.identity, owners: BTreeMap::new() })
+    Ok(Rooms { root, old, identity: order.identity, workspace: order.folder.clone(), owners: BTreeMap::new() })
 }
 
 fn leave_old_root(rooms: Rooms) -> io::Result<()> {
@@ -167,6 +176,9 @@ impl Rooms {
             Step::Link { target, to } => self.link(target, to).map_err(|error| told(target, error)),
             Step::Text { target, bytes } => self.text(target, bytes).map_err(|error| told(target, error)),
             Step::Empty { target } => folder(&self.root, target).map(drop).map_err(|error| told(target, error)),
+            Step::Cover { target } => folder(&self.root, target)
+                .and_then(|_| self.tmpfs(target, COVER_BYTES, "755"))
+                .map_err(|error| told(target, error)),
             Step::Stage { target, bytes_max } => {
                 stages.push(self.stage(target, *bytes_max).map_err(|error| told(target, error))?);
                 Ok(())
@@ -186,7 +198,8 @@ impl Rooms {
             return Err(Trouble::Unstartable(format!("`{}` is no regular file any more", source.display())));
         }
         let tree = clone_tree(&opened, kind.is_dir()).map_err(told)?;
-        let owners = if self.identity == Identity::Mapped && !is_system(target) {
+        let owners = if self.identity == Identity::Mapped && (target.starts_with(&self.workspace) || !is_system(target))
+        {
             Some(self.owners_of(stat.st_uid, stat.st_gid)?)
         } else {
             None
@@ -232,6 +245,14 @@ impl Rooms {
         let place = open_below(&self.root, target, OFlags::DIRECTORY)?;
         // A clone of its own, so that what is mounted into the stage later is not seen through it.
         clone_tree(&place, false)
+    }
+
+    /// What was put into a cover stays; nothing is added.
+    fn freeze(&self, target: &Path) -> io::Result<()> {
+        let place = open_below(&self.root, target, OFlags::DIRECTORY)?;
+        let frozen =
+            MountFlags::BIND | MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+        Ok(rustix::mount::mount_remount(format!("/proc/self/fd/{}", place.as_raw_fd()), frozen, c"")?)
     }
 
     fn copy(&self, source: &Path, target: &Path) -> io::Result<()> {

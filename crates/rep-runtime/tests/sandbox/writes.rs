@@ -89,6 +89,14 @@ fn names_others_trust_are_never_written() {
             ".claude/settings.json",
             ".mcp.json",
             ".bashrc",
+            "AGENTS.md",
+            "skills/x/SKILL.md",
+            ".agents/x",
+            ".github/workflows/ci.yml",
+            ".cargo/config.toml",
+            ".config/systemd/user/x.service",
+            ".ssh/authorized_keys",
+            "rep.yaml",
         ] {
             let scene = Scene::new(who);
             let before = scene.files();
