@@ -432,6 +432,9 @@ impl Over {
         if self.exit != Exit::Code(0) {
             denials.extend(denials::guessed(&stderr, &view.workspace, &job.permissions));
         }
+        for denial in &mut denials {
+            denial.target = denials::shown(&denial.target);
+        }
         Ok(Ended {
             exit: self.exit,
             killed: self.killed,
