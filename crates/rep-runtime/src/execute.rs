@@ -141,6 +141,7 @@ fn prepared(
         stdin,
         workspace: plan.workspace.clone(),
         readable,
+        hidden: Vec::new(),
         given: start.given.clone(),
         permissions: plan.permissions.clone(),
         limits: plan.limits,

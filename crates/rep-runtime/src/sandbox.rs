@@ -22,6 +22,8 @@ mod denials;
 #[cfg(target_os = "linux")]
 mod first;
 #[cfg(target_os = "linux")]
+mod guard;
+#[cfg(target_os = "linux")]
 mod kernel;
 #[cfg(target_os = "linux")]
 mod landlock;
@@ -102,6 +104,8 @@ pub struct Job {
     pub workspace: PathBuf,
     /// Folders it may read besides: the skill's own, the interpreter's.
     pub readable: Vec<PathBuf>,
+    /// Folders it never sees, whatever else is granted: the runtime's own. As they are really called.
+    pub hidden: Vec<PathBuf>,
     /// Files that are put into the view: name, and bytes. They lie in one read-only folder, `/rep`.
     pub given: Vec<(String, Vec<u8>)>,
     /// What it may do.
@@ -231,8 +235,9 @@ pub fn probe() -> Vec<Layer> {
         argv: vec!["true".into()],
         env: Vec::new(),
         stdin: Vec::new(),
-        workspace: "/usr".into(),
+        workspace: "/etc".into(),
         readable: Vec::new(),
+        hidden: Vec::new(),
         given: Vec::new(),
         permissions: Permissions::default(),
         limits: Limits::default(),

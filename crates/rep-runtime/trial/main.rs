@@ -26,6 +26,10 @@ fn main() {
         println!("{}", json!({ "layers": layers }));
         return;
     }
+    if let Some(files) = request["caller_files"].as_u64() {
+        let few = rustix::process::Rlimit { current: Some(files), maximum: Some(files) };
+        rustix::process::setrlimit(rustix::process::Resource::Nofile, few).expect("fewer files can always be had");
+    }
     let times = request["times"].as_u64().unwrap_or(1);
     let results: Vec<Value> = thread::scope(|scope| {
         let runs: Vec<_> = (0..times)
@@ -122,6 +126,7 @@ fn job(request: &Value, number: u64) -> Job {
         stdin: request["stdin"].as_str().unwrap_or_default().repeat(repeat(request)).into_bytes(),
         workspace: PathBuf::from(request["workspace"].as_str().expect("a workspace")),
         readable: words(&request["readable"]).into_iter().map(PathBuf::from).collect(),
+        hidden: words(&request["hidden"]).into_iter().map(PathBuf::from).collect(),
         given: request["given"]
             .as_object()
             .into_iter()

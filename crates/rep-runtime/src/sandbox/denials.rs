@@ -33,6 +33,17 @@ pub(super) fn told(action: &str, target: String) -> Denial {
     }
 }
 
+/// A target as it is told: a tool chose its letters, so none of them may look like something we say.
+pub(super) fn shown(target: &str) -> String {
+    let is_plain = |letter: &char| {
+        !letter.is_control() && !"\u{2028}\u{2029}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}".contains(*letter)
+    };
+    target
+        .chars()
+        .map(|letter| if is_plain(&letter) { letter.to_string() } else { letter.escape_default().to_string() })
+        .collect()
+}
+
 /// What the complaint of a failed tool names and its permissions hide.
 pub(super) fn guessed(complaint: &[u8], workspace: &Path, permissions: &Permissions) -> Vec<Denial> {
     let complaint = String::from_utf8_lossy(complaint);

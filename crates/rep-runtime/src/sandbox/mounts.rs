@@ -8,8 +8,8 @@ use std::collections::btree_map::Entry;
 use std::ffi::CString;
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::{Component, Path};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FileType, Gid, Mode, OFlags, ResolveFlags, Uid};
 use rustix::mount::{
@@ -41,6 +41,9 @@ const PROC_KEPT: &[&str] = &[
     "version",
 ];
 
+/// A cover holds places to mount on, and no bytes.
+const COVER_BYTES: u64 = 1 << 20;
+
 const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom"];
 
 const DEVICE_LINKS: &[(&str, &str)] = &[
@@ -52,6 +55,9 @@ const DEVICE_LINKS: &[(&str, &str)] = &[
 
 /// Where the host's files are while the view is made.
 const OLD: &str = ".old";
+
+/// Where temporary files and stages lie, while the view is made.
+const POOL: &str = "/.pool";
 
 const LINKLESS: ResolveFlags =
     ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_MAGICLINKS);
@@ -67,11 +73,17 @@ pub(super) fn furnish(order: &Order) -> Result<Vec<OwnedFd>, Trouble> {
     mount_proc(&rooms)?;
     cap_processes(order.limits.processes);
     let mut stages = Vec::new();
-    rooms.temporary(&order.temporary, order.limits.temporary_bytes).map_err(|error| unmountable("/tmp", &error))?;
+    rooms.fill_pool(order).map_err(|error| unmountable("temporary files", &error))?;
+    rooms.temporary(&order.temporary).map_err(|error| unmountable("/tmp", &error))?;
     for step in &order.steps {
         rooms.take(step, &mut stages)?;
     }
-    rooms.devices(order.limits.temporary_bytes).map_err(|error| unmountable("/dev", &error))?;
+    for step in &order.steps {
+        if let Step::Cover { target } = step {
+            rooms.freeze(target).map_err(|error| unmountable("a cover", &error))?;
+        }
+    }
+    rooms.devices().map_err(|error| unmountable("/dev", &error))?;
     if order.has("masks") {
         rooms.mask_proc().map_err(|error| unmountable("/proc", &error))?;
     }
@@ -87,6 +99,9 @@ struct Rooms {
     root: OwnedFd,
     old: OwnedFd,
     identity: Identity,
+    /// How many folders of the pool are in use.
+    used: usize,
+    workspace: PathBuf,
     /// User namespaces that show files of one owner as those of nobody.
     owners: BTreeMap<(u32, u32), OwnedFd>,
 }
@@ -104,11 +119,13 @@ fn enter_empty_root(order: &Order) -> io::Result<Rooms> {
     rustix::process::chdir("/")?;
     let root = rustix::fs::open("/", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     let old = open_below(&root, Path::new(OLD), OFlags::DIRECTORY)?;
-    Ok(Rooms { root, old, identity: order.identity, owners: BTreeMap::new() })
+    Ok(Rooms { root, old, identity: order.identity, used: 0, workspace: order.folder.clone(), owners: BTreeMap::new() })
 }
 
 fn leave_old_root(rooms: Rooms) -> io::Result<()> {
     drop(rooms);
+    unmount(POOL, UnmountFlags::DETACH)?;
+    rustix::fs::rmdir(POOL)?;
     unmount(format!("/{OLD}"), UnmountFlags::DETACH)?;
     rustix::fs::rmdir(format!("/{OLD}"))?;
     let frozen = MountFlags::BIND | MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
@@ -167,8 +184,11 @@ impl Rooms {
             Step::Link { target, to } => self.link(target, to).map_err(|error| told(target, error)),
             Step::Text { target, bytes } => self.text(target, bytes).map_err(|error| told(target, error)),
             Step::Empty { target } => folder(&self.root, target).map(drop).map_err(|error| told(target, error)),
-            Step::Stage { target, bytes_max } => {
-                stages.push(self.stage(target, *bytes_max).map_err(|error| told(target, error))?);
+            Step::Cover { target } => folder(&self.root, target)
+                .and_then(|_| self.tmpfs(target, COVER_BYTES, "755"))
+                .map_err(|error| told(target, error)),
+            Step::Stage { target, .. } => {
+                stages.push(self.stage(target).map_err(|error| told(target, error))?);
                 Ok(())
             }
             Step::Copy { source, .. } if is_gone(&self.old, source) => Ok(()),
@@ -186,7 +206,8 @@ impl Rooms {
             return Err(Trouble::Unstartable(format!("`{}` is no regular file any more", source.display())));
         }
         let tree = clone_tree(&opened, kind.is_dir()).map_err(told)?;
-        let owners = if self.identity == Identity::Mapped && !is_system(target) {
+        let owners = if self.identity == Identity::Mapped && (target.starts_with(&self.workspace) || !is_system(target))
+        {
             Some(self.owners_of(stat.st_uid, stat.st_gid)?)
         } else {
             None
@@ -226,12 +247,47 @@ impl Rooms {
         file.write_all(bytes)
     }
 
-    fn stage(&self, target: &Path, bytes_max: u64) -> io::Result<OwnedFd> {
-        folder(&self.root, target)?;
-        self.tmpfs(target, bytes_max, "755")?;
+    /// All that is kept in memory lies in one file system, so that its bound holds for all of it together.
+    fn fill_pool(&self, order: &Order) -> io::Result<()> {
+        let own = order.limits.temporary_bytes;
+        let copied = order.steps.iter().map(|step| match step {
+            Step::Stage { bytes_max, .. } => bytes_max.saturating_sub(own),
+            _ => 0,
+        });
+        let bytes_max = copied.fold(own, u64::saturating_add);
+        folder(&self.root, Path::new(POOL))?;
+        self.tmpfs(Path::new(POOL), bytes_max, "700")
+    }
+
+    /// Shows a new folder of the pool.
+    fn pooled(&mut self, target: &Path, mode: u32) -> io::Result<()> {
+        let place = folder(&self.root, target)?;
+        let pool = open_below(&self.root, Path::new(POOL), OFlags::DIRECTORY)?;
+        let name = self.used.to_string();
+        self.used += 1;
+        rustix::fs::mkdirat(&pool, &name, Mode::RWXU)?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let made = rustix::fs::openat(&pool, &name, flags, Mode::empty())?;
+        rustix::fs::fchmod(&made, Mode::from_raw_mode(mode))?;
+        if self.identity == Identity::Mapped {
+            kernel::give(&made, NO_ONE)?;
+        }
+        attach(&clone_tree(&made, false)?, &place)
+    }
+
+    fn stage(&mut self, target: &Path) -> io::Result<OwnedFd> {
+        self.pooled(target, 0o755)?;
         let place = open_below(&self.root, target, OFlags::DIRECTORY)?;
         // A clone of its own, so that what is mounted into the stage later is not seen through it.
         clone_tree(&place, false)
+    }
+
+    /// What was put into a cover stays; nothing is added.
+    fn freeze(&self, target: &Path) -> io::Result<()> {
+        let place = open_below(&self.root, target, OFlags::DIRECTORY)?;
+        let frozen =
+            MountFlags::BIND | MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+        Ok(rustix::mount::mount_remount(format!("/proc/self/fd/{}", place.as_raw_fd()), frozen, c"")?)
     }
 
     fn copy(&self, source: &Path, target: &Path) -> io::Result<()> {
@@ -273,9 +329,8 @@ impl Rooms {
         Ok(())
     }
 
-    fn temporary(&self, target: &Path, bytes_max: u64) -> io::Result<()> {
-        folder(&self.root, target)?;
-        self.tmpfs(target, bytes_max, "700")?;
+    fn temporary(&mut self, target: &Path) -> io::Result<()> {
+        self.pooled(target, 0o700)?;
         let home = folder(&self.root, &target.join("home"))?;
         if self.identity == Identity::Mapped {
             rustix::fs::chownat(
@@ -294,12 +349,12 @@ impl Rooms {
             Identity::Own => String::new(),
             Identity::Mapped => format!(",uid={NO_ONE},gid={NO_ONE}"),
         };
-        let options: CString = c_string(format!("mode={mode},size={},nr_inodes=100k{owner}", bytes_max.max(4096)))?;
+        let options: CString = c_string(format!("mode={mode},size={},nr_inodes=400k{owner}", bytes_max.max(4096)))?;
         let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
         Ok(mount("rep", target, "tmpfs", flags, options.as_c_str())?)
     }
 
-    fn devices(&self, bytes_max: u64) -> io::Result<()> {
+    fn devices(&mut self) -> io::Result<()> {
         for name in DEVICES {
             let path = Path::new("/dev").join(name);
             let place = file(&self.root, &path)?;
@@ -311,8 +366,7 @@ impl Rooms {
         for (name, to) in DEVICE_LINKS {
             self.link(&Path::new("/dev").join(name), Path::new(to))?;
         }
-        folder(&self.root, Path::new("/dev/shm"))?;
-        self.tmpfs(Path::new("/dev/shm"), bytes_max, "700")
+        self.pooled(Path::new("/dev/shm"), 0o700)
     }
 
     /// Covers all of `/proc` that is neither about processes of the sandbox nor in the list.

@@ -29,6 +29,8 @@ pub(super) enum Step {
     Text { target: PathBuf, bytes: Vec<u8> },
     /// An empty folder nobody writes to.
     Empty { target: PathBuf },
+    /// Covers a folder that would be seen otherwise: empty but for what is put into it, and nobody writes to it.
+    Cover { target: PathBuf },
     /// A folder whose content is judged after the run, with room for this much.
     Stage { target: PathBuf, bytes_max: u64 },
     /// A copy of a file, inside of a stage.
@@ -212,6 +214,10 @@ impl Out {
                 self.path(source);
                 self.path(target);
             }
+            Step::Cover { target } => {
+                self.number(7);
+                self.path(target);
+            }
         }
     }
 }
@@ -258,6 +264,7 @@ impl From<'_> {
             4 => Step::Empty { target: self.path()? },
             5 => Step::Stage { target: self.path()?, bytes_max: self.number()? },
             6 => Step::Copy { source: self.path()?, target: self.path()? },
+            7 => Step::Cover { target: self.path()? },
             _ => return None,
         })
     }
@@ -280,6 +287,7 @@ mod tests {
                 Step::Empty { target: odd.clone() },
                 Step::Stage { target: odd.clone(), bytes_max: 7 },
                 Step::Copy { source: odd.clone(), target: odd.clone() },
+                Step::Cover { target: odd.clone() },
             ],
             temporary: odd.clone(),
             folder: odd.clone(),

@@ -200,6 +200,12 @@ fn sockets(has_network: bool) -> Vec<(i64, Vec<sock_filter>)> {
             jump(libc::BPF_JEQ, libc::SOCK_STREAM.cast_unsigned(), 2, 0),
             jump(libc::BPF_JEQ, libc::SOCK_DGRAM.cast_unsigned(), 1, 0),
             refuse(libc::EACCES),
+            // The usual protocol, TCP and UDP; others are code of the kernel that few have read.
+            argument(2),
+            jump(libc::BPF_JEQ, 0, 3, 0),
+            jump(libc::BPF_JEQ, libc::IPPROTO_TCP.cast_unsigned(), 2, 0),
+            jump(libc::BPF_JEQ, libc::IPPROTO_UDP.cast_unsigned(), 1, 0),
+            refuse(libc::EACCES),
             ALLOW,
         ]
     } else {
@@ -207,10 +213,26 @@ fn sockets(has_network: bool) -> Vec<(i64, Vec<sock_filter>)> {
         vec![argument(0), jump(libc::BPF_JEQ, inet, 2, 0), jump(libc::BPF_JEQ, inet6, 1, 0), refuse(libc::EACCES), ASK]
     };
     let verdict = if has_network { ALLOW } else { refuse(libc::EACCES) };
-    let mut rules = vec![(libc::SYS_socket, socket), (libc::SYS_socketpair, pair)];
+    let mut rules = vec![(libc::SYS_socket, socket), (libc::SYS_socketpair, pair), (libc::SYS_setsockopt, options())];
     let others = [libc::SYS_connect, libc::SYS_bind, libc::SYS_listen, libc::SYS_accept, libc::SYS_accept4];
     rules.extend(others.map(|call| (call, vec![verdict])));
     rules
+}
+
+/// Buffers of sockets are memory nobody counts, so they keep their size. That is a wish in any case, so it is answered
+/// with "done": programs that tune their connections go on.
+fn options() -> Vec<sock_filter> {
+    vec![
+        argument(1),
+        jump(libc::BPF_JEQ, libc::SOL_SOCKET.cast_unsigned(), 0, 5),
+        argument(2),
+        jump(libc::BPF_JEQ, libc::SO_SNDBUF.cast_unsigned(), 4, 0),
+        jump(libc::BPF_JEQ, libc::SO_RCVBUF.cast_unsigned(), 3, 0),
+        jump(libc::BPF_JEQ, libc::SO_SNDBUFFORCE.cast_unsigned(), 2, 0),
+        jump(libc::BPF_JEQ, libc::SO_RCVBUFFORCE.cast_unsigned(), 1, 0),
+        ALLOW,
+        refuse(0),
+    ]
 }
 
 const SYS_FCHMODAT2: i64 = 452;
@@ -487,7 +509,6 @@ const ALLOWED: &[i64] = &[
     libc::SYS_getsockname,
     libc::SYS_getpeername,
     libc::SYS_getsockopt,
-    libc::SYS_setsockopt,
     // futex_waitv, which the crate has no name for on every target.
     449,
 ];

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, Dir, FileType, Gid, Mode, OFlags, ResolveFlags, Uid};
 
-use super::view::{Stage, Watched};
-use super::{mounts, trusted, walk};
+use super::view::Stage;
+use super::{mounts, trusted};
 use crate::glob::Glob;
 
 /// The deepest folder in a stage. A tool can make deeper ones; none is taken over.
@@ -29,9 +29,17 @@ pub(super) fn commit(
     patterns: &[Glob],
     is_judged: bool,
 ) -> Result<Vec<String>, String> {
-    let mut verdict =
-        Verdict { workspace, patterns, is_judged, changed: Vec::new(), removed: Vec::new(), wrong: Vec::new() };
-    for (stage, root) in stages {
+    let mut verdict = Verdict {
+        workspace,
+        patterns,
+        is_judged,
+        stage: 0,
+        changed: Vec::new(),
+        removed: Vec::new(),
+        wrong: Vec::new(),
+    };
+    for (number, (stage, root)) in stages.iter().enumerate() {
+        verdict.stage = number;
         let mut seen = BTreeSet::new();
         verdict.folder(stage, root, Path::new(&stage.prefix), Path::new(""), &mut seen);
         for gone in stage.copied.difference(&seen) {
@@ -43,39 +51,27 @@ pub(super) fn commit(
         }
     }
     if !verdict.wrong.is_empty() {
-        let more = verdict.wrong.len().saturating_sub(TOLD_MAX);
-        verdict.wrong.truncate(TOLD_MAX);
-        if more > 0 {
-            verdict.wrong.push(format!("and {more} more"));
-        }
-        return Err(verdict.wrong.join("; "));
+        return Err(told(verdict.wrong));
     }
-    take_over(workspace, verdict.changed, &verdict.removed)
+    take_over(workspace, stages, verdict.changed, &verdict.removed)
         .map_err(|error| format!("nothing could be taken over: {error}"))
 }
 
-/// Removes names that others trust and that a tool made in a folder it writes to directly, and says which.
-pub(super) fn clear(workspace: &Path, watched: &[Watched]) -> Vec<String> {
-    let mut removed = Vec::new();
-    for Watched { folder, before, .. } in watched {
-        let (after, _) = walk::trusted(workspace, folder);
-        for path in after.difference(before) {
-            let parent = path.parent().unwrap_or(Path::new(""));
-            let gone = mounts::make_folder(workspace, parent).and_then(|folder| {
-                Ok(rustix::fs::unlinkat(&folder, path.file_name().unwrap_or_default(), AtFlags::empty())?)
-            });
-            removed.push(match gone {
-                Ok(()) => format!("`{}` is trusted by others, and was removed", path.display()),
-                Err(error) => format!("`{}` is trusted by others, and could not be removed: {error}", path.display()),
-            });
-        }
+/// The first violations, and how many there are besides.
+pub(super) fn told(mut wrong: Vec<String>) -> String {
+    let more = wrong.len().saturating_sub(TOLD_MAX);
+    wrong.truncate(TOLD_MAX);
+    if more > 0 {
+        wrong.push(format!("and {more} more"));
     }
-    removed
+    wrong.join("; ")
 }
 
 struct Change {
     path: PathBuf,
-    content: File,
+    /// Which stage it is in, and where.
+    stage: usize,
+    inside: PathBuf,
     mode: u32,
 }
 
@@ -83,6 +79,8 @@ struct Verdict<'a> {
     workspace: &'a Path,
     patterns: &'a [Glob],
     is_judged: bool,
+    /// The one that is judged.
+    stage: usize,
     changed: Vec<Change>,
     removed: Vec<PathBuf>,
     wrong: Vec<String>,
@@ -139,7 +137,7 @@ impl Verdict<'_> {
             FileType::RegularFile => {
                 seen.insert(path.clone());
                 match open_file(root, inside) {
-                    Ok(content) => self.file(stage, path, content, &stat),
+                    Ok(content) => self.file(stage, path, inside, content, &stat),
                     Err(error) => self.wrong.push(format!("`{}`: {error}", path.display())),
                 }
             }
@@ -147,7 +145,7 @@ impl Verdict<'_> {
         }
     }
 
-    fn file(&mut self, stage: &Stage, path: PathBuf, mut content: File, stat: &rustix::fs::Stat) {
+    fn file(&mut self, stage: &Stage, path: PathBuf, inside: &Path, mut content: File, stat: &rustix::fs::Stat) {
         let shown = path.to_string_lossy().into_owned();
         if stage.copied.contains(&path) && is_same(self.workspace, &path, &mut content) {
             return;
@@ -166,7 +164,8 @@ impl Verdict<'_> {
                 return;
             }
         }
-        self.changed.push(Change { path, content, mode: stat.st_mode & 0o777 });
+        let inside = inside.to_path_buf();
+        self.changed.push(Change { path, stage: self.stage, inside, mode: stat.st_mode & 0o777 });
     }
 }
 
@@ -204,20 +203,27 @@ fn is_same(workspace: &Path, path: &Path, content: &mut File) -> bool {
 
 /// A change that lies beside its place, ready to be renamed.
 struct Ready {
-    folder: OwnedFd,
     path: PathBuf,
     temporary: String,
 }
 
-fn take_over(workspace: &Path, changed: Vec<Change>, removed: &[PathBuf]) -> io::Result<Vec<String>> {
+/// Opens one file at a time: there may be more than may be open.
+fn take_over(
+    workspace: &Path,
+    stages: &[(Stage, OwnedFd)],
+    changed: Vec<Change>,
+    removed: &[PathBuf],
+) -> io::Result<Vec<String>> {
     let mut ready = Vec::new();
     for (number, change) in changed.into_iter().enumerate() {
-        match lay_beside(workspace, change, number) {
+        let content = open_file(&stages[change.stage].1, &change.inside);
+        match content.and_then(|content| lay_beside(workspace, &change, content, number)) {
             Ok(one) => ready.push(one),
             Err(error) => {
                 for one in ready {
                     // Best effort: the error that is told is the first one.
-                    let _ = rustix::fs::unlinkat(&one.folder, &one.temporary, AtFlags::empty());
+                    let _ = parent(workspace, &one.path)
+                        .and_then(|folder| Ok(rustix::fs::unlinkat(&folder, &one.temporary, AtFlags::empty())?));
                 }
                 return Err(error);
             }
@@ -226,12 +232,12 @@ fn take_over(workspace: &Path, changed: Vec<Change>, removed: &[PathBuf]) -> io:
     let mut written = Vec::new();
     for one in ready {
         let name = one.path.file_name().unwrap_or_default();
-        rustix::fs::renameat(&one.folder, &one.temporary, &one.folder, name)?;
+        let folder = parent(workspace, &one.path)?;
+        rustix::fs::renameat(&folder, &one.temporary, &folder, name)?;
         written.push(one.path.to_string_lossy().into_owned());
     }
     for path in removed {
-        let parent = path.parent().unwrap_or(Path::new(""));
-        let folder = mounts::make_folder(workspace, parent)?;
+        let folder = parent(workspace, path)?;
         match rustix::fs::unlinkat(&folder, path.file_name().unwrap_or_default(), AtFlags::empty()) {
             Ok(()) | Err(rustix::io::Errno::NOENT) => {}
             Err(error) => return Err(error.into()),
@@ -241,19 +247,21 @@ fn take_over(workspace: &Path, changed: Vec<Change>, removed: &[PathBuf]) -> io:
     Ok(written)
 }
 
-fn lay_beside(workspace: &Path, mut change: Change, number: usize) -> io::Result<Ready> {
-    let parent = change.path.parent().unwrap_or(Path::new(""));
-    let folder = mounts::make_folder(workspace, parent)?;
+fn parent(workspace: &Path, path: &Path) -> io::Result<OwnedFd> {
+    mounts::make_folder(workspace, path.parent().unwrap_or(Path::new("")))
+}
+
+fn lay_beside(workspace: &Path, change: &Change, mut content: File, number: usize) -> io::Result<Ready> {
+    let folder = parent(workspace, &change.path)?;
     let name = change.path.file_name().unwrap_or_default();
     let temporary = format!(".rep-{}-{number}", std::process::id());
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut file = File::from(rustix::fs::openat(&folder, &temporary, flags, Mode::from_raw_mode(0o600))?);
-    let one = Ready { folder, path: change.path.clone(), temporary };
     let laid = (|| -> io::Result<()> {
-        io::copy(&mut change.content, &mut file)?;
-        let existing = rustix::fs::statat(&one.folder, name, AtFlags::SYMLINK_NOFOLLOW).ok();
+        io::copy(&mut content, &mut file)?;
+        let existing = rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW).ok();
         let existing = existing.filter(|stat| FileType::from_raw_mode(stat.st_mode).is_file());
-        let owner = existing.map_or_else(|| rustix::fs::fstat(&one.folder), Ok)?;
+        let owner = existing.map_or_else(|| rustix::fs::fstat(&folder), Ok)?;
         // Only root can give files away; for everybody else they are his own already.
         if rustix::process::geteuid().is_root() {
             rustix::fs::fchown(&file, Some(Uid::from_raw(owner.st_uid)), Some(Gid::from_raw(owner.st_gid)))?;
@@ -263,8 +271,8 @@ fn lay_beside(workspace: &Path, mut change: Change, number: usize) -> io::Result
     })();
     if let Err(error) = laid {
         // Best effort: the error that is told is the first one.
-        let _ = rustix::fs::unlinkat(&one.folder, &one.temporary, AtFlags::empty());
+        let _ = rustix::fs::unlinkat(&folder, &temporary, AtFlags::empty());
         return Err(error);
     }
-    Ok(one)
+    Ok(Ready { path: change.path.clone(), temporary })
 }

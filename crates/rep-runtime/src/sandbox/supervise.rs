@@ -1,5 +1,6 @@
 //! The runtime's side of a run: starts the sandbox, feeds it, reads it, watches the clock, and takes over what is left.
 
+use std::collections::BTreeSet;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
@@ -414,9 +415,10 @@ impl Over {
         without: &[&str],
     ) -> Result<Ended, SandboxError> {
         if !without.contains(&"judge") {
-            let planted = staging::clear(&view.workspace, &view.watched);
-            if !planted.is_empty() {
-                return Err(SandboxError::Rejected(planted.join("; ")));
+            let mut wrong = BTreeSet::new();
+            view.watched.iter().for_each(|watched| watched.restore(&view.workspace, &mut wrong));
+            if !wrong.is_empty() {
+                return Err(SandboxError::Rejected(staging::told(wrong.into_iter().collect())));
             }
         }
         let mut written = Vec::new();
@@ -430,6 +432,9 @@ impl Over {
         if self.exit != Exit::Code(0) {
             denials.extend(denials::guessed(&stderr, &view.workspace, &job.permissions));
         }
+        for denial in &mut denials {
+            denial.target = denials::shown(&denial.target);
+        }
         Ok(Ended {
             exit: self.exit,
             killed: self.killed,
@@ -437,21 +442,14 @@ impl Over {
             stderr,
             is_truncated: self.is_truncated,
             denials,
-            layers: layers(job, view, identity, reason, &self.layers, without),
+            layers: layers(job, identity, reason, &self.layers, without),
             written,
             duration_ms: u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX),
         })
     }
 }
 
-fn layers(
-    job: &Job,
-    view: &View,
-    identity: Identity,
-    reason: &str,
-    told: &[(String, String)],
-    without: &[&str],
-) -> Vec<Layer> {
+fn layers(job: &Job, identity: Identity, reason: &str, told: &[(String, String)], without: &[&str]) -> Vec<Layer> {
     let state = |name: &str, state: &str| if without.contains(&name) { "off".to_owned() } else { state.to_owned() };
     let landlock = told.iter().find(|(name, _)| name == "landlock").map_or("off", |(_, state)| state);
     let who = match identity {
@@ -461,15 +459,10 @@ fn layers(
             format!("weaker: root without capabilities, processes counted by the namespace only, because of {reason}")
         }
     };
-    let seen = if view.watched.iter().all(|folder| folder.saw_all) {
-        "enforced"
-    } else {
-        "enforced; too many files to look for all names that others trust"
-    };
     let network = if job.permissions.outbound.is_empty() { "enforced: none" } else { "enforced: declared hosts" };
     vec![
         Layer { name: "namespaces", state: "enforced".to_owned() },
-        Layer { name: "view", state: state("view", seen) },
+        Layer { name: "view", state: state("view", "enforced") },
         Layer { name: "user", state: who },
         Layer { name: "landlock", state: landlock.to_owned() },
         Layer { name: "seccomp", state: state("seccomp", "enforced") },

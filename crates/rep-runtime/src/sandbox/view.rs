@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 
+use super::guard::Watched;
 use super::order::Step;
 use super::{GIVEN_FOLDER, Job, SandboxError, mounts, trusted, walk};
 use crate::glob::Glob;
@@ -52,18 +53,6 @@ pub(super) struct Stage {
     pub(super) covered: BTreeSet<PathBuf>,
 }
 
-/// A folder a tool writes to directly. Names that others trust are shown read-only where they exist, and must not be
-/// there afterwards where they did not.
-#[derive(Clone, Debug)]
-pub(super) struct Watched {
-    /// Relative to the workspace.
-    pub(super) folder: String,
-    /// What was there, relative to the workspace.
-    pub(super) before: BTreeSet<PathBuf>,
-    /// Whether all of it was looked at.
-    pub(super) saw_all: bool,
-}
-
 /// Works out the view of a job.
 pub(super) fn compile(job: &Job) -> Result<View, SandboxError> {
     let workspace = real(&job.workspace).map_err(|error| bad(&job.workspace, &error))?;
@@ -82,14 +71,22 @@ pub(super) fn compile(job: &Job) -> Result<View, SandboxError> {
         }
         readable.push(folder);
     }
+    let hidden = hidden(job, &workspace)?;
+    let is_in_system = is_in_system(job, &workspace, &program)?;
     let mut pieces =
         Pieces { job, workspace: workspace.clone(), at: BTreeMap::new(), stages: Vec::new(), watched: Vec::new() };
-    pieces.system();
+    pieces.system(is_in_system || readable.iter().any(|folder| workspace.starts_with(folder)));
     for folder in &readable {
         pieces.folder(folder.clone(), false, true);
     }
-    pieces.writable(&readable)?;
+    // What a folder that holds the workspace shows besides ends at the workspace.
+    let kept: Vec<PathBuf> =
+        readable.iter().filter(|folder| **folder == workspace || !workspace.starts_with(folder)).cloned().collect();
+    pieces.writable(&kept)?;
     pieces.readable()?;
+    for folder in &hidden {
+        pieces.hide(folder, &readable)?;
+    }
     pieces.program(&program);
     let temporary = pieces.temporary();
     pieces.etc(&temporary);
@@ -128,6 +125,29 @@ fn runnable(job: &Job, program: &Path, readable: &[PathBuf]) -> Vec<PathBuf> {
     runnable
 }
 
+/// The folders no tool sees, as they are really called.
+fn hidden(job: &Job, workspace: &Path) -> Result<Vec<PathBuf>, SandboxError> {
+    let hidden: Vec<PathBuf> = job.hidden.iter().map(|path| real(path).unwrap_or_else(|_| path.clone())).collect();
+    match hidden.iter().find(|folder| workspace.starts_with(folder)) {
+        Some(folder) => {
+            let reason = format!("the workspace lies in `{}`, which is no tool's business", folder.display());
+            Err(unstartable(job, &reason))
+        }
+        None => Ok(hidden),
+    }
+}
+
+/// Whether the workspace lies in a folder of the system, which every tool sees. One that is such a folder, or holds
+/// the interpreter, would hide the system.
+fn is_in_system(job: &Job, workspace: &Path, program: &Path) -> Result<bool, SandboxError> {
+    let system: Vec<PathBuf> = SYSTEM.iter().filter_map(|path| real(Path::new(path)).ok()).collect();
+    let is_in = system.iter().any(|folder| workspace.starts_with(folder));
+    if system.iter().any(|folder| folder.starts_with(workspace)) || is_in && program.starts_with(workspace) {
+        return Err(unstartable(job, "the workspace is a folder of the system; choose one of your own"));
+    }
+    Ok(is_in)
+}
+
 struct Pieces<'a> {
     job: &'a Job,
     workspace: PathBuf,
@@ -138,7 +158,7 @@ struct Pieces<'a> {
 }
 
 impl Pieces<'_> {
-    fn system(&mut self) {
+    fn system(&mut self, is_covered: bool) {
         for path in SYSTEM.iter().map(PathBuf::from) {
             match kind(&path) {
                 Some(FileType::Symlink) => {
@@ -161,7 +181,9 @@ impl Pieces<'_> {
         for (name, bytes) in &self.job.given {
             self.text(Path::new(GIVEN_FOLDER).join(name), bytes.clone());
         }
-        self.at.entry(self.workspace.clone()).or_insert(Step::Empty { target: self.workspace.clone() });
+        let target = self.workspace.clone();
+        let step = if is_covered { Step::Cover { target } } else { Step::Empty { target } };
+        self.at.entry(self.workspace.clone()).or_insert(step);
     }
 
     fn etc(&mut self, temporary: &Path) {
@@ -208,7 +230,50 @@ impl Pieces<'_> {
     }
 
     fn is_shown(&self, path: &Path) -> bool {
-        path.ancestors().skip(1).any(|folder| matches!(self.at.get(folder), Some(Step::Folder { .. })))
+        for folder in path.ancestors() {
+            match self.at.get(folder) {
+                Some(Step::Cover { .. }) => return false,
+                Some(Step::Folder { .. }) if folder != path => return true,
+                _ => {}
+            }
+        }
+        false
+    }
+
+    /// Covers a folder no tool sees, except for what is shown of it as the skill's or the interpreter's.
+    fn hide(&mut self, hidden: &Path, readable: &[PathBuf]) -> Result<(), SandboxError> {
+        let is_own = |path: &Path| readable.iter().any(|own| own.starts_with(hidden) && path.starts_with(own));
+        let inside: Vec<PathBuf> =
+            self.at.keys().filter(|path| path.starts_with(hidden) && !is_own(path)).cloned().collect();
+        let granted = self.stages.iter().map(|stage| stage.prefix.as_str());
+        let mut granted = granted.chain(self.watched.iter().map(Watched::folder));
+        if granted.any(|folder| self.workspace.join(folder).starts_with(hidden)) {
+            let reason = format!("it would write into `{}`, which is no tool's business", hidden.display());
+            return Err(unstartable(self.job, &reason));
+        }
+        for path in inside {
+            self.at.remove(&path);
+            let relative = path.strip_prefix(&self.workspace).unwrap_or(&path);
+            for stage in &mut self.stages {
+                stage.copied.remove(relative);
+            }
+        }
+        let is_staged = self.stages.iter().any(|stage| hidden.starts_with(self.workspace.join(&stage.prefix)));
+        if self.is_writable(hidden) {
+            // There must be something to mount on, and nothing on the way may be renamed.
+            let relative = hidden.strip_prefix(&self.workspace).unwrap_or(hidden);
+            mounts::make_folder(&self.workspace, relative).map_err(|error| bad(hidden, &error))?;
+            if let Some(grant) = hidden.ancestors().filter(|folder| self.is_folder(folder)).last() {
+                let grant = grant.to_path_buf();
+                self.pin(&grant, hidden);
+            }
+        }
+        let is_there = kind(hidden) == Some(FileType::Directory);
+        let has_own = readable.iter().any(|own| own.starts_with(hidden));
+        if is_staged || is_there && (self.is_shown(hidden) || has_own) {
+            self.at.insert(hidden.to_path_buf(), Step::Cover { target: hidden.to_path_buf() });
+        }
+        Ok(())
     }
 
     /// Where the tool keeps temporary files: never above a grant, because rules hold for all that is below.
@@ -250,15 +315,45 @@ impl Pieces<'_> {
             return Err(unstartable(self.job, &reason));
         }
         mounts::make_folder(&self.workspace, folder).map_err(|error| bad(&path, &error))?;
-        self.folder(path, true, false);
-        let (before, saw_all) = walk::trusted(&self.workspace, folder);
-        for name in &before {
-            if self.is_plain(name, FileType::RegularFile) {
-                self.file(self.workspace.join(name), false);
+        self.folder(path.clone(), true, false);
+        let watched = Watched::new(&self.workspace, folder).map_err(|error| unstartable(self.job, &error))?;
+        for inner in kept.iter().filter(|kept| kept.starts_with(&path)) {
+            self.pin(&path, inner);
+        }
+        for inner in watched.folders() {
+            let inner = self.workspace.join(inner);
+            if !self.is_kept(&path, &inner) {
+                self.pin(&path, &inner);
+                let (source, target) = (inner.clone(), inner.clone());
+                self.at.entry(inner).or_insert(Step::Folder { source, target, is_writable: false, may_run: false });
             }
         }
-        self.watched.push(Watched { folder: folder.to_owned(), before, saw_all });
+        for (name, is_file) in watched.names() {
+            let name = self.workspace.join(name);
+            if !self.is_kept(&path, &name) {
+                self.pin(&path, &name);
+                if is_file {
+                    self.file(name, false);
+                }
+            }
+        }
+        self.watched.push(watched);
         Ok(())
+    }
+
+    /// Makes every folder between a grant and something in it a mount of its own: a mount cannot be renamed.
+    fn pin(&mut self, grant: &Path, inner: &Path) {
+        for folder in inner.ancestors().skip(1).take_while(|folder| *folder != grant) {
+            let (source, target) = (folder.to_path_buf(), folder.to_path_buf());
+            let step = Step::Folder { source, target, is_writable: true, may_run: false };
+            self.at.entry(folder.to_path_buf()).or_insert(step);
+        }
+    }
+
+    /// Whether a path lies in a folder inside of a grant that is shown for reading as a whole.
+    fn is_kept(&self, grant: &Path, path: &Path) -> bool {
+        let is_it = |folder| matches!(self.at.get(folder), Some(Step::Folder { is_writable: false, .. }));
+        path.ancestors().take_while(|folder| *folder != grant).any(is_it)
     }
 
     fn stage(&mut self, prefix: String, patterns: &[Glob], kept: &[PathBuf]) -> Result<(), SandboxError> {
@@ -361,7 +456,9 @@ impl Pieces<'_> {
 
     fn written(&self) -> Vec<PathBuf> {
         let written = self.at.values().filter_map(|step| match step {
-            Step::Folder { target, is_writable: true, .. } | Step::Stage { target, .. } => Some(target.clone()),
+            // A rule holds for all that is below.
+            Step::Folder { target, is_writable: true, .. } if !self.is_writable(target) => Some(target.clone()),
+            Step::Stage { target, .. } => Some(target.clone()),
             _ => None,
         });
         written.collect()
@@ -371,7 +468,9 @@ impl Pieces<'_> {
         for stage in &mut self.stages {
             let root = self.workspace.join(&stage.prefix);
             let covers = self.at.iter().filter(|(path, step)| {
-                path.starts_with(&root) && **path != root && matches!(step, Step::File { .. } | Step::Folder { .. })
+                path.starts_with(&root)
+                    && **path != root
+                    && matches!(step, Step::File { .. } | Step::Folder { .. } | Step::Cover { .. })
             });
             stage
                 .covered

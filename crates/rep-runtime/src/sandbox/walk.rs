@@ -1,6 +1,5 @@
 //! Which files of a workspace fit patterns: without following a link, and within a budget.
 
-use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
@@ -8,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Dir, FileType, Mode, OFlags, ResolveFlags};
 
-use super::trusted;
 use crate::glob::Glob;
 
 /// The most entries that are looked at.
@@ -50,15 +48,6 @@ pub(super) fn files(
     Ok(walk.found)
 }
 
-/// All that is no folder below `prefix` and bears a name others trust. Looks at the first entries only, where there are
-/// too many; the second value says whether it saw all.
-pub(super) fn trusted(workspace: &Path, prefix: &str) -> (BTreeSet<PathBuf>, bool) {
-    let Ok(start) = open(workspace, Path::new(prefix)) else { return (BTreeSet::new(), true) };
-    let mut walk = Walk { workspace, patterns: &[], shown: &[], entries: 0, found: Vec::new() };
-    let saw_all = walk.folder(&start, Path::new(prefix), DEPTH_MAX).is_ok();
-    (walk.found.into_iter().map(|file| file.path).collect(), saw_all)
-}
-
 /// How many parts a path that fits can have.
 fn depth_max(patterns: &[Glob]) -> usize {
     let depth = |glob: &Glob| {
@@ -70,7 +59,6 @@ fn depth_max(patterns: &[Glob]) -> usize {
 
 struct Walk<'a> {
     workspace: &'a Path,
-    /// Without any, names that others trust are looked for.
     patterns: &'a [Glob],
     shown: &'a [PathBuf],
     entries: usize,
@@ -108,8 +96,7 @@ impl Walk<'_> {
             match FileType::from_raw_mode(stat.st_mode) {
                 FileType::Directory => self.folder(&opened, &path, depth_max)?,
                 FileType::RegularFile => self.file(path, stat.st_size.cast_unsigned())?,
-                // Links, pipes, sockets and devices are never shown; but they can bear a name.
-                _ if self.patterns.is_empty() => self.file(path, 0)?,
+                // Links, pipes, sockets and devices are never shown.
                 _ => {}
             }
         }
@@ -118,12 +105,7 @@ impl Walk<'_> {
 
     fn file(&mut self, path: PathBuf, size_bytes: u64) -> Result<(), String> {
         let text = path.to_string_lossy();
-        let is_wanted = if self.patterns.is_empty() {
-            trusted::is(&text)
-        } else {
-            self.patterns.iter().any(|glob| glob.fits(&text))
-        };
-        if !is_wanted {
+        if !self.patterns.iter().any(|glob| glob.fits(&text)) {
             return Ok(());
         }
         if self.found.len() == FILES_MAX {

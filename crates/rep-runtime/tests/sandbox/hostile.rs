@@ -179,3 +179,14 @@ fn what_a_tool_wrote_is_not_executed() {
         assert!(result["stdout"].as_str().unwrap().lines().count() > 4, "otherwise it is: {result:#}");
     }
 }
+
+#[test]
+fn what_a_tool_tried_is_told_in_one_line() {
+    for who in everyone() {
+        let code = "import os\ntry: os.execv('/x\\n\\x1b[2J allowed: all', ['x'])\nexcept OSError: pass";
+        let result = Scene::new(who).python(code, json!({}));
+        let told = result["denials"].to_string();
+        assert!(told.contains("allowed: all"), "{result:#}");
+        assert!(!told.contains("\\u001b") && !told.contains("x\\n"), "{told}");
+    }
+}

@@ -52,6 +52,31 @@ fn memory_is_watched_in_every_form() {
 }
 
 #[test]
+fn tables_of_memory_are_memory() {
+    let code = "import mmap, time\nm = mmap.mmap(-1, 60 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=mmap.PROT_READ)\n\
+                for at in range(0, 60 << 30, 2 << 20): m[at]\ntime.sleep(5)";
+    for who in everyone() {
+        let result = Scene::new(who).python(code, json!({ "limits": { "memory_bytes": 64 * MEGABYTE } }));
+        assert_eq!(result["killed"], "Memory", "{result:#}");
+    }
+}
+
+#[test]
+fn buffers_of_sockets_keep_their_size() {
+    let code = "import socket\na, b = socket.socketpair()\nfor what in (socket.SO_SNDBUF, socket.SO_RCVBUF):\n\
+                \x20 before = a.getsockopt(socket.SOL_SOCKET, what)\n  a.setsockopt(socket.SOL_SOCKET, what, before * 2 - 4096)\n\
+                \x20 a.setsockopt(socket.SOL_SOCKET, what, 4096)\n\
+                \x20 print(a.getsockopt(socket.SOL_SOCKET, what) == before)\n\
+                a.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1); print(a.getsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED))";
+    for who in everyone() {
+        for outbound in [json!([]), json!(["example.com:443"])] {
+            let result = Scene::new(who).python(code, json!({ "outbound": outbound }));
+            assert_eq!(result["stdout"], "True\nTrue\n1\n", "{result:#}");
+        }
+    }
+}
+
+#[test]
 fn more_memory_than_there_is_fails_at_once() {
     for who in everyone() {
         let result = Scene::new(who).python(
@@ -71,7 +96,16 @@ fn room_for_files_ends() {
         let result = scene.python(fill, json!({ "limits": { "temporary_bytes": 16 * MEGABYTE } }));
         assert_eq!(result["stdout"], "No space left on device\nNo space left on device\n", "{result:#}");
         let result = scene.python(fill, json!({ "limits": { "temporary_bytes": 80 * MEGABYTE } }));
+        assert_eq!(result["stdout"], "all\nNo space left on device\n", "it is room for all together: {result:#}");
+        let result = scene.python(fill, json!({ "limits": { "temporary_bytes": 140 * MEGABYTE } }));
         assert_eq!(result["stdout"], "all\nall\n", "{result:#}");
+        let stages = "import os\nfor path in ('docs/x.csv', 'secret/x.csv'):\n  try:\n    with open(path, 'wb') as file:\n\
+                      \x20     for _ in range(12): file.write(b'x' * (1 << 20))\n    print('all')\n  except OSError as error: print(error.strerror)\n\
+                      \x20 finally: os.truncate(path, 1) if path[0] == 's' else None";
+        let write = json!(["docs/*.csv", "secret/*.csv"]);
+        let result = scene.python(stages, json!({ "write": write, "limits": { "temporary_bytes": 16 * MEGABYTE } }));
+        assert_eq!(result["stdout"], "all\nNo space left on device\n", "{result:#}");
+        assert_eq!(result["written"], json!(["docs/x.csv", "secret/x.csv"]), "{result:#}");
         let large = "open('output/x', 'wb').write(b'x' * (20 << 20))";
         let result = scene.python(large, json!({ "limits": { "file_bytes": 8 * MEGABYTE } }));
         assert!(result["stderr"].as_str().unwrap().contains("File too large") || result["signal"] == 25, "{result:#}");

@@ -5,6 +5,8 @@
 #![expect(clippy::needless_pass_by_value, reason = "jobs are written in place")]
 #![expect(clippy::print_stderr, reason = "what cannot be run is said aloud")]
 
+mod covers;
+mod guarded;
 mod hostile;
 mod limits;
 mod network;

@@ -69,3 +69,17 @@ fn names_that_are_not_declared_do_not_exist() {
         assert_eq!(result["stdout"], "gaierror\ngaierror\n", "without a declaration there are no names: {result:#}");
     }
 }
+
+#[test]
+fn only_the_usual_protocols_are_spoken() {
+    let code = "import socket\nfor protocol in (0, 6, 132, 262):\n\
+                \x20 try: socket.socket(socket.AF_INET, socket.SOCK_STREAM, protocol).close(); print('made')\n\
+                \x20 except OSError as error: print(error.strerror)\n\
+                socket.socket(socket.AF_INET, socket.SOCK_DGRAM, 17).close()\n\
+                try: socket.socket(socket.AF_INET, socket.SOCK_DGRAM, 136)\nexcept OSError as error: print(error.strerror)";
+    for who in everyone() {
+        let result = Scene::new(who).python(code, json!({ "outbound": ["example.com:443"] }));
+        let no = "Permission denied\n";
+        assert_eq!(result["stdout"], format!("made\nmade\n{no}{no}{no}"), "{result:#}");
+    }
+}

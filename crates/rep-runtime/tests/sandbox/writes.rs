@@ -89,6 +89,14 @@ fn names_others_trust_are_never_written() {
             ".claude/settings.json",
             ".mcp.json",
             ".bashrc",
+            "AGENTS.md",
+            "skills/x/SKILL.md",
+            ".agents/x",
+            ".github/workflows/ci.yml",
+            ".cargo/config.toml",
+            ".config/systemd/user/x.service",
+            ".ssh/authorized_keys",
+            "rep.yaml",
         ] {
             let scene = Scene::new(who);
             let before = scene.files();
@@ -204,5 +212,16 @@ fn single_files_and_folders_can_be_granted_together() {
         assert_eq!(scene.text("state.json").as_deref(), Some("1"));
         assert_eq!(scene.text("output/x").as_deref(), Some("2"));
         assert_eq!(scene.text("docs/b.txt").as_deref(), Some("text\n"));
+    }
+}
+
+#[test]
+fn more_files_than_may_be_open_are_taken_over() {
+    for who in everyone() {
+        let scene = Scene::new(who);
+        let code = "for n in range(1500): open(f'reports/{n}.csv', 'w').write('x')";
+        let result = scene.python(code, reports(json!({ "caller_files": 256 })));
+        assert_eq!(result["written"].as_array().map(Vec::len), Some(1500), "{}", result["rejected"]);
+        assert_eq!(scene.text("reports/1499.csv").as_deref(), Some("x"));
     }
 }
