@@ -12,7 +12,8 @@ use std::time::{Duration, SystemTime};
 
 use anstyle::AnsiColor;
 use indicatif::{ProgressBar, ProgressDrawTarget};
-use rep_library::{Catalog, CatalogEntry, Status};
+use rep_library::{Catalog, CatalogEntry, Options, Status};
+use rep_runtime::approval;
 use rep_runtime::audit::{Audit, Ending};
 use rep_runtime::detach::Detached;
 use rep_runtime::interpreter::Search;
@@ -46,7 +47,8 @@ pub(crate) struct Args {
     /// The folder the skill's patterns are relative to [default: the project around this folder]
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
-    /// Give consent where the skill asks for it
+    /// Give consent where the skill asks for it. It is for this tool: one that this tool calls runs where it needs no
+    /// consent or was approved with `rep policy SKILL:TOOL --approve`
     #[arg(long)]
     yes: bool,
     /// Print what would run, as JSON, and run nothing
@@ -62,7 +64,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["dry_run", "json_meta"])]
     detach: bool,
     /// Be the background process of a task
-    #[arg(long, hide = true, requires = "yes", conflicts_with = "detach")]
+    #[arg(long, hide = true, conflicts_with_all = ["detach", "dry_run", "yes", "input"])]
     as_task: bool,
     /// Write how the run went to this file, as JSON
     #[arg(long, value_name = "FILE")]
@@ -87,15 +89,17 @@ fn tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         let failure = Failure::unable("USAGE", format!("`{}` names no tool", args.target));
         return Err(failure.hint("write `skill:tool`; `rep tools SKILL` lists the tools there are"));
     };
-    let input = input(args.input.as_deref())?;
+    let (input, bound) = if args.as_task { handed()? } else { (input(args.input.as_deref())?, None) };
     let (catalog, index) = args.library.any(skill, output)?;
     let entry = &catalog.entries[index];
     if matches!(entry.status, Status::Shadowed | Status::Invalid) {
         return Err(missing(&catalog, skill));
     }
-    let called = Called::of(entry)?;
+    let options = args.library.options()?;
+    let called = if args.dry_run { Called::of(entry)? } else { Called::held(entry, &options)? };
     let runner = Runner {
         args,
+        options: &options,
         catalog: &catalog,
         workspace: workspace(args)?,
         search: Search {
@@ -121,12 +125,15 @@ fn tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         output.label("warning", AnsiColor::Red, warning);
     }
     let secrets = consent::secrets(&plan.secrets)?;
-    let decided = consent::granted(plan.clone(), called.trust.clone(), &secrets, args.yes, output)?;
+    let decided = match bound {
+        Some(bound) => consent::granted_as_bound(plan.clone(), called.trust.clone(), &secrets, &bound)?,
+        None => consent::granted(plan.clone(), called.trust.clone(), &secrets, args.yes, output)?,
+    };
     if args.detach && decided.is_ok() {
-        return detached(&plan.input, output);
+        return detached(&plan, output);
     }
     let cancel = interrupt::on_interrupt();
-    let task = if args.as_task { Some(begin(&plan, &cancel, output)?) } else { None };
+    let task = if args.as_task && decided.is_ok() { Some(begin(&plan, &cancel, output)?) } else { None };
     let bar = progress(&args.target, output);
     let outcome = runner.run(decided, &plan, &secrets, entry, &cancel, &[]);
     if let Some(task) = task {
@@ -150,7 +157,7 @@ fn tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 }
 
 /// Starts the same call again as a process of its own, which says the task it goes on as.
-fn detached(input: &Value, output: &mut Output) -> Result<Exit, Failure> {
+fn detached(plan: &Plan, output: &mut Output) -> Result<Exit, Failure> {
     let mut arguments: Vec<OsString> = Vec::new();
     let mut given = std::env::args_os().skip(1);
     while let Some(argument) = given.next() {
@@ -161,10 +168,13 @@ fn detached(input: &Value, output: &mut Output) -> Result<Exit, Failure> {
             _ => arguments.push(argument),
         }
     }
-    // Whoever could be asked was asked.
-    arguments.extend(["--input", "-", "--yes", "--as-task"].map(OsString::from));
+    // Behind `--` it would be a name.
+    let end = arguments.iter().position(|argument| argument == "--").unwrap_or(arguments.len());
+    arguments.insert(end, OsString::from("--as-task"));
+    // Whoever could be asked was asked, about this plan and no other.
+    let handed = json!({ "input": plan.input, "binding": approval::binding(plan) });
     let failed = |error: std::io::Error| Failure::unable("UNSTARTABLE", format!("no task could be started: {error}"));
-    let started = Detached::start(&arguments, input.to_string().as_bytes()).map_err(failed)?;
+    let started = Detached::start(&arguments, handed.to_string().as_bytes()).map_err(failed)?;
     let answer: Value = serde_json::from_str(&started.line).unwrap_or_default();
     if answer["status"] == "async" {
         output.data(&format!("{answer:#}\n"));
@@ -174,6 +184,14 @@ fn detached(input: &Value, output: &mut Output) -> Result<Exit, Failure> {
     let (said, code) = started.end().map_err(failed)?;
     output.data(&said);
     Ok(if code == 3 { Exit::Refused } else { Exit::Unable })
+}
+
+/// What a background process is handed on stdin: the arguments, and what was agreed to.
+fn handed() -> Result<(Value, Option<String>), Failure> {
+    let unfit = || Failure::unable("USAGE", "a background process is started by `rep run --detach` alone");
+    let mut handed = input(Some("-"))?;
+    let bound = handed.get("binding").and_then(Value::as_str).map(str::to_owned).ok_or_else(unfit)?;
+    Ok((handed.get_mut("input").map(Value::take).ok_or_else(unfit)?, Some(bound)))
 }
 
 /// A call that goes on as a task.
@@ -259,6 +277,7 @@ fn workspace(args: &Args) -> Result<PathBuf, Failure> {
 /// Runs tools of one library, and what they call.
 struct Runner<'a> {
     args: &'a Args,
+    options: &'a Options,
     catalog: &'a Catalog,
     workspace: PathBuf,
     search: Search,
@@ -333,7 +352,7 @@ impl Runner<'_> {
     }
 
     /// A call from inside a tool: of its own skill by the tool's name alone, of others by `skill:tool`. Every call is
-    /// planned and decided on its own; nothing of the caller's grant goes over.
+    /// planned and decided on its own; nothing of the caller's grant goes over, and `--yes` was said to the caller alone.
     fn call(
         &self,
         caller: &CatalogEntry,
@@ -352,7 +371,7 @@ impl Runner<'_> {
             }
         };
         let of_failure = |failure: Failure| ToolError::new(failure.code, failure.message);
-        let called = Called::of(entry).map_err(of_failure)?;
+        let called = Called::held(entry, self.options).map_err(of_failure)?;
         let plan = planned(&called, tool, &self.workspace, input).map_err(of_failure)?;
         let name = name(&plan);
         if chain.contains(&name) {
@@ -363,8 +382,7 @@ impl Runner<'_> {
             return Err(ToolError::new("CALL_TOO_DEEP", format!("tools call tools more than {CALLS_MAX} deep")));
         }
         let secrets = consent::secrets(&plan.secrets).map_err(of_failure)?;
-        let decided =
-            consent::granted_unasked(plan.clone(), called.trust, &secrets, self.args.yes).map_err(of_failure)?;
+        let decided = consent::granted_unasked(plan.clone(), called.trust.clone(), &secrets).map_err(of_failure)?;
         let outcome = self.run(decided, &plan, &secrets, entry, cancel, chain);
         let reply = outcome.reply.clone();
         self.below.lock().unwrap_or_else(PoisonError::into_inner).push((name, outcome));
