@@ -108,6 +108,8 @@ pub struct Job {
     pub permissions: Permissions,
     /// How much it may use.
     pub limits: Limits,
+    /// Folders that are never shown, whatever is granted.
+    pub hidden: Vec<PathBuf>,
     /// A stream to whoever runs it, for calls of other tools. It is descriptor [`CHANNEL_FD`] inside, and no other
     /// descriptor besides the three usual ones is passed on.
     pub channel: Option<OwnedFd>,
@@ -236,6 +238,7 @@ pub fn probe() -> Vec<Layer> {
         given: Vec::new(),
         permissions: Permissions::default(),
         limits: Limits::default(),
+        hidden: Vec::new(),
         channel: None,
     };
     match run(job, &Cancel::default()) {

@@ -111,6 +111,7 @@ fn job(request: &Value, number: u64) -> Job {
     let default = Limits::default();
     let limit = |name: &str, default: u64| request["limits"][name].as_u64().unwrap_or(default);
     Job {
+        hidden: words(&request["hidden"]).into_iter().map(PathBuf::from).collect(),
         program: PathBuf::from(argv.first().expect("a program")),
         argv: argv.iter().map(|word| numbered(word).into()).collect(),
         env: request["env"]

@@ -18,6 +18,7 @@ impl Plan {
             "typescript_runner": self.typescript_runner,
             "workspace": self.workspace.to_string_lossy(),
             "input": self.input,
+            "sandbox": self.is_confined,
             "policy": self.policy_json(),
             "ignored": self.ignored.iter().map(|ignored| json!({
                 "field": ignored.field,

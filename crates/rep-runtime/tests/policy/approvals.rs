@@ -22,6 +22,7 @@ type Change = fn(&mut Plan, &str);
 /// Every field an approval is bound to, with a way to change it. Destructured, so that a field that is added is thought of here.
 fn changes() -> Vec<(&'static str, Change)> {
     let Plan {
+        is_confined: _,
         skill: _,
         digest: _,
         folder: _,
@@ -43,6 +44,7 @@ fn changes() -> Vec<(&'static str, Change)> {
         ignored: _,
     } = plan("");
     vec![
+        ("sandbox", |plan, _| plan.is_confined ^= true),
         ("skill", |plan, word| plan.skill.push_str(word)),
         ("digest", |plan, word| plan.digest.push_str(word)),
         ("tool", |plan, word| plan.tool.push_str(word)),
@@ -78,14 +80,14 @@ fn changes() -> Vec<(&'static str, Change)> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
     #[test]
-    fn any_change_asks_again(word in "[a-z.,:\"{}]{1,12}", index in 0..29_usize) {
+    fn any_change_asks_again(word in "[a-z.,:\"{}]{1,12}", index in 0..30_usize) {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("approvals.json");
         Approvals::remember(&file, &plan(WRITES), at(1)).unwrap();
         let approvals = Approvals::read(&file).unwrap();
         prop_assert_eq!(decided(plan(WRITES), &approvals), Some(How::Remembered));
         let all = changes();
-        prop_assert_eq!(all.len(), 29);
+        prop_assert_eq!(all.len(), 30);
         let (name, change) = all[index];
         let mut changed = plan(WRITES);
         change(&mut changed, &word);

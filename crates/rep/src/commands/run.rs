@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -28,8 +29,9 @@ use serde_json::{Value, json};
 use crate::call::Called;
 use crate::consent;
 use crate::exit::{Exit, Failure};
-use crate::library::{LibraryArgs, cache_folder, data_folder, missing};
+use crate::library::{LibraryArgs, cache_folder, data_folder, missing, user_settings_file};
 use crate::output::Output;
+use crate::write;
 
 /// Run one tool of a skill in the sandbox
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
@@ -76,7 +78,12 @@ pub(crate) struct Args {
 /// The largest arguments.
 const INPUT_BYTES_MAX: u64 = 8 << 20;
 /// How deep tools may call tools.
-const CALLS_MAX: usize = 8;
+const DEPTH_MAX: usize = 8;
+/// How often tools may call tools in one run.
+const CALLS_MAX: usize = 1000;
+/// How much of what a tool that was called says is kept, and how many of its files and denials.
+const SAID_BYTES_MAX: usize = 64 << 10;
+const NOTED_MAX: usize = 100;
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     tool(args, output).map_err(|failure| failure.json(true))
@@ -106,9 +113,12 @@ fn tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
             env: std::env::vars_os().collect(),
             cache: cache_folder().map(|folder| folder.join("interpreters.json")),
         },
+        unseen: own_folders(),
+        calls: AtomicUsize::new(0),
         below: Mutex::default(),
     };
     let mut plan = planned(&called, tool, &runner.workspace, input)?;
+    plan.is_confined = !args.no_sandbox;
     if let Some(seconds) = args.timeout {
         plan.limits.timeout_ms = seconds * 1000;
         plan.limits.cpu_s = plan.limits.cpu_s.max(seconds);
@@ -135,7 +145,7 @@ fn tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let cancel = interrupt::on_interrupt();
     let task = if args.as_task && decided.is_ok() { Some(begin(&plan, &cancel, output)?) } else { None };
     let bar = progress(&args.target, output);
-    let outcome = runner.run(decided, &plan, &secrets, entry, &cancel, &[]);
+    let outcome = runner.run(decided, &plan, &secrets, entry, &cancel, &Chain::default());
     if let Some(task) = task {
         bar.finish_and_clear();
         return finish(&task, &outcome);
@@ -145,8 +155,7 @@ fn tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     tell(&args.target, &outcome, &below, output);
     if let Some(file) = &args.json_meta {
         let meta = metadata(&outcome, &below);
-        std::fs::write(file, format!("{meta:#}\n"))
-            .map_err(|error| Failure::unable("UNWRITABLE", format!("could not write `{}`: {error}", file.display())))?;
+        write::put(file, &format!("{meta:#}\n"))?;
     }
     Ok(match outcome.verdict {
         Verdict::Fine => Exit::Fine,
@@ -281,12 +290,31 @@ struct Runner<'a> {
     catalog: &'a Catalog,
     workspace: PathBuf,
     search: Search,
-    /// What tools that were called came to, in the order they ended.
+    /// The folders of rep itself, which no tool sees.
+    unseen: Vec<PathBuf>,
+    /// How often tools called tools.
+    calls: AtomicUsize,
+    /// What tools that were called came to, in the order they ended, as far as it is told.
     below: Mutex<Vec<(String, Outcome)>>,
 }
 
+/// Who called a tool, from the outermost on.
+#[derive(Default)]
+struct Chain {
+    names: Vec<String>,
+    /// The secrets of all of them: a tool may hand its own on, and they must not leave below it either.
+    hidden: Vec<(String, String)>,
+}
+
+impl Chain {
+    fn and(&self, plan: &Plan, secrets: &[(String, String)]) -> Self {
+        let own = if plan.redaction.secrets { secrets } else { &[] };
+        Self { names: [&self.names[..], &[name(plan)]].concat(), hidden: [&self.hidden[..], own].concat() }
+    }
+}
+
 impl Runner<'_> {
-    /// Runs what was granted, or tells why not; both are recorded. `chain` is who called it, from the outermost on.
+    /// Runs what was granted, or tells why not; both are recorded. `chain` is who called it.
     fn run(
         &self,
         decided: Result<Granted, Refusal>,
@@ -294,7 +322,7 @@ impl Runner<'_> {
         secrets: &BTreeMap<String, Secret>,
         entry: &CatalogEntry,
         cancel: &Cancel,
-        chain: &[String],
+        chain: &Chain,
     ) -> Outcome {
         let audit = match data_folder() {
             Ok(folder) => Audit::at(&folder),
@@ -317,12 +345,14 @@ impl Runner<'_> {
             Ok(running) => running,
             Err(error) => return unkept(&error),
         };
-        let chain = [chain, &[name(plan)]].concat();
-        let caller = |tool: &str, input: Value, cancel: &Cancel| self.call(entry, tool, input, cancel, &chain);
-        let options = ExecuteOptions { search: &self.search, caller: Some(&caller) };
-        let door = if self.args.no_sandbox { unconfined::run } else { sandbox::run };
         let values: Vec<(String, String)> =
             secrets.iter().map(|(name, secret)| (name.clone(), secret.expose().to_owned())).collect();
+        let hidden = chain.hidden.clone();
+        let chain = chain.and(plan, &values);
+        let caller = |tool: &str, input: Value, cancel: &Cancel| self.call(entry, tool, input, cancel, &chain);
+        let options =
+            ExecuteOptions { search: &self.search, caller: Some(&caller), hidden: &hidden, unseen: &self.unseen };
+        let door = if granted.plan().is_confined { sandbox::run } else { unconfined::run };
         let outcome = execute(&granted, &values, &options, cancel, door);
         let (code, message) = match &outcome.reply {
             Reply::Result(_) => ("ok", None),
@@ -359,8 +389,11 @@ impl Runner<'_> {
         target: &str,
         input: Value,
         cancel: &Cancel,
-        chain: &[String],
+        chain: &Chain,
     ) -> Result<Value, ToolError> {
+        if self.calls.fetch_add(1, Ordering::Relaxed) >= CALLS_MAX {
+            return Err(ToolError::new("CALLS_TOO_MANY", format!("tools called tools more than {CALLS_MAX} times")));
+        }
         let (entry, tool) = match target.rsplit_once(':') {
             None => (caller, target),
             Some((skill, tool)) => {
@@ -372,25 +405,49 @@ impl Runner<'_> {
         };
         let of_failure = |failure: Failure| ToolError::new(failure.code, failure.message);
         let called = Called::held(entry, self.options).map_err(of_failure)?;
-        let plan = planned(&called, tool, &self.workspace, input).map_err(of_failure)?;
+        let mut plan = planned(&called, tool, &self.workspace, input).map_err(of_failure)?;
+        plan.is_confined = !self.args.no_sandbox;
         let name = name(&plan);
-        if chain.contains(&name) {
-            let message = format!("tools call each other in a circle: {} → {name}", chain.join(" → "));
+        if chain.names.contains(&name) {
+            let message = format!("tools call each other in a circle: {} → {name}", chain.names.join(" → "));
             return Err(ToolError::new("CALL_CYCLE", message));
         }
-        if chain.len() >= CALLS_MAX {
-            return Err(ToolError::new("CALL_TOO_DEEP", format!("tools call tools more than {CALLS_MAX} deep")));
+        if chain.names.len() >= DEPTH_MAX {
+            return Err(ToolError::new("CALL_TOO_DEEP", format!("tools call tools more than {DEPTH_MAX} deep")));
         }
         let secrets = consent::secrets(&plan.secrets).map_err(of_failure)?;
         let decided = consent::granted_unasked(plan.clone(), called.trust.clone(), &secrets).map_err(of_failure)?;
         let outcome = self.run(decided, &plan, &secrets, entry, cancel, chain);
-        let reply = outcome.reply.clone();
-        self.below.lock().unwrap_or_else(PoisonError::into_inner).push((name, outcome));
+        let (reply, noted) = noted(outcome);
+        self.below.lock().unwrap_or_else(PoisonError::into_inner).push((name, noted));
         match reply {
             Reply::Result(value) | Reply::Task(value) => Ok(value),
-            Reply::Error(error) => Err(error),
+            // What the called tool was denied is for the user to know: it tells which files there are.
+            Reply::Error(mut error) => {
+                error.more.remove("denied");
+                Err(error)
+            }
         }
     }
+}
+
+/// The reply of a tool that was called, and what is kept to be told of it.
+fn noted(mut outcome: Outcome) -> (Reply, Outcome) {
+    let mut start = outcome.said.len().saturating_sub(SAID_BYTES_MAX);
+    while !outcome.said.is_char_boundary(start) {
+        start += 1;
+    }
+    outcome.said.drain(..start);
+    outcome.denials.truncate(NOTED_MAX);
+    outcome.written.truncate(NOTED_MAX);
+    let reply = std::mem::replace(&mut outcome.reply, Reply::Result(Value::Null));
+    (reply, outcome)
+}
+
+/// Where rep keeps what it decides by and what it knows: not for tools to see.
+fn own_folders() -> Vec<PathBuf> {
+    let config = user_settings_file().ok().and_then(|file| file.parent().map(Path::to_owned));
+    data_folder().ok().into_iter().chain(config).chain(cache_folder()).collect()
 }
 
 fn name(plan: &Plan) -> String {
@@ -431,7 +488,7 @@ fn tell(target: &str, outcome: &Outcome, below: &[(String, Outcome)], output: &m
             output.warn(&format!("the secret `{secret}` is too short to be taken out of what `{name}` says"));
         }
     }
-    output.data(&format!("{:#}\n", outcome.value()));
+    output.json(&outcome.value());
     if let Reply::Error(error) = &outcome.reply {
         output.label("error", AnsiColor::Red, &format!("{}: {}", error.code, error.message));
         if let Some(remedy) = error.more.get("remedy").and_then(Value::as_str) {

@@ -447,3 +447,67 @@ fn a_project_skill_that_changes_after_it_was_trusted_is_not_run() {
     let found = run(&scratch, &["run", "theirs:mark", "--no-sandbox"]);
     assert_eq!((found.code, code(&found)), (3, "UNTRUSTED".into()), "{found:?}");
 }
+
+/// A tool that hands its arguments, or `args`, on to another one and prints the answer.
+fn asking(tool: &str, args: &str) -> String {
+    format!(
+        "printf '{{\"tool\":\"{tool}\",\"args\":%s}}\\n' \"{args}\" >&$REP_CHANNEL; read -r answer <&$REP_CHANNEL\nprintf '%s' \"$answer\"\n"
+    )
+}
+
+#[test]
+fn a_secret_that_is_handed_on_stays_one() {
+    let scratch = Scratch::new();
+    let more = "secrets: {required: [{name: A_KEY, usage: env}]}\n";
+    let ask = asking("second:tell", "{\\\"key\\\":\\\"$A_KEY\\\"}");
+    skill(&scratch, "first", more, &[("ask", &ask)]);
+    let tell = "read -r line; echo \"$line\" >&2\nprintf '{\"status\":\"error\",\"error\":{\"code\":\"X\",\"message\":\"sk-very-secret\"}}'; exit 1\n";
+    skill(&scratch, "second", "", &[("tell", tell)]);
+    let data = scratch.work().join("data");
+    let environment = [("A_KEY", "sk-very-secret"), ("XDG_DATA_HOME", data.to_str().unwrap())];
+    let arguments = ["run", "first:ask", "--path", "first", "--path", "second", "--no-sandbox"];
+    let found = scratch.run_with(rep(), &arguments, &environment);
+    assert_eq!(json(&found)["error"]["code"], "X", "{found:?}");
+    let record = scratch.read("data/repertoire/audit.jsonl");
+    for told in [&found.stdout, &found.stderr, &record] {
+        assert!(!told.contains("sk-very-secret"), "{told}");
+    }
+    assert!(found.stderr.contains("[redacted:A_KEY]"), "{found:?}");
+    assert!(record.contains("\"sandbox\":false"), "a run that nothing holds is on record as one: {record}");
+}
+
+#[test]
+fn a_tool_does_not_learn_what_the_one_it_calls_was_denied() {
+    let scratch = Scratch::new();
+    scratch.write("private.txt", "mine");
+    let steal = "read -r x < private.txt || exit 1\n";
+    skill(&scratch, "first", "", &[("ask", &asking("steal", "{}")), ("steal", steal)]);
+    let found = sandboxed(&scratch, "./first:ask", &[]);
+    let error = &json(&found)["error"];
+    assert_eq!((&error["code"], error.get("denied")), (&"TOOL_FAILED".into(), None), "{error}");
+    assert!(meta(&scratch)["calls"][0]["run"]["denials"].to_string().contains("private.txt"), "the user is told");
+}
+
+#[test]
+fn what_called_tools_leave_behind_is_bounded() {
+    let scratch = Scratch::new();
+    let many = "for i in {1..1001}; do echo '{\"tool\":\"none:x\"}' >&$REP_CHANNEL; read -r answer <&$REP_CHANNEL; done\nprintf '%s' \"$answer\"\n";
+    let loud = "printf 'x%.0s' {1..200000} >&2; echo '{}'\n";
+    skill(&scratch, "first", "", &[("many", many), ("ask", &asking("loud", "{}")), ("loud", loud)]);
+    let found = run(&scratch, &["run", "./first:many", "--no-sandbox"]);
+    assert_eq!(json(&found)["error"]["code"], "CALLS_TOO_MANY", "{found:?}");
+    let found = run(&scratch, &["run", "./first:ask", "--no-sandbox"]);
+    assert_eq!(json(&found), json!({"result": {}}));
+    assert!((60_000..70_000).contains(&found.stderr.len()), "{}", found.stderr.len());
+}
+
+#[test]
+fn how_a_run_went_is_not_written_through_a_link() {
+    let scratch = Scratch::new();
+    skill(&scratch, "plain", "", &[("go", "echo '{}'\n")]);
+    scratch.write("precious", "mine");
+    std::os::unix::fs::symlink("precious", scratch.work().join("meta.json")).unwrap();
+    assert_eq!(run(&scratch, &["run", "./plain:go", "--no-sandbox", "--json-meta", "meta.json"]).code, 0);
+    assert_eq!(scratch.read("precious"), "mine");
+    assert_eq!(meta(&scratch)["executed"], true);
+}
