@@ -106,10 +106,10 @@ impl ToolError {
             is_retriable: error.get("retriable").and_then(Value::as_bool).unwrap_or(false),
             more: Box::new(more.map(|(key, value)| (key.clone(), value.clone())).collect()),
         };
-        Some(match HOST_CODES.contains(&code) {
-            true => Self { code: "TOOL_FAILED".to_owned(), ..own.with("tool_code", code) },
-            false => own,
-        })
+        if HOST_CODES.contains(&code) {
+            return Some(Self { code: "TOOL_FAILED".to_owned(), ..own.with("tool_code", code) });
+        }
+        Some(own)
     }
 }
 

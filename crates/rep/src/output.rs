@@ -140,9 +140,10 @@ fn harmless(json: &str) -> String {
     let is_harmful = |character: char| matches!(character, '\u{7f}'..='\u{9f}' | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let mut out = String::with_capacity(json.len());
     for character in json.chars() {
-        match is_harmful(character) {
-            true => out.push_str(&format!("\\u{:04x}", u32::from(character))),
-            false => out.push(character),
+        if is_harmful(character) {
+            out.push_str(&format!("\\u{:04x}", u32::from(character)));
+        } else {
+            out.push(character);
         }
     }
     out

@@ -184,7 +184,7 @@ mod tests {
         assert!(Copy::of(folder.path()).unwrap_err().contains("neither"));
         let folder = skill();
         let closed = folder.path().join("SKILL.md");
-        fs::set_permissions(&closed, fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
         // Root reads it all the same.
         if File::open(&closed).is_err() {
             assert!(Contents::read(folder.path(), Texts::Left).unfit.is_some_and(|reason| reason.contains("SKILL.md")));

@@ -104,19 +104,7 @@ fn tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     }
     let options = args.library.options()?;
     let called = if args.dry_run { Called::of(entry)? } else { Called::held(entry, &options)? };
-    let runner = Runner {
-        args,
-        options: &options,
-        catalog: &catalog,
-        workspace: workspace(args)?,
-        search: Search {
-            env: std::env::vars_os().collect(),
-            cache: cache_folder().map(|folder| folder.join("interpreters.json")),
-        },
-        unseen: own_folders(),
-        calls: AtomicUsize::new(0),
-        below: Mutex::default(),
-    };
+    let runner = Runner::new(args, &options, &catalog)?;
     let mut plan = planned(&called, tool, &runner.workspace, input)?;
     plan.is_confined = !args.no_sandbox;
     if let Some(seconds) = args.timeout {
@@ -313,7 +301,23 @@ impl Chain {
     }
 }
 
-impl Runner<'_> {
+impl<'a> Runner<'a> {
+    fn new(args: &'a Args, options: &'a Options, catalog: &'a Catalog) -> Result<Self, Failure> {
+        Ok(Self {
+            args,
+            options,
+            catalog,
+            workspace: workspace(args)?,
+            search: Search {
+                env: std::env::vars_os().collect(),
+                cache: cache_folder().map(|folder| folder.join("interpreters.json")),
+            },
+            unseen: own_folders(),
+            calls: AtomicUsize::new(0),
+            below: Mutex::default(),
+        })
+    }
+
     /// Runs what was granted, or tells why not; both are recorded. `chain` is who called it.
     fn run(
         &self,

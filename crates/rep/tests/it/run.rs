@@ -22,6 +22,7 @@ fn skill(scratch: &Scratch, name: &str, more: &str, tools: &[(&str, &str)]) {
 }
 
 /// The runtimes that are installed. Says aloud which are not; in CI, that is a failure.
+#[expect(clippy::print_stderr, reason = "a test that is left out says so")]
 fn installed() -> Vec<&'static str> {
     let is_there =
         |program: &str| Command::new(program).arg("--version").output().is_ok_and(|found| found.status.success());
@@ -379,9 +380,11 @@ fn fed(scratch: &Scratch, arguments: &[&str], stdin: &str) -> (Option<i32>, Valu
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
-        .unwrap();
-    child.stdin.take().unwrap().write_all(stdin.as_bytes()).unwrap();
-    let output = child.wait_with_output().unwrap();
+        .expect("rep can be started");
+    let mut pipe = child.stdin.take().expect("it has a stdin");
+    pipe.write_all(stdin.as_bytes()).expect("it reads");
+    drop(pipe);
+    let output = child.wait_with_output().expect("it ends");
     (output.status.code(), serde_json::from_slice(&output.stdout).unwrap_or_default())
 }
 
