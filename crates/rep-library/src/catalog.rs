@@ -105,6 +105,8 @@ pub struct CatalogEntry {
     pub description: String,
     /// Whose it is.
     pub scope: Scope,
+    /// Whether it came with the project, so that it needs the user's trust.
+    pub is_in_project: bool,
     /// The SKILL.md or `*.uasp.yaml`, absolute.
     pub location: PathBuf,
     /// The folder, absolute.
@@ -123,6 +125,21 @@ pub struct CatalogEntry {
     pub is_user_invocable: bool,
     /// The skills it needs, and whether they are there.
     pub dependencies: Vec<Dependency>,
+}
+
+impl CatalogEntry {
+    /// Whether a skill that is in force may be used in the state that has this digest: one of a project's folders only
+    /// if that state was trusted, or trust is not asked for.
+    pub fn is_trusted_as(&self, options: &Options, digest: &str) -> Result<bool, LibraryError> {
+        let Some(project) = options.project.as_ref().filter(|_| options.trust == TrustWanted::Needed) else {
+            return Ok(true);
+        };
+        if !self.is_in_project {
+            return Ok(true);
+        }
+        let decisions = options.decisions.as_deref().map_or_else(|| Ok(Decisions::default()), Decisions::read)?;
+        Ok(decisions.of(project, &self.folder, || Some(digest.to_owned())) == Trust::Trusted)
+    }
 }
 
 /// Every skill that was found: an immutable snapshot.
@@ -446,6 +463,7 @@ pub(crate) fn load(found: &Found, root: &Root, real_root: Option<&Path>) -> Opti
         name,
         description,
         scope: root.scope,
+        is_in_project: root.is_in_project,
         location: folder.join(file),
         folder,
         status,

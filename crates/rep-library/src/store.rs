@@ -5,6 +5,7 @@
 //! untrusted again.
 
 mod contents;
+mod copy;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -15,6 +16,7 @@ use serde_json::{Value, json};
 
 use crate::LibraryError;
 pub use contents::{Change, Contents, Side, Texts};
+pub use copy::Copy;
 
 /// The version of the file's form. A newer one is refused, so that nothing is lost by writing it back.
 const VERSION: u64 = 1;

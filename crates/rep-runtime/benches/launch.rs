@@ -112,6 +112,7 @@ fn plain(one: &Idle) {
 
 fn sandboxed(one: &Idle, folder: &Path) {
     let job = Job {
+        hidden: Vec::new(),
         program: one.program.clone(),
         argv: [one.name.to_owned()].iter().chain(&one.arguments).map(Into::into).collect(),
         env: vec![("PATH".into(), PATH.into())],

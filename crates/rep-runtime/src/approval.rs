@@ -85,7 +85,7 @@ fn change(file: &Path, edit: impl FnOnce(&mut BTreeMap<String, Value>)) -> Resul
 /// The digest an approval is bound to: everything that says what would run and what it may do. The arguments are left out, as
 /// an approval is for a tool and not for one call.
 pub fn binding(plan: &Plan) -> String {
-    let bound = json!({
+    let mut bound = json!({
         "version": VERSION,
         "skill": plan.skill,
         "digest": plan.digest,
@@ -101,5 +101,9 @@ pub fn binding(plan: &Plan) -> String {
         "output_schema": plan.output_schema,
         "policy": plan.policy_json(),
     });
+    // Whoever agreed to a run that is held in did not agree to one that is not.
+    if !plan.is_confined {
+        bound["sandbox"] = false.into();
+    }
     hex(&Sha256::digest(bound.to_string().as_bytes()))
 }

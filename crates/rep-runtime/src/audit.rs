@@ -223,6 +223,7 @@ fn about(plan: &Plan, who: &str) -> Map<String, Value> {
         "tool": plan.tool,
         "workspace": plan.workspace.to_string_lossy(),
         "input_digest": hex(&Sha256::digest(plan.input.to_string().as_bytes())),
+        "sandbox": plan.is_confined,
         "policy": plan.policy_json(),
     });
     record.as_object().cloned().unwrap_or_default()

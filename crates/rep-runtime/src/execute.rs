@@ -30,6 +30,10 @@ pub struct ExecuteOptions<'a> {
     pub environments: Option<&'a Path>,
     /// Who answers calls of other tools; without one, a tool that tries gets a clear error.
     pub caller: Option<&'a Caller<'a>>,
+    /// Values that must not leave besides the tool's own secrets: those of the tools that called it.
+    pub hidden: &'a [(String, String)],
+    /// Folders that are never shown, whatever is granted.
+    pub unseen: &'a [PathBuf],
 }
 
 /// Executes a plan that was granted. `secrets` are the values the skill declared, by name; they reach the tool's process
@@ -42,8 +46,8 @@ pub fn execute(
     run: impl FnOnce(Job, &Cancel) -> Result<Ended, SandboxError>,
 ) -> Outcome {
     let plan = granted.plan();
-    let hidden = if plan.redaction.secrets { secrets } else { &[] };
-    let redactor = Redactor::new(hidden, plan.redaction.pii);
+    let own = if plan.redaction.secrets { secrets } else { &[] };
+    let redactor = Redactor::new(&[own, options.hidden].concat(), plan.redaction.pii);
     if let Err(error) = accepts(plan) {
         return Outcome::refused(clean(error, &redactor));
     }
@@ -141,10 +145,10 @@ fn prepared(
         stdin,
         workspace: plan.workspace.clone(),
         readable,
-        hidden: Vec::new(),
         given: start.given.clone(),
         permissions: plan.permissions.clone(),
         limits: plan.limits,
+        hidden: options.unseen.to_vec(),
         channel: None,
     };
     Ok((job, start))
@@ -160,6 +164,10 @@ fn entrypoint(plan: &Plan) -> Result<(PathBuf, PathBuf), ToolError> {
     };
     let refuse =
         |what: &str| ToolError::new("INVALID_ENTRYPOINT", format!("the entrypoint `{}` {what}", plan.entrypoint));
+    // The `.git` of a skill is no part of what was looked at and trusted.
+    if plan.entrypoint.split('/').any(|part| part == ".git") {
+        return Err(refuse("lies in `.git`"));
+    }
     let folder = fs::canonicalize(&plan.folder).map_err(|error| refuse(&format!("is not there: {error}")))?;
     let file = fs::canonicalize(folder.join(&plan.entrypoint)).map_err(|_| refuse("is not there"))?;
     if !file.starts_with(&folder) {

@@ -80,11 +80,27 @@ pub fn find(runtime: Runtime, workspace: &Path, search: &Search) -> Result<Inter
         Runtime::Node => &["node", "nodejs"],
         Runtime::Bash => &["bash"],
     };
-    let found = names.iter().find_map(|name| on_path(name, search)).ok_or(InterpreterError::Missing(names[0]))?;
+    let mut passed = None;
+    let mut all = names.iter().flat_map(|name| on_path(name, search));
+    let (found, asked) = loop {
+        let Some(found) = all.next() else { return Err(passed.unwrap_or(InterpreterError::Missing(names[0]))) };
+        match outside(&found, workspace) {
+            Some(asked) => break (found, asked),
+            None => passed = passed.or_else(|| Some(InterpreterError::inside(&found))),
+        }
+    };
     let interpreter = if let Some(interpreter) = kept(&found, search) {
         interpreter
     } else {
-        let interpreter = resolve(runtime, &found, search)?;
+        let mut interpreter = resolve(runtime, &asked, search)?;
+        if asked != found && runtime == Runtime::Python {
+            // An environment of its own in the workspace: found by the name, and read besides.
+            interpreter.argv0 = found.clone().into();
+            let prefix = found.parent().and_then(Path::parent);
+            interpreter
+                .readable
+                .extend(prefix.filter(|prefix| prefix.join("pyvenv.cfg").is_file()).map(Path::to_owned));
+        }
         keep(&found, &interpreter, search);
         interpreter
     };
@@ -95,12 +111,34 @@ fn variable<'a>(search: &'a Search, name: &str) -> Option<&'a OsStr> {
     search.env.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_os_str())
 }
 
-/// The first program of this name. What is relative depends on where one stands, and is passed over.
-pub(crate) fn on_path(name: &str, search: &Search) -> Option<PathBuf> {
-    let folders = std::env::split_paths(variable(search, "PATH")?);
-    folders.filter(|folder| folder.is_absolute()).map(|folder| folder.join(name)).find(|path| {
+/// The programs of this name. What is relative depends on where one stands, and is passed over.
+pub(crate) fn on_path(name: &str, search: &Search) -> Vec<PathBuf> {
+    let Some(path) = variable(search, "PATH") else { return Vec::new() };
+    let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
+    let is_program = |path: &PathBuf| {
         fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
-    })
+    };
+    folders.map(|folder| folder.join(name)).filter(is_program).collect()
+}
+
+/// What can be asked who it is. Tools write in the workspace, so that nothing in it is run outside of the sandbox: of a
+/// link in it the program it leads to is asked, under that program's own name, and a program in it is not.
+fn outside(found: &Path, workspace: &Path) -> Option<PathBuf> {
+    let is_inside = |path: &Path| path.starts_with(workspace) && !SYSTEM.iter().any(|system| path.starts_with(system));
+    let folder = found.parent().and_then(|folder| fs::canonicalize(folder).ok())?;
+    let real = fs::canonicalize(found).ok()?;
+    match (is_inside(&real), is_inside(&folder) || is_inside(found)) {
+        (true, _) => None,
+        (false, true) => Some(real),
+        (false, false) => Some(found.to_owned()),
+    }
+}
+
+impl InterpreterError {
+    fn inside(found: &Path) -> Self {
+        let reason = "it lies in the workspace, where tools can change it".to_owned();
+        Self::Unusable { path: found.display().to_string(), reason }
+    }
 }
 
 fn resolve(runtime: Runtime, found: &Path, search: &Search) -> Result<Interpreter, InterpreterError> {
@@ -182,10 +220,10 @@ pub(crate) fn said(program: &Path, argv: Vec<OsString>, search: &Search) -> Resu
         stdin: Vec::new(),
         workspace: PathBuf::from("/"),
         readable: Vec::new(),
-        hidden: Vec::new(),
         given: Vec::new(),
         permissions: Permissions::default(),
         limits: Limits { timeout_ms: ASKING_MS, output_bytes: 64 * 1024, ..Limits::default() },
+        hidden: Vec::new(),
         channel: None,
     };
     let ended = unconfined::run(job, &Cancel::default()).map_err(|error| unusable(error.to_string()))?;

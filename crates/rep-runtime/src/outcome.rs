@@ -38,6 +38,33 @@ pub struct ToolError {
     pub more: Box<Map<String, Value>>,
 }
 
+/// Codes by which the host tells what it decided or did. A tool that says one of them only says that it failed.
+/// What the shims, which speak from inside the tool, say of it (`INVALID_RESULT`, `RESOURCE_EXHAUSTED`, …) is not among them.
+const HOST_CODES: [&str; 20] = [
+    "CALLS_TOO_MANY",
+    "CALL_CYCLE",
+    "CALL_TOO_DEEP",
+    "CANCELLED",
+    "CONFIRMATION_REQUIRED",
+    "DECLINED",
+    "DISABLED",
+    "INVALID_ENTRYPOINT",
+    "OUTPUT_TOO_LARGE",
+    "PERMISSION_DENIED",
+    "POLICY_DENIED",
+    "RESULT_WITHHELD",
+    "RUNTIME_UNAVAILABLE",
+    "SANDBOX_UNAVAILABLE",
+    "SECRET_MISSING",
+    "SKILL_CHANGED",
+    "TOOL_CRASHED",
+    "UNFIT",
+    "UNRECORDED",
+    "UNTRUSTED",
+];
+/// Fields of an error that are not a tool's to fill: what would allow a run, and what it was denied.
+const HOST_FIELDS: [&str; 6] = ["code", "message", "retriable", "remedy", "denied", "tool_code"];
+
 impl ToolError {
     /// An error that another try will not mend.
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
@@ -72,13 +99,17 @@ impl ToolError {
     fn of(error: &Map<String, Value>) -> Option<Self> {
         let text = |key: &str| error.get(key).and_then(Value::as_str);
         let (code, message) = (text("code")?, text("message")?);
-        let more = error.iter().filter(|(key, _)| !["code", "message", "retriable"].contains(&key.as_str()));
-        Some(Self {
+        let more = error.iter().filter(|(key, _)| !HOST_FIELDS.contains(&key.as_str()));
+        let own = Self {
             code: code.to_owned(),
             message: message.to_owned(),
             is_retriable: error.get("retriable").and_then(Value::as_bool).unwrap_or(false),
             more: Box::new(more.map(|(key, value)| (key.clone(), value.clone())).collect()),
-        })
+        };
+        if HOST_CODES.contains(&code) {
+            return Some(Self { code: "TOOL_FAILED".to_owned(), ..own.with("tool_code", code) });
+        }
+        Some(own)
     }
 }
 
@@ -194,21 +225,22 @@ const SAID_CHARS_MAX: usize = 2000;
 /// Judges a run that is over. `result` is what stands for the result, `stray` what else stood on stdout.
 pub(crate) fn judge(plan: &Plan, ended: Ended, result: &[u8], stray: &[u8], redactor: &Redactor) -> Outcome {
     let is_cut = ended.is_truncated;
-    let said = redactor.output(&[stray, &ended.stderr].concat(), is_cut);
+    // Shorter paths can bring the parts of a secret together, and can tear one apart that holds a path.
+    let clean = |text: &str| redactor.text(&relative(&redactor.text(text), plan));
+    let said = clean(&redactor.output(&[stray, &ended.stderr].concat(), is_cut));
     let (reply, verdict) = match read(plan, &ended, result) {
         Ok(reply) => (reply, Verdict::Fine),
         Err(error) if ended.killed == Some(Killed::Cancelled) => (Reply::Error(error), Verdict::Interrupted),
-        Err(error) => (Reply::Error(described(error, plan, &said)), Verdict::Failed),
+        Err(error) => (Reply::Error(described(error, &said, clean)), Verdict::Failed),
     };
-    let clean = |text: String| redactor.text(&relative(&text, plan));
     let denials: Vec<Denial> = ended
         .denials
         .into_iter()
         // A tool reads its own folder; its path in a trace is not something it was denied.
         .filter(|denial| denial.action != "read" || !plan.workspace.join(&denial.target).starts_with(&plan.folder))
         .map(|mut denial| {
-            denial.target = clean(denial.target);
-            denial.suggestion = denial.suggestion.map(clean);
+            denial.target = clean(&denial.target);
+            denial.suggestion = denial.suggestion.as_deref().map(clean);
             denial
         })
         .collect();
@@ -221,13 +253,13 @@ pub(crate) fn judge(plan: &Plan, ended: Ended, result: &[u8], stray: &[u8], reda
         reply,
         verdict,
         is_executed: true,
-        said: relative(&said, plan),
+        said,
         exit: Some(ended.exit),
         killed: ended.killed,
         is_truncated: is_cut,
         denials,
         layers: ended.layers,
-        written: ended.written.into_iter().map(clean).collect(),
+        written: ended.written.iter().map(|file| clean(file)).collect(),
         duration_ms: ended.duration_ms,
         unredacted: redactor.too_short().to_vec(),
     }
@@ -393,16 +425,16 @@ fn is_declared(plan: &Plan, value: Option<&Value>) -> bool {
 }
 
 /// Adds what a failed tool said last, and shows its paths as its author knows them.
-fn described(mut error: ToolError, plan: &Plan, said: &str) -> ToolError {
-    error.message = relative(&error.message, plan);
+fn described(mut error: ToolError, said: &str, clean: impl Fn(&str) -> String) -> ToolError {
+    error.message = clean(&error.message);
     for value in error.more.values_mut() {
         if let Value::String(text) = value {
-            *text = relative(text, plan);
+            *text = clean(text);
         }
     }
     let is_silent = ["TOOL_FAILED", "TOOL_CRASHED", "INVALID_RESULT"].contains(&error.code.as_str());
     if is_silent && !error.more.contains_key("type") && !said.trim().is_empty() {
-        let said = relative(said.trim(), plan);
+        let said = said.trim();
         let skipped = said.chars().count().saturating_sub(SAID_CHARS_MAX);
         let last: String = said.chars().skip(skipped).collect();
         error.more.insert("stderr".to_owned(), last.into());

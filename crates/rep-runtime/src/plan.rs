@@ -135,6 +135,8 @@ impl Default for Limits {
 /// What a tool call needs.
 #[derive(Clone, Debug)]
 pub struct Plan {
+    /// Whether what it may do is enforced. Where it is not, the run can do whatever its user can.
+    pub is_confined: bool,
     /// The skill, by its qualified name.
     pub skill: String,
     /// The digest of the skill's folder.
@@ -246,6 +248,7 @@ impl Plan {
         let mut confirm = safety.confirm;
         confirm.extend(declared::confirmation(tool)?);
         Ok(Plan {
+            is_confined: true,
             skill: call.skill.to_owned(),
             digest: call.digest.to_owned(),
             folder: call.folder.to_owned(),

@@ -115,6 +115,7 @@ fn job(request: &Value, number: u64) -> Job {
     let default = Limits::default();
     let limit = |name: &str, default: u64| request["limits"][name].as_u64().unwrap_or(default);
     Job {
+        hidden: words(&request["hidden"]).into_iter().map(PathBuf::from).collect(),
         program: PathBuf::from(argv.first().expect("a program")),
         argv: argv.iter().map(|word| numbered(word).into()).collect(),
         env: request["env"]
@@ -126,7 +127,6 @@ fn job(request: &Value, number: u64) -> Job {
         stdin: request["stdin"].as_str().unwrap_or_default().repeat(repeat(request)).into_bytes(),
         workspace: PathBuf::from(request["workspace"].as_str().expect("a workspace")),
         readable: words(&request["readable"]).into_iter().map(PathBuf::from).collect(),
-        hidden: words(&request["hidden"]).into_iter().map(PathBuf::from).collect(),
         given: request["given"]
             .as_object()
             .into_iter()

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use rep_check::tools;
-use rep_library::store::{Contents, Texts};
-use rep_library::{CatalogEntry, Status, read};
+use rep_library::store::{Contents, Copy, Texts};
+use rep_library::{CatalogEntry, Options, Status, read};
 use rep_model::{Frontmatter, Skill};
 use rep_runtime::{Call, Plan, PlanError, Trust};
 use serde_json::Value;
@@ -20,7 +20,7 @@ const TOOLS_SHOWN_MAX: usize = 12;
 pub(crate) struct Called {
     /// The skill's qualified name.
     pub(crate) name: String,
-    /// Its folder, absolute.
+    /// Its folder, absolute; that of the copy where it was taken in to run.
     pub(crate) folder: PathBuf,
     /// The digest of the folder.
     pub(crate) digest: String,
@@ -31,6 +31,8 @@ pub(crate) struct Called {
     /// The tool that was named, in `tools`.
     pub(crate) tool: Option<usize>,
     skill: Skill,
+    /// What runs, where it was taken in to run. Removed with this.
+    copy: Option<Copy>,
 }
 
 /// Finds what a word names. Whole, it is a skill; else what stands behind its last colon is a tool.
@@ -78,8 +80,8 @@ impl Called {
             return Err(failure.hint("only a folder with a SKILL.md can declare tools"));
         }
         let contents = Contents::read(&entry.folder, Texts::Left);
-        if let Some(reason) = &contents.unfit {
-            return Err(Failure::refused("UNFIT", format!("`{shown}` cannot be taken in as a whole: {reason}")));
+        if let Some(reason) = contents.unfit {
+            return Err(unfit(shown, &reason));
         }
         Ok(Self {
             name: entry.qualified_name.clone(),
@@ -89,7 +91,28 @@ impl Called {
             tools: tools::effective_tools(&skill).tools,
             tool: None,
             skill,
+            copy: None,
         })
+    }
+
+    /// Takes in a skill of a catalogue to run it: a private copy, made now. What it declares, its digest and its trust
+    /// are those of the copy, and the copy is what runs, whatever becomes of the skill's folder meanwhile.
+    pub(crate) fn held(entry: &CatalogEntry, options: &Options) -> Result<Self, Failure> {
+        let mut called = Self::of(entry)?;
+        let copy = Copy::of(&entry.folder).map_err(|reason| unfit(&called.name, &reason))?;
+        let tree = read::folder(copy.folder(), &entry.folder.to_string_lossy(), read::Extent::Main)?;
+        called.skill = Skill::parse(tree).0;
+        if called.skill.front().is_none() {
+            return Err(Failure::refused("SKILL_CHANGED", format!("`{}` changed while it was read", called.name)));
+        }
+        called.tools = tools::effective_tools(&called.skill).tools;
+        copy.digest().clone_into(&mut called.digest);
+        copy.folder().clone_into(&mut called.folder);
+        if called.trust == Trust::Trusted && !entry.is_trusted_as(options, copy.digest())? {
+            called.trust = Trust::Untrusted("it changed, or came, since this project was trusted".to_owned());
+        }
+        called.copy = Some(copy);
+        Ok(called)
     }
 
     /// What the skill declares.
@@ -126,6 +149,10 @@ impl Called {
             input,
         })
     }
+}
+
+fn unfit(skill: &str, reason: &str) -> Failure {
+    Failure::refused("UNFIT", format!("`{skill}` cannot be taken in as a whole: {reason}"))
 }
 
 /// The name of a tool.

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, IsTerminal};
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use rep_runtime::approval::Approvals;
+use rep_runtime::approval::{self, Approvals};
 use rep_runtime::grant::{Answer, Question};
 use rep_runtime::plan::SecretNeed;
 use rep_runtime::secret::{self, Secret, Secrets};
@@ -63,19 +63,49 @@ pub(crate) fn granted(
     }
 }
 
-/// Makes a grant of a plan that a tool asks for. Nobody is asked in the middle of a run: it was approved before, came
-/// with consent, or is refused.
+/// Makes a grant of a plan that a tool asks for. Nobody is asked in the middle of a run, and consent that came with the
+/// call was for the tool that was called: this one needs none, was approved before, or is refused.
 pub(crate) fn granted_unasked(
     plan: Plan,
     trust: Trust,
     secrets: &BTreeMap<String, Secret>,
-    is_given: bool,
 ) -> Result<Result<Granted, Refusal>, Failure> {
-    let consent = if is_given { Consent::Given } else { Consent::Nobody };
-    match decide(plan, trust, secrets, consent)? {
-        Decision::Granted(granted) => Ok(Ok(granted)),
-        Decision::Refused(refusal) => Ok(Err(refusal)),
-        Decision::Ask(question) => Ok(question.answer(Answer::No)),
+    let remedy = format!("`rep policy {}:{} --approve` approves it for calls by other tools", plan.skill, plan.tool);
+    let decided = settled(decide(plan, trust, secrets, Consent::Nobody)?);
+    Ok(decided.map_err(|refusal| match refusal.code {
+        "CONFIRMATION_REQUIRED" => Refusal { remedy, ..refusal },
+        _ => refusal,
+    }))
+}
+
+/// Makes a grant of a plan that somebody agreed to in the process before this one, if it is that plan still.
+pub(crate) fn granted_as_bound(
+    plan: Plan,
+    trust: Trust,
+    secrets: &BTreeMap<String, Secret>,
+    bound: &str,
+) -> Result<Result<Granted, Refusal>, Failure> {
+    if approval::binding(&plan) != bound {
+        return Ok(Err(changed(&plan)));
+    }
+    Ok(settled(decide(plan, trust, secrets, Consent::Given)?))
+}
+
+/// A skill that is no longer what was decided over.
+pub(crate) fn changed(plan: &Plan) -> Refusal {
+    Refusal {
+        code: "SKILL_CHANGED",
+        message: format!("`{}` changed since it was decided whether `{}` may run", plan.skill, plan.tool),
+        remedy: "look at what changed, and call it again".to_owned(),
+    }
+}
+
+/// A decision where nobody is asked.
+fn settled(decision: Decision) -> Result<Granted, Refusal> {
+    match decision {
+        Decision::Granted(granted) => Ok(granted),
+        Decision::Refused(refusal) => Err(refusal),
+        Decision::Ask(question) => question.answer(Answer::No),
     }
 }
 

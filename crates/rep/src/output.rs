@@ -65,6 +65,12 @@ impl Output {
         self.bytes(text.as_bytes());
     }
 
+    /// Writes a JSON document. On a terminal, what could steer it or turn its text around is escaped, which is the same JSON.
+    pub(crate) fn json(&mut self, value: &serde_json::Value) {
+        let text = format!("{value:#}\n");
+        self.data(&if io::stdout().is_terminal() { harmless(&text) } else { text });
+    }
+
     /// Writes data that need not be text.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) {
         let mut stream = io::stdout().lock();
@@ -129,9 +135,36 @@ impl Output {
     }
 }
 
+/// JSON without characters that steer a terminal or turn text around: such stand in strings alone, and are escaped there.
+fn harmless(json: &str) -> String {
+    let is_harmful = |character: char| matches!(character, '\u{7f}'..='\u{9f}' | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let mut out = String::with_capacity(json.len());
+    for character in json.chars() {
+        if is_harmful(character) {
+            out.push_str(&format!("\\u{:04x}", u32::from(character)));
+        } else {
+            out.push(character);
+        }
+    }
+    out
+}
+
 /// Writes a label of ours as it is, and behind it text that is made harmless line by line.
 fn write_lines(label: &str, text: &str) {
     let lines: Vec<std::borrow::Cow<'_, str>> = text.split('\n').map(visible).collect();
     // As for data: where nobody listens, nobody is left to tell.
     let _ = writeln!(io::stderr().lock(), "{label}{}", lines.join("\n"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::harmless;
+
+    #[test]
+    fn what_steers_a_terminal_is_escaped_and_means_the_same() {
+        let value = serde_json::json!({ "a\u{202e}b": "\u{9b}31m\u{7f}\u{2066}é\u{1b}" });
+        let text = harmless(&value.to_string());
+        assert_eq!(text, r#"{"a\u202eb":"\u009b31m\u007f\u2066é\u001b"}"#);
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
+    }
 }

@@ -43,6 +43,17 @@ pub(crate) fn create(path: &Path, text: &str) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Writes a file, whether there is one or not: whole, or not at all. A link in its place is replaced, not followed.
+pub(crate) fn put(path: &Path, text: &str) -> Result<(), Failure> {
+    let failed =
+        |error: std::io::Error| Failure::unable("UNWRITABLE", format!("could not write `{}`: {error}", path.display()));
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = tempfile::Builder::new().permissions(mode()).tempfile_in(folder).map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(failed)?;
+    file.persist(path).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
 /// What new files get, less the user's mask.
 fn mode() -> fs::Permissions {
     std::os::unix::fs::PermissionsExt::from_mode(0o666)

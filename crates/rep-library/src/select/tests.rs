@@ -24,6 +24,7 @@ fn made(package: Option<&str>, name: &str, file: &str, text: &str) -> CatalogEnt
         qualified_name: package.map_or_else(|| name.to_owned(), |package| format!("{package}:{name}")),
         description: "Does it.".to_owned(),
         scope: Scope::Project,
+        is_in_project: false,
         location: PathBuf::from("/library").join(name).join(file),
         folder: PathBuf::from("/library").join(name),
         status: Status::Active,

@@ -16,11 +16,13 @@ use sha2::{Digest, Sha256};
 const TEXT_BYTES_MAX: u64 = 128 * 1024;
 const TEXTS_BYTES_MAX: usize = 1024 * 1024;
 /// The most files, and the deepest folder, of a skill that can be trusted.
-const FILES_MAX: usize = 20_000;
-const DEPTH_MAX: usize = 32;
+pub(super) const FILES_MAX: usize = 20_000;
+pub(super) const DEPTH_MAX: usize = 32;
 /// The largest record of a trusted skill that is read.
 const RECORD_BYTES_MAX: u64 = 64 * 1024 * 1024;
 const VERSION: u64 = 1;
+/// What stands for a file that cannot be read.
+const UNREADABLE: &str = "unreadable";
 
 /// Whether the texts of files are kept, to show differences by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +71,8 @@ pub enum Side {
 }
 
 impl Contents {
-    /// Takes in a skill's folder. `.git` is left out: it changes with every command of its owner.
+    /// Takes in a skill's folder. The `.git` at its top is left out: it changes with every command of its owner. One
+    /// further down is a folder like others.
     pub fn read(folder: &Path, texts: Texts) -> Self {
         let mut contents = Self::default();
         let mut room = if texts == Texts::Kept { TEXTS_BYTES_MAX } else { 0 };
@@ -79,11 +82,18 @@ impl Contents {
                 contents.unfit = Some(format!("`{prefix}` cannot be read"));
                 continue;
             };
-            for entry in listing.flatten() {
+            for entry in listing {
+                let Ok((entry, kind)) = entry.and_then(|entry| entry.file_type().map(|kind| (entry, kind))) else {
+                    contents.unfit = Some(format!("`{prefix}` cannot be read"));
+                    continue;
+                };
                 let name = entry.file_name().to_string_lossy().into_owned();
                 let relative = if prefix.is_empty() { name.clone() } else { format!("{prefix}/{name}") };
-                let Ok(kind) = entry.file_type() else { continue };
-                if kind.is_dir() && name == ".git" {
+                if entry.file_name().to_str().is_none() {
+                    // Shown as text, two such names could be one.
+                    contents.unfit = Some(format!("the name of `{relative}` is not UTF-8"));
+                }
+                if kind.is_dir() && depth == 0 && name == ".git" {
                     continue;
                 }
                 if contents.pieces.len() >= FILES_MAX {
@@ -92,6 +102,9 @@ impl Contents {
                 }
                 if !kind.is_dir() {
                     let piece = Piece::read(&entry.path(), &mut room);
+                    if piece.mark == UNREADABLE {
+                        contents.unfit = Some(format!("`{relative}` cannot be read"));
+                    }
                     contents.pieces.insert(relative, piece);
                 } else if depth >= DEPTH_MAX {
                     contents.unfit = Some(format!("it is more than {DEPTH_MAX} folders deep"));
@@ -170,7 +183,7 @@ impl Piece {
         let Some(metadata) = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file) else {
             return Self { mark: "irregular".to_owned(), text: None };
         };
-        let Ok(mut file) = File::open(path) else { return Self { mark: "unreadable".to_owned(), text: None } };
+        let Ok(mut file) = File::open(path) else { return Self { mark: UNREADABLE.to_owned(), text: None } };
         let is_kept = metadata.len() <= TEXT_BYTES_MAX.min(*room as u64);
         let (mut hasher, mut chunk, mut bytes) = (Sha256::new(), vec![0; 64 * 1024], Vec::new());
         loop {
@@ -183,7 +196,7 @@ impl Piece {
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => return Self { mark: "unreadable".to_owned(), text: None },
+                Err(_) => return Self { mark: UNREADABLE.to_owned(), text: None },
             }
         }
         let kind = if metadata.permissions().mode() & 0o111 == 0 { "file" } else { "executable" };

@@ -134,7 +134,7 @@ fn npm(interpreter: &Interpreter, search: &Search, named: &[String]) -> Result<S
 
 /// The real script of npm: behind links on the path, or beside this node.
 fn npm_script(interpreter: &Interpreter, search: &Search) -> Result<PathBuf, InstallError> {
-    let linked = interpreter::on_path("npm", search).and_then(|found| fs::canonicalize(found).ok());
+    let linked = interpreter::on_path("npm", search).into_iter().next().and_then(|found| fs::canonicalize(found).ok());
     let prefix = interpreter.program.parent().and_then(Path::parent);
     let beside = prefix.map(|prefix| prefix.join("lib/node_modules/npm/bin/npm-cli.js"));
     let is_script = |path: &PathBuf| path.ends_with("bin/npm-cli.js") && path.is_file();

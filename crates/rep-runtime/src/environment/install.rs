@@ -120,6 +120,7 @@ impl Prepared {
         permissions.allow_subprocess = step.may_start_programs;
         let limits = Limits { memory_bytes: 4 << 30, temporary_bytes: 2 << 30, ..Limits::default() };
         Job {
+            hidden: Vec::new(),
             program: self.interpreter.program.clone(),
             argv: step.argv.clone(),
             env: step.env.clone(),

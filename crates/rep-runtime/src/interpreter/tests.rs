@@ -92,3 +92,31 @@ fn folders_that_hold_more_than_an_interpreter_are_refused() {
     assert_eq!(narrowed("/somewhere/me/.pyenv/versions/3").unwrap().readable.len(), 1);
     assert_eq!(narrowed("/data/project/.venv").unwrap().readable.len(), 1);
 }
+
+#[test]
+fn nothing_in_the_workspace_is_run_to_find_an_interpreter() {
+    let scratch = tempfile::tempdir().unwrap();
+    let work = fs::canonicalize(scratch.path()).unwrap();
+    fs::create_dir_all(work.join("bin")).unwrap();
+    fs::create_dir_all(work.join("venv/bin")).unwrap();
+    let text = format!("#!/bin/sh\necho > {}/ran\n", work.display());
+    for name in ["python3", "node", "bash"] {
+        script(&work.join("bin"), name, &text);
+    }
+    for runtime in [Runtime::Python, Runtime::Node, Runtime::Bash] {
+        let error = find(runtime, &work, &search(&work.join("bin"))).unwrap_err().to_string();
+        assert!(error.contains("lies in the workspace"), "{error}");
+    }
+    // What comes behind it on the path is found, and so is a program that a link in the workspace leads to.
+    let behind = std::env::join_paths([work.join("bin"), PathBuf::from("/usr/bin"), PathBuf::from("/bin")]).unwrap();
+    let found = find(Runtime::Bash, &work, &search(Path::new(&behind))).unwrap();
+    assert!(!found.program.starts_with(&work), "{found:?}");
+    let real = find(Runtime::Python, &work, &here()).unwrap();
+    std::os::unix::fs::symlink(&real.program, work.join("venv/bin/python3")).unwrap();
+    let home = format!("home = {}\n", real.program.parent().unwrap().display());
+    fs::write(work.join("venv/pyvenv.cfg"), home).unwrap();
+    let found = find(Runtime::Python, &work, &search(&work.join("venv/bin"))).unwrap();
+    assert_eq!((&found.program, &found.argv0), (&real.program, &work.join("venv/bin/python3").into()));
+    assert!(found.readable.contains(&work.join("venv")), "{found:?}");
+    assert!(!work.join("ran").exists());
+}

@@ -19,6 +19,7 @@ impl Plan {
             "dependencies": self.dependencies,
             "workspace": self.workspace.to_string_lossy(),
             "input": self.input,
+            "sandbox": self.is_confined,
             "policy": self.policy_json(),
             "ignored": self.ignored.iter().map(|ignored| json!({
                 "field": ignored.field,

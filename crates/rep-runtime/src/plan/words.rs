@@ -14,6 +14,9 @@ impl Plan {
         }
         lines.push(self.limits.in_words());
         lines.push(self.redaction.in_words().to_owned());
+        if !self.is_confined {
+            lines.push("runs WITHOUT a sandbox: none of this is enforced, and it can do whatever you can".to_owned());
+        }
         lines
     }
 }

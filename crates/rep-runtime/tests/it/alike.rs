@@ -374,7 +374,8 @@ fn entrypoints_stay_in_the_skill() {
         let mut plan = tool.plan.clone();
         entrypoint.clone_into(&mut plan.entrypoint);
         let search = super::search();
-        let options = rep_runtime::ExecuteOptions { search: &search, environments: None, caller: None };
+        let options =
+            rep_runtime::ExecuteOptions { search: &search, environments: None, caller: None, hidden: &[], unseen: &[] };
         let outcome = rep_runtime::execute(
             &crate::granted(&plan),
             &[],

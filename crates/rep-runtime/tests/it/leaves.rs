@@ -113,3 +113,40 @@ fn only_what_was_given_is_in_the_environment() {
     assert_eq!(result(&outcome)["names"], json!(names));
     assert!(!result(&outcome)["path"].as_str().unwrap().contains("evil"), "a secret cannot stand in for PATH");
 }
+
+#[test]
+fn the_secrets_of_who_called_do_not_leave_either() {
+    if !crate::has_runtimes() {
+        return;
+    }
+    let tool = Tool::new(Runtime::Bash, "echo sk-of-the-caller >&2; echo '{\"x\": \"sk-of-the-caller\"}'\n");
+    let search = super::search();
+    let hidden = [("KEY".to_owned(), "sk-of-the-caller".to_owned())];
+    let unseen = [std::path::PathBuf::from("/data/of/rep")];
+    let options = rep_runtime::ExecuteOptions {
+        search: &search,
+        environments: None,
+        caller: None,
+        hidden: &hidden,
+        unseen: &unseen,
+    };
+    let outcome = rep_runtime::execute(&crate::granted(&tool.plan), &[], &options, &tool.cancel, |job, cancel| {
+        assert_eq!(job.hidden, unseen, "the sandbox is told what is never shown");
+        assert!(job.env.iter().all(|(name, _)| name != "KEY"), "what is hidden is not handed on");
+        rep_runtime::sandbox::unconfined::run(job, cancel)
+    });
+    assert_eq!(outcome.value(), json!({"x": "[redacted:KEY]"}));
+    assert!(!outcome.said.contains("sk-of"), "{}", outcome.said);
+}
+
+#[test]
+fn shorter_paths_bring_no_secret_together() {
+    if !crate::has_runtimes() {
+        return;
+    }
+    let mut tool = Tool::new(Runtime::Bash, "echo \"sk-two$REP_WORKSPACE/halves\" >&2; exit 1\n");
+    tool.secrets = vec![("KEY".to_owned(), "sk-twohalves".to_owned())];
+    let outcome = tool.run();
+    assert!(!outcome.said.contains("sk-twohalves"), "{}", outcome.said);
+    assert!(!outcome.value().to_string().contains("sk-twohalves"), "{}", outcome.value());
+}

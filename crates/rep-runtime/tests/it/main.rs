@@ -74,6 +74,7 @@ impl Tool {
         std::fs::create_dir_all(&workspace).expect("a folder can be made");
         std::fs::write(skill.join(entrypoint), text).expect("a file can be written");
         let plan = Plan {
+            is_confined: true,
             skill: "a-skill".to_owned(),
             digest: String::new(),
             folder: skill,
@@ -105,7 +106,7 @@ impl Tool {
 
     pub(crate) fn run(&self) -> Outcome {
         let search = search();
-        let options = ExecuteOptions { search: &search, environments: None, caller: None };
+        let options = ExecuteOptions { search: &search, environments: None, caller: None, hidden: &[], unseen: &[] };
         execute(&granted(&self.plan), &self.secrets, &options, &self.cancel, unconfined::run)
     }
 

@@ -35,7 +35,13 @@ fn a_missing_package_is_hinted_at_only_where_it_is_declared() {
         Tool::of(Runtime::Node, "scripts/tool.mjs", "import 'rep-sample';\nexport const run = () => ({});\n");
     let remedy = |tool: &Tool| {
         let search = search();
-        let options = ExecuteOptions { search: &search, environments: Some(&tool.path()), caller: None };
+        let options = ExecuteOptions {
+            search: &search,
+            environments: Some(&tool.path()),
+            caller: None,
+            hidden: &[],
+            unseen: &[],
+        };
         let door = rep_runtime::sandbox::unconfined::run;
         match execute(&crate::granted(&tool.plan), &[], &options, &tool.cancel, door).reply {
             Reply::Error(error) => error.more.get("remedy").cloned(),

@@ -22,6 +22,7 @@ type Change = fn(&mut Plan, &str);
 /// Every field an approval is bound to, with a way to change it. Destructured, so that a field that is added is thought of here.
 fn changes() -> Vec<(&'static str, Change)> {
     let Plan {
+        is_confined: _,
         skill: _,
         digest: _,
         folder: _,
@@ -44,6 +45,7 @@ fn changes() -> Vec<(&'static str, Change)> {
         ignored: _,
     } = plan("");
     vec![
+        ("sandbox", |plan, _| plan.is_confined ^= true),
         ("skill", |plan, word| plan.skill.push_str(word)),
         ("digest", |plan, word| plan.digest.push_str(word)),
         ("tool", |plan, word| plan.tool.push_str(word)),

@@ -7,12 +7,14 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use anstyle::AnsiColor;
 use indicatif::{ProgressBar, ProgressDrawTarget};
-use rep_library::{Catalog, CatalogEntry, Status};
+use rep_library::{Catalog, CatalogEntry, Options, Status};
+use rep_runtime::approval;
 use rep_runtime::audit::{Audit, Ending};
 use rep_runtime::detach::Detached;
 use rep_runtime::interpreter::Search;
@@ -27,8 +29,9 @@ use serde_json::{Value, json};
 use crate::call::Called;
 use crate::consent;
 use crate::exit::{Exit, Failure};
-use crate::library::{LibraryArgs, cache_folder, data_folder, environments, missing};
+use crate::library::{LibraryArgs, cache_folder, data_folder, environments, missing, user_settings_file};
 use crate::output::Output;
+use crate::write;
 
 /// Run one tool of a skill in the sandbox
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
@@ -46,7 +49,8 @@ pub(crate) struct Args {
     /// The folder the skill's patterns are relative to [default: the project around this folder]
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
-    /// Give consent where the skill asks for it
+    /// Give consent where the skill asks for it. It is for this tool: one that this tool calls runs where it needs no
+    /// consent or was approved with `rep policy SKILL:TOOL --approve`
     #[arg(long)]
     yes: bool,
     /// Print what would run, as JSON, and run nothing
@@ -62,7 +66,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["dry_run", "json_meta"])]
     detach: bool,
     /// Be the background process of a task
-    #[arg(long, hide = true, requires = "yes", conflicts_with = "detach")]
+    #[arg(long, hide = true, conflicts_with_all = ["detach", "dry_run", "yes", "input"])]
     as_task: bool,
     /// Write how the run went to this file, as JSON
     #[arg(long, value_name = "FILE")]
@@ -74,7 +78,12 @@ pub(crate) struct Args {
 /// The largest arguments.
 const INPUT_BYTES_MAX: u64 = 8 << 20;
 /// How deep tools may call tools.
-const CALLS_MAX: usize = 8;
+const DEPTH_MAX: usize = 8;
+/// How often tools may call tools in one run.
+const CALLS_MAX: usize = 1000;
+/// How much of what a tool that was called says is kept, and how many of its files and denials.
+const SAID_BYTES_MAX: usize = 64 << 10;
+const NOTED_MAX: usize = 100;
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     tool(args, output).map_err(|failure| failure.json(true))
@@ -87,25 +96,17 @@ fn tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         let failure = Failure::unable("USAGE", format!("`{}` names no tool", args.target));
         return Err(failure.hint("write `skill:tool`; `rep tools SKILL` lists the tools there are"));
     };
-    let input = input(args.input.as_deref())?;
+    let (input, bound) = if args.as_task { handed()? } else { (input(args.input.as_deref())?, None) };
     let (catalog, index) = args.library.any(skill, output)?;
     let entry = &catalog.entries[index];
     if matches!(entry.status, Status::Shadowed | Status::Invalid) {
         return Err(missing(&catalog, skill));
     }
-    let called = Called::of(entry)?;
-    let runner = Runner {
-        args,
-        catalog: &catalog,
-        workspace: workspace(args)?,
-        search: Search {
-            env: std::env::vars_os().collect(),
-            cache: cache_folder().map(|folder| folder.join("interpreters.json")),
-        },
-        environments: environments().ok(),
-        below: Mutex::default(),
-    };
+    let options = args.library.options()?;
+    let called = if args.dry_run { Called::of(entry)? } else { Called::held(entry, &options)? };
+    let runner = Runner::new(args, &options, &catalog)?;
     let mut plan = planned(&called, tool, &runner.workspace, input)?;
+    plan.is_confined = !args.no_sandbox;
     if let Some(seconds) = args.timeout {
         plan.limits.timeout_ms = seconds * 1000;
         plan.limits.cpu_s = plan.limits.cpu_s.max(seconds);
@@ -122,14 +123,17 @@ fn tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         output.label("warning", AnsiColor::Red, warning);
     }
     let secrets = consent::secrets(&plan.secrets)?;
-    let decided = consent::granted(plan.clone(), called.trust.clone(), &secrets, args.yes, output)?;
+    let decided = match bound {
+        Some(bound) => consent::granted_as_bound(plan.clone(), called.trust.clone(), &secrets, &bound)?,
+        None => consent::granted(plan.clone(), called.trust.clone(), &secrets, args.yes, output)?,
+    };
     if args.detach && decided.is_ok() {
-        return detached(&plan.input, output);
+        return detached(&plan, output);
     }
     let cancel = interrupt::on_interrupt();
-    let task = if args.as_task { Some(begin(&plan, &cancel, output)?) } else { None };
+    let task = if args.as_task && decided.is_ok() { Some(begin(&plan, &cancel, output)?) } else { None };
     let bar = progress(&args.target, output);
-    let outcome = runner.run(decided, &plan, &secrets, entry, &cancel, &[]);
+    let outcome = runner.run(decided, &plan, &secrets, entry, &cancel, &Chain::default());
     if let Some(task) = task {
         bar.finish_and_clear();
         return finish(&task, &outcome);
@@ -139,8 +143,7 @@ fn tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     tell(&args.target, &outcome, &below, output);
     if let Some(file) = &args.json_meta {
         let meta = metadata(&outcome, &below);
-        std::fs::write(file, format!("{meta:#}\n"))
-            .map_err(|error| Failure::unable("UNWRITABLE", format!("could not write `{}`: {error}", file.display())))?;
+        write::put(file, &format!("{meta:#}\n"))?;
     }
     Ok(match outcome.verdict {
         Verdict::Fine => Exit::Fine,
@@ -151,7 +154,7 @@ fn tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 }
 
 /// Starts the same call again as a process of its own, which says the task it goes on as.
-fn detached(input: &Value, output: &mut Output) -> Result<Exit, Failure> {
+fn detached(plan: &Plan, output: &mut Output) -> Result<Exit, Failure> {
     let mut arguments: Vec<OsString> = Vec::new();
     let mut given = std::env::args_os().skip(1);
     while let Some(argument) = given.next() {
@@ -162,10 +165,13 @@ fn detached(input: &Value, output: &mut Output) -> Result<Exit, Failure> {
             _ => arguments.push(argument),
         }
     }
-    // Whoever could be asked was asked.
-    arguments.extend(["--input", "-", "--yes", "--as-task"].map(OsString::from));
+    // Behind `--` it would be a name.
+    let end = arguments.iter().position(|argument| argument == "--").unwrap_or(arguments.len());
+    arguments.insert(end, OsString::from("--as-task"));
+    // Whoever could be asked was asked, about this plan and no other.
+    let handed = json!({ "input": plan.input, "binding": approval::binding(plan) });
     let failed = |error: std::io::Error| Failure::unable("UNSTARTABLE", format!("no task could be started: {error}"));
-    let started = Detached::start(&arguments, input.to_string().as_bytes()).map_err(failed)?;
+    let started = Detached::start(&arguments, handed.to_string().as_bytes()).map_err(failed)?;
     let answer: Value = serde_json::from_str(&started.line).unwrap_or_default();
     if answer["status"] == "async" {
         output.data(&format!("{answer:#}\n"));
@@ -175,6 +181,14 @@ fn detached(input: &Value, output: &mut Output) -> Result<Exit, Failure> {
     let (said, code) = started.end().map_err(failed)?;
     output.data(&said);
     Ok(if code == 3 { Exit::Refused } else { Exit::Unable })
+}
+
+/// What a background process is handed on stdin: the arguments, and what was agreed to.
+fn handed() -> Result<(Value, Option<String>), Failure> {
+    let unfit = || Failure::unable("USAGE", "a background process is started by `rep run --detach` alone");
+    let mut handed = input(Some("-"))?;
+    let bound = handed.get("binding").and_then(Value::as_str).map(str::to_owned).ok_or_else(unfit)?;
+    Ok((handed.get_mut("input").map(Value::take).ok_or_else(unfit)?, Some(bound)))
 }
 
 /// A call that goes on as a task.
@@ -260,17 +274,54 @@ fn workspace(args: &Args) -> Result<PathBuf, Failure> {
 /// Runs tools of one library, and what they call.
 struct Runner<'a> {
     args: &'a Args,
+    options: &'a Options,
     catalog: &'a Catalog,
     workspace: PathBuf,
     search: Search,
     /// Where installed packages are kept.
     environments: Option<PathBuf>,
-    /// What tools that were called came to, in the order they ended.
+    /// The folders of rep itself, which no tool sees.
+    unseen: Vec<PathBuf>,
+    /// How often tools called tools.
+    calls: AtomicUsize,
+    /// What tools that were called came to, in the order they ended, as far as it is told.
     below: Mutex<Vec<(String, Outcome)>>,
 }
 
-impl Runner<'_> {
-    /// Runs what was granted, or tells why not; both are recorded. `chain` is who called it, from the outermost on.
+/// Who called a tool, from the outermost on.
+#[derive(Default)]
+struct Chain {
+    names: Vec<String>,
+    /// The secrets of all of them: a tool may hand its own on, and they must not leave below it either.
+    hidden: Vec<(String, String)>,
+}
+
+impl Chain {
+    fn and(&self, plan: &Plan, secrets: &[(String, String)]) -> Self {
+        let own = if plan.redaction.secrets { secrets } else { &[] };
+        Self { names: [&self.names[..], &[name(plan)]].concat(), hidden: [&self.hidden[..], own].concat() }
+    }
+}
+
+impl<'a> Runner<'a> {
+    fn new(args: &'a Args, options: &'a Options, catalog: &'a Catalog) -> Result<Self, Failure> {
+        Ok(Self {
+            args,
+            options,
+            catalog,
+            workspace: workspace(args)?,
+            search: Search {
+                env: std::env::vars_os().collect(),
+                cache: cache_folder().map(|folder| folder.join("interpreters.json")),
+            },
+            environments: environments().ok(),
+            unseen: own_folders(),
+            calls: AtomicUsize::new(0),
+            below: Mutex::default(),
+        })
+    }
+
+    /// Runs what was granted, or tells why not; both are recorded. `chain` is who called it.
     fn run(
         &self,
         decided: Result<Granted, Refusal>,
@@ -278,7 +329,7 @@ impl Runner<'_> {
         secrets: &BTreeMap<String, Secret>,
         entry: &CatalogEntry,
         cancel: &Cancel,
-        chain: &[String],
+        chain: &Chain,
     ) -> Outcome {
         let audit = match data_folder() {
             Ok(folder) => Audit::at(&folder),
@@ -301,13 +352,19 @@ impl Runner<'_> {
             Ok(running) => running,
             Err(error) => return unkept(&error),
         };
-        let chain = [chain, &[name(plan)]].concat();
-        let caller = |tool: &str, input: Value, cancel: &Cancel| self.call(entry, tool, input, cancel, &chain);
-        let options =
-            ExecuteOptions { search: &self.search, environments: self.environments.as_deref(), caller: Some(&caller) };
-        let door = if self.args.no_sandbox { unconfined::run } else { sandbox::run };
         let values: Vec<(String, String)> =
             secrets.iter().map(|(name, secret)| (name.clone(), secret.expose().to_owned())).collect();
+        let hidden = chain.hidden.clone();
+        let chain = chain.and(plan, &values);
+        let caller = |tool: &str, input: Value, cancel: &Cancel| self.call(entry, tool, input, cancel, &chain);
+        let options = ExecuteOptions {
+            search: &self.search,
+            environments: self.environments.as_deref(),
+            caller: Some(&caller),
+            hidden: &hidden,
+            unseen: &self.unseen,
+        };
+        let door = if granted.plan().is_confined { sandbox::run } else { unconfined::run };
         let outcome = execute(&granted, &values, &options, cancel, door);
         let (code, message) = match &outcome.reply {
             Reply::Result(_) => ("ok", None),
@@ -337,15 +394,18 @@ impl Runner<'_> {
     }
 
     /// A call from inside a tool: of its own skill by the tool's name alone, of others by `skill:tool`. Every call is
-    /// planned and decided on its own; nothing of the caller's grant goes over.
+    /// planned and decided on its own; nothing of the caller's grant goes over, and `--yes` was said to the caller alone.
     fn call(
         &self,
         caller: &CatalogEntry,
         target: &str,
         input: Value,
         cancel: &Cancel,
-        chain: &[String],
+        chain: &Chain,
     ) -> Result<Value, ToolError> {
+        if self.calls.fetch_add(1, Ordering::Relaxed) >= CALLS_MAX {
+            return Err(ToolError::new("CALLS_TOO_MANY", format!("tools called tools more than {CALLS_MAX} times")));
+        }
         let (entry, tool) = match target.rsplit_once(':') {
             None => (caller, target),
             Some((skill, tool)) => {
@@ -356,27 +416,50 @@ impl Runner<'_> {
             }
         };
         let of_failure = |failure: Failure| ToolError::new(failure.code, failure.message);
-        let called = Called::of(entry).map_err(of_failure)?;
-        let plan = planned(&called, tool, &self.workspace, input).map_err(of_failure)?;
+        let called = Called::held(entry, self.options).map_err(of_failure)?;
+        let mut plan = planned(&called, tool, &self.workspace, input).map_err(of_failure)?;
+        plan.is_confined = !self.args.no_sandbox;
         let name = name(&plan);
-        if chain.contains(&name) {
-            let message = format!("tools call each other in a circle: {} → {name}", chain.join(" → "));
+        if chain.names.contains(&name) {
+            let message = format!("tools call each other in a circle: {} → {name}", chain.names.join(" → "));
             return Err(ToolError::new("CALL_CYCLE", message));
         }
-        if chain.len() >= CALLS_MAX {
-            return Err(ToolError::new("CALL_TOO_DEEP", format!("tools call tools more than {CALLS_MAX} deep")));
+        if chain.names.len() >= DEPTH_MAX {
+            return Err(ToolError::new("CALL_TOO_DEEP", format!("tools call tools more than {DEPTH_MAX} deep")));
         }
         let secrets = consent::secrets(&plan.secrets).map_err(of_failure)?;
-        let decided =
-            consent::granted_unasked(plan.clone(), called.trust, &secrets, self.args.yes).map_err(of_failure)?;
+        let decided = consent::granted_unasked(plan.clone(), called.trust.clone(), &secrets).map_err(of_failure)?;
         let outcome = self.run(decided, &plan, &secrets, entry, cancel, chain);
-        let reply = outcome.reply.clone();
-        self.below.lock().unwrap_or_else(PoisonError::into_inner).push((name, outcome));
+        let (reply, noted) = noted(outcome);
+        self.below.lock().unwrap_or_else(PoisonError::into_inner).push((name, noted));
         match reply {
             Reply::Result(value) | Reply::Task(value) => Ok(value),
-            Reply::Error(error) => Err(error),
+            // What the called tool was denied is for the user to know: it tells which files there are.
+            Reply::Error(mut error) => {
+                error.more.remove("denied");
+                Err(error)
+            }
         }
     }
+}
+
+/// The reply of a tool that was called, and what is kept to be told of it.
+fn noted(mut outcome: Outcome) -> (Reply, Outcome) {
+    let mut start = outcome.said.len().saturating_sub(SAID_BYTES_MAX);
+    while !outcome.said.is_char_boundary(start) {
+        start += 1;
+    }
+    outcome.said.drain(..start);
+    outcome.denials.truncate(NOTED_MAX);
+    outcome.written.truncate(NOTED_MAX);
+    let reply = std::mem::replace(&mut outcome.reply, Reply::Result(Value::Null));
+    (reply, outcome)
+}
+
+/// Where rep keeps what it decides by and what it knows: not for tools to see.
+fn own_folders() -> Vec<PathBuf> {
+    let config = user_settings_file().ok().and_then(|file| file.parent().map(Path::to_owned));
+    data_folder().ok().into_iter().chain(config).chain(cache_folder()).collect()
 }
 
 fn name(plan: &Plan) -> String {
@@ -417,7 +500,7 @@ fn tell(target: &str, outcome: &Outcome, below: &[(String, Outcome)], output: &m
             output.warn(&format!("the secret `{secret}` is too short to be taken out of what `{name}` says"));
         }
     }
-    output.data(&format!("{:#}\n", outcome.value()));
+    output.json(&outcome.value());
     if let Reply::Error(error) = &outcome.reply {
         output.label("error", AnsiColor::Red, &format!("{}: {}", error.code, error.message));
         if let Some(remedy) = error.more.get("remedy").and_then(Value::as_str) {

@@ -1,0 +1,193 @@
+//! A skill's folder as it is at one moment, in a private folder: what is decided over is then what runs, whoever
+//! writes to the skill meanwhile.
+
+use std::ffi::OsStr;
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Read};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, fstat, openat, readlinkat, statat};
+
+use super::contents::{Contents, DEPTH_MAX, FILES_MAX, Texts};
+
+/// The most bytes of a skill that are copied.
+const BYTES_MAX: u64 = 1 << 30;
+
+/// A private copy of a skill's folder. It is removed when this is dropped.
+#[derive(Debug)]
+pub struct Copy {
+    _holder: tempfile::TempDir,
+    folder: PathBuf,
+    digest: String,
+}
+
+impl Copy {
+    /// Copies a folder as trust sees it: files with their modes, links as links, without the `.git` at its top. What
+    /// cannot be taken in as a whole is not copied, and the reason is told.
+    pub fn of(folder: &Path) -> Result<Self, String> {
+        let failed = |error: io::Error| format!("it cannot be copied: {error}");
+        let real = fs::canonicalize(folder).map_err(failed)?;
+        // Made for nobody but its owner.
+        let holder = tempfile::Builder::new().prefix("rep-").tempdir().map_err(failed)?;
+        // Skills know their own name by that of their folder.
+        let place = fs::canonicalize(holder.path()).map_err(failed)?;
+        let to = place.join(real.file_name().unwrap_or(OsStr::new("skill")));
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let from = rustix::fs::open(&real, flags, Mode::empty()).map_err(|error| failed(error.into()))?;
+        Room { files: FILES_MAX, bytes: BYTES_MAX }.folder(&from, &to, 0)?;
+        let contents = Contents::read(&to, Texts::Left);
+        match contents.unfit {
+            Some(reason) => Err(reason),
+            None => Ok(Self { _holder: holder, folder: to, digest: contents.digest() }),
+        }
+    }
+
+    /// Where it lies, absolute, links resolved.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The digest of what it holds, by the same rule as that of a skill's folder.
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+}
+
+/// How much may still be copied.
+struct Room {
+    files: usize,
+    bytes: u64,
+}
+
+impl Room {
+    /// Copies one folder. Every name is opened below the folder that is held open, and no link is followed: a folder
+    /// that is exchanged for a link meanwhile leads nowhere.
+    fn folder(&mut self, from: &OwnedFd, to: &Path, depth: usize) -> Result<(), String> {
+        if depth > DEPTH_MAX {
+            return Err(format!("it is more than {DEPTH_MAX} folders deep"));
+        }
+        DirBuilder::new().mode(0o700).create(to).map_err(|error| format!("it cannot be copied: {error}"))?;
+        for entry in Dir::read_from(from).map_err(|_| "a folder in it cannot be read".to_owned())? {
+            let entry = entry.map_err(|_| "a folder in it cannot be read".to_owned())?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name == "." || name == ".." {
+                continue;
+            }
+            let unfit = |what: &str| format!("`{}` {what}", name.to_string_lossy());
+            let found = statat(from, name, AtFlags::SYMLINK_NOFOLLOW).map_err(|_| unfit("cannot be read"))?;
+            let kind = FileType::from_raw_mode(found.st_mode);
+            if kind == FileType::Directory && depth == 0 && name == ".git" {
+                continue;
+            }
+            self.files = self.files.checked_sub(1).ok_or_else(|| format!("it has more than {FILES_MAX} files"))?;
+            match kind {
+                FileType::Directory => {
+                    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                    let inner = openat(from, name, flags, Mode::empty()).map_err(|_| unfit("cannot be read"))?;
+                    self.folder(&inner, &to.join(name), depth + 1)?;
+                }
+                FileType::Symlink => {
+                    let target = readlinkat(from, name, Vec::new()).map_err(|_| unfit("cannot be read"))?;
+                    symlink(OsStr::from_bytes(target.to_bytes()), to.join(name))
+                        .map_err(|_| unfit("cannot be copied"))?;
+                }
+                FileType::RegularFile => self.file(from, name, &to.join(name)).map_err(|what| unfit(&what))?,
+                _ => return Err(unfit("is neither a file nor a folder nor a link")),
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies one file. It is looked at again once it is open: what is no file any more is not read.
+    fn file(&mut self, from: &OwnedFd, name: &OsStr, to: &Path) -> Result<(), String> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = openat(from, name, flags, Mode::empty()).map_err(|_| "cannot be read".to_owned())?;
+        let found = fstat(&file).map_err(|_| "cannot be read".to_owned())?;
+        if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
+            return Err("is no file any more".to_owned());
+        }
+        let failed = |error: io::Error| format!("cannot be copied: {error}");
+        let mut fresh = File::options().write(true).create_new(true).mode(0o600).open(to).map_err(failed)?;
+        let count = io::copy(&mut File::from(file).take(self.bytes + 1), &mut fresh).map_err(failed)?;
+        self.bytes = self
+            .bytes
+            .checked_sub(count)
+            .ok_or_else(|| format!("makes it larger than {} MiB, which is the most that is run", BYTES_MAX >> 20))?;
+        let mode = found.st_mode & 0o777 | 0o400;
+        fresh.set_permissions(fs::Permissions::from_mode(mode)).map_err(failed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::ffi::OsStringExt;
+
+    use super::*;
+
+    fn skill() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in ["scripts/.git", ".git"] {
+            fs::create_dir_all(at(name)).unwrap();
+        }
+        for name in ["SKILL.md", "scripts/run.sh", "scripts/.git/hook.sh", ".git/HEAD"] {
+            let mut file = File::create(at(name)).unwrap();
+            io::Write::write_all(&mut file, name.as_bytes()).unwrap();
+        }
+        fs::set_permissions(at("scripts/run.sh"), fs::Permissions::from_mode(0o755)).unwrap();
+        symlink("run.sh", at("scripts/again.sh")).unwrap();
+        folder
+    }
+
+    fn digest(folder: &Path) -> String {
+        Contents::read(folder, Texts::Left).digest()
+    }
+
+    #[test]
+    fn a_copy_has_the_digest_of_what_it_copies_and_keeps_it() {
+        let folder = skill();
+        let copy = Copy::of(folder.path()).unwrap();
+        assert_eq!(copy.digest(), digest(folder.path()));
+        let inside = |name: &str| copy.folder().join(name);
+        assert!(!inside(".git").exists() && inside("scripts/.git/hook.sh").exists());
+        assert_eq!(fs::read_link(inside("scripts/again.sh")).unwrap(), Path::new("run.sh"));
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&inside("scripts/run.sh")), mode(copy.folder())), (0o755, 0o700));
+        fs::remove_file(folder.path().join("SKILL.md")).unwrap();
+        assert_eq!(copy.digest(), digest(copy.folder()));
+        let place = copy.folder().to_owned();
+        drop(copy);
+        assert!(!place.exists());
+    }
+
+    #[test]
+    fn only_the_git_folder_at_the_top_is_left_out_of_a_digest() {
+        let folder = skill();
+        let before = digest(folder.path());
+        fs::remove_file(folder.path().join(".git/HEAD")).unwrap();
+        assert_eq!(digest(folder.path()), before);
+        fs::remove_file(folder.path().join("scripts/.git/hook.sh")).unwrap();
+        assert_ne!(digest(folder.path()), before);
+    }
+
+    #[test]
+    fn what_cannot_be_told_apart_or_read_is_unfit() {
+        let folder = skill();
+        File::create(folder.path().join(std::ffi::OsString::from_vec(vec![b'a', 0xff]))).unwrap();
+        assert!(Contents::read(folder.path(), Texts::Left).unfit.is_some_and(|reason| reason.contains("UTF-8")));
+        assert!(Copy::of(folder.path()).is_err());
+        let folder = skill();
+        rustix::fs::mknodat(rustix::fs::CWD, folder.path().join("pipe"), FileType::Fifo, Mode::RUSR, 0).unwrap();
+        assert!(Copy::of(folder.path()).unwrap_err().contains("neither"));
+        let folder = skill();
+        let closed = folder.path().join("SKILL.md");
+        fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
+        // Root reads it all the same.
+        if File::open(&closed).is_err() {
+            assert!(Contents::read(folder.path(), Texts::Left).unfit.is_some_and(|reason| reason.contains("SKILL.md")));
+        }
+    }
+}
