@@ -177,15 +177,14 @@ impl Look {
             self.unseen.push(format!("`{}` is too deep", cut(path)));
             return;
         }
-        let entries = match self.list(folder) {
-            Ok(entries) => entries,
-            Err(_) => {
-                match rustix::fs::fstat(folder) {
-                    Ok(stat) => drop(self.closed.insert(path.to_path_buf(), Id::of(&stat))),
-                    Err(error) => self.unseen.push(format!("`{}`: {error}", cut(path))),
+        let Ok(entries) = self.list(folder) else {
+            match rustix::fs::fstat(folder) {
+                Ok(stat) => {
+                    self.closed.insert(path.to_path_buf(), Id::of(&stat));
                 }
-                return;
+                Err(error) => self.unseen.push(format!("`{}`: {error}", cut(path))),
             }
+            return;
         };
         let is_repository = trusted::is_repository(entries.iter().map(|(name, _)| name.to_bytes()));
         if is_repository && path.file_name() != Some(OsStr::new(".git")) {

@@ -169,3 +169,18 @@ fn a_repository_of_any_name_is_one() {
         assert_eq!(scene.text("src/bare/hooks/post-update"), None);
     }
 }
+
+#[test]
+fn a_repository_of_any_name_is_not_made_by_name_either() {
+    for who in everyone() {
+        let scene = Scene::new(who);
+        let code = "import os\nfor name in ('objects', 'refs'): os.makedirs('bare/' + name); open(f'bare/{name}/x', 'w')\n\
+                    open('bare/HEAD', 'w'); open('bare/config', 'w')";
+        let before = scene.files();
+        let result = scene.python(code, json!({ "write": ["**"] }));
+        assert!(is_rejected(&result, "bare/config"), "{result:#}");
+        assert_eq!(scene.files(), before);
+        let result = scene.python("open('config', 'w')", json!({ "write": ["**"] }));
+        assert_eq!(result["written"], json!(["config"]), "{result:#}");
+    }
+}
