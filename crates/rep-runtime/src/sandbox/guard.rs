@@ -177,15 +177,14 @@ impl Look {
             self.unseen.push(format!("`{}` is too deep", cut(path)));
             return;
         }
-        let entries = match self.list(folder) {
-            Ok(entries) => entries,
-            Err(_) => {
-                match rustix::fs::fstat(folder) {
-                    Ok(stat) => drop(self.closed.insert(path.to_path_buf(), Id::of(&stat))),
-                    Err(error) => self.unseen.push(format!("`{}`: {error}", cut(path))),
+        let Ok(entries) = self.list(folder) else {
+            match rustix::fs::fstat(folder) {
+                Ok(stat) => {
+                    self.closed.insert(path.to_path_buf(), Id::of(&stat));
                 }
-                return;
+                Err(error) => self.unseen.push(format!("`{}`: {error}", cut(path))),
             }
+            return;
         };
         let is_repository = trusted::is_repository(entries.iter().map(|(name, _)| name.to_bytes()));
         if is_repository && path.file_name() != Some(OsStr::new(".git")) {
@@ -236,7 +235,7 @@ impl Look {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         if self.opens_up {
             // Names in a folder one cannot enter can be listed, and no more.
-            open_up(folder)?;
+            open_up(folder, 0o500)?;
         }
         let listed = rustix::fs::openat(folder, ".", flags, Mode::empty())?;
         let mut entries = Vec::new();
@@ -250,14 +249,14 @@ impl Look {
     }
 }
 
-/// Lets its owner do all in a folder. Somebody else's folder stays as it is.
-fn open_up(folder: &OwnedFd) -> io::Result<()> {
+/// Lets its owner do what is needed in a folder. Somebody else's folder stays as it is.
+fn open_up(folder: &OwnedFd, needed: u32) -> io::Result<()> {
     let stat = rustix::fs::fstat(folder)?;
     let is_own = stat.st_uid == rustix::process::geteuid().as_raw();
-    if is_own && stat.st_mode & 0o700 != 0o700 {
+    if is_own && stat.st_mode & needed != needed {
         // A descriptor for looking only cannot be changed by number, but by its name in `/proc`.
         let name = format!("/proc/self/fd/{}", folder.as_raw_fd());
-        rustix::fs::chmod(name, Mode::from_raw_mode(stat.st_mode & 0o7777 | 0o700))?;
+        rustix::fs::chmod(name, Mode::from_raw_mode(stat.st_mode & 0o7777 | needed))?;
     }
     Ok(())
 }
@@ -269,7 +268,7 @@ fn cut(path: &Path) -> String {
 /// The folder a trusted name is in, where something can be done to it.
 fn parent(workspace: &Path, path: &Path) -> io::Result<OwnedFd> {
     let folder = walk::open(workspace, path.parent().unwrap_or(Path::new("")))?;
-    open_up(&folder)?;
+    open_up(&folder, 0o700)?;
     Ok(folder)
 }
 
@@ -349,7 +348,7 @@ impl Kept {
     fn put_back(&self, workspace: &Path, path: &Path) -> io::Result<()> {
         let Some(bytes) = &self.bytes else { return Err(io::Error::other("its bytes were not kept")) };
         let folder = super::mounts::make_folder(workspace, path.parent().unwrap_or(Path::new("")))?;
-        open_up(&folder)?;
+        open_up(&folder, 0o700)?;
         let name = path.file_name().unwrap_or_default();
         let beside = format!(".rep-{}-back", std::process::id());
         if self.kind == FileType::Symlink {

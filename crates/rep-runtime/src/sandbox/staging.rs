@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, Dir, FileType, Gid, Mode, OFlags, ResolveFlags, Uid};
 
 use super::view::Stage;
-use super::{mounts, trusted};
+use super::{mounts, trusted, walk};
 use crate::glob::Glob;
 
 /// The deepest folder in a stage. A tool can make deeper ones; none is taken over.
@@ -49,6 +49,9 @@ pub(super) fn commit(
                 verdict.removed.push(gone.clone());
             }
         }
+    }
+    if is_judged {
+        verdict.repositories(stages);
     }
     if !verdict.wrong.is_empty() {
         return Err(told(verdict.wrong));
@@ -117,6 +120,37 @@ impl Verdict<'_> {
             }
             self.entry(stage, root, path, &inside, seen);
         }
+    }
+
+    /// A folder that would be a repository, whatever it is called: what is changed in it must not be run or lead
+    /// elsewhere, and it must not become one by this.
+    fn repositories(&mut self, stages: &[(Stage, OwnedFd)]) {
+        let is_at = |path: &Path| {
+            let look = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let in_stage = stages.iter().any(|(stage, root)| {
+                let inside = path.strip_prefix(&stage.prefix);
+                inside.is_ok_and(|inside| rustix::fs::openat2(root, inside, look, Mode::empty(), BENEATH).is_ok())
+            });
+            in_stage || walk::open(self.workspace, path).is_ok()
+        };
+        let mut wrong = BTreeSet::new();
+        for change in &self.changed {
+            for path in change.path.ancestors() {
+                let (Some(name), Some(folder)) = (path.file_name(), path.parent()) else { continue };
+                let name = name.to_string_lossy();
+                let is_repository = || ["HEAD", "objects", "refs"].iter().all(|sign| is_at(&folder.join(sign)));
+                let was_one = || {
+                    ["HEAD", "objects", "refs"]
+                        .iter()
+                        .all(|sign| walk::open(self.workspace, &folder.join(sign)).is_ok())
+                };
+                let makes_one = trusted::is_repository_sign(&name) && !was_one();
+                if (trusted::is_of_repository(&name) || makes_one) && !folder.ends_with(".git") && is_repository() {
+                    wrong.insert(format!("`{}` is in a repository, and trusted by others", change.path.display()));
+                }
+            }
+        }
+        self.wrong.extend(wrong);
     }
 
     fn entry(&mut self, stage: &Stage, root: &OwnedFd, path: PathBuf, inside: &Path, seen: &mut BTreeSet<PathBuf>) {

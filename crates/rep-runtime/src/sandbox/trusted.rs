@@ -111,6 +111,11 @@ pub(crate) fn is_repository<'a>(names: impl Iterator<Item = &'a [u8]>) -> bool {
     signs.len() == REPOSITORY_SIGNS.len()
 }
 
+/// Whether a name is one of those that make a folder a repository.
+pub(crate) fn is_repository_sign(name: &str) -> bool {
+    REPOSITORY_SIGNS.contains(&name.to_ascii_lowercase().as_bytes())
+}
+
 /// Whether a name directly in a repository is run or leads elsewhere.
 pub(crate) fn is_of_repository(name: &str) -> bool {
     REPOSITORY.contains(&name.to_lowercase().as_str())

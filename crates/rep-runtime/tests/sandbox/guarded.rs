@@ -111,8 +111,11 @@ fn folders_that_were_closed_hide_nothing() {
             assert_eq!(scene.text("src/p/.git/config"), None, "{mode}");
             assert_eq!(scene.text("src/.mcp.json"), None, "{mode}");
         }
-        // One that was closed before is nobody's way in.
+        // One that was closed before is nobody's way in, and one for reading only stays so.
         let scene = Scene::new(who);
+        scene.put("src/still/a", "a\n");
+        let still = scene.workspace().join("src/still");
+        fs::set_permissions(&still, fs::Permissions::from_mode(0o555)).unwrap();
         scene.put("src/closed/in/a", "a\n");
         let closed = scene.workspace().join("src/closed");
         fs::set_permissions(&closed, fs::Permissions::from_mode(0o311)).unwrap();
@@ -121,6 +124,7 @@ fn folders_that_were_closed_hide_nothing() {
         let result = scene.python(code, src());
         assert!(result["stdout"] == "Read-only file system\n" || is_rejected(&result, ".envrc"), "{result:#}");
         assert_eq!(scene.text("src/closed/in/.envrc"), None);
+        assert_eq!(fs::metadata(&still).unwrap().permissions().mode() & 0o777, 0o555);
     }
 }
 
@@ -167,5 +171,20 @@ fn a_repository_of_any_name_is_one() {
         let result = scene.python(code, src());
         assert!(is_rejected(&result, "src/bare/hooks/post-update"), "{result:#}");
         assert_eq!(scene.text("src/bare/hooks/post-update"), None);
+    }
+}
+
+#[test]
+fn a_repository_of_any_name_is_not_made_by_name_either() {
+    for who in everyone() {
+        let scene = Scene::new(who);
+        let code = "import os\nfor name in ('objects', 'refs'): os.makedirs('bare/' + name); open(f'bare/{name}/x', 'w')\n\
+                    open('bare/HEAD', 'w'); open('bare/config', 'w')";
+        let before = scene.files();
+        let result = scene.python(code, json!({ "write": ["**"] }));
+        assert!(is_rejected(&result, "bare/config"), "{result:#}");
+        assert_eq!(scene.files(), before);
+        let result = scene.python("open('config', 'w')", json!({ "write": ["**"] }));
+        assert_eq!(result["written"], json!(["config"]), "{result:#}");
     }
 }
