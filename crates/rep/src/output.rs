@@ -121,7 +121,7 @@ impl Output {
                 "status": "error",
                 "error": { "code": failure.code, "message": failure.message, "retriable": false },
             });
-            self.data(&format!("{error:#}\n"));
+            self.json(&error);
         }
         self.label("error", AnsiColor::Red, &failure.message);
         for hint in &failure.hints {

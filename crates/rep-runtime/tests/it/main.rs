@@ -22,6 +22,7 @@ use rep_runtime::{
 use serde_json::{Value, json};
 
 /// Whether everything tools are written in is installed. Says aloud what is not; in CI, that is a failure.
+#[expect(clippy::print_stderr, reason = "what cannot be run is said aloud")]
 pub(crate) fn has_runtimes() -> bool {
     let search = search();
     let missing: Vec<&str> = [Runtime::Python, Runtime::Node, Runtime::Bash]

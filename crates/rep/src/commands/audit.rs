@@ -66,7 +66,7 @@ fn list(audit: &Audit, args: &Args, output: &mut Output) -> Result<Exit, Failure
     let runs = audit::entries(audit, is_wanted)?;
     if args.json {
         let runs: Vec<Value> = runs.iter().map(document).collect();
-        output.data(&format!("{:#}\n", json!({ "runs": runs })));
+        output.json(&json!({ "runs": runs }));
         return Ok(Exit::Fine);
     }
     for run in &runs {

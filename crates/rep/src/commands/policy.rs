@@ -65,7 +65,7 @@ fn policy(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     if args.forget {
         let count = Approvals::forget(&consent::approvals_file()?, &called.name)?;
         if args.json {
-            output.data(&format!("{:#}\n", json!({ "forgotten": count })));
+            output.json(&json!({ "forgotten": count }));
         }
         output.say(&format!("{count} approvals of `{}` are taken back", called.name));
         return Ok(Exit::Fine);
@@ -80,7 +80,7 @@ fn policy(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         return answer(args, &called, &permissions, &workspace, &asked, output);
     }
     if args.json {
-        output.data(&format!("{:#}\n", document(&called, &permissions, &workspace)?));
+        output.json(&document(&called, &permissions, &workspace)?);
     } else {
         let text = words(&called, &permissions, &workspace)?;
         output.data(&text.lines().map(|line| format!("{}\n", visible(line))).collect::<String>());
@@ -131,7 +131,7 @@ fn answer(
     };
     if args.json {
         let value = json!({ "allowed": answer.is_allowed, "by": answer.by, "why": answer.why });
-        output.data(&format!("{value:#}\n"));
+        output.json(&value);
     } else {
         let word = if answer.is_allowed { "yes" } else { "no" };
         output.data(&format!("{}\n", visible(&format!("{word}: {} ({})", answer.why, answer.by))));

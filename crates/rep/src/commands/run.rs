@@ -115,7 +115,7 @@ fn tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         output.warn(&format!("`{}` declares in vain: {ignored}", called.name));
     }
     if args.dry_run {
-        output.data(&format!("{:#}\n", plan.to_json()));
+        output.json(&plan.to_json());
         return Ok(Exit::Fine);
     }
     if args.no_sandbox {
@@ -174,12 +174,15 @@ fn detached(plan: &Plan, output: &mut Output) -> Result<Exit, Failure> {
     let started = Detached::start(&arguments, handed.to_string().as_bytes()).map_err(failed)?;
     let answer: Value = serde_json::from_str(&started.line).unwrap_or_default();
     if answer["status"] == "async" {
-        output.data(&format!("{answer:#}\n"));
+        output.json(&answer);
         output.say(&format!("`rep tasks get {}` says how it goes", answer["task"]["id"].as_str().unwrap_or_default()));
         return Ok(Exit::Fine);
     }
     let (said, code) = started.end().map_err(failed)?;
-    output.data(&said);
+    match serde_json::from_str(&said) {
+        Ok(answer) => output.json(&answer),
+        Err(_) => output.say(&said),
+    }
     Ok(if code == 3 { Exit::Refused } else { Exit::Unable })
 }
 

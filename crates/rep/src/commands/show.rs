@@ -41,7 +41,7 @@ fn show(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let entry = &catalog.entries[index];
     let dossier = Dossier::of(entry)?;
     if args.json {
-        output.data(&format!("{:#}\n", value(&catalog, entry, &dossier)));
+        output.json(&value(&catalog, entry, &dossier));
         return Ok(Exit::Fine);
     }
     let mut page = Page { text: String::new(), output };

@@ -61,7 +61,7 @@ impl From<TaskError> for Failure {
 fn list(tasks: &[Task], args: &Args, output: &mut Output) -> Exit {
     if args.json {
         let tasks: Vec<Value> = tasks.iter().map(document).collect();
-        output.data(&format!("{:#}\n", json!({ "tasks": tasks })));
+        output.json(&json!({ "tasks": tasks }));
         return Exit::Fine;
     }
     for task in tasks {
@@ -74,7 +74,7 @@ fn list(tasks: &[Task], args: &Args, output: &mut Output) -> Exit {
 fn one(task: Option<Task>, id: &str, args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let task = task.ok_or_else(|| missing(id))?;
     if args.json {
-        output.data(&format!("{:#}\n", document(&task)));
+        output.json(&document(&task));
         return Ok(Exit::Fine);
     }
     output.data(&format!("{}\n", visible(&line(&task))));
@@ -88,7 +88,7 @@ fn one(task: Option<Task>, id: &str, args: &Args, output: &mut Output) -> Result
 fn cancel(task: Option<Task>, id: &str, args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let task = task.ok_or_else(|| missing(id))?;
     if args.json {
-        output.data(&format!("{:#}\n", document(&task)));
+        output.json(&document(&task));
     }
     if task.state == State::Running {
         output.say(&format!("`{id}` is asked to end"));

@@ -59,7 +59,7 @@ fn tools(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let effective = tools::effective_tools(&skill);
     if args.json {
         let value = json!({ "source": effective.source.name(), "stale": effective.stale, "tools": effective.tools });
-        output.data(&format!("{value:#}\n"));
+        output.json(&value);
         return Ok(Exit::Fine);
     }
     for tool in &effective.tools {
