@@ -43,7 +43,7 @@ fn a_question_is_answered_in_json_and_in_the_exit_code() {
         (["--read", absolute.to_str().unwrap()], true, "the skill's own folder"),
         (["--write", "output/new/a.txt"], true, "permissions.filesystem.write: output/**"),
         (["--write", "docs/a.pdf"], false, "default deny"),
-        (["--write", "skills/other/a.txt"], true, "permissions.filesystem.write: skills/**"),
+        (["--write", "skills/other/a.txt"], false, "names that others trust"),
         (["--write", "skills/forms/scripts/fill.sh"], false, "the skill's own folder"),
         (["--connect", "API.example.org:443"], true, "permissions.network.outbound: api.example.org"),
         (["--connect", "api.example.org:22"], false, "default deny"),
