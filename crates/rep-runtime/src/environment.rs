@@ -6,7 +6,7 @@
 //! environments/<key>/ready.json   written last: without it there is no environment
 //! ```
 //!
-//! The installer runs in the sandbox like any tool ([`install`]): it sees its interpreter and its own empty folder, reaches
+//! The installer runs in the sandbox like any tool ([`install()`]): it sees its interpreter and its own empty folder, reaches
 //! the hosts the user's configuration names, and nothing else. A run reads an environment and never writes one.
 #![expect(clippy::disallowed_methods, reason = "this room keeps the folders packages are installed in")]
 
