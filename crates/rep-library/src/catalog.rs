@@ -205,6 +205,24 @@ impl Catalog {
         })
     }
 
+    /// What lies where a skill of this name would, and was passed over because it is none: the path, and why.
+    pub fn passed_over(&self, name: &str) -> Vec<(PathBuf, String)> {
+        let name = name.rsplit(':').next().unwrap_or(name);
+        let is_word = !name.is_empty() && !name.contains(['/', '\\', '\0']) && name != "." && name != "..";
+        let candidates = self.roots.iter().filter(|_| is_word).map(|root| root.path.join(name));
+        let mut found: Vec<(PathBuf, String)> = Vec::new();
+        for path in candidates {
+            let is_taken = || {
+                let real = std::fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
+                self.entries.iter().any(|entry| entry.folder == real)
+            };
+            if let Some(reason) = no_skill(&path).filter(|_| !is_taken()) {
+                found.push((path, reason));
+            }
+        }
+        found
+    }
+
     fn take_paths(&mut self, paths: &[PathBuf]) -> Result<(), LibraryError> {
         for path in paths {
             let mut found = Vec::new();
@@ -337,6 +355,27 @@ impl Seen {
         std::fs::metadata(path)
             .map_or(true, |data| self.0.insert((data.dev(), data.ino(), root.scope, root.package.clone())))
     }
+}
+
+/// Why what lies at a path is no skill; `None` where nothing lies there.
+fn no_skill(path: &Path) -> Option<String> {
+    let data = std::fs::symlink_metadata(path).ok()?;
+    if data.is_symlink() && std::fs::metadata(path).is_err() {
+        return Some("it is a link that leads nowhere".to_owned());
+    }
+    if !path.is_dir() {
+        return Some("it is no folder".to_owned());
+    }
+    let listing = match std::fs::read_dir(path) {
+        Ok(listing) => listing,
+        Err(error) => return Some(format!("it cannot be read: {}", crate::error::words(&error))),
+    };
+    let names = listing.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let near = names.filter(|name| name.eq_ignore_ascii_case("SKILL.md")).min();
+    Some(match near {
+        Some(near) => format!("its file is called `{near}`, and hosts look for `SKILL.md`"),
+        None => "it has no `SKILL.md`".to_owned(),
+    })
 }
 
 /// The skills below a root. One that is not there holds none.

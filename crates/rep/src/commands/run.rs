@@ -26,7 +26,7 @@ use rep_runtime::{
 };
 use serde_json::{Value, json};
 
-use crate::call::Called;
+use crate::call::{self, Called};
 use crate::consent;
 use crate::exit::{Exit, Failure};
 use crate::library::{LibraryArgs, cache_folder, data_folder, environments, missing, user_settings_file};
@@ -134,11 +134,10 @@ fn tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let task = if args.as_task && decided.is_ok() { Some(begin(&plan, &cancel, output)?) } else { None };
     let bar = progress(&args.target, output);
     let outcome = runner.run(decided, &plan, &secrets, entry, &cancel, &Chain::default());
+    bar.finish_and_clear();
     if let Some(task) = task {
-        bar.finish_and_clear();
         return finish(&task, &outcome);
     }
-    bar.finish_and_clear();
     let below = runner.below.into_inner().unwrap_or_else(PoisonError::into_inner);
     tell(&args.target, &outcome, &below, output);
     if let Some(file) = &args.json_meta {
@@ -262,18 +261,6 @@ fn input(given: Option<&str>) -> Result<Value, Failure> {
     })
 }
 
-fn workspace(args: &Args) -> Result<PathBuf, Failure> {
-    let folder = match &args.workspace {
-        Some(folder) => folder.clone(),
-        None => args.library.project()?,
-    };
-    let unusable = |reason: &str| {
-        Failure::unable("UNREADABLE", format!("the workspace `{}` cannot be used: {reason}", folder.display()))
-    };
-    let real = std::fs::canonicalize(&folder).map_err(|error| unusable(&error.to_string()))?;
-    if real.is_dir() { Ok(real) } else { Err(unusable("it is no folder")) }
-}
-
 /// Runs tools of one library, and what they call.
 struct Runner<'a> {
     args: &'a Args,
@@ -312,7 +299,7 @@ impl<'a> Runner<'a> {
             args,
             options,
             catalog,
-            workspace: workspace(args)?,
+            workspace: call::workspace(args.workspace.as_deref(), &args.library)?,
             search: Search {
                 env: std::env::vars_os().collect(),
                 cache: cache_folder().map(|folder| folder.join("interpreters.json")),

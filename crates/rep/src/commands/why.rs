@@ -1,4 +1,6 @@
-//! `rep why`: why a skill is missing, shadowed, untrusted, hidden, disabled, invalid or cut by a budget, and what to do.
+//! `rep why`: why a skill is missing, skipped, shadowed, untrusted, hidden, disabled, invalid or cut by a budget, and what to do.
+
+use std::path::PathBuf;
 
 use rep_check::render::visible;
 use rep_library::budget::{self, Fitted, TooSmall};
@@ -14,10 +16,10 @@ use crate::exit::{Exit, Failure};
 use crate::library::{LibraryArgs, decisions_file, home};
 use crate::output::Output;
 
-/// Say why a skill is missing, shadowed, untrusted, hidden or disabled
+/// Say why a skill is missing, skipped, shadowed, untrusted, hidden or disabled
 #[derive(clap::Args)]
 #[command(
-    after_help = "Shows every copy of the name, what became of it, and where was looked. With --budget also what `rep prompt` with the same options makes of an active skill: whether its description is told, shortened or left out, or the skill dropped.\n\nExamples:\n  rep why pdf-forms\n  rep why pdf-forms --budget 2000"
+    after_help = "Shows every copy of the name, what became of it, what was passed over because it is no skill, and where was looked. With --budget also what `rep prompt` with the same options makes of an active skill: whether its description is told, shortened or left out, or the skill dropped.\n\nExamples:\n  rep why pdf-forms\n  rep why pdf-forms --budget 2000"
 )]
 pub(crate) struct Args {
     /// The skill: a name or `package:name`
@@ -49,8 +51,9 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         form: args.form,
         fitted: budget::fit(&catalog, args.form.style(), args.form.locations(), budget),
     });
-    let looked: Vec<(String, bool)> =
-        catalog.roots.iter().map(|root| (root.path.display().to_string(), root.path.is_dir())).collect();
+    let skipped = catalog.passed_over(&args.name);
+    let there = catalog.roots.iter().filter(|root| root.path.is_dir());
+    let looked: Vec<String> = there.map(|root| root.path.display().to_string()).collect();
     if args.json {
         let copies: Vec<Value> = copies
             .iter()
@@ -70,10 +73,12 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
                 value
             })
             .collect();
-        let looked: Vec<&String> = looked.iter().filter(|(_, is_there)| *is_there).map(|(path, _)| path).collect();
-        output.data(&format!("{:#}\n", json!({ "name": args.name, "copies": copies, "looked_in": looked })));
+        let skipped: Vec<Value> =
+            skipped.iter().map(|(path, reason)| json!({ "path": path, "reason": reason })).collect();
+        let answer = json!({ "name": args.name, "copies": copies, "skipped": skipped, "looked_in": looked });
+        output.json(&answer);
     } else if copies.is_empty() {
-        absent(&args.name, &catalog, &looked, output);
+        absent(&args.name, &catalog, output);
     } else {
         for entry in &copies {
             present(entry, host, outcome.as_ref(), output);
@@ -82,23 +87,42 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
             }
         }
     }
+    if !args.json {
+        places(&skipped, &looked, output);
+    }
     Ok(if copies.is_empty() { Exit::Findings } else { Exit::Fine })
 }
 
+/// What was passed over, and where was looked.
+fn places(skipped: &[(PathBuf, String)], looked: &[String], output: &mut Output) {
+    let mut text = String::new();
+    for (path, reason) in skipped {
+        text.push_str(&format!("passed over {}: {}\n", visible(&path.display().to_string()), visible(reason)));
+    }
+    if looked.is_empty() {
+        text.push_str("none of the folders skills are looked for in exists here\n");
+    }
+    for path in looked {
+        text.push_str(&format!("looked in {}\n", visible(path)));
+    }
+    output.data(&text);
+}
+
 fn present(entry: &CatalogEntry, host: Option<&Host>, outcome: Option<&Outcome<'_>>, output: &mut Output) {
-    let mut text = format!("{} is {} ({})\n", entry.qualified_name, entry.status.name(), entry.scope.name());
-    text.push_str(&format!("  at      {}\n", entry.location.display()));
+    let name = visible(&entry.qualified_name);
+    let mut text = format!("{name} is {} ({})\n", entry.status.name(), entry.scope.name());
+    text.push_str(&format!("  at      {}\n", visible(&entry.location.display().to_string())));
     if !entry.reason.is_empty() {
-        text.push_str(&format!("  because {}\n", entry.reason));
+        text.push_str(&format!("  because {}\n", visible(&entry.reason)));
     }
     for finding in &entry.findings {
-        text.push_str(&format!("  {}: {}\n", finding.level.name(), finding.message));
+        text.push_str(&format!("  {}: {}\n", finding.level.name(), visible(&finding.message)));
     }
     for trouble in entry.dependencies.iter().filter_map(Dependency::trouble) {
         text.push_str(&format!("  warning: {}\n", visible(&trouble)));
     }
     if let Some(remedy) = remedy(entry, host) {
-        text.push_str(&format!("  remedy  {remedy}\n"));
+        text.push_str(&format!("  remedy  {}\n", visible(&remedy)));
     }
     if let Some(outcome) = outcome.filter(|_| entry.status == Status::Active) {
         text.push_str(&outcome.told(entry));
@@ -189,19 +213,12 @@ pub(super) fn remedy(entry: &CatalogEntry, host: Option<&Host>) -> Option<String
     }
 }
 
-fn absent(name: &str, catalog: &Catalog, looked: &[(String, bool)], output: &mut Output) {
-    let mut text = format!("there is no skill `{name}`\n");
+fn absent(name: &str, catalog: &Catalog, output: &mut Output) {
+    let mut text = format!("there is no skill `{}`\n", visible(name));
     let near = catalog.entries.iter().map(|entry| (strsim::jaro_winkler(name, &entry.name), &entry.qualified_name));
     if let Some((_, near)) = near.filter(|(score, _)| *score > 0.75).max_by(|one, two| one.0.total_cmp(&two.0)) {
-        text.push_str(&format!("  did you mean `{near}`?\n"));
+        text.push_str(&format!("  did you mean `{}`?\n", visible(near)));
     }
-    let there: Vec<&String> = looked.iter().filter(|(_, is_there)| *is_there).map(|(path, _)| path).collect();
-    if there.is_empty() {
-        text.push_str("  none of the folders skills are looked for in exists here\n");
-    }
-    for path in there {
-        text.push_str(&format!("  looked in {path}\n"));
-    }
-    text.push_str("  a skill is a folder with a file named exactly `SKILL.md` in one of these\n");
+    text.push_str("  a skill is a folder with a file named exactly `SKILL.md` in one of the folders below\n");
     output.data(&text);
 }

@@ -432,3 +432,37 @@ fn a_folder_called_like_a_skill_does_not_stand_in_for_it() {
     skill(&scratch, "other");
     assert_eq!(run(&scratch, &["read", "other"]).code, 0, "a path, where no skill bears the name");
 }
+
+#[test]
+fn why_tells_what_was_passed_over_and_where_was_looked() {
+    let scratch = Scratch::new();
+    skill(&scratch, "home/.claude/skills/x");
+    scratch.write("home/.claude/skills/lower/skill.md", GOOD);
+    scratch.write("home/.agents/skills/empty/README.md", "no skill");
+    scratch.write("home/.agents/skills/flat", "a file");
+    symlink("/nowhere", scratch.work().join("home/.agents/skills/astray")).unwrap();
+    let why = |name: &str| run(&scratch, &["why", name, "--project", "proj", "--home", "home", "--managed", "managed"]);
+    for (name, words) in [
+        ("lower", "lower: its file is called `skill.md`, and hosts look for `SKILL.md`"),
+        ("empty", "empty: it has no `SKILL.md`"),
+        ("flat", "flat: it is no folder"),
+        ("astray", "astray: it is a link that leads nowhere"),
+    ] {
+        let found = why(name);
+        assert!(found.code == 1 && found.stdout.contains(words), "{name}: {found:?}");
+        assert!(found.stdout.contains("passed over") && found.stdout.contains("looked in"), "{found:?}");
+    }
+    let present = why("x");
+    assert!(present.stdout.contains("looked in") && !present.stdout.contains("passed over"), "{present:?}");
+    assert!(!why("../skills/x").stdout.contains("passed over"), "a name is no path");
+    let value = json(&run(&scratch, &["why", "empty", "--project", "proj", "--home", "home", "--json"]));
+    assert_eq!(value["skipped"][0]["reason"], "it has no `SKILL.md`");
+}
+
+#[test]
+fn why_cannot_be_steered_by_a_name() {
+    let scratch = Scratch::new();
+    scratch.write("home/.claude/skills/x/SKILL.md", "---\nname: \"x\\e[2J\"\ndescription: Does it.\n---\n");
+    let found = run(&scratch, &["why", "x", "--project", "proj", "--home", "home", "--managed", "managed"]);
+    assert!(found.stdout.contains("is active") && !found.stdout.contains('\u{1b}'), "{found:?}");
+}
