@@ -2,8 +2,8 @@
 """What asking costs beside reading: tokens of answers against tokens of whole skills, over a corpus.
 
 For every skill: what the whole SKILL.md costs, what the session manifest's line costs, and what a few typical
-questions cost (all constraints, then commands, decisions and workflows one at a time). Every section of every skill is
-asked; a question that fails makes the exit status 1. Writes a table and a plot into docs/.
+questions cost (all constraints, then commands, decisions and workflows one at a time). All twelve
+sections of every skill are asked; a question that neither answers nor is a clean miss makes the exit status 1. Writes a table and a plot into docs/.
 """
 import argparse
 import json
@@ -33,10 +33,14 @@ def look(binary, skill):
     name, failed = shown["name"], []
     if shown["status"] not in ("active", "hidden"):
         return None, []
-    costs = {}
-    for section in ["meta", *[s for s in shown["tokens"]["sections"] if s != "meta"]]:
-        code, out, err = rep(binary, "query", f"{name}:{section}", "--path", skill, "--tokens")
+    costs, held = {}, shown["tokens"]["sections"]
+    for section in SECTIONS:
+        counted = ["--tokens"] if section in held else []
+        code, out, err = rep(binary, "query", f"{name}:{section}", "--path", skill, *counted)
         answer = json.loads(out) if out.startswith("{") else {}
+        # A section the skill says nothing for is a clean miss, and nothing else.
+        if section not in held and code == 1 and answer.get("error", {}).get("code") == "PATH_NOT_FOUND":
+            continue
         if code != 0 or not answer.get("found"):
             failed.append(f"{name}:{section}: exit {code} {out[:120]}{err[:120]}")
             continue

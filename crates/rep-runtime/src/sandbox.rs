@@ -13,42 +13,10 @@ use crate::plan::{Limits, Permissions};
 
 #[cfg(target_os = "linux")]
 pub mod gateway;
-pub mod unconfined;
-
 #[cfg(target_os = "linux")]
-mod control;
-#[cfg(target_os = "linux")]
-mod denials;
-#[cfg(target_os = "linux")]
-mod first;
-#[cfg(target_os = "linux")]
-mod guard;
-#[cfg(target_os = "linux")]
-mod kernel;
-#[cfg(target_os = "linux")]
-mod landlock;
-#[cfg(target_os = "linux")]
-mod launch;
-#[cfg(target_os = "linux")]
-mod mounts;
-#[cfg(target_os = "linux")]
-mod order;
-#[cfg(target_os = "linux")]
-mod owners;
-#[cfg(target_os = "linux")]
-mod seccomp;
-#[cfg(target_os = "linux")]
-mod staging;
-#[cfg(target_os = "linux")]
-mod supervise;
-#[cfg(target_os = "linux")]
-mod tool;
-#[cfg(target_os = "linux")]
+mod linux;
 pub(crate) mod trusted;
-#[cfg(target_os = "linux")]
-mod view;
-#[cfg(target_os = "linux")]
-mod walk;
+pub mod unconfined;
 
 /// Whether [`init`] was called: without it, a sandbox would start this program's `main` as its first process.
 static IS_READY: AtomicBool = AtomicBool::new(false);
@@ -57,9 +25,7 @@ static IS_READY: AtomicBool = AtomicBool::new(false);
 /// started as the first one of a sandbox: there it never returns.
 pub fn init() {
     #[cfg(target_os = "linux")]
-    if first::is_this() {
-        first::live();
-    }
+    linux::init();
     IS_READY.store(true, Ordering::SeqCst);
 }
 
@@ -79,7 +45,7 @@ pub fn run_without(job: Job, cancel: &Cancel, without: &[&str]) -> Result<Ended,
         });
     }
     #[cfg(target_os = "linux")]
-    return supervise::run(job, cancel, without);
+    return linux::run(job, cancel, without);
     #[cfg(not(target_os = "linux"))]
     {
         let _ = (job, cancel, without);
