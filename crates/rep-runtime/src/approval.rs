@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::keep::{self, KeepError, hex};
-use crate::plan::Plan;
+use crate::plan::{Plan, Work};
 use crate::stamp;
 
 const VERSION: u64 = 1;
@@ -89,18 +89,15 @@ pub fn binding(plan: &Plan) -> String {
         "version": VERSION,
         "skill": plan.skill,
         "digest": plan.digest,
-        "tool": plan.tool,
-        "runtime": plan.runtime.name(),
-        "entrypoint": plan.entrypoint,
-        "handler": plan.handler,
-        "typescript_runner": plan.typescript_runner,
-        "dependencies": plan.dependencies,
+        "work": plan.work.bound(),
         // Bytes, because two paths that are not text may look alike when shown.
         "workspace": hex(plan.workspace.as_os_str().as_encoded_bytes()),
-        "input_schema": plan.input_schema,
-        "output_schema": plan.output_schema,
         "policy": plan.policy_json(),
     });
+    // A program is approved for a skill, whichever of its commands starts it.
+    if matches!(plan.work, Work::Tool(_)) {
+        bound["tool"] = plan.tool.clone().into();
+    }
     // Whoever agreed to a run that is held in did not agree to one that is not.
     if !plan.is_confined {
         bound["sandbox"] = false.into();

@@ -19,7 +19,7 @@ use sha2::{Digest, Sha256};
 use crate::interpreter::Interpreter;
 use crate::keep::{self, hex};
 use crate::outcome::{Outcome, Reply};
-use crate::plan::{Plan, Runtime};
+use crate::plan::{Runtime, Tool};
 
 mod index;
 mod install;
@@ -64,11 +64,11 @@ impl Environment {
 }
 
 /// The environment of exactly this skill, list and interpreter, where there is one.
-pub fn installed(root: &Path, plan: &Plan, interpreter: &Interpreter) -> Option<Environment> {
-    if plan.dependencies.is_empty() {
+pub fn installed(root: &Path, skill: &str, tool: &Tool, interpreter: &Interpreter) -> Option<Environment> {
+    if tool.dependencies.is_empty() {
         return None;
     }
-    Place::of(root, &plan.skill, plan.runtime, &plan.dependencies, interpreter).whole()
+    Place::of(root, skill, tool.runtime, &tool.dependencies, interpreter).whole()
 }
 
 /// Where an environment lies, or would.
@@ -118,14 +118,14 @@ impl Place {
 }
 
 /// An outcome that says how to install what it lacks, where a declared package may be what is missing.
-pub(crate) fn hinted(mut outcome: Outcome, plan: &Plan) -> Outcome {
+pub(crate) fn hinted(mut outcome: Outcome, skill: &str, tool: &Tool) -> Outcome {
     let Reply::Error(error) = &mut outcome.reply else { return outcome };
     let kind = error.more.get("type").and_then(Value::as_str).unwrap_or_default();
     let is_missing = kind == "ModuleNotFoundError"
         || error.code == "MODULE_NOT_FOUND"
         || ["Cannot find package ", "Cannot find module "].iter().any(|start| error.message.starts_with(start));
-    if is_missing && !plan.dependencies.is_empty() && !error.more.contains_key("remedy") {
-        let remedy = format!("`rep deps {} --install` installs the packages it declares", plan.skill);
+    if is_missing && !tool.dependencies.is_empty() && !error.more.contains_key("remedy") {
+        let remedy = format!("`rep deps {skill} --install` installs the packages it declares");
         error.more.insert("remedy".to_owned(), remedy.into());
     }
     outcome

@@ -104,7 +104,7 @@ pub fn find(runtime: Runtime, workspace: &Path, search: &Search) -> Result<Inter
         keep(&found, &interpreter, search);
         interpreter
     };
-    narrow(interpreter, workspace, variable(search, "HOME"))
+    narrow(interpreter, workspace, search)
 }
 
 fn variable<'a>(search: &'a Search, name: &str) -> Option<&'a OsStr> {
@@ -236,16 +236,16 @@ pub(crate) fn said(program: &Path, argv: Vec<OsString>, search: &Search) -> Resu
 }
 
 /// Leaves the folders that every run can read anyway out, and refuses what would open far more than an interpreter.
-fn narrow(
+pub(crate) fn narrow(
     mut interpreter: Interpreter,
     workspace: &Path,
-    home: Option<&OsStr>,
+    search: &Search,
 ) -> Result<Interpreter, InterpreterError> {
     // Packages of one store refer to each other, and the store holds nothing of the user's.
     if interpreter.program.starts_with("/nix/store") {
         interpreter.readable.push(PathBuf::from("/nix/store"));
     }
-    let home = home.map(|home| fs::canonicalize(home).unwrap_or_else(|_| PathBuf::from(home)));
+    let home = variable(search, "HOME").map(|home| fs::canonicalize(home).unwrap_or_else(|_| PathBuf::from(home)));
     let mut kept: Vec<PathBuf> = Vec::new();
     for folder in &interpreter.readable {
         let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.clone());

@@ -7,7 +7,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::plan::Plan;
+use crate::plan::{Plan, Tool};
 use crate::redact::Redactor;
 use crate::sandbox::{Denial, Ended, Exit, Killed, Layer, SandboxError};
 use crate::schema::{Fit, Misfit, fit};
@@ -223,16 +223,62 @@ fn denied(denials: &[Denial]) -> Vec<Value> {
 const SAID_CHARS_MAX: usize = 2000;
 
 /// Judges a run that is over. `result` is what stands for the result, `stray` what else stood on stdout.
-pub(crate) fn judge(plan: &Plan, ended: Ended, result: &[u8], stray: &[u8], redactor: &Redactor) -> Outcome {
+pub(crate) fn judge(
+    plan: &Plan,
+    tool: &Tool,
+    ended: Ended,
+    result: &[u8],
+    stray: &[u8],
+    redactor: &Redactor,
+) -> Outcome {
     let is_cut = ended.is_truncated;
     // Shorter paths can bring the parts of a secret together, and can tear one apart that holds a path.
     let clean = |text: &str| redactor.text(&relative(&redactor.text(text), plan));
     let said = clean(&redactor.output(&[stray, &ended.stderr].concat(), is_cut));
-    let (reply, verdict) = match read(plan, &ended, result) {
+    let (reply, verdict) = match read(plan, tool, &ended, result) {
         Ok(reply) => (reply, Verdict::Fine),
         Err(error) if ended.killed == Some(Killed::Cancelled) => (Reply::Error(error), Verdict::Interrupted),
         Err(error) => (Reply::Error(described(error, &said, clean)), Verdict::Failed),
     };
+    concluded(plan, ended, said, (reply, verdict), redactor)
+}
+
+/// What a program came to: what it wrote and its exit code, as it is. A program that ended badly is an error that holds the same.
+pub(crate) fn ran(plan: &Plan, ended: Ended, redactor: &Redactor) -> Outcome {
+    let is_cut = ended.is_truncated;
+    let stdout = redactor.output(&ended.stdout, is_cut);
+    let stderr = redactor.output(&ended.stderr, is_cut);
+    let code = match ended.exit {
+        Exit::Code(code) => code,
+        // As shells count.
+        Exit::Signal(signal) => 128 + signal,
+    };
+    let error = match ended.killed {
+        Some(killed) => Some(ended_by_us(plan, killed)),
+        None if code != 0 => Some(ToolError::new("COMMAND_FAILED", "Command execution failed")),
+        None => None,
+    };
+    let verdict = match (&error, ended.killed) {
+        (None, _) => Verdict::Fine,
+        (Some(_), Some(Killed::Cancelled)) => Verdict::Interrupted,
+        (Some(_), _) => Verdict::Failed,
+    };
+    let reply = match error {
+        None => Reply::Result(json!({ "stdout": stdout, "stderr": stderr, "returncode": code })),
+        Some(error) => Reply::Error(error.with("stdout", stdout).with("stderr", stderr).with("returncode", code)),
+    };
+    concluded(plan, ended, String::new(), (reply, verdict), redactor)
+}
+
+/// Puts together how a run went. What must not leave is taken out of all of it.
+fn concluded(
+    plan: &Plan,
+    ended: Ended,
+    said: String,
+    (reply, verdict): (Reply, Verdict),
+    redactor: &Redactor,
+) -> Outcome {
+    let clean = |text: &str| redactor.text(&relative(&redactor.text(text), plan));
     let denials: Vec<Denial> = ended
         .denials
         .into_iter()
@@ -256,7 +302,7 @@ pub(crate) fn judge(plan: &Plan, ended: Ended, result: &[u8], stray: &[u8], reda
         said,
         exit: Some(ended.exit),
         killed: ended.killed,
-        is_truncated: is_cut,
+        is_truncated: ended.is_truncated,
         denials,
         layers: ended.layers,
         written: ended.written.iter().map(|file| clean(file)).collect(),
@@ -307,7 +353,7 @@ fn cleaned(reply: Reply, verdict: Verdict, redactor: &Redactor) -> (Reply, Verdi
 }
 
 /// Reads what a tool gave, in the order of what is worse: an end by us, a failure, no object, no fit.
-fn read(plan: &Plan, ended: &Ended, result: &[u8]) -> Result<Reply, ToolError> {
+fn read(plan: &Plan, tool: &Tool, ended: &Ended, result: &[u8]) -> Result<Reply, ToolError> {
     if let Some(killed) = ended.killed {
         return Err(ended_by_us(plan, killed));
     }
@@ -322,7 +368,7 @@ fn read(plan: &Plan, ended: &Ended, result: &[u8]) -> Result<Reply, ToolError> {
     match (ended.exit, own) {
         // A tool that says why it failed is believed.
         (Exit::Code(code), Some(Envelope::Error(error))) if code != 0 => return Err(error),
-        (Exit::Code(0), Some(envelope)) if !is_declared(plan, parsed.as_ref().ok()) => {
+        (Exit::Code(0), Some(envelope)) if !is_declared(tool, parsed.as_ref().ok()) => {
             return match envelope {
                 Envelope::Error(error) => Err(error),
                 Envelope::Task => Ok(Reply::Task(parsed.unwrap_or_default())),
@@ -347,7 +393,7 @@ fn read(plan: &Plan, ended: &Ended, result: &[u8]) -> Result<Reply, ToolError> {
     if !value.is_object() {
         return Err(invalid(format!("the result is {}, and not an object", kind(&value))));
     }
-    match plan.output_schema.as_ref().map_or(Fit::Fits, |schema| fit(schema, &value)) {
+    match tool.output_schema.as_ref().map_or(Fit::Fits, |schema| fit(schema, &value)) {
         Fit::Fits => Ok(Reply::Result(value)),
         Fit::Misfits(misfits) => Err(misfit("INVALID_RESULT", "the result does not fit `output_schema`", &misfits)),
         Fit::Broken(reason) => Err(invalid(format!("`output_schema` cannot be used: {reason}"))),
@@ -404,7 +450,7 @@ fn envelope(value: &Value) -> Option<Envelope> {
 
 /// Whether a tool declares that its results have a `status`, and this is one of them. A schema that accepts anything says
 /// nothing about envelopes.
-fn is_declared(plan: &Plan, value: Option<&Value>) -> bool {
+fn is_declared(tool: &Tool, value: Option<&Value>) -> bool {
     fn speaks_of_status(schema: &Value) -> bool {
         match schema {
             Value::Object(fields) => {
@@ -420,7 +466,7 @@ fn is_declared(plan: &Plan, value: Option<&Value>) -> bool {
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
         }
     }
-    let (Some(schema), Some(value)) = (&plan.output_schema, value) else { return false };
+    let (Some(schema), Some(value)) = (&tool.output_schema, value) else { return false };
     speaks_of_status(schema) && fit(schema, value) == Fit::Fits
 }
 

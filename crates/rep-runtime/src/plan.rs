@@ -73,6 +73,8 @@ pub enum Risk {
     ExternalNetwork,
     /// The tool asks for consent whatever it does.
     Always,
+    /// A program of this machine is started in the skill's name.
+    Program,
 }
 
 /// What leaves a run without what must not be seen.
@@ -132,7 +134,113 @@ impl Default for Limits {
     }
 }
 
-/// What a tool call needs.
+/// A tool of a skill: a function in a file, or a script, with contracts.
+#[derive(Clone, Debug)]
+pub struct Tool {
+    /// What runs it.
+    pub runtime: Runtime,
+    /// The file, relative to the skill.
+    pub entrypoint: String,
+    /// The function in it; `handler` where the skill names none.
+    pub handler: String,
+    /// The contract of the arguments.
+    pub input_schema: Value,
+    /// The contract of the result.
+    pub output_schema: Option<Value>,
+    /// The host's runner of TypeScript, where the entrypoint needs one: `true`, or a program's name.
+    pub typescript_runner: Option<String>,
+    /// The packages it wants beside it, from the registry of its runtime.
+    pub dependencies: Vec<String>,
+}
+
+/// A program and its words. No shell comes between: each word is one argument, whatever it holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// The program as the skill names it: a name to look for, or a file of the skill.
+    pub program: Program,
+    /// Its arguments, without its own name.
+    pub arguments: Vec<String>,
+    /// What it reads.
+    pub stdin: Vec<u8>,
+    /// Variables it gets besides the usual ones. No secret is here.
+    pub variables: Vec<(String, String)>,
+    /// Where it starts.
+    pub start: StartFolder,
+}
+
+/// What a command starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Program {
+    /// A name, looked for in the folders of `PATH`.
+    Named(String),
+    /// A file of the skill, relative to it, run as its first line says.
+    File(String),
+    /// A script that stands in the skill's own text, run as its first line says.
+    Inline(String),
+}
+
+impl Program {
+    /// What it is called by.
+    pub fn name(&self) -> &str {
+        match self {
+            Program::Named(name) | Program::File(name) => name,
+            Program::Inline(_) => "inline",
+        }
+    }
+
+    /// The text of a script that stands in the skill.
+    pub fn inline(&self) -> Option<&str> {
+        match self {
+            Program::Inline(text) => Some(text),
+            Program::Named(_) | Program::File(_) => None,
+        }
+    }
+}
+
+impl Command {
+    /// The words as a person would type them, the program's name first.
+    pub fn argv(&self) -> Vec<&str> {
+        std::iter::once(self.program.name()).chain(self.arguments.iter().map(String::as_str)).collect()
+    }
+}
+
+/// The folder a command starts in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StartFolder {
+    /// The workspace.
+    Workspace,
+    /// The skill's folder.
+    Skill,
+}
+
+/// What a run does.
+#[derive(Clone, Debug)]
+pub enum Work {
+    /// Calls a tool.
+    Tool(Tool),
+    /// Starts a program.
+    Command(Command),
+}
+
+impl Work {
+    /// The tool that is called, where one is.
+    pub fn tool(&self) -> Option<&Tool> {
+        match self {
+            Work::Tool(tool) => Some(tool),
+            Work::Command(_) => None,
+        }
+    }
+
+    /// The same, to change it.
+    pub fn tool_mut(&mut self) -> Option<&mut Tool> {
+        match self {
+            Work::Tool(tool) => Some(tool),
+            Work::Command(_) => None,
+        }
+    }
+}
+
+/// What a run needs.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Whether what it may do is enforced. Where it is not, the run can do whatever its user can.
@@ -143,22 +251,14 @@ pub struct Plan {
     pub digest: String,
     /// The skill's folder, absolute.
     pub folder: PathBuf,
-    /// The tool.
+    /// The tool, the command or the test.
     pub tool: String,
-    /// What runs it.
-    pub runtime: Runtime,
-    /// The file, relative to the skill.
-    pub entrypoint: String,
-    /// The function in it; `handler` where the skill names none.
-    pub handler: String,
+    /// What is done.
+    pub work: Work,
     /// The folder patterns are relative to, absolute.
     pub workspace: PathBuf,
     /// The arguments.
     pub input: Value,
-    /// The contract of the arguments.
-    pub input_schema: Value,
-    /// The contract of the result.
-    pub output_schema: Option<Value>,
     /// What it may do.
     pub permissions: Permissions,
     /// The kinds of action that want consent.
@@ -171,10 +271,6 @@ pub struct Plan {
     pub secrets: Vec<SecretNeed>,
     /// How much it may use.
     pub limits: Limits,
-    /// The host's runner of TypeScript, where the entrypoint needs one: `true`, or a program's name.
-    pub typescript_runner: Option<String>,
-    /// The packages it wants beside it, from the registry of its runtime.
-    pub dependencies: Vec<String>,
     /// What was declared and grants nothing, with the reason.
     pub ignored: Vec<Ignored>,
 }
@@ -253,22 +349,25 @@ impl Plan {
             digest: call.digest.to_owned(),
             folder: call.folder.to_owned(),
             tool: name.to_owned(),
-            runtime,
-            entrypoint,
-            handler: handler(tool)?,
+            work: Work::Tool(Tool {
+                runtime,
+                entrypoint,
+                handler: handler(tool)?,
+                input_schema: schema(tool, "input_schema")?.ok_or_else(|| {
+                    missing("input_schema", "declare the arguments: `input_schema: {type: object, …}`")
+                })?,
+                output_schema: schema(tool, "output_schema")?,
+                typescript_runner,
+                dependencies: declared::dependencies(tool, runtime),
+            }),
             workspace: call.workspace.to_owned(),
             input: call.input,
-            input_schema: schema(tool, "input_schema")?
-                .ok_or_else(|| missing("input_schema", "declare the arguments: `input_schema: {type: object, …}`"))?,
-            output_schema: schema(tool, "output_schema")?,
             permissions,
             confirm,
             prompt: tool.pointer("/confirmation/prompt").and_then(Value::as_str).map(str::to_owned),
             redaction: safety.redaction,
             secrets: declared::secrets(call.front)?,
             limits: limits(tool)?,
-            typescript_runner,
-            dependencies: declared::dependencies(tool, runtime),
             ignored,
         })
     }
@@ -278,7 +377,7 @@ impl Plan {
         let is_real = |risk: &Risk| match risk {
             Risk::DestructiveWrites => !self.permissions.write.is_empty(),
             Risk::ExternalNetwork => !self.permissions.outbound.is_empty(),
-            Risk::Always => true,
+            Risk::Always | Risk::Program => true,
         };
         self.confirm.iter().copied().filter(is_real).collect()
     }

@@ -84,7 +84,8 @@ fn folders_that_hold_more_than_an_interpreter_are_refused() {
         readable: vec![PathBuf::from(folder)],
         version: String::new(),
     };
-    let narrowed = |folder: &str| narrow(with(folder), Path::new("/data/project"), Some(OsStr::new("/somewhere/me")));
+    let search = Search { env: vec![("HOME".into(), "/somewhere/me".into())], cache: None };
+    let narrowed = |folder: &str| narrow(with(folder), Path::new("/data/project"), &search);
     for folder in ["/", "/data", "/data/project", "/somewhere/me", "/somewhere"] {
         assert!(narrowed(folder).is_err(), "{folder}");
     }

@@ -119,6 +119,7 @@ impl Risk {
             Risk::DestructiveWrites => "destructive_writes",
             Risk::ExternalNetwork => "external_network",
             Risk::Always => "always",
+            Risk::Program => "program",
         }
     }
 }

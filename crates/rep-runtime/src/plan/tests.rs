@@ -32,7 +32,7 @@ fn what_is_not_declared_is_denied_confirmed_and_redacted() {
     assert_eq!(plan.permissions, Permissions::default());
     assert_eq!(plan.confirm, BTreeSet::from([Risk::DestructiveWrites, Risk::ExternalNetwork]));
     assert_eq!(plan.redaction, Redaction { secrets: true, pii: true });
-    assert_eq!((plan.handler.as_str(), plan.limits), ("handler", Limits::default()));
+    assert_eq!((plan.work.tool().unwrap().handler.as_str(), plan.limits), ("handler", Limits::default()));
     // Nothing it could be asked about: it may neither write nor connect.
     assert_eq!(plan.risks(), BTreeSet::new());
 }
@@ -93,7 +93,10 @@ fn entrypoints_fit_their_runtime_and_stay_in_the_skill() {
     }
     let typescript = tool(&json!({ "runtime": "node", "entrypoint": "a.ts" }));
     let front = |runner: &str| format!("host_overrides: [{{host: x, config: {{typescript_runner: {runner}}}}}]\n");
-    assert_eq!(planned(&front("bun"), &typescript).unwrap().typescript_runner.as_deref(), Some("bun"));
+    assert_eq!(
+        planned(&front("bun"), &typescript).unwrap().work.tool().unwrap().typescript_runner.as_deref(),
+        Some("bun")
+    );
     let error = planned(&front("false"), &typescript).unwrap_err();
     assert_eq!(error.field, "implementation.entrypoint");
     assert!(error.remedy.contains("typescript_runner"), "{error:?}");

@@ -1,22 +1,19 @@
 //! A plan as JSON: for `--dry-run`, the audit, and for binding approvals. No secret's value is ever in a plan.
 
-use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
-use super::{Limits, Permissions, Plan};
+use serde_json::{Map, Value, json};
+
+use super::{Limits, Permissions, Plan, Work};
 
 impl Plan {
     /// The plan as JSON.
     pub fn to_json(&self) -> Value {
-        json!({
+        let mut plan = json!({
             "skill": self.skill,
             "digest": self.digest,
             "folder": self.folder.to_string_lossy(),
             "tool": self.tool,
-            "runtime": self.runtime.name(),
-            "entrypoint": self.entrypoint,
-            "handler": self.handler,
-            "typescript_runner": self.typescript_runner,
-            "dependencies": self.dependencies,
             "workspace": self.workspace.to_string_lossy(),
             "input": self.input,
             "sandbox": self.is_confined,
@@ -26,7 +23,10 @@ impl Plan {
                 "value": ignored.value,
                 "reason": ignored.reason,
             })).collect::<Vec<Value>>(),
-        })
+        });
+        let fields = plan.as_object_mut().expect("it was made as one");
+        fields.extend(self.work.to_json());
+        plan
     }
 
     /// What a run of this plan may do, use and see, as JSON.
@@ -40,6 +40,45 @@ impl Plan {
             "secrets": needs.collect::<Vec<Value>>(),
             "limits": self.limits.to_json(),
         })
+    }
+}
+
+impl Work {
+    /// What is done, as fields of a plan.
+    fn to_json(&self) -> Map<String, Value> {
+        let fields = match self {
+            Work::Tool(tool) => json!({
+                "runtime": tool.runtime.name(),
+                "entrypoint": tool.entrypoint,
+                "handler": tool.handler,
+                "typescript_runner": tool.typescript_runner,
+                "dependencies": tool.dependencies,
+            }),
+            Work::Command(command) => json!({
+                "argv": command.argv(),
+                "variables": command.variables.iter().cloned().collect::<BTreeMap<String, String>>(),
+            }),
+        };
+        match fields {
+            Value::Object(fields) => fields,
+            _ => Map::new(),
+        }
+    }
+
+    /// What an approval is bound to: what is done, without the arguments of one call.
+    pub(crate) fn bound(&self) -> Value {
+        match self {
+            Work::Tool(tool) => json!({
+                "runtime": tool.runtime.name(),
+                "entrypoint": tool.entrypoint,
+                "handler": tool.handler,
+                "typescript_runner": tool.typescript_runner,
+                "dependencies": tool.dependencies,
+                "input_schema": tool.input_schema,
+                "output_schema": tool.output_schema,
+            }),
+            Work::Command(command) => json!({ "program": command.program.name(), "inline": command.program.inline() }),
+        }
     }
 }
 

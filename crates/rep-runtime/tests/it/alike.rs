@@ -300,7 +300,7 @@ fn a_status_that_is_declared_is_no_envelope() {
     let text = "echo '{\"status\":\"error\",\"error\":{\"code\":\"X\",\"message\":\"m\"}}'\n";
     let with = |schema: Option<Value>| {
         let mut tool = Tool::new(Runtime::Bash, text);
-        tool.plan.output_schema = schema;
+        tool.plan.work.tool_mut().unwrap().output_schema = schema;
         tool.run()
     };
     let declared = json!({"type": "object", "properties": {"status": {"enum": ["ok", "error"]}}});
@@ -322,7 +322,8 @@ fn results_are_held_against_their_schema() {
         return;
     }
     let mut tool = Tool::new(Runtime::Bash, "echo '{\"n\": \"one\"}'\n");
-    tool.plan.output_schema = Some(json!({"type": "object", "properties": {"n": {"type": "integer"}}}));
+    tool.plan.work.tool_mut().unwrap().output_schema =
+        Some(json!({"type": "object", "properties": {"n": {"type": "integer"}}}));
     let outcome = tool.run();
     assert_eq!((code(&outcome), outcome.verdict, outcome.is_executed), ("INVALID_RESULT", Verdict::Failed, true));
     assert!(message(&outcome).contains("`/n`: value is not of type \"integer\""), "{}", message(&outcome));
@@ -342,7 +343,7 @@ fn nothing_is_started_with_arguments_that_do_not_fit() {
         .tool(runtime);
         let mut tool = tool.input(json!({"pth": 1}));
         let started = tool.plan.workspace.join("started");
-        tool.plan.input_schema =
+        tool.plan.work.tool_mut().unwrap().input_schema =
             json!({"type": "object", "additionalProperties": false, "required": ["path"], "properties": {"path": {}}});
         let outcome = tool.run();
         assert_eq!(
@@ -372,7 +373,7 @@ fn entrypoints_stay_in_the_skill() {
         ("scripts", "is no file"),
     ] {
         let mut plan = tool.plan.clone();
-        entrypoint.clone_into(&mut plan.entrypoint);
+        entrypoint.clone_into(&mut plan.work.tool_mut().unwrap().entrypoint);
         let search = super::search();
         let options =
             rep_runtime::ExecuteOptions { search: &search, environments: None, caller: None, hidden: &[], unseen: &[] };

@@ -244,7 +244,7 @@ fn a_tool_does_not_speak_for_its_host() {
 #[test]
 fn what_lies_in_git_is_no_entrypoint() {
     let mut tool = Tool::new(Runtime::Bash, "echo '{}'\n");
-    tool.plan.entrypoint = "scripts/.git/tool.sh".to_owned();
+    tool.plan.work.tool_mut().unwrap().entrypoint = "scripts/.git/tool.sh".to_owned();
     std::fs::create_dir_all(tool.plan.folder.join("scripts/.git")).unwrap();
     std::fs::write(tool.plan.folder.join("scripts/.git/tool.sh"), "echo '{}'\n").unwrap();
     assert_eq!(code(&tool.run()), "INVALID_ENTRYPOINT");

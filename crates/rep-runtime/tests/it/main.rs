@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use rep_runtime::approval::Approvals;
 use rep_runtime::interpreter::Search;
-use rep_runtime::plan::Redaction;
+use rep_runtime::plan::{self, Redaction, Work};
 use rep_runtime::sandbox::{Cancel, unconfined};
 use rep_runtime::{
     Consent, Context, Decision, ExecuteOptions, Granted, Limits, Outcome, Permissions, Plan, Policy, Reply, Runtime,
@@ -80,21 +80,23 @@ impl Tool {
             digest: String::new(),
             folder: skill,
             tool: "a-tool".to_owned(),
-            runtime,
-            entrypoint: entrypoint.to_owned(),
-            handler: "run".to_owned(),
+            work: Work::Tool(plan::Tool {
+                runtime,
+                entrypoint: entrypoint.to_owned(),
+                handler: "run".to_owned(),
+                input_schema: json!({"type": "object"}),
+                output_schema: None,
+                typescript_runner: None,
+                dependencies: Vec::new(),
+            }),
             workspace,
             input: json!({}),
-            input_schema: json!({"type": "object"}),
-            output_schema: None,
             permissions: Permissions::default(),
             confirm: BTreeSet::new(),
             prompt: None,
             redaction: Redaction { secrets: true, pii: true },
             secrets: Vec::new(),
             limits: Limits::default(),
-            typescript_runner: None,
-            dependencies: Vec::new(),
             ignored: Vec::new(),
         };
         Self { folder, plan, secrets: Vec::new(), cancel: Cancel::default() }

@@ -12,12 +12,12 @@ fn typescript_runs_where_node_strips_types_and_is_refused_with_the_reason_elsewh
     let mut tool = Tool::of(Runtime::Node, "scripts/tool.ts", text).input(json!({"n": 1}));
     assert_eq!(code(&tool.run()), "INVALID_ENTRYPOINT", "no host override asks for it");
     for runner in ["sh -c node", "deno", "bun", "tsx"] {
-        tool.plan.typescript_runner = Some(runner.to_owned());
+        tool.plan.work.tool_mut().unwrap().typescript_runner = Some(runner.to_owned());
         let refused = tool.run();
         assert_eq!(code(&refused), "RUNTIME_UNAVAILABLE");
         assert!(message(&refused).contains(runner) && !refused.is_executed, "{refused:?}");
     }
-    tool.plan.typescript_runner = Some("true".to_owned());
+    tool.plan.work.tool_mut().unwrap().typescript_runner = Some("true".to_owned());
     let node = find(Runtime::Node, &tool.plan.workspace, &search()).expect("the tests need node");
     let outcome = tool.run();
     match &outcome.reply {
@@ -49,6 +49,6 @@ fn a_missing_package_is_hinted_at_only_where_it_is_declared() {
         }
     };
     assert_eq!(remedy(&tool), None);
-    tool.plan.dependencies.push("rep-sample".to_owned());
+    tool.plan.work.tool_mut().unwrap().dependencies.push("rep-sample".to_owned());
     assert!(remedy(&tool).is_some_and(|text| text.to_string().contains("rep deps a-skill --install")));
 }

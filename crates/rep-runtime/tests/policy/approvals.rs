@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use rep_runtime::Runtime;
 use rep_runtime::glob::Glob;
 use rep_runtime::grant::How;
-use rep_runtime::plan::{HostRule, Redaction, Risk, SecretNeed};
+use rep_runtime::plan::{HostRule, Redaction, Risk, SecretNeed, Tool};
 
 use super::*;
 
@@ -15,6 +15,10 @@ fn decided(plan: Plan, approvals: &Approvals) -> Option<How> {
         Decision::Granted(granted) => Some(granted.how()),
         Decision::Ask(_) | Decision::Refused(_) => None,
     }
+}
+
+fn tool(plan: &mut Plan) -> &mut Tool {
+    plan.work.tool_mut().expect("the plan is of a tool")
 }
 
 type Change = fn(&mut Plan, &str);
@@ -27,34 +31,37 @@ fn changes() -> Vec<(&'static str, Change)> {
         digest: _,
         folder: _,
         tool: _,
-        runtime: _,
-        entrypoint: _,
-        handler: _,
+        work: _,
         workspace: _,
         input: _,
-        input_schema: _,
-        output_schema: _,
         permissions: _,
         confirm: _,
         prompt: _,
         redaction: _,
         secrets: _,
         limits: _,
-        typescript_runner: _,
-        dependencies: _,
         ignored: _,
     } = plan("");
+    let Tool {
+        runtime: _,
+        entrypoint: _,
+        handler: _,
+        input_schema: _,
+        output_schema: _,
+        typescript_runner: _,
+        dependencies: _,
+    } = tool(&mut plan("")).clone();
     vec![
         ("sandbox", |plan, _| plan.is_confined ^= true),
         ("skill", |plan, word| plan.skill.push_str(word)),
         ("digest", |plan, word| plan.digest.push_str(word)),
         ("tool", |plan, word| plan.tool.push_str(word)),
-        ("runtime", |plan, _| plan.runtime = Runtime::Node),
-        ("entrypoint", |plan, word| plan.entrypoint.push_str(word)),
-        ("handler", |plan, word| plan.handler.push_str(word)),
+        ("runtime", |plan, _| tool(plan).runtime = Runtime::Node),
+        ("entrypoint", |plan, word| tool(plan).entrypoint.push_str(word)),
+        ("handler", |plan, word| tool(plan).handler.push_str(word)),
         ("workspace", |plan, word| plan.workspace.push(word)),
-        ("input_schema", |plan, word| plan.input_schema["title"] = word.into()),
-        ("output_schema", |plan, word| plan.output_schema = Some(word.into())),
+        ("input_schema", |plan, word| tool(plan).input_schema["title"] = word.into()),
+        ("output_schema", |plan, word| tool(plan).output_schema = Some(word.into())),
         ("read", |plan, word| plan.permissions.read.extend(Glob::parse(&format!("xx{word}")))),
         ("write", |plan, word| plan.permissions.write.extend(Glob::parse(&format!("xx{word}")))),
         ("outbound", |plan, word| plan.permissions.outbound.push(HostRule { host: word.to_owned(), port: None })),
@@ -74,8 +81,8 @@ fn changes() -> Vec<(&'static str, Change)> {
         ("file", |plan, word| plan.limits.file_bytes += word.len() as u64),
         ("temporary", |plan, word| plan.limits.temporary_bytes += word.len() as u64),
         ("output", |plan, word| plan.limits.output_bytes += word.len() as u64),
-        ("typescript", |plan, word| plan.typescript_runner = Some(word.to_owned())),
-        ("dependencies", |plan, word| plan.dependencies.push(word.to_owned())),
+        ("typescript", |plan, word| tool(plan).typescript_runner = Some(word.to_owned())),
+        ("dependencies", |plan, word| tool(plan).dependencies.push(word.to_owned())),
     ]
 }
 

@@ -55,7 +55,7 @@ proptest! {
             };
             match Plan::of(call) {
                 // What a hostile skill can name stays inside it.
-                Ok(plan) => prop_assert!(!plan.entrypoint.split('/').any(|part| part.is_empty() || part == "..")),
+                Ok(plan) => prop_assert!(!plan.work.tool().unwrap().entrypoint.split('/').any(|part| part.is_empty() || part == "..")),
                 Err(error) => prop_assert!(!error.field.is_empty() && !error.remedy.is_empty()),
             }
         }

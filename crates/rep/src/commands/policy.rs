@@ -170,8 +170,8 @@ fn document(called: &Called, permissions: &Permissions, workspace: &Path) -> Res
         match called.plan(index, workspace, json!({})) {
             Ok(plan) => json!({
                 "name": name,
-                "runtime": plan.runtime.name(),
-                "entrypoint": plan.entrypoint,
+                "runtime": plan.work.tool().map(|tool| tool.runtime.name()),
+                "entrypoint": plan.work.tool().map(|tool| &tool.entrypoint),
                 "limits": plan.limits.to_json(),
                 "asks": asks(&plan),
                 "prompt": plan.prompt,
