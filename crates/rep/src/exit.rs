@@ -57,6 +57,11 @@ impl Failure {
         Self { exit: Exit::Refused, ..Self::unable(code, message) }
     }
 
+    /// Something that was judged and found wanting.
+    pub(crate) fn findings(code: &'static str, message: impl Into<String>) -> Self {
+        Self { exit: Exit::Findings, ..Self::unable(code, message) }
+    }
+
     /// Adds a remedy.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());

@@ -8,6 +8,7 @@ mod corpus;
 mod deps;
 mod examples;
 mod explain;
+mod export;
 mod fix;
 mod hash;
 mod hosts;
