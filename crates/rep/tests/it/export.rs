@@ -27,13 +27,13 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut waiting = vec![folder.to_owned()];
     while let Some(at) = waiting.pop() {
-        for entry in std::fs::read_dir(&at).unwrap() {
-            let path = entry.unwrap().path();
+        for entry in std::fs::read_dir(&at).expect("the folder can be read") {
+            let path = entry.expect("the entry can be read").path();
             if path.is_dir() {
                 waiting.push(path);
             } else {
-                let name = path.strip_prefix(folder).unwrap().to_string_lossy().into_owned();
-                found.insert(name, std::fs::read(&path).unwrap());
+                let name = path.strip_prefix(folder).expect("it lies below").to_string_lossy().into_owned();
+                found.insert(name, std::fs::read(&path).expect("the file can be read"));
             }
         }
     }
