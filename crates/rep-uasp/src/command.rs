@@ -16,6 +16,7 @@ mod argument;
 mod bind;
 mod template;
 
+pub(crate) use argument::fits;
 use argument::{Parameter, definitions, names};
 use bind::Binder;
 

@@ -9,6 +9,7 @@ pub mod extract;
 mod index;
 pub mod query;
 pub mod state;
+pub mod workflow;
 
 pub use document::{Document, Fact, Origin, Step};
 pub use index::{Answer, Found, Index};
