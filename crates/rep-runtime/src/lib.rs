@@ -28,6 +28,7 @@ pub mod secret;
 mod shim;
 pub mod stamp;
 pub mod task;
+pub mod trial;
 mod typescript;
 
 pub use execute::{ExecuteOptions, execute};
