@@ -28,10 +28,15 @@ impl Copy {
     /// Copies a folder as trust sees it: files with their modes, links as links, without the `.git` at its top. What
     /// cannot be taken in as a whole is not copied, and the reason is told.
     pub fn of(folder: &Path) -> Result<Self, String> {
+        Self::below(folder, &std::env::temp_dir())
+    }
+
+    /// The same, made below a folder for temporary ones.
+    pub fn below(folder: &Path, place: &Path) -> Result<Self, String> {
         let failed = |error: io::Error| format!("it cannot be copied: {error}");
         let real = fs::canonicalize(folder).map_err(failed)?;
         // Made for nobody but its owner.
-        let holder = tempfile::Builder::new().prefix("rep-").tempdir().map_err(failed)?;
+        let holder = tempfile::Builder::new().prefix("rep-").tempdir_in(place).map_err(failed)?;
         // Skills know their own name by that of their folder.
         let place = fs::canonicalize(holder.path()).map_err(failed)?;
         let to = place.join(real.file_name().unwrap_or(OsStr::new("skill")));
