@@ -13,7 +13,6 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Instant;
 
-use anstyle::AnsiColor;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rep_runtime::interrupt;
 use rep_runtime::sandbox::Cancel;
@@ -21,7 +20,7 @@ use rep_runtime::sandbox::Cancel;
 use crate::exit::{Exit, Failure};
 use crate::library::LibraryArgs;
 use crate::output::Output;
-use crate::write;
+use crate::{runner, write};
 
 use attempt::Attempts;
 use report::{Came, Report, Row};
@@ -64,8 +63,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     if args.no_sandbox {
-        let warning = "running WITHOUT a sandbox: tests can read, write and send whatever you can";
-        output.label("warning", AnsiColor::Red, warning);
+        runner::warn_unconfined(output);
     }
     let cancel = interrupt::on_interrupt();
     if args.watch {

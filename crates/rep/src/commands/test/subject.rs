@@ -87,7 +87,8 @@ fn all(library: &LibraryArgs, output: &mut Output) -> Result<Chosen, Failure> {
 
 /// The skills below a path.
 fn below(library: &LibraryArgs, path: &str, output: &mut Output) -> Result<Chosen, Failure> {
-    let library = LibraryArgs { paths: vec![PathBuf::from(path)], ..library.clone() };
+    let mut library = library.clone();
+    library.paths = vec![PathBuf::from(path)];
     taken(&library, &format!("`{path}`"), output)
 }
 
