@@ -19,7 +19,7 @@ const BYTES_MAX: u64 = 1 << 30;
 /// A private copy of a skill's folder. It is removed when this is dropped.
 #[derive(Debug)]
 pub struct Copy {
-    _holder: tempfile::TempDir,
+    holder: tempfile::TempDir,
     folder: PathBuf,
     digest: String,
 }
@@ -46,7 +46,7 @@ impl Copy {
         let contents = Contents::read(&to, Texts::Left);
         match contents.unfit {
             Some(reason) => Err(reason),
-            None => Ok(Self { _holder: holder, folder: to, digest: contents.digest() }),
+            None => Ok(Self { holder, folder: to, digest: contents.digest() }),
         }
     }
 
@@ -59,6 +59,44 @@ impl Copy {
     pub fn digest(&self) -> &str {
         &self.digest
     }
+}
+
+impl Drop for Copy {
+    /// What ran in it may have left folders nobody may enter, or deeper than anybody can reach by a path.
+    fn drop(&mut self) {
+        // What is left lies in a folder for temporary things, and nobody else can enter it.
+        let _ = level(self.holder.path());
+    }
+}
+
+/// Makes a folder one level deep and lets its owner into all of it: what is deeper is moved up.
+fn level(top: &Path) -> io::Result<()> {
+    let mut moved = 0_u64;
+    let mut open: Vec<PathBuf> = folders(top)?;
+    while let Some(folder) = open.pop() {
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o700))?;
+        for inner in folders(&folder)? {
+            // A folder without leave to write in it cannot be moved.
+            fs::set_permissions(&inner, fs::Permissions::from_mode(0o700))?;
+            let place = top.join(format!(".rep-{moved}"));
+            moved += 1;
+            fs::rename(&inner, &place)?;
+            open.push(place);
+        }
+    }
+    Ok(())
+}
+
+/// The folders directly in a folder, without links.
+fn folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            found.push(entry.path());
+        }
+    }
+    Ok(found)
 }
 
 /// How much may still be copied.
@@ -164,6 +202,27 @@ mod tests {
         fs::remove_file(folder.path().join("SKILL.md")).unwrap();
         assert_eq!(copy.digest(), digest(copy.folder()));
         let place = copy.folder().to_owned();
+        drop(copy);
+        assert!(!place.exists());
+    }
+
+    #[test]
+    fn a_copy_is_removed_whatever_was_left_in_it() {
+        let folder = skill();
+        let copy = Copy::of(folder.path()).unwrap();
+        let place = copy.folder().parent().unwrap().to_owned();
+        let closed = copy.folder().join("closed/inner");
+        fs::create_dir_all(&closed).unwrap();
+        for path in [&closed, closed.parent().unwrap()] {
+            fs::set_permissions(path, fs::Permissions::from_mode(0o000)).unwrap();
+        }
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let mut at = rustix::fs::open(copy.folder(), flags, Mode::empty()).unwrap();
+        for _ in 0..5_000 {
+            rustix::fs::mkdirat(&at, "d", Mode::RWXU).unwrap();
+            at = openat(&at, "d", flags, Mode::empty()).unwrap();
+        }
+        drop(at);
         drop(copy);
         assert!(!place.exists());
     }

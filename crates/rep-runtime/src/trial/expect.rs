@@ -112,9 +112,7 @@ impl Expected {
     fn code_differs(&self, code: i32) -> Mismatch {
         let why = match code {
             126 => "; the shell found the program and could not run it",
-            127 => {
-                "; the shell found no such program: the system's programs and this machine's `python3` and `node` are there"
-            }
+            127 => "; the shell found no such program",
             129.. => "; a signal ended it",
             _ => "",
         };

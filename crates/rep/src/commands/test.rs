@@ -100,12 +100,7 @@ fn once(args: &Args, cancel: &Cancel, output: &mut Output) -> Result<(Exit, Vec<
 }
 
 /// Runs every trial, and prints each row as soon as all before it are there: the order is the same however many run at once.
-fn attempted(
-    args: &Args,
-    subjects: &[Subject],
-    cancel: &Cancel,
-    output: &mut Output,
-) -> Result<Vec<Row>, Failure> {
+fn attempted(args: &Args, subjects: &[Subject], cancel: &Cancel, output: &mut Output) -> Result<Vec<Row>, Failure> {
     let attempts = Attempts::new(!args.no_sandbox);
     let all: Vec<(usize, Option<usize>)> = subjects
         .iter()

@@ -23,6 +23,7 @@ mod search;
 mod select;
 mod show;
 mod tools;
+mod trial;
 mod watch;
 
 use std::path::Path;

@@ -1,6 +1,7 @@
 //! One trial: a fresh copy, a plan, a grant, a run, and what it came to.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use rep_library::store::Copy;
 use rep_runtime::sandbox::Cancel;
@@ -9,7 +10,7 @@ use rep_runtime::trial::case::Case;
 use rep_runtime::trial::expect::Said;
 use rep_runtime::trial::smoke::Smoke;
 use rep_runtime::trial::{self, Attempt, Ground, Judged};
-use rep_runtime::{Call, Outcome, Plan, PlanError, ToolError};
+use rep_runtime::{Call, Outcome, Plan, PlanError, Reply, Runtime, ToolError, interpreter};
 
 use super::report::{Came, Fault, Row};
 use super::subject::{self, Subject};
@@ -18,11 +19,14 @@ use crate::consent;
 use crate::exit::Failure;
 use crate::runner::{Runner, exposed};
 
+/// The exit code of a shell that found no program.
+const NOT_FOUND: i32 = 127;
+
 /// What all trials have in common.
 pub(super) struct Attempts {
     runner: Runner,
     is_confined: bool,
-    place: std::path::PathBuf,
+    place: PathBuf,
 }
 
 /// A trial that could be run, and what came of it.
@@ -30,6 +34,8 @@ struct Ran {
     judged: Judged,
     said: Said,
     outcome: Outcome,
+    /// What may have gone wrong.
+    help: Vec<String>,
 }
 
 impl Attempts {
@@ -64,16 +70,31 @@ impl Attempts {
     /// Runs a command in a copy of the skill.
     fn case(&self, subject: &Subject, case: &Case, stem: &str, cancel: &Cancel) -> Result<Ran, ToolError> {
         let copy = self.copy(subject)?;
-        let ground = Ground {
-            skill: &subject.name,
-            digest: copy.digest(),
-            folder: copy.folder(),
-            front: subject.skill.front(),
-        };
+        let ground =
+            Ground { skill: &subject.name, digest: copy.digest(), folder: copy.folder(), front: subject.skill.front() };
         let plan = trial::plan(&ground, case, stem, &subject.trials.config).map_err(of_plan)?;
         let outcome = self.run(subject, plan, cancel)?;
         let (judged, said) = trial::judge(case, &outcome);
-        Ok(Ran { judged, said, outcome })
+        let help = match (&judged, said.code) {
+            (Judged::Fail(_), Some(NOT_FOUND)) => self.programs(&said, copy.folder()),
+            _ => Vec::new(),
+        };
+        Ok(Ran { judged, said, outcome, help })
+    }
+
+    /// What a shell finds besides the system's programs, for who misses one.
+    fn programs(&self, said: &Said, workspace: &Path) -> Vec<String> {
+        let mut help = Vec::new();
+        for (runtime, name) in [(Runtime::Python, "python3"), (Runtime::Node, "node")] {
+            if let Err(error) = interpreter::find(runtime, workspace, self.runner.search()) {
+                help.push(format!("`{name}` is not there: {error}"));
+            } else if runtime == Runtime::Python && said.stderr.contains("python: ") {
+                help.push(
+                    "this machine has no `python`, only `python3`: name that, which every machine has".to_owned(),
+                );
+            }
+        }
+        help
     }
 
     /// Calls a tool with a copy of the skill as its workspace.
@@ -96,7 +117,7 @@ impl Attempts {
         });
         let outcome = self.run(subject, plan.map_err(of_plan)?, cancel)?;
         let (judged, said) = trial::judge_smoke(smoke, &outcome);
-        Ok(Ran { judged, said, outcome })
+        Ok(Ran { judged, said, outcome, help: Vec::new() })
     }
 
     fn copy(&self, subject: &Subject) -> Result<Copy, ToolError> {
@@ -139,15 +160,14 @@ impl Ran {
             }
         };
         let is_conforming = match &self.outcome.reply {
-            rep_runtime::Reply::Error(error) => {
-                !error.more.contains_key("misfits") && error.code != "INVALID_RESULT"
-            }
+            Reply::Error(error) => !error.more.contains_key("misfits") && error.code != "INVALID_RESULT",
             _ => true,
         };
         Row {
             came,
             faults,
             said: self.said,
+            help: self.help,
             denials: self.outcome.denials,
             duration_ms: self.outcome.duration_ms,
             call: is_call.then_some(is_conforming),

@@ -58,6 +58,8 @@ pub(super) struct Row {
     pub(super) faults: Vec<Fault>,
     pub(super) said: Said,
     pub(super) denials: Vec<Denial>,
+    /// What may have gone wrong.
+    pub(super) help: Vec<String>,
     /// Whether it is about the settings of tests, and no test itself.
     pub(super) is_setup: bool,
     /// For a call of a tool: whether arguments and result fit their schemas.
@@ -84,6 +86,7 @@ impl Row {
             faults: Vec::new(),
             said: Said::default(),
             denials: Vec::new(),
+            help: Vec::new(),
             is_setup: false,
             call: None,
         }
@@ -114,6 +117,7 @@ impl Row {
         if self.came == Came::Pass {
             return lines;
         }
+        lines.extend(self.help.iter().map(|help| format!("help: {help}")));
         for denial in &self.denials {
             let remedy = denial.suggestion.as_ref().map(|text| format!("; to allow it: {text}")).unwrap_or_default();
             lines.push(format!("it was denied: {} {}{remedy}", denial.action, denial.target));
@@ -142,6 +146,7 @@ impl Row {
         });
         if self.came != Came::Pass {
             let denied = |denial: &Denial| json!({ "action": denial.action, "target": denial.target, "suggestion": denial.suggestion });
+            row["help"] = json!(self.help);
             row["exit_code"] = json!(self.said.code);
             row["stdout"] = cut(&self.said.stdout, SAID_CHARS_MAX).into();
             row["stderr"] = cut(&self.said.stderr, SAID_CHARS_MAX).into();
