@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::symlink;
 use std::process::{Child, Command, Stdio};
 
-use rep_fixture::{Run, Scratch};
+use rep_fixture::Scratch;
 use serde_json::{Value, json};
 
 use super::run::{environment, installed};
@@ -89,7 +89,8 @@ fn expectations_decide_what_a_case_comes_to() {
         all.iter().map(|(stem, command, expected, _)| (*stem, *command, *expected)).collect();
     cases(&scratch, "s", PLAIN, &written);
     let (code, found, report) = tested(&scratch, &["s"]);
-    let wanted: Vec<(&str, &str)> = all.iter().map(|(stem, _, _, outcome)| (*stem, *outcome)).collect();
+    let mut wanted: Vec<(&str, &str)> = all.iter().map(|(stem, _, _, outcome)| (*stem, *outcome)).collect();
+    wanted.sort_unstable();
     assert_eq!((code, found), (1, pairs(&wanted)), "{report}");
     assert_eq!(report["summary"]["passed"], 6);
     assert_eq!(report["summary"]["failed"], 9);
@@ -384,7 +385,7 @@ fn the_order_is_the_same_however_many_run_at_once() {
         found.stdout.lines().filter(|line| !line.contains(" in 2 skills ")).map(without_time).collect::<Vec<String>>()
     };
     let one = rows("1");
-    assert_eq!(one.iter().filter(|line| line.starts_with("FAIL")).count(), 4, "{one:?}");
+    assert_eq!(one.iter().filter(|line| line.starts_with("FAIL")).count(), 2, "{one:?}");
     assert_eq!(one, rows("8"));
 }
 

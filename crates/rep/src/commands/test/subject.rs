@@ -54,7 +54,6 @@ struct Chosen {
 pub(super) fn find(args: &Args, output: &mut Output) -> Result<Vec<Subject>, Failure> {
     let chosen = match (&args.target, &args.skill) {
         (Some(target), None) => named(&args.library, target, output)?,
-        (None, Some(name)) if args.library.paths.is_empty() => named(&args.library, name, output)?,
         (Some(target), Some(name)) => only(below(&args.library, target, output)?, name)?,
         (None, Some(name)) => only(all(&args.library, output)?, name)?,
         (None, None) => all(&args.library, output)?,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use rep_library::watch::{Watched, Watcher, Woken};
 use rep_runtime::sandbox::Cancel;
 
-use super::{Args, once};
+use super::{Args, once, subject};
 use crate::exit::{Exit, Failure};
 use crate::library::here;
 use crate::output::Output;
@@ -34,20 +34,13 @@ pub(super) fn run(args: &Args, cancel: &Cancel, output: &mut Output) -> Result<E
 }
 
 fn again(args: &Args, cancel: &Cancel, watcher: &mut Watcher, output: &mut Output) -> Result<Exit, Failure> {
-    let mut folders: Vec<PathBuf> = Vec::new();
+    let mut folders: Vec<PathBuf> = subject::find(args, output)?.into_iter().map(|subject| subject.folder).collect();
     loop {
-        if !folders.is_empty() {
-            // Before the tests are run, so that a change meanwhile is not missed.
-            watcher.set(watched(&folders))?;
-        }
+        // Before the tests are read, so that a change meanwhile is not missed.
+        watcher.set(watched(&folders))?;
         match once(args, cancel, output) {
-            Ok((_, found)) if found != folders => {
-                folders = found;
-                watcher.set(watched(&folders))?;
-            }
-            Ok(_) => {}
+            Ok((_, found)) => folders = found,
             // A file may be gone for a moment while an editor saves it.
-            Err(failure) if folders.is_empty() => return Err(failure),
             Err(failure) => output.failure(&failure),
         }
         if cancel.is_cancelled() {
