@@ -24,7 +24,7 @@ use crate::{runner, write};
 
 use attempt::Attempts;
 use report::{Came, Report, Row};
-use subject::Subject;
+use subject::{Found, Subject};
 
 /// Run the tests skills ship
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
@@ -36,7 +36,7 @@ pub(crate) struct Args {
     /// A skill by name, or a path to skills [default: the skills below this folder]
     #[arg(value_name = "SKILL|PATH")]
     target: Option<String>,
-    /// Only the skill of this name
+    /// Only the skill of this name, of those at the path or below this folder
     #[arg(long, value_name = "NAME")]
     skill: Option<String>,
     /// Only this case: the stem of its file, else its name
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 fn once(args: &Args, cancel: &Cancel, output: &mut Output) -> Result<(Exit, Vec<PathBuf>), Failure> {
     let as_json = |failure: Failure| failure.json(args.json);
     let begun = Instant::now();
-    let mut subjects = subject::find(args, output).map_err(as_json)?;
+    let Found { mut subjects, left_out } = subject::find(args, output).map_err(as_json)?;
     if let Some(case) = &args.case {
         subject::narrow(&mut subjects, case).map_err(as_json)?;
     }
@@ -84,7 +84,11 @@ fn once(args: &Args, cancel: &Cancel, output: &mut Output) -> Result<(Exit, Vec<
         subject.notes().iter().for_each(|note| output.warn(&format!("`{}`: {note}", subject.name)));
     }
     let mut report = Report::of(&subjects);
-    report.rows = attempted(args, &subjects, cancel, output)?;
+    report.rows = left_out.into_iter().map(|(name, failure)| attempt::left_out(&name, failure)).collect();
+    if !args.json {
+        report.rows.iter().for_each(|row| output.data(&row.text(output)));
+    }
+    report.rows.extend(attempted(args, &subjects, cancel, output));
     report.duration_ms = begun.elapsed().as_millis();
     report.is_interrupted = cancel.is_cancelled();
     match args.json {
@@ -100,7 +104,7 @@ fn once(args: &Args, cancel: &Cancel, output: &mut Output) -> Result<(Exit, Vec<
 }
 
 /// Runs every trial, and prints each row as soon as all before it are there: the order is the same however many run at once.
-fn attempted(args: &Args, subjects: &[Subject], cancel: &Cancel, output: &mut Output) -> Result<Vec<Row>, Failure> {
+fn attempted(args: &Args, subjects: &[Subject], cancel: &Cancel, output: &mut Output) -> Vec<Row> {
     let attempts = Attempts::new(!args.no_sandbox);
     let all: Vec<(usize, Option<usize>)> = subjects
         .iter()
@@ -143,7 +147,7 @@ fn attempted(args: &Args, subjects: &[Subject], cancel: &Cancel, output: &mut Ou
         rows.extend(waiting.into_values());
     });
     bar.finish_and_clear();
-    Ok(rows)
+    rows
 }
 
 fn progress(count: usize, output: &Output) -> ProgressBar {

@@ -176,6 +176,11 @@ impl Ran {
     }
 }
 
+/// A skill that could not be taken in.
+pub(super) fn left_out(skill: &str, failure: Failure) -> Row {
+    Row { came: Came::Error, faults: vec![Fault::Tool(of_failure(failure))], ..Row::new(skill, "skill", "skill") }
+}
+
 fn of_failure(failure: Failure) -> ToolError {
     let error = ToolError::new(failure.code, failure.message);
     match failure.hints.into_iter().next() {

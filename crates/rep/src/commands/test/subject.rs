@@ -50,30 +50,36 @@ struct Chosen {
     is_here: bool,
 }
 
-/// Finds the skills a call is about, and takes each in.
-pub(super) fn find(args: &Args, output: &mut Output) -> Result<Vec<Subject>, Failure> {
+/// The skills a call is about.
+pub(super) struct Found {
+    /// Those that can be tested.
+    pub(super) subjects: Vec<Subject>,
+    /// Those that cannot, by name, with the reason.
+    pub(super) left_out: Vec<(String, Failure)>,
+}
+
+/// Finds the skills a call is about, and takes each in. Of several, one that cannot be does not keep the others from being
+/// tested.
+pub(super) fn find(args: &Args, output: &mut Output) -> Result<Found, Failure> {
     let chosen = match (&args.target, &args.skill) {
         (Some(target), None) => named(&args.library, target, output)?,
         (Some(target), Some(name)) => only(below(&args.library, target, output)?, name)?,
         (None, Some(name)) => only(all(&args.library, output)?, name)?,
         (None, None) => all(&args.library, output)?,
     };
-    let alone = chosen.indexes.len() == 1;
-    let mut subjects: Vec<Subject> = Vec::new();
+    let is_alone = chosen.indexes.len() == 1;
+    let mut found = Found { subjects: Vec::new(), left_out: Vec::new() };
     for index in &chosen.indexes {
         let entry = &chosen.catalog.entries[*index];
         match Subject::of(entry, &chosen) {
-            Ok(subject) => subjects.push(subject),
-            Err(failure) if alone => return Err(failure),
-            // One that cannot be taken in must not keep the others from being tested, nor go unseen.
-            Err(failure) => {
-                output.failure(&failure);
-                return Err(Failure::unable("UNTESTABLE", format!("`{}` cannot be tested", entry.qualified_name))
-                    .hint("name the skills to test one by one, or `rep check` them first"));
-            }
+            Ok(subject) => found.subjects.push(subject),
+            Err(failure) if is_alone => return Err(failure),
+            // Whoever switched it off does not want it tested with the others either.
+            Err(failure) if failure.code == "DISABLED" => output.warn(&failure.message),
+            Err(failure) => found.left_out.push((entry.qualified_name.clone(), failure)),
         }
     }
-    Ok(subjects)
+    Ok(found)
 }
 
 /// The skills of the library the options name, or those below the working folder.
