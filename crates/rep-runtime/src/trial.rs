@@ -97,7 +97,7 @@ impl Trials {
     pub fn of(tree: &SkillTree, front: Option<&Frontmatter>) -> Self {
         let mut trials = Self::default();
         trials.take_cases(tree);
-        match (tree.entries.get(CONFIG).is_some(), trials.trials.is_empty()) {
+        match (tree.entries.contains_key(CONFIG), trials.trials.is_empty()) {
             (true, _) => match text(tree, CONFIG).and_then(|text| config::read(&text)) {
                 Ok((config, notes)) => {
                     trials.config = config;
@@ -134,7 +134,7 @@ impl Trials {
                     self.trials.push(Trial { case: stem.to_owned(), name, work });
                     self.notes.extend(read.notes);
                 }
-                None if is_here && name.ends_with(".yml") => {
+                None if is_here && Path::new(name).extension().is_some_and(|ending| ending == "yml") => {
                     self.notes.push(format!("`{path}` is not run: the files of cases end in `.yaml`"));
                 }
                 None => {}

@@ -225,13 +225,11 @@ impl Reader<'_> {
 
     fn exit_code(&mut self, expected: &Node) -> i32 {
         let Some(node) = expected.get("exit-code") else { return 0 };
-        match core::scalar(node) {
-            Some(core::Scalar::Int(code @ 0..=255)) => i32::try_from(code).unwrap_or_default(),
-            _ => {
-                let message = format!("`expected.exit-code` is `{}`", node.text().unwrap_or(node.kind()));
-                self.wrong(node.span, message, "write a whole number from 0 to 255, without quotes");
-                0
-            }
+        if let Some(core::Scalar::Int(code @ 0..=255)) = core::scalar(node) {
+            return i32::try_from(code).unwrap_or_default();
         }
+        let message = format!("`expected.exit-code` is `{}`", node.text().unwrap_or(node.kind()));
+        self.wrong(node.span, message, "write a whole number from 0 to 255, without quotes");
+        0
     }
 }

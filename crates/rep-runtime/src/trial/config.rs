@@ -1,5 +1,7 @@
 //! The settings of a skill's cases: `tests/test-config.json`.
 
+use std::time::Duration;
+
 use rep_model::Source;
 use rep_model::yaml::{self, Node};
 use serde_json::{Map, Value};
@@ -75,19 +77,13 @@ impl Reader {
 
     fn timeout(&mut self, fields: &Map<String, Value>) -> u64 {
         let Some(value) = fields.get("timeout").filter(|value| !value.is_null()) else { return TIMEOUT_MS };
-        match value.as_f64().filter(|seconds| *seconds > 0.0 && *seconds <= TIMEOUT_S_MAX) {
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "it is positive and below a day"
-            )]
-            Some(seconds) => ((seconds * 1000.0).ceil() as u64).max(1),
-            None => {
-                let remedy = "write a number of seconds above 0, at most a day";
-                self.wrong(&["timeout"], format!("`timeout` is {value}"), remedy);
-                TIMEOUT_MS
-            }
+        let seconds = value.as_f64().filter(|seconds| *seconds > 0.0 && *seconds <= TIMEOUT_S_MAX);
+        if let Some(time) = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
+            return u64::try_from(time.as_millis()).unwrap_or(TIMEOUT_MS).max(1);
         }
+        let remedy = "write a number of seconds above 0, at most a day";
+        self.wrong(&["timeout"], format!("`timeout` is {value}"), remedy);
+        TIMEOUT_MS
     }
 
     fn variables(&mut self, fields: &Map<String, Value>) -> Vec<(String, String)> {

@@ -31,70 +31,83 @@ pub struct Eval {
 
 /// Reads the evals of a skill.
 pub fn read(text: &str, tree: &SkillTree) -> Result<Evals, Vec<Mistake>> {
-    let whole = |message: String| {
-        vec![Mistake::new(
-            EVALS,
-            message,
-            "write `{\"skill_name\": …, \"evals\": [{\"id\": 1, \"prompt\": …, \"expected_output\": …}]}`",
-        )]
-    };
+    const SHAPE: &str = "write `{\"skill_name\": …, \"evals\": [{\"id\": 1, \"prompt\": …, \"expected_output\": …}]}`";
+    let whole = |message: String| vec![Mistake::new(EVALS, message, SHAPE)];
     let value: Value = serde_json::from_str(text).map_err(|error| whole(format!("is no JSON: {error}")))?;
     let Some(items) = value.get("evals").and_then(Value::as_array) else {
         return Err(whole("has no list `evals`".to_owned()));
     };
-    let mut mistakes = Vec::new();
+    let mut reader = Reader { tree, number: 0, mistakes: Vec::new() };
     if value.get("skill_name").and_then(Value::as_str).is_none() {
-        mistakes.push(Mistake::new(EVALS, "has no `skill_name`", "name the skill"));
+        reader.mistakes.push(Mistake::new(EVALS, "has no `skill_name`", "name the skill"));
     }
     let mut taken = BTreeSet::new();
     let mut evals = Vec::new();
-    for (index, item) in items.iter().enumerate() {
-        let mut wrong = |what: &str, remedy: &str| {
-            mistakes.push(Mistake::new(EVALS, format!("`evals[{index}]` {what}"), remedy));
-        };
+    for (number, item) in items.iter().enumerate() {
+        reader.number = number;
+        let eval = reader.eval(item);
+        if !taken.insert(eval.id.clone()) && !eval.id.is_empty() {
+            reader.wrong("has an `id` that another one has", "give each its own");
+        }
+        evals.push(eval);
+    }
+    if reader.mistakes.is_empty() { Ok(Evals { evals }) } else { Err(reader.mistakes) }
+}
+
+struct Reader<'a> {
+    tree: &'a SkillTree,
+    /// The place of the eval that is read.
+    number: usize,
+    mistakes: Vec<Mistake>,
+}
+
+impl Reader<'_> {
+    fn wrong(&mut self, what: &str, remedy: &str) {
+        self.mistakes.push(Mistake::new(EVALS, format!("`evals[{}]` {what}", self.number), remedy));
+    }
+
+    fn eval(&mut self, item: &Value) -> Eval {
         let id = match item.get("id") {
             Some(Value::Number(id)) => id.to_string(),
-            Some(Value::String(id)) if !id.is_empty() => id.clone(),
-            _ => {
-                wrong("has no `id`", "give it a number");
-                continue;
-            }
+            Some(Value::String(id)) => id.clone(),
+            _ => String::new(),
         };
-        if !taken.insert(id.clone()) {
-            wrong("has an `id` that another one has", "give each its own");
-        }
         let words = |name: &str| item.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let (prompt, expected_output) = (words("prompt"), words("expected_output"));
-        if prompt.is_empty() {
-            wrong("has no `prompt`", "write what the agent is asked");
-        }
-        if expected_output.is_empty() {
-            wrong("has no `expected_output`", "say what a good answer is");
-        }
-        let mut list = |name: &str| -> Vec<String> {
-            let items = match item.get(name) {
-                None | Some(Value::Null) => return Vec::new(),
-                Some(Value::Array(items)) => items,
-                Some(_) => {
-                    wrong(&format!("has `{name}`, which is no list"), "write a list of texts");
-                    return Vec::new();
-                }
-            };
-            let texts: Vec<String> = items.iter().filter_map(Value::as_str).map(str::to_owned).collect();
-            if texts.len() < items.len() {
-                wrong(&format!("has `{name}` that are no texts"), "write a list of texts");
+        for (value, what, remedy) in [
+            (&id, "has no `id`", "give it a number"),
+            (&prompt, "has no `prompt`", "write what the agent is asked"),
+            (&expected_output, "has no `expected_output`", "say what a good answer is"),
+        ] {
+            if value.is_empty() {
+                self.wrong(what, remedy);
             }
-            texts
-        };
-        let (files, assertions) = (list("files"), list("assertions"));
+        }
+        let (files, assertions) = (self.list(item, "files"), self.list(item, "assertions"));
         for file in &files {
-            let is_there =
-                matches!(resolve("", file), Resolved::Inside(path) if tree.has(&path) && !tree.escapes(&path));
+            let is_there = matches!(
+                resolve("", file), Resolved::Inside(path) if self.tree.has(&path) && !self.tree.escapes(&path)
+            );
             if !is_there {
-                wrong(&format!("names `{file}`, which is no file of the skill"), "add it, or correct its path");
+                self.wrong(&format!("names `{file}`, which is no file of the skill"), "add it, or correct its path");
             }
         }
-        evals.push(Eval { id, prompt, expected_output, files, assertions });
+        Eval { id, prompt, expected_output, files, assertions }
     }
-    if mistakes.is_empty() { Ok(Evals { evals }) } else { Err(mistakes) }
+
+    fn list(&mut self, item: &Value, name: &str) -> Vec<String> {
+        let items: &[Value] = match item.get(name) {
+            None | Some(Value::Null) => &[],
+            Some(Value::Array(items)) => items,
+            Some(_) => {
+                self.wrong(&format!("has `{name}`, which is no list"), "write a list of texts");
+                &[]
+            }
+        };
+        let texts: Vec<String> = items.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+        if texts.len() < items.len() {
+            self.wrong(&format!("has `{name}` that are no texts"), "write a list of texts");
+        }
+        texts
+    }
 }

@@ -126,10 +126,8 @@ impl Expected {
 
 fn lacks(expectation: &str, stream: &str, text: &str) -> Mismatch {
     let name = expectation.strip_suffix("-contains").unwrap_or(expectation);
-    let message = match stream.is_empty() {
-        true => format!("{name} is empty, expected in it: {}", shown(&text.into())),
-        false => format!("not in {name}: {}", shown(&text.into())),
-    };
+    let what = if stream.is_empty() { format!("{name} is empty, expected in it") } else { format!("not in {name}") };
+    let message = format!("{what}: {}", shown(&text.into()));
     Mismatch {
         expected: Some(text.into()),
         got: nearest(stream, text).map(Value::from),
@@ -163,10 +161,8 @@ fn json(expected: &Value, stdout: &str) -> Vec<Mismatch> {
     match serde_json::from_str::<Value>(stdout) {
         Ok(value) => differences("stdout-json", expected, &value),
         Err(error) => {
-            let message = match stdout.trim().is_empty() {
-                true => "stdout is empty, and no JSON".to_owned(),
-                false => format!("stdout is no JSON: {error}"),
-            };
+            let is_empty = stdout.trim().is_empty();
+            let message = if is_empty { "stdout is empty".to_owned() } else { format!("stdout is no JSON: {error}") };
             let got = (!stdout.is_empty()).then(|| shown(&stdout.into()).into());
             vec![Mismatch { expected: Some(expected.clone()), got, ..Mismatch::new("stdout-json", message) }]
         }
@@ -228,8 +224,7 @@ fn is_equal(one: &Number, two: &Number) -> bool {
     if let (Some(one), Some(two)) = (one.as_i128(), two.as_i128()) {
         return one == two;
     }
-    #[expect(clippy::float_cmp, reason = "what was written is what is expected, to the last digit")]
-    (one.as_f64().is_some() && one.as_f64() == two.as_f64())
+    one.as_f64().is_some() && one.as_f64() == two.as_f64()
 }
 
 fn below(at: &str, key: &str) -> String {

@@ -27,7 +27,6 @@ use report::{Came, Report, Row};
 use subject::{Found, Subject};
 
 /// Run the tests skills ship
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[derive(clap::Args)]
 #[command(
     after_help = "Run are `tests/cases/*.yaml` (with `tests/test-config.json`) and `evaluation.smoke_tests`. Each case runs in a copy of its skill that is gone afterwards, in the sandbox: its files are there to read and to change, this machine's python3 and node are on the path, and of the network only what the skill declares.\n\nTests run code. A path that is named is trusted, and so are the skills below this folder where nothing is named, which get no secrets then; a skill that is found by its name must be trusted.\n\nExit codes: 0 all passed or there are none, 1 some failed, 2 the settings of tests are broken or nothing fits the call, 3 refused, 130 interrupted.\n\nExamples:\n  rep test                           every skill below this folder\n  rep test slugify --case 01-stdin   one case, by the stem of its file or by its name\n  rep test examples --junit out.xml  for a build server\n  rep test . --watch                 again whenever a file changes"
@@ -45,7 +44,7 @@ pub(crate) struct Args {
     /// Answer in JSON
     #[arg(long)]
     json: bool,
-    /// Write the results to this file too, as JUnit XML
+    /// Write the results to this file too, as `JUnit` XML
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
     /// How many cases run at once [default: as many as there are cores]
@@ -91,9 +90,10 @@ fn once(args: &Args, cancel: &Cancel, output: &mut Output) -> Result<(Exit, Vec<
     report.rows.extend(attempted(args, &subjects, cancel, output));
     report.duration_ms = begun.elapsed().as_millis();
     report.is_interrupted = cancel.is_cancelled();
-    match args.json {
-        true => output.json(&report.json()),
-        false => report.sum_up(output),
+    if args.json {
+        output.json(&report.json());
+    } else {
+        report.sum_up(output);
     }
     if let Some(file) = &args.junit {
         // The report has been printed by then, so that this is told on stderr alone.

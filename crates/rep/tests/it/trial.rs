@@ -13,7 +13,7 @@ use super::{json, rep, run};
 
 /// A skill with nothing but what is said here.
 fn skill(scratch: &Scratch, folder: &str, fields: &str) {
-    let name = folder.rsplit('/').next().unwrap();
+    let name = folder.rsplit('/').next().unwrap_or(folder);
     let text =
         format!("---\nname: {name}\ndescription: Tries things. Use when testing tests.\n{fields}---\n\n# Tried\n");
     scratch.write(&format!("{folder}/SKILL.md"), text);
@@ -59,7 +59,7 @@ fn failure(report: &Value) -> &Value {
 
 /// Whether some process was started with this word.
 fn is_running(word: &str) -> bool {
-    let all = fs::read_dir("/proc").unwrap().flatten();
+    let all = fs::read_dir("/proc").expect("the kernel tells of processes").flatten();
     all.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok())
         .any(|line| line.split(|byte| *byte == 0).any(|part| part == word.as_bytes()))
 }

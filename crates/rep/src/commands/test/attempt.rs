@@ -128,22 +128,23 @@ impl Attempts {
     /// Runs a plan. Who calls `rep test` agrees to what the tests do.
     fn run(&self, subject: &Subject, mut plan: Plan, cancel: &Cancel) -> Result<Outcome, ToolError> {
         plan.is_confined = self.is_confined;
-        let secrets = self.secrets(subject, &plan)?;
+        let secrets = secrets(subject, &plan)?;
         let decided = consent::granted_as_called(plan.clone(), subject.trust.clone(), &secrets).map_err(of_failure)?;
         Ok(self.runner.run(decided, &plan, &exposed(&secrets), &[], None, cancel))
     }
+}
 
-    fn secrets(&self, subject: &Subject, plan: &Plan) -> Result<BTreeMap<String, Secret>, ToolError> {
-        if subject.may_have_secrets {
-            return consent::secrets(&plan.secrets).map_err(of_failure);
-        }
-        match plan.secrets.iter().find(|need| !need.is_optional) {
-            None => Ok(BTreeMap::new()),
-            Some(need) => {
-                let message = format!("it needs the secret `{}`, which only a skill that is named gets", need.name);
-                let remedy = format!("`rep test {}`", subject.folder.display());
-                Err(ToolError::new("SECRET_MISSING", message).with("remedy", remedy))
-            }
+/// The secrets the tests of a skill get.
+fn secrets(subject: &Subject, plan: &Plan) -> Result<BTreeMap<String, Secret>, ToolError> {
+    if subject.may_have_secrets {
+        return consent::secrets(&plan.secrets).map_err(of_failure);
+    }
+    match plan.secrets.iter().find(|need| !need.is_optional) {
+        None => Ok(BTreeMap::new()),
+        Some(need) => {
+            let message = format!("it needs the secret `{}`, which only a skill that is named gets", need.name);
+            let remedy = format!("`rep test {}`", subject.folder.display());
+            Err(ToolError::new("SECRET_MISSING", message).with("remedy", remedy))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Results as JUnit XML, as build servers read it. Well-formed whatever a case wrote.
+//! Results as `JUnit` XML, as build servers read it. Well-formed whatever a case wrote.
 
 use super::report::{Came, Fault, Report, Row, cut};
 
@@ -13,7 +13,9 @@ pub(super) fn render(report: &Report) -> String {
     for skill in report.tested() {
         let rows: Vec<&Row> = all.iter().copied().filter(|row| row.skill == skill).collect();
         text.push_str(&format!("  <testsuite name=\"{}\"{}>\n", escaped(skill), counts(&rows)));
-        rows.iter().for_each(|row| text.push_str(&case(row)));
+        for row in &rows {
+            text.push_str(&case(row));
+        }
         text.push_str("  </testsuite>\n");
     }
     text.push_str("</testsuites>\n");

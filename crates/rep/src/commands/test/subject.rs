@@ -84,10 +84,10 @@ pub(super) fn find(args: &Args, output: &mut Output) -> Result<Found, Failure> {
 
 /// The skills of the library the options name, or those below the working folder.
 fn all(library: &LibraryArgs, output: &mut Output) -> Result<Chosen, Failure> {
-    match library.paths.is_empty() {
-        true => Ok(Chosen { is_here: true, ..below(library, ".", output)? }),
-        false => taken(library, "the paths", output),
+    if !library.paths.is_empty() {
+        return taken(library, "the paths", output);
     }
+    Ok(Chosen { is_here: true, ..below(library, ".", output)? })
 }
 
 /// The skills below a path.
@@ -150,10 +150,7 @@ fn named(library: &LibraryArgs, word: &str, output: &mut Output) -> Result<Chose
 fn only(mut chosen: Chosen, name: &str) -> Result<Chosen, Failure> {
     let entries = &chosen.catalog.entries;
     chosen.indexes.retain(|index| entries[*index].name == name || entries[*index].qualified_name == name);
-    match chosen.indexes.is_empty() {
-        true => Err(missing(&chosen.catalog, name)),
-        false => Ok(chosen),
-    }
+    if chosen.indexes.is_empty() { Err(missing(&chosen.catalog, name)) } else { Ok(chosen) }
 }
 
 impl Subject {

@@ -1,7 +1,7 @@
 //! `--watch`: runs the tests again whenever a file of the skills changes.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
@@ -19,16 +19,16 @@ const TICK: Duration = Duration::from_millis(50);
 /// Runs, waits for a change, and runs again, until interrupted.
 pub(super) fn run(args: &Args, cancel: &Cancel, output: &mut Output) -> Result<Exit, Failure> {
     let mut watcher = Watcher::new(Vec::new())?;
-    let (is_over, stopper) = (AtomicBool::new(false), watcher.stopper());
+    let stopper = watcher.stopper();
+    let (over, is_over) = channel::<()>();
     thread::scope(|scope| {
-        scope.spawn(|| {
-            while !cancel.is_cancelled() && !is_over.load(Ordering::SeqCst) {
-                thread::sleep(TICK);
-            }
+        scope.spawn(move || {
+            // Until the other end is dropped, or somebody asked for the end.
+            while !cancel.is_cancelled() && is_over.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {}
             stopper.stop();
         });
         let ended = again(args, cancel, &mut watcher, output);
-        is_over.store(true, Ordering::SeqCst);
+        drop(over);
         ended
     })
 }
