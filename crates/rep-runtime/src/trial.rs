@@ -16,10 +16,12 @@ use crate::plan::{
 };
 use crate::sandbox::Killed;
 
+pub mod agent;
 pub mod case;
 pub mod config;
 pub mod evals;
 pub mod expect;
+pub mod grade;
 pub mod smoke;
 
 use case::{Case, CaseFile};

@@ -83,7 +83,10 @@ impl Reader<'_> {
                 self.wrong(what, remedy);
             }
         }
-        let (files, assertions) = (self.list(item, "files"), self.list(item, "assertions"));
+        let files = self.list(item, "files");
+        // The guide called them expectations before.
+        let name = if item.get("assertions").is_some() { "assertions" } else { "expectations" };
+        let assertions = self.list(item, name);
         for file in &files {
             let is_there = matches!(
                 resolve("", file), Resolved::Inside(path) if self.tree.has(&path) && !self.tree.escapes(&path)

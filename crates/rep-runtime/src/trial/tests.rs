@@ -162,6 +162,35 @@ fn evals_are_counted_and_held_to_their_shape() {
     assert_eq!(trials(&[(EVALS, good)]).evals.unwrap().evals[0].assertions, ["a"]);
     for bad in ["{}", "[", r#"{"skill_name": "s", "evals": [{"prompt": "p"}]}"#, r#"{"evals": []}"#] {
         let trials = trials(&[(EVALS, bad)]);
-        assert!(trials.evals.is_none() && trials.notes.len() == 1, "{bad}: {:?}", trials.notes);
+        assert!(trials.evals.is_none() && !trials.notes.is_empty(), "{bad}: {:?}", trials.notes);
     }
+}
+
+#[test]
+fn statements_that_leave_no_room_are_graded_and_others_wait_for_a_judge() {
+    let files = std::collections::BTreeSet::from(["chart.png".to_owned()]);
+    let graded = |statement: &str| {
+        let grades = grade::grade(&[statement.to_owned()], "Total: {} for March", &files);
+        grades[0].passed
+    };
+    for (statement, passed) in [
+        ("The output contains \"March\"", Some(true)),
+        ("The answer mentions `april`.", Some(false)),
+        ("The response does not contain \"April\"", Some(true)),
+        ("The file `chart.png` exists", Some(true)),
+        ("A file named \"chart.svg\" is created", Some(false)),
+        ("The output is valid JSON", Some(false)),
+        ("The output contains \"March\" twice", None),
+        ("The chart has labeled axes", None),
+        ("The output contains \"a\" or \"b\"", None),
+    ] {
+        assert_eq!(graded(statement), passed, "{statement}");
+    }
+    let summary = grade::grading(&grade::grade(&["It is good".to_owned()], "", &files));
+    assert_eq!((&summary["summary"]["ungraded"], &summary["summary"]["pass_rate"]), (&json!(1), &Value::Null));
+    let run = |pass_rate, seconds| grade::Measured { pass_rate: Some(pass_rate), seconds, tokens: None };
+    let benchmark = grade::benchmark(&[run(1.0, 3.0), run(0.5, 5.0)], &[run(0.25, 1.0)]);
+    let summary = &benchmark["run_summary"];
+    assert_eq!(summary["with_skill"]["pass_rate"], json!({"mean": 0.75, "stddev": 0.25}));
+    assert_eq!(summary["delta"], json!({"pass_rate": 0.5, "time_seconds": 3.0, "tokens": null}));
 }

@@ -1,6 +1,7 @@
 //! `rep test`: runs the tests skills ship, each in a copy of its skill, in the sandbox.
 
 mod attempt;
+mod evals;
 mod junit;
 mod report;
 mod subject;
@@ -29,7 +30,7 @@ use subject::{Found, Subject};
 /// Run the tests skills ship
 #[derive(clap::Args)]
 #[command(
-    after_help = "Run are `tests/cases/*.yaml` (with `tests/test-config.json`) and `evaluation.smoke_tests`. Each case runs in a copy of its skill that is gone afterwards, in the sandbox: its files are there to read and to change, this machine's python3 and node are on the path, and of the network only what the skill declares.\n\nTests run code. A path that is named is trusted, and so are the skills below this folder where nothing is named, which get no secrets then; a skill that is found by its name must be trusted.\n\nExit codes: 0 all passed or there are none, 1 some failed, 2 the settings of tests are broken or nothing fits the call, 3 refused, 130 interrupted.\n\nExamples:\n  rep test                           every skill below this folder\n  rep test slugify --case 01-stdin   one case, by the stem of its file or by its name\n  rep test examples --junit out.xml  for a build server\n  rep test . --watch                 again whenever a file changes"
+    after_help = "Run are `tests/cases/*.yaml` (with `tests/test-config.json`) and `evaluation.smoke_tests`. Each case runs in a copy of its skill that is gone afterwards, in the sandbox: its files are there to read and to change, this machine's python3 and node are on the path, and of the network only what the skill declares.\n\nTests run code. A path that is named is trusted, and so are the skills below this folder where nothing is named, which get no secrets then; a skill that is found by its name must be trusted.\n\nExit codes: 0 all passed or there are none, 1 some failed, 2 the settings of tests are broken or nothing fits the call, 3 refused, 130 interrupted.\n\nExamples:\n  rep test                           every skill below this folder\n  rep test slugify --case 01-stdin   one case, by the stem of its file or by its name\n  rep test examples --junit out.xml  for a build server\n  rep test . --watch                 again whenever a file changes\n  rep test . --evals --out results --agent my-agent --print"
 )]
 pub(crate) struct Args {
     /// A skill by name, or a path to skills [default: the skills below this folder]
@@ -56,6 +57,16 @@ pub(crate) struct Args {
     /// Run with nothing enforced: tests can do whatever you can
     #[arg(long)]
     no_sandbox: bool,
+    /// Ask an agent the prompts of `evals/evals.json` instead, each with the skill and without it
+    #[arg(long, requires = "agent", conflicts_with_all = ["case", "junit", "watch", "jobs", "no_sandbox"])]
+    evals: bool,
+    /// Where the results of --evals go, in a folder of their own each time [default: evals-out]
+    #[arg(long, value_name = "DIR", requires = "evals")]
+    out: Option<PathBuf>,
+    /// The agent of --evals and its arguments, last: it reads the prompt on stdin and finds the skill in REP_EVAL_SKILL. It
+    /// runs as you, outside of the sandbox
+    #[arg(long, value_name = "COMMAND", requires = "evals", num_args = 1.., allow_hyphen_values = true)]
+    agent: Vec<String>,
     #[command(flatten)]
     library: LibraryArgs,
 }
@@ -65,6 +76,9 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         runner::warn_unconfined(output);
     }
     let cancel = interrupt::on_interrupt();
+    if args.evals {
+        return evals::run(args, &cancel, output).map_err(|failure| failure.json(args.json));
+    }
     if args.watch {
         return watch::run(args, &cancel, output);
     }

@@ -435,6 +435,40 @@ fn evals_are_counted_and_not_run() {
 }
 
 #[test]
+fn an_agent_is_asked_with_the_skill_and_without_it() {
+    let scratch = Scratch::new();
+    skill(&scratch, "s", "");
+    scratch.write("s/evals/files/in.txt", "input");
+    let eval = json!({
+        "id": 1, "prompt": "count", "expected_output": "three", "files": ["evals/files/in.txt"],
+        "assertions": ["The output contains \"three\"", "The file `made.txt` exists", "It reads well"],
+    });
+    scratch.write("s/evals/evals.json", json!({"skill_name": "s", "evals": [eval]}).to_string());
+    let agent = "read -r prompt || true; test -f evals/files/in.txt || exit 1; echo x > made.txt\n\
+                 echo '{\"total_tokens\": 7}' > \"$REP_EVAL_TIMING\"\n\
+                 if test -f \"$REP_EVAL_SKILL/SKILL.md\"; then echo \"$prompt: three\"; else echo \"$prompt: two\"; fi\n";
+    let agent = scratch.write("agent.sh", agent).display().to_string();
+    let found = run(&scratch, &["test", "./s", "--json", "--evals", "--out", "results", "--agent", "sh", &agent]);
+    assert_eq!(found.code, 0, "{found:?}");
+    let read = |path: &str| -> Value { serde_json::from_str(&scratch.read(path)).expect("it is JSON") };
+    let summary = read("results/iteration-1/benchmark.json")["run_summary"].clone();
+    assert_eq!(
+        (&summary["with_skill"]["pass_rate"]["mean"], &summary["delta"]["pass_rate"]),
+        (&json!(1.0), &json!(0.5))
+    );
+    let grading = read("results/iteration-1/s/eval-1/without_skill/grading.json");
+    assert_eq!(grading["assertion_results"][0]["passed"], false, "{grading}");
+    assert_eq!(grading["assertion_results"][2]["passed"], Value::Null, "{grading}");
+    assert_eq!(grading["summary"]["ungraded"], 1);
+    assert_eq!(read("results/iteration-1/s/eval-1/with_skill/timing.json")["total_tokens"], json!(7.0));
+    assert_eq!(scratch.read("results/iteration-1/s/eval-1/with_skill/outputs/response.txt"), "count: three\n");
+    let again = run(&scratch, &["test", "./s", "--evals", "--out", "results", "--agent", "no-such-agent"]);
+    assert!(again.code == 2 && again.stderr.contains("there is no `no-such-agent`"), "{again:?}");
+    assert_eq!(run(&scratch, &["test", "./s", "--evals"]).code, 2, "evals need an agent");
+    assert_eq!(run(&scratch, &["test", "--evals", "--agent", "sh"]).code, 3, "what the agent reads is named");
+}
+
+#[test]
 fn an_untrusted_skill_is_refused_by_name_and_tested_by_path() {
     let scratch = Scratch::new();
     cases(&scratch, ".claude/skills/theirs", PLAIN, &[("a", "true", "")]);
