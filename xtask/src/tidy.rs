@@ -11,7 +11,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("rep-library", &["rep-model", "rep-check", "rep-tokens", "rep-uasp", "rep-fixture"]),
     ("rep-fixture", &[]),
     ("rep-tokens", &[]),
-    ("rep-runtime", &["rep-model", "rep-fixture"]),
+    ("rep-runtime", &["rep-model", "rep-uasp", "rep-fixture"]),
     ("rep", &["rep-model", "rep-check", "rep-library", "rep-runtime", "rep-tokens", "rep-uasp", "rep-fixture"]),
     ("xtask", &["rep-check", "rep-fixture"]),
 ];

@@ -7,6 +7,7 @@ mod document;
 pub mod extract;
 mod index;
 pub mod query;
+pub mod request;
 pub mod state;
 
 pub use document::{Document, Fact, Origin, Step};
