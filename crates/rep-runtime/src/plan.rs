@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rep_model::frontmatter::Frontmatter;
 use rep_model::{Resolved, resolve};
+use rep_uasp::request::Request;
 use serde_json::Value;
 
 use crate::glob::Glob;
@@ -13,6 +14,7 @@ use crate::glob::Glob;
 mod address;
 pub mod declared;
 mod host;
+mod request;
 mod wire;
 mod words;
 
@@ -220,6 +222,8 @@ pub enum Work {
     Tool(Tool),
     /// Starts a program.
     Command(Command),
+    /// Asks a server.
+    Request(Box<Request>),
 }
 
 impl Work {
@@ -227,7 +231,7 @@ impl Work {
     pub fn tool(&self) -> Option<&Tool> {
         match self {
             Work::Tool(tool) => Some(tool),
-            Work::Command(_) => None,
+            Work::Command(_) | Work::Request(_) => None,
         }
     }
 
@@ -235,7 +239,7 @@ impl Work {
     pub fn tool_mut(&mut self) -> Option<&mut Tool> {
         match self {
             Work::Tool(tool) => Some(tool),
-            Work::Command(_) => None,
+            Work::Command(_) | Work::Request(_) => None,
         }
     }
 }

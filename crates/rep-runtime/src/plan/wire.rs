@@ -58,6 +58,7 @@ impl Work {
                 "argv": command.argv(),
                 "variables": command.variables.iter().cloned().collect::<BTreeMap<String, String>>(),
             }),
+            Work::Request(request) => json!({ "request": request.shown() }),
         };
         match fields {
             Value::Object(fields) => fields,
@@ -78,6 +79,7 @@ impl Work {
                 "output_schema": tool.output_schema,
             }),
             Work::Command(command) => json!({ "program": command.program.name(), "inline": command.program.inline() }),
+            Work::Request(request) => json!({ "server": request.origin.to_string() }),
         }
     }
 }
