@@ -11,6 +11,7 @@ mod consent;
 mod exit;
 mod library;
 mod output;
+mod runner;
 mod settings;
 mod write;
 
