@@ -24,6 +24,8 @@ use std::fmt;
 
 use serde_json::{Map, Value, json};
 
+use crate::command::{BindError, Lookup};
+
 mod address;
 mod arguments;
 mod body;
@@ -31,7 +33,6 @@ mod environment;
 mod template;
 
 pub use address::Origin;
-pub use environment::is_secret;
 
 use address::Target;
 use arguments::{Arguments, Place};
@@ -169,6 +170,12 @@ impl fmt::Display for RequestError {
 
 impl std::error::Error for RequestError {}
 
+impl From<BindError> for RequestError {
+    fn from(error: BindError) -> Self {
+        Self { code: error.code, message: error.message, remedy: error.remedy }
+    }
+}
+
 impl RequestError {
     fn argument(message: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { code: "INVALID_ARGUMENT", message: message.into(), remedy: remedy.into() }
@@ -206,7 +213,7 @@ pub struct Source<'a> {
     /// The arguments, by name.
     pub arguments: &'a Map<String, Value>,
     /// The variables of the caller.
-    pub variable: &'a dyn Fn(&str) -> Option<String>,
+    pub variable: &'a Lookup<'a>,
 }
 
 impl Request {

@@ -178,8 +178,7 @@ pub(super) fn path(target: &Target, given: &Arguments, environment: &Environment
             }
             Flat::Gap(name) if name.is_empty() => {}
             Flat::Gap(name) => {
-                let message = format!("the argument `{name}` is missing, and the path has a place for it");
-                return Err(RequestError::argument(message, format!("give it: {{\"{name}\": …}}")));
+                return Err(arguments::missing(&name));
             }
             Flat::Secret(name) => {
                 let message = format!("the secret `{name}` stands in the path, where every record would show it");

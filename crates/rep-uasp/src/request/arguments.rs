@@ -6,9 +6,7 @@ use serde_json::Value;
 
 use super::template::{self, Part};
 use super::{RequestError, Source};
-
-/// The most characters of a value an error shows.
-const SHOWN_CHARS_MAX: usize = 60;
+use crate::command::argument::{Parameter, definitions};
 
 /// Where an argument goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,31 +43,32 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    /// Holds what was given against what is declared.
+    /// Holds what was given against what is declared. Types and values are judged as those of other commands are.
     pub(super) fn read(source: Source<'_>) -> Result<Self, RequestError> {
+        let (document, command) = (source.document, source.command);
+        let given = source.arguments.iter().filter(|(_, value)| !value.is_null());
+        let mut undeclared: BTreeMap<String, Value> = given.map(|(key, value)| (key.clone(), value.clone())).collect();
         let mut declared = BTreeMap::new();
-        let mut undeclared: BTreeMap<String, Value> = source
-            .arguments
-            .iter()
-            .filter(|(_, value)| !value.is_null())
-            .map(|(key, value)| (key.clone(), value.clone()))
-            .collect();
-        let lists = [source.command.get("args"), source.command.get("flags"), source.document.get("global_flags")];
-        for entry in lists.into_iter().flatten().filter_map(Value::as_array).flatten() {
-            let Some(written) = entry.get("name").and_then(Value::as_str) else { continue };
-            let name = written.trim_start_matches('-');
-            if declared.contains_key(name) {
+        let arguments = definitions(command, "args").map(|entry| (entry, false, false));
+        let flags = definitions(command, "flags").map(|entry| (entry, true, false));
+        let global = definitions(document, "global_flags").map(|entry| (entry, true, true));
+        for (entry, is_flag, is_global) in arguments.chain(flags).chain(global) {
+            let Some(parameter) = Parameter::of(entry, document, is_flag, is_global) else { continue };
+            let name = parameter.name().trim_start_matches('-').to_owned();
+            if name.is_empty() || declared.contains_key(&name) {
                 continue;
             }
-            let value = undeclared.remove(written).or_else(|| undeclared.remove(name));
-            if let Some(value) = &value {
-                fits(name, entry, value)?;
-            } else if entry.get("required").and_then(Value::as_bool) == Some(true) && default(entry).is_none() {
-                let message = format!("the argument `{name}` is missing");
-                return Err(RequestError::argument(message, format!("give it: {{\"{name}\": …}}")));
+            let value = parameter.keys.iter().find_map(|key| undeclared.remove(key));
+            match &value {
+                // Where nothing is said about it, a list or a mapping is as good as a text.
+                Some(value) if parameter.is_typed || !parameter.values.is_empty() => drop(parameter.texts(value)?),
+                None if parameter.is_required == Some(true) && parameter.default.is_none() => {
+                    return Err(missing(&name));
+                }
+                Some(_) | None => {}
             }
-            let one = Declared { place: place(name, entry)?, value, default: default(entry) };
-            declared.insert(name.to_owned(), one);
+            let place = place(&name, entry)?;
+            declared.insert(name, Declared { place, value, default: parameter.default });
         }
         Ok(Self { declared, undeclared })
     }
@@ -86,8 +85,7 @@ impl Arguments {
             }
             let value = self.undeclared.remove(name);
             if value.is_none() && bare.contains(&name) {
-                let message = format!("the argument `{name}` is missing");
-                return Err(RequestError::argument(message, format!("give it: {{\"{name}\": …}}")));
+                return Err(missing(name));
             }
             self.declared.insert(name.to_owned(), Declared { place: None, value, default: None });
         }
@@ -124,8 +122,9 @@ impl Arguments {
     }
 }
 
-fn default(entry: &Value) -> Option<Value> {
-    entry.get("default").filter(|value| !value.is_null()).cloned()
+/// An argument that must be there, and is not.
+pub(super) fn missing(name: &str) -> RequestError {
+    RequestError::argument(format!("the argument `{name}` is missing"), format!("give it: {{\"{name}\": …}}"))
 }
 
 fn place(name: &str, entry: &Value) -> Result<Option<Place>, RequestError> {
@@ -142,42 +141,6 @@ fn place(name: &str, entry: &Value) -> Result<Option<Place>, RequestError> {
     }
 }
 
-/// Whether a value is of the declared type, and one of the declared values.
-fn fits(name: &str, entry: &Value, value: &Value) -> Result<(), RequestError> {
-    let kind = entry.get("type").and_then(Value::as_str).unwrap_or_default().to_ascii_lowercase();
-    let is_fit = match kind.as_str() {
-        "string" | "str" | "text" | "ref" => value.is_string(),
-        "int" | "integer" => value.is_i64() || value.is_u64(),
-        "number" | "float" => value.is_number(),
-        "bool" | "boolean" => value.is_boolean(),
-        "object" | "map" => value.is_object(),
-        "array" | "list" => value.is_array(),
-        list if list.ends_with("[]") => value.is_array(),
-        _ => true,
-    };
-    if !is_fit {
-        let message = format!("the argument `{name}` is {}, and not of type `{kind}`", shown(value));
-        return Err(RequestError::argument(message, format!("give a value of type `{kind}`")));
-    }
-    let values = ["values", "enum"].iter().find_map(|field| entry.get(field)).and_then(Value::as_array);
-    match values {
-        Some(values) if !values.contains(value) => {
-            let all: Vec<String> = values.iter().map(ToString::to_string).collect();
-            let message = format!("the argument `{name}` is {}, which is none of its values", shown(value));
-            Err(RequestError::argument(message, format!("use one of {}", all.join(", "))))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn shown(value: &Value) -> String {
-    let text = value.to_string();
-    match text.char_indices().nth(SHOWN_CHARS_MAX) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text,
-    }
-}
-
 /// A value as text, for a place that holds nothing else.
 pub(super) fn text(name: &str, value: &Value) -> Result<String, RequestError> {
     match value {
@@ -185,8 +148,16 @@ pub(super) fn text(name: &str, value: &Value) -> Result<String, RequestError> {
         Value::Number(number) => Ok(number.to_string()),
         Value::Bool(value) => Ok(value.to_string()),
         Value::Null | Value::Array(_) | Value::Object(_) => {
-            let message = format!("the argument `{name}` is {}, which cannot be written as text", shown(value));
+            let message = format!("the argument `{name}` is {}, which cannot be written as text", kind(value));
             Err(RequestError::argument(message, "give a text, a number or a boolean"))
         }
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Array(_) => "a list",
+        Value::Object(_) => "a mapping",
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => "a value",
     }
 }

@@ -208,9 +208,9 @@ fn arguments_are_held_against_their_declarations() {
     );
     for (bad, told) in [
         (json!({}), "`id` is missing"),
-        (json!({ "id": 7 }), "not of type `string`"),
-        (json!({ "id": "7", "limit": "3" }), "not of type `int`"),
-        (json!({ "id": "7", "limit": 3.5 }), "not of type `int`"),
+        (json!({ "id": 7 }), "`id` is 7, and not text"),
+        (json!({ "id": "7", "limit": "3" }), "not a whole number"),
+        (json!({ "id": "7", "limit": 3.5 }), "not a whole number"),
         (json!({ "id": "7", "state": "shut" }), "none of its values"),
         (json!({ "id": "7", "limits": 3 }), "no argument `limits`"),
     ] {
