@@ -473,16 +473,10 @@ fn is_unfit(character: char) -> bool {
 }
 
 fn timeout(command: &Value) -> Result<Option<u64>, RequestError> {
-    match command.get("timeout_seconds") {
-        None | Some(Value::Null) => Ok(None),
-        Some(value) => match value.as_u64() {
-            Some(seconds @ 1..=TIMEOUT_S_MAX) => Ok(Some(seconds)),
-            _ => {
-                let remedy = format!("use a whole number of seconds from 1 to {TIMEOUT_S_MAX}");
-                Err(RequestError::command(format!("`timeout_seconds` is {value}"), remedy))
-            }
-        },
-    }
+    let Some(value) = command.get("timeout_seconds").filter(|value| !value.is_null()) else { return Ok(None) };
+    let seconds = value.as_u64().filter(|seconds| (1..=TIMEOUT_S_MAX).contains(seconds));
+    let remedy = || format!("use a whole number of seconds from 1 to {TIMEOUT_S_MAX}");
+    seconds.map(Some).ok_or_else(|| RequestError::command(format!("`timeout_seconds` is {value}"), remedy()))
 }
 
 #[cfg(test)]

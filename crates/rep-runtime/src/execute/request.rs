@@ -30,7 +30,7 @@ const TICK: Duration = Duration::from_millis(20);
 /// Why there is no answer.
 pub(super) struct Trouble {
     error: ToolError,
-    denial: Option<Denial>,
+    denial: Option<Box<Denial>>,
     /// Whether nothing was sent yet.
     is_unsent: bool,
 }
@@ -58,7 +58,11 @@ impl Trouble {
         if let Some(suggestion) = &suggestion {
             error = error.with("remedy", format!("to allow it: {suggestion}"));
         }
-        Self { error, denial: Some(Denial { action: "connect", target: rule(host), suggestion }), is_unsent: true }
+        Self {
+            error,
+            denial: Some(Box::new(Denial { action: "connect", target: rule(host), suggestion })),
+            is_unsent: true,
+        }
     }
 }
 
@@ -81,11 +85,11 @@ pub(super) fn send(
     match ended {
         Ended::Answered(answer) => outcome::answered(plan, answer.reply(), Vec::new(), None, duration_ms, redactor),
         Ended::Troubled(trouble) if trouble.is_unsent && trouble.denial.is_some() => {
-            let denials = trouble.denial.into_iter().collect();
+            let denials = trouble.denial.into_iter().map(|denial| *denial).collect();
             Outcome { denials, ..Outcome::refused(super::clean(trouble.error, redactor)) }
         }
         Ended::Troubled(trouble) => {
-            let denials = trouble.denial.into_iter().collect();
+            let denials = trouble.denial.into_iter().map(|denial| *denial).collect();
             outcome::answered(plan, Err(trouble.error), denials, None, duration_ms, redactor)
         }
         Ended::Stopped(killed) => {

@@ -20,6 +20,7 @@ use serde_json::{Map, Value, json};
 use server::{Answer, Server, answer};
 
 /// The plan of a command of a skill whose service is at this address.
+#[expect(clippy::needless_pass_by_value, reason = "tests write values where they use them")]
 pub(crate) fn plan(base: &str, command: Value, arguments: Value) -> Plan {
     let document = json!({
         "meta": { "name": "a-skill", "type": "api" },
@@ -107,9 +108,11 @@ fn code_of(answer: impl Fn() -> Answer + Send + Sync + 'static) -> String {
 
 #[test]
 fn every_method_is_sent_with_its_arguments_in_their_places() {
-    let server = Server::start(|asked, _| match asked.line.starts_with("HEAD") {
-        true => Answer::Bytes(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n".to_vec()),
-        false => answer("200 OK", &["Content-Type: application/json"], r#"{"ok":1}"#),
+    let server = Server::start(|asked, _| {
+        if asked.line.starts_with("HEAD") {
+            return Answer::Bytes(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n".to_vec());
+        }
+        answer("200 OK", &["Content-Type: application/json"], r#"{"ok":1}"#)
     });
     let args = json!([{ "name": "id", "type": "string" }, { "name": "note", "type": "string" }]);
     for method in ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] {
@@ -132,6 +135,21 @@ fn every_method_is_sent_with_its_arguments_in_their_places() {
             assert_eq!((&result(&outcome)["returncode"], &result(&outcome)["stderr"]), (&json!(0), &json!("")));
         }
     }
+}
+
+#[test]
+fn a_request_without_a_body_says_so() {
+    let server = Server::start(|_, _| answer("204 No Content", &[], ""));
+    for (method, length) in
+        [("POST", Some("0")), ("PUT", Some("0")), ("PATCH", Some("0")), ("GET", None), ("DELETE", None)]
+    {
+        let outcome = run(plan(&server.url(), json!({ "syntax": format!("{method} /it") }), json!({})));
+        assert_eq!(result(&outcome)["response"]["body"], Value::Null);
+        let asked = server.asked().pop().unwrap();
+        assert_eq!((asked.header("content-length"), asked.header("transfer-encoding")), (length, None), "{method}");
+    }
+    let outcome = run(plan(&server.url(), json!({ "syntax": "DELETE /it", "body": { "a": 1 } }), json!({})));
+    assert_eq!((outcome.verdict, server.asked().pop().unwrap().body.as_str()), (Verdict::Fine, r#"{"a":1}"#));
 }
 
 #[test]
@@ -418,7 +436,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut out = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
     let blocks: Vec<&[u8]> = bytes.chunks(0xffff).collect();
     for (index, block) in blocks.iter().enumerate() {
-        let length = u16::try_from(block.len()).unwrap();
+        let length = u16::try_from(block.len()).expect("blocks are small");
         out.push(u8::from(index + 1 == blocks.len()));
         out.extend(length.to_le_bytes());
         out.extend((!length).to_le_bytes());
@@ -432,6 +450,6 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
         }
     }
     out.extend((!crc).to_le_bytes());
-    out.extend(u32::try_from(bytes.len()).unwrap().to_le_bytes());
+    out.extend(u32::try_from(bytes.len()).expect("it is small").to_le_bytes());
     out
 }

@@ -64,7 +64,7 @@ impl Server {
                     let Some(mut stream) = all.1(stream) else { return };
                     let Some(asked) = read(&mut stream) else { return };
                     let number = {
-                        let mut known = known.lock().unwrap();
+                        let mut known = known.lock().expect("nobody panicked with it");
                         known.push(asked.clone());
                         known.len() - 1
                     };
@@ -76,7 +76,7 @@ impl Server {
     }
 
     pub(crate) fn asked(&self) -> Vec<Asked> {
-        self.asked.lock().unwrap().clone()
+        self.asked.lock().expect("nobody panicked with it").clone()
     }
 
     pub(crate) fn url(&self) -> String {

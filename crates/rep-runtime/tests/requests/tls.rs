@@ -17,18 +17,23 @@ const ASKS: &str = "REP_TEST_ASKS";
 
 /// A server for this name, and the certificate of who signed its own.
 fn server(name: &str) -> (Server, String) {
-    let mut params = CertificateParams::new(Vec::new()).unwrap();
+    let mut params = CertificateParams::new(Vec::new()).expect("certificates and folders can be made");
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
-    let key = KeyPair::generate().unwrap();
-    let own = CertificateParams::new(vec![name.to_owned()]).unwrap().signed_by(&key, &issuer).unwrap();
+    let issuer =
+        CertifiedIssuer::self_signed(params, KeyPair::generate().expect("certificates and folders can be made"))
+            .expect("certificates and folders can be made");
+    let key = KeyPair::generate().expect("certificates and folders can be made");
+    let own = CertificateParams::new(vec![name.to_owned()])
+        .expect("certificates and folders can be made")
+        .signed_by(&key, &issuer)
+        .expect("certificates and folders can be made");
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
-        .unwrap()
+        .expect("certificates and folders can be made")
         .with_no_client_auth()
         .with_single_cert(vec![own.der().clone()], PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der())))
-        .unwrap();
+        .expect("certificates and folders can be made");
     let config = Arc::new(config);
     let greeted = move |stream: TcpStream| {
         let connection = ServerConnection::new(config.clone()).ok()?;
@@ -43,16 +48,16 @@ fn server(name: &str) -> (Server, String) {
 
 /// What a process that trusts these certificates says of a server.
 fn asked(server: &Server, trusted: &str) -> String {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("certificates and folders can be made");
     let file = folder.path().join("trusted.pem");
-    std::fs::write(&file, trusted).unwrap();
-    let output = Command::new(std::env::current_exe().unwrap())
+    std::fs::write(&file, trusted).expect("certificates and folders can be made");
+    let output = Command::new(std::env::current_exe().expect("certificates and folders can be made"))
         .args(["--exact", "tls::asks_as_it_is_told", "--nocapture"])
         .env(ASKS, format!("https://localhost:{}", server.port))
         .env("SSL_CERT_FILE", &file)
         .env_remove("SSL_CERT_DIR")
         .output()
-        .unwrap();
+        .expect("certificates and folders can be made");
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 

@@ -253,15 +253,14 @@ pub(super) fn query(
     let mut pairs = Vec::new();
     let mut written: Vec<Vec<Written>> = vec![Vec::new()];
     for part in after_path(&target.parts) {
-        match part {
-            Part::Group(inside) if !matches!(inside.as_slice(), [Part::Slot(_)]) => {
-                let is_filled = template::slots(&inside).all(|name| given.value(name).is_some());
-                if is_filled {
-                    inside.into_iter().for_each(|part| split(part, &mut written));
-                }
-            }
-            Part::Group(inside) => inside.into_iter().for_each(|part| split(part, &mut written)),
-            part => split(part, &mut written),
+        let Part::Group(inside) = part else {
+            split(part, &mut written);
+            continue;
+        };
+        let is_value = matches!(inside.as_slice(), [Part::Slot(_)]);
+        let is_filled = template::slots(&inside).all(|name| given.value(name).is_some());
+        for part in inside.into_iter().filter(|_| is_value || is_filled) {
+            split(part, &mut written);
         }
     }
     for pair in written.iter().filter(|pair| !pair.is_empty()) {
@@ -318,13 +317,11 @@ fn one_pair(
     let (key, value) = pair.split_at(equals.unwrap_or(pair.len()));
     let mut name = String::new();
     for written in key {
-        match written {
-            Written::Part(Part::Text(text)) => name.push_str(&template::escaped_author(text)),
-            _ => {
-                let message = "the name of a pair of the query is no place for a value";
-                return Err(RequestError::command(message, "write `name=<argument>`"));
-            }
-        }
+        let Written::Part(Part::Text(text)) = written else {
+            let message = "the name of a pair of the query is no place for a value";
+            return Err(RequestError::command(message, "write `name=<argument>`"));
+        };
+        name.push_str(&template::escaped_author(text));
     }
     let parts: Vec<Part> = value
         .iter()

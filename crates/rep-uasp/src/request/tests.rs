@@ -1,3 +1,5 @@
+#![expect(clippy::needless_pass_by_value, reason = "tests write values where they use them")]
+
 use proptest::prelude::*;
 use serde_json::json;
 

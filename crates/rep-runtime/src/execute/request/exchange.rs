@@ -119,8 +119,11 @@ impl Exchange {
         let unfit = |error: http::Error| {
             Trouble::new("INVALID_ARGUMENT", format!("the request cannot be sent: {error}")).unsent()
         };
-        let response = match &sent.body {
-            Some(body) => self.agent.run(builder.body(body.clone().into_bytes()).map_err(unfit)?),
+        // Without a length a server would have to wait for what does not come.
+        let has_length = matches!(sent.method, Method::Post | Method::Put | Method::Patch);
+        let body = sent.body.clone().or_else(|| has_length.then(String::new));
+        let response = match body {
+            Some(body) => self.agent.run(builder.body(body.into_bytes()).map_err(unfit)?),
             None => self.agent.run(builder.body(()).map_err(unfit)?),
         };
         let (head, body) = response.map_err(troubled)?.into_parts();
