@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::glob::Glob;
 
 mod address;
+pub mod command;
 pub mod declared;
 mod host;
 mod request;

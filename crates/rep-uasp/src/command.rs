@@ -16,6 +16,7 @@ pub(crate) mod argument;
 mod bind;
 mod template;
 
+pub(crate) use argument::fits;
 use argument::{Parameter, definitions, names};
 use bind::Binder;
 

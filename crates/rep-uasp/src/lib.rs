@@ -10,6 +10,7 @@ mod index;
 pub mod query;
 pub mod request;
 pub mod state;
+pub mod workflow;
 
 pub use document::{Document, Fact, Origin, Step};
 pub use index::{Answer, Found, Index};

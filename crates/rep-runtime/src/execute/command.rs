@@ -94,6 +94,18 @@ fn named(name: &str, plan: &Plan, options: &ExecuteOptions<'_>) -> Result<Starte
         let message = format!("`{name}` is no program's name");
         return Err(ToolError::new("INVALID_COMMAND", message).with("remedy", "name a program, without a path"));
     }
+    // What runs tools is found as it is for tools: behind shims, with the folders it cannot do without.
+    let runtime = match name {
+        "python" | "python3" => Some(Runtime::Python),
+        "node" => Some(Runtime::Node),
+        "bash" => Some(Runtime::Bash),
+        _ => None,
+    };
+    if let Some(runtime) = runtime {
+        let found = interpreter::find(runtime, &plan.workspace, options.search)
+            .map_err(|error| unavailable(format!("`{name}` cannot be run: {error}")))?;
+        return Ok(Started { program: found.program, words: vec![found.argv0], readable: found.readable });
+    }
     let workspace = fs::canonicalize(&plan.workspace).unwrap_or_else(|_| plan.workspace.clone());
     let real = interpreter::on_path(name, options.search)
         .into_iter()
@@ -122,8 +134,21 @@ fn file(path: &str, folder: &Path, plan: &Plan, options: &ExecuteOptions<'_>) ->
     if !real.is_file() {
         return Err(refuse("is no file"));
     }
-    let line = first_line(&real).ok_or_else(|| refuse("is no script: its first line does not start with `#!`"))?;
+    let line = first_line(&real).or_else(|| by_ending(path)).ok_or_else(|| {
+        refuse("is no script: its first line does not start with `#!`, and its ending is none of .sh, .py, .js, .mjs")
+    })?;
     script(&line, &real, plan, options)
+}
+
+/// The first line a script would have, by the ending of its name.
+fn by_ending(path: &str) -> Option<String> {
+    let program = match path.rsplit_once('.')?.1 {
+        "sh" | "bash" => "bash",
+        "py" => "python3",
+        "js" | "mjs" | "cjs" => "node",
+        _ => return None,
+    };
+    Some(format!("#!{program}"))
 }
 
 /// The first line of a script; `None` where the file is none.

@@ -1,35 +1,32 @@
 //! What a request needs: the hosts its skill declares, or the one it names.
 
-use rep_uasp::request::{Origin, Request};
+use rep_uasp::request::{Origin, Request, Source};
+use serde_json::Value;
 
-use super::{BadHost, HostRule, Limits, Plan, Risk, SecretNeed, Work};
+use super::command::{CommandCall, CommandError};
+use super::{HostRule, Plan, Risk, SecretNeed, Work};
 use crate::grant::Refusal;
 
-/// The host of a request, as a declaration.
-fn host(origin: &Origin) -> Result<HostRule, BadHost> {
-    let bare = HostRule { host: origin.host.clone(), port: Some(origin.port) };
-    HostRule::parse(&bare.to_string())
-}
-
 impl Plan {
-    /// The same plan for a request in place of what it did. Where its skill says nothing about hosts, the one it names is what is
-    /// asked for; consent to reach it is wanted in any case.
-    pub fn with_request(mut self, request: Request, has_hosts: bool) -> Result<Plan, BadHost> {
+    /// Works out what a request needs. Where its skill says nothing about hosts, the one it names is what is asked for; consent to
+    /// reach it is wanted in any case.
+    pub(super) fn of_request(call: &CommandCall<'_>, name: &str, command: &Value) -> Result<Plan, CommandError> {
+        let CommandCall { document, arguments, variable, .. } = call;
+        let request = Request::bind(Source { document, command, arguments, variable })?;
         let own = host(&request.origin)?;
-        if !has_hosts {
-            self.permissions.outbound = vec![own];
+        let mut plan = call.declared(name.to_owned(), Work::Request(Box::new(request.clone())));
+        let declared =
+            call.section("permissions").and_then(|root| root.get("permissions")?.get("network")?.get("outbound"));
+        if declared.is_none() {
+            plan.permissions.outbound = vec![own];
         }
-        self.confirm.insert(Risk::ExternalNetwork);
-        self.secrets = request
-            .secrets
-            .iter()
-            .map(|(name, is_optional)| SecretNeed { name: name.clone(), is_optional: *is_optional })
-            .collect();
+        plan.confirm.insert(Risk::ExternalNetwork);
+        let need = |(name, is_optional): (String, bool)| SecretNeed { name, is_optional };
+        plan.secrets = request.secrets.into_iter().map(need).collect();
         if let Some(seconds) = request.timeout_seconds {
-            self.limits = Limits::default().with_timeout(seconds);
+            plan.limits = plan.limits.with_timeout(seconds);
         }
-        self.work = Work::Request(Box::new(request));
-        Ok(self)
+        Ok(plan)
     }
 
     /// Why a request may not be sent, whoever agrees to it: its server is not among the hosts its skill declares.
@@ -50,4 +47,13 @@ impl Plan {
             remedy: format!("its author can declare it: network.outbound: \"{rule}\""),
         })
     }
+}
+
+/// The host of a request, as a declaration.
+fn host(origin: &Origin) -> Result<HostRule, CommandError> {
+    let bare = HostRule { host: origin.host.clone(), port: Some(origin.port) };
+    HostRule::parse(&bare.to_string()).map_err(|bad| {
+        let message = format!("`{origin}` cannot be reached: {bad}");
+        CommandError::new("INVALID_COMMAND", message, "name a host or its address in the usual form")
+    })
 }

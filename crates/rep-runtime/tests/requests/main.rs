@@ -5,58 +5,52 @@ mod server;
 mod tls;
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::Path;
 
+use rep_model::{Skill, SkillTree};
 use rep_runtime::approval::{Approvals, binding};
 use rep_runtime::interpreter::Search;
-use rep_runtime::plan::{Command, HostRule, Program, Redaction, Risk, StartFolder, Work};
+use rep_runtime::plan::command::{CommandCall, CommandError};
+use rep_runtime::plan::{HostRule, Risk};
 use rep_runtime::sandbox::{Cancel, Killed, SandboxError};
 use rep_runtime::{
-    Consent, Context, Decision, ExecuteOptions, Limits, Outcome, Permissions, Plan, Policy, Reply, ToolError, Trust,
-    Verdict, execute,
+    Consent, Context, Decision, ExecuteOptions, Outcome, Plan, Policy, Reply, ToolError, Trust, Verdict, execute,
 };
-use rep_uasp::request::{Request, Source};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use server::{Answer, Server, answer};
 
-/// The plan of a command of a skill whose service is at this address.
-#[expect(clippy::needless_pass_by_value, reason = "tests write values where they use them")]
-pub(crate) fn plan(base: &str, command: Value, arguments: Value) -> Plan {
-    let document = json!({
+fn document(base: &str, command: Value) -> Value {
+    json!({
         "meta": { "name": "a-skill", "type": "api" },
         "api": { "base_url": base },
         "environment": [{ "name": "A_TOKEN", "purpose": "who asks" }],
         "commands": { "it": command },
-    });
-    let arguments: Map<String, Value> = arguments.as_object().cloned().unwrap_or_default();
-    let command = &document["commands"]["it"];
-    let source = Source { document: &document, command, arguments: &arguments, variable: &|_| None };
-    let request = Request::bind(source).expect("it is a request");
-    let nothing = Command {
-        program: Program::Named("nothing".to_owned()),
-        arguments: Vec::new(),
-        stdin: Vec::new(),
-        variables: Vec::new(),
-        start: StartFolder::Workspace,
-    };
-    let plan = Plan {
-        is_confined: true,
-        skill: "a-skill".to_owned(),
-        digest: "0".to_owned(),
-        folder: PathBuf::from("/nowhere/skill"),
-        tool: "it".to_owned(),
-        work: Work::Command(nothing),
-        workspace: PathBuf::from("/nowhere/work"),
-        input: Value::Object(arguments),
-        permissions: Permissions::default(),
-        confirm: BTreeSet::new(),
-        prompt: None,
-        redaction: Redaction { secrets: true, pii: false },
-        secrets: Vec::new(),
-        limits: Limits::default(),
-        ignored: Vec::new(),
-    };
-    plan.with_request(request, false).expect("the host can be declared")
+    })
+}
+
+/// The plan of a command of a skill whose service is at this address.
+#[expect(clippy::needless_pass_by_value, reason = "tests write values where they use them")]
+pub(crate) fn plan(base: &str, command: Value, arguments: Value) -> Plan {
+    let document = document(base, command);
+    planned(&document, &arguments).expect("it can be planned")
+}
+
+/// The plan of the command of a document. JSON is YAML.
+fn planned(document: &Value, arguments: &Value) -> Result<Plan, CommandError> {
+    let (skill, _) = Skill::parse(SkillTree::of("a-skill", &[("a-skill.uasp.yaml", &document.to_string())]));
+    Plan::of_command(&CommandCall {
+        skill: "a-skill",
+        digest: "0",
+        folder: Path::new("/nowhere/skill"),
+        front: None,
+        file: skill.uasp.first().and_then(|file| file.root.as_ref()),
+        document,
+        name: "it",
+        workspace: Path::new("/nowhere/work"),
+        arguments: &arguments.as_object().cloned().unwrap_or_default(),
+        variable: &|_| None,
+        is_file: &|_| false,
+    })
 }
 
 fn decide(plan: Plan, consent: Consent, approvals: &Approvals) -> Decision {
@@ -423,12 +417,27 @@ fn consent_is_asked_for_the_server_and_remembered_for_all_commands() {
 
 #[test]
 fn a_skill_that_declares_hosts_reaches_no_other() {
-    let mut plan = get("https://api.example.org");
-    plan.permissions.outbound = vec![HostRule::parse("other.example.org").unwrap()];
-    let refused = decide(plan.clone(), Consent::Given, &Approvals::default());
-    assert!(matches!(refused, Decision::Refused(refusal) if refusal.code == "PERMISSION_DENIED"));
-    plan.permissions.outbound = vec![HostRule::parse("*.example.org").unwrap()];
-    assert!(matches!(decide(plan, Consent::Given, &Approvals::default()), Decision::Granted(_)));
+    let mut document = document("https://api.example.org", json!({ "syntax": "GET /it" }));
+    let mut decided = |outbound: Value| {
+        document["permissions"] = json!({ "network": { "outbound": outbound } });
+        decide(planned(&document, &json!({})).unwrap(), Consent::Given, &Approvals::default())
+    };
+    for other in [json!(["other.example.org"]), json!([]), json!(["api.example.org:8443"])] {
+        let refused = decided(other.clone());
+        assert!(matches!(refused, Decision::Refused(refusal) if refusal.code == "PERMISSION_DENIED"), "{other}");
+    }
+    for own in [json!(["*.example.org"]), json!(["api.example.org"]), json!(["*"])] {
+        assert!(matches!(decided(own.clone()), Decision::Granted(_)), "{own}");
+    }
+}
+
+#[test]
+fn what_cannot_be_a_request_has_no_plan() {
+    let code = |base: &str, command: Value| planned(&document(base, command), &json!({})).unwrap_err().code;
+    assert_eq!(code("https://*.example.org", json!({ "syntax": "GET /it" })), "NO_BASE_URL");
+    assert_eq!(code("https://127.1", json!({ "syntax": "GET /it" })), "INVALID_COMMAND", "an address in disguise");
+    assert_eq!(code("https://0x7f000001", json!({ "syntax": "GET /it" })), "INVALID_COMMAND");
+    assert_eq!(code("https://a.example", json!({ "syntax": "GET /it/<id>" })), "INVALID_ARGUMENT");
 }
 
 /// Compressed by not compressing: blocks that are stored.

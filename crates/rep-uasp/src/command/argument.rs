@@ -221,7 +221,7 @@ fn format_of(name: &str, document: &Value) -> Option<String> {
 }
 
 /// Whether a word has a form: `{n}` stands for digits, any other `{…}` for letters that are no white space.
-fn fits(format: &str, word: &str) -> bool {
+pub(crate) fn fits(format: &str, word: &str) -> bool {
     let Some((before, rest)) = format.split_once('{') else { return format == word };
     let Some((name, after)) = rest.split_once('}') else { return format == word };
     let Some(word) = word.strip_prefix(before) else { return false };
