@@ -1,12 +1,12 @@
 //! Requests of API skills, sent to real servers.
 #![expect(clippy::disallowed_methods, reason = "tests touch the disk and start programs")]
 
-mod server;
 mod tls;
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use rep_fixture::{Answer, Server, answer};
 use rep_model::{Skill, SkillTree};
 use rep_runtime::approval::{Approvals, binding};
 use rep_runtime::interpreter::Search;
@@ -17,7 +17,6 @@ use rep_runtime::{
     Consent, Context, Decision, ExecuteOptions, Outcome, Plan, Policy, Reply, ToolError, Trust, Verdict, execute,
 };
 use serde_json::{Value, json};
-use server::{Answer, Server, answer};
 
 fn document(base: &str, command: Value) -> Value {
     json!({

@@ -5,11 +5,11 @@ use std::process::Command;
 use std::sync::Arc;
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rep_fixture::{Asked, Server, answer};
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::json;
 
-use crate::server::{Server, answer};
 use crate::{error, plan, result, run};
 
 /// The variable that makes of the test below a client of the test before it.
@@ -39,7 +39,7 @@ fn server(name: &str) -> (Server, String) {
         let connection = ServerConnection::new(config.clone()).ok()?;
         Some(StreamOwned::new(connection, stream))
     };
-    let answered = |asked: &crate::server::Asked, _: usize| {
+    let answered = |asked: &Asked, _: usize| {
         let seen = asked.header("authorization").map(str::len);
         answer("200 OK", &["Content-Type: application/json"], &json!({ "seen": seen }).to_string())
     };

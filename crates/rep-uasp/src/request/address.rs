@@ -160,14 +160,15 @@ fn without_base(name: Option<&str>) -> RequestError {
 /// The path. Its segments are those the author wrote, whatever the values are.
 pub(super) fn path(target: &Target, given: &Arguments, environment: &Environment<'_>) -> Result<String, RequestError> {
     let mut path = template::escaped_author(&target.base);
+    let parts = before_query(&target.parts);
     // Whether a value stands in the segment that is being written.
     let mut is_valued = false;
-    for flat in template::flat(&before_query(&target.parts), given, environment)? {
+    for flat in template::flat(&parts, given, environment)? {
         match flat {
             Flat::Text(text) => {
                 let text = template::escaped_author(&text);
                 if is_valued && path.ends_with('/') && text.starts_with('/') {
-                    return Err(empty_segment());
+                    return Err(empty_segment(&parts));
                 }
                 is_valued = is_valued && !text.contains('/');
                 path.push_str(&text);
@@ -187,21 +188,32 @@ pub(super) fn path(target: &Target, given: &Arguments, environment: &Environment
         }
     }
     if is_valued && path.ends_with('/') {
-        return Err(empty_segment());
+        return Err(empty_segment(&parts));
     }
     if path.is_empty() {
         path.push('/');
     }
     let is_dots = |segment: &str| matches!(segment.to_ascii_lowercase().replace("%2e", ".").as_str(), "." | "..");
     if path.split('/').any(is_dots) {
-        let message = "a segment of the path would be `.` or `..`, which leads elsewhere";
+        let message =
+            format!("{} would make a segment of the path `.` or `..`, which leads elsewhere", named_in(&parts));
         return Err(RequestError::argument(message, "give a value that is not only dots"));
     }
     Ok(path)
 }
 
-fn empty_segment() -> RequestError {
-    RequestError::argument("a value that stands in the path is empty, which would ask another address", "give a value")
+fn empty_segment(parts: &[Part]) -> RequestError {
+    let message = format!("{} is empty, and the path would be another one", named_in(parts));
+    RequestError::argument(message, "give a value")
+}
+
+/// The arguments that stand in a path, as a message names them.
+fn named_in(parts: &[Part]) -> String {
+    let names: Vec<String> = template::slots(parts).map(|name| format!("`{name}`")).collect();
+    if names.is_empty() {
+        return "the path as it is written".to_owned();
+    }
+    format!("the argument {}", names.join(" or "))
 }
 
 /// The parts before the `?`.

@@ -7,22 +7,24 @@ use std::thread;
 
 /// What a server was asked.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub struct Asked {
     /// The first line, without the version.
-    pub(crate) line: String,
+    pub line: String,
     /// Names in lower case.
-    pub(crate) headers: Vec<(String, String)>,
-    pub(crate) body: String,
+    pub headers: Vec<(String, String)>,
+    /// The body, as long as the head says.
+    pub body: String,
 }
 
 impl Asked {
-    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+    /// The value of a header.
+    pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
 
 /// How a server answers.
-pub(crate) enum Answer {
+pub enum Answer {
     /// With these bytes, and then hangs up.
     Bytes(Vec<u8>),
     /// Not at all, until the client hangs up.
@@ -32,24 +34,26 @@ pub(crate) enum Answer {
 }
 
 /// A status with these lines of its head, and this body.
-pub(crate) fn answer(status: &str, head: &[&str], body: &str) -> Answer {
+pub fn answer(status: &str, head: &[&str], body: &str) -> Answer {
     let lines: String = head.iter().map(|line| format!("{line}\r\n")).collect();
     Answer::Bytes(format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n{lines}\r\n{body}", body.len()).into_bytes())
 }
 
-pub(crate) struct Server {
-    pub(crate) port: u16,
+/// A server on this machine, for as long as the tests run.
+pub struct Server {
+    /// Where it listens.
+    pub port: u16,
     asked: Arc<Mutex<Vec<Asked>>>,
 }
 
 impl Server {
     /// Answers each connection once. `number` counts them from 0.
-    pub(crate) fn start(answer: impl Fn(&Asked, usize) -> Answer + Send + Sync + 'static) -> Self {
+    pub fn start(answer: impl Fn(&Asked, usize) -> Answer + Send + Sync + 'static) -> Self {
         Self::start_with(answer, Some)
     }
 
     /// The same over what `greeted` makes of a connection.
-    pub(crate) fn start_with<S: Read + Write>(
+    pub fn start_with<S: Read + Write>(
         answer: impl Fn(&Asked, usize) -> Answer + Send + Sync + 'static,
         greeted: impl Fn(TcpStream) -> Option<S> + Send + Sync + 'static,
     ) -> Self {
@@ -75,11 +79,13 @@ impl Server {
         Self { port, asked }
     }
 
-    pub(crate) fn asked(&self) -> Vec<Asked> {
+    /// What it was asked so far.
+    pub fn asked(&self) -> Vec<Asked> {
         self.asked.lock().expect("nobody panicked with it").clone()
     }
 
-    pub(crate) fn url(&self) -> String {
+    /// Its address.
+    pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 }
