@@ -95,7 +95,10 @@ impl Step {
                 found.slots.push(name.clone());
             }
         }
-        let plain: Vec<String> = found.words.iter().map_while(|word| literal(word)).collect();
+        let plain: Vec<String> = match found.by_hand {
+            None => found.words.iter().map_while(|word| literal(word)).collect(),
+            Some(_) => found.text.split_whitespace().map(str::to_owned).collect(),
+        };
         match command_of(document, &plain) {
             Some((name, command)) => {
                 found.command = Some(name.to_owned());
@@ -280,6 +283,7 @@ mod tests {
         assert_eq!((steps[2].command.as_deref(), steps[2].by_hand.as_deref()), (Some("snapshot"), None));
         assert_eq!((steps[3].command.as_deref(), steps[3].by_hand.as_deref()), (None, None));
         assert!(steps[4].is_optional && steps[4].by_hand.as_deref() == Some("it uses a shell's `>`"));
+        assert_eq!((steps[4].command.as_deref(), steps[4].missing.len()), (Some("get.text"), 0));
         assert!(steps[6].by_hand.is_some());
     }
 

@@ -8,6 +8,7 @@ mod check;
 mod corpus;
 mod deps;
 mod examples;
+mod exec;
 mod explain;
 mod fix;
 mod hash;
@@ -25,6 +26,7 @@ mod select;
 mod show;
 mod tools;
 mod watch;
+mod workflow;
 
 use std::path::Path;
 
