@@ -2,7 +2,8 @@
 //! commands are sent; this is how they are read here.
 //!
 //! - `syntax: "GET /v1/todos/<id>?limit=<limit>"` is enough. `method`, `path` or `url`, `query`, `headers`, `body`,
-//!   `timeout_seconds` and `idempotent` say what a syntax cannot; where both speak, the field wins.
+//!   `timeout_seconds` and `idempotent` say what a syntax cannot; where both speak, the field wins. A command without such a
+//!   syntax says that it is a request by `method` or `url`.
 //! - `<name>` and `{name}` stand for an argument, and so does `:name` as the start of a segment where an argument is called so.
 //!   What stands in brackets vanishes where its argument is not given: `[&limit=<limit>]`, `?limit=[limit]`, `[/<part>]`.
 //!   A pair of the query vanishes too where its argument is optional and not given. A default fills a place that is written, and
@@ -139,6 +140,8 @@ pub struct Request {
     pub is_idempotent: bool,
     /// The secrets that are in it, and whether it can be sent without.
     pub secrets: Vec<(String, bool)>,
+    /// The caller's variables whose values are in it.
+    pub variables: Vec<String>,
 }
 
 /// A request with its secrets put in, ready to be sent.
@@ -186,11 +189,11 @@ impl RequestError {
     }
 }
 
-/// Whether a command of a document is a request: it says so by `method`, `path` or `url`, or its syntax starts with a method and an
+/// Whether a command of a document is a request: it says so by `method` or `url`, or its syntax starts with a method and an
 /// address. Only skills of type `api` and `hybrid` have such commands.
 pub fn is_request(document: &Value, command: &Value) -> bool {
     let kind = document.get("meta").and_then(|meta| meta.get("type")).and_then(Value::as_str);
-    let is_told = || ["method", "path", "url"].iter().any(|field| command.get(field).is_some());
+    let is_told = || ["method", "url"].iter().any(|field| command.get(field).is_some_and(Value::is_string));
     matches!(kind, Some("api" | "hybrid")) && (is_told() || spoken(command).is_some())
 }
 
@@ -223,7 +226,7 @@ impl Request {
         let (method, address) = method_and_address(command)?;
         let environment = Environment::new(source.document, source.variable);
         let mut given = Arguments::read(source)?;
-        let target = Target::read(address, source.document, &environment, &given)?;
+        let target = Target::read(&address, source.document, &environment, &given)?;
         given.declare(&target.parts)?;
         let path = address::path(&target, &given, &environment)?;
         let mut query = address::query(&target, &given, &environment)?;
@@ -241,7 +244,10 @@ impl Request {
             let unmarked = if method.has_body() { Place::Body } else { Place::Query };
             match argument.place.unwrap_or(unmarked) {
                 Place::Query => query.extend(address::pairs(&argument.name, &argument.value)?),
-                Place::Header => headers.push(header(&argument.name, &argument.value)?),
+                Place::Header => {
+                    headers.retain(|(name, _)| !name.eq_ignore_ascii_case(&argument.name));
+                    headers.push(header(&argument.name, &argument.value)?);
+                }
                 Place::Body => drop(more.insert(argument.name, argument.value)),
                 Place::Path => {
                     let message =
@@ -266,8 +272,10 @@ impl Request {
             timeout_seconds,
             is_idempotent,
             secrets: Vec::new(),
+            variables: Vec::new(),
         };
         request.secrets = request.needs(&environment);
+        request.variables = environment.used();
         Ok(request)
     }
 
@@ -353,7 +361,7 @@ fn join(pieces: &[Piece], secret: impl Fn(&str) -> Option<String>) -> Option<Str
     pieces.iter().map(one).collect()
 }
 
-fn method_and_address(command: &Value) -> Result<(Method, &str), RequestError> {
+fn method_and_address(command: &Value) -> Result<(Method, String), RequestError> {
     let text = |field: &str| command.get(field).and_then(Value::as_str);
     let spoken = spoken(command);
     let method = match (text("method"), spoken) {
@@ -368,7 +376,12 @@ fn method_and_address(command: &Value) -> Result<(Method, &str), RequestError> {
         let remedy = "write `syntax: \"GET /path\"`, or the fields `method` and `path`";
         RequestError::command("the command does not say which address it asks", remedy)
     };
-    Ok((method, address.ok_or_else(missing)?))
+    let address = address.ok_or_else(missing)?.replace(" [", "[");
+    if address.contains(char::is_whitespace) {
+        let message = format!("`{address}` is more than an address");
+        return Err(RequestError::command(message, "leave out what follows it; a body stands in `body`"));
+    }
+    Ok((method, address))
 }
 
 fn method_names() -> String {

@@ -18,6 +18,9 @@ impl Plan {
             Work::Request(request) => {
                 lines.push(cut(&format!("sends `{} {}`", request.method.name(), request.shown_url())));
                 lines.push(self.permissions.outbound_in_words());
+                if !request.variables.is_empty() {
+                    lines.push(format!("uses the variables {}", request.variables.join(", ")));
+                }
             }
         }
         if !self.secrets.is_empty() {

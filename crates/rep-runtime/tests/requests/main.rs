@@ -6,6 +6,7 @@ mod tls;
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use proptest::prelude::*;
 use rep_fixture::{Answer, Server, answer};
 use rep_model::{Skill, SkillTree};
 use rep_runtime::approval::{Approvals, binding};
@@ -437,6 +438,29 @@ fn what_cannot_be_a_request_has_no_plan() {
     assert_eq!(code("https://127.1", json!({ "syntax": "GET /it" })), "INVALID_COMMAND", "an address in disguise");
     assert_eq!(code("https://0x7f000001", json!({ "syntax": "GET /it" })), "INVALID_COMMAND");
     assert_eq!(code("https://a.example", json!({ "syntax": "GET /it/<id>" })), "INVALID_ARGUMENT");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Whatever a server sends, something is told of it.
+    #[test]
+    fn no_answer_is_too_odd(parts in proptest::collection::vec(prop_oneof![
+        Just("HTTP/1.1 200 OK\r\n"), Just("HTTP/1.1 100 Continue\r\n\r\n"), Just("HTTP/1.0 301 X\r\n"), Just("HTTP/1.1 204 \r\n"),
+        Just("HTTP/2 200\r\n"), Just("Content-Length: 3\r\n"), Just("Content-Length: -1\r\n"), Just("Content-Length: 99999999999999999999\r\n"),
+        Just("Transfer-Encoding: chunked\r\n"), Just("Content-Encoding: gzip\r\n"), Just("Location: http://[::1\r\n"), Just("Location: /\r\n"),
+        Just("Retry-After: 0\r\n"), Just("Content-Type: application/json\r\n"), Just(": x\r\n"), Just("\0\r\n"), Just("\r\n"), Just("\n"),
+        Just("abc"), Just("3\r\nabc\r\n"), Just("0\r\n\r\n"), Just("ffffffffffffffff\r\n"), Just("\u{1f}\u{8b}"),
+    ], 0..10)) {
+        let bytes = parts.concat().into_bytes();
+        let server = Server::start(move |_, _| Answer::Bytes(bytes.clone()));
+        let outcome = run(get(&server.url()));
+        if let Reply::Error(error) = &outcome.reply {
+            let known = ["COMMAND_FAILED", "INVALID_RESPONSE", "CONNECTION_FAILED", "TOO_MANY_REDIRECTS"];
+            prop_assert!(known.contains(&error.code.as_str()), "{:?}", error);
+            prop_assert!(error.message != "the answer could not be read", "the client panicked: {:?}", parts);
+        }
+    }
 }
 
 /// Compressed by not compressing: blocks that are stored.

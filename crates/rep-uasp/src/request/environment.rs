@@ -1,5 +1,8 @@
 //! The variables a skill declares in `environment`, as its requests see them.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::RequestError;
@@ -19,11 +22,13 @@ pub(super) enum Variable {
 pub(super) struct Environment<'a> {
     entries: Vec<command::Variable>,
     variable: &'a Lookup<'a>,
+    /// The variables whose values were used.
+    used: RefCell<BTreeSet<String>>,
 }
 
 impl<'a> Environment<'a> {
     pub(super) fn new(document: &Value, variable: &'a Lookup<'a>) -> Self {
-        Self { entries: command::variables(document), variable }
+        Self { entries: command::variables(document), variable, used: RefCell::default() }
     }
 
     fn entry(&self, name: &str) -> Option<&command::Variable> {
@@ -66,6 +71,15 @@ impl<'a> Environment<'a> {
     }
 
     fn text(&self, entry: &command::Variable) -> Option<String> {
-        (self.variable)(&entry.name).filter(|text| !text.is_empty()).or_else(|| entry.default.clone())
+        let own = (self.variable)(&entry.name).filter(|text| !text.is_empty());
+        if own.is_some() {
+            self.used.borrow_mut().insert(entry.name.clone());
+        }
+        own.or_else(|| entry.default.clone())
+    }
+
+    /// The caller's variables whose values were used, in order.
+    pub(super) fn used(self) -> Vec<String> {
+        self.used.into_inner().into_iter().collect()
     }
 }

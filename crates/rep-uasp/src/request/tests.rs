@@ -63,6 +63,7 @@ fn what_is_not_given_vanishes_where_it_is_optional() {
     assert_eq!(url("GET /x?limit=[n]", json!({})), base);
     assert_eq!(url("GET /x?limit=[n]&b", json!({ "n": 3 })), format!("{base}?limit=3&b"));
     assert_eq!(url("GET /x[?limit=<n>]", json!({ "n": "&y=1" })), format!("{base}?limit=%26y%3D1"));
+    assert_eq!(url("GET /x[/<part>] [?n=<n>]", json!({ "n": 1 })), format!("{base}?n=1"));
     assert_eq!(url("GET /x[/<part>]", json!({})), base);
     assert_eq!(url("GET /x[/<part>]", json!({ "part": "p" })), format!("{base}/p"));
     assert_eq!(url("GET /x?limit=<n>", json!({})), "INVALID_ARGUMENT");
@@ -88,6 +89,10 @@ fn arguments_without_a_place_go_where_the_method_wants_them() {
     let shown = bind(placed, json!({ "a": "1", "X-Trace": "t", "c": true })).unwrap().shown();
     assert_eq!(shown["url"], "https://api.example.org/base/x?a=1");
     assert_eq!((&shown["headers"]["X-Trace"], &shown["body"]), (&json!("t"), &json!({ "c": true })));
+    let twice =
+        json!({ "syntax": "GET /x", "headers": { "x-trace": "own" }, "args": [{ "name": "X-Trace", "in": "header" }] });
+    assert_eq!(bind(twice.clone(), json!({})).unwrap().shown()["headers"], json!({ "x-trace": "own" }));
+    assert_eq!(bind(twice, json!({ "X-Trace": "t" })).unwrap().shown()["headers"], json!({ "X-Trace": "t" }));
 }
 
 #[test]
@@ -153,6 +158,9 @@ fn the_base_is_found_in_one_order() {
     document["api"] = json!({ "base_url": "https://third.example", "headers": { "Accept": "text/plain" } });
     let asked = |name: &str| (name == "TODO_API_URL").then(|| "http://127.0.0.1:8787/".to_owned());
     assert_eq!(bound(&document, &asked).unwrap(), "http://127.0.0.1:8787/x");
+    let source =
+        Source { document: &document, command: &document["commands"]["it"], arguments: &Map::new(), variable: &asked };
+    assert_eq!(Request::bind(source).unwrap().variables, ["TODO_API_URL"], "who is asked is told what is used");
     assert_eq!(bound(&document, &|_| None).unwrap(), "https://api.example.org/base/x");
     document["environment"] = json!([]);
     assert_eq!(bound(&document, &|_| None).unwrap(), "https://third.example/x");
@@ -177,8 +185,15 @@ fn what_could_lead_elsewhere_is_refused() {
     ] {
         assert_eq!(url(syntax, json!({ "id": id })), "INVALID_ARGUMENT", "{syntax} {id}");
     }
-    for syntax in ["GET https://<id>.example.org/", "GET https://a.org:<id>/", "GET https://u@a.org/", "GET /x?<id>=1"]
-    {
+    for syntax in [
+        "GET /x HTTP/1.1",
+        "POST /x {\"a\": 1}",
+        "GET /x\nGET /y",
+        "GET https://<id>.example.org/",
+        "GET https://a.org:<id>/",
+        "GET https://u@a.org/",
+        "GET /x?<id>=1",
+    ] {
         assert_eq!(url(syntax, json!({ "id": "1" })), "INVALID_COMMAND", "{syntax}");
     }
     let header = |name: &str, value: &str| {
@@ -230,7 +245,8 @@ fn only_api_and_hybrid_skills_have_requests() {
     }
     document["meta"]["type"] = "hybrid".into();
     for syntax in ["git log", "GET", "get /x", "GET x", "FETCH /x"] {
-        assert!(!is_request(&document, &json!({ "syntax": syntax })), "{syntax}");
+        assert!(!is_request(&document, &json!({ "syntax": syntax, "path": "bin/x" })), "{syntax}");
+        assert!(is_request(&document, &json!({ "syntax": syntax, "method": "GET", "path": "/x" })), "{syntax}");
     }
 }
 

@@ -237,6 +237,8 @@ fn resolved(url: &str, location: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -257,6 +259,20 @@ mod tests {
             ("/a\r\nX: y", None),
         ] {
             assert_eq!(resolved(from, location).as_deref(), to, "{location}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_a_server_says_is_an_address_or_none(location in "[a-z:/?#@\\[\\].%\\\\ \u{e9}0-9]{0,20}") {
+            if let Some(url) = resolved("https://a.example/x/y?z", &location) {
+                prop_assert!(url.bytes().all(|byte| byte.is_ascii_graphic()), "{}", url);
+                let (origin, rest) = Origin::split(&url).unwrap();
+                prop_assert!(rest.starts_with('/') && url.starts_with(&origin.to_string()), "{}", url);
+                let uri: http::Uri = url.parse().unwrap();
+                prop_assert_eq!(uri.host().map(|host| host.trim_matches(['[', ']'])), Some(origin.host.as_str()));
+                prop_assert_eq!(uri.authority().map(|authority| authority.as_str().contains('@')), Some(false));
+            }
         }
     }
 }
