@@ -123,7 +123,7 @@ pub fn bind_template(
     variable: &Lookup<'_>,
 ) -> Result<Vec<String>, BindError> {
     let template = document.get("templates").and_then(|all| all.get(name)).unwrap_or(&Value::Null);
-    let binder = Binder::of_template(document, name, template)?;
+    let binder = Binder::of_template(document, name, template);
     let bound = binder.bind(arguments, variable)?;
     Ok(bound.words.into_iter().skip(1).map(|word| word.text).collect())
 }
@@ -207,9 +207,10 @@ pub fn is_secret_name(name: &str) -> bool {
 
 /// Makes texts the values of a command's arguments: numbers where a number is wanted.
 fn read_as(parameter: &Parameter, texts: &[String]) -> Value {
-    match parameter.is_list {
-        true => texts.iter().map(|text| parameter.read(text)).collect(),
-        false => texts.first().map_or(Value::Null, |text| parameter.read(text)),
+    if parameter.is_list {
+        texts.iter().map(|text| parameter.read(text)).collect()
+    } else {
+        texts.first().map_or(Value::Null, |text| parameter.read(text))
     }
 }
 

@@ -130,13 +130,13 @@ impl Step {
             for piece in pieces {
                 match piece {
                     Piece::Text(text) => word.push_str(text),
-                    Piece::Slot(name) => match values.get(name).and_then(Value::as_str) {
-                        Some(value) => word.push_str(value),
-                        None => {
+                    Piece::Slot(name) => {
+                        let missing = || {
                             let message = format!("the step `{}` needs `{name}`", self.text);
-                            return Err(refuse(message, format!("give it: --set {name}=…")));
-                        }
-                    },
+                            refuse(message, format!("give it: --set {name}=…"))
+                        };
+                        word.push_str(values.get(name).and_then(Value::as_str).ok_or_else(missing)?);
+                    }
                 }
             }
             words.push(word);
@@ -235,9 +235,10 @@ fn named(word: Vec<Piece>, document: &Value) -> Vec<Piece> {
     let formats = entities.into_iter().flatten().filter_map(|entity| entity.get("format")?.as_str());
     let mut formats = formats.filter(|format| format.starts_with('@')).peekable();
     let is_form = formats.peek().is_some() && !formats.any(|format| command::fits(format, &text));
-    match is_form && name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '-' | '_')) {
-        true => vec![Piece::Slot(name.to_owned())],
-        false => word,
+    if is_form && name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '-' | '_')) {
+        vec![Piece::Slot(name.to_owned())]
+    } else {
+        word
     }
 }
 

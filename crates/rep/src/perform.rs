@@ -79,9 +79,10 @@ pub(crate) fn state(document: &Value, skill: &str, session: &str) -> Result<Stat
 /// A session's name, if it can be one.
 pub(crate) fn session_name(name: Option<&str>) -> Result<&str, Failure> {
     let name = name.unwrap_or(DEFAULT_SESSION);
-    match is_name(name) {
-        true => Ok(name),
-        false => Err(Failure::unable("USAGE", "a session's name is printable text of 1 to 256 bytes")),
+    if is_name(name) {
+        Ok(name)
+    } else {
+        Err(Failure::unable("USAGE", "a session's name is printable text of 1 to 256 bytes"))
     }
 }
 

@@ -218,12 +218,13 @@ fn is_request(syntax: &str) -> bool {
 fn unknown(call: &CommandCall<'_>) -> CommandError {
     let path = if call.name.starts_with(TEMPLATES) { call.name.to_owned() } else { format!("commands.{}", call.name) };
     let near = command::nearest(call.document, call.name);
-    let remedy = match near.is_empty() {
-        false => {
-            format!("did you mean {}?", near.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))
-        }
-        true if command::runnable_names(call.document).is_empty() => "it has no commands to run".to_owned(),
-        true => format!("`rep query {}:commands` shows what there is", call.skill),
+    let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
+    let remedy = if !near.is_empty() {
+        format!("did you mean {}?", near.join(", "))
+    } else if command::runnable_names(call.document).is_empty() {
+        "it has no commands to run".to_owned()
+    } else {
+        format!("`rep query {}:commands` shows what there is", call.skill)
     };
     CommandError::new("PATH_NOT_FOUND", format!("Path '{path}' not found in skill '{}'", call.skill), remedy)
 }
@@ -245,9 +246,10 @@ fn outside(path: &str) -> CommandError {
 /// stands in the syntax itself and is the path of one: it is made absolute, as the command starts in the workspace.
 fn started(bound: &Bound, call: &CommandCall<'_>) -> Result<(Program, Vec<String>), CommandError> {
     let (first, rest) = bound.words.split_first().ok_or_else(|| outside(""))?;
-    let program = match first.text.contains('/') {
-        true => Program::File(inside(&first.text).ok_or_else(|| outside(&first.text))?),
-        false => Program::Named(first.text.clone()),
+    let program = if first.text.contains('/') {
+        Program::File(inside(&first.text).ok_or_else(|| outside(&first.text))?)
+    } else {
+        Program::Named(first.text.clone())
     };
     let arguments = rest.iter().map(|word| {
         let own =

@@ -85,7 +85,7 @@ impl Binder {
     }
 
     /// The words behind a template's script.
-    pub(super) fn of_template(document: &Value, name: &str, template: &Value) -> Result<Self, BindError> {
+    pub(super) fn of_template(document: &Value, name: &str, template: &Value) -> Self {
         let parameters: Vec<Parameter> =
             definitions(template, "args").filter_map(|one| Parameter::of(one, document, false, false)).collect();
         let mut binder = Self {
@@ -104,7 +104,7 @@ impl Binder {
             let slots: Vec<Part> = parts.into_iter().skip(1).filter(has_slot).collect();
             let slots: Vec<Part> = slots.into_iter().map(|part| binder.placed(part)).collect();
             binder.parts.extend(slots);
-            return Ok(binder);
+            return binder;
         }
         // Shown nowhere, they stand in the order they are declared, with their defaults.
         for at in 0..binder.parameters.len() {
@@ -114,7 +114,7 @@ impl Binder {
             binder.parts.push(if is_needed { word } else { Part::Group(vec![word]) });
             binder.is_placed[at] = true;
         }
-        Ok(binder)
+        binder
     }
 
     /// Ties the slots of a part to parameters.
@@ -308,10 +308,12 @@ impl Binder {
             Part::Flag { spelling, value, is_joined } => {
                 let at = value.as_ref().map_or(0, |slot| slot.parameter);
                 let is_left_out = is_optional || self.parameters[at].is_required == Some(false);
-                match self.is_given(at, given) || (!is_left_out && self.value(at, given).is_some()) {
-                    true => self.flagged(at, spelling, *is_joined, given, &mut words.all),
-                    false if is_left_out || self.parameters[at].kind == Kind::Bool => self.left_out(at, given),
-                    false => Err(self.missing(at)),
+                if self.is_given(at, given) || (!is_left_out && self.value(at, given).is_some()) {
+                    self.flagged(at, spelling, *is_joined, given, &mut words.all)
+                } else if is_left_out || self.parameters[at].kind == Kind::Bool {
+                    self.left_out(at, given)
+                } else {
+                    Err(self.missing(at))
                 }
             }
             Part::Group(parts) => self.group(parts, given, words),
@@ -325,9 +327,10 @@ impl Binder {
 
     /// One that is not there must not be needed.
     fn left_out(&self, at: usize, given: &[Option<Value>]) -> Result<(), BindError> {
-        match self.parameters[at].is_required == Some(true) && given[at].is_none() {
-            true => Err(self.missing(at)),
-            false => Ok(()),
+        if self.parameters[at].is_required == Some(true) && given[at].is_none() {
+            Err(self.missing(at))
+        } else {
+            Ok(())
         }
     }
 
@@ -339,7 +342,9 @@ impl Binder {
         for (index, piece) in pieces.iter().enumerate() {
             let slot = match piece {
                 Piece::Text(text) => {
-                    texts.iter_mut().for_each(|word| word.push_str(text));
+                    for word in &mut texts {
+                        word.push_str(text);
+                    }
                     continue;
                 }
                 Piece::Slot(slot) => slot,
@@ -363,7 +368,9 @@ impl Binder {
             if pieces.len() == 1 {
                 texts = own;
             } else if let [own] = &own[..] {
-                texts.iter_mut().for_each(|word| word.push_str(own));
+                for word in &mut texts {
+                    word.push_str(own);
+                }
             } else {
                 return Err(BindError::argument(parameter.name(), "has one place only", "give one item"));
             }
@@ -483,7 +490,7 @@ impl Binder {
                 }
                 match &parameter.spelling {
                     Some(spelling) if self.is_given(at, given) => {
-                        self.flagged(at, spelling, false, given, &mut flags)?
+                        self.flagged(at, spelling, false, given, &mut flags)?;
                     }
                     Some(_) => self.left_out(at, given)?,
                     None if given[at].is_some() => {

@@ -207,7 +207,7 @@ impl Reader<'_> {
                 }
                 '[' => {
                     flush(&mut text, &mut pieces);
-                    self.joined(&mut pieces)?;
+                    self.joined(&pieces)?;
                 }
                 '>' | ';' | '&' | '|' | '`' | '$' | '\\' => {
                     return Err(format!("uses a shell's `{letter}`; no shell comes between"));
@@ -266,13 +266,10 @@ impl Reader<'_> {
 
     /// A value that may be left out in the middle of a word, `--colour[=<when>]`, is left out: which of the two words is
     /// meant must not depend on a value.
-    fn joined(&mut self, pieces: &mut Vec<Piece>) -> Result<(), String> {
+    fn joined(&mut self, pieces: &[Piece]) -> Result<(), String> {
         let inner = self.sequence(Some(']'), DEPTH_MAX)?;
         let is_plural = matches!(&inner[..], [parts] if bare(parts) == Some("s"));
-        match is_plural || pieces.is_empty() {
-            true => Err("has a `[` inside of a word".to_owned()),
-            false => Ok(()),
-        }
+        if is_plural || pieces.is_empty() { Err("has a `[` inside of a word".to_owned()) } else { Ok(()) }
     }
 }
 
@@ -331,7 +328,7 @@ fn shaped(parts: Vec<Part>, is_group: bool, is_declared: &dyn Fn(&str) -> bool) 
             out.push(Part::Word(pieces));
             continue;
         };
-        if text.starts_with('-') && text.trim_matches('-') != "" {
+        if text.starts_with('-') && !text.trim_matches('-').is_empty() {
             let (spelling, value, is_joined) = match text.split_once('=').filter(|_| is_group) {
                 Some((flag, value)) => (flag.to_owned(), Some(Slot::named(value)), true),
                 None => (text.to_owned(), value_of(&mut parts, is_group), false),
@@ -345,9 +342,10 @@ fn shaped(parts: Vec<Part>, is_group: bool, is_declared: &dyn Fn(&str) -> bool) 
         let is_slot = is_declared(text) && (is_group || text.chars().all(|letter| !letter.is_lowercase()));
         let is_slot = is_slot || (is_group && is_single);
         // The program itself is no slot.
-        out.push(match is_slot && (is_group || !out.is_empty()) {
-            true => Part::Word(vec![Piece::Slot(Slot::named(text))]),
-            false => Part::Word(pieces),
+        out.push(if is_slot && (is_group || !out.is_empty()) {
+            Part::Word(vec![Piece::Slot(Slot::named(text))])
+        } else {
+            Part::Word(pieces)
         });
     }
     out

@@ -1,9 +1,11 @@
+#![expect(clippy::needless_pass_by_value, reason = "values are written where they are used")]
+
 use serde_json::{Value, json};
 
 use super::*;
 
 /// A document with one command, `x`.
-fn one(syntax: &str, more: Value) -> Value {
+fn one(syntax: &str, more: &Value) -> Value {
     let mut command = json!({ "syntax": syntax });
     for (key, value) in more.as_object().into_iter().flatten() {
         command[key] = value.clone();
@@ -19,18 +21,18 @@ fn one(syntax: &str, more: Value) -> Value {
     })
 }
 
-fn bound(document: &Value, arguments: Value) -> Result<Vec<String>, BindError> {
+fn bound(document: &Value, arguments: &Value) -> Result<Vec<String>, BindError> {
     let lookup = |name: &str| (name == "X_SET" || name == "X_API_KEY").then(|| "from-env".to_owned());
     let arguments = arguments.as_object().cloned().unwrap_or_default();
     bind(document, "x", &arguments, &lookup).map(|bound| bound.argv().into_iter().map(str::to_owned).collect())
 }
 
 fn argv(syntax: &str, more: Value, arguments: Value) -> Vec<String> {
-    bound(&one(syntax, more), arguments).unwrap_or_else(|error| panic!("{syntax}: {error:?}"))
+    bound(&one(syntax, &more), &arguments).unwrap_or_else(|error| panic!("{syntax}: {error:?}"))
 }
 
 fn code(syntax: &str, more: Value, arguments: Value) -> &'static str {
-    bound(&one(syntax, more), arguments).expect_err(syntax).code
+    bound(&one(syntax, &more), &arguments).expect_err(syntax).code
 }
 
 #[test]
@@ -98,9 +100,9 @@ fn types_and_values_are_checked() {
 
 #[test]
 fn what_is_unknown_is_refused_with_the_nearest_name() {
-    let error = bound(&one("b open <url>", json!({})), json!({ "urll": "x" })).unwrap_err();
+    let error = bound(&one("b open <url>", &json!({})), &json!({ "urll": "x" })).unwrap_err();
     assert_eq!((error.code, error.remedy.as_str()), ("INVALID_ARGUMENT", "did you mean `url`?"));
-    let error = bound(&one("b open <url>", json!({})), json!({})).unwrap_err();
+    let error = bound(&one("b open <url>", &json!({})), &json!({})).unwrap_err();
     assert!(error.message.contains("`url` is missing"), "{error:?}");
 }
 
@@ -201,7 +203,7 @@ fn a_template_takes_its_arguments_in_order() {
 fn the_words_of_a_step_become_arguments() {
     let document = one(
         "b scroll <direction> [pixels] [-i] [-d depth]",
-        json!({ "aliases": ["go"], "args": [{ "name": "direction" }, { "name": "pixels", "type": "int" }] }),
+        &json!({ "aliases": ["go"], "args": [{ "name": "direction" }, { "name": "pixels", "type": "int" }] }),
     );
     let read = |text: &str| {
         let words: Vec<String> = text.split(' ').map(str::to_owned).collect();

@@ -35,8 +35,8 @@ pub(crate) struct Args {
     #[arg(required = true, value_name = "COMMAND")]
     command: Vec<String>,
     /// The arguments and flags, by name: JSON, `@FILE`, or `-` for stdin [default: {}]
-    #[arg(long, value_name = "JSON|@FILE|-")]
-    args: Option<String>,
+    #[arg(long = "args", value_name = "JSON|@FILE|-")]
+    values: Option<String>,
     /// Whose state it reads and changes [default: default]
     #[arg(long, value_name = "S")]
     session: Option<String>,
@@ -105,7 +105,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 }
 
 fn command(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    let Value::Object(values) = arguments(args.args.as_deref(), "--args")? else {
+    let Value::Object(values) = arguments(args.values.as_deref(), "--args")? else {
         let failure = Failure::unable("INVALID_ARGUMENT", "the arguments are no object");
         return Err(failure.hint("write them by name: --args '{\"url\": \"…\"}'"));
     };
@@ -146,7 +146,10 @@ fn command(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 /// What would be run.
 fn shown(skill: &Structured, wish: &Wish<'_>, output: &mut Output) -> Result<Exit, Failure> {
     let plan = perform::planned(skill, wish, output)?;
-    let mut value = plan.to_json();
+    let mut value = json!({ "argv": [] });
+    for (field, own) in plan.to_json().as_object().into_iter().flatten() {
+        value[field] = own.clone();
+    }
     let missing = if wish.ignores_state { Vec::new() } else { perform::missing(skill, wish)? };
     value["missing"] = json!(missing);
     value["session"] = json!(wish.session);

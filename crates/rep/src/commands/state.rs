@@ -80,9 +80,10 @@ fn state(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         return Err(failure.hint("`rep check` says what is wrong"));
     };
     let sequence: Vec<&str> = args.after.iter().map(|name| name.trim()).filter(|name| !name.is_empty()).collect();
-    let begun = match args.session.is_some() || sequence.is_empty() {
-        true => perform::state(&document.value, name, session)?,
-        false => State::new(&document.value),
+    let begun = if args.session.is_some() || sequence.is_empty() {
+        perform::state(&document.value, name, session)?
+    } else {
+        State::new(&document.value)
     };
     match begun.then(&document.value, &sequence) {
         Ok(state) => show(&state, &document.value, args.json, output),

@@ -89,9 +89,10 @@ fn found(document: &Value, skill: &str, name: &str, session: &str) -> Result<Wor
     workflow::workflow(document, name, &state).ok_or_else(|| {
         let message = format!("Path 'workflows.{name}' not found in skill '{skill}'");
         let all = workflow::names(document);
-        let hint = match all.is_empty() {
-            true => "it has no workflows".to_owned(),
-            false => format!("its workflows: {}", all.iter().take(12).copied().collect::<Vec<_>>().join(", ")),
+        let hint = if all.is_empty() {
+            "it has no workflows".to_owned()
+        } else {
+            format!("its workflows: {}", all.iter().take(12).copied().collect::<Vec<_>>().join(", "))
         };
         Failure { exit: Exit::Findings, ..Failure::unable("PATH_NOT_FOUND", message).hint(hint) }
     })
@@ -271,7 +272,7 @@ impl<'a> Go<'a> {
         Ok(sessions()?.set_progress(&self.skill.name, self.session, &self.found.name, done, SystemTime::now())?)
     }
 
-    fn tell(&mut self, index: usize, step: &Step, outcome: &str, result: Value) {
+    fn tell(&mut self, index: usize, step: &Step, outcome: &str, result: &Value) {
         self.told.push(json!({ "step": index + 1, "cmd": step.text, "outcome": outcome, "result": result }));
     }
 
@@ -285,7 +286,7 @@ impl<'a> Go<'a> {
         output: &mut Output,
     ) -> Result<Became, Failure> {
         if step.is_optional && self.is_left_out(output) {
-            self.tell(index, step, "skipped", Value::Null);
+            self.tell(index, step, "skipped", &Value::Null);
             return Ok(Became::Skipped);
         }
         if let Some(reason) = &step.by_hand {
@@ -331,7 +332,7 @@ impl<'a> Go<'a> {
             exec::tell(self.skill, &done, false, output);
         }
         let value = exec::document(self.skill, &done.outcome, done.state.as_ref());
-        Ok(self.became(index, step, done.outcome.verdict, value, output))
+        Ok(self.became(index, step, done.outcome.verdict, &value, output))
     }
 
     /// A step that was not begun.
@@ -339,10 +340,10 @@ impl<'a> Go<'a> {
         if !self.args.json {
             runner::tell_error(outcome, output);
         }
-        self.became(index, step, outcome.verdict, outcome.value(), output)
+        self.became(index, step, outcome.verdict, &outcome.value(), output)
     }
 
-    fn became(&mut self, index: usize, step: &Step, verdict: Verdict, value: Value, output: &mut Output) -> Became {
+    fn became(&mut self, index: usize, step: &Step, verdict: Verdict, value: &Value, output: &mut Output) -> Became {
         let word = if verdict == Verdict::Fine { "done" } else { "failed" };
         self.tell(index, step, word, value);
         match verdict {
@@ -368,7 +369,7 @@ impl<'a> Go<'a> {
         output.insist(&format!("do this by hand ({reason}): {}", step.text));
         let is_done = consent::line("[d]one?", output).is_some_and(|line| line.trim().to_lowercase().starts_with('d'));
         let word = if is_done { "done" } else { "by_hand" };
-        self.tell(index, step, word, Value::Null);
+        self.tell(index, step, word, &Value::Null);
         match (is_done, step.is_optional) {
             (true, _) => Became::Done,
             (false, true) => Became::Skipped,

@@ -82,8 +82,8 @@ pub(super) struct Bench {
 impl Bench {
     pub(super) fn new() -> Self {
         let scratch = Scratch::new();
-        let bin = scratch.work().parent().unwrap().join("bin");
-        fs::create_dir_all(&bin).unwrap();
+        let bin = scratch.work().parent().expect("a scratch has a root").join("bin");
+        fs::create_dir_all(&bin).expect("a folder can be made");
         let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
         let bench = Self { scratch, path };
         bench.program("web-browser", STAND_IN);
@@ -94,7 +94,7 @@ impl Bench {
     /// Puts a program on the path.
     fn program(&self, name: &str, text: &str) {
         let file = self.scratch.write(&format!("../bin/{name}"), text);
-        fs::set_permissions(file, fs::Permissions::from_mode(0o755)).unwrap();
+        fs::set_permissions(file, fs::Permissions::from_mode(0o755)).expect("a mode can be set");
     }
 
     fn skill(&self, name: &str, sections: &str) {
