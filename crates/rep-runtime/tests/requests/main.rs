@@ -1,5 +1,6 @@
 //! Requests of API skills, sent to real servers.
 #![expect(clippy::disallowed_methods, reason = "tests touch the disk and start programs")]
+#![expect(clippy::needless_pass_by_value, reason = "tests write values where they use them")]
 
 mod tls;
 
@@ -29,7 +30,6 @@ fn document(base: &str, command: Value) -> Value {
 }
 
 /// The plan of a command of a skill whose service is at this address.
-#[expect(clippy::needless_pass_by_value, reason = "tests write values where they use them")]
 pub(crate) fn plan(base: &str, command: Value, arguments: Value) -> Plan {
     let document = document(base, command);
     planned(&document, &arguments).expect("it can be planned")
