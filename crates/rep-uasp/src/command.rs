@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::state;
 
-mod argument;
+pub(crate) mod argument;
 mod bind;
 mod template;
 

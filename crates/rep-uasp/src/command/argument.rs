@@ -12,7 +12,7 @@ pub(super) const WORD_BYTES_MAX: usize = 128 << 10;
 
 /// What a value must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// Text, a number or a truth: nothing was said.
     Any,
     Text,
@@ -25,31 +25,31 @@ pub(super) enum Kind {
 
 /// One argument or flag.
 #[derive(Clone, Debug)]
-pub(super) struct Parameter {
+pub(crate) struct Parameter {
     /// The keys it may be given by; the first is its name.
-    pub(super) keys: Vec<String>,
+    pub(crate) keys: Vec<String>,
     pub(super) kind: Kind,
-    pub(super) is_list: bool,
+    pub(crate) is_list: bool,
     /// The only values it takes; any where empty.
-    pub(super) values: Vec<String>,
+    pub(crate) values: Vec<String>,
     /// What a reference looks like: `@e{n}`.
     pub(super) format: Option<String>,
-    pub(super) default: Option<Value>,
+    pub(crate) default: Option<Value>,
     /// The variable it comes from where it is not given.
     pub(super) env: Option<String>,
     /// Whether the author says that it is needed; `None` where he says nothing.
-    pub(super) is_required: Option<bool>,
+    pub(crate) is_required: Option<bool>,
     /// How it is written, where it is a flag.
     pub(super) spelling: Option<String>,
     /// Whether it belongs to every command.
     pub(super) is_global: bool,
     /// Whether its definition gives a type.
-    pub(super) is_typed: bool,
+    pub(crate) is_typed: bool,
 }
 
 impl Parameter {
     /// The name it is told by.
-    pub(super) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         self.keys.first().map_or("", String::as_str)
     }
 
@@ -71,7 +71,7 @@ impl Parameter {
     }
 
     /// Reads a definition of `args`, `flags` or `global_flags`.
-    pub(super) fn of(definition: &Value, document: &Value, is_flag: bool, is_global: bool) -> Option<Self> {
+    pub(crate) fn of(definition: &Value, document: &Value, is_flag: bool, is_global: bool) -> Option<Self> {
         // A list of bare names is common too.
         let name = definition.as_str().or_else(|| definition.get("name")?.as_str())?.trim();
         let text = |field: &str| definition.get(field).and_then(Value::as_str).map(str::trim);
@@ -106,9 +106,18 @@ impl Parameter {
 
     /// The words of a value; none where it must be left out.
     pub(super) fn words(&self, value: &Value) -> Result<Vec<String>, BindError> {
+        self.each(value, |item| self.word(item))
+    }
+
+    /// The texts of a value: one, or one for each item of a list.
+    pub(crate) fn texts(&self, value: &Value) -> Result<Vec<String>, BindError> {
+        self.each(value, |item| self.text(item))
+    }
+
+    fn each(&self, value: &Value, one: impl Fn(&Value) -> Result<String, BindError>) -> Result<Vec<String>, BindError> {
         let refuse = |what: String, remedy: &str| Err(BindError::argument(self.name(), what, remedy));
         if !self.is_list {
-            return Ok(vec![self.word(value)?]);
+            return Ok(vec![one(value)?]);
         }
         let Some(items) = value.as_array() else {
             return refuse(format!("is {}, and not a list", shown(value)), "write a list, with one item for one word");
@@ -116,10 +125,24 @@ impl Parameter {
         if items.len() > ITEMS_MAX {
             return refuse(format!("has more than {ITEMS_MAX} items"), "give fewer");
         }
-        items.iter().map(|item| self.word(item)).collect()
+        items.iter().map(one).collect()
     }
 
+    /// A value as one word of an argument vector.
     fn word(&self, value: &Value) -> Result<String, BindError> {
+        let word = self.text(value)?;
+        let refuse = |what: String, remedy: &str| Err(BindError::argument(self.name(), what, remedy));
+        if word.contains('\0') {
+            return refuse("holds a NUL, which no program can be given".to_owned(), "leave it out");
+        }
+        if word.len() >= WORD_BYTES_MAX {
+            return refuse(format!("has {} bytes, more than a program can be given", word.len()), "hand over a file");
+        }
+        Ok(word)
+    }
+
+    /// A value as text, where it is of the declared type and one of the declared values.
+    fn text(&self, value: &Value) -> Result<String, BindError> {
         let refuse = |what: String, remedy: &str| Err(BindError::argument(self.name(), what, remedy));
         let wrong = |kind: &str, remedy: &str| refuse(format!("is {}, and not {kind}", shown(value)), remedy);
         let word = match (self.kind, value) {
@@ -138,12 +161,6 @@ impl Parameter {
             (Kind::Bool, _) => return wrong("true or false", "write true or false, without quotes"),
             (Kind::Any, _) => return wrong("one word", "write text, a number, true or false"),
         };
-        if word.contains('\0') {
-            return refuse("holds a NUL, which no program can be given".to_owned(), "leave it out");
-        }
-        if word.len() >= WORD_BYTES_MAX {
-            return refuse(format!("has {} bytes, more than a program can be given", word.len()), "hand over a file");
-        }
         if !self.values.is_empty() && !self.values.contains(&word) {
             let remedy = format!("use one of {}", self.values.join(", "));
             return refuse(format!("is {}, which is none of its values", shown(value)), &remedy);
@@ -241,7 +258,7 @@ fn shown(value: &Value) -> String {
 }
 
 /// The definitions of a list in a command.
-pub(super) fn definitions<'a>(holder: &'a Value, field: &str) -> impl Iterator<Item = &'a Value> {
+pub(crate) fn definitions<'a>(holder: &'a Value, field: &str) -> impl Iterator<Item = &'a Value> {
     holder.get(field).and_then(Value::as_array).into_iter().flatten()
 }
 

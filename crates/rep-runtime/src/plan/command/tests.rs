@@ -31,7 +31,7 @@ fn planned(uasp: &str, front: Option<&str>, name: &str, arguments: &Value) -> Re
 fn command(plan: &Plan) -> &Command {
     match &plan.work {
         Work::Command(command) => command,
-        Work::Tool(_) => panic!("it is a command"),
+        Work::Tool(_) | Work::Request(_) => panic!("it is a command"),
     }
 }
 
