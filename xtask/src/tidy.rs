@@ -8,11 +8,26 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("rep-model", &[]),
     ("rep-check", &["rep-model", "rep-fixture"]),
     ("rep-uasp", &["rep-model", "rep-check"]),
+    ("rep-adapt", &["rep-model"]),
     ("rep-library", &["rep-model", "rep-check", "rep-tokens", "rep-uasp", "rep-fixture"]),
+    ("rep-package", &["rep-model"]),
     ("rep-fixture", &[]),
     ("rep-tokens", &[]),
-    ("rep-runtime", &["rep-model", "rep-fixture"]),
-    ("rep", &["rep-model", "rep-check", "rep-library", "rep-runtime", "rep-tokens", "rep-uasp", "rep-fixture"]),
+    ("rep-runtime", &["rep-model", "rep-uasp", "rep-fixture"]),
+    (
+        "rep",
+        &[
+            "rep-model",
+            "rep-adapt",
+            "rep-check",
+            "rep-library",
+            "rep-package",
+            "rep-runtime",
+            "rep-tokens",
+            "rep-uasp",
+            "rep-fixture",
+        ],
+    ),
     ("xtask", &["rep-check", "rep-fixture"]),
 ];
 

@@ -57,6 +57,11 @@ impl Failure {
         Self { exit: Exit::Refused, ..Self::unable(code, message) }
     }
 
+    /// Something that was judged and found wanting.
+    pub(crate) fn findings(code: &'static str, message: impl Into<String>) -> Self {
+        Self { exit: Exit::Findings, ..Self::unable(code, message) }
+    }
+
     /// Adds a remedy.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
@@ -72,6 +77,12 @@ impl Failure {
 
 impl From<rep_runtime::KeepError> for Failure {
     fn from(error: rep_runtime::KeepError) -> Self {
+        Failure::unable("UNKEPT", error.to_string())
+    }
+}
+
+impl From<rep_runtime::session::SessionError> for Failure {
+    fn from(error: rep_runtime::session::SessionError) -> Self {
         Failure::unable("UNKEPT", error.to_string())
     }
 }

@@ -11,9 +11,9 @@ use crate::exit::Failure;
 use crate::output::Output;
 use crate::settings;
 
-/// Which skills to work on.
+/// Where the skills to work on are.
 #[derive(clap::Args, Clone, Debug)]
-pub(crate) struct LibraryArgs {
+pub(crate) struct Places {
     /// Use exactly these skills, trusted, instead of discovery: folders, trees, SKILL.md or `*.uasp.yaml` files
     #[arg(long = "path", value_name = "P")]
     pub(crate) paths: Vec<PathBuf>,
@@ -32,6 +32,13 @@ pub(crate) struct LibraryArgs {
     /// Which scope wins where a name is taken twice
     #[arg(long, value_enum, default_value_t = Order::ProjectFirst)]
     precedence: Order,
+}
+
+/// Which skills to work on.
+#[derive(clap::Args, Clone, Debug)]
+pub(crate) struct LibraryArgs {
+    #[command(flatten)]
+    pub(crate) places: Places,
     /// See what this host itself would list: its folders, order and rules, from the folder this is called in
     #[arg(long, value_name = "HOST", conflicts_with_all = ["paths", "precedence"])]
     host: Option<String>,
@@ -47,9 +54,14 @@ enum Order {
 }
 
 impl LibraryArgs {
+    /// The skills of these places, seen by nobody in particular.
+    pub(crate) fn of(places: &Places) -> Self {
+        Self { places: places.clone(), host: None }
+    }
+
     /// The project the options name, or the one around the working folder.
     pub(crate) fn project(&self) -> Result<PathBuf, Failure> {
-        match &self.project {
+        match &self.places.project {
             Some(project) => Ok(project.clone()),
             None => Ok(project_of(&here()?)),
         }
@@ -63,18 +75,18 @@ impl LibraryArgs {
             extra.extend(settings::user_roots(&file, home().as_deref())?);
         }
         Ok(Options {
-            paths: self.paths.clone(),
+            paths: self.places.paths.clone(),
             project: Some(project),
             // Decisions are the user's own, whichever home is looked through.
             // Without a home there is nowhere anything could have been decided.
             decisions: decisions_file(home().as_deref()).ok(),
-            home: self.home.clone().or_else(home),
-            managed: self.managed.clone(),
-            precedence: match self.precedence {
+            home: self.places.home.clone().or_else(home),
+            managed: self.places.managed.clone(),
+            precedence: match self.places.precedence {
                 Order::ProjectFirst => Precedence::ProjectFirst,
                 Order::ClaudeCode => Precedence::ClaudeCode,
             },
-            trust: if self.trust { TrustWanted::Given } else { TrustWanted::Needed },
+            trust: if self.places.trust { TrustWanted::Given } else { TrustWanted::Needed },
             extra,
             cache: cache_folder(),
             host: self.host.as_deref().map(|name| self.view(name)).transpose()?,
@@ -93,7 +105,7 @@ impl LibraryArgs {
         })?;
         let here = here()?;
         let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
-        let project = self.project.as_ref().map(absolute);
+        let project = self.places.project.as_ref().map(absolute);
         let variable = |name: &&str| {
             let value = std::env::var_os(name).filter(|value| !value.is_empty())?;
             Some(((*name).to_owned(), PathBuf::from(value)))
@@ -107,7 +119,7 @@ impl LibraryArgs {
             },
             repository: project.or_else(|| Some(project_of(&here)).filter(|folder| folder.join(".git").exists())),
             // A home that is named is not this user's, whose variables say nothing of it.
-            variables: match self.home {
+            variables: match self.places.home {
                 Some(_) => BTreeMap::new(),
                 None => host.variables().iter().filter_map(variable).collect(),
             },
@@ -137,7 +149,7 @@ impl LibraryArgs {
     /// Discovers and finds one skill by name, qualified name or path. What could be either is a name first: a folder
     /// that happens to be called like a skill must not stand in for it.
     pub(crate) fn one(&self, skill: &str, output: &mut Output) -> Result<(Catalog, usize), Failure> {
-        if self.paths.is_empty() && (skill.contains('/') || skill == "." || skill == "..") {
+        if self.places.paths.is_empty() && (skill.contains('/') || skill == "." || skill == "..") {
             return self.at_path(skill, output);
         }
         let catalog = self.discover(output)?;
@@ -147,7 +159,7 @@ impl LibraryArgs {
             return Ok((catalog, index.unwrap_or(0)));
         }
         let is_known = catalog.entries.iter().any(|entry| entry.qualified_name == skill || entry.name == skill);
-        if self.paths.is_empty() && !is_known && Path::new(skill).exists() {
+        if self.places.paths.is_empty() && !is_known && Path::new(skill).exists() {
             return self.at_path(skill, output);
         }
         Err(missing(&catalog, skill))
@@ -155,7 +167,7 @@ impl LibraryArgs {
 
     fn at_path(&self, path: &str, output: &mut Output) -> Result<(Catalog, usize), Failure> {
         let mut args = self.clone();
-        args.paths.push(PathBuf::from(path));
+        args.places.paths.push(PathBuf::from(path));
         let catalog = args.discover(output)?;
         match catalog.entries.len() {
             1 => Ok((catalog, 0)),
@@ -184,7 +196,7 @@ fn told(options: &Options, output: &mut Output) -> Result<Catalog, Failure> {
 impl LibraryArgs {
     /// Discovers and finds one skill whatever its status: the one in force first, else the first copy.
     pub(crate) fn any(&self, skill: &str, output: &mut Output) -> Result<(Catalog, usize), Failure> {
-        if self.paths.is_empty() && (skill.contains('/') || skill == "." || skill == "..") {
+        if self.places.paths.is_empty() && (skill.contains('/') || skill == "." || skill == "..") {
             return self.one(skill, output);
         }
         let catalog = self.discover(output)?;
@@ -196,7 +208,7 @@ impl LibraryArgs {
         };
         match index {
             Some(index) => Ok((catalog, index)),
-            None if self.paths.is_empty() && Path::new(skill).exists() => self.at_path(skill, output),
+            None if self.places.paths.is_empty() && Path::new(skill).exists() => self.at_path(skill, output),
             None => Err(missing(&catalog, skill)),
         }
     }

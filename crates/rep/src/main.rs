@@ -11,8 +11,10 @@ mod consent;
 mod exit;
 mod library;
 mod output;
+mod perform;
 mod runner;
 mod settings;
+mod structured;
 mod write;
 
 use std::ffi::OsString;
@@ -64,6 +66,8 @@ enum Command {
     Query(commands::query::Args),
     Ask(commands::ask::Args),
     State(commands::state::Args),
+    Exec(commands::exec::Args),
+    Workflow(commands::workflow::Args),
     Run(commands::run::Args),
     Test(commands::test::Args),
     Policy(commands::policy::Args),
@@ -71,6 +75,9 @@ enum Command {
     Secrets(commands::secrets::Args),
     Tasks(commands::tasks::Args),
     Deps(commands::deps::Args),
+    Hosts(commands::hosts::Args),
+    Export(commands::export::Args),
+    Import(commands::import::Args),
     Convert(commands::convert::Args),
     Trust(commands::trust::TrustArgs),
     Untrust(commands::trust::UntrustArgs),
@@ -162,6 +169,8 @@ fn dispatch(command: Command, output: &mut Output) -> Result<Exit, Failure> {
         Command::Query(args) => commands::query::run(&args, output),
         Command::Ask(args) => commands::ask::run(&args, output),
         Command::State(args) => commands::state::run(&args, output),
+        Command::Exec(args) => commands::exec::run(&args, output),
+        Command::Workflow(args) => commands::workflow::run(&args, output),
         Command::Run(args) => commands::run::run(&args, output),
         Command::Test(args) => commands::test::run(&args, output),
         Command::Policy(args) => commands::policy::run(&args, output),
@@ -169,6 +178,9 @@ fn dispatch(command: Command, output: &mut Output) -> Result<Exit, Failure> {
         Command::Secrets(args) => commands::secrets::run(&args, output),
         Command::Tasks(args) => commands::tasks::run(&args, output),
         Command::Deps(args) => commands::deps::run(&args, output),
+        Command::Hosts(args) => commands::hosts::run(&args, output),
+        Command::Export(args) => commands::export::run(&args, output),
+        Command::Import(args) => commands::import::run(&args, output),
         Command::Convert(args) => commands::convert::run(&args, output),
         Command::Trust(args) => commands::trust::trust(&args, output),
         Command::Untrust(args) => commands::trust::untrust(&args, output),

@@ -348,6 +348,25 @@ pub(crate) fn tell_beside(name: &str, outcome: &Outcome, output: &mut Output) {
     }
 }
 
+/// Why there is no result, and what to do.
+pub(crate) fn tell_error(outcome: &Outcome, output: &mut Output) {
+    if let Reply::Error(error) = &outcome.reply {
+        output.label("error", AnsiColor::Red, &format!("{}: {}", error.code, error.message));
+        if let Some(remedy) = error.more.get("remedy").and_then(Value::as_str) {
+            output.label("help", AnsiColor::Cyan, remedy);
+        }
+    }
+}
+
+/// What held a run, for who wants to hear more.
+pub(crate) fn tell_held(name: &str, outcome: &Outcome, output: &mut Output) {
+    if outcome.is_executed && output.is_verbose {
+        let layers: Vec<String> =
+            outcome.layers.iter().map(|layer| format!("{} ({})", layer.name, layer.state)).collect();
+        output.say(&format!("ran `{name}` in {} ms, held by {}", outcome.duration_ms, layers.join(", ")));
+    }
+}
+
 /// Says aloud that nothing will be enforced.
 pub(crate) fn warn_unconfined(output: &mut Output) {
     let warning = "running WITHOUT a sandbox: it can read, write and send whatever you can";

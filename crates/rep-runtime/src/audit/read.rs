@@ -20,6 +20,8 @@ pub enum State {
     Running,
     /// Who ran it is gone, and left no end.
     CutShort,
+    /// No run: packages were installed for a skill.
+    Install,
 }
 
 impl State {
@@ -30,6 +32,7 @@ impl State {
             State::Refused => "refused",
             State::Running => "running",
             State::CutShort => "cut short",
+            State::Install => "install",
         }
     }
 }
@@ -87,8 +90,9 @@ pub fn entries(audit: &Audit, mut is_wanted: impl FnMut(&Entry) -> bool) -> Resu
                     found.push(entry);
                 }
             }
-            "refused" => {
-                let entry = Entry { state: State::Refused, start: record, end: None };
+            kind @ ("refused" | "install") => {
+                let state = if kind == "install" { State::Install } else { State::Refused };
+                let entry = Entry { state, start: record, end: None };
                 if is_wanted(&entry) {
                     found.push(entry);
                 }

@@ -60,13 +60,13 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         Ok(told) => told,
         Err(Miss::Unreadable(error)) => return Err(Failure::from(error).json(args.json)),
         Err(miss) if args.json => {
-            output.data(&format!("{:#}\n", missed(&miss)));
+            output.json(&missed(&miss));
             return Ok(Exit::Findings);
         }
         Err(miss) => return Err(Failure::unable(miss.code(), miss.message())),
     };
     if args.json {
-        output.data(&format!("{:#}\n", value(&entry.qualified_name, &about, &told)));
+        output.json(&value(&entry.qualified_name, &about, &told));
     } else {
         print(&about, &told, output);
     }

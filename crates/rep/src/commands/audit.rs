@@ -76,7 +76,9 @@ fn list(audit: &Audit, args: &Args, output: &mut Output) -> Result<Exit, Failure
             output.data(&format!("    {}\n", visible(&format!("denied: {} {}", part("action"), part("target")))));
         }
     }
-    output.say(&format!("{} {}", runs.len(), if runs.len() == 1 { "run" } else { "runs" }));
+    let installs = runs.iter().filter(|run| run.state == audit::State::Install).count();
+    let count = runs.len() - installs;
+    output.say(&format!("{count} {}", if count == 1 { "run" } else { "runs" }));
     Ok(Exit::Fine)
 }
 
@@ -87,6 +89,11 @@ fn line(run: &Entry) -> String {
         "" => run.state.name().to_owned(),
         outcome => format!("{} {outcome}", run.state.name()),
     };
+    if run.state == audit::State::Install {
+        let packages = run.field("packages").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+        let packages = packages.collect::<Vec<_>>().join(", ");
+        return format!("{}  {}  install {packages}  {}", at.trim_end_matches('Z'), run.text("skill"), run.text("who"));
+    }
     let duration = run.field("duration_ms").map(|duration| format!("  {duration} ms")).unwrap_or_default();
     format!(
         "{}  {}:{}  {outcome}{duration}  {}",
@@ -120,10 +127,7 @@ fn verify(audit: &Audit, args: &Args, output: &mut Output) -> Result<Exit, Failu
     let is_fine = verdict.faults.is_empty();
     if args.json {
         let (records, faults, notes) = (verdict.records, &verdict.faults, &verdict.notes);
-        output.data(&format!(
-            "{:#}\n",
-            json!({ "intact": is_fine, "records": records, "faults": faults, "notes": notes })
-        ));
+        output.json(&json!({ "intact": is_fine, "records": records, "faults": faults, "notes": notes }));
     } else {
         for fault in verdict.faults.iter().chain(&verdict.notes) {
             output.data(&format!("{}\n", visible(fault)));

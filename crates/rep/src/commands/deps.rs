@@ -66,7 +66,7 @@ fn deps(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         if let Some(installed) = installed {
             document["installed"] = installed.into();
         }
-        output.data(&format!("{document:#}\n"));
+        output.json(&document);
         return Ok(Exit::Fine);
     }
     let mut count = 0;

@@ -37,7 +37,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let result = measure(args, output).map_err(|failure| failure.json(args.json))?;
     if args.json {
-        output.data(&format!("{result:#}\n"));
+        output.json(&result);
     } else {
         output.data(&table(&result));
     }

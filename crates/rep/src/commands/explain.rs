@@ -32,8 +32,12 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
             None => failure.hint("`rep explain` lists the rules"),
         });
     };
-    let text = if args.json { format!("{:#}\n", value(rule)) } else { page(rule, output) };
-    output.data(&text);
+    if args.json {
+        output.json(&value(rule));
+    } else {
+        let text = page(rule, output);
+        output.data(&text);
+    }
     Ok(Exit::Fine)
 }
 
@@ -50,7 +54,7 @@ fn catalogue(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let rules: Vec<&Rule> = RULES.iter().filter(is_wanted).copied().collect();
     if args.json {
         let values: Vec<serde_json::Value> = rules.iter().map(|rule| value(rule)).collect();
-        output.data(&format!("{:#}\n", json!({ "rules": values })));
+        output.json(&json!({ "rules": values }));
         return Ok(Exit::Fine);
     }
     let width = rules.iter().map(|rule| rule.name.len()).max().unwrap_or(0);

@@ -75,7 +75,7 @@ fn hash(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
             "sha256": sha256,
             "match": args.write || is_match,
         });
-        output.data(&format!("{value:#}\n"));
+        output.json(&value);
     } else {
         output.data(&format!("{computed}\n"));
         match declared {

@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         if let Some(host) = args.library.host() {
             document["host"] = host_value(host);
         }
-        output.data(&format!("{document:#}\n"));
+        output.json(&document);
         return Ok(Exit::Fine);
     }
     if catalog.entries.is_empty() {

@@ -37,12 +37,12 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
             if args.tokens {
                 value["tokens"] = cost(&catalog, &reply)?;
             }
-            output.data(&format!("{value:#}\n"));
+            output.json(&value);
             Ok(Exit::Fine)
         }
         Err(Miss::Unreadable(error)) => Err(Failure::from(error).json(true)),
         Err(miss) => {
-            output.data(&format!("{:#}\n", missed(&miss)));
+            output.json(&missed(&miss));
             if let Miss::Skill { name, candidates } = &miss {
                 output.failure(&match candidates.as_slice() {
                     [] => library::missing(&catalog, name),

@@ -7,13 +7,12 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use anstyle::AnsiColor;
 use rep_library::Status;
 use rep_runtime::approval;
 use rep_runtime::detach::Detached;
 use rep_runtime::sandbox::Cancel;
 use rep_runtime::task::{State, Tasks, Watch};
-use rep_runtime::{Outcome, Plan, Reply, Verdict, interrupt};
+use rep_runtime::{Outcome, Plan, Verdict, interrupt};
 use serde_json::{Value, json};
 
 use crate::call::{self, Called};
@@ -204,17 +203,8 @@ fn tell(target: &str, outcome: &Outcome, below: &[(String, Outcome)], output: &m
         runner::tell_beside(name, outcome, output);
     }
     output.json(&outcome.value());
-    if let Reply::Error(error) = &outcome.reply {
-        output.label("error", AnsiColor::Red, &format!("{}: {}", error.code, error.message));
-        if let Some(remedy) = error.more.get("remedy").and_then(Value::as_str) {
-            output.label("help", AnsiColor::Cyan, remedy);
-        }
-    }
-    if outcome.is_executed && output.is_verbose {
-        let layers: Vec<String> =
-            outcome.layers.iter().map(|layer| format!("{} ({})", layer.name, layer.state)).collect();
-        output.say(&format!("ran `{target}` in {} ms, held by {}", outcome.duration_ms, layers.join(", ")));
-    }
+    runner::tell_error(outcome, output);
+    runner::tell_held(target, outcome, output);
 }
 
 /// How a run went, with the runs below it.

@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let hits = index.search(&args.text.join(" "), args.limit);
     if args.json {
         let results: Vec<Value> = hits.iter().map(|hit| value(&catalog, hit)).collect();
-        output.data(&format!("{:#}\n", json!({ "results": results })));
+        output.json(&json!({ "results": results }));
     } else {
         let text: String = hits.iter().map(|hit| lines(&catalog, hit, output)).collect();
         output.data(&text);

@@ -73,7 +73,7 @@ fn secrets(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         Action::Rm { name } => (Exit::Findings, json!({ "removed": null }), format!("no secret `{name}` is kept")),
     };
     if args.json {
-        output.data(&format!("{value:#}\n"));
+        output.json(&value);
     }
     output.say(&words);
     Ok(exit)

@@ -66,7 +66,7 @@ fn select(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     }
     if args.json {
         let selected: Vec<Value> = selection.selected.iter().map(|selected| value(&catalog, selected)).collect();
-        output.data(&format!("{:#}\n", json!({ "selected": selected })));
+        output.json(&json!({ "selected": selected }));
     } else {
         let text: String = selection.selected.iter().map(|selected| text(&catalog, selected, output)).collect();
         output.data(&text);

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 fn tools(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let path = PathBuf::from(&args.skill);
     // A folder is read as it is, good or bad; a name is looked up among the skills there are.
-    let folder = if args.library.paths.is_empty() && (args.skill.contains('/') || path.exists()) {
+    let folder = if args.library.places.paths.is_empty() && (args.skill.contains('/') || path.exists()) {
         folder(&path)?
     } else {
         let (catalog, index) = args.library.one(&args.skill, output)?;

@@ -77,6 +77,8 @@ fn what_was_installed_is_used_and_nothing_else() {
     assert_eq!((again.code, &json(&again)["installed"]), (0, &json(&installed)["installed"]), "{again:?}");
     let record = std::fs::read_to_string(scratch.work().join("data/repertoire/audit.jsonl")).unwrap();
     assert!(record.contains("\"kind\":\"install\"") && record.contains("rep-sample==1.0"), "{record}");
+    let told = run(&scratch, &["audit"]);
+    assert!(told.stdout.contains("  install rep-sample==1.0  "), "{told:?}");
     let verified = run(&scratch, &["audit", "verify"]);
     assert_eq!(verified.code, 0, "{verified:?}");
     // Another list is another environment.

@@ -7,7 +7,9 @@ mod check;
 mod corpus;
 mod deps;
 mod examples;
+mod exec;
 mod explain;
+mod export;
 mod fix;
 mod hash;
 mod hosts;
@@ -25,6 +27,7 @@ mod show;
 mod tools;
 mod trial;
 mod watch;
+mod workflow;
 
 use std::path::Path;
 

@@ -27,7 +27,7 @@ pub(super) fn print(paths: &[PathBuf], format: Format, output: &mut Output) -> R
             .iter()
             .map(|(skill, points)| json!({ "skill": skill, "points": points.iter().map(value).collect::<Vec<_>>() }))
             .collect();
-        output.data(&format!("{:#}\n", json!({ "checklists": all })));
+        output.json(&json!({ "checklists": all }));
     } else {
         for (skill, points) in &skills {
             let mut text = format!("{skill}\n");

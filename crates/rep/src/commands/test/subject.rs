@@ -84,7 +84,7 @@ pub(super) fn find(args: &Args, output: &mut Output) -> Result<Found, Failure> {
 
 /// The skills of the library the options name, or those below the working folder.
 fn all(library: &LibraryArgs, output: &mut Output) -> Result<Chosen, Failure> {
-    if !library.paths.is_empty() {
+    if !library.places.paths.is_empty() {
         return taken(library, "the paths", output);
     }
     Ok(Chosen { is_here: true, ..below(library, ".", output)? })
@@ -93,7 +93,7 @@ fn all(library: &LibraryArgs, output: &mut Output) -> Result<Chosen, Failure> {
 /// The skills below a path.
 fn below(library: &LibraryArgs, path: &str, output: &mut Output) -> Result<Chosen, Failure> {
     let mut library = library.clone();
-    library.paths = vec![PathBuf::from(path)];
+    library.places.paths = vec![PathBuf::from(path)];
     taken(&library, &format!("`{path}`"), output)
 }
 
@@ -120,7 +120,7 @@ fn testable(catalog: &Catalog) -> Vec<usize> {
 
 /// One skill by its name, or the skills below a path. What could be either is a name first.
 fn named(library: &LibraryArgs, word: &str, output: &mut Output) -> Result<Chosen, Failure> {
-    if library.paths.is_empty() && (word.contains('/') || word == "." || word == "..") {
+    if library.places.paths.is_empty() && (word.contains('/') || word == "." || word == "..") {
         return below(library, word, output);
     }
     let catalog = library.discover(output)?;
@@ -133,7 +133,7 @@ fn named(library: &LibraryArgs, word: &str, output: &mut Output) -> Result<Chose
     if let Some(index) = index {
         return Ok(Chosen { options: library.options()?, catalog, indexes: vec![index], is_here: false });
     }
-    if !library.paths.is_empty() {
+    if !library.places.paths.is_empty() {
         return Err(missing(&catalog, word));
     }
     if Path::new(word).exists() {

@@ -1,0 +1,13 @@
+//! The same skill in another shape, and what that shape loses.
+//!
+//! Every function here is pure: a skill goes in, a shape and the list of what it loses come out. Nothing judges a skill
+//! (that is `rep-check`'s business), and nothing is changed in silence: what a shape cannot express is refused.
+
+pub mod hosts;
+pub mod loss;
+mod projection;
+pub mod schema;
+
+pub use hosts::{HOSTS, Host, Takes, Wanted};
+pub use loss::{Loss, Weight};
+pub use projection::{Form, Made, MadeContent, Projection, Source};

@@ -1,0 +1,196 @@
+//! `rep export`, `rep import` and `rep hosts`: the same skill in other shapes.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use rep_fixture::Scratch;
+use serde_json::{Value, json};
+
+/// Runs the binary.
+fn rep(scratch: &Scratch, words: &[&str]) -> rep_fixture::Run {
+    scratch.run(crate::rep(), words)
+}
+
+const TOOL: &str = "---\nspec_version: \"2.1\"\nname: csv-profile\ndescription: Profiles CSV files. Use for CSV.\nversion: 1.0.0\npermissions:\n  filesystem: {read: [\"data/*.csv\"], write: []}\n  network: {outbound: []}\n  processes: {allow_subprocess: false}\ntools:\n  - name: profile\n    description: Profiles one file.\n    input_schema:\n      type: object\n      additionalProperties: false\n      properties:\n        path: {type: string}\n        rows: {type: integer, minimum: 1}\n      required: [path]\n    output_schema: {type: object}\n    implementation: {runtime: python, entrypoint: scripts/a.py, handler: run}\nsafety:\n  require_confirmation_for: [destructive_writes, external_network]\n  redact: {pii: true, secrets: true}\nhost_overrides:\n  - host: claude-code\n    config: {when_to_use: {keywords: [csv]}, allowed-tools: Read}\n---\n# Body\n";
+
+fn skill(scratch: &Scratch) {
+    scratch.write("csv-profile/SKILL.md", TOOL);
+    scratch.write("csv-profile/scripts/a.py", "def run(args, ctx):\n    return {}\n");
+}
+
+fn out(run: &rep_fixture::Run) -> Value {
+    serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"))
+}
+
+/// Every file below a folder.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut waiting = vec![folder.to_owned()];
+    while let Some(at) = waiting.pop() {
+        for entry in std::fs::read_dir(&at).expect("the folder can be read") {
+            let path = entry.expect("the entry can be read").path();
+            if path.is_dir() {
+                waiting.push(path);
+            } else {
+                let name = path.strip_prefix(folder).expect("it lies below").to_string_lossy().into_owned();
+                found.insert(name, std::fs::read(&path).expect("the file can be read"));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn tools_in_the_words_of_each_host() {
+    let scratch = Scratch::new();
+    skill(&scratch);
+    let mcp = out(&rep(&scratch, &["export", "--host", "mcp", "./csv-profile"]));
+    let tool = &mcp["tools"][0];
+    assert_eq!((&tool["name"], &tool["description"]), (&json!("csv-profile__profile"), &json!("Profiles one file.")));
+    assert_eq!(tool["inputSchema"]["properties"]["rows"], json!({"type": "integer", "minimum": 1}));
+    assert_eq!(tool["outputSchema"], json!({"type": "object"}));
+    assert_eq!(tool["annotations"]["readOnlyHint"], json!(true));
+    for leak in ["implementation", "input_schema", "confirmation"] {
+        assert!(tool.get(leak).is_none(), "{tool}");
+    }
+    assert_eq!(mcp["resources"][0]["uri"], "skill://csv-profile/SKILL.md");
+    let openai = out(&rep(&scratch, &["export", "--host", "openai", "./csv-profile"]));
+    assert_eq!(openai["tools"][0]["strict"], true);
+    assert_eq!(
+        openai["tools"][0]["parameters"]["properties"]["rows"],
+        json!({"type": ["integer", "null"], "minimum": 1})
+    );
+    let gemini = out(&rep(&scratch, &["export", "--host", "gemini", "./csv-profile"]));
+    let declared = &gemini["tools"][0]["functionDeclarations"][0];
+    assert_eq!(declared["parametersJsonSchema"]["required"], json!(["path"]));
+    // Anthropic's subset has no bounds of numbers: refused, unless the promise is given up.
+    let refused = rep(&scratch, &["export", "--host", "anthropic", "./csv-profile"]);
+    assert_eq!((refused.code, out(&refused)["tools"].clone()), (1, json!([])), "{refused:?}");
+    assert!(refused.stderr.contains("csv-profile:profile#/properties/rows/minimum"), "{refused:?}");
+    let loose = rep(&scratch, &["export", "--host", "anthropic", "--loose", "./csv-profile"]);
+    assert_eq!((loose.code, &out(&loose)["tools"][0]["strict"]), (0, &json!(false)), "{loose:?}");
+    assert!(loose.stderr.contains("without `strict`"), "{loose:?}");
+    let openapi = out(&rep(&scratch, &["export", "--host", "openapi", "./csv-profile"]));
+    assert_eq!(openapi["paths"]["/skills/csv-profile/tools/profile"]["post"]["operationId"], "csv-profile__profile");
+}
+
+#[test]
+fn an_upload_has_six_fields_and_comes_back() {
+    let scratch = Scratch::new();
+    skill(&scratch);
+    scratch.write("csv-profile/evals/evals.json", "{}");
+    scratch.write("csv-profile/__pycache__/a.pyc", "x");
+    let before = files(&scratch.work().join("csv-profile"));
+    let made = rep(&scratch, &["export", "--host", "claude-api", "./csv-profile", "--out", "dist", "--json"]);
+    assert_eq!(made.code, 0, "{made:?}");
+    assert_eq!(out(&made)["request"]["container"]["skills"][0]["type"], "custom");
+    let dist = files(&scratch.work().join("dist/csv-profile"));
+    assert_eq!(dist.keys().collect::<Vec<_>>(), ["SKILL.md", "scripts/a.py"]);
+    let properties = out(&rep(&scratch, &["read-properties", "dist/csv-profile"]));
+    let keys: Vec<&String> = properties.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["name", "description", "metadata"]);
+    assert!(properties["metadata"].as_object().unwrap().values().all(Value::is_string), "{properties}");
+    assert_eq!(rep(&scratch, &["validate", "dist/csv-profile"]).code, 0);
+    let again = rep(&scratch, &["export", "--host", "claude-api", "./csv-profile", "--out", "dist"]);
+    assert!(again.code == 2 && again.stderr.contains("--force"), "{again:?}");
+    let again = rep(&scratch, &["export", "--host", "claude-api", "./csv-profile", "--out", "dist", "--force"]);
+    assert_eq!(again.code, 0, "{again:?}");
+    assert_eq!(files(&scratch.work().join("dist/csv-profile")), dist, "the same bytes every time");
+    let back = rep(&scratch, &["import", "--host", "claude-api", "dist/csv-profile", "--out", "back"]);
+    assert_eq!(back.code, 0, "{back:?}");
+    let tools = |folder: &str| out(&rep(&scratch, &["tools", folder, "--json"]))["tools"].clone();
+    assert_eq!(tools("back/csv-profile"), tools("csv-profile"));
+    assert_eq!(rep(&scratch, &["check", "back/csv-profile"]).code, 0);
+    assert_eq!(files(&scratch.work().join("csv-profile")), before, "the source is as it was");
+}
+
+#[test]
+fn what_a_strict_upload_refuses_is_not_written() {
+    let scratch = Scratch::new();
+    scratch.write("claude-helper/SKILL.md", "---\nname: claude-helper\ndescription: Helps. Use for help.\n---\nx\n");
+    let reserved = rep(&scratch, &["export", "--host", "claude-api", "./claude-helper", "--out", "dist"]);
+    assert_eq!(reserved.code, 1, "{reserved:?}");
+    assert!(!scratch.work().join("dist").exists(), "{reserved:?}");
+    scratch.write("broken/SKILL.md", "---\nname: Broken\ndescription: \"\"\n---\nx\n");
+    let broken = rep(&scratch, &["export", "--host", "codex", "./broken", "--out", "dist"]);
+    assert!(broken.code != 0 && !scratch.work().join("dist").exists(), "{broken:?}");
+    let unknown = rep(&scratch, &["export", "--host", "codxe", "./broken"]);
+    assert!(unknown.code == 2 && unknown.stderr.contains("did you mean `codex`"), "{unknown:?}");
+}
+
+#[test]
+fn folders_travel_as_they_are_with_what_their_host_is_told() {
+    let scratch = Scratch::new();
+    skill(&scratch);
+    let codex = rep(&scratch, &["export", "--host", "codex", "./csv-profile", "--out", "codex"]);
+    assert_eq!(codex.code, 0, "{codex:?}");
+    assert!(codex.stderr.contains("`permissions`: is not read by Codex"), "{codex:?}");
+    let sidecar = scratch.read("codex/csv-profile/agents/openai.yaml");
+    assert!(sidecar.contains("type: mcp"), "{sidecar}");
+    assert!(!scratch.read("codex/csv-profile/SKILL.md").contains("allowed-tools: Read\n---"));
+    let claude = rep(&scratch, &["export", "--host", "claude-code", "./csv-profile", "--out", "claude"]);
+    assert_eq!(claude.code, 0, "{claude:?}");
+    let manifest = scratch.read("claude/csv-profile/SKILL.md");
+    assert!(manifest.contains("allowed-tools: Read") && !manifest.contains("host_overrides"), "{manifest}");
+    assert!(manifest.ends_with("---\n# Body\n"), "{manifest}");
+    // Without overrides the file is the author's, byte for byte.
+    scratch.write("plain/SKILL.md", "---\nname: plain   # mine\ndescription: Says so. Use for it.\n---\nx\n");
+    rep(&scratch, &["export", "--host", "cursor", "./plain", "--out", "cursor"]);
+    assert_eq!(scratch.read("cursor/plain/SKILL.md"), scratch.read("plain/SKILL.md"));
+}
+
+#[test]
+fn collections_say_what_they_hold() {
+    let scratch = Scratch::new();
+    skill(&scratch);
+    scratch.write("plain/SKILL.md", "---\nname: plain\ndescription: Says so. Use for it.\n---\nx\n");
+    let both = ["./csv-profile", "./plain", "--name", "my-skills", "--out", "dist"];
+    let plugins = rep(&scratch, &[&["export", "--host", "agent-plugins"], &both[..]].concat());
+    assert_eq!(plugins.code, 0, "{plugins:?}");
+    let plugin: Value = serde_json::from_str(&scratch.read("dist/my-skills/plugin.json")).unwrap();
+    assert_eq!(plugin["name"], "my-skills");
+    assert!(scratch.work().join("dist/my-skills/skills/plain/SKILL.md").exists());
+    let market = rep(&scratch, &[&["export", "--host", "claude-marketplace", "--force"], &both[..]].concat());
+    assert_eq!(market.code, 0, "{market:?}");
+    let marketplace: Value =
+        serde_json::from_str(&scratch.read("dist/my-skills/.claude-plugin/marketplace.json")).unwrap();
+    assert_eq!(marketplace["plugins"][0]["skills"], json!(["./skills/csv-profile", "./skills/plain"]));
+    let unnamed = rep(&scratch, &["export", "--host", "agent-plugins", "./plain", "--out", "other"]);
+    assert!(unnamed.code == 1 && unnamed.stderr.contains("--name"), "{unnamed:?}");
+}
+
+#[test]
+fn every_host_is_listed_with_where_it_is_known_from() {
+    let scratch = Scratch::new();
+    let all = out(&rep(&scratch, &["hosts", "--json"]));
+    let ids: Vec<&str> = all["hosts"].as_array().unwrap().iter().filter_map(|host| host["id"].as_str()).collect();
+    for id in [
+        "claude-api",
+        "claude-code",
+        "codex",
+        "copilot",
+        "vscode",
+        "cursor",
+        "gemini-cli",
+        "goose",
+        "opencode",
+        "amp",
+        "mcp",
+        "openai",
+    ] {
+        assert!(ids.contains(&id), "{ids:?}");
+    }
+    let mut unique = ids.clone();
+    unique.sort_unstable();
+    unique.dedup();
+    assert_eq!(unique.len(), ids.len(), "{ids:?}");
+    for host in all["hosts"].as_array().unwrap() {
+        let dated =
+            |fact: &Value| fact["source"].as_str().is_some_and(|text| !text.is_empty()) && fact["checked"].is_string();
+        let folders = host["folders"].as_array().cloned().unwrap_or_default();
+        assert!(folders.iter().all(dated) && host.get("export").is_none_or(dated), "{host}");
+    }
+    let one = rep(&scratch, &["hosts", "codex-cli"]);
+    assert!(one.code == 0 && one.stdout.contains(".agents/skills"), "{one:?}");
+    assert_eq!(rep(&scratch, &["hosts", "nowhere"]).code, 2);
+}
