@@ -4,7 +4,7 @@
 //! section goes first. A program is always confirmed ([`Risk::Program`]): which programs a skill may start is a
 //! permission. Secrets are always taken out of what leaves; personal data where `safety.redact.pii` is true.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use rep_model::yaml::{Node, core};
@@ -252,8 +252,9 @@ fn started(bound: &Bound, call: &CommandCall<'_>) -> Result<(Program, Vec<String
         Program::Named(first.text.clone())
     };
     let arguments = rest.iter().map(|word| {
-        let own =
-            inside(&word.text).filter(|path| word.is_literal && !word.text.starts_with('-') && (call.is_file)(path));
+        // A plain word, such as a subcommand, is no path.
+        let is_path = word.is_literal && word.text.contains(['/', '.']) && !word.text.starts_with('-');
+        let own = inside(&word.text).filter(|path| is_path && (call.is_file)(path));
         match own {
             Some(path) => call.folder.join(path).to_string_lossy().into_owned(),
             None => word.text.clone(),
@@ -267,7 +268,7 @@ type Variables = (Vec<(String, String)>, Vec<SecretNeed>);
 /// What the section `environment` hands on: plain variables, and secrets. What steers programs is not handed on.
 fn variables(call: &CommandCall<'_>, ignored: &mut Vec<Ignored>) -> Result<Variables, CommandError> {
     let mut plain = Vec::new();
-    let mut secrets = Vec::new();
+    let mut secrets: BTreeMap<String, bool> = BTreeMap::new();
     for variable in command::variables(call.document) {
         let reason = match declared::variable(&variable.name) {
             Err(reason) => Some(reason),
@@ -281,7 +282,7 @@ fn variables(call: &CommandCall<'_>, ignored: &mut Vec<Ignored>) -> Result<Varia
             continue;
         }
         if variable.is_secret {
-            secrets.push(SecretNeed { name: variable.name, is_optional: !variable.is_required });
+            secrets.insert(variable.name, !variable.is_required);
             continue;
         }
         let value = (call.variable)(&variable.name).filter(|value| !value.is_empty()).or(variable.default);
@@ -301,12 +302,9 @@ fn variables(call: &CommandCall<'_>, ignored: &mut Vec<Ignored>) -> Result<Varia
     let declared = call.front.map(declared::secrets_in).transpose();
     let declared = declared.map_err(|error| CommandError::new("INVALID_SKILL", error.to_string(), error.remedy))?;
     for need in declared.unwrap_or_default() {
-        match secrets.iter_mut().find(|known| known.name == need.name) {
-            Some(known) => known.is_optional &= need.is_optional,
-            None => secrets.push(need),
-        }
+        secrets.entry(need.name).and_modify(|known| *known &= need.is_optional).or_insert(need.is_optional);
     }
-    secrets.sort_by(|one, two| one.name.cmp(&two.name));
+    let secrets = secrets.into_iter().map(|(name, is_optional)| SecretNeed { name, is_optional }).collect();
     Ok((plain, secrets))
 }
 

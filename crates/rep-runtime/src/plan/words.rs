@@ -55,7 +55,7 @@ impl Command {
         let mut lines = vec![format!("{what}, with {}", cut(&words))];
         if !self.variables.is_empty() {
             let names: Vec<&str> = self.variables.iter().map(|(name, _)| name.as_str()).collect();
-            lines.push(format!("gets the variables {}", names.join(", ")));
+            lines.push(cut(&format!("gets the variables {}", names.join(", "))));
         }
         lines
     }

@@ -222,15 +222,51 @@ fn format_of(name: &str, document: &Value) -> Option<String> {
 
 /// Whether a word has a form: `{n}` stands for digits, any other `{…}` for letters that are no white space.
 pub(crate) fn fits(format: &str, word: &str) -> bool {
-    let Some((before, rest)) = format.split_once('{') else { return format == word };
-    let Some((name, after)) = rest.split_once('}') else { return format == word };
-    let Some(word) = word.strip_prefix(before) else { return false };
-    let is_fit = |letter: char| if name == "n" { letter.is_ascii_digit() } else { !letter.is_whitespace() };
-    let most = word.find(|letter| !is_fit(letter)).unwrap_or(word.len());
-    // The longest first; what follows must fit as well.
-    let ends = word.char_indices().map(|(at, letter)| at + letter.len_utf8()).take_while(|end| *end <= most);
-    let ends: Vec<usize> = ends.collect();
-    ends.into_iter().rev().take(64).any(|end| fits(after, &word[end..]))
+    const FORMAT_CHARS_MAX: usize = 256;
+    if format.chars().count() > FORMAT_CHARS_MAX {
+        return format == word;
+    }
+    let pieces = form(format);
+    // The places in the form that the letters so far may lead to; in one with `true`, a run of letters may go on.
+    let mut places = vec![false; pieces.len() + 1];
+    places[0] = true;
+    for letter in word.chars() {
+        let mut next = vec![false; pieces.len() + 1];
+        for (at, piece) in pieces.iter().enumerate() {
+            let is_fit = match piece {
+                Shape::Letter(own) => *own == letter,
+                Shape::Digits => letter.is_ascii_digit(),
+                Shape::Any => !letter.is_whitespace(),
+            };
+            let goes_on = !matches!(piece, Shape::Letter(_)) && places[at + 1];
+            next[at + 1] |= is_fit && (places[at] || goes_on);
+        }
+        places = next;
+    }
+    places[pieces.len()]
+}
+
+/// A piece of a form.
+enum Shape {
+    Letter(char),
+    Digits,
+    Any,
+}
+
+fn form(format: &str) -> Vec<Shape> {
+    let mut pieces = Vec::new();
+    let mut rest = format;
+    while let Some(letter) = rest.chars().next() {
+        let slot = rest.strip_prefix('{').and_then(|inner| inner.split_once('}'));
+        if let Some((name, after)) = slot {
+            pieces.push(if name == "n" { Shape::Digits } else { Shape::Any });
+            rest = after;
+        } else {
+            pieces.push(Shape::Letter(letter));
+            rest = &rest[letter.len_utf8()..];
+        }
+    }
+    pieces
 }
 
 /// A number without a fraction.

@@ -9,9 +9,9 @@ fn skill(command: Value) -> Value {
     json!({
         "meta": { "name": "todo", "type": "api" },
         "environment": [
-            { "name": "TODO_API_URL", "purpose": "where", "default": "https://api.example.org/base/" },
-            { "name": "TODO_TOKEN", "purpose": "who" },
-            { "name": "TODO_REGION", "purpose": "which", "default": "eu 1" },
+            { "name": "NOTES_API_URL", "purpose": "where", "default": "https://api.example.org/base/" },
+            { "name": "NOTES_TOKEN", "purpose": "who" },
+            { "name": "NOTES_REGION", "purpose": "which", "default": "eu 1" },
         ],
         "commands": { "it": command },
     })
@@ -52,7 +52,7 @@ fn a_syntax_is_enough() {
     );
     assert_eq!(url("GET https://other.example:8443/x", json!({})), "https://other.example:8443/x");
     assert_eq!(url("GET http://[::1]:80/x[?a=<a>]", json!({})), "http://[::1]/x");
-    assert_eq!(url("GET ${TODO_API_URL}/x/${TODO_REGION}", json!({})), "https://api.example.org/base/x/eu%201");
+    assert_eq!(url("GET ${NOTES_API_URL}/x/${NOTES_REGION}", json!({})), "https://api.example.org/base/x/eu%201");
 }
 
 #[test]
@@ -113,9 +113,9 @@ fn secrets_stay_names_until_the_request_is_sent() {
     let command = json!({
         "method": "POST",
         "path": "/x",
-        "query": { "key": "${TODO_TOKEN}" },
-        "headers": { "Authorization": "Bearer ${TODO_TOKEN}", "X-Region": "${TODO_REGION}" },
-        "body": { "token": "t=${TODO_TOKEN}" },
+        "query": { "key": "${NOTES_TOKEN}" },
+        "headers": { "Authorization": "Bearer ${NOTES_TOKEN}", "X-Region": "${NOTES_REGION}" },
+        "body": { "token": "t=${NOTES_TOKEN}" },
         "args": [],
     });
     let mut document = skill(command.clone());
@@ -124,12 +124,12 @@ fn secrets_stay_names_until_the_request_is_sent() {
         request.shown(),
         json!({
             "method": "POST",
-            "url": "https://api.example.org/base/x?key=${TODO_TOKEN}",
-            "headers": { "Authorization": "Bearer ${TODO_TOKEN}", "X-Region": "eu 1", "Content-Type": "application/json" },
-            "body": { "token": "t=${TODO_TOKEN}" },
+            "url": "https://api.example.org/base/x?key=${NOTES_TOKEN}",
+            "headers": { "Authorization": "Bearer ${NOTES_TOKEN}", "X-Region": "eu 1", "Content-Type": "application/json" },
+            "body": { "token": "t=${NOTES_TOKEN}" },
         })
     );
-    assert_eq!(request.secrets, [("TODO_TOKEN".to_owned(), false)], "the body needs it");
+    assert_eq!(request.secrets, [("NOTES_TOKEN".to_owned(), false)], "the body needs it");
     let filled = request.filled(|_| Some("a\"&b".to_owned())).unwrap();
     assert_eq!(filled.url, "https://api.example.org/base/x?key=a%22%26b");
     assert_eq!(filled.body.as_deref(), Some(r#"{"token":"t=a\"&b"}"#));
@@ -138,12 +138,12 @@ fn secrets_stay_names_until_the_request_is_sent() {
     assert!(request.filled(|_| Some("a\r\nX: y".to_owned())).is_none(), "a secret is no way into the headers");
     document["commands"]["it"].as_object_mut().unwrap().remove("body");
     let request = bind_in(&document, json!({})).unwrap();
-    assert_eq!(request.secrets, [("TODO_TOKEN".to_owned(), true)]);
+    assert_eq!(request.secrets, [("NOTES_TOKEN".to_owned(), true)]);
     let filled = request.filled(|_| None).unwrap();
     assert_eq!((filled.url.as_str(), filled.headers.len()), ("https://api.example.org/base/x", 1));
     document["environment"][1]["required"] = true.into();
-    assert_eq!(bind_in(&document, json!({})).unwrap().secrets, [("TODO_TOKEN".to_owned(), false)]);
-    for path in ["/x/${TODO_TOKEN}", "/x?a=${UNKNOWN}"] {
+    assert_eq!(bind_in(&document, json!({})).unwrap().secrets, [("NOTES_TOKEN".to_owned(), false)]);
+    for path in ["/x/${NOTES_TOKEN}", "/x?a=${UNKNOWN}"] {
         assert_eq!(bind(json!({ "method": "GET", "path": path }), json!({})).unwrap_err().code, "INVALID_COMMAND");
     }
 }
@@ -156,11 +156,11 @@ fn the_base_is_found_in_one_order() {
     };
     let mut document = skill(json!({ "syntax": "GET /x" }));
     document["api"] = json!({ "base_url": "https://third.example", "headers": { "Accept": "text/plain" } });
-    let asked = |name: &str| (name == "TODO_API_URL").then(|| "http://127.0.0.1:8787/".to_owned());
+    let asked = |name: &str| (name == "NOTES_API_URL").then(|| "http://127.0.0.1:8787/".to_owned());
     assert_eq!(bound(&document, &asked).unwrap(), "http://127.0.0.1:8787/x");
     let source =
         Source { document: &document, command: &document["commands"]["it"], arguments: &Map::new(), variable: &asked };
-    assert_eq!(Request::bind(source).unwrap().variables, ["TODO_API_URL"], "who is asked is told what is used");
+    assert_eq!(Request::bind(source).unwrap().variables, ["NOTES_API_URL"], "who is asked is told what is used");
     assert_eq!(bound(&document, &|_| None).unwrap(), "https://api.example.org/base/x");
     document["environment"] = json!([]);
     assert_eq!(bound(&document, &|_| None).unwrap(), "https://third.example/x");
@@ -264,7 +264,7 @@ fn everywhere() -> Value {
 proptest! {
     /// Whatever an argument holds, the request has the same shape, or there is none.
     #[test]
-    fn no_value_changes_the_shape_of_a_request(value in ".*|[./%\\\\&=#?<>{}$\\[\\]\r\n@: ]{0,12}|(\\.\\.?|%2e|/|<v>|\\$\\{TODO_TOKEN\\}){1,4}") {
+    fn no_value_changes_the_shape_of_a_request(value in ".*|[./%\\\\&=#?<>{}$\\[\\]\r\n@: ]{0,12}|(\\.\\.?|%2e|/|<v>|\\$\\{NOTES_TOKEN\\}){1,4}") {
         if let Ok(request) = bind(everywhere(), json!({ "v": value })) {
             prop_assert_eq!(request.origin.to_string(), "https://api.example.org");
             let url = request.shown_url();

@@ -230,10 +230,12 @@ fn the_example_works_against_its_own_server() {
     let folder = folder.to_string_lossy().into_owned();
     let Some((_server, address)) = example(&folder) else { return };
     let scratch = Scratch::new();
+    let environment = json(&scratch.run(rep(), &["query", "todo-api:environment", "--path", &folder]));
+    let variable = environment["value"][0]["name"].as_str().unwrap();
     let exec = |command: &str, args: Value| {
         let args = args.to_string();
         let all = ["exec", &folder, command, "--args", &args, "--yes", "--json"];
-        scratch.run_with(rep(), &all, &[("TODO_API_URL", &address)])
+        scratch.run_with(rep(), &all, &[(variable, &address)])
     };
     assert_eq!(json(&exec("health", json!({})))["response"]["body"]["status"], "ok");
     let page = json(&exec("todos.list", json!({ "limit": 2 })));
