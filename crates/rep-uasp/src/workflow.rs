@@ -231,13 +231,14 @@ fn words(text: &str, document: &Value) -> Result<Vec<Vec<Piece>>, String> {
         }
         match (letter, quote) {
             (_, Some(open)) if letter == open => quote = None,
-            ('$' | '`', None | Some('"')) | ('\\', None) => return shell(letter),
+            ('$' | '`', Some('"')) | ('$' | '`' | '\\' | '|' | ';' | '&' | '>' | '<' | '(' | ')' | '\n', None) => {
+                return shell(letter);
+            }
             (_, Some(_)) => push(&mut word, letter),
             ('"' | '\'', None) => {
                 quote = Some(letter);
                 word.get_or_insert_with(Vec::new);
             }
-            ('|' | ';' | '&' | '>' | '<' | '(' | ')' | '\n', None) => return shell(letter),
             (letter, None) if letter.is_whitespace() => words.extend(word.take()),
             (letter, None) => push(&mut word, letter),
         }
