@@ -136,7 +136,7 @@ fn many_files_and_deep_folders_hide_nothing() {
                     for n in range(210000): os.mknod('f%d' % n, dir_fd=here)\nopen('src/many/.envrc', 'w')";
         // So many files take a while; who made them makes no difference.
         if who == Who::User {
-            let limits = json!({ "timeout_ms": 60_000 });
+            let limits = json!({ "timeout_ms": 600_000, "cpu_s": 600 });
             let result = scene.python(code, json!({ "write": ["src/**"], "limits": limits }));
             assert!(is_rejected(&result, "src/many/.envrc"), "{result:#}");
         }
