@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use crate::plan::{Limits, Permissions, Runtime};
-use crate::sandbox::{Cancel, Exit, Job, unconfined};
+use crate::sandbox::{Cancel, Exit, Guarding, Job, unconfined};
 
 /// A program that runs tools.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,6 +109,13 @@ pub fn find(runtime: Runtime, workspace: &Path, search: &Search) -> Result<Inter
 
 fn variable<'a>(search: &'a Search, name: &str) -> Option<&'a OsStr> {
     search.env.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_os_str())
+}
+
+/// The folders programs are looked for in, as they are really called.
+pub(crate) fn folders(search: &Search) -> Vec<PathBuf> {
+    let Some(path) = variable(search, "PATH") else { return Vec::new() };
+    let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
+    folders.map(|folder| fs::canonicalize(&folder).unwrap_or(folder)).collect()
 }
 
 /// The programs of this name. What is relative depends on where one stands, and is passed over.
@@ -221,6 +228,7 @@ pub(crate) fn said(program: &Path, argv: Vec<OsString>, search: &Search) -> Resu
         workspace: PathBuf::from("/"),
         readable: Vec::new(),
         given: Vec::new(),
+        guarding: Guarding::default(),
         permissions: Permissions::default(),
         limits: Limits { timeout_ms: ASKING_MS, output_bytes: 64 * 1024, ..Limits::default() },
         hidden: Vec::new(),

@@ -116,6 +116,8 @@ fn ended(code: i32) -> Ended {
         denials: Vec::new(),
         layers: Vec::new(),
         written: Vec::new(),
+        conflicts: Vec::new(),
+        notes: Vec::new(),
         duration_ms: 1,
     }
 }

@@ -77,6 +77,7 @@ pub(super) fn prepared(
         },
         readable,
         given,
+        guarding: options.guarding(),
         permissions: plan.permissions.clone(),
         limits: plan.limits,
         hidden: options.unseen.to_vec(),

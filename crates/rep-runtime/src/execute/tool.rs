@@ -63,6 +63,7 @@ pub(super) fn prepared(
         workspace: plan.workspace.clone(),
         readable,
         given: start.given.clone(),
+        guarding: options.guarding(),
         permissions: plan.permissions.clone(),
         limits: plan.limits,
         hidden: options.unseen.to_vec(),

@@ -272,6 +272,8 @@ struct Runner<'a> {
     environments: Option<PathBuf>,
     /// The folders of rep itself, which no tool sees.
     unseen: Vec<PathBuf>,
+    /// Where runs are noted while they go on.
+    register: Option<PathBuf>,
     /// How often tools called tools.
     calls: AtomicUsize,
     /// What tools that were called came to, in the order they ended, as far as it is told.
@@ -306,6 +308,7 @@ impl<'a> Runner<'a> {
             },
             environments: environments().ok(),
             unseen: own_folders(),
+            register: data_folder().ok().map(|folder| folder.join("running")),
             calls: AtomicUsize::new(0),
             below: Mutex::default(),
         })
@@ -353,6 +356,7 @@ impl<'a> Runner<'a> {
             caller: Some(&caller),
             hidden: &hidden,
             unseen: &self.unseen,
+            register: self.register.as_deref(),
         };
         let door = if granted.plan().is_confined { sandbox::run } else { unconfined::run };
         let outcome = execute(&granted, &values, &options, cancel, door);
@@ -478,6 +482,9 @@ fn tell(target: &str, outcome: &Outcome, below: &[(String, Outcome)], output: &m
     for (name, outcome) in below.iter().map(|(name, outcome)| (name.as_str(), outcome)).chain([(target, outcome)]) {
         if !outcome.said.trim().is_empty() {
             output.say(outcome.said.trim_end());
+        }
+        for note in &outcome.notes {
+            output.warn(note);
         }
         for denial in &outcome.denials {
             let remedy = denial.suggestion.as_ref().map(|text| format!("; to allow it: {text}")).unwrap_or_default();

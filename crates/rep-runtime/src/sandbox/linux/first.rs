@@ -73,8 +73,10 @@ fn prepare(order: OwnedFd, control: &OwnedFd) -> Result<(Order, Started), Troubl
         control::send_sockets(control, &sockets.fds()).map_err(|error| kernel_error("the control line", error))?;
     }
     if order.has("view") {
-        let stages = mounts::furnish(&order)?;
-        say(&Message::Descriptors(stages))?;
+        let (mut handed, copied) = mounts::furnish(&order)?;
+        let noted = control::noted(&copied).map_err(|error| kernel_error("noting what was copied", error))?;
+        handed.push(noted);
+        say(&Message::Descriptors(handed))?;
     }
     rustix::system::sethostname(b"sandbox").map_err(|error| kernel_error("naming the host", error.into()))?;
     if order.identity == Identity::Mapped {
