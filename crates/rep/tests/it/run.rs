@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{json, rep, run};
 
 /// A skill with bash tools: name and script.
-fn skill(scratch: &Scratch, name: &str, more: &str, tools: &[(&str, &str)]) {
+pub(super) fn skill(scratch: &Scratch, name: &str, more: &str, tools: &[(&str, &str)]) {
     let mut listed = String::new();
     for (tool, script) in tools {
         scratch.write(&format!("{name}/scripts/{tool}.sh"), script);
