@@ -57,7 +57,7 @@ pub fn execute(
     let plan = granted.plan();
     let own = if plan.redaction.secrets { secrets } else { &[] };
     let redactor = Redactor::new(&[own, options.hidden].concat(), plan.redaction.pii);
-    match &plan.work {
+    let outcome = match &plan.work {
         Work::Tool(tool) => call(plan, tool, secrets, options, cancel, &redactor, run),
         Work::Command(command) => {
             let job = match command::prepared(plan, command, secrets, options) {
@@ -69,7 +69,9 @@ pub fn execute(
                 Err(error) => outcome::unavailable(&error, &redactor),
             }
         }
-    }
+    };
+    let handed = if outcome.is_executed { secrets } else { &[] };
+    Outcome { secrets: handed.iter().map(|(name, _)| name.clone()).collect(), ..outcome }
 }
 
 /// Calls a tool.

@@ -156,6 +156,8 @@ pub struct Outcome {
     pub duration_ms: u64,
     /// Secrets that are too short to be taken out.
     pub unredacted: Vec<String>,
+    /// The names of the secrets it was handed.
+    pub secrets: Vec<String>,
 }
 
 impl Outcome {
@@ -176,6 +178,7 @@ impl Outcome {
             notes: Vec::new(),
             duration_ms: 0,
             unredacted: Vec::new(),
+            secrets: Vec::new(),
         }
     }
 
@@ -207,6 +210,7 @@ impl Outcome {
             "written": self.written,
             "conflicts": self.conflicts,
             "unredacted_secrets": self.unredacted,
+            "secrets": self.secrets,
         })
     }
 }
@@ -320,6 +324,7 @@ fn concluded(
         notes: ended.notes,
         duration_ms: ended.duration_ms,
         unredacted: redactor.too_short().to_vec(),
+        secrets: Vec::new(),
     }
 }
 

@@ -42,6 +42,8 @@ fn a_package_is_a_name_with_versions() {
         "git+https://a.example/x",
         "x@https://a.example/x",
         "./x",
+        "x@.",
+        "x@..",
         "../x",
         "/x",
         "~/x",

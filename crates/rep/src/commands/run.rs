@@ -3,7 +3,7 @@
 //! On stdout stands the tool's result, or the error or async envelope, and nothing else. How the run went is told on
 //! stderr, and as JSON in the file `--json-meta` names: a result is exactly what the tool's contract says.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -479,9 +479,13 @@ fn progress(target: &str, output: &Output) -> ProgressBar {
 
 /// The result on stdout, everything else on stderr.
 fn tell(target: &str, outcome: &Outcome, below: &[(String, Outcome)], output: &mut Output) {
+    let mut handed = BTreeSet::new();
     for (name, outcome) in below.iter().map(|(name, outcome)| (name.as_str(), outcome)).chain([(target, outcome)]) {
         if !outcome.said.trim().is_empty() {
-            output.say(outcome.said.trim_end());
+            output.say(&attributed(outcome.said.trim_end(), name));
+        }
+        if !outcome.secrets.is_empty() && handed.insert((name, &outcome.secrets)) {
+            output.say(&format!("`{name}` was handed: {}", outcome.secrets.join(", ")));
         }
         for note in &outcome.notes {
             output.warn(note);
@@ -509,6 +513,19 @@ fn tell(target: &str, outcome: &Outcome, below: &[(String, Outcome)], output: &m
             outcome.layers.iter().map(|layer| format!("{} ({})", layer.name, layer.state)).collect();
         output.say(&format!("ran `{target}` in {} ms, held by {}", outcome.duration_ms, layers.join(", ")));
     }
+}
+
+/// What a tool said, with its name before lines that look like ours.
+fn attributed(said: &str, name: &str) -> String {
+    let is_like_ours = |line: &str| {
+        let line = line.trim_start().to_lowercase();
+        ["error", "help", "hint", "note", "warning"]
+            .iter()
+            .any(|label| line.strip_prefix(label).is_some_and(|rest| rest.trim_start().starts_with([':', '['])))
+    };
+    let own = |line: &str| if is_like_ours(line) { format!("{name} says: {line}") } else { line.to_owned() };
+    let lines = said.split('\n').map(own);
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// How a run went, with the runs below it.

@@ -23,10 +23,10 @@ use super::{CHANNEL_FD, gateway, launch, mounts, tool};
 /// How often the memory of the tool is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Sockets that are not counted, and what each beyond them is counted as: the most that is sent to one and not read,
-/// where the administrator did not raise it.
+/// Sockets that are not counted, and what each beyond them is counted as: what can be sent to one and not read, as the
+/// kernel has it. The filter lets nobody change that.
 const SOCKETS_FREE: u64 = 64;
-const SOCKET_BYTES: u64 = 2 * 212_992;
+const SOCKET_BYTES: u64 = 256 << 10;
 
 /// More refusals than this say nothing new.
 const DENIALS_MAX: usize = 64;

@@ -252,7 +252,7 @@ pub(super) fn clean(register: &Register) -> Vec<String> {
         for entry in &note.entries {
             told.extend(left(entry, note.until));
         }
-        register.forget(note);
+        note.forget();
     }
     told
 }

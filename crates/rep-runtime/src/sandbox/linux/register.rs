@@ -104,11 +104,13 @@ impl Register {
         keep::replace(&path, note.to_string().as_bytes())?;
         Ok(Note { folder: self.folder.clone(), path, touched: Instant::now() })
     }
+}
 
-    /// Takes a note away.
-    pub(super) fn forget(&self, found: &Found) {
+impl Found {
+    /// Takes the note away.
+    pub(super) fn forget(&self) {
         // What stays is acted on again, which changes nothing.
-        let _ = fs::remove_file(&found.path);
+        let _ = fs::remove_file(&self.path);
     }
 }
 

@@ -416,10 +416,12 @@ fn put(workspace: &Path, one: &Ready, taken: &mut Taken) -> io::Result<()> {
     }
     let beside = mounts::rename_beside(&folder, one.temporary.as_ref(), name, CONFLICT)?;
     let (shown, beside) = (one.path.display(), one.path.with_file_name(beside));
-    taken.conflicts.push(format!(
-        "`{shown}` was changed by somebody else while the tool ran, and stays so; the tool's version is `{}`",
-        beside.display()
-    ));
+    let what = match There::at(workspace, &one.path) {
+        There::Other => "is no file that can be replaced, and stays",
+        There::Nothing => "was removed by somebody else while the tool ran, and stays so",
+        There::File(..) => "was changed by somebody else while the tool ran, and stays so",
+    };
+    taken.conflicts.push(format!("`{shown}` {what}; the tool's version is `{}`", beside.display()));
     Ok(())
 }
 

@@ -80,9 +80,10 @@ pub(super) fn compile(job: &Job) -> Result<View, SandboxError> {
     }
     let hidden = hidden(job, &workspace)?;
     let is_in_system = is_in_system(job, &workspace, &program)?;
-    let trusted = match job.guarding.is_for_packages {
-        true => Trusted::for_packages(),
-        false => Trusted::of(&workspace, &job.guarding.held),
+    let trusted = if job.guarding.is_for_packages {
+        Trusted::for_packages()
+    } else {
+        Trusted::of(&workspace, &job.guarding.held)
     };
     let mut pieces = Pieces {
         job,
