@@ -364,5 +364,14 @@ fn what_a_run_that_was_ended_by_force_left_is_found_by_the_next() {
         assert!(!is_there(&scene, "src/.bashrc") && !is_there(&scene, "src/p/.git/hooks/x"));
         assert_eq!(scene.text("src/sub/.envrc").as_deref(), Some("mine\n"), "what was there before stays");
         assert_eq!(scene.python("", noted(&scene))["notes"], json!([]));
+        // A run that is rejected itself tells it all the same.
+        let mut child = scene.begin("b", &format!("open('src/.zshrc', 'w').write({EVIL:?})"), "", noted(&scene));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let result = scene.python("open('src/.mcp.json', 'w')", noted(&scene));
+        assert!(
+            is_rejected(&result, "src/.zshrc.refused") && is_rejected(&result, "src/.mcp.json.refused"),
+            "{result:#}"
+        );
     }
 }

@@ -18,11 +18,12 @@ use rep_runtime::approval;
 use rep_runtime::audit::{Audit, Ending};
 use rep_runtime::detach::Detached;
 use rep_runtime::interpreter::Search;
+use rep_runtime::plan::Work;
 use rep_runtime::sandbox::{self, Cancel, unconfined};
 use rep_runtime::secret::Secret;
 use rep_runtime::task::{State, Tasks, Watch};
 use rep_runtime::{
-    ExecuteOptions, Granted, KeepError, Outcome, Plan, Refusal, Reply, ToolError, Verdict, execute, interrupt,
+    ExecuteOptions, Granted, KeepError, Outcome, Plan, Refusal, Reply, Runtime, ToolError, Verdict, execute, interrupt,
 };
 use serde_json::{Value, json};
 
@@ -129,6 +130,9 @@ fn tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     };
     if args.detach && decided.is_ok() {
         return detached(&plan, output);
+    }
+    if output.is_verbose {
+        passed_over(&plan, output);
     }
     let cancel = interrupt::on_interrupt();
     let task = if args.as_task && decided.is_ok() { Some(begin(&plan, &cancel, output)?) } else { None };
@@ -512,6 +516,17 @@ fn tell(target: &str, outcome: &Outcome, below: &[(String, Outcome)], output: &m
         let layers: Vec<String> =
             outcome.layers.iter().map(|layer| format!("{} ({})", layer.name, layer.state)).collect();
         output.say(&format!("ran `{target}` in {} ms, held by {}", outcome.duration_ms, layers.join(", ")));
+    }
+}
+
+/// Says where a virtual environment in the workspace would be used, were it elsewhere.
+fn passed_over(plan: &Plan, output: &mut Output) {
+    let is_python = matches!(&plan.work, Work::Tool(tool) if tool.runtime == Runtime::Python);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let first = std::env::split_paths(&path).map(|folder| folder.join("python3")).find(|program| program.is_file());
+    if let Some(first) = first.filter(|first| is_python && first.starts_with(&plan.workspace)) {
+        let first = first.display();
+        output.say(&format!("`{first}` lies in the workspace, so the python it leads to runs, without packages there"));
     }
 }
 

@@ -443,7 +443,7 @@ impl Over {
         if is_judged {
             view.watched.iter().for_each(|watched| watched.restore(&view.workspace, &mut told));
             if !told.wrong.is_empty() {
-                return Err(SandboxError::Rejected(staging::told(told.wrong.into_iter().collect())));
+                return Err(rejected(staging::told(told.wrong.into_iter().collect()), view));
             }
         }
         let mut taken = Taken::default();
@@ -452,7 +452,7 @@ impl Over {
             let trusted = is_judged.then_some(&view.trusted);
             let copied = copied(view, &self.copied);
             taken = staging::commit(&view.workspace, &stages, &copied, &job.permissions.write, trusted)
-                .map_err(SandboxError::Rejected)?;
+                .map_err(|reason| rejected(reason, view))?;
         }
         taken.conflicts.extend(told.conflicts);
         let [stdout, stderr] = self.outputs;
@@ -477,6 +477,12 @@ impl Over {
             duration_ms: u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX),
         })
     }
+}
+
+/// A rejection, with what else was found: it has no other place to be told.
+fn rejected(reason: String, view: &View) -> SandboxError {
+    let all: Vec<String> = std::iter::once(reason).chain(view.found.iter().cloned()).collect();
+    SandboxError::Rejected(all.join("; "))
 }
 
 /// The files that were copied in, with what they were then: one for every step that copies, in the same order.

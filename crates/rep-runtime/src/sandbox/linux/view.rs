@@ -25,6 +25,9 @@ const ETC_FOLDERS: &[&str] =
     &["/etc/ssl/certs", "/etc/alternatives", "/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted"];
 const ETC_FILES: &[&str] = &["/etc/ld.so.cache", "/etc/ssl/openssl.cnf", "/etc/mime.types"];
 
+/// What every tool has its own of, so that nothing of the machine's can be shown there.
+const OWN: &[&str] = &["/dev", "/proc", "/sys"];
+
 /// Existing files that are copied into stages, in bytes: beyond, a folder should be granted.
 const COPIED_BYTES_MAX: u64 = 1 << 30;
 
@@ -65,6 +68,10 @@ pub(super) fn compile(job: &Job) -> Result<View, SandboxError> {
     let workspace = real(&job.workspace).map_err(|error| bad(&job.workspace, &error))?;
     if workspace == Path::new("/") {
         return Err(unstartable(job, "the workspace is the root of the file system"));
+    }
+    if let Some(own) = OWN.iter().find(|own| workspace.starts_with(own)) {
+        let reason = format!("the workspace lies in `{own}`, of which every tool has its own; choose another folder");
+        return Err(unstartable(job, &reason));
     }
     let program = real(&job.program).map_err(|error| bad(&job.program, &error))?;
     if kind(&program) != Some(FileType::RegularFile) {
