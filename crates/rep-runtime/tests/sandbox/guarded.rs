@@ -352,8 +352,13 @@ fn a_workspace_that_is_trusted_itself_is_held() {
 fn what_a_run_that_was_ended_by_force_left_is_found_by_the_next() {
     for who in everyone() {
         let scene = repository(who);
+        scene.put("src/bare/HEAD", "ref: refs/heads/main\n");
+        scene.put("src/bare/objects/a", "a\n");
+        scene.put("src/bare/refs/a", "a\n");
         let code = format!(
-            "os.makedirs('src/p/.git/hooks')\nfor path in ('src/p/.git/hooks/x', 'src/.bashrc'): open(path, 'w').write({EVIL:?})"
+            "os.makedirs('src/p/.git/hooks'); os.makedirs('src/lib/site-packages')\n\
+             for path in ('p/.git/hooks/x', '.bashrc', 'bare/.envrc', 'lib/site-packages/a.pth'):\n\
+             \x20 open('src/' + path, 'w').write({EVIL:?})"
         );
         let mut child = scene.begin("a", &code, "", noted(&scene));
         child.kill().unwrap();
@@ -361,7 +366,10 @@ fn what_a_run_that_was_ended_by_force_left_is_found_by_the_next() {
         assert!(is_there(&scene, "src/.bashrc"));
         let result = scene.python("", noted(&scene));
         assert!(result["notes"].to_string().contains("src/.bashrc.refused"), "{result:#}");
-        assert!(!is_there(&scene, "src/.bashrc") && !is_there(&scene, "src/p/.git/hooks/x"));
+        for path in ["src/.bashrc", "src/p/.git/hooks/x", "src/bare/.envrc", "src/lib/site-packages/a.pth"] {
+            assert!(!is_there(&scene, path), "{path}: {result:#}");
+        }
+        assert!(is_there(&scene, "src/bare/HEAD"), "what was a repository before is one");
         assert_eq!(scene.text("src/sub/.envrc").as_deref(), Some("mine\n"), "what was there before stays");
         assert_eq!(scene.python("", noted(&scene))["notes"], json!([]));
         // A run that is rejected itself tells it all the same.
@@ -373,5 +381,26 @@ fn what_a_run_that_was_ended_by_force_left_is_found_by_the_next() {
             is_rejected(&result, "src/.zshrc.refused") && is_rejected(&result, "src/.mcp.json.refused"),
             "{result:#}"
         );
+    }
+}
+
+#[test]
+fn no_name_is_in_the_way_of_moving_something_aside() {
+    for who in everyone() {
+        let scene = Scene::new(who);
+        let code = "import os\nopen('src/.envrc', 'w'); open('src/.envrc.refused', 'w')\n\
+                    for n in range(1200): open(f'src/.envrc.refused-{n}', 'w')\n\
+                    open('src/' + 'x' * 240 + '.code-workspace', 'w')\n\
+                    os.makedirs('src/' + '.claude/' * 12); open('src/' + '.claude/' * 12 + 'CLAUDE.md', 'w')\n\
+                    os.makedirs('src/lib/site-packages'); open('src/lib/site-packages/a.pth', 'w')";
+        let result = scene.python(code, src());
+        assert!(is_rejected(&result, ".envrc"), "{result:#}");
+        let is_believed = |path: &String| {
+            let parts: Vec<&str> = path.split('/').collect();
+            parts.iter().any(|part| [".envrc", ".claude", "CLAUDE.md", "site-packages"].contains(part))
+                || path.ends_with(".code-workspace")
+        };
+        let left: Vec<String> = scene.files().into_iter().filter(is_believed).collect();
+        assert!(left.is_empty(), "{left:?}");
     }
 }

@@ -39,9 +39,6 @@ const KEPT_BYTES_SUM_MAX: u64 = 64 << 20;
 /// What the names of things that were moved aside end in.
 const REFUSED: &str = "refused";
 
-/// How often a folder is looked through: what was moved aside can hold more.
-const LOOKS_MAX: usize = 4;
-
 /// A folder a tool writes to directly, and what is trusted in it.
 #[derive(Clone, Debug)]
 pub(super) struct Watched {
@@ -122,7 +119,7 @@ struct Look {
 impl Watched {
     /// Notes what is trusted below a folder; or says why that cannot be known.
     pub(super) fn new(workspace: &Path, folder: &str, trusted: &Trusted) -> Result<Watched, String> {
-        let look = Look::below(workspace, folder, trusted, ENTRIES_BEFORE_MAX, false);
+        let look = Look::below(workspace, Path::new(folder), trusted, ENTRIES_BEFORE_MAX, false);
         if let Some(unseen) = look.unseen.first() {
             return Err(format!("names that others trust cannot be told below `{folder}`: {unseen}; grant less"));
         }
@@ -180,68 +177,52 @@ impl Watched {
 
     /// Compares with what is there now. Moves aside what is new, puts back what could not be bound, and says so.
     pub(super) fn restore(&self, workspace: &Path, told: &mut Told) {
-        for number in 0..LOOKS_MAX {
-            let after = Look::below(workspace, &self.folder, &self.trusted, ENTRIES_AFTER_MAX, true);
-            let moved = self.set_aside(workspace, &after, &mut told.conflicts);
-            let is_done = moved.is_empty();
-            told.wrong.extend(moved);
-            if number == 0 {
-                let is_known =
-                    |path: &PathBuf, id: Id| self.look.closed.get(path).is_some_and(|known| known.is_place(id));
-                for (path, _) in after.closed.iter().filter(|(path, id)| !is_known(path, **id)) {
-                    told.wrong.insert(format!("`{}` cannot be looked into", path.display()));
-                }
-                told.wrong.extend(after.unseen);
+        let mut folders = vec![PathBuf::from(&self.folder)];
+        // What was moved aside can hold more. It is looked through again, and ends where folders are too deep to be seen.
+        while let Some(folder) = folders.pop() {
+            let after = Look::below(workspace, &folder, &self.trusted, ENTRIES_AFTER_MAX, true);
+            folders.extend(self.set_aside(workspace, &after, told));
+            let is_known = |path: &PathBuf, id: Id| self.look.closed.get(path).is_some_and(|known| known.is_place(id));
+            for (path, _) in after.closed.iter().filter(|(path, id)| !is_known(path, **id)) {
+                told.wrong.insert(format!("`{}` cannot be looked into", path.display()));
             }
-            if is_done {
-                break;
-            }
+            told.wrong.extend(after.unseen);
         }
         for (path, kept) in &self.before {
             kept.compare(workspace, path, told);
         }
     }
 
-    /// Moves aside what is new, and says so.
-    fn set_aside(&self, workspace: &Path, after: &Look, conflicts: &mut BTreeSet<String>) -> Vec<String> {
-        let mut told = Vec::new();
+    /// Moves aside what is new, and says so. Gives the folders that were moved, as they are called from then on.
+    fn set_aside(&self, workspace: &Path, after: &Look, told: &mut Told) -> Vec<PathBuf> {
         let fresh: Vec<&PathBuf> = after.places.difference(&self.look.places).collect();
-        for path in &fresh {
-            // A virtual environment is one by a name that is trusted itself.
-            match behead(workspace, path) {
-                Ok(None) => {}
-                Ok(Some(head)) => told.push(format!(
-                    "`{}` became a repository; its HEAD is `{}` from now on",
-                    path.display(),
-                    head.display()
-                )),
-                Err(error) => told.push(format!("`{}` became a repository, and stays one: {error}", path.display())),
-            }
-        }
+        told.wrong.extend(fresh.iter().filter_map(|place| behead(workspace, place)));
         // In a place that was none before, what is called so may be somebody's ordinary file.
         let is_ordinary = |path: &Path, named: &str| {
             !self.trusted.is(named) && fresh.iter().any(|place| path.starts_with(place.as_path()))
         };
-        let mut moved: Vec<&PathBuf> = Vec::new();
+        let (mut seen, mut folders): (Vec<&PathBuf>, Vec<PathBuf>) = (Vec::new(), Vec::new());
         for (path, id) in &after.whole {
             if let Some(known) = self.look.whole.get(path) {
                 // It was bound as a whole: what is new in it is somebody else's.
-                moved.push(path);
+                seen.push(path);
                 if !known.is_place(*id) {
-                    conflicts.insert(replaced(path));
+                    told.conflicts.insert(replaced(path));
                 }
             } else if !is_ordinary(path, &format!("{}/x", path.display())) {
-                told.push(aside(workspace, path));
-                moved.push(path);
+                seen.push(path);
+                let (what, moved) = aside(workspace, path);
+                told.wrong.insert(what);
+                folders.extend(moved);
             }
         }
         for path in after.names.iter().filter(|path| !self.before.contains_key(*path)) {
-            let is_moved = moved.iter().any(|folder| path.starts_with(folder));
-            if !is_moved && !is_ordinary(path, &path.to_string_lossy()) {
-                told.push(aside(workspace, path));
+            let is_seen = seen.iter().any(|folder| path.starts_with(folder));
+            if !is_seen && !is_ordinary(path, &path.to_string_lossy()) {
+                told.wrong.insert(aside(workspace, path).0);
             }
         }
-        told
+        folders
     }
 }
 
@@ -260,26 +241,30 @@ pub(super) fn clean(register: &Register) -> Vec<String> {
 /// What a run left in a folder, moved aside. What was made after its end is somebody else's.
 fn left(entry: &Entry, until: SystemTime) -> Vec<String> {
     let workspace = &entry.workspace;
-    let look = Look::below(workspace, &entry.folder, &Trusted::of(workspace, &[]), ENTRIES_BEFORE_MAX, true);
-    let is_left = |path: &Path| {
-        let mut room = 0;
-        let is_known = path.ancestors().any(|path| entry.known.contains(&workspace.join(path)));
-        !is_known && matches!(Kept::at(workspace, path, &mut room), Ok(Some(kept)) if kept.stat.changed_at() <= until)
+    let folder = Path::new(&entry.folder);
+    let look = Look::below(workspace, folder, &Trusted::of(workspace, &[]), ENTRIES_BEFORE_MAX, true);
+    let is_known = |path: &Path| entry.known.contains(&workspace.join(path));
+    let is_old =
+        |path: &Path| matches!(Kept::at(workspace, path, &mut 0), Ok(Some(kept)) if kept.stat.changed_at() <= until);
+    let fresh: Vec<&PathBuf> = look.places.iter().filter(|place| !is_known(place)).collect();
+    let is_ordinary = |path: &Path, named: &str| {
+        !look.trusted.is(named) && fresh.iter().any(|place| path.starts_with(place.as_path()))
     };
-    let is_fresh = |path: &Path| {
-        look.places.iter().any(|place| path.starts_with(place) && !entry.known.contains(&workspace.join(place)))
-    };
-    let mut told = Vec::new();
-    for place in
-        look.places.iter().filter(|place| !entry.known.contains(&workspace.join(place)) && is_left(&place.join("HEAD")))
-    {
-        told.extend(behead(workspace, place).ok().flatten().map(|head| {
-            format!("`{}` became a repository; its HEAD is `{}` from now on", place.display(), head.display())
-        }));
+    let repositories = fresh.iter().filter(|place| is_old(&place.join("HEAD")));
+    let mut told: Vec<String> = repositories.filter_map(|place| behead(workspace, place)).collect();
+    let mut seen: Vec<&PathBuf> = Vec::new();
+    for path in look.whole.keys() {
+        if is_known(path) {
+            seen.push(path);
+        } else if is_old(path) && !is_ordinary(path, &format!("{}/x", path.display())) {
+            seen.push(path);
+            told.push(aside(workspace, path).0);
+        }
     }
-    for name in look.names.iter().filter(|name| is_left(name)) {
-        if look.trusted.is(&name.to_string_lossy()) || !is_fresh(name) {
-            told.push(aside(workspace, name));
+    for path in look.names.iter().filter(|path| !is_known(path) && is_old(path)) {
+        let is_seen = seen.iter().any(|folder| path.starts_with(folder));
+        if !is_seen && !is_ordinary(path, &path.to_string_lossy()) {
+            told.push(aside(workspace, path).0);
         }
     }
     told.into_iter().map(|what| format!("a run in `{}` was ended by force: {what}", workspace.display())).collect()
@@ -293,23 +278,23 @@ fn replaced(path: &Path) -> String {
     )
 }
 
-/// Moves something aside, and says so.
-fn aside(workspace: &Path, path: &Path) -> String {
+/// Moves something aside, and says so, and what it is called from then on.
+fn aside(workspace: &Path, path: &Path) -> (String, Option<PathBuf>) {
     let name = path.file_name().unwrap_or_default();
     let moved = parent(workspace, path).and_then(|folder| mounts::rename_beside(&folder, name, name, REFUSED));
     let shown = path.display();
-    match moved {
-        Ok(to) => format!("`{shown}` is trusted by others, and is `{}` from now on", path.with_file_name(to).display()),
-        Err(error) => format!("`{shown}` is trusted by others, and could not be moved aside: {error}"),
+    match moved.map(|name| path.with_file_name(name)) {
+        Ok(to) => (format!("`{shown}` is trusted by others, and is `{}` from now on", to.display()), Some(to)),
+        Err(error) => (format!("`{shown}` is trusted by others, and could not be moved aside: {error}"), None),
     }
 }
 
 impl Look {
-    fn below(workspace: &Path, folder: &str, trusted: &Trusted, entries_max: usize, opens_up: bool) -> Look {
+    fn below(workspace: &Path, folder: &Path, trusted: &Trusted, entries_max: usize, opens_up: bool) -> Look {
         let mut look = Look { entries_max, opens_up, trusted: trusted.clone(), ..Look::default() };
-        match walk::open(workspace, Path::new(folder)) {
-            Ok(start) => look.folder(&start, Path::new(folder), false),
-            Err(error) => look.unseen.push(format!("`{folder}`: {error}")),
+        match walk::open(workspace, folder) {
+            Ok(start) => look.folder(&start, folder, false),
+            Err(error) => look.unseen.push(format!("`{}`: {error}", cut(folder))),
         }
         look
     }
@@ -419,19 +404,30 @@ fn parent(workspace: &Path, path: &Path) -> io::Result<OwnedFd> {
     Ok(folder)
 }
 
-/// Takes the first file of a repository away, without which it is none; says what it is called instead.
-fn behead(workspace: &Path, path: &Path) -> io::Result<Option<PathBuf>> {
-    let folder = parent(workspace, &path.join("HEAD"))?;
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mut moved = None;
-    for entry in Dir::new(rustix::fs::openat(&folder, ".", flags, Mode::empty())?)? {
-        let entry = entry?;
-        let name = OsStr::from_bytes(entry.file_name().to_bytes());
-        if name.eq_ignore_ascii_case("HEAD") {
-            moved = Some(path.join(mounts::rename_beside(&folder, name, name, REFUSED)?));
+/// Takes the first file of a repository away, without which it is none, and says so. A virtual environment has no such
+/// file: it is one by a name that is trusted itself.
+fn behead(workspace: &Path, path: &Path) -> Option<String> {
+    let moved = (|| -> io::Result<Option<PathBuf>> {
+        let folder = parent(workspace, &path.join("HEAD"))?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mut moved = None;
+        for entry in Dir::new(rustix::fs::openat(&folder, ".", flags, Mode::empty())?)? {
+            let entry = entry?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name.eq_ignore_ascii_case("HEAD") {
+                moved = Some(path.join(mounts::rename_beside(&folder, name, name, REFUSED)?));
+            }
         }
+        Ok(moved)
+    })();
+    let shown = path.display();
+    match moved {
+        Ok(head) => head.map(|head| {
+            let head = head.display();
+            format!("`{shown}` became a repository; its HEAD is `{head}` from now on")
+        }),
+        Err(error) => Some(format!("`{shown}` became a repository, and stays one: {error}")),
     }
-    Ok(moved)
 }
 
 impl Kept {

@@ -23,6 +23,7 @@ use super::launch::c_string;
 use super::order::{Identity, Order, Step};
 use super::staging::Digest;
 use super::{owners, staging};
+use crate::keep;
 
 /// The user who owns nothing. `nobody` is one higher, and owns things on some systems.
 pub(super) const NO_ONE: u32 = 65_533;
@@ -46,7 +47,7 @@ const PROC_KEPT: &[&str] = &[
 const COVER_BYTES: u64 = 1 << 20;
 
 /// The most names that are tried for what is put beside a file.
-const BESIDE_MAX: usize = 1000;
+const BESIDE_MAX: usize = 100;
 
 const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom"];
 
@@ -496,17 +497,20 @@ pub(super) fn rename_to_new(folder: &OwnedFd, from: &OsStr, to: &OsStr) -> io::R
     }
 }
 
-/// Renames to a name that says why, in the same folder; the first that is free.
+/// Renames to a name that says why, in the same folder: the first that is free, or one nobody can foresee where many are
+/// taken or the name would be too long.
 pub(super) fn rename_beside(folder: &OwnedFd, from: &OsStr, name: &OsStr, why: &str) -> io::Result<OsString> {
     for number in 1..=BESIDE_MAX {
         let mut to = name.to_owned();
         to.push(if number == 1 { format!(".{why}") } else { format!(".{why}-{number}") });
         match rename_to_new(folder, from, &to) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) if error.raw_os_error() == Some(libc::ENAMETOOLONG) => break,
             other => return other.map(|()| to),
         }
     }
-    Err(io::Error::other(format!("there are {BESIDE_MAX} names like it that end in `.{why}`; remove some")))
+    let to = OsString::from(format!("{why}-{}", keep::hex(&keep::random::<8>())));
+    rename_to_new(folder, from, &to).map(|()| to)
 }
 
 /// The folder a path of the host leads to, part by part, made where it is missing and never through a link.
