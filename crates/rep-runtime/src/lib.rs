@@ -25,6 +25,7 @@ pub mod redact;
 pub mod sandbox;
 pub mod schema;
 pub mod secret;
+pub mod session;
 mod shim;
 pub mod stamp;
 pub mod task;

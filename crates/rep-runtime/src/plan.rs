@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::glob::Glob;
 
 mod address;
+pub mod command;
 pub mod declared;
 mod host;
 mod wire;

@@ -45,6 +45,29 @@ impl Copy {
         }
     }
 
+    /// Copies some files of a folder and nothing else: those of a skill that is one file, and what it names. The first one must
+    /// be there; others that are not there, or are no files, are left out.
+    pub fn of_files(folder: &Path, names: &[String]) -> Result<Self, String> {
+        let failed = |error: io::Error| format!("it cannot be copied: {error}");
+        let holder = tempfile::Builder::new().prefix("rep-").tempdir().map_err(failed)?;
+        let to = fs::canonicalize(holder.path()).map_err(failed)?.join("skill");
+        DirBuilder::new().mode(0o700).create(&to).map_err(failed)?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let from = rustix::fs::open(folder, flags, Mode::empty()).map_err(|error| failed(error.into()))?;
+        let mut room = Room { files: FILES_MAX, bytes: BYTES_MAX };
+        for (index, name) in names.iter().take(FILES_MAX).enumerate() {
+            match room.named(&from, name, &to) {
+                Err(what) if index == 0 => return Err(format!("`{name}` {what}")),
+                _ => {}
+            }
+        }
+        let contents = Contents::read(&to, Texts::Left);
+        match contents.unfit {
+            Some(reason) => Err(reason),
+            None => Ok(Self { _holder: holder, folder: to, digest: contents.digest() }),
+        }
+    }
+
     /// Where it lies, absolute, links resolved.
     pub fn folder(&self) -> &Path {
         &self.folder
@@ -99,6 +122,33 @@ impl Room {
             }
         }
         Ok(())
+    }
+
+    /// Copies one file by its path below a folder that is held open. No link is followed on the way.
+    fn named(&mut self, from: &OwnedFd, path: &str, to: &Path) -> Result<(), String> {
+        let unread = |_| "cannot be read".to_owned();
+        let (folders, name) = path.rsplit_once('/').map_or((None, path), |(folders, name)| (Some(folders), name));
+        if path.split('/').any(|part| matches!(part, "" | "." | ".." | ".git")) {
+            return Err("is no file of it".to_owned());
+        }
+        let mut open = from.try_clone().map_err(|_| "cannot be read".to_owned())?;
+        let mut place = to.to_owned();
+        let mut made = Vec::new();
+        for part in folders.into_iter().flat_map(|folders| folders.split('/')).take(DEPTH_MAX) {
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            open = openat(&open, part, flags, Mode::empty()).map_err(unread)?;
+            place.push(part);
+            made.push(place.clone());
+        }
+        let found = statat(&open, name, AtFlags::SYMLINK_NOFOLLOW).map_err(unread)?;
+        if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
+            return Err("is no file".to_owned());
+        }
+        for folder in made.iter().filter(|folder| !folder.is_dir()) {
+            DirBuilder::new().mode(0o700).create(folder).map_err(|error| format!("cannot be copied: {error}"))?;
+        }
+        let target = place.join(name);
+        if target.exists() { Ok(()) } else { self.file(&open, OsStr::new(name), &target) }
     }
 
     /// Copies one file. It is looked at again once it is open: what is no file any more is not read.
@@ -161,6 +211,22 @@ mod tests {
         let place = copy.folder().to_owned();
         drop(copy);
         assert!(!place.exists());
+    }
+
+    #[test]
+    fn files_that_are_named_are_copied_and_no_others() {
+        let folder = skill();
+        symlink("/etc", folder.path().join("etc")).unwrap();
+        let names =
+            ["SKILL.md", "scripts/run.sh", "scripts/again.sh", "etc/passwd", "../x", "none", "scripts", "SKILL.md"];
+        let copy = Copy::of_files(folder.path(), &names.map(str::to_owned)).unwrap();
+        let listed = |folder: &str| {
+            let names = fs::read_dir(copy.folder().join(folder)).unwrap().map(|entry| entry.unwrap().file_name());
+            names.collect::<std::collections::BTreeSet<_>>()
+        };
+        assert_eq!((listed("").len(), listed("scripts").len()), (2, 1));
+        assert!(copy.folder().join("SKILL.md").is_file() && copy.folder().join("scripts/run.sh").is_file());
+        assert!(Copy::of_files(folder.path(), &["none".to_owned()]).is_err());
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod check;
 mod corpus;
 mod deps;
 mod examples;
+mod exec;
 mod explain;
 mod export;
 mod fix;
@@ -25,6 +26,7 @@ mod select;
 mod show;
 mod tools;
 mod watch;
+mod workflow;
 
 use std::path::Path;
 
