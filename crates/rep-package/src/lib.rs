@@ -4,4 +4,9 @@
 //! happens in between; nothing of a skill is ever executed.
 
 pub mod archive;
+pub mod files;
+pub mod index;
+pub mod journal;
+pub mod lock;
 pub mod place;
+pub mod working_copy;
