@@ -243,6 +243,7 @@ pub(crate) fn said(program: &Path, argv: Vec<OsString>, search: &Search) -> Resu
         stdin: Vec::new(),
         workspace: PathBuf::from("/"),
         readable: Vec::new(),
+        own: None,
         given: Vec::new(),
         permissions: Permissions::default(),
         limits: Limits { timeout_ms: ASKING_MS, output_bytes: 64 * 1024, ..Limits::default() },

@@ -29,6 +29,7 @@ pub mod session;
 mod shim;
 pub mod stamp;
 pub mod task;
+pub mod trial;
 mod typescript;
 
 pub use execute::{ExecuteOptions, execute};

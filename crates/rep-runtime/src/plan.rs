@@ -212,6 +212,9 @@ pub enum StartFolder {
     Workspace,
     /// The skill's folder.
     Skill,
+    /// The skill's folder, which is a copy made for this run alone: the program changes it as it likes, and finds the
+    /// interpreters of tools on its path.
+    OwnCopy,
 }
 
 /// What a run does.

@@ -31,6 +31,7 @@ pub(crate) mod show;
 pub(crate) mod state;
 pub(crate) mod switch;
 pub(crate) mod tasks;
+pub(crate) mod test;
 pub(crate) mod to_prompt;
 pub(crate) mod tools;
 pub(crate) mod tour;

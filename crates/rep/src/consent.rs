@@ -91,6 +91,15 @@ pub(crate) fn granted_as_bound(
     Ok(settled(decide(plan, trust, secrets, Consent::Given)?))
 }
 
+/// Makes a grant of a plan that nobody is asked about, because the command that was typed says it all.
+pub(crate) fn granted_as_called(
+    plan: Plan,
+    trust: Trust,
+    secrets: &BTreeMap<String, Secret>,
+) -> Result<Result<Granted, Refusal>, Failure> {
+    Ok(settled(decide(plan, trust, secrets, Consent::Given)?))
+}
+
 /// A skill that is no longer what was decided over.
 pub(crate) fn changed(plan: &Plan) -> Refusal {
     Refusal {

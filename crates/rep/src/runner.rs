@@ -58,6 +58,11 @@ impl Runner {
         }
     }
 
+    /// Where interpreters are looked for.
+    pub(crate) fn search(&self) -> &Search {
+        &self.search
+    }
+
     /// Runs what was granted, or tells why not; both are recorded. `secrets` reach its process alone, `hidden` must not
     /// leave it either, and `caller` answers where it calls tools.
     pub(crate) fn run(

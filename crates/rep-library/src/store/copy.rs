@@ -19,7 +19,7 @@ const BYTES_MAX: u64 = 1 << 30;
 /// A private copy of a skill's folder. It is removed when this is dropped.
 #[derive(Debug)]
 pub struct Copy {
-    _holder: tempfile::TempDir,
+    holder: tempfile::TempDir,
     folder: PathBuf,
     digest: String,
 }
@@ -28,10 +28,15 @@ impl Copy {
     /// Copies a folder as trust sees it: files with their modes, links as links, without the `.git` at its top. What
     /// cannot be taken in as a whole is not copied, and the reason is told.
     pub fn of(folder: &Path) -> Result<Self, String> {
+        Self::below(folder, &std::env::temp_dir())
+    }
+
+    /// The same, made below a folder for temporary ones.
+    pub fn below(folder: &Path, place: &Path) -> Result<Self, String> {
         let failed = |error: io::Error| format!("it cannot be copied: {error}");
         let real = fs::canonicalize(folder).map_err(failed)?;
         // Made for nobody but its owner.
-        let holder = tempfile::Builder::new().prefix("rep-").tempdir().map_err(failed)?;
+        let holder = tempfile::Builder::new().prefix("rep-").tempdir_in(place).map_err(failed)?;
         // Skills know their own name by that of their folder.
         let place = fs::canonicalize(holder.path()).map_err(failed)?;
         let to = place.join(real.file_name().unwrap_or(OsStr::new("skill")));
@@ -41,7 +46,7 @@ impl Copy {
         let contents = Contents::read(&to, Texts::Left);
         match contents.unfit {
             Some(reason) => Err(reason),
-            None => Ok(Self { _holder: holder, folder: to, digest: contents.digest() }),
+            None => Ok(Self { holder, folder: to, digest: contents.digest() }),
         }
     }
 
@@ -64,7 +69,7 @@ impl Copy {
         let contents = Contents::read(&to, Texts::Left);
         match contents.unfit {
             Some(reason) => Err(reason),
-            None => Ok(Self { _holder: holder, folder: to, digest: contents.digest() }),
+            None => Ok(Self { holder, folder: to, digest: contents.digest() }),
         }
     }
 
@@ -77,6 +82,44 @@ impl Copy {
     pub fn digest(&self) -> &str {
         &self.digest
     }
+}
+
+impl Drop for Copy {
+    /// What ran in it may have left folders nobody may enter, or deeper than anybody can reach by a path.
+    fn drop(&mut self) {
+        // What is left lies in a folder for temporary things, and nobody else can enter it.
+        let _ = level(self.holder.path());
+    }
+}
+
+/// Makes a folder one level deep and lets its owner into all of it: what is deeper is moved up.
+fn level(top: &Path) -> io::Result<()> {
+    let mut moved = 0_u64;
+    let mut open: Vec<PathBuf> = folders(top)?;
+    while let Some(folder) = open.pop() {
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o700))?;
+        for inner in folders(&folder)? {
+            // A folder without leave to write in it cannot be moved.
+            fs::set_permissions(&inner, fs::Permissions::from_mode(0o700))?;
+            let place = top.join(format!(".rep-{moved}"));
+            moved += 1;
+            fs::rename(&inner, &place)?;
+            open.push(place);
+        }
+    }
+    Ok(())
+}
+
+/// The folders directly in a folder, without links.
+fn folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            found.push(entry.path());
+        }
+    }
+    Ok(found)
 }
 
 /// How much may still be copied.
@@ -227,6 +270,27 @@ mod tests {
         assert_eq!((listed("").len(), listed("scripts").len()), (2, 1));
         assert!(copy.folder().join("SKILL.md").is_file() && copy.folder().join("scripts/run.sh").is_file());
         assert!(Copy::of_files(folder.path(), &["none".to_owned()]).is_err());
+    }
+
+    #[test]
+    fn a_copy_is_removed_whatever_was_left_in_it() {
+        let folder = skill();
+        let copy = Copy::of(folder.path()).unwrap();
+        let place = copy.folder().parent().unwrap().to_owned();
+        let closed = copy.folder().join("closed/inner");
+        fs::create_dir_all(&closed).unwrap();
+        for path in [&closed, closed.parent().unwrap()] {
+            fs::set_permissions(path, fs::Permissions::from_mode(0o000)).unwrap();
+        }
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let mut at = rustix::fs::open(copy.folder(), flags, Mode::empty()).unwrap();
+        for _ in 0..5_000 {
+            rustix::fs::mkdirat(&at, "d", Mode::RWXU).unwrap();
+            at = openat(&at, "d", flags, Mode::empty()).unwrap();
+        }
+        drop(at);
+        drop(copy);
+        assert!(!place.exists());
     }
 
     #[test]

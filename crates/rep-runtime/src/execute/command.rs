@@ -51,13 +51,22 @@ pub(super) fn prepared(
         }
     };
     let mut readable = started.readable;
-    readable.push(folder.clone());
-    let mut env = vec![("PATH".into(), search_path(started.program.parent()))];
+    let mut path = search_path(started.program.parent());
+    let own = (command.start == StartFolder::OwnCopy).then(|| folder.clone());
+    match own {
+        None => readable.push(folder.clone()),
+        Some(_) => path = with_interpreters(path, &mut readable, plan, options),
+    }
+    let mut env = vec![("PATH".into(), path)];
     env.extend(common(plan, &folder));
     for (name, value) in &command.variables {
-        let is_free = !env.iter().any(|(taken, _)| taken == name.as_str());
-        if is_free && !name.is_empty() && !name.contains(['=', '\0']) && !value.contains('\0') {
-            env.push((name.into(), value.into()));
+        let is_text = !name.is_empty() && !name.contains(['=', '\0']) && !value.contains('\0');
+        match env.iter_mut().find(|(taken, _)| taken == name.as_str()) {
+            Some((_, usual)) if is_text && ["LANG", "PYTHONDONTWRITEBYTECODE"].contains(&name.as_str()) => {
+                *usual = value.into();
+            }
+            None if is_text => env.push((name.into(), value.into())),
+            _ => {}
         }
     }
     add_secrets(&mut env, secrets);
@@ -73,15 +82,36 @@ pub(super) fn prepared(
         stdin: command.stdin.clone(),
         workspace: match command.start {
             StartFolder::Workspace => plan.workspace.clone(),
-            StartFolder::Skill => folder,
+            StartFolder::Skill | StartFolder::OwnCopy => folder,
         },
         readable,
+        own,
         given,
         permissions: plan.permissions.clone(),
         limits: plan.limits,
         hidden: options.unseen.to_vec(),
         channel: None,
     })
+}
+
+/// The path with the folders of the interpreters this machine has, first. What they read becomes readable. One that is not
+/// there, or cannot be shown, is not on it.
+fn with_interpreters(
+    path: OsString,
+    readable: &mut Vec<PathBuf>,
+    plan: &Plan,
+    options: &ExecuteOptions<'_>,
+) -> OsString {
+    let mut folders = Vec::new();
+    for runtime in [Runtime::Python, Runtime::Node] {
+        let Ok(found) = interpreter::find(runtime, &plan.workspace, options.search) else { continue };
+        folders.extend(Path::new(&found.argv0).parent().filter(|folder| folder.is_absolute()).map(Path::to_owned));
+        readable.extend(found.readable.into_iter().filter(|folder| !readable.contains(folder)).collect::<Vec<_>>());
+    }
+    let system = std::env::split_paths(&path).collect::<Vec<PathBuf>>();
+    folders.retain(|folder| !system.contains(folder));
+    // A folder with a colon in its name cannot be on a path.
+    std::env::join_paths(folders.into_iter().chain(system)).unwrap_or(path)
 }
 
 fn unavailable(message: String) -> ToolError {

@@ -25,6 +25,7 @@ mod search;
 mod select;
 mod show;
 mod tools;
+mod trial;
 mod watch;
 mod workflow;
 
