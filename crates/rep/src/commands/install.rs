@@ -137,7 +137,7 @@ fn judge(offered: &Offered, is_forced: bool, output: &mut Output) -> Result<(), 
     }
     for finding in &found {
         let place = &finding.place;
-        let text = format!("{}:{}: {} ({})", place.file, place.line, finding.message, finding.rule.name);
+        let text = format!("{}:{}: {} ({})", place.file, place.start.line, finding.message, finding.rule.name);
         output.label("error", AnsiColor::Red, &text);
         if !finding.help.is_empty() {
             output.label("help", AnsiColor::Cyan, &finding.help);
