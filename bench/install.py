@@ -19,7 +19,7 @@ PEERS = ROOT / "target/peers"
 TOOL, TOOL_VERSION, NODE_VERSION = "skills", "1.7.4", "22"
 # Names whose order differs between bytes and JavaScript's localeCompare.
 FILES = {"scripts/Fill.sh": "#!/bin/sh\necho filled\n", "scripts/fill-all.sh": "#!/bin/sh\n", "scripts/fill_all.sh": "#!/bin/sh\n",
-         "references/A.md": "a\n", "references/a.md": "b\n", "references/a1.md": "c\n"}
+         "references/B.md": "a\n", "references/a.md": "b\n", "references/c1.md": "c\n"}
 
 
 def skills(base):
