@@ -222,22 +222,23 @@ fn words(text: &str, document: &Value) -> Result<Vec<Vec<Piece>>, String> {
         }
     };
     while let Some(letter) = letters.next() {
+        if letter == '<'
+            && let Some(name) = slot(letters.clone())
+        {
+            letters.by_ref().take(name.chars().count() + 1).for_each(drop);
+            word.get_or_insert_with(Vec::new).push(Piece::Slot(name));
+            continue;
+        }
         match (letter, quote) {
             (_, Some(open)) if letter == open => quote = None,
-            ('$' | '`', None | Some('"')) | ('\\', None) => return shell(letter),
-            ('<', None | Some(_)) if letters.clone().take_while(|next| *next != '>').all(is_slot_letter) => {
-                let name: String = letters.by_ref().take_while(|next| *next != '>').collect();
-                if name.is_empty() {
-                    return shell('<');
-                }
-                word.get_or_insert_with(Vec::new).push(Piece::Slot(name));
+            ('$' | '`', Some('"')) | ('$' | '`' | '\\' | '|' | ';' | '&' | '>' | '<' | '(' | ')' | '\n', None) => {
+                return shell(letter);
             }
             (_, Some(_)) => push(&mut word, letter),
             ('"' | '\'', None) => {
                 quote = Some(letter);
                 word.get_or_insert_with(Vec::new);
             }
-            ('|' | ';' | '&' | '>' | '<' | '(' | ')' | '\n', None) => return shell(letter),
             (letter, None) if letter.is_whitespace() => words.extend(word.take()),
             (letter, None) => push(&mut word, letter),
         }
@@ -250,8 +251,18 @@ fn words(text: &str, document: &Value) -> Result<Vec<Vec<Piece>>, String> {
     Ok(words.map(|word| named(word, document)).collect())
 }
 
-fn is_slot_letter(letter: char) -> bool {
-    letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.' | ' ')
+/// The name of a slot, behind its `<`: letters up to a `>`, with no blank at either end, as redirections have.
+fn slot(letters: impl Iterator<Item = char>) -> Option<String> {
+    const NAME_CHARS_MAX: usize = 128;
+    let mut name = String::new();
+    for letter in letters.take(NAME_CHARS_MAX) {
+        match letter {
+            '>' => return Some(name).filter(|name| !name.is_empty() && name.trim() == name),
+            letter if letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.' | ' ') => name.push(letter),
+            _ => return None,
+        }
+    }
+    None
 }
 
 /// `@user` stands for a reference that somebody must look up, where references look like `@e{n}`.
@@ -345,6 +356,8 @@ mod tests {
             "open 'a",
             "open a > f",
             "open < f",
+            "open < in > out",
+            "open <f",
             "open \"$x\"",
             "open a\nb",
         ] {
