@@ -49,7 +49,7 @@ fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> FilesError + use<> {
 
 /// Whether a name is never part of a skill: what programs leave behind.
 fn is_left(name: &str) -> bool {
-    matches!(name, ".git" | "__pycache__" | "node_modules" | ".DS_Store") || name.ends_with(".pyc")
+    matches!(name, ".git" | "__pycache__" | "node_modules" | ".DS_Store") || name.rsplit('.').next() == Some("pyc")
 }
 
 /// Reads all files of a skill's folder, in order of path. What programs leave behind is passed over; a link that leads to a file

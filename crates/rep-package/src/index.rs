@@ -45,7 +45,7 @@ impl Fetched {
 
 /// The addresses at which the index of a source may be.
 pub fn candidates(source: &str) -> Vec<String> {
-    if source.ends_with(".json") {
+    if source.ends_with("/index.json") {
         return vec![source.to_owned()];
     }
     let base = source.trim_end_matches('/');

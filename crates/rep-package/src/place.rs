@@ -5,7 +5,7 @@
 #![expect(clippy::disallowed_methods, reason = "this room writes skills")]
 
 use std::collections::BTreeSet;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -20,6 +20,8 @@ const FOLDER_BYTES_MAX: u64 = 1 << 30;
 const MAKING: &str = ".rep-";
 /// What those of a journal are called, which only its owner removes.
 pub(crate) const STEP: &str = ".rep-step-";
+/// How often a folder is made anew that somebody took away at once.
+const TRIES_MAX: usize = 10;
 /// The name of what is made, in there.
 pub(crate) const FRESH: &str = "skill";
 
@@ -141,11 +143,16 @@ impl Making {
         let parent = parent_of(target);
         fs::create_dir_all(parent).map_err(failed(parent))?;
         sweep(parent, prefix);
-        let folder = tempfile::Builder::new().prefix(prefix).tempdir_in(parent).map_err(failed(parent))?;
-        let held = File::open(folder.path()).map_err(failed(folder.path()))?;
-        // A file system without locks: then nobody sweeps either.
-        let _ = held.try_lock();
-        Ok(Self { folder, target: target.to_owned(), _held: held })
+        for _ in 0..TRIES_MAX {
+            let folder = tempfile::Builder::new().prefix(prefix).tempdir_in(parent).map_err(failed(parent))?;
+            let held = File::open(folder.path()).map_err(failed(folder.path()));
+            // Somebody who sweeps may have come between: then another one is made. A file system without locks has no sweepers.
+            let is_held = held.as_ref().is_ok_and(|held| !matches!(held.try_lock(), Err(TryLockError::WouldBlock)));
+            if is_held && folder.path().exists() {
+                return Ok(Self { folder, target: target.to_owned(), _held: held? });
+            }
+        }
+        Err(failed(parent)(io::Error::other("folders that are made there vanish")))
     }
 
     /// Where the new one is made.
@@ -158,8 +165,6 @@ impl Making {
         judge(files)?;
         let fresh = self.fresh();
         fs::create_dir(&fresh).map_err(failed(&fresh))?;
-        // A temporary folder is its owner's alone; a skill is read by others.
-        fs::set_permissions(&fresh, fs::Permissions::from_mode(0o755)).map_err(failed(&fresh))?;
         let mut total = 0;
         for file in files {
             total += write(file, &fresh)?;

@@ -282,7 +282,7 @@ fn of_entry(source: &str, skill: &Indexed) -> Result<Offered, Failure> {
     let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
     let origin = Origin {
         kind: "well-known".to_owned(),
-        source: format!("wellknown/{name}"),
+        source: name.to_owned(),
         url: Some(source.to_owned()),
         index_digest: Some(skill.fetched.digest().map_or_else(|| of_files(&found), str::to_owned)),
         ..Origin::default()

@@ -192,7 +192,8 @@ pub fn write(files: &[(String, Vec<u8>, bool)]) -> std::io::Result<Vec<u8>> {
         head.extend(name.to_le_bytes());
         head.extend(0_u16.to_le_bytes());
         directory.extend(CENTRAL.to_le_bytes());
-        directory.extend((3_u16 << 8 | 20).to_le_bytes());
+        // Made by version 2.0 on Unix, whose modes are in the attributes.
+        directory.extend([20, 3]);
         directory.extend(&head);
         directory.extend([0; 6]);
         let mode: u32 = if *is_executable { 0o100_755 } else { 0o100_644 };

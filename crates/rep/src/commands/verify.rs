@@ -30,8 +30,8 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 
 fn verify(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let scope = Scope::of(&args.scope)?;
-    // A turn, so that nothing changes meanwhile and what a crash left is finished.
-    let _turn = scope.turn()?;
+    // A turn, so that nothing changes meanwhile and what a crash left is finished. Who has no folder of his own can still look.
+    let _turn = scope.turn().ok();
     let lock = scope.lock()?;
     let names = if args.names.is_empty() { lock.names() } else { args.names.clone() };
     let mut all = Vec::new();

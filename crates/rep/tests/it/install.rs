@@ -542,7 +542,7 @@ fn an_index_is_written_served_and_installed_from() {
     assert_eq!(done.code, 0, "{done:?}");
     assert_eq!(scratch.read("project/.agents/skills/pdf/scripts/fill.sh"), "#!/bin/sh\necho filled\n");
     let entry = lock(&scratch)["skills"]["pdf"].clone();
-    assert_eq!((&entry["sourceType"], &entry["source"]), (&json!("well-known"), &json!("wellknown/127.0.0.1")));
+    assert_eq!((&entry["sourceType"], &entry["source"]), (&json!("well-known"), &json!("127.0.0.1")));
     assert_eq!((&entry["sourceUrl"], entry["wellKnownDigest"].as_str().unwrap().len()), (&json!(address), 71));
     assert_eq!(at(&scratch, &["outdated"]).code, 0);
     // Another file than the index says is not installed.
@@ -590,4 +590,39 @@ fn the_older_index_is_read_and_other_servers_are_not_asked() {
     assert!(open.code == 2 && open.stderr.contains("https"), "{open:?}");
     let nothing = at(&scratch, &["install", &format!("{address}/nothing")]);
     assert!(nothing.code == 2 && nothing.stderr.contains(".well-known"), "{nothing:?}");
+}
+
+#[test]
+fn on_a_terminal_it_asks_which_skills_and_hosts() {
+    let scratch = world();
+    let words = ["install", "--project", "project", "src"];
+    let (code, seen) = crate::policy::typed(&scratch, &words, "which skills?", b"2\n\n");
+    assert_eq!(code, 0, "{seen}");
+    assert!(seen.contains("Fills DOCX forms") && seen.contains("for which hosts?"), "{seen}");
+    assert_eq!(names(&scratch.work().join("project/.agents/skills")), ["pdf"], "the second, for the hosts with a star");
+    assert_eq!(names(&scratch.work().join("project/.claude/skills")), ["pdf"]);
+    for (answer, expected) in [(&b"q\n"[..], 130), (b"7\n", 2), (b"1\nnone\n", 2)] {
+        let (code, seen) = crate::policy::typed(&scratch, &words, "which skills?", answer);
+        assert_eq!(code, expected, "{seen}");
+    }
+    assert_eq!(names(&scratch.work().join("project/.agents/skills")), ["pdf"]);
+    // Nothing is asked where nobody needs to be.
+    let (code, seen) = crate::policy::typed(&scratch, &[&words[..], &["--yes"]].concat(), "which", b"");
+    assert!(code == 0 && !seen.contains("which"), "{seen}");
+}
+
+/// What is not in a skill's name is not in a path either.
+#[test]
+fn names_that_are_no_names_of_folders_are_refused() {
+    let scratch = world();
+    for name in ["../evil", "/etc", ".hidden", "a b", "a/b", "\"\"", "'.'", "\"a\\nb\""] {
+        scratch
+            .write("odd/SKILL.md", format!("---\nname: {name}\ndescription: Does things. Use for things.\n---\nx\n"));
+        let refused = at(&scratch, &["install", "odd", "--force"]);
+        assert!(
+            refused.code == 1 || names(&scratch.work().join("project/.agents/skills")) == ["odd"],
+            "{name}: {refused:?}"
+        );
+    }
+    assert_eq!(names(&scratch.work()), ["odd", "project", "src"]);
 }

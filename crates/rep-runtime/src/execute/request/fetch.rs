@@ -16,7 +16,7 @@ use super::exchange::{Exchange, Sent};
 use crate::plan::HostRule;
 
 /// How long a file may take.
-const TIMEOUT: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_mins(2);
 
 /// Why a file could not be fetched.
 #[derive(Debug, thiserror::Error)]
