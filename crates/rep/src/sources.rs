@@ -105,7 +105,8 @@ fn absent(name: &str, source: &str, offered: &[Offered]) -> Failure {
 fn one(fallback: &str, files: Vec<Placed>, origin: Origin) -> Result<Offered, Failure> {
     let (skill, _) = Skill::parse(held(fallback, fallback, &files));
     let name = skill.name().unwrap_or(fallback).to_owned();
-    let description = skill.front().and_then(|front| front.description()).map_or("", |text| text.value).to_owned();
+    let description =
+        skill.front().and_then(rep_model::Frontmatter::description).map_or("", |text| text.value).to_owned();
     if !is_folder_name(&name) {
         let message = format!("`{}` cannot be the name of a folder", name.escape_debug());
         return Err(Failure::findings("INVALID_SKILL", message).hint("its author gives it another name"));

@@ -20,6 +20,7 @@ use crate::output::Output;
 const FILE_BYTES_MAX: u64 = 64 << 20;
 
 /// Write skills in the shape of a host
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[derive(clap::Args)]
 #[command(
     after_help = "The source is never touched, and the same source gives the same bytes. What the shape loses is told on stderr; what cannot be expressed is refused (exit 1). `rep hosts` lists the hosts.\n\nA folder for claude-api, claude-code, codex, copilot, vscode, cursor, gemini-cli, goose, opencode, amp, agent-plugins, claude-marketplace and well-known; JSON on stdout for mcp, openai, anthropic, gemini and openapi.\n\nExamples:\n  rep export --host claude-api pdf-forms --out dist\n  rep export --host openai csv-profile > tools.json\n  rep export --host claude-marketplace --name my-skills ./skills/* --out dist\n  rep export --host well-known ./skills/* --out public     serve this folder, and `rep install https://HOST` finds them"
@@ -309,7 +310,7 @@ fn published(taken: &[Taken], files: &[Made], out: &Path, existing: Existing) ->
         } else {
             (format!("{}/SKILL.md", one.name), held.into_iter().next().map(|(_, bytes, _)| bytes).unwrap_or_default())
         };
-        let description = one.skill.front().and_then(|front| front.description()).map_or("", |text| text.value);
+        let description = one.skill.front().and_then(rep_model::Frontmatter::description).map_or("", |text| text.value);
         let digest = rep_package::files::digest_of(&bytes);
         index.push(hosts::Published { name: &one.name, description, url: path.clone(), is_archive, digest });
         all.push(Placed { path, content: Bytes::Here(bytes), is_executable: false });

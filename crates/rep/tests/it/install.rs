@@ -26,23 +26,27 @@ fn world() -> Scratch {
     scratch.write("src/pdf/SKILL.md", skill("pdf", "PDF"));
     scratch.write("src/pdf/scripts/fill.sh", "#!/bin/sh\necho filled\n");
     scratch.write("src/docx/SKILL.md", skill("docx", "DOCX"));
-    std::fs::create_dir_all(scratch.work().join("project/.git")).unwrap();
+    std::fs::create_dir_all(scratch.work().join("project/.git")).expect("the folder can be made");
     scratch
 }
 
 /// Runs in the project.
 fn at(scratch: &Scratch, words: &[&str]) -> Run {
-    let (command, rest) = words.split_first().unwrap();
+    let (command, rest) = words.split_first().expect("there is a command");
     run(scratch, &[&[*command, "--project", "project"], rest].concat())
 }
 
 fn lock(scratch: &Scratch) -> Value {
-    serde_json::from_str(&scratch.read("project/skills-lock.json")).unwrap()
+    serde_json::from_str(&scratch.read("project/skills-lock.json")).expect("the lock file is JSON")
 }
 
 fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> = std::fs::read_dir(folder)
-        .map(|entries| entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect())
+        .map(|entries| {
+            entries
+                .map(|entry| entry.expect("the entry can be read").file_name().to_string_lossy().into_owned())
+                .collect()
+        })
         .unwrap_or_default();
     names.sort();
     names
@@ -54,14 +58,17 @@ fn files(folder: &Path) -> BTreeMap<String, String> {
     let mut open = vec![folder.to_owned()];
     while let Some(at) = open.pop() {
         for entry in std::fs::read_dir(&at).into_iter().flatten() {
-            let path = entry.unwrap().path();
-            let name = path.strip_prefix(folder).unwrap().to_string_lossy().into_owned();
+            let path = entry.expect("the entry can be read").path();
+            let name = path.strip_prefix(folder).expect("it lies below").to_string_lossy().into_owned();
             if let Ok(to) = std::fs::read_link(&path) {
                 found.insert(name, format!("-> {}", to.display()));
             } else if path.is_dir() {
                 open.push(path);
             } else {
-                found.insert(name, String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned());
+                found.insert(
+                    name,
+                    String::from_utf8_lossy(&std::fs::read(&path).expect("the file can be read")).into_owned(),
+                );
             }
         }
     }
@@ -414,7 +421,7 @@ fn tar(name: &str, kind: u8) -> Vec<u8> {
     let sum: u32 = block.iter().map(|byte| u32::from(*byte)).sum();
     block[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
     // Gzip of one stored block of deflate; the checks at its end are not reached.
-    let length = u16::try_from(block.len()).unwrap();
+    let length = u16::try_from(block.len()).expect("a block is small");
     let mut bytes = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255, 1];
     bytes.extend(length.to_le_bytes());
     bytes.extend((!length).to_le_bytes());
@@ -491,10 +498,13 @@ fn the_users_own_skills_have_a_lock_file_of_their_own() {
     assert_eq!(names(&home.join(".agents/skills")), Vec::<String>::new());
 }
 
-/// Answers requests with files, until the test ends. What is asked for is kept.
-fn served(files: BTreeMap<String, Vec<u8>>) -> (String, Arc<Mutex<BTreeMap<String, Vec<u8>>>>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = format!("http://{}", listener.local_addr().unwrap());
+/// What a server has, by path.
+type Held = Arc<Mutex<BTreeMap<String, Vec<u8>>>>;
+
+/// Answers requests with files, until the test ends. What starts with an arrow sends on.
+fn served(files: BTreeMap<String, Vec<u8>>) -> (String, Held) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port can be had");
+    let address = format!("http://{}", listener.local_addr().expect("it has an address"));
     let files = Arc::new(Mutex::new(files));
     let held = Arc::clone(&files);
     thread::spawn(move || {
@@ -506,7 +516,7 @@ fn served(files: BTreeMap<String, Vec<u8>>) -> (String, Arc<Mutex<BTreeMap<Strin
             }
             let head = String::from_utf8_lossy(&head).into_owned();
             let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
-            let answer = match held.lock().unwrap().get(&path) {
+            let answer = match held.lock().expect("nobody panicked").get(&path) {
                 Some(bytes) if bytes.starts_with(b"-> ") => format!(
                     "HTTP/1.1 302 Found\r\nLocation: {}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
                     String::from_utf8_lossy(&bytes[3..])
