@@ -1,0 +1,1 @@
+//! Skills over MCP and HTTP.
