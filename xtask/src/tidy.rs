@@ -13,7 +13,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("rep-package", &["rep-model"]),
     ("rep-fixture", &[]),
     ("rep-tokens", &[]),
-    ("rep-runtime", &["rep-model", "rep-fixture"]),
+    ("rep-runtime", &["rep-model", "rep-uasp", "rep-fixture"]),
     (
         "rep",
         &[

@@ -119,6 +119,7 @@ fn sandboxed(one: &Idle, folder: &Path) {
         stdin: Vec::new(),
         workspace: folder.to_path_buf(),
         readable: vec![folder.to_path_buf()],
+        own: None,
         given: Vec::new(),
         permissions: Permissions::default(),
         limits: Limits::default(),

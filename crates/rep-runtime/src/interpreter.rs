@@ -89,19 +89,42 @@ pub fn find(runtime: Runtime, workspace: &Path, search: &Search) -> Result<Inter
             None => passed = passed.or_else(|| Some(InterpreterError::inside(&found))),
         }
     };
-    let interpreter = if let Some(interpreter) = kept(&found, search) {
+    known(runtime, &found, &asked, workspace, search)
+}
+
+/// The interpreter a script of this machine names by its path. It is asked who it is, so that no path a skill wrote may come
+/// here.
+pub(crate) fn at(
+    runtime: Runtime,
+    found: &Path,
+    workspace: &Path,
+    search: &Search,
+) -> Result<Interpreter, InterpreterError> {
+    let asked = outside(found, workspace).ok_or_else(|| InterpreterError::inside(found))?;
+    known(runtime, found, &asked, workspace, search)
+}
+
+/// What is known of an interpreter that was found, or what it answers now.
+fn known(
+    runtime: Runtime,
+    found: &Path,
+    asked: &Path,
+    workspace: &Path,
+    search: &Search,
+) -> Result<Interpreter, InterpreterError> {
+    let interpreter = if let Some(interpreter) = kept(found, search) {
         interpreter
     } else {
-        let mut interpreter = resolve(runtime, &asked, search)?;
+        let mut interpreter = resolve(runtime, asked, search)?;
         if asked != found && runtime == Runtime::Python {
             // An environment of its own in the workspace: found by the name, and read besides.
-            interpreter.argv0 = found.clone().into();
+            interpreter.argv0 = found.into();
             let prefix = found.parent().and_then(Path::parent);
             interpreter
                 .readable
                 .extend(prefix.filter(|prefix| prefix.join("pyvenv.cfg").is_file()).map(Path::to_owned));
         }
-        keep(&found, &interpreter, search);
+        keep(found, &interpreter, search);
         interpreter
     };
     narrow(interpreter, workspace, search)
@@ -123,7 +146,7 @@ pub(crate) fn on_path(name: &str, search: &Search) -> Vec<PathBuf> {
 
 /// What can be asked who it is. Tools write in the workspace, so that nothing in it is run outside of the sandbox: of a
 /// link in it the program it leads to is asked, under that program's own name, and a program in it is not.
-fn outside(found: &Path, workspace: &Path) -> Option<PathBuf> {
+pub(crate) fn outside(found: &Path, workspace: &Path) -> Option<PathBuf> {
     let is_inside = |path: &Path| path.starts_with(workspace) && !SYSTEM.iter().any(|system| path.starts_with(system));
     let folder = found.parent().and_then(|folder| fs::canonicalize(folder).ok())?;
     let real = fs::canonicalize(found).ok()?;
@@ -220,6 +243,7 @@ pub(crate) fn said(program: &Path, argv: Vec<OsString>, search: &Search) -> Resu
         stdin: Vec::new(),
         workspace: PathBuf::from("/"),
         readable: Vec::new(),
+        own: None,
         given: Vec::new(),
         permissions: Permissions::default(),
         limits: Limits { timeout_ms: ASKING_MS, output_bytes: 64 * 1024, ..Limits::default() },

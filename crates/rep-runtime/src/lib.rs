@@ -25,9 +25,11 @@ pub mod redact;
 pub mod sandbox;
 pub mod schema;
 pub mod secret;
+pub mod session;
 mod shim;
 pub mod stamp;
 pub mod task;
+pub mod trial;
 mod typescript;
 
 pub use execute::{ExecuteOptions, execute};

@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::glob::Glob;
 
 mod address;
+pub mod command;
 pub mod declared;
 mod host;
 mod wire;
@@ -211,6 +212,9 @@ pub enum StartFolder {
     Workspace,
     /// The skill's folder.
     Skill,
+    /// The skill's folder, which is a copy made for this run alone: the program changes it as it likes, and finds the
+    /// interpreters of tools on its path.
+    OwnCopy,
 }
 
 /// What a run does.

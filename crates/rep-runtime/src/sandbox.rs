@@ -70,6 +70,9 @@ pub struct Job {
     pub workspace: PathBuf,
     /// Folders it may read besides: the skill's own, the interpreter's.
     pub readable: Vec<PathBuf>,
+    /// A folder made for this run alone and gone after it: read, changed and run from as the program likes, because nobody
+    /// else ever looks there. The workspace may be it.
+    pub own: Option<PathBuf>,
     /// Folders it never sees, whatever else is granted: the runtime's own. As they are really called.
     pub hidden: Vec<PathBuf>,
     /// Files that are put into the view: name, and bytes. They lie in one read-only folder, `/rep`.
@@ -203,6 +206,7 @@ pub fn probe() -> Vec<Layer> {
         stdin: Vec::new(),
         workspace: "/etc".into(),
         readable: Vec::new(),
+        own: None,
         hidden: Vec::new(),
         given: Vec::new(),
         permissions: Permissions::default(),

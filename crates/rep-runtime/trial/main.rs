@@ -127,6 +127,7 @@ fn job(request: &Value, number: u64) -> Job {
         stdin: request["stdin"].as_str().unwrap_or_default().repeat(repeat(request)).into_bytes(),
         workspace: PathBuf::from(request["workspace"].as_str().expect("a workspace")),
         readable: words(&request["readable"]).into_iter().map(PathBuf::from).collect(),
+        own: request["own"].as_str().map(PathBuf::from),
         given: request["given"]
             .as_object()
             .into_iter()

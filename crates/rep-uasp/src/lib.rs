@@ -2,12 +2,14 @@
 //!
 //! Pure: values in, values out. Which skills there are is `rep-library`'s to know, what is wrong with them `rep-check`'s.
 
+pub mod command;
 pub mod docs;
 mod document;
 pub mod extract;
 mod index;
 pub mod query;
 pub mod state;
+pub mod workflow;
 
 pub use document::{Document, Fact, Origin, Step};
 pub use index::{Answer, Found, Index};

@@ -18,8 +18,12 @@ pub struct Entity {
     pub value: Option<String>,
     /// The command that made it last.
     pub made_by: Option<String>,
+    /// When it was made, where somebody kept that.
+    pub made_at: Option<String>,
     /// The command that ended it last.
     pub ended_by: Option<String>,
+    /// When it was ended, where somebody kept that.
+    pub ended_at: Option<String>,
 }
 
 /// The entities of a skill.
@@ -91,22 +95,28 @@ impl State {
         texts(command, "requires").filter(|name| !is_valid(name)).collect()
     }
 
-    /// Applies what a command does to the state.
-    pub fn apply(&mut self, name: &str, command: &Value, ended: &Ended) {
+    /// Applies what a command does to the state; `at` is when.
+    pub fn apply(&mut self, name: &str, command: &Value, ended: &Ended, at: Option<&str>) {
         if let Ended::Well(value) = ended {
             let made: Vec<&str> = texts(command, "creates").collect();
             // Its own name only where somebody requires it.
             let own = self.entities.contains_key(name).then_some(name);
             for entity in made.into_iter().chain(own) {
                 let entity = self.entities.entry(entity.to_owned()).or_default();
-                *entity =
-                    Entity { is_valid: true, value: value.clone(), made_by: Some(name.to_owned()), ended_by: None };
+                *entity = Entity {
+                    is_valid: true,
+                    value: value.clone(),
+                    made_by: Some(name.to_owned()),
+                    made_at: at.map(str::to_owned),
+                    ..Entity::default()
+                };
             }
         }
         for entity in texts(command, "invalidates") {
             let entity = self.entities.entry(entity.to_owned()).or_default();
             entity.is_valid = false;
             entity.ended_by = Some(name.to_owned());
+            entity.ended_at = at.map(str::to_owned);
         }
     }
 
@@ -118,18 +128,22 @@ impl State {
 
     /// The state after a sequence of commands that all end well, or the first that could not run.
     pub fn after(document: &Value, sequence: &[&str]) -> Result<Self, Illegal> {
-        let mut state = Self::new(document);
+        Self::new(document).then(document, sequence)
+    }
+
+    /// This state after a sequence of commands that all end well, or the first that could not run.
+    pub fn then(mut self, document: &Value, sequence: &[&str]) -> Result<Self, Illegal> {
         for given in sequence {
             let unknown = || Illegal::Unknown { command: (*given).to_owned() };
             let (name, command) = self::command(document, given).ok_or_else(unknown)?;
-            let missing = state.missing(command);
+            let missing = self.missing(command);
             if !missing.is_empty() {
                 let entities = missing.into_iter().map(str::to_owned).collect();
                 return Err(Illegal::Missing { command: name.to_owned(), entities });
             }
-            state.apply(name, command, &Ended::Well(None));
+            self.apply(name, command, &Ended::Well(None), None);
         }
-        Ok(state)
+        Ok(self)
     }
 }
 
@@ -172,9 +186,10 @@ mod tests {
         let command = &document["commands"]["x"];
         let mut state = State::new(&document);
         state.entities.get_mut("b").unwrap().is_valid = true;
-        state.apply("x", command, &Ended::Badly);
+        state.apply("x", command, &Ended::Badly, Some("then"));
         assert!(!state.entities["a"].is_valid && !state.entities["b"].is_valid);
-        state.apply("x", command, &Ended::Well(Some("out".to_owned())));
+        assert_eq!(state.entities["b"].ended_at.as_deref(), Some("then"));
+        state.apply("x", command, &Ended::Well(Some("out".to_owned())), None);
         assert_eq!(state.entities["a"].value.as_deref(), Some("out"));
     }
 

@@ -62,18 +62,7 @@ impl Called {
     /// Takes in a skill of a catalogue.
     pub(crate) fn of(entry: &CatalogEntry) -> Result<Self, Failure> {
         let shown = &entry.qualified_name;
-        let trust = match entry.status {
-            Status::Active | Status::Hidden | Status::Shadowed => Trust::Trusted,
-            Status::Untrusted => Trust::Untrusted(entry.reason.clone()),
-            Status::Disabled => {
-                let failure = Failure::refused("DISABLED", format!("the skill `{shown}` is switched off"));
-                return Err(failure.hint(format!("`rep enable {shown}` switches it on")));
-            }
-            Status::Invalid => {
-                let failure = Failure::unable("INVALID_SKILL", format!("`{shown}` cannot be used: {}", entry.reason));
-                return Err(failure.hint("`rep check` says more"));
-            }
-        };
+        let trust = trust(entry)?;
         let skill = read::skill(entry)?;
         if skill.front().is_none() {
             let failure = Failure::unable("NO_TOOLS", format!("`{shown}` has no frontmatter, and so no tools"));
@@ -151,7 +140,25 @@ impl Called {
     }
 }
 
-fn unfit(skill: &str, reason: &str) -> Failure {
+/// Whether a skill of a catalogue is trusted; one that is switched off or broken is refused.
+pub(crate) fn trust(entry: &CatalogEntry) -> Result<Trust, Failure> {
+    let shown = &entry.qualified_name;
+    match entry.status {
+        Status::Active | Status::Hidden | Status::Shadowed => Ok(Trust::Trusted),
+        Status::Untrusted => Ok(Trust::Untrusted(entry.reason.clone())),
+        Status::Disabled => {
+            let failure = Failure::refused("DISABLED", format!("the skill `{shown}` is switched off"));
+            Err(failure.hint(format!("`rep enable {shown}` switches it on")))
+        }
+        Status::Invalid => {
+            let failure = Failure::unable("INVALID_SKILL", format!("`{shown}` cannot be used: {}", entry.reason));
+            Err(failure.hint("`rep check` says more"))
+        }
+    }
+}
+
+/// A skill that cannot be taken in.
+pub(crate) fn unfit(skill: &str, reason: &str) -> Failure {
     Failure::refused("UNFIT", format!("`{skill}` cannot be taken in as a whole: {reason}"))
 }
 

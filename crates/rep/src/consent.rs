@@ -1,7 +1,7 @@
 //! From a plan to a grant at the command line: what the user denied, kept and approved, and asking him where he can be asked.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufRead, IsTerminal};
+use std::io::{self, BufRead, IsTerminal, Read};
 use std::path::PathBuf;
 use std::time::SystemTime;
 
@@ -91,6 +91,15 @@ pub(crate) fn granted_as_bound(
     Ok(settled(decide(plan, trust, secrets, Consent::Given)?))
 }
 
+/// Makes a grant of a plan that nobody is asked about, because the command that was typed says it all.
+pub(crate) fn granted_as_called(
+    plan: Plan,
+    trust: Trust,
+    secrets: &BTreeMap<String, Secret>,
+) -> Result<Result<Granted, Refusal>, Failure> {
+    Ok(settled(decide(plan, trust, secrets, Consent::Given)?))
+}
+
 /// A skill that is no longer what was decided over.
 pub(crate) fn changed(plan: &Plan) -> Refusal {
     Refusal {
@@ -131,4 +140,17 @@ fn ask(question: Question, output: &mut Output) -> Result<Result<Granted, Refusa
         _ => Answer::No,
     };
     Ok(question.answer(answer))
+}
+
+/// Asks for a line on the terminal; `None` where there is none.
+pub(crate) fn line(question: &str, output: &mut Output) -> Option<String> {
+    /// The longest answer.
+    const BYTES_MAX: u64 = 64 << 10;
+    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        return None;
+    }
+    output.insist(question);
+    let mut line = String::new();
+    io::stdin().lock().take(BYTES_MAX).read_line(&mut line).ok().filter(|read| *read > 0)?;
+    Some(line.trim_end_matches(['\n', '\r']).to_owned())
 }

@@ -81,6 +81,12 @@ impl From<rep_runtime::KeepError> for Failure {
     }
 }
 
+impl From<rep_runtime::session::SessionError> for Failure {
+    fn from(error: rep_runtime::session::SessionError) -> Self {
+        Failure::unable("UNKEPT", error.to_string())
+    }
+}
+
 impl From<rep_runtime::Refusal> for Failure {
     fn from(refusal: rep_runtime::Refusal) -> Self {
         Failure::refused(refusal.code, refusal.message).hint(refusal.remedy)

@@ -11,7 +11,10 @@ mod consent;
 mod exit;
 mod library;
 mod output;
+mod perform;
+mod runner;
 mod settings;
+mod structured;
 mod write;
 
 use std::ffi::OsString;
@@ -63,7 +66,10 @@ enum Command {
     Query(commands::query::Args),
     Ask(commands::ask::Args),
     State(commands::state::Args),
+    Exec(commands::exec::Args),
+    Workflow(commands::workflow::Args),
     Run(commands::run::Args),
+    Test(commands::test::Args),
     Policy(commands::policy::Args),
     Audit(commands::audit::Args),
     Secrets(commands::secrets::Args),
@@ -163,7 +169,10 @@ fn dispatch(command: Command, output: &mut Output) -> Result<Exit, Failure> {
         Command::Query(args) => commands::query::run(&args, output),
         Command::Ask(args) => commands::ask::run(&args, output),
         Command::State(args) => commands::state::run(&args, output),
+        Command::Exec(args) => commands::exec::run(&args, output),
+        Command::Workflow(args) => commands::workflow::run(&args, output),
         Command::Run(args) => commands::run::run(&args, output),
+        Command::Test(args) => commands::test::run(&args, output),
         Command::Policy(args) => commands::policy::run(&args, output),
         Command::Audit(args) => commands::audit::run(&args, output),
         Command::Secrets(args) => commands::secrets::run(&args, output),

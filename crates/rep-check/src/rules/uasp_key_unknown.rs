@@ -16,13 +16,15 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Skill(check),
 };
 
+/// Sections beyond the specification, by which `rep exec` holds a skill's programs.
+const OURS: [&str; 2] = ["permissions", "safety"];
 /// The fields of `meta`.
 const META: [&str; 4] = ["name", "version", "type", "description"];
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     for uasp in &skill.uasp {
         let Some(root) = uasp.root.as_ref() else { continue };
-        strangers(root, &uasp.file, "", &SECTIONS, findings);
+        strangers(root, &uasp.file, "", &[&SECTIONS[..], &OURS].concat(), findings);
         if let Some(meta) = root.get("meta") {
             strangers(meta, &uasp.file, "meta", &META, findings);
         }

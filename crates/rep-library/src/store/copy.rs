@@ -19,7 +19,7 @@ const BYTES_MAX: u64 = 1 << 30;
 /// A private copy of a skill's folder. It is removed when this is dropped.
 #[derive(Debug)]
 pub struct Copy {
-    _holder: tempfile::TempDir,
+    holder: tempfile::TempDir,
     folder: PathBuf,
     digest: String,
 }
@@ -28,10 +28,15 @@ impl Copy {
     /// Copies a folder as trust sees it: files with their modes, links as links, without the `.git` at its top. What
     /// cannot be taken in as a whole is not copied, and the reason is told.
     pub fn of(folder: &Path) -> Result<Self, String> {
+        Self::below(folder, &std::env::temp_dir())
+    }
+
+    /// The same, made below a folder for temporary ones.
+    pub fn below(folder: &Path, place: &Path) -> Result<Self, String> {
         let failed = |error: io::Error| format!("it cannot be copied: {error}");
         let real = fs::canonicalize(folder).map_err(failed)?;
         // Made for nobody but its owner.
-        let holder = tempfile::Builder::new().prefix("rep-").tempdir().map_err(failed)?;
+        let holder = tempfile::Builder::new().prefix("rep-").tempdir_in(place).map_err(failed)?;
         // Skills know their own name by that of their folder.
         let place = fs::canonicalize(holder.path()).map_err(failed)?;
         let to = place.join(real.file_name().unwrap_or(OsStr::new("skill")));
@@ -41,7 +46,30 @@ impl Copy {
         let contents = Contents::read(&to, Texts::Left);
         match contents.unfit {
             Some(reason) => Err(reason),
-            None => Ok(Self { _holder: holder, folder: to, digest: contents.digest() }),
+            None => Ok(Self { holder, folder: to, digest: contents.digest() }),
+        }
+    }
+
+    /// Copies some files of a folder and nothing else: those of a skill that is one file, and what it names. The first one must
+    /// be there; others that are not there, or are no files, are left out.
+    pub fn of_files(folder: &Path, names: &[String]) -> Result<Self, String> {
+        let failed = |error: io::Error| format!("it cannot be copied: {error}");
+        let holder = tempfile::Builder::new().prefix("rep-").tempdir().map_err(failed)?;
+        let to = fs::canonicalize(holder.path()).map_err(failed)?.join("skill");
+        DirBuilder::new().mode(0o700).create(&to).map_err(failed)?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let from = rustix::fs::open(folder, flags, Mode::empty()).map_err(|error| failed(error.into()))?;
+        let mut room = Room { files: FILES_MAX, bytes: BYTES_MAX };
+        for (index, name) in names.iter().take(FILES_MAX).enumerate() {
+            match room.named(&from, name, &to) {
+                Err(what) if index == 0 => return Err(format!("`{name}` {what}")),
+                _ => {}
+            }
+        }
+        let contents = Contents::read(&to, Texts::Left);
+        match contents.unfit {
+            Some(reason) => Err(reason),
+            None => Ok(Self { holder, folder: to, digest: contents.digest() }),
         }
     }
 
@@ -54,6 +82,44 @@ impl Copy {
     pub fn digest(&self) -> &str {
         &self.digest
     }
+}
+
+impl Drop for Copy {
+    /// What ran in it may have left folders nobody may enter, or deeper than anybody can reach by a path.
+    fn drop(&mut self) {
+        // What is left lies in a folder for temporary things, and nobody else can enter it.
+        let _ = level(self.holder.path());
+    }
+}
+
+/// Makes a folder one level deep and lets its owner into all of it: what is deeper is moved up.
+fn level(top: &Path) -> io::Result<()> {
+    let mut moved = 0_u64;
+    let mut open: Vec<PathBuf> = folders(top)?;
+    while let Some(folder) = open.pop() {
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o700))?;
+        for inner in folders(&folder)? {
+            // A folder without leave to write in it cannot be moved.
+            fs::set_permissions(&inner, fs::Permissions::from_mode(0o700))?;
+            let place = top.join(format!(".rep-{moved}"));
+            moved += 1;
+            fs::rename(&inner, &place)?;
+            open.push(place);
+        }
+    }
+    Ok(())
+}
+
+/// The folders directly in a folder, without links.
+fn folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            found.push(entry.path());
+        }
+    }
+    Ok(found)
 }
 
 /// How much may still be copied.
@@ -99,6 +165,33 @@ impl Room {
             }
         }
         Ok(())
+    }
+
+    /// Copies one file by its path below a folder that is held open. No link is followed on the way.
+    fn named(&mut self, from: &OwnedFd, path: &str, to: &Path) -> Result<(), String> {
+        let unread = |_| "cannot be read".to_owned();
+        let (folders, name) = path.rsplit_once('/').map_or((None, path), |(folders, name)| (Some(folders), name));
+        if path.split('/').any(|part| matches!(part, "" | "." | ".." | ".git")) {
+            return Err("is no file of it".to_owned());
+        }
+        let mut open = from.try_clone().map_err(|_| "cannot be read".to_owned())?;
+        let mut place = to.to_owned();
+        let mut made = Vec::new();
+        for part in folders.into_iter().flat_map(|folders| folders.split('/')).take(DEPTH_MAX) {
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            open = openat(&open, part, flags, Mode::empty()).map_err(unread)?;
+            place.push(part);
+            made.push(place.clone());
+        }
+        let found = statat(&open, name, AtFlags::SYMLINK_NOFOLLOW).map_err(unread)?;
+        if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
+            return Err("is no file".to_owned());
+        }
+        for folder in made.iter().filter(|folder| !folder.is_dir()) {
+            DirBuilder::new().mode(0o700).create(folder).map_err(|error| format!("cannot be copied: {error}"))?;
+        }
+        let target = place.join(name);
+        if target.exists() { Ok(()) } else { self.file(&open, OsStr::new(name), &target) }
     }
 
     /// Copies one file. It is looked at again once it is open: what is no file any more is not read.
@@ -159,6 +252,43 @@ mod tests {
         fs::remove_file(folder.path().join("SKILL.md")).unwrap();
         assert_eq!(copy.digest(), digest(copy.folder()));
         let place = copy.folder().to_owned();
+        drop(copy);
+        assert!(!place.exists());
+    }
+
+    #[test]
+    fn files_that_are_named_are_copied_and_no_others() {
+        let folder = skill();
+        symlink("/etc", folder.path().join("etc")).unwrap();
+        let names =
+            ["SKILL.md", "scripts/run.sh", "scripts/again.sh", "etc/passwd", "../x", "none", "scripts", "SKILL.md"];
+        let copy = Copy::of_files(folder.path(), &names.map(str::to_owned)).unwrap();
+        let listed = |folder: &str| {
+            let names = fs::read_dir(copy.folder().join(folder)).unwrap().map(|entry| entry.unwrap().file_name());
+            names.collect::<std::collections::BTreeSet<_>>()
+        };
+        assert_eq!((listed("").len(), listed("scripts").len()), (2, 1));
+        assert!(copy.folder().join("SKILL.md").is_file() && copy.folder().join("scripts/run.sh").is_file());
+        assert!(Copy::of_files(folder.path(), &["none".to_owned()]).is_err());
+    }
+
+    #[test]
+    fn a_copy_is_removed_whatever_was_left_in_it() {
+        let folder = skill();
+        let copy = Copy::of(folder.path()).unwrap();
+        let place = copy.folder().parent().unwrap().to_owned();
+        let closed = copy.folder().join("closed/inner");
+        fs::create_dir_all(&closed).unwrap();
+        for path in [&closed, closed.parent().unwrap()] {
+            fs::set_permissions(path, fs::Permissions::from_mode(0o000)).unwrap();
+        }
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let mut at = rustix::fs::open(copy.folder(), flags, Mode::empty()).unwrap();
+        for _ in 0..5_000 {
+            rustix::fs::mkdirat(&at, "d", Mode::RWXU).unwrap();
+            at = openat(&at, "d", flags, Mode::empty()).unwrap();
+        }
+        drop(at);
         drop(copy);
         assert!(!place.exists());
     }

@@ -127,6 +127,7 @@ impl Prepared {
             stdin: Vec::new(),
             workspace: self.place.folder.clone(),
             readable,
+            own: None,
             given: self.source.certificates.iter().map(|bytes| (CERTIFICATES.to_owned(), bytes.clone())).collect(),
             permissions,
             limits: limits.with_timeout(STEP_S_MAX),

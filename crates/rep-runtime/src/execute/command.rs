@@ -46,18 +46,27 @@ pub(super) fn prepared(
         Program::Inline(text) => {
             let inside = Path::new(GIVEN_FOLDER).join(INLINE);
             let first = text.lines().next().unwrap_or_default();
-            let started = script(first, &inside, plan, options)?;
+            let started = script(first, &inside, Whose::Skill, plan, options)?;
             (started, vec![(INLINE.to_owned(), text.as_bytes().to_vec())])
         }
     };
     let mut readable = started.readable;
-    readable.push(folder.clone());
-    let mut env = vec![("PATH".into(), search_path(started.program.parent()))];
+    let mut path = search_path(started.program.parent());
+    let own = (command.start == StartFolder::OwnCopy).then(|| folder.clone());
+    match own {
+        None => readable.push(folder.clone()),
+        Some(_) => path = with_interpreters(path, &mut readable, plan, options),
+    }
+    let mut env = vec![("PATH".into(), path)];
     env.extend(common(plan, &folder));
     for (name, value) in &command.variables {
-        let is_free = !env.iter().any(|(taken, _)| taken == name.as_str());
-        if is_free && !name.is_empty() && !name.contains(['=', '\0']) && !value.contains('\0') {
-            env.push((name.into(), value.into()));
+        let is_text = !name.is_empty() && !name.contains(['=', '\0']) && !value.contains('\0');
+        match env.iter_mut().find(|(taken, _)| taken == name.as_str()) {
+            Some((_, usual)) if is_text && ["LANG", "PYTHONDONTWRITEBYTECODE"].contains(&name.as_str()) => {
+                *usual = value.into();
+            }
+            None if is_text => env.push((name.into(), value.into())),
+            _ => {}
         }
     }
     add_secrets(&mut env, secrets);
@@ -73,15 +82,36 @@ pub(super) fn prepared(
         stdin: command.stdin.clone(),
         workspace: match command.start {
             StartFolder::Workspace => plan.workspace.clone(),
-            StartFolder::Skill => folder,
+            StartFolder::Skill | StartFolder::OwnCopy => folder,
         },
         readable,
+        own,
         given,
         permissions: plan.permissions.clone(),
         limits: plan.limits,
         hidden: options.unseen.to_vec(),
         channel: None,
     })
+}
+
+/// The path with the folders of the interpreters this machine has, first. What they read becomes readable. One that is not
+/// there, or cannot be shown, is not on it.
+fn with_interpreters(
+    path: OsString,
+    readable: &mut Vec<PathBuf>,
+    plan: &Plan,
+    options: &ExecuteOptions<'_>,
+) -> OsString {
+    let mut folders = Vec::new();
+    for runtime in [Runtime::Python, Runtime::Node] {
+        let Ok(found) = interpreter::find(runtime, &plan.workspace, options.search) else { continue };
+        folders.extend(Path::new(&found.argv0).parent().filter(|folder| folder.is_absolute()).map(Path::to_owned));
+        readable.extend(found.readable.into_iter().filter(|folder| !readable.contains(folder)).collect::<Vec<_>>());
+    }
+    let system = std::env::split_paths(&path).collect::<Vec<PathBuf>>();
+    folders.retain(|folder| !system.contains(folder));
+    // A folder with a colon in its name cannot be on a path.
+    std::env::join_paths(folders.into_iter().chain(system)).unwrap_or(path)
 }
 
 fn unavailable(message: String) -> ToolError {
@@ -94,19 +124,43 @@ fn named(name: &str, plan: &Plan, options: &ExecuteOptions<'_>) -> Result<Starte
         let message = format!("`{name}` is no program's name");
         return Err(ToolError::new("INVALID_COMMAND", message).with("remedy", "name a program, without a path"));
     }
-    let workspace = fs::canonicalize(&plan.workspace).unwrap_or_else(|_| plan.workspace.clone());
-    let real = interpreter::on_path(name, options.search)
-        .into_iter()
-        .filter_map(|found| fs::canonicalize(found).ok())
-        .find(|real| !real.starts_with(&workspace) || real.starts_with("/usr"));
+    // What runs tools is found as it is for tools: behind shims, with the folders it cannot do without.
+    let runtime = match name {
+        "python" | "python3" => Some(Runtime::Python),
+        "node" => Some(Runtime::Node),
+        "bash" => Some(Runtime::Bash),
+        _ => None,
+    };
+    if let Some(runtime) = runtime {
+        let found = interpreter::find(runtime, &plan.workspace, options.search)
+            .map_err(|error| unavailable(format!("`{name}` cannot be run: {error}")))?;
+        return Ok(Started { program: found.program, words: vec![found.argv0], readable: found.readable });
+    }
+    let real = outside(name, plan, options).next();
     let Some(real) = real else {
         let remedy = format!("install `{name}`; what lies in the workspace is not started");
         return Err(unavailable(format!("there is no `{name}` on the PATH")).with("remedy", remedy));
     };
     match first_line(&real) {
-        Some(line) => script(&line, &real, plan, options),
+        Some(line) => script(&line, &real, Whose::Machine, plan, options),
         None => Ok(Started { program: real, words: vec![name.into()], readable: Vec::new() }),
     }
+}
+
+/// The programs of a name that do not lie in the workspace, links resolved.
+fn outside(name: &str, plan: &Plan, options: &ExecuteOptions<'_>) -> impl Iterator<Item = PathBuf> {
+    let all = interpreter::on_path(name, options.search).into_iter();
+    all.filter_map(|found| interpreter::outside(&found, &plan.workspace))
+        .filter_map(|found| fs::canonicalize(found).ok())
+}
+
+/// Whose a script is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    /// Installed on this machine.
+    Machine,
+    /// The skill's own.
+    Skill,
 }
 
 /// A file of the skill.
@@ -122,8 +176,21 @@ fn file(path: &str, folder: &Path, plan: &Plan, options: &ExecuteOptions<'_>) ->
     if !real.is_file() {
         return Err(refuse("is no file"));
     }
-    let line = first_line(&real).ok_or_else(|| refuse("is no script: its first line does not start with `#!`"))?;
-    script(&line, &real, plan, options)
+    let line = first_line(&real).or_else(|| by_ending(path)).ok_or_else(|| {
+        refuse("is no script: its first line does not start with `#!`, and its ending is none of .sh, .py, .js, .mjs")
+    })?;
+    script(&line, &real, Whose::Skill, plan, options)
+}
+
+/// The first line a script would have, by the ending of its name.
+fn by_ending(path: &str) -> Option<String> {
+    let program = match path.rsplit_once('.')?.1 {
+        "sh" | "bash" => "bash",
+        "py" => "python3",
+        "js" | "mjs" | "cjs" => "node",
+        _ => return None,
+    };
+    Some(format!("#!{program}"))
 }
 
 /// The first line of a script; `None` where the file is none.
@@ -138,11 +205,18 @@ fn first_line(file: &Path) -> Option<String> {
 }
 
 /// A script, started by what its first line names; `sh` where it names nothing.
-fn script(line: &str, script: &Path, plan: &Plan, options: &ExecuteOptions<'_>) -> Result<Started, ToolError> {
+fn script(
+    line: &str,
+    script: &Path,
+    whose: Whose,
+    plan: &Plan,
+    options: &ExecuteOptions<'_>,
+) -> Result<Started, ToolError> {
     let words: Vec<&str> = line.strip_prefix("#!").unwrap_or("sh").split_whitespace().collect();
     let base = |word: &str| word.rsplit('/').next().unwrap_or_default().to_owned();
     let mut words = words.into_iter();
-    let mut program = base(words.next().unwrap_or("sh"));
+    let path = Path::new(words.next().unwrap_or("sh"));
+    let mut program = base(&path.to_string_lossy());
     let mut more: Vec<&str> = words.collect();
     if program == "env" {
         more.retain(|word| *word != "-S");
@@ -155,17 +229,20 @@ fn script(line: &str, script: &Path, plan: &Plan, options: &ExecuteOptions<'_>) 
         _ => None,
     };
     let refuse = |error: InterpreterError| unavailable(format!("`{}` cannot be run: {error}", script.display()));
-    let mut found = if let Some(runtime) = runtime {
-        interpreter::find(runtime, &plan.workspace, options.search).map_err(refuse)?
-    } else {
-        let real = interpreter::on_path(&program, options.search)
-            .into_iter()
-            .filter_map(|found| fs::canonicalize(found).ok())
-            .find(|real| !real.starts_with(&plan.workspace) && first_line(real).is_none())
-            .ok_or_else(|| unavailable(format!("there is no `{program}` on the PATH")))?;
-        Interpreter { argv0: program.into(), program: real, readable: Vec::new(), version: String::new() }
+    let mut found = match runtime {
+        // A program with an environment of its own names that environment's interpreter. A skill does not say what is
+        // asked outside of the sandbox.
+        Some(runtime) if whose == Whose::Machine && path.is_absolute() && path.is_file() && !path.ends_with("env") => {
+            interpreter::at(runtime, path, &plan.workspace, options.search).map_err(refuse)?
+        }
+        Some(runtime) => interpreter::find(runtime, &plan.workspace, options.search).map_err(refuse)?,
+        None => {
+            let real = outside(&program, plan, options).find(|real| first_line(real).is_none());
+            let real = real.ok_or_else(|| unavailable(format!("there is no `{program}` on the PATH")))?;
+            Interpreter { argv0: program.into(), program: real, readable: Vec::new(), version: String::new() }
+        }
     };
-    if !script.starts_with(GIVEN_FOLDER) && !script.starts_with(&plan.folder) {
+    if whose == Whose::Machine {
         found.readable.extend(package(script));
         found = interpreter::narrow(found, &plan.workspace, options.search).map_err(refuse)?;
     }

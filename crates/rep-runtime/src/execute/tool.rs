@@ -62,6 +62,7 @@ pub(super) fn prepared(
         stdin,
         workspace: plan.workspace.clone(),
         readable,
+        own: None,
         given: start.given.clone(),
         permissions: plan.permissions.clone(),
         limits: plan.limits,

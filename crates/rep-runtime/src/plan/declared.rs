@@ -17,8 +17,13 @@ const NAME_BYTES_MAX: usize = 256;
 
 /// What a skill may do, and what it declared in vain.
 pub fn permissions(front: &Frontmatter) -> (Permissions, Vec<Ignored>) {
+    permissions_in(&front.root)
+}
+
+/// What the section `permissions` of a mapping grants.
+pub(super) fn permissions_in(root: &Node) -> (Permissions, Vec<Ignored>) {
     let mut ignored = Vec::new();
-    let Some(root) = front.get("permissions") else { return (Permissions::default(), ignored) };
+    let Some(root) = root.get("permissions") else { return (Permissions::default(), ignored) };
     let permissions = Permissions {
         read: granted(root, "filesystem", "read", "permissions.filesystem.read", &mut ignored, glob),
         write: granted(root, "filesystem", "write", "permissions.filesystem.write", &mut ignored, glob),
@@ -89,7 +94,12 @@ pub struct Safety {
 
 /// Reads the section `safety`. Where it is silent, everything is confirmed and redacted.
 pub fn safety(front: &Frontmatter) -> Safety {
-    let root = front.get("safety");
+    safety_in(&front.root)
+}
+
+/// What the section `safety` of a mapping says.
+pub(super) fn safety_in(root: &Node) -> Safety {
+    let root = root.get("safety");
     let list = root.and_then(|root| root.get("require_confirmation_for")).and_then(Node::items);
     let confirm = match list {
         Some(items) => items.iter().map(|item| item.text().and_then(risk).unwrap_or(Risk::Always)).collect(),
@@ -141,8 +151,13 @@ pub fn confirmation(tool: &Value) -> Result<Option<Risk>, PlanError> {
 
 /// The secrets a skill declares, by name. One that is declared twice is needed where either says so.
 pub fn secrets(front: &Frontmatter) -> Result<Vec<SecretNeed>, PlanError> {
+    secrets_in(&front.root)
+}
+
+/// The secrets the section `secrets` of a mapping declares.
+pub(super) fn secrets_in(root: &Node) -> Result<Vec<SecretNeed>, PlanError> {
     const FIELD: &str = "secrets.required";
-    let Some(node) = front.get("secrets").and_then(|secrets| secrets.get("required")) else { return Ok(Vec::new()) };
+    let Some(node) = root.get("secrets").and_then(|secrets| secrets.get("required")) else { return Ok(Vec::new()) };
     let items = node.items().ok_or_else(|| PlanError::new(FIELD, "is no list", "list `{name, usage: env}`"))?;
     let mut found: BTreeMap<String, bool> = BTreeMap::new();
     for (index, item) in items.iter().enumerate() {

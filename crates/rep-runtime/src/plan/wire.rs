@@ -56,6 +56,7 @@ impl Work {
             }),
             Work::Command(command) => json!({
                 "argv": command.argv(),
+                "program": command.program.name(),
                 "variables": command.variables.iter().cloned().collect::<BTreeMap<String, String>>(),
             }),
         };

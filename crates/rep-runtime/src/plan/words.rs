@@ -1,12 +1,16 @@
 //! A plan in plain words, for whoever is asked or wants to know.
 
-use super::{HostRule, Limits, Permissions, Plan, Redaction};
+use super::{Command, HostRule, Limits, Permissions, Plan, Program, Redaction, Work};
 use crate::glob::Glob;
 
 impl Plan {
     /// The effective policy, a line each.
     pub fn in_words(&self) -> Vec<String> {
-        let mut lines = self.permissions.in_words(&self.workspace.display().to_string());
+        let mut lines = Vec::new();
+        if let Work::Command(command) = &self.work {
+            lines.extend(command.in_words());
+        }
+        lines.extend(self.permissions.in_words(&self.workspace.display().to_string()));
         if !self.secrets.is_empty() {
             let word = |is_optional| if is_optional { " (optional)" } else { "" };
             let names = self.secrets.iter().map(|need| format!("{}{}", need.name, word(need.is_optional)));
@@ -18,6 +22,36 @@ impl Plan {
             lines.push("runs WITHOUT a sandbox: none of this is enforced, and it can do whatever you can".to_owned());
         }
         lines
+    }
+}
+
+impl Command {
+    /// What is started, and what of the caller's environment it gets.
+    fn in_words(&self) -> Vec<String> {
+        let what = match &self.program {
+            Program::Named(name) => format!("starts the program `{name}` of this machine"),
+            Program::File(path) => format!("starts its own file `{path}`"),
+            Program::Inline(_) => "starts a script that stands in its text".to_owned(),
+        };
+        // As JSON, so that where a word ends can be seen whatever it holds.
+        let arguments: Vec<String> = self.arguments.iter().map(|word| serde_json::json!(word).to_string()).collect();
+        let words =
+            if arguments.is_empty() { "no words".to_owned() } else { format!("the words {}", arguments.join(" ")) };
+        let mut lines = vec![format!("{what}, with {}", cut(&words))];
+        if !self.variables.is_empty() {
+            let names: Vec<&str> = self.variables.iter().map(|(name, _)| name.as_str()).collect();
+            lines.push(format!("gets the variables {}", names.join(", ")));
+        }
+        lines
+    }
+}
+
+/// A line as far as it is shown.
+fn cut(line: &str) -> String {
+    const LETTERS_MAX: usize = 2000;
+    match line.char_indices().nth(LETTERS_MAX) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line.to_owned(),
     }
 }
 

@@ -10,6 +10,7 @@ mod guarded;
 mod hostile;
 mod limits;
 mod network;
+mod own;
 mod probes;
 mod programs;
 mod refusals;

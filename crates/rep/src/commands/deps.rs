@@ -13,11 +13,11 @@ use rep_runtime::{Runtime, Trust, interrupt, sandbox};
 use serde_json::{Value, json};
 
 use crate::call::{self, Called, tool_name};
-use crate::commands::run::who;
 use crate::consent;
 use crate::exit::{Exit, Failure};
 use crate::library::{LibraryArgs, cache_folder, data_folder, environments};
 use crate::output::Output;
+use crate::runner::who;
 
 /// Show what a skill's tools say they need to have installed, and install it where asked
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]

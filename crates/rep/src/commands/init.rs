@@ -12,7 +12,7 @@ use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::write;
 
-/// Write a new skill that passes its own checks
+/// Write a new skill that passes its own checks and tests
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  rep init release-notes\n  rep init csv-profile --tool python     Universal 2.1 with a tool\n  rep init style-guide --profile pmcp\n  rep init slugify --profile aam         with tests\n  rep init http-status --uasp            a structured *.uasp.yaml"
@@ -61,7 +61,10 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     for (path, _) in &files {
         output.data(&format!("{}/{path}\n", args.name));
     }
-    output.say(&format!("next: write the description and the steps, then `rep check {}`", args.name));
+    let name = &args.name;
+    let has_tests = args.tool.is_some() || files.iter().any(|(path, _)| path.starts_with("tests/"));
+    let test = if has_tests { format!(" and `rep test {name}`") } else { String::new() };
+    output.say(&format!("next: write the description and the steps, then `rep check {name}`{test}"));
     Ok(Exit::Fine)
 }
 

@@ -61,15 +61,20 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 }
 
 fn policy(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    let called = call::find(&args.library, &args.skill, output)?;
     if args.forget {
-        let count = Approvals::forget(&consent::approvals_file()?, &called.name)?;
+        // What was approved may be a program of a skill that has no tools.
+        let name = match args.library.any(&args.skill, output) {
+            Ok((catalog, index)) => catalog.entries[index].qualified_name.clone(),
+            Err(_) => call::find(&args.library, &args.skill, output)?.name,
+        };
+        let count = Approvals::forget(&consent::approvals_file()?, &name)?;
         if args.json {
             output.json(&json!({ "forgotten": count }));
         }
-        output.say(&format!("{count} approvals of `{}` are taken back", called.name));
+        output.say(&format!("{count} approvals of `{name}` are taken back"));
         return Ok(Exit::Fine);
     }
+    let called = call::find(&args.library, &args.skill, output)?;
     let workspace = call::workspace(args.workspace.as_deref(), &args.library)?;
     if args.approve {
         return approve(&called, &workspace, output);

@@ -3,34 +3,24 @@
 //! On stdout stands the tool's result, or the error or async envelope, and nothing else. How the run went is told on
 //! stderr, and as JSON in the file `--json-meta` names: a result is exactly what the tool's contract says.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::{IsTerminal, Read};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::path::PathBuf;
+use std::time::SystemTime;
 
-use anstyle::AnsiColor;
-use indicatif::{ProgressBar, ProgressDrawTarget};
-use rep_library::{Catalog, CatalogEntry, Options, Status};
+use rep_library::Status;
 use rep_runtime::approval;
-use rep_runtime::audit::{Audit, Ending};
 use rep_runtime::detach::Detached;
-use rep_runtime::interpreter::Search;
-use rep_runtime::sandbox::{self, Cancel, unconfined};
-use rep_runtime::secret::Secret;
+use rep_runtime::sandbox::Cancel;
 use rep_runtime::task::{State, Tasks, Watch};
-use rep_runtime::{
-    ExecuteOptions, Granted, KeepError, Outcome, Plan, Refusal, Reply, ToolError, Verdict, execute, interrupt,
-};
+use rep_runtime::{Outcome, Plan, Verdict, interrupt};
 use serde_json::{Value, json};
 
 use crate::call::{self, Called};
 use crate::consent;
 use crate::exit::{Exit, Failure};
-use crate::library::{LibraryArgs, cache_folder, data_folder, environments, missing, user_settings_file};
+use crate::library::{LibraryArgs, data_folder, missing};
 use crate::output::Output;
+use crate::runner::{self, Chain, Tools, arguments};
 use crate::write;
 
 /// Run one tool of a skill in the sandbox
@@ -75,16 +65,6 @@ pub(crate) struct Args {
     library: LibraryArgs,
 }
 
-/// The largest arguments.
-const INPUT_BYTES_MAX: u64 = 8 << 20;
-/// How deep tools may call tools.
-const DEPTH_MAX: usize = 8;
-/// How often tools may call tools in one run.
-const CALLS_MAX: usize = 1000;
-/// How much of what a tool that was called says is kept, and how many of its files and denials.
-const SAID_BYTES_MAX: usize = 64 << 10;
-const NOTED_MAX: usize = 100;
-
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     tool(args, output).map_err(|failure| failure.json(true))
 }
@@ -96,7 +76,7 @@ fn tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         let failure = Failure::unable("USAGE", format!("`{}` names no tool", args.target));
         return Err(failure.hint("write `skill:tool`; `rep tools SKILL` lists the tools there are"));
     };
-    let (input, bound) = if args.as_task { handed()? } else { (input(args.input.as_deref())?, None) };
+    let (input, bound) = if args.as_task { handed()? } else { (arguments(args.input.as_deref(), "--input")?, None) };
     let (catalog, index) = args.library.any(skill, output)?;
     let entry = &catalog.entries[index];
     if matches!(entry.status, Status::Shadowed | Status::Invalid) {
@@ -104,8 +84,9 @@ fn tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     }
     let options = args.library.options()?;
     let called = if args.dry_run { Called::of(entry)? } else { Called::held(entry, &options)? };
-    let runner = Runner::new(args, &options, &catalog)?;
-    let mut plan = planned(&called, tool, &runner.workspace, input)?;
+    let workspace = call::workspace(args.workspace.as_deref(), &args.library)?;
+    let tools = Tools::new(&options, &catalog, workspace, !args.no_sandbox);
+    let mut plan = runner::planned(&called, tool, &tools.workspace, input)?;
     plan.is_confined = !args.no_sandbox;
     if let Some(seconds) = args.timeout {
         plan.limits.timeout_ms = seconds * 1000;
@@ -119,8 +100,7 @@ fn tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         return Ok(Exit::Fine);
     }
     if args.no_sandbox {
-        let warning = "running WITHOUT a sandbox: the tool can read, write and send whatever you can";
-        output.label("warning", AnsiColor::Red, warning);
+        runner::warn_unconfined(output);
     }
     let secrets = consent::secrets(&plan.secrets)?;
     let decided = match bound {
@@ -132,24 +112,19 @@ fn tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     }
     let cancel = interrupt::on_interrupt();
     let task = if args.as_task && decided.is_ok() { Some(begin(&plan, &cancel, output)?) } else { None };
-    let bar = progress(&args.target, output);
-    let outcome = runner.run(decided, &plan, &secrets, entry, &cancel, &Chain::default());
+    let bar = runner::progress(&args.target, output);
+    let outcome = tools.run(decided, &plan, &secrets, entry, &cancel, &Chain::default());
     bar.finish_and_clear();
     if let Some(task) = task {
         return finish(&task, &outcome);
     }
-    let below = runner.below.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let below = tools.below();
     tell(&args.target, &outcome, &below, output);
     if let Some(file) = &args.json_meta {
         let meta = metadata(&outcome, &below);
         write::put(file, &format!("{meta:#}\n"))?;
     }
-    Ok(match outcome.verdict {
-        Verdict::Fine => Exit::Fine,
-        Verdict::Refused => Exit::Refused,
-        Verdict::Failed => Exit::Failed,
-        Verdict::Interrupted => Exit::Interrupted,
-    })
+    Ok(runner::exit(outcome.verdict))
 }
 
 /// Starts the same call again as a process of its own, which says the task it goes on as.
@@ -188,7 +163,7 @@ fn detached(plan: &Plan, output: &mut Output) -> Result<Exit, Failure> {
 /// What a background process is handed on stdin: the arguments, and what was agreed to.
 fn handed() -> Result<(Value, Option<String>), Failure> {
     let unfit = || Failure::unable("USAGE", "a background process is started by `rep run --detach` alone");
-    let mut handed = input(Some("-"))?;
+    let mut handed = arguments(Some("-"), "--input")?;
     let bound = handed.get("binding").and_then(Value::as_str).map(str::to_owned).ok_or_else(unfit)?;
     Ok((handed.get_mut("input").map(Value::take).ok_or_else(unfit)?, Some(bound)))
 }
@@ -222,286 +197,14 @@ fn finish(task: &Begun, outcome: &Outcome) -> Result<Exit, Failure> {
     Ok(Exit::Fine)
 }
 
-/// The plan of a call, with every fault told with its remedy.
-fn planned(called: &Called, tool: &str, workspace: &Path, input: Value) -> Result<Plan, Failure> {
-    let index = called.position(tool)?;
-    called.plan(index, workspace, input).map_err(|error| {
-        Failure::unable("INVALID_TOOL", format!("`{}:{tool}`: {error}", called.name)).hint(error.remedy)
-    })
-}
-
-/// The arguments, read with a bound.
-fn input(given: Option<&str>) -> Result<Value, Failure> {
-    let unreadable =
-        |what: &str, error: &std::io::Error| Failure::unable("UNREADABLE", format!("could not read {what}: {error}"));
-    let bounded = |reader: &mut dyn Read, what: &str| -> Result<Vec<u8>, Failure> {
-        let mut bytes = Vec::new();
-        reader.take(INPUT_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|error| unreadable(what, &error))?;
-        if bytes.len() as u64 > INPUT_BYTES_MAX {
-            let message = format!("the arguments are larger than {} MiB", INPUT_BYTES_MAX >> 20);
-            return Err(Failure::unable("INVALID_ARGUMENT", message));
-        }
-        Ok(bytes)
-    };
-    let bytes = match given {
-        None => return Ok(json!({})),
-        Some("-") => bounded(&mut std::io::stdin().lock(), "stdin")?,
-        Some(text) => match text.strip_prefix('@') {
-            Some(file) => {
-                let what = format!("`{file}`");
-                let mut reader = std::fs::File::open(file).map_err(|error| unreadable(&what, &error))?;
-                bounded(&mut reader, &what)?
-            }
-            None => text.as_bytes().to_vec(),
-        },
-    };
-    serde_json::from_slice(&bytes).map_err(|error| {
-        let failure = Failure::unable("INVALID_ARGUMENT", format!("the arguments are not JSON: {error}"));
-        failure.hint("--input takes JSON, `@FILE` or `-`")
-    })
-}
-
-/// Runs tools of one library, and what they call.
-struct Runner<'a> {
-    args: &'a Args,
-    options: &'a Options,
-    catalog: &'a Catalog,
-    workspace: PathBuf,
-    search: Search,
-    /// Where installed packages are kept.
-    environments: Option<PathBuf>,
-    /// The folders of rep itself, which no tool sees.
-    unseen: Vec<PathBuf>,
-    /// How often tools called tools.
-    calls: AtomicUsize,
-    /// What tools that were called came to, in the order they ended, as far as it is told.
-    below: Mutex<Vec<(String, Outcome)>>,
-}
-
-/// Who called a tool, from the outermost on.
-#[derive(Default)]
-struct Chain {
-    names: Vec<String>,
-    /// The secrets of all of them: a tool may hand its own on, and they must not leave below it either.
-    hidden: Vec<(String, String)>,
-}
-
-impl Chain {
-    fn and(&self, plan: &Plan, secrets: &[(String, String)]) -> Self {
-        let own = if plan.redaction.secrets { secrets } else { &[] };
-        Self { names: [&self.names[..], &[name(plan)]].concat(), hidden: [&self.hidden[..], own].concat() }
-    }
-}
-
-impl<'a> Runner<'a> {
-    fn new(args: &'a Args, options: &'a Options, catalog: &'a Catalog) -> Result<Self, Failure> {
-        Ok(Self {
-            args,
-            options,
-            catalog,
-            workspace: call::workspace(args.workspace.as_deref(), &args.library)?,
-            search: Search {
-                env: std::env::vars_os().collect(),
-                cache: cache_folder().map(|folder| folder.join("interpreters.json")),
-            },
-            environments: environments().ok(),
-            unseen: own_folders(),
-            calls: AtomicUsize::new(0),
-            below: Mutex::default(),
-        })
-    }
-
-    /// Runs what was granted, or tells why not; both are recorded. `chain` is who called it.
-    fn run(
-        &self,
-        decided: Result<Granted, Refusal>,
-        plan: &Plan,
-        secrets: &BTreeMap<String, Secret>,
-        entry: &CatalogEntry,
-        cancel: &Cancel,
-        chain: &Chain,
-    ) -> Outcome {
-        let audit = match data_folder() {
-            Ok(folder) => Audit::at(&folder),
-            Err(failure) => return Outcome::refused(ToolError::new(failure.code, failure.message)),
-        };
-        let unkept = |error: &KeepError| {
-            let message = format!("the run could not be recorded, and was not made: {error}");
-            Outcome::refused(ToolError::new("UNRECORDED", message))
-        };
-        let granted = match decided {
-            Ok(granted) => granted,
-            Err(refusal) => {
-                if let Err(error) = audit.refused(plan, &refusal, &who(), SystemTime::now()) {
-                    return unkept(&error);
-                }
-                return Outcome::refused(ToolError::new(refusal.code, refusal.message).with("remedy", refusal.remedy));
-            }
-        };
-        let running = match audit.start(&granted, &who(), SystemTime::now()) {
-            Ok(running) => running,
-            Err(error) => return unkept(&error),
-        };
-        let values: Vec<(String, String)> =
-            secrets.iter().map(|(name, secret)| (name.clone(), secret.expose().to_owned())).collect();
-        let hidden = chain.hidden.clone();
-        let chain = chain.and(plan, &values);
-        let caller = |tool: &str, input: Value, cancel: &Cancel| self.call(entry, tool, input, cancel, &chain);
-        let options = ExecuteOptions {
-            search: &self.search,
-            environments: self.environments.as_deref(),
-            caller: Some(&caller),
-            hidden: &hidden,
-            unseen: &self.unseen,
-        };
-        let door = if granted.plan().is_confined { sandbox::run } else { unconfined::run };
-        let outcome = execute(&granted, &values, &options, cancel, door);
-        let (code, message) = match &outcome.reply {
-            Reply::Result(_) => ("ok", None),
-            Reply::Task(_) => ("async", None),
-            Reply::Error(error) => (error.code.as_str(), Some(error.message.as_str())),
-        };
-        let ending = Ending {
-            outcome: code,
-            message,
-            exit: outcome.exit.map(|exit| match exit {
-                sandbox::Exit::Code(code) => format!("code {code}"),
-                sandbox::Exit::Signal(signal) => format!("signal {signal}"),
-            }),
-            layers: &outcome.layers,
-            denials: &outcome.denials,
-            written: &outcome.written,
-            duration_ms: outcome.duration_ms,
-        };
-        match running.end(&ending, SystemTime::now()) {
-            Ok(()) => outcome,
-            // What was done is done; that its end is not on record must be told all the same.
-            Err(error) => {
-                let said = format!("{}\nthe end of the run could not be recorded: {error}", outcome.said);
-                Outcome { said, ..outcome }
-            }
-        }
-    }
-
-    /// A call from inside a tool: of its own skill by the tool's name alone, of others by `skill:tool`. Every call is
-    /// planned and decided on its own; nothing of the caller's grant goes over, and `--yes` was said to the caller alone.
-    fn call(
-        &self,
-        caller: &CatalogEntry,
-        target: &str,
-        input: Value,
-        cancel: &Cancel,
-        chain: &Chain,
-    ) -> Result<Value, ToolError> {
-        if self.calls.fetch_add(1, Ordering::Relaxed) >= CALLS_MAX {
-            return Err(ToolError::new("CALLS_TOO_MANY", format!("tools called tools more than {CALLS_MAX} times")));
-        }
-        let (entry, tool) = match target.rsplit_once(':') {
-            None => (caller, target),
-            Some((skill, tool)) => {
-                let found = self.catalog.get(skill);
-                let entry = found.filter(|entry| matches!(entry.status, Status::Active | Status::Hidden));
-                let unknown = || ToolError::new("TOOL_NOT_FOUND", format!("there is no skill `{skill}` to call"));
-                (entry.ok_or_else(unknown)?, tool)
-            }
-        };
-        let of_failure = |failure: Failure| ToolError::new(failure.code, failure.message);
-        let called = Called::held(entry, self.options).map_err(of_failure)?;
-        let mut plan = planned(&called, tool, &self.workspace, input).map_err(of_failure)?;
-        plan.is_confined = !self.args.no_sandbox;
-        let name = name(&plan);
-        if chain.names.contains(&name) {
-            let message = format!("tools call each other in a circle: {} → {name}", chain.names.join(" → "));
-            return Err(ToolError::new("CALL_CYCLE", message));
-        }
-        if chain.names.len() >= DEPTH_MAX {
-            return Err(ToolError::new("CALL_TOO_DEEP", format!("tools call tools more than {DEPTH_MAX} deep")));
-        }
-        let secrets = consent::secrets(&plan.secrets).map_err(of_failure)?;
-        let decided = consent::granted_unasked(plan.clone(), called.trust.clone(), &secrets).map_err(of_failure)?;
-        let outcome = self.run(decided, &plan, &secrets, entry, cancel, chain);
-        let (reply, noted) = noted(outcome);
-        self.below.lock().unwrap_or_else(PoisonError::into_inner).push((name, noted));
-        match reply {
-            Reply::Result(value) | Reply::Task(value) => Ok(value),
-            // What the called tool was denied is for the user to know: it tells which files there are.
-            Reply::Error(mut error) => {
-                error.more.remove("denied");
-                Err(error)
-            }
-        }
-    }
-}
-
-/// The reply of a tool that was called, and what is kept to be told of it.
-fn noted(mut outcome: Outcome) -> (Reply, Outcome) {
-    let mut start = outcome.said.len().saturating_sub(SAID_BYTES_MAX);
-    while !outcome.said.is_char_boundary(start) {
-        start += 1;
-    }
-    outcome.said.drain(..start);
-    outcome.denials.truncate(NOTED_MAX);
-    outcome.written.truncate(NOTED_MAX);
-    let reply = std::mem::replace(&mut outcome.reply, Reply::Result(Value::Null));
-    (reply, outcome)
-}
-
-/// Where rep keeps what it decides by and what it knows: not for tools to see.
-fn own_folders() -> Vec<PathBuf> {
-    let config = user_settings_file().ok().and_then(|file| file.parent().map(Path::to_owned));
-    data_folder().ok().into_iter().chain(config).chain(cache_folder()).collect()
-}
-
-fn name(plan: &Plan) -> String {
-    format!("{}:{}", plan.skill, plan.tool)
-}
-
-/// Who runs it, for the record.
-pub(crate) fn who() -> String {
-    let user = std::env::var("USER").ok().filter(|user| !user.is_empty());
-    let number = rustix::process::getuid().as_raw();
-    user.map_or_else(|| format!("uid {number}"), |user| format!("{user} (uid {number})"))
-}
-
-fn progress(target: &str, output: &Output) -> ProgressBar {
-    if !output.is_watched() || !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new_spinner().with_message(format!("running {target} (Ctrl-C ends it)"));
-    bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
-    bar.enable_steady_tick(Duration::from_millis(100));
-    bar
-}
-
 /// The result on stdout, everything else on stderr.
 fn tell(target: &str, outcome: &Outcome, below: &[(String, Outcome)], output: &mut Output) {
     for (name, outcome) in below.iter().map(|(name, outcome)| (name.as_str(), outcome)).chain([(target, outcome)]) {
-        if !outcome.said.trim().is_empty() {
-            output.say(outcome.said.trim_end());
-        }
-        for denial in &outcome.denials {
-            let remedy = denial.suggestion.as_ref().map(|text| format!("; to allow it: {text}")).unwrap_or_default();
-            output.warn(&format!("`{name}` was denied: {} {}{remedy}", denial.action, denial.target));
-        }
-        if outcome.is_truncated {
-            output.warn(&format!("`{name}` wrote more than is read"));
-        }
-        for secret in &outcome.unredacted {
-            output.warn(&format!("the secret `{secret}` is too short to be taken out of what `{name}` says"));
-        }
+        runner::tell_beside(name, outcome, output);
     }
     output.json(&outcome.value());
-    if let Reply::Error(error) = &outcome.reply {
-        output.label("error", AnsiColor::Red, &format!("{}: {}", error.code, error.message));
-        if let Some(remedy) = error.more.get("remedy").and_then(Value::as_str) {
-            output.label("help", AnsiColor::Cyan, remedy);
-        }
-    }
-    if outcome.is_executed && output.is_verbose {
-        let layers: Vec<String> =
-            outcome.layers.iter().map(|layer| format!("{} ({})", layer.name, layer.state)).collect();
-        output.say(&format!("ran `{target}` in {} ms, held by {}", outcome.duration_ms, layers.join(", ")));
-    }
+    runner::tell_error(outcome, output);
+    runner::tell_held(target, outcome, output);
 }
 
 /// How a run went, with the runs below it.

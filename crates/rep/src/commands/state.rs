@@ -1,26 +1,47 @@
 //! `rep state`: what a structured skill's state is, or would be.
 
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
 use rep_check::render::visible;
 use rep_library::read;
 use rep_uasp::Document;
 use rep_uasp::state::{Illegal, State};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
 use crate::library::LibraryArgs;
 use crate::output::Output;
+use crate::perform::{self, sessions, sessions_there};
+use crate::runner::arguments;
+use crate::write;
 
 /// Show the state of a skill, or what it would be after some commands
 #[derive(clap::Args)]
 #[command(
-    after_help = "A command needs the entities it requires to be valid; it makes what it creates and ends what it invalidates. --after goes through a sequence without running anything, and says where it would be refused.\n\nExamples:\n  rep state agent-browser\n  rep state agent-browser --after open,snapshot"
+    after_help = "A command needs the entities it requires to be valid; it makes what it creates and ends what it invalidates. `rep exec` keeps the state by skill and session, for all processes of yours. --after goes through a sequence without running anything, and says where it would be refused: from nothing, or from what is kept where --session is given.\n\nExamples:\n  rep state agent-browser\n  rep state agent-browser --after open,snapshot\n  rep state agent-browser --session shop --after click\n  rep state agent-browser --sessions\n  rep state agent-browser --session shop --export shop.json"
 )]
 pub(crate) struct Args {
     /// The skill: a name, `package:name`, or a path
     skill: String,
+    /// The session whose state it is [default: default]
+    #[arg(long, value_name = "S")]
+    session: Option<String>,
     /// Go through these commands, with commas between
-    #[arg(long, value_name = "COMMANDS", value_delimiter = ',')]
+    #[arg(long, value_name = "COMMANDS", value_delimiter = ',', group = "work")]
     after: Vec<String>,
+    /// Forget the session's state
+    #[arg(long, group = "work")]
+    clear: bool,
+    /// List the sessions that are kept
+    #[arg(long, group = "work")]
+    sessions: bool,
+    /// Write the session to a file, or to stdout
+    #[arg(long, value_name = "FILE|-", group = "work")]
+    export: Option<PathBuf>,
+    /// Take in a session that was exported, in the place of what this one holds
+    #[arg(long, value_name = "FILE|-", group = "work")]
+    import: Option<PathBuf>,
     #[command(flatten)]
     library: LibraryArgs,
     /// Print one JSON document
@@ -29,50 +50,105 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    let (catalog, index) = args.library.one(&args.skill, output).map_err(|failure| failure.json(args.json))?;
+    state(args, output).map_err(|failure| failure.json(args.json))
+}
+
+fn state(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+    let (catalog, index) = args.library.one(&args.skill, output)?;
     let entry = &catalog.entries[index];
-    let skill = read::skill(entry).map_err(|error| Failure::from(error).json(args.json))?;
+    let name = &entry.qualified_name;
+    let session = perform::session_name(args.session.as_deref())?;
+    if args.clear {
+        let count = sessions()?.clear(name, Some(session))?;
+        return Ok(said(&json!({ "cleared": count }), &format!("{count} entities are forgotten"), args.json, output));
+    }
+    if args.sessions {
+        return list(name, args.json, output);
+    }
+    if let Some(file) = &args.export {
+        return export(name, session, file, output);
+    }
+    if let Some(file) = &args.import {
+        let given = if file.as_os_str() == "-" { "-".to_owned() } else { format!("@{}", file.display()) };
+        let value = arguments(Some(&given), "--import")?;
+        let count = sessions()?.import(name, session, &value, SystemTime::now())?;
+        return Ok(said(&json!({ "imported": count }), &format!("{count} entities are taken in"), args.json, output));
+    }
+    let skill = read::skill(entry)?;
     let Some(document) = Document::of(&skill) else {
-        let failure = Failure::unable("VALIDATION_FAILED", format!("`{}` holds no structure", entry.qualified_name));
-        return Err(failure.hint("`rep check` says what is wrong").json(args.json));
+        let failure = Failure::unable("VALIDATION_FAILED", format!("`{name}` holds no structure"));
+        return Err(failure.hint("`rep check` says what is wrong"));
     };
     let sequence: Vec<&str> = args.after.iter().map(|name| name.trim()).filter(|name| !name.is_empty()).collect();
-    let state = match State::after(&document.value, &sequence) {
-        Ok(state) => state,
-        Err(illegal) => return Ok(refuse(&illegal, &entry.qualified_name, args.json, output)),
+    let begun = if args.session.is_some() || sequence.is_empty() {
+        perform::state(&document.value, name, session)?
+    } else {
+        State::new(&document.value)
     };
-    let runnable = state.runnable(&document.value);
-    if args.json {
-        output.data(&format!("{:#}\n", json!({ "entities": entities(&state), "runnable": runnable })));
+    match begun.then(&document.value, &sequence) {
+        Ok(state) => show(&state, &document.value, args.json, output),
+        Err(illegal) => return Ok(refuse(&illegal, name, args.json, output)),
+    }
+    Ok(Exit::Fine)
+}
+
+/// Answers with a document, or says the same.
+fn said(value: &Value, text: &str, is_json: bool, output: &mut Output) -> Exit {
+    if is_json {
+        output.json(value);
+    } else {
+        output.say(text);
+    }
+    Exit::Fine
+}
+
+fn list(skill: &str, is_json: bool, output: &mut Output) -> Result<Exit, Failure> {
+    let all = sessions_there()?.map_or_else(|| Ok(Vec::new()), |sessions| sessions.list(skill))?;
+    if is_json {
+        let one = |session: &rep_runtime::session::Session| json!({ "session": session.name, "entities": session.entities, "valid": session.valid, "updated": session.updated });
+        output.json(&json!({ "sessions": all.iter().map(one).collect::<Vec<Value>>() }));
         return Ok(Exit::Fine);
+    }
+    let line = |session: &rep_runtime::session::Session| {
+        let rep_runtime::session::Session { name, entities, valid, updated } = session;
+        format!("{}  {valid} of {entities} valid, changed {updated}\n", visible(name))
+    };
+    output.data(&all.iter().map(line).collect::<String>());
+    if all.is_empty() {
+        output.say(&format!("no session of `{skill}` is kept"));
+    }
+    Ok(Exit::Fine)
+}
+
+fn export(skill: &str, session: &str, file: &Path, output: &mut Output) -> Result<Exit, Failure> {
+    let value = sessions()?.export(skill, session)?;
+    if file.as_os_str() == "-" {
+        output.json(&value);
+    } else {
+        write::put(file, &format!("{value:#}\n"))?;
+        output.say(&format!("`{}` holds the session `{session}`", file.display()));
+    }
+    Ok(Exit::Fine)
+}
+
+fn show(state: &State, document: &Value, is_json: bool, output: &mut Output) {
+    if is_json {
+        output.json(&perform::state_json(state, document));
+        return;
     }
     let mut text = String::new();
     for (name, entity) in &state.entities {
         let word = if entity.is_valid { "valid" } else { "not valid" };
+        let when = |at: &Option<String>| at.as_ref().map(|at| format!(" at {at}")).unwrap_or_default();
         let by = match (&entity.made_by, &entity.ended_by) {
-            (_, Some(command)) => format!("  ended by {command}"),
-            (Some(command), None) => format!("  made by {command}"),
+            (_, Some(command)) => format!("  ended by {command}{}", when(&entity.ended_at)),
+            (Some(command), None) => format!("  made by {command}{}", when(&entity.made_at)),
             (None, None) => String::new(),
         };
         text.push_str(&format!("{}  {word}{}\n", visible(name), visible(&by)));
     }
-    text.push_str(&format!("can run: {}\n", visible(&runnable.join(", "))));
+    text.push_str(&format!("can run: {}\n", visible(&state.runnable(document).join(", "))));
     output.data(&text);
-    Ok(Exit::Fine)
-}
-
-/// The entities as JSON.
-fn entities(state: &State) -> Map<String, Value> {
-    let one = |(name, entity): (&String, &rep_uasp::state::Entity)| {
-        let value = json!({
-            "valid": entity.is_valid,
-            "value": entity.value,
-            "made_by": entity.made_by,
-            "ended_by": entity.ended_by,
-        });
-        (name.clone(), value)
-    };
-    state.entities.iter().map(one).collect()
 }
 
 /// Tells why a sequence cannot be run, in the specification's words.

@@ -7,6 +7,7 @@ mod check;
 mod corpus;
 mod deps;
 mod examples;
+mod exec;
 mod explain;
 mod export;
 mod fix;
@@ -24,7 +25,9 @@ mod search;
 mod select;
 mod show;
 mod tools;
+mod trial;
 mod watch;
+mod workflow;
 
 use std::path::Path;
 

@@ -23,7 +23,7 @@ fn skill(scratch: &Scratch, name: &str, more: &str, tools: &[(&str, &str)]) {
 
 /// The runtimes that are installed. Says aloud which are not; in CI, that is a failure.
 #[expect(clippy::print_stderr, reason = "a test that is left out says so")]
-fn installed() -> Vec<&'static str> {
+pub(super) fn installed() -> Vec<&'static str> {
     let is_there =
         |program: &str| Command::new(program).arg("--version").output().is_ok_and(|found| found.status.success());
     let mut all = Vec::new();
@@ -236,7 +236,7 @@ fn untrusted_skills_are_not_run() {
 }
 
 /// Where interpreters are found: shims on the path need the real home.
-fn environment() -> Vec<(String, String)> {
+pub(super) fn environment() -> Vec<(String, String)> {
     let path = std::env::var("PATH").unwrap_or_default();
     let home = std::env::var("HOME").unwrap_or_default();
     vec![("PATH".to_owned(), path), ("HOME".to_owned(), home)]

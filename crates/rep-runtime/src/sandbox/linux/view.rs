@@ -79,18 +79,26 @@ pub(super) fn compile(job: &Job) -> Result<View, SandboxError> {
     for folder in &readable {
         pieces.folder(folder.clone(), false, true);
     }
+    let own = job.own.as_ref().map(|folder| real(folder).map_err(|error| bad(folder, &error))).transpose()?;
+    if let Some(own) = &own {
+        pieces.own(own, &readable)?;
+    }
     // What a folder that holds the workspace shows besides ends at the workspace.
     let kept: Vec<PathBuf> =
         readable.iter().filter(|folder| **folder == workspace || !workspace.starts_with(folder)).cloned().collect();
-    pieces.writable(&kept)?;
-    pieces.readable()?;
+    // In a folder of its own nothing is left to grant.
+    if own.as_ref().is_none_or(|own| !workspace.starts_with(own)) {
+        pieces.writable(&kept)?;
+        pieces.readable()?;
+    }
     for folder in &hidden {
         pieces.hide(folder, &readable)?;
     }
     pieces.program(&program);
     let temporary = pieces.temporary();
     pieces.etc(&temporary);
-    let runnable = runnable(job, &program, &readable);
+    let mut runnable = runnable(job, &program, &readable);
+    runnable.extend(own.filter(|_| job.permissions.allow_subprocess));
     let writable = pieces.written();
     let watched = std::mem::take(&mut pieces.watched);
     let (steps, stages) = pieces.into_steps();
@@ -220,6 +228,15 @@ impl Pieces<'_> {
 
     fn text(&mut self, path: PathBuf, bytes: Vec<u8>) {
         self.at.insert(path.clone(), Step::Text { target: path, bytes });
+    }
+
+    /// The folder that is the run's alone. One that something else is shown in or through would not be.
+    fn own(&mut self, own: &Path, readable: &[PathBuf]) -> Result<(), SandboxError> {
+        if own == Path::new("/") || readable.iter().any(|folder| folder.starts_with(own) || own.starts_with(folder)) {
+            return Err(unstartable(self.job, &format!("`{}` is not its own alone", own.display())));
+        }
+        self.folder(own.to_path_buf(), true, true);
+        Ok(())
     }
 
     /// The program itself, where it is in no folder that is shown.

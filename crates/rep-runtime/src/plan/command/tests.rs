@@ -1,0 +1,134 @@
+use rep_model::{Skill, SkillTree};
+use rep_uasp::Document;
+use serde_json::json;
+
+use super::*;
+use crate::plan::Permissions;
+
+/// The plan of a command of a skill with this UASP file, and perhaps a SKILL.md beside it.
+fn planned(uasp: &str, front: Option<&str>, name: &str, arguments: &Value) -> Result<Plan, CommandError> {
+    let uasp = format!("meta: {{name: a, version: '00000000', type: cli}}\n{uasp}");
+    let manifest = front.map(|front| format!("---\nname: a\ndescription: b\n{front}---\n"));
+    let mut files = vec![("a.uasp.yaml", uasp.as_str()), ("scripts/x.py", "")];
+    files.extend(manifest.as_ref().map(|text| ("SKILL.md", text.as_str())));
+    let (skill, _) = Skill::parse(SkillTree::of("a", &files));
+    let document = Document::of(&skill).unwrap();
+    Plan::of_command(&CommandCall {
+        skill: "a",
+        digest: "d",
+        folder: Path::new("/skills/a"),
+        front: skill.front().map(|front| &front.root),
+        file: skill.uasp.first().and_then(|file| file.root.as_ref()),
+        document: &document.value,
+        name,
+        workspace: Path::new("/work"),
+        arguments: arguments.as_object().unwrap(),
+        variable: &|name| (name != "UNSET").then(|| format!("value of {name}")),
+        is_file: &|path| path == "scripts/x.py",
+    })
+}
+
+fn command(plan: &Plan) -> &Command {
+    match &plan.work {
+        Work::Command(command) => command,
+        Work::Tool(_) => panic!("it is a command"),
+    }
+}
+
+const GO: &str = "commands: {go: {syntax: 'b go <x>'}}\n";
+
+#[test]
+fn a_program_is_confirmed_and_may_do_nothing_that_is_not_declared() {
+    let plan = planned(GO, None, "go", &json!({ "x": "1" })).unwrap();
+    assert_eq!(plan.permissions, Permissions::default());
+    assert_eq!(plan.risks(), BTreeSet::from([Risk::Program]));
+    assert_eq!(plan.redaction, Redaction { secrets: true, pii: false });
+    assert_eq!(command(&plan).argv(), ["b", "go", "1"]);
+    // No word of the skill takes the question away.
+    let quiet = format!("{GO}safety: {{require_confirmation_for: [], redact: {{pii: true}}}}\n");
+    let plan = planned(&quiet, None, "go", &json!({ "x": "1" })).unwrap();
+    assert_eq!(plan.risks(), BTreeSet::from([Risk::Program]));
+    assert_eq!(plan.redaction, Redaction { secrets: true, pii: true });
+}
+
+#[test]
+fn permissions_stand_in_the_file_or_beside_it() {
+    let own = format!("{GO}permissions: {{filesystem: {{read: ['a/**']}}}}\n");
+    let front = "permissions: {filesystem: {read: ['b/**']}}\n";
+    let read = |uasp: &str, front| {
+        let plan = planned(uasp, front, "go", &json!({ "x": "1" })).unwrap();
+        plan.permissions.read.iter().map(|glob| glob.as_str().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(read(&own, None), ["a/**"]);
+    assert_eq!(read(GO, Some(front)), ["b/**"]);
+    assert_eq!(read(&own, Some(front)), ["a/**"]);
+}
+
+#[test]
+fn what_is_lent_is_part_of_the_plan() {
+    let mut plan = planned(GO, None, "go", &json!({ "x": "1" })).unwrap();
+    let loan = Loan {
+        read: vec!["in/**".into()],
+        write: vec!["out/*".into()],
+        connect: vec!["a.org".into()],
+        may_spawn: true,
+    };
+    plan.lend(&loan).unwrap();
+    assert!(plan.permissions.allow_subprocess && plan.permissions.outbound.len() == 1);
+    assert!(plan.policy_json().to_string().contains("out/*"));
+    for loan in [
+        Loan { read: vec!["/etc/**".into()], ..Loan::default() },
+        Loan { connect: vec!["a b".into()], ..Loan::default() },
+    ] {
+        assert_eq!(plan.lend(&loan).unwrap_err().code, "USAGE");
+    }
+}
+
+#[test]
+fn files_of_the_skill_are_found_and_nothing_outside() {
+    let uasp = "commands:\n  one: {syntax: 'python3 scripts/x.py <a>'}\n  two: {syntax: './scripts/x.py'}\n  three: {syntax: '../x.py'}\n  four: {syntax: '/bin/sh'}\n";
+    let plan = planned(uasp, None, "one", &json!({ "a": "scripts/x.py" })).unwrap();
+    assert_eq!(command(&plan).argv(), ["python3", "/skills/a/scripts/x.py", "scripts/x.py"]);
+    let plan = planned(uasp, None, "two", &json!({})).unwrap();
+    assert_eq!(command(&plan).program, Program::File("scripts/x.py".to_owned()));
+    for name in ["three", "four"] {
+        assert_eq!(planned(uasp, None, name, &json!({})).unwrap_err().code, "INVALID_COMMAND", "{name}");
+    }
+}
+
+#[test]
+fn templates_run_and_unknown_paths_are_told_in_the_specifications_words() {
+    let uasp = "templates:\n  t: {path: scripts/x.py, args: [{name: u, required: true}]}\n  i: {inline: 'echo hi'}\n  none: {usage: x}\n  out: {path: ../x}\n";
+    let plan = planned(uasp, None, "templates.t", &json!({ "u": "1" })).unwrap();
+    assert_eq!((command(&plan).argv(), plan.tool.as_str()), (vec!["scripts/x.py", "1"], "templates.t"));
+    let plan = planned(uasp, None, "templates.i", &json!({})).unwrap();
+    assert_eq!(command(&plan).program, Program::Inline("echo hi".to_owned()));
+    for (name, code) in [
+        ("templates.none", "INVALID_COMMAND"),
+        ("templates.out", "INVALID_COMMAND"),
+        ("templates.x", "PATH_NOT_FOUND"),
+        ("x", "PATH_NOT_FOUND"),
+    ] {
+        assert_eq!(planned(uasp, None, name, &json!({})).unwrap_err().code, code, "{name}");
+    }
+    let error = planned(uasp, None, "fly", &json!({})).unwrap_err();
+    assert_eq!(error.message, "Path 'commands.fly' not found in skill 'a'");
+    let error = planned("commands: {get: {syntax: 'GET /v1/x'}}\n", None, "get", &json!({})).unwrap_err();
+    assert_eq!(error.code, "UNSUPPORTED");
+}
+
+#[test]
+fn variables_are_handed_on_with_care() {
+    let uasp = format!(
+        "{GO}environment: [{{name: A_MODE}}, {{name: UNSET, default: 5}}, {{name: A_TOKEN}}, {{name: LD_PRELOAD}}, {{name: HTTP_PROXY}}, {{name: PATH}}]\n"
+    );
+    let plan = planned(&uasp, None, "go", &json!({ "x": "1" })).unwrap();
+    let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    assert_eq!(command(&plan).variables, [pair("A_MODE", "value of A_MODE"), pair("UNSET", "5")]);
+    assert_eq!(plan.secrets, [SecretNeed { name: "A_TOKEN".to_owned(), is_optional: true }]);
+    let ignored: Vec<&str> = plan.ignored.iter().map(|one| one.value.as_str()).collect();
+    assert_eq!(ignored, ["LD_PRELOAD", "HTTP_PROXY", "PATH"]);
+    assert!(!plan.to_json().to_string().contains("value of A_TOKEN"));
+    let needed = format!("{GO}environment: [{{name: UNSET, required: true}}]\n");
+    assert_eq!(planned(&needed, None, "go", &json!({ "x": "1" })).unwrap_err().code, "VARIABLE_MISSING");
+}

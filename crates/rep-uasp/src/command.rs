@@ -1,0 +1,218 @@
+//! One command as an argument vector: a typed template, and values that stay what they are. UASP §5.6, §5.7, §9.4.
+//!
+//! No shell comes between. The syntax is taken apart once; each value then becomes exactly one word (or, where a slot takes
+//! several, one word for each item of a list), is never looked at again, never split, and never changes which other words
+//! there are. A value that a program could take for a flag is refused in a plain position: one that starts with `-`, unless
+//! the syntax shows `--` before it, it is `-` alone, or it is a number for an argument that is declared as one.
+//!
+//! Where things go: arguments where the syntax shows them, else behind its words in the order they are declared; flags
+//! where the syntax shows them, else at its `[options]`, else before its `--`, else at the end, those of every command last.
+
+use serde_json::{Map, Value};
+
+use crate::state;
+
+mod argument;
+mod bind;
+mod template;
+
+pub(crate) use argument::fits;
+use argument::{Parameter, definitions, names};
+use bind::Binder;
+
+/// A command's words, the program first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bound {
+    /// Never empty.
+    pub words: Vec<Word>,
+}
+
+impl Bound {
+    /// The words as they are.
+    pub fn argv(&self) -> Vec<&str> {
+        self.words.iter().map(|word| word.text.as_str()).collect()
+    }
+}
+
+/// One word of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// What it says.
+    pub text: String,
+    /// Whether it stands in the syntax itself, so that no caller had a say in it.
+    pub is_literal: bool,
+}
+
+/// Why no argument vector can be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BindError {
+    /// `INVALID_ARGUMENT` where the caller can mend it, `INVALID_COMMAND` where the author must.
+    pub code: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub remedy: String,
+}
+
+impl BindError {
+    fn argument(name: &str, what: impl AsRef<str>, remedy: impl Into<String>) -> Self {
+        let message = format!("the argument `{name}` {}", what.as_ref());
+        Self { code: "INVALID_ARGUMENT", message, remedy: remedy.into() }
+    }
+
+    fn command(message: impl Into<String>) -> Self {
+        let remedy = "mend its `syntax`; `rep check` shows where it stands".to_owned();
+        Self { code: "INVALID_COMMAND", message: message.into(), remedy }
+    }
+}
+
+/// Looks up a variable of the caller's environment.
+pub type Lookup<'a> = dyn Fn(&str) -> Option<String> + 'a;
+
+/// Makes the words of a command of arguments. `variable` is asked for flags that name an `env`.
+pub fn bind(
+    document: &Value,
+    name: &str,
+    arguments: &Map<String, Value>,
+    variable: &Lookup<'_>,
+) -> Result<Bound, BindError> {
+    let command = state::command(document, name).map_or(&Value::Null, |(_, command)| command);
+    tried(document, name, command, |binder| binder.bind(arguments, variable))
+}
+
+/// The arguments that words stand for, as a step of a workflow writes them behind the command's name.
+pub fn arguments_of(document: &Value, name: &str, words: &[String]) -> Result<Map<String, Value>, BindError> {
+    let command = state::command(document, name).map_or(&Value::Null, |(_, command)| command);
+    tried(document, name, command, |binder| binder.read(words))
+}
+
+/// Tries every way the author wrote a command, and tells about the first where none fits.
+fn tried<T>(
+    document: &Value,
+    name: &str,
+    command: &Value,
+    work: impl Fn(Binder) -> Result<T, BindError>,
+) -> Result<T, BindError> {
+    let syntax = command.get("syntax").and_then(Value::as_str).unwrap_or_default();
+    let lines: Vec<&str> = syntax.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let Some(program) = lines.first().and_then(|line| line.trim_start_matches("$ ").split_whitespace().next()) else {
+        return Err(BindError::command(format!("the command `{name}` has no `syntax`")));
+    };
+    let variants = definitions(command, "variants").filter_map(|variant| variant.get("syntax")?.as_str());
+    let variants = variants.map(|variant| match variant.split_whitespace().next() {
+        Some(first) if first == program => variant.to_owned(),
+        _ => format!("{program} {variant}"),
+    });
+    let mut first = None;
+    let ways = lines.iter().map(|line| ((*line).to_owned(), false)).chain(variants.map(|variant| (variant, true)));
+    for (line, is_variant) in ways {
+        let done = Binder::new(document, name, command, &line, is_variant).and_then(&work);
+        match done {
+            Ok(done) => return Ok(done),
+            Err(error) => first = first.or(Some(error)),
+        }
+    }
+    Err(first.unwrap_or_else(|| BindError::command(format!("the command `{name}` has no `syntax`"))))
+}
+
+/// The words of a template: its arguments in the order they are declared, else in that of its `usage`.
+pub fn bind_template(
+    document: &Value,
+    name: &str,
+    arguments: &Map<String, Value>,
+    variable: &Lookup<'_>,
+) -> Result<Vec<String>, BindError> {
+    let template = document.get("templates").and_then(|all| all.get(name)).unwrap_or(&Value::Null);
+    let binder = Binder::of_template(document, name, template);
+    let bound = binder.bind(arguments, variable)?;
+    Ok(bound.words.into_iter().skip(1).map(|word| word.text).collect())
+}
+
+/// What can be run, by path: the commands, and the templates as `templates.NAME`.
+pub fn runnable_names(document: &Value) -> Vec<String> {
+    let commands = state::commands(document).into_iter().flatten().map(|(name, _)| name.clone());
+    let templates = document.get("templates").and_then(Value::as_object).into_iter().flatten();
+    commands.chain(templates.map(|(name, _)| format!("templates.{name}"))).collect()
+}
+
+/// The command a name means: its path or an alias, with dots or blanks between the parts.
+pub fn named<'a>(document: &'a Value, name: &str) -> Option<(&'a str, &'a Value)> {
+    let joined = || name.split_whitespace().collect::<Vec<_>>().join(".");
+    state::command(document, name).or_else(|| state::command(document, &joined()))
+}
+
+/// The names nearest to one that is not there, the nearest first.
+pub fn nearest(document: &Value, name: &str) -> Vec<String> {
+    const NEAREST_MAX: usize = 3;
+    const LOOKED_AT_MAX: usize = 2000;
+    let aliases = state::commands(document).into_iter().flatten().flat_map(|(own, command)| names(own, command));
+    let all = runnable_names(document).into_iter().chain(aliases.map(str::to_owned)).take(LOOKED_AT_MAX);
+    let scored = all.map(|known| (strsim::jaro_winkler(name, &known), known));
+    let mut near: Vec<(f64, String)> = scored.filter(|(score, _)| *score > 0.7).collect();
+    near.sort_by(|one, two| two.0.total_cmp(&one.0).then_with(|| one.1.cmp(&two.1)));
+    near.dedup_by(|one, two| one.1 == two.1);
+    near.into_iter().take(NEAREST_MAX).map(|(_, known)| known).collect()
+}
+
+/// A variable the section `environment` speaks of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// Its name.
+    pub name: String,
+    /// What it is where the caller's environment has none.
+    pub default: Option<String>,
+    /// Whether its value must not be seen.
+    pub is_secret: bool,
+    /// Whether nothing runs without it.
+    pub is_required: bool,
+}
+
+/// The variables a skill's programs want, once each.
+pub fn variables(document: &Value) -> Vec<Variable> {
+    let mut all: Vec<Variable> = Vec::new();
+    for entry in definitions(document, "environment") {
+        let name = entry.as_str().or_else(|| entry.get("name").and_then(Value::as_str)).unwrap_or_default().trim();
+        let is = |field: &str| entry.get(field).and_then(Value::as_bool);
+        if name.is_empty() || all.iter().any(|known| known.name == name) {
+            continue;
+        }
+        let default = entry.get("default").filter(|value| !value.is_null() && !value.is_object() && !value.is_array());
+        all.push(Variable {
+            name: name.to_owned(),
+            default: default.map(argument::plain),
+            is_secret: is("secret").unwrap_or(false) || is_secret_name(name),
+            is_required: is("required").unwrap_or(false),
+        });
+    }
+    all
+}
+
+/// Whether a variable's name says that its value is a credential.
+pub fn is_secret_name(name: &str) -> bool {
+    const SIGNS: [&str; 11] = [
+        "key",
+        "apikey",
+        "token",
+        "secret",
+        "password",
+        "passwd",
+        "passphrase",
+        "credential",
+        "credentials",
+        "keys",
+        "tokens",
+    ];
+    name.to_lowercase().split(|letter: char| !letter.is_alphanumeric()).any(|word| SIGNS.contains(&word))
+}
+
+/// Makes texts the values of a command's arguments: numbers where a number is wanted.
+fn read_as(parameter: &Parameter, texts: &[String]) -> Value {
+    if parameter.is_list {
+        texts.iter().map(|text| parameter.read(text)).collect()
+    } else {
+        texts.first().map_or(Value::Null, |text| parameter.read(text))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,251 @@
+//! What a command takes: its arguments and flags, their types, and one JSON value made words.
+
+use serde_json::Value;
+
+use super::BindError;
+use crate::state::texts;
+
+/// The most words one argument may become.
+const ITEMS_MAX: usize = 10_000;
+/// The longest word a program can be given, and room for what the kernel adds.
+pub(super) const WORD_BYTES_MAX: usize = 128 << 10;
+
+/// What a value must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Text, a number or a truth: nothing was said.
+    Any,
+    Text,
+    Int,
+    Number,
+    Bool,
+    /// Any JSON, as one word of JSON.
+    Json,
+}
+
+/// One argument or flag.
+#[derive(Clone, Debug)]
+pub(super) struct Parameter {
+    /// The keys it may be given by; the first is its name.
+    pub(super) keys: Vec<String>,
+    pub(super) kind: Kind,
+    pub(super) is_list: bool,
+    /// The only values it takes; any where empty.
+    pub(super) values: Vec<String>,
+    /// What a reference looks like: `@e{n}`.
+    pub(super) format: Option<String>,
+    pub(super) default: Option<Value>,
+    /// The variable it comes from where it is not given.
+    pub(super) env: Option<String>,
+    /// Whether the author says that it is needed; `None` where he says nothing.
+    pub(super) is_required: Option<bool>,
+    /// How it is written, where it is a flag.
+    pub(super) spelling: Option<String>,
+    /// Whether it belongs to every command.
+    pub(super) is_global: bool,
+    /// Whether its definition gives a type.
+    pub(super) is_typed: bool,
+}
+
+impl Parameter {
+    /// The name it is told by.
+    pub(super) fn name(&self) -> &str {
+        self.keys.first().map_or("", String::as_str)
+    }
+
+    /// One that the syntax shows and nobody declares.
+    pub(super) fn implied(keys: Vec<String>, values: Vec<String>, is_list: bool) -> Self {
+        Self {
+            keys,
+            kind: Kind::Any,
+            is_list,
+            values,
+            format: None,
+            default: None,
+            env: None,
+            is_required: None,
+            spelling: None,
+            is_global: false,
+            is_typed: false,
+        }
+    }
+
+    /// Reads a definition of `args`, `flags` or `global_flags`.
+    pub(super) fn of(definition: &Value, document: &Value, is_flag: bool, is_global: bool) -> Option<Self> {
+        // A list of bare names is common too.
+        let name = definition.as_str().or_else(|| definition.get("name")?.as_str())?.trim();
+        let text = |field: &str| definition.get(field).and_then(Value::as_str).map(str::trim);
+        let is_flag = is_flag || name.starts_with('-');
+        let mut keys = Vec::new();
+        for key in [Some(name), text("long"), text("short")].into_iter().flatten().filter(|key| !key.is_empty()) {
+            keys.push(key.to_owned());
+            let bare = key.trim_start_matches('-');
+            if is_flag && bare != key && !bare.is_empty() {
+                keys.push(bare.to_owned());
+            }
+        }
+        let word = text("type").unwrap_or_default().to_lowercase();
+        let (kind, is_list) = kind(&word);
+        let values = ["values", "enum", "choices"].into_iter().find(|field| definition.get(*field).is_some());
+        let values = values.and_then(|field| definition.get(field)?.as_array());
+        let dashed = || if name.chars().count() == 1 { format!("-{name}") } else { format!("--{name}") };
+        Some(Self {
+            kind: if word.is_empty() && is_flag && text("value").is_none() { Kind::Any } else { kind },
+            is_list,
+            values: values.into_iter().flatten().map(plain).collect(),
+            format: (word == "ref").then(|| format_of(name, document)).flatten(),
+            default: definition.get("default").filter(|value| !value.is_null()).cloned(),
+            env: text("env").map(str::to_owned),
+            is_required: definition.get("required").and_then(Value::as_bool),
+            spelling: is_flag.then(|| if name.starts_with('-') { name.to_owned() } else { dashed() }),
+            is_global,
+            is_typed: !word.is_empty(),
+            keys,
+        })
+    }
+
+    /// The words of a value; none where it must be left out.
+    pub(super) fn words(&self, value: &Value) -> Result<Vec<String>, BindError> {
+        let refuse = |what: String, remedy: &str| Err(BindError::argument(self.name(), what, remedy));
+        if !self.is_list {
+            return Ok(vec![self.word(value)?]);
+        }
+        let Some(items) = value.as_array() else {
+            return refuse(format!("is {}, and not a list", shown(value)), "write a list, with one item for one word");
+        };
+        if items.len() > ITEMS_MAX {
+            return refuse(format!("has more than {ITEMS_MAX} items"), "give fewer");
+        }
+        items.iter().map(|item| self.word(item)).collect()
+    }
+
+    fn word(&self, value: &Value) -> Result<String, BindError> {
+        let refuse = |what: String, remedy: &str| Err(BindError::argument(self.name(), what, remedy));
+        let wrong = |kind: &str, remedy: &str| refuse(format!("is {}, and not {kind}", shown(value)), remedy);
+        let word = match (self.kind, value) {
+            (Kind::Text | Kind::Any, Value::String(text)) => text.clone(),
+            (Kind::Any, Value::Number(_) | Value::Bool(_)) | (Kind::Bool, Value::Bool(_)) => plain(value),
+            (Kind::Number, Value::Number(number)) => number.to_string(),
+            (Kind::Int, Value::Number(number)) => match whole(number) {
+                Some(text) => text,
+                None => return wrong("a whole number", "write a whole number"),
+            },
+            (Kind::Json, value) => value.to_string(),
+            (Kind::Text, _) if !self.values.is_empty() => plain(value),
+            (Kind::Text, _) => return wrong("text", "write it in quotes"),
+            (Kind::Int, _) => return wrong("a whole number", "write a whole number, without quotes"),
+            (Kind::Number, _) => return wrong("a number", "write a number, without quotes"),
+            (Kind::Bool, _) => return wrong("true or false", "write true or false, without quotes"),
+            (Kind::Any, _) => return wrong("one word", "write text, a number, true or false"),
+        };
+        if word.contains('\0') {
+            return refuse("holds a NUL, which no program can be given".to_owned(), "leave it out");
+        }
+        if word.len() >= WORD_BYTES_MAX {
+            return refuse(format!("has {} bytes, more than a program can be given", word.len()), "hand over a file");
+        }
+        if !self.values.is_empty() && !self.values.contains(&word) {
+            let remedy = format!("use one of {}", self.values.join(", "));
+            return refuse(format!("is {}, which is none of its values", shown(value)), &remedy);
+        }
+        if let Some(format) = self.format.as_ref().filter(|format| !fits(format, &word)) {
+            return refuse(format!("is {}, and not like `{format}`", shown(value)), "use one that a command gave you");
+        }
+        Ok(word)
+    }
+
+    /// A text, as a variable or a step of a workflow has it, as the JSON its type wants.
+    pub(super) fn read(&self, text: &str) -> Value {
+        let number = || text.parse::<serde_json::Number>().ok().map(Value::Number);
+        match self.kind {
+            Kind::Int | Kind::Number => number(),
+            Kind::Bool => match text.to_lowercase().as_str() {
+                "1" | "true" | "yes" | "on" => Some(Value::Bool(true)),
+                "" | "0" | "false" | "no" | "off" => Some(Value::Bool(false)),
+                _ => None,
+            },
+            Kind::Json => serde_json::from_str(text).ok(),
+            Kind::Any | Kind::Text => None,
+        }
+        .unwrap_or_else(|| Value::String(text.to_owned()))
+    }
+}
+
+/// The type a word names, and whether it is a list of it.
+fn kind(word: &str) -> (Kind, bool) {
+    let inner = word
+        .strip_suffix("[]")
+        .or_else(|| ["array<", "list<", "array[", "list["].iter().find_map(|start| word.strip_prefix(start)));
+    if let Some(inner) = inner {
+        return (kind(inner.trim_end_matches(['>', ']'])).0, true);
+    }
+    match word {
+        "array" | "list" => (Kind::Any, true),
+        "strings" => (Kind::Text, true),
+        "int" | "integer" => (Kind::Int, false),
+        "number" | "float" | "double" | "decimal" => (Kind::Number, false),
+        "bool" | "boolean" | "switch" => (Kind::Bool, false),
+        "object" | "json" | "map" | "dict" => (Kind::Json, false),
+        "" | "any" => (Kind::Any, false),
+        _ => (Kind::Text, false),
+    }
+}
+
+/// The form of the entity a reference refers to: the one of its name, else the only one that has a form.
+fn format_of(name: &str, document: &Value) -> Option<String> {
+    let entities = document.get("state")?.get("entities")?.as_array()?;
+    let formed: Vec<(&str, &str)> = entities
+        .iter()
+        .filter_map(|entity| Some((entity.get("name")?.as_str()?, entity.get("format")?.as_str()?)))
+        .collect();
+    let own = formed.iter().find(|(entity, _)| *entity == name);
+    let only = || formed.first().filter(|_| formed.len() == 1);
+    own.or_else(only).map(|(_, format)| (*format).to_owned())
+}
+
+/// Whether a word has a form: `{n}` stands for digits, any other `{…}` for letters that are no white space.
+pub(crate) fn fits(format: &str, word: &str) -> bool {
+    let Some((before, rest)) = format.split_once('{') else { return format == word };
+    let Some((name, after)) = rest.split_once('}') else { return format == word };
+    let Some(word) = word.strip_prefix(before) else { return false };
+    let is_fit = |letter: char| if name == "n" { letter.is_ascii_digit() } else { !letter.is_whitespace() };
+    let most = word.find(|letter| !is_fit(letter)).unwrap_or(word.len());
+    // The longest first; what follows must fit as well.
+    let ends = word.char_indices().map(|(at, letter)| at + letter.len_utf8()).take_while(|end| *end <= most);
+    let ends: Vec<usize> = ends.collect();
+    ends.into_iter().rev().take(64).any(|end| fits(after, &word[end..]))
+}
+
+/// A number without a fraction.
+fn whole(number: &serde_json::Number) -> Option<String> {
+    if number.is_i64() || number.is_u64() {
+        return Some(number.to_string());
+    }
+    let value = number.as_f64().filter(|value| value.fract() == 0.0 && value.abs() < 9e15)?;
+    Some(format!("{value:.0}"))
+}
+
+/// A scalar as it is written.
+pub(super) fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// A value as a message shows it.
+fn shown(value: &Value) -> String {
+    const SHOWN_CHARS_MAX: usize = 60;
+    let text = value.to_string();
+    match text.char_indices().nth(SHOWN_CHARS_MAX) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text,
+    }
+}
+
+/// The definitions of a list in a command.
+pub(super) fn definitions<'a>(holder: &'a Value, field: &str) -> impl Iterator<Item = &'a Value> {
+    holder.get(field).and_then(Value::as_array).into_iter().flatten()
+}
+
+/// The aliases of a command, and its own name.
+pub(super) fn names<'a>(name: &'a str, command: &'a Value) -> impl Iterator<Item = &'a str> {
+    std::iter::once(name).chain(texts(command, "aliases"))
+}

@@ -1,0 +1,324 @@
+//! Workflows as checklists: what each step starts, what it needs, and what a person must still say. UASP §5.8.
+//!
+//! A step is free text. It is cut into words, with quotes holding a word together; `<name>` is a slot somebody fills, and so
+//! is `@name` where the skill's references look otherwise (`@e{n}`). What only a shell would understand is for people to do.
+
+use serde_json::{Map, Value};
+
+use crate::command::{self, BindError};
+use crate::state::{Ended, State, commands, texts};
+
+/// A workflow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Workflow {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// What holds all the way.
+    pub invariants: Vec<String>,
+    /// Its steps, in order.
+    pub steps: Vec<Step>,
+}
+
+/// One step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// As the author wrote it.
+    pub text: String,
+    /// What he says about it.
+    pub note: Option<String>,
+    /// Whether it may fail or be left out.
+    pub is_optional: bool,
+    /// The command it starts, where that can be told.
+    pub command: Option<String>,
+    /// What somebody must say before it can run, in order.
+    pub slots: Vec<String>,
+    /// The state its command requires.
+    pub requires: Vec<String>,
+    /// What of that would not be valid after the steps before it.
+    pub missing: Vec<String>,
+    /// Why it is for people to do, where it is.
+    pub by_hand: Option<String>,
+    /// Its words.
+    words: Vec<Vec<Piece>>,
+}
+
+/// A piece of a step's word.
+#[derive(Clone, Debug, PartialEq)]
+enum Piece {
+    Text(String),
+    Slot(String),
+}
+
+/// The names of a skill's workflows.
+pub fn names(document: &Value) -> Vec<&str> {
+    let all = document.get("workflows").and_then(Value::as_object);
+    all.into_iter().flatten().map(|(name, _)| name.as_str()).collect()
+}
+
+/// A workflow as a checklist, begun in a state.
+pub fn workflow(document: &Value, name: &str, state: &State) -> Option<Workflow> {
+    let definition = document.get("workflows")?.get(name)?;
+    let mut state = state.clone();
+    let steps = definition.get("steps").and_then(Value::as_array).into_iter().flatten();
+    let steps = steps.filter_map(|step| Step::of(step, document, &mut state)).collect();
+    let description = definition.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let invariants = texts(definition, "invariants").map(str::to_owned).collect();
+    Some(Workflow { name: name.to_owned(), description, invariants, steps })
+}
+
+impl Step {
+    fn of(step: &Value, document: &Value, state: &mut State) -> Option<Self> {
+        let text = step.as_str().or_else(|| step.get("cmd")?.as_str())?.trim().to_owned();
+        let note = step.get("note").and_then(Value::as_str).map(str::to_owned);
+        let is_optional = step.get("optional").and_then(Value::as_bool).unwrap_or(false);
+        let (words, by_hand) = match words(&text, document) {
+            Ok(words) => (words, None),
+            Err(reason) => (Vec::new(), Some(reason)),
+        };
+        let mut found = Self {
+            text,
+            note,
+            is_optional,
+            command: None,
+            slots: Vec::new(),
+            requires: Vec::new(),
+            missing: Vec::new(),
+            by_hand,
+            words,
+        };
+        for piece in found.words.iter().flatten() {
+            if let Piece::Slot(name) = piece
+                && !found.slots.contains(name)
+            {
+                found.slots.push(name.clone());
+            }
+        }
+        let plain: Vec<String> = match found.by_hand {
+            None => found.words.iter().map_while(|word| literal(word)).collect(),
+            Some(_) => found.text.split_whitespace().map(str::to_owned).collect(),
+        };
+        match command_of(document, &plain) {
+            Some((name, command)) => {
+                found.command = Some(name.to_owned());
+                found.requires = texts(command, "requires").map(str::to_owned).collect();
+                found.missing = state.missing(command).into_iter().map(str::to_owned).collect();
+                state.apply(name, command, &Ended::Well(None), None);
+            }
+            // With a slot first, the command is not known before it is filled.
+            None if found.by_hand.is_none()
+                && !matches!(found.words.first().map(Vec::as_slice), Some([Piece::Slot(_)])) =>
+            {
+                found.by_hand = Some("it starts no command of this skill".to_owned());
+            }
+            None => {}
+        }
+        Some(found)
+    }
+
+    /// The command of a step and its arguments, with its slots filled.
+    pub fn filled(
+        &self,
+        document: &Value,
+        values: &Map<String, Value>,
+    ) -> Result<(String, Map<String, Value>), BindError> {
+        let refuse = |message: String, remedy: String| BindError { code: "INVALID_ARGUMENT", message, remedy };
+        let mut words = Vec::new();
+        for pieces in &self.words {
+            let mut word = String::new();
+            for piece in pieces {
+                match piece {
+                    Piece::Text(text) => word.push_str(text),
+                    Piece::Slot(name) => {
+                        let missing = || {
+                            let message = format!("the step `{}` needs `{name}`", self.text);
+                            refuse(message, format!("give it: --set {name}=…"))
+                        };
+                        word.push_str(values.get(name).and_then(Value::as_str).ok_or_else(missing)?);
+                    }
+                }
+            }
+            words.push(word);
+        }
+        let Some((name, _)) = command_of(document, &words) else {
+            let message = format!("the step `{}` starts no command of this skill", self.text);
+            return Err(refuse(message, "do it by hand".to_owned()));
+        };
+        Ok((name.to_owned(), command::arguments_of(document, name, &words)?))
+    }
+}
+
+/// The text of a word without slots.
+fn literal(word: &[Piece]) -> Option<String> {
+    match word {
+        [Piece::Text(text)] => Some(text.clone()),
+        _ => None,
+    }
+}
+
+/// The command words start: the one whose path, or alias, is the longest beginning. The program's own name may stand before it.
+fn command_of<'a>(document: &'a Value, words: &[String]) -> Option<(&'a str, &'a Value)> {
+    let begins = |path: &str, words: &[String]| {
+        let parts: Vec<&str> = path.split('.').collect();
+        (words.len() >= parts.len() && words.iter().zip(&parts).all(|(word, part)| word == part)).then_some(parts.len())
+    };
+    let length = |name: &str, command: &Value, words: &[String]| {
+        let aliases = texts(command, "aliases");
+        aliases.chain([name]).filter_map(|name| begins(name, words)).max()
+    };
+    let best = |words: &[String]| {
+        let all = commands(document).into_iter().flatten();
+        let scored = all.filter_map(|(name, command)| Some((length(name, command, words)?, (name.as_str(), command))));
+        scored.max_by_key(|(length, _)| *length).map(|(_, found)| found)
+    };
+    let is_program = |word: &&String| {
+        let mut all = commands(document).into_iter().flatten();
+        let program = |command: &'a Value| command.get("syntax")?.as_str()?.split_whitespace().next();
+        all.any(|(_, command)| program(command) == Some(word.as_str()))
+    };
+    best(words).or_else(|| words.first().filter(is_program).and_then(|_| best(&words[1..])))
+}
+
+/// Cuts a step into words, or says what only a shell would understand.
+fn words(text: &str, document: &Value) -> Result<Vec<Vec<Piece>>, String> {
+    let shell = |what: char| Err(format!("it uses a shell's `{what}`"));
+    let mut words: Vec<Vec<Piece>> = Vec::new();
+    let mut word: Option<Vec<Piece>> = None;
+    let mut quote: Option<char> = None;
+    let mut letters = text.chars().peekable();
+    let push = |word: &mut Option<Vec<Piece>>, letter: char| {
+        let pieces = word.get_or_insert_with(Vec::new);
+        match pieces.last_mut() {
+            Some(Piece::Text(text)) => text.push(letter),
+            _ => pieces.push(Piece::Text(letter.to_string())),
+        }
+    };
+    while let Some(letter) = letters.next() {
+        match (letter, quote) {
+            (_, Some(open)) if letter == open => quote = None,
+            ('$' | '`', None | Some('"')) | ('\\', None) => return shell(letter),
+            ('<', None | Some(_)) if letters.clone().take_while(|next| *next != '>').all(is_slot_letter) => {
+                let name: String = letters.by_ref().take_while(|next| *next != '>').collect();
+                if name.is_empty() {
+                    return shell('<');
+                }
+                word.get_or_insert_with(Vec::new).push(Piece::Slot(name));
+            }
+            (_, Some(_)) => push(&mut word, letter),
+            ('"' | '\'', None) => {
+                quote = Some(letter);
+                word.get_or_insert_with(Vec::new);
+            }
+            ('|' | ';' | '&' | '>' | '<' | '(' | ')' | '\n', None) => return shell(letter),
+            (letter, None) if letter.is_whitespace() => words.extend(word.take()),
+            (letter, None) => push(&mut word, letter),
+        }
+    }
+    if quote.is_some() {
+        return Err("a quote in it is not closed".to_owned());
+    }
+    words.extend(word);
+    let words = words.into_iter().map(|word| if word.is_empty() { vec![Piece::Text(String::new())] } else { word });
+    Ok(words.map(|word| named(word, document)).collect())
+}
+
+fn is_slot_letter(letter: char) -> bool {
+    letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.' | ' ')
+}
+
+/// `@user` stands for a reference that somebody must look up, where references look like `@e{n}`.
+fn named(word: Vec<Piece>, document: &Value) -> Vec<Piece> {
+    let Some(text) = literal(&word) else { return word };
+    let Some(name) = text.strip_prefix('@').filter(|name| !name.is_empty()) else { return word };
+    let entities = document.get("state").and_then(|state| state.get("entities")).and_then(Value::as_array);
+    let formats = entities.into_iter().flatten().filter_map(|entity| entity.get("format")?.as_str());
+    let mut formats = formats.filter(|format| format.starts_with('@')).peekable();
+    let is_form = formats.peek().is_some() && !formats.any(|format| command::fits(format, &text));
+    if is_form && name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '-' | '_')) {
+        vec![Piece::Slot(name.to_owned())]
+    } else {
+        word
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn document() -> Value {
+        json!({
+            "state": { "entities": [{ "name": "ref", "format": "@e{n}" }] },
+            "commands": {
+                "open": { "syntax": "b open <url>", "invalidates": ["refs"] },
+                "snapshot": { "syntax": "b snapshot [-i]", "creates": ["refs"] },
+                "click": { "syntax": "b click <ref>", "args": [{ "name": "ref", "type": "ref" }], "requires": ["refs"] },
+                "get.text": { "syntax": "b get text <ref>", "requires": ["refs"] },
+                "find": { "syntax": "b find <what> <value>" },
+            },
+            "workflows": { "w": { "description": "D", "invariants": ["I"], "steps": [
+                { "cmd": "open <url>", "note": "go" },
+                { "cmd": "click @submit" },
+                { "cmd": "b snapshot -i" },
+                { "cmd": "<action> @e1" },
+                { "cmd": "get text body > content.txt", "optional": true },
+                "find label \"a b\"",
+                { "cmd": "dance" },
+            ] } },
+        })
+    }
+
+    #[test]
+    fn steps_become_a_checklist() {
+        let document = document();
+        let found = workflow(&document, "w", &State::new(&document)).unwrap();
+        let steps = &found.steps;
+        assert_eq!((found.invariants.len(), steps.len(), names(&document)), (1, 7, vec!["w"]));
+        assert_eq!((steps[0].command.as_deref(), &steps[0].slots[..]), (Some("open"), &["url".to_owned()][..]));
+        assert_eq!(
+            (steps[1].missing.as_slice(), steps[1].slots.as_slice()),
+            (&["refs".to_owned()][..], &["submit".to_owned()][..])
+        );
+        assert_eq!((steps[2].command.as_deref(), steps[2].by_hand.as_deref()), (Some("snapshot"), None));
+        assert_eq!((steps[3].command.as_deref(), steps[3].by_hand.as_deref()), (None, None));
+        assert!(steps[4].is_optional && steps[4].by_hand.as_deref() == Some("it uses a shell's `>`"));
+        assert_eq!((steps[4].command.as_deref(), steps[4].missing.len()), (Some("get.text"), 0));
+        assert!(steps[6].by_hand.is_some());
+    }
+
+    #[test]
+    fn slots_are_filled_and_stay_one_word() {
+        let document = document();
+        let found = workflow(&document, "w", &State::new(&document)).unwrap();
+        let values = json!({ "url": "a b; $(id) <action>", "action": "click" });
+        let filled = |at: usize| found.steps[at].filled(&document, values.as_object().unwrap());
+        let (name, arguments) = filled(0).unwrap();
+        assert_eq!((name.as_str(), Value::Object(arguments)), ("open", json!({ "url": "a b; $(id) <action>" })));
+        assert_eq!(filled(1).unwrap_err().remedy, "give it: --set submit=…");
+        assert_eq!(filled(3).unwrap(), ("click".to_owned(), json!({ "ref": "@e1" }).as_object().unwrap().clone()));
+        assert_eq!(Value::Object(filled(5).unwrap().1), json!({ "what": "label", "value": "a b" }));
+    }
+
+    #[test]
+    fn what_only_a_shell_understands_is_for_people() {
+        let document = document();
+        for text in [
+            "open a | b",
+            "open a; b",
+            "open a && b",
+            "open $(id)",
+            "open `id`",
+            "open $HOME",
+            "open 'a",
+            "open a > f",
+            "open < f",
+            "open \"$x\"",
+            "open a\nb",
+        ] {
+            assert!(words(text, &document).is_err(), "{text}");
+        }
+        assert!(words("open '$x | y'", &document).is_ok());
+    }
+}

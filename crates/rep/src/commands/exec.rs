@@ -1,0 +1,232 @@
+//! `rep exec`: one command of a structured skill, as an argument vector, in the sandbox.
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use rep_check::render::visible;
+use rep_library::Status;
+use rep_runtime::approval::Approvals;
+use rep_runtime::interrupt;
+use rep_runtime::plan::command::Loan;
+use rep_runtime::{Outcome, Plan, Reply};
+use rep_uasp::state::{State, texts};
+use serde_json::{Map, Value, json};
+
+use crate::call;
+use crate::consent;
+use crate::exit::{Exit, Failure};
+use crate::library::{LibraryArgs, missing};
+use crate::output::Output;
+use crate::perform::{self, Done, Wish};
+use crate::runner::{self, Runner, arguments};
+use crate::structured::Structured;
+
+/// Run one command of a structured skill in the sandbox
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+#[derive(clap::Args)]
+#[command(
+    after_help = "No shell comes between: every value is one word of the argument vector, whatever it holds. What the command requires must be valid in its session; what it creates is valid when it ended well, what it invalidates is not afterwards. The program starts in the workspace with what the skill declares and you lend, and nothing else. Which program a skill starts is asked about, once where you answer `always`.\n\nExit codes: 0 it ended well, 1 there is no such command, 2 the call could not be made, 3 refused, 4 the command failed, 130 interrupted.\n\nExamples:\n  rep exec agent-browser open --args '{\"url\": \"https://example.org\"}' --dry-run\n  rep exec agent-browser snapshot --args '{\"-i\": true}' --session shop --yes\n  rep exec agent-browser record start --args '{\"file\": \"a.webm\"}' --allow-write 'a.webm'\n  rep exec agent-browser templates.form-automation --args '{\"url\": \"https://example.org\"}'"
+)]
+pub(crate) struct Args {
+    /// The skill: a name, `package:name`, or a path
+    skill: String,
+    /// The command: its path (`record.start`, or the words `record start`), an alias, or `templates.NAME`
+    #[arg(required = true, value_name = "COMMAND")]
+    command: Vec<String>,
+    /// The arguments and flags, by name: JSON, `@FILE`, or `-` for stdin [default: {}]
+    #[arg(long = "args", value_name = "JSON|@FILE|-")]
+    values: Option<String>,
+    /// Whose state it reads and changes [default: default]
+    #[arg(long, value_name = "S")]
+    session: Option<String>,
+    /// Print the argument vector and what it may do, as JSON, and run nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Run it whatever state it requires
+    #[arg(long)]
+    ignore_state: bool,
+    /// Give consent for this call
+    #[arg(long)]
+    yes: bool,
+    /// Approve the program for this skill as it is, so that it runs later where nobody can be asked; asks on a terminal, and runs
+    /// nothing
+    #[arg(long, conflicts_with_all = ["dry_run", "yes"])]
+    approve: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    how: How,
+    #[command(flatten)]
+    library: LibraryArgs,
+}
+
+/// How commands are run.
+#[derive(clap::Args)]
+pub(crate) struct How {
+    /// The folder it starts in, and patterns are relative to [default: the project around this folder]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) workspace: Option<PathBuf>,
+    /// End it after this many seconds
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub(crate) timeout: Option<u64>,
+    /// Lend for this call: files it may read, besides the skill's own
+    #[arg(long, value_name = "GLOB")]
+    allow_read: Vec<String>,
+    /// Lend for this call: files it may make, change and remove
+    #[arg(long, value_name = "GLOB")]
+    allow_write: Vec<String>,
+    /// Lend for this call: a host it may connect to
+    #[arg(long, value_name = "HOST[:PORT]")]
+    allow_connect: Vec<String>,
+    /// Lend for this call: that it may start other programs
+    #[arg(long)]
+    allow_spawn: bool,
+    /// Run with nothing enforced: it can do whatever you can
+    #[arg(long)]
+    pub(crate) no_sandbox: bool,
+}
+
+impl How {
+    /// What is lent.
+    pub(crate) fn loan(&self) -> Loan {
+        Loan {
+            read: self.allow_read.clone(),
+            write: self.allow_write.clone(),
+            connect: self.allow_connect.clone(),
+            may_spawn: self.allow_spawn,
+        }
+    }
+}
+
+pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+    command(args, output).map_err(|failure| failure.json(args.json || args.dry_run))
+}
+
+fn command(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+    let Value::Object(values) = arguments(args.values.as_deref(), "--args")? else {
+        let failure = Failure::unable("INVALID_ARGUMENT", "the arguments are no object");
+        return Err(failure.hint("write them by name: --args '{\"url\": \"…\"}'"));
+    };
+    let (catalog, index) = args.library.any(&args.skill, output)?;
+    let entry = &catalog.entries[index];
+    if matches!(entry.status, Status::Shadowed | Status::Invalid) {
+        return Err(missing(&catalog, &args.skill));
+    }
+    let options = args.library.options()?;
+    let skill = if args.dry_run { Structured::of(entry)? } else { Structured::held(entry, &options)? };
+    let workspace = call::workspace(args.how.workspace.as_deref(), &args.library)?;
+    let wish = Wish {
+        name: &args.command.join("."),
+        arguments: &values,
+        session: perform::session_name(args.session.as_deref())?,
+        workspace: &workspace,
+        loan: &args.how.loan(),
+        is_given: args.yes,
+        is_confined: !args.how.no_sandbox,
+        ignores_state: args.ignore_state,
+        timeout: args.how.timeout,
+    };
+    if args.dry_run {
+        return shown(&skill, &wish, output);
+    }
+    if args.approve {
+        let plan = perform::planned(&skill, &wish, output)?;
+        return approve(&skill, plan, output);
+    }
+    if args.how.no_sandbox {
+        runner::warn_unconfined(output);
+    }
+    let done = perform::perform(&skill, &wish, &Runner::new(), &interrupt::on_interrupt(), output)?;
+    tell(&skill, &done, args.json, output);
+    Ok(runner::exit(done.outcome.verdict))
+}
+
+/// What would be run.
+fn shown(skill: &Structured, wish: &Wish<'_>, output: &mut Output) -> Result<Exit, Failure> {
+    let plan = perform::planned(skill, wish, output)?;
+    let mut value = json!({ "argv": [] });
+    for (field, own) in plan.to_json().as_object().into_iter().flatten() {
+        value[field] = own.clone();
+    }
+    let missing = if wish.ignores_state { Vec::new() } else { perform::missing(skill, wish)? };
+    value["missing"] = json!(missing);
+    value["session"] = json!(wish.session);
+    output.json(&value);
+    Ok(Exit::Fine)
+}
+
+/// Remembers the program of a skill as it is, if whoever sits at the terminal agrees.
+fn approve(skill: &Structured, plan: Plan, output: &mut Output) -> Result<Exit, Failure> {
+    let secrets = consent::secrets(&plan.secrets)?;
+    let granted = consent::granted(plan, skill.trust.clone(), &secrets, false, output)??;
+    Approvals::remember(&consent::approvals_file()?, granted.plan(), SystemTime::now())?;
+    output.say(&format!("what `{}` starts is approved for `{}`", granted.plan().tool, skill.name));
+    Ok(Exit::Fine)
+}
+
+/// What came of a command: one document, or what the program wrote where it wrote it.
+pub(crate) fn tell(skill: &Structured, done: &Done, is_json: bool, output: &mut Output) {
+    let Done { plan, outcome, state } = done;
+    runner::tell_beside(&format!("{}:{}", skill.name, plan.tool), outcome, output);
+    if is_json {
+        output.json(&document(skill, outcome, state.as_ref()));
+    } else {
+        passed(outcome, output);
+    }
+    runner::tell_error(outcome, output);
+    if let Some(state) = state.as_ref().filter(|_| !is_json) {
+        tell_state(skill, plan, state, output);
+    }
+    runner::tell_held(&plan.tool, outcome, output);
+}
+
+/// The document of a run: what the program gave, and the state.
+pub(crate) fn document(skill: &Structured, outcome: &Outcome, state: Option<&State>) -> Value {
+    let mut value = outcome.value();
+    let state = state.map(|state| perform::state_json(state, &skill.document.value));
+    match &outcome.reply {
+        Reply::Error(_) => {
+            if let Some(state) = state {
+                value["error"]["state"] = state;
+            }
+        }
+        Reply::Result(_) | Reply::Task(_) => value["state"] = state.unwrap_or_default(),
+    }
+    value
+}
+
+/// What the program wrote: stdout as data, stderr as talk.
+fn passed(outcome: &Outcome, output: &mut Output) {
+    let empty = Map::new();
+    let fields = match &outcome.reply {
+        Reply::Result(value) | Reply::Task(value) => value.as_object().unwrap_or(&empty),
+        Reply::Error(error) => &error.more,
+    };
+    let text = |field: &str| fields.get(field).and_then(Value::as_str).unwrap_or_default();
+    if std::io::stdout().is_terminal() {
+        let lines: Vec<_> = text("stdout").split('\n').map(visible).collect();
+        output.data(&lines.join("\n"));
+    } else {
+        output.data(text("stdout"));
+    }
+    if !text("stderr").is_empty() {
+        output.insist(text("stderr").trim_end_matches('\n'));
+    }
+}
+
+/// What a command did to the state, in one line.
+fn tell_state(skill: &Structured, plan: &Plan, state: &State, output: &mut Output) {
+    let Some((_, command)) = rep_uasp::state::command(&skill.document.value, &plan.tool) else { return };
+    let mut touched: Vec<&str> = ["creates", "invalidates"].into_iter().flat_map(|key| texts(command, key)).collect();
+    touched.sort_unstable();
+    touched.dedup();
+    let word = |name: &&str| {
+        let is_valid = state.entities.get(*name).is_some_and(|entity| entity.is_valid);
+        format!("{name} is {}", if is_valid { "valid" } else { "not valid" })
+    };
+    if !touched.is_empty() {
+        output.say(&format!("state: {}", touched.iter().map(word).collect::<Vec<_>>().join(", ")));
+    }
+}
