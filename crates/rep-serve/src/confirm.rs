@@ -39,6 +39,18 @@ impl Confirm {
     }
 }
 
+impl Confirm {
+    /// A word that cannot be changed without being noticed.
+    pub(crate) fn sealed(&self, word: &str) -> String {
+        self.codec.seal(word.as_bytes())
+    }
+
+    /// The word that was sealed.
+    pub(crate) fn opened(&self, sealed: &str) -> Option<String> {
+        String::from_utf8(self.codec.open(sealed).ok()?).ok()
+    }
+}
+
 /// Random bytes from the system.
 pub(crate) fn random<const COUNT: usize>() -> [u8; COUNT] {
     let mut bytes = [0; COUNT];

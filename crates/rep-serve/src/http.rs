@@ -73,6 +73,7 @@ pub fn http(served: &Served, options: &Http, tell: &Talk) -> Result<(), String> 
     let result = runtime.block_on(listen(served, options, tell));
     served.stop();
     runtime.block_on(served.rest(GRACE));
+    served.end();
     runtime.shutdown_background();
     result
 }

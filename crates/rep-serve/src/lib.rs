@@ -5,6 +5,7 @@
 //! sessions, and 2026-07-28, without; with the Skills extension (SEP-2640) in both.
 
 mod confirm;
+mod conformance;
 mod fault;
 mod http;
 mod page;
@@ -20,5 +21,5 @@ mod uri;
 
 pub use http::{Http, http};
 pub use runs::{Asked, Call, Offer, Runs, Said, Stop};
-pub use server::{Served, Talk};
+pub use server::{Served, ServedOptions, Talk};
 pub use stdio::stdio;

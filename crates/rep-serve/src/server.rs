@@ -17,13 +17,25 @@ use crate::page::{self, page};
 use crate::runs::{Runs, Stop};
 use crate::shelf::{self, Shelf};
 use crate::skills::{self, TTL_MS};
-use crate::{fault, prompts, resources, tools};
+use crate::{conformance, fault, prompts, resources, tools};
 
 /// The most runs at once.
 const RUNS_MAX: usize = 16;
 
 /// Takes what is said to the operator.
 pub type Talk = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// How a library is served.
+pub struct ServedOptions {
+    /// Runs tools, where they may be run.
+    pub runs: Option<Arc<dyn Runs>>,
+    /// Our version, as clients are told it.
+    pub version: &'static str,
+    /// Told of every request, where somebody wants to hear.
+    pub log: Option<Talk>,
+    /// Whether the fixtures of the conformance suite are there too.
+    pub has_fixtures: bool,
+}
 
 /// A library that is served. Shared by every connection.
 #[derive(Clone)]
@@ -41,6 +53,8 @@ pub(crate) struct Shared {
     pub(crate) running: Mutex<BTreeMap<u64, Stop>>,
     version: &'static str,
     log: Option<Talk>,
+    /// Whether the fixtures of the conformance suite are there too.
+    has_fixtures: bool,
     /// Ends with this.
     watching: Mutex<Option<Watching>>,
 }
@@ -54,8 +68,9 @@ struct Changes {
 }
 
 impl Served {
-    /// Serves a library. `runs` runs tools, where they may be run; `log` is told of every request, where somebody wants to hear.
-    pub fn new(library: Arc<Library>, runs: Option<Arc<dyn Runs>>, version: &'static str, log: Option<Talk>) -> Self {
+    /// Serves a library.
+    pub fn new(library: Arc<Library>, options: ServedOptions) -> Self {
+        let ServedOptions { runs, version, log, has_fixtures } = options;
         // Cursors of another process are not of this one.
         let mark = u64::from(u32::from_le_bytes(random()));
         let shelf = Arc::new(Shelf::new(library.catalog(), mark));
@@ -70,6 +85,7 @@ impl Served {
             running: Mutex::default(),
             version,
             log,
+            has_fixtures,
             watching: Mutex::new(None),
         }))
     }
@@ -120,6 +136,12 @@ impl Served {
         let _ = tokio::time::timeout(most, self.0.slots.acquire_many(all)).await;
     }
 
+    /// Stops watching.
+    pub(crate) fn end(&self) {
+        let watching = self.0.watching.lock().unwrap_or_else(PoisonError::into_inner).take();
+        drop(watching);
+    }
+
     /// The handler of one connection.
     pub(crate) fn server(&self) -> Server {
         Server {
@@ -161,9 +183,23 @@ impl Shared {
         });
     }
 
+    /// Tells of a change that was none, for the conformance suite.
+    pub(crate) fn pretend(&self, is_of_tools: bool) {
+        self.changes.send_modify(|changes| {
+            changes.tools += u64::from(is_of_tools);
+            changes.prompts += u64::from(!is_of_tools);
+        });
+    }
+
+    /// What stands at an address.
+    fn read(&self, shelf: &Shelf, address: &str) -> Result<ResourceContents, ErrorData> {
+        let fixture = self.has_fixtures.then(|| conformance::read(address)).flatten();
+        fixture.map_or_else(|| resources::read(shelf, address), Ok)
+    }
+
     /// The digest of what stands at an address; nothing where nothing does.
     fn state_of(&self, address: &str) -> Option<String> {
-        let contents = resources::read(&self.shelf(), address).ok()?;
+        let contents = self.read(&self.shelf(), address).ok()?;
         Some(shelf::digest(json!(contents).to_string().as_bytes()))
     }
 
@@ -208,6 +244,8 @@ impl Server {
             .enable_tools()
             .enable_tool_list_changed()
             .build();
+        // Only the suite asks for it.
+        capabilities.logging = self.shared.has_fixtures.then(JsonObject::new);
         capabilities.extensions = Some([(skills::EXTENSION.to_owned(), settings)].into());
         let this = Implementation::new("repertoire", self.shared.version).with_title("Repertoire");
         ServerConfig::new(capabilities)
@@ -248,6 +286,21 @@ impl ServerHandler for Server {
         tokio::spawn(tell(Listener::Session(context.peer, subscribed), shared, changes, alive));
     }
 
+    #[expect(deprecated, reason = "only the suite of 2025-11-25 asks for it")]
+    async fn set_level(&self, _: SetLevelRequestParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        match self.shared.has_fixtures {
+            true => Ok(()),
+            false => Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "logging/setLevel", None)),
+        }
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        let shelf = self.shared.shelf();
+        let own = shelf.tools(self.shared.runs.as_deref()).iter().find(|tool| tool.name == name).cloned();
+        let fixture = || conformance::tools().into_iter().find(|tool| tool.name == name);
+        own.or_else(|| self.shared.has_fixtures.then(fixture).flatten())
+    }
+
     async fn list_tools(
         &self,
         request: Option<PaginatedRequestParams>,
@@ -259,6 +312,9 @@ impl ServerHandler for Server {
             let page = page(all, shelf.mark, cursor(request).as_deref(), page::PAGE_MAX)?;
             let mut result = ListToolsResult::with_all_items(page.items.to_vec());
             result.next_cursor = page.next;
+            if shared.has_fixtures {
+                result.tools.extend(conformance::tools());
+            }
             Ok(result.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Private))
         })
         .await
@@ -277,6 +333,9 @@ impl ServerHandler for Server {
             return Ok(result.into());
         }
         let name = request.name.to_string();
+        if self.shared.has_fixtures && conformance::tools().iter().any(|tool| tool.name == request.name) {
+            return conformance::call(self, &request, &context).await;
+        }
         let offer = self
             .work(move |shared, shelf| {
                 let offers = shelf.offers(shared.runs.as_deref());
@@ -297,6 +356,9 @@ impl ServerHandler for Server {
         let page = page(shelf.prompts(), shelf.mark, cursor(request).as_deref(), page::PAGE_MAX)?;
         let mut result = ListPromptsResult::with_all_items(page.items.to_vec());
         result.next_cursor = page.next;
+        if self.shared.has_fixtures {
+            result.prompts.extend(conformance::prompts());
+        }
         Ok(result.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Private))
     }
 
@@ -306,6 +368,9 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         self.shared.say(&context, &format!("prompts/get {}", request.name));
+        if let Some(done) = self.shared.has_fixtures.then(|| conformance::prompt(&request)).flatten() {
+            return done;
+        }
         let given = request.arguments.unwrap_or_default();
         let given = json!(given).as_object().cloned().unwrap_or_default();
         let result = self.work(move |_, shelf| prompts::get(shelf, &request.name, &given)).await?;
@@ -317,6 +382,9 @@ impl ServerHandler for Server {
         request: CompleteRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
+        if self.shared.has_fixtures {
+            return Ok(CompleteResult::default());
+        }
         let done = self.work(move |_, shelf| prompts::complete(shelf, &request.r#ref, &request.argument.value)).await?;
         Ok(CompleteResult::new(done))
     }
@@ -327,10 +395,13 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         self.shared.say(&context, "resources/list");
-        self.work(move |_, shelf| {
+        self.work(move |shared, shelf| {
             let page = page(shelf.resources(), shelf.mark, cursor(request).as_deref(), page::PAGE_MAX)?;
             let mut result = ListResourcesResult::with_all_items(page.items.to_vec());
             result.next_cursor = page.next;
+            if shared.has_fixtures {
+                result.resources.extend(conformance::resources());
+            }
             Ok(result.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Private))
         })
         .await
@@ -353,7 +424,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         self.shared.say(&context, &format!("resources/read {}", request.uri));
-        let contents = self.work(move |_, shelf| resources::read(shelf, &request.uri)).await?;
+        let contents = self.work(move |shared, shelf| shared.read(shelf, &request.uri)).await?;
         let result = ReadResourceResult::new(vec![contents]);
         Ok(result.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Private).into())
     }

@@ -22,6 +22,7 @@ pub fn stdio(served: &Served) -> Result<(), String> {
     });
     served.stop();
     runtime.block_on(served.rest(GRACE));
+    served.end();
     // A read of stdin may still wait, and need not be waited for.
     runtime.shutdown_background();
     result

@@ -13,6 +13,7 @@ mod library;
 mod output;
 mod perform;
 mod runner;
+mod serving;
 mod settings;
 mod structured;
 mod write;
@@ -78,6 +79,7 @@ enum Command {
     Hosts(commands::hosts::Args),
     Export(commands::export::Args),
     Import(commands::import::Args),
+    Serve(commands::serve::Args),
     Convert(commands::convert::Args),
     Trust(commands::trust::TrustArgs),
     Untrust(commands::trust::UntrustArgs),
@@ -181,6 +183,7 @@ fn dispatch(command: Command, output: &mut Output) -> Result<Exit, Failure> {
         Command::Hosts(args) => commands::hosts::run(&args, output),
         Command::Export(args) => commands::export::run(&args, output),
         Command::Import(args) => commands::import::run(&args, output),
+        Command::Serve(args) => commands::serve::run(&args, output),
         Command::Convert(args) => commands::convert::run(&args, output),
         Command::Trust(args) => commands::trust::trust(&args, output),
         Command::Untrust(args) => commands::trust::untrust(&args, output),

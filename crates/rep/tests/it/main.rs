@@ -23,6 +23,7 @@ mod run;
 mod scale;
 mod search;
 mod select;
+mod serve;
 mod show;
 mod tools;
 mod trial;
