@@ -117,7 +117,7 @@ impl Running {
     fn command(&self, catalog: &Catalog, call: &Call, cancel: &Cancel) -> Result<Said, Failure> {
         let skill = Structured::held(self.entry(catalog, call)?, &self.options)?;
         let mut arguments = call.input.clone();
-        let named = arguments.shift_remove("session");
+        let named = arguments.shift_remove(session_key(&skill.document.value, &call.offer.tool));
         let named = named.as_ref().and_then(Value::as_str).or(call.session.as_deref());
         let wish = Wish {
             name: &call.offer.tool,
@@ -176,6 +176,15 @@ fn plain(name: &str) -> String {
     name.chars().map(letter).take(NAME_CHARS_MAX).collect()
 }
 
+/// The argument that names the session: one that the command has none of its own for.
+fn session_key(document: &Value, path: &str) -> &'static str {
+    let own = command::named(document, path).map_or(&Value::Null, |(_, definition)| definition);
+    let lists = [own.get("args"), own.get("flags"), document.get("global_flags")];
+    let given = lists.into_iter().flatten().filter_map(Value::as_array).flatten();
+    let names = given.filter_map(|one| one.as_str().or_else(|| one.get("name")?.as_str()));
+    if names.map(|name| name.trim_start_matches('-')).any(|name| name == "session") { "rep_session" } else { "session" }
+}
+
 /// A command as a server lists it. What its arguments must be is judged when it is called, by the author's syntax.
 fn listed(skill: &str, path: &str, document: &Value, read: &Skill) -> Value {
     let definition = match path.strip_prefix("templates.") {
@@ -196,7 +205,7 @@ fn listed(skill: &str, path: &str, document: &Value, read: &Skill) -> Value {
         }
     }
     let session = "Whose state it reads and changes; this connection's own where it is left out";
-    properties.insert("session".to_owned(), json!({ "type": "string", "description": session }));
+    properties.insert(session_key(document, path).to_owned(), json!({ "type": "string", "description": session }));
     let syntax = text(definition, "syntax").map(|syntax| format!("`{syntax}`"));
     let about = text(definition, "description").or_else(|| text(definition, "purpose"));
     let description: Vec<String> = about.into_iter().chain(syntax).collect();
