@@ -4,18 +4,20 @@
 //! again with what its user said. What it brings back is sealed, and good for that call alone.
 
 use std::collections::BTreeMap;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use rmcp::model::*;
 use rmcp::service::RequestContext;
+use rmcp::task_manager::{TaskContext, TaskExit, TaskOptions};
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value, json};
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::fault;
 use crate::runs::{Asked, Call, Offer, Said, Stop};
-use crate::server::Server;
+use crate::server::{Server, Shared};
 use crate::shelf;
 use crate::tools::Fault;
 
@@ -23,6 +25,9 @@ use crate::tools::Fault;
 const THINKING: Duration = Duration::from_mins(10);
 /// How often a run that takes long shows that it goes on.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
+/// When a run goes on as a task, and how long one is kept: while it runs, and once more when it has ended.
+const TASK_AFTER: Duration = Duration::from_secs(2);
+const TASK_KEPT_MS: u64 = 3_600_000;
 /// The name of the question in the new era.
 const QUESTION: &str = "confirm";
 
@@ -140,11 +145,11 @@ impl Server {
         };
         let mut call = Call { offer, input, session: self.session_of(&context), asked };
         loop {
-            let said = self.call(call.clone(), &context).await?;
-            let (text, mark) = match said {
-                Said::Result(value) => return Ok(given(value).into()),
-                Said::Error(envelope) => return Ok(failed(&envelope, has_contract).into()),
-                Said::Question { text, mark } => (text, mark),
+            let (text, mark) = match self.call(call.clone(), &context).await? {
+                Called::Done(Said::Result(value)) => return Ok(given(value).into()),
+                Called::Done(Said::Error(envelope)) => return Ok(failed(&envelope, has_contract).into()),
+                Called::Done(Said::Question { text, mark }) => (text, mark),
+                Called::Going(begun) => return Ok(self.task(begun, has_contract).into()),
             };
             // Nobody is asked twice about one call.
             if call.asked != Asked::Possible {
@@ -197,32 +202,28 @@ impl Server {
         (!is_new).then(|| self.session.clone())
     }
 
-    /// Calls, with signs of life; ends the run when the client cancels, or goes.
-    async fn call(&self, call: Call, context: &RequestContext<RoleServer>) -> Result<Said, ErrorData> {
-        let Some(runs) = self.shared.runs.clone() else { return Err(fault::internal()) };
-        let slots = self.shared.slots.acquire();
+    /// Calls, with signs of life; ends the run when the client cancels, or goes. A run that takes long goes on as a task,
+    /// where the client knows those.
+    async fn call(&self, call: Call, context: &RequestContext<RoleServer>) -> Result<Called, ErrorData> {
         let permit = tokio::select! {
-            permit = slots => permit.map_err(|_| fault::internal())?,
+            permit = Arc::clone(&self.shared.slots).acquire_owned() => permit.map_err(|_| fault::internal())?,
             () = context.ct.cancelled() => return Err(fault::invalid("cancelled")),
         };
-        let stop = Stop::default();
-        let number = self.shared.confirm.count.fetch_add(1, Ordering::Relaxed);
-        let running = || self.shared.running.lock().unwrap_or_else(PoisonError::into_inner);
-        running().insert(number, stop.clone());
-        // Where this is dropped, the run is asked to end all the same.
-        let ended = Ended(stop.clone());
-        let catalog = std::sync::Arc::clone(&self.shared.shelf().catalog);
-        let inside = stop.clone();
-        let mut work = tokio::task::spawn_blocking(move || runs.call(&catalog, &call, &inside));
+        let mut begun = Begun::new(&self.shared, call, permit)?;
         let token = context.meta.get_progress_token();
+        let knows_tasks = context.client_capabilities().is_some_and(|can| can.supports_tasks());
         let mut signs = 0.0;
         let mut is_cancelled = false;
-        let said = loop {
+        let started = tokio::time::Instant::now();
+        loop {
             tokio::select! {
-                done = &mut work => break done.map_err(|_| fault::internal()),
+                done = &mut begun.work => return done.map(Called::Done).map_err(|_| fault::internal()),
                 () = context.ct.cancelled(), if !is_cancelled => {
                     is_cancelled = true;
-                    stop.stop();
+                    begun.stop.stop();
+                }
+                () = tokio::time::sleep_until(started + TASK_AFTER), if knows_tasks && !is_cancelled => {
+                    return Ok(Called::Going(begun));
                 }
                 () = tokio::time::sleep(SIGN_OF_LIFE) => {
                     if let Some(token) = &token {
@@ -233,20 +234,71 @@ impl Server {
                     }
                 }
             }
-        };
-        running().remove(&number);
-        drop(ended);
-        drop(permit);
-        said
+        }
+    }
+
+    /// Lets a run go on as a task.
+    fn task(&self, mut begun: Begun, has_contract: bool) -> CreateTaskResult {
+        let options = TaskOptions::new().with_ttl_ms(TASK_KEPT_MS).with_status_message("running");
+        let task = self.shared.tasks.spawn(options, |task: TaskContext| {
+            Box::pin(async move {
+                let done = tokio::select! {
+                    done = &mut begun.work => done,
+                    () = task.cancelled() => {
+                        begun.stop.stop();
+                        // Its end is waited for, so that it is on record.
+                        let _ = (&mut begun.work).await;
+                        return Err(TaskExit::Cancelled);
+                    }
+                };
+                match done {
+                    Ok(Said::Result(value)) => Ok(given(value)),
+                    Ok(Said::Error(envelope)) => Ok(failed(&envelope, has_contract)),
+                    Ok(Said::Question { .. }) => Ok(declined()),
+                    Err(_) => Err(TaskExit::Error(fault::internal())),
+                }
+            })
+        });
+        CreateTaskResult::new(task)
     }
 }
 
-/// Asks a run to end when nobody waits for it any more.
-struct Ended(Stop);
+/// A call that was made.
+enum Called {
+    Done(Said),
+    Going(Begun),
+}
 
-impl Drop for Ended {
+/// A run that goes on. Asked to end when it is dropped, for then nobody waits for it any more.
+struct Begun {
+    work: tokio::task::JoinHandle<Said>,
+    stop: Stop,
+    number: u64,
+    shared: Arc<Shared>,
+}
+
+impl Begun {
+    fn new(shared: &Arc<Shared>, call: Call, permit: OwnedSemaphorePermit) -> Result<Self, ErrorData> {
+        let runs = shared.runs.clone().ok_or_else(fault::internal)?;
+        let stop = Stop::default();
+        let number = shared.confirm.count.fetch_add(1, Ordering::Relaxed);
+        shared.running.lock().unwrap_or_else(PoisonError::into_inner).insert(number, stop.clone());
+        let catalog = Arc::clone(&shared.shelf().catalog);
+        let inside = stop.clone();
+        let work = tokio::task::spawn_blocking(move || {
+            let said = runs.call(&catalog, &call, &inside);
+            // The place is free when the run is over, whoever waits for it.
+            drop(permit);
+            said
+        });
+        Ok(Self { work, stop, number, shared: Arc::clone(shared) })
+    }
+}
+
+impl Drop for Begun {
     fn drop(&mut self) {
-        self.0.stop();
+        self.stop.stop();
+        self.shared.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.number);
     }
 }
 

@@ -8,6 +8,7 @@ use rep_library::answer::Answers;
 use rep_library::{Catalog, Library, Watching};
 use rmcp::model::*;
 use rmcp::service::{NotificationContext, Peer, RequestContext, SubscriptionContext, SubscriptionSink};
+use rmcp::task_manager::TaskManager;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Value, json};
 use tokio::sync::{Semaphore, watch};
@@ -48,7 +49,9 @@ pub(crate) struct Shared {
     shelf: RwLock<Arc<Shelf>>,
     changes: watch::Sender<Changes>,
     pub(crate) confirm: Confirm,
-    pub(crate) slots: Semaphore,
+    pub(crate) slots: Arc<Semaphore>,
+    /// Runs that go on after their call was answered.
+    pub(crate) tasks: TaskManager,
     /// The runs that go on, to be asked to end at the end.
     pub(crate) running: Mutex<BTreeMap<u64, Stop>>,
     version: &'static str,
@@ -81,7 +84,8 @@ impl Served {
             shelf: RwLock::new(shelf),
             changes: watch::Sender::new(Changes::default()),
             confirm: Confirm::new(),
-            slots: Semaphore::new(RUNS_MAX),
+            slots: Arc::new(Semaphore::new(RUNS_MAX)),
+            tasks: TaskManager::new(),
             running: Mutex::default(),
             version,
             log,
@@ -246,7 +250,11 @@ impl Server {
             .build();
         // Only the suite asks for it.
         capabilities.logging = self.shared.has_fixtures.then(JsonObject::new);
-        capabilities.extensions = Some([(skills::EXTENSION.to_owned(), settings)].into());
+        let mut extensions: ExtensionCapabilities = [(skills::EXTENSION.to_owned(), settings)].into();
+        if self.shared.runs.is_some() {
+            extensions.insert(TASKS_EXTENSION_ID.to_owned(), JsonObject::new());
+        }
+        capabilities.extensions = Some(extensions);
         let this = Implementation::new("repertoire", self.shared.version).with_title("Repertoire");
         ServerConfig::new(capabilities)
             .with_server_info(this)
@@ -473,6 +481,31 @@ impl ServerHandler for Server {
     ) -> Result<(), ErrorData> {
         self.subscribed.lock().unwrap_or_else(PoisonError::into_inner).remove(&request.uri);
         Ok(())
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        self.shared.tasks.get_task(&request.task_id).map(GetTaskResult::new)
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.shared.tasks.update_task(&request.task_id, request.input_responses)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.shared.say(&context, "tasks/cancel");
+        self.shared.tasks.cancel_task(&request.task_id)
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {

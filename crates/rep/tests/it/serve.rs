@@ -916,3 +916,38 @@ fn commands_of_structured_skills_keep_state_by_session() {
     let other = call("marks__use", json!({ "session": "two" }));
     assert_eq!(other["structuredContent"]["error"]["code"], "INVALID_STATE", "{other}");
 }
+
+#[test]
+fn a_run_that_takes_long_is_a_task_to_who_knows_tasks() {
+    let scratch = Scratch::new();
+    tools(&scratch);
+    scratch.write("skills/plain/scripts/echo.sh", "until [ -e go ]; do sleep 0.1; done; echo '{\"ok\": true}'\n");
+    let can = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
+    let mut client = Client::that_can(&scratch, &RUN, Era::New, can);
+    let made = client.call("plain__echo", json!({}));
+    assert_eq!(made["resultType"], "task", "{made}");
+    let id = made["taskId"].as_str().or(made["task"]["taskId"].as_str()).expect("a task has an id").to_owned();
+    scratch.write("go", "");
+    let done = loop {
+        let state = client.ask("tasks/get", json!({ "taskId": id }))["result"].clone();
+        if state["status"] != "working" {
+            break state;
+        }
+    };
+    assert_eq!(
+        (&done["status"], &done["result"]["structuredContent"]["ok"]),
+        (&json!("completed"), &json!(true)),
+        "{done}"
+    );
+    let made = client.call("plain__forever", json!({}));
+    let id = made["taskId"].as_str().or(made["task"]["taskId"].as_str()).unwrap().to_owned();
+    assert!(client.ask("tasks/cancel", json!({ "taskId": id })).get("result").is_some());
+    loop {
+        let state = client.ask("tasks/get", json!({ "taskId": id }))["result"].clone();
+        if state["status"] == "cancelled" {
+            break;
+        }
+    }
+    let error = client.ask("tasks/get", json!({ "taskId": "none" }))["error"].clone();
+    assert_eq!(error["code"], -32602, "{error}");
+}
