@@ -189,9 +189,10 @@ pub fn activate(entry: &CatalogEntry) -> Result<String, LibraryError> {
 /// A skill on activation, for who finds its files by other means: `place` says in whole lines by which.
 pub fn activate_at(entry: &CatalogEntry, place: &str) -> Result<String, LibraryError> {
     // What lies beside a skill that is one file is not its own.
-    let tree = match entry.skill.tree.is_lone_file {
-        true => SkillTree::default(),
-        false => read::folder(&entry.folder, &entry.folder.to_string_lossy(), Extent::Names)?,
+    let tree = if entry.skill.tree.is_lone_file {
+        SkillTree::default()
+    } else {
+        read::folder(&entry.folder, &entry.folder.to_string_lossy(), Extent::Names)?
     };
     let body = body(entry)?;
     let mut resources: Vec<&String> = tree

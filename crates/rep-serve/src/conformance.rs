@@ -3,7 +3,11 @@
 
 use std::time::Duration;
 
-use rmcp::model::*;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, GetPromptRequestParams, GetPromptResponse,
+    GetPromptResult, InputRequests, InputRequiredResult, InputResponses, ProgressNotificationParam, Prompt,
+    PromptArgument, Resource, ResourceContents, Tool,
+};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value, from_value, json};

@@ -99,16 +99,13 @@ fn filled(body: &str, values: &[(&str, String)]) -> String {
             "ARGUMENTS" => Some(all.as_str()),
             _ => values.iter().find(|(name, _)| *name == word).map(|(_, value)| value.as_str()),
         };
-        match value {
-            Some(value) => {
-                out.push_str(value);
-                is_placed = true;
-                rest = &behind[word.len()..];
-            }
-            None => {
-                out.push('$');
-                rest = behind;
-            }
+        if let Some(value) = value {
+            out.push_str(value);
+            is_placed = true;
+            rest = &behind[word.len()..];
+        } else {
+            out.push('$');
+            rest = behind;
         }
     }
     out.push_str(rest);

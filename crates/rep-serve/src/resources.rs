@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::shelf::{self, FILE_BYTES_MAX, Shelf};
 use crate::{fault, uri};
 
-/// The file that is not there and lists all others, which the utilities of FastMCP ask for.
+/// The file that is not there and lists all others, which the utilities of `FastMCP` ask for.
 const MANIFEST: &str = "_manifest";
 
 /// Every resource, in order of skills and paths.
@@ -95,7 +95,7 @@ pub(crate) fn bytes(entry: &CatalogEntry, path: &str) -> Result<Option<Vec<u8>>,
     }
 }
 
-/// The list of a skill's files as FastMCP writes it.
+/// The list of a skill's files as `FastMCP` writes it.
 fn manifest(entry: &CatalogEntry, address: &str) -> Result<ResourceContents, ErrorData> {
     let held = shelf::held(entry).map_err(|_| fault::unreadable("the skill"))?;
     let mut files: Vec<Value> = Vec::new();

@@ -6,7 +6,15 @@ use std::time::Duration;
 
 use rep_library::answer::Answers;
 use rep_library::{Catalog, Library, Watching};
-use rmcp::model::*;
+use rmcp::model::{
+    CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams, CompleteResult,
+    CustomRequest, CustomResult, ErrorCode, ExtensionCapabilities, GetPromptRequestParams, GetPromptResponse,
+    GetTaskParams, GetTaskResult, Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, ResourceContents, ResourceUpdatedNotificationParam, ServerCapabilities,
+    ServerConfig, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, TASKS_EXTENSION_ID, Tool,
+    UnsubscribeRequestParams, UpdateTaskParams,
+};
 use rmcp::service::{NotificationContext, Peer, RequestContext, SubscriptionContext, SubscriptionSink};
 use rmcp::task_manager::TaskManager;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -296,10 +304,8 @@ impl ServerHandler for Server {
 
     #[expect(deprecated, reason = "only the suite of 2025-11-25 asks for it")]
     async fn set_level(&self, _: SetLevelRequestParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
-        match self.shared.has_fixtures {
-            true => Ok(()),
-            false => Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "logging/setLevel", None)),
-        }
+        let none = || ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "logging/setLevel", None);
+        if self.shared.has_fixtures { Ok(()) } else { Err(none()) }
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {

@@ -33,8 +33,8 @@ pub(crate) fn find<'a>(catalog: &'a Catalog, uri: &str) -> Option<(&'a CatalogEn
 pub(crate) fn named<'a>(catalog: &'a Catalog, name: &str) -> Option<&'a CatalogEntry> {
     // Entries are in order of their qualified names.
     let first = catalog.entries.partition_point(|entry| entry.qualified_name.as_str() < name);
-    let same = catalog.entries[first..].iter().take_while(|entry| entry.qualified_name == name);
-    same.filter(|entry| entry.status == Status::Active).next()
+    let mut same = catalog.entries[first..].iter().take_while(|entry| entry.qualified_name == name);
+    same.find(|entry| entry.status == Status::Active)
 }
 
 /// A part of an address as it was before it was encoded. What would lead elsewhere is none.

@@ -24,6 +24,7 @@ mod scale;
 mod search;
 mod select;
 mod serve;
+mod serve_runs;
 mod show;
 mod tools;
 mod trial;

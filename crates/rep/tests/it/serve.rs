@@ -11,20 +11,20 @@ use serde_json::{Value, json};
 use super::{GOOD, rep, run};
 
 /// How long an answer may take before a test gives up: far more than any takes.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The two eras of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Era {
+pub(super) enum Era {
     Old,
     New,
 }
 
-const ERAS: [Era; 2] = [Era::Old, Era::New];
+pub(super) const ERAS: [Era; 2] = [Era::Old, Era::New];
 
 /// A server that is ended with the value.
-struct Server {
-    child: Child,
+pub(super) struct Server {
+    pub(super) child: Child,
 }
 
 impl Drop for Server {
@@ -41,7 +41,7 @@ fn start(scratch: &Scratch, arguments: &[&str]) -> Command {
         .arg("serve")
         .args(arguments)
         .current_dir(scratch.work())
-        .env("HOME", scratch.work().parent().unwrap().join("home"))
+        .env("HOME", scratch.work().parent().expect("the server is there").join("home"))
         .env("NO_COLOR", "1")
         .env_remove("XDG_CACHE_HOME")
         .env_remove("XDG_CONFIG_HOME")
@@ -62,8 +62,8 @@ fn meta(can: &Value) -> Value {
 }
 
 /// A client on stdio.
-struct Client {
-    server: Server,
+pub(super) struct Client {
+    pub(super) server: Server,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     era: Era,
@@ -74,14 +74,15 @@ struct Client {
 }
 
 impl Client {
-    fn new(scratch: &Scratch, arguments: &[&str], era: Era) -> Self {
+    pub(super) fn new(scratch: &Scratch, arguments: &[&str], era: Era) -> Self {
         Self::that_can(scratch, arguments, era, json!({}))
     }
 
-    fn that_can(scratch: &Scratch, arguments: &[&str], era: Era, can: Value) -> Self {
+    #[expect(clippy::needless_pass_by_value, reason = "reads better where it is called")]
+    pub(super) fn that_can(scratch: &Scratch, arguments: &[&str], era: Era, can: Value) -> Self {
         let mut child = start(scratch, arguments).stderr(Stdio::null()).spawn().expect("the binary can be started");
         let input = child.stdin.take();
-        let output = BufReader::new(child.stdout.take().unwrap());
+        let output = BufReader::new(child.stdout.take().expect("the server is there"));
         let mut client =
             Self { server: Server { child }, input, output, era, can: can.clone(), next: 0, heard: Vec::new() };
         if era == Era::Old {
@@ -93,13 +94,13 @@ impl Client {
         client
     }
 
-    fn say(&mut self, message: &Value) {
-        let input = self.input.as_mut().unwrap();
-        writeln!(input, "{message}").unwrap();
-        input.flush().unwrap();
+    pub(super) fn say(&mut self, message: &Value) {
+        let input = self.input.as_mut().expect("the server is there");
+        writeln!(input, "{message}").expect("the server is there");
+        input.flush().expect("the server is there");
     }
 
-    fn send(&mut self, method: &str, mut params: Value) -> u64 {
+    pub(super) fn send(&mut self, method: &str, mut params: Value) -> u64 {
         self.next += 1;
         if self.era == Era::New {
             params["_meta"] = meta(&self.can);
@@ -109,13 +110,13 @@ impl Client {
         id
     }
 
-    fn hear(&mut self) -> Value {
+    pub(super) fn hear(&mut self) -> Value {
         let mut line = String::new();
-        self.output.read_line(&mut line).unwrap();
+        self.output.read_line(&mut line).expect("the server is there");
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("no message ({error}): {line:?}"))
     }
 
-    fn answer(&mut self, id: u64) -> Value {
+    pub(super) fn answer(&mut self, id: u64) -> Value {
         loop {
             let message = self.hear();
             if message["id"] == id && message.get("method").is_none() {
@@ -125,12 +126,13 @@ impl Client {
         }
     }
 
-    fn ask(&mut self, method: &str, params: Value) -> Value {
+    pub(super) fn ask(&mut self, method: &str, params: Value) -> Value {
         let id = self.send(method, params);
         self.answer(id)
     }
 
-    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+    #[expect(clippy::needless_pass_by_value, reason = "reads better where it is called")]
+    pub(super) fn call(&mut self, tool: &str, arguments: Value) -> Value {
         self.ask("tools/call", json!({ "name": tool, "arguments": arguments }))["result"].clone()
     }
 }
@@ -147,7 +149,7 @@ impl Answer {
     /// The last message, out of a stream or alone.
     fn message(&self) -> Value {
         let lines = self.body.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
-        let text = lines.filter(|line| line.starts_with('{')).last().unwrap_or(&self.body);
+        let text = lines.filter(|line| line.starts_with('{')).next_back().unwrap_or(&self.body);
         serde_json::from_str(text).unwrap_or_else(|error| panic!("no message ({error}): {self:?}"))
     }
 
@@ -164,9 +166,9 @@ fn listening(scratch: &Scratch, arguments: &[&str]) -> (Server, String) {
     let mut all = vec!["--http", "127.0.0.1:0"];
     all.extend_from_slice(arguments);
     let mut child = start(scratch, &all).spawn().expect("the binary can be started");
-    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let mut lines = BufReader::new(child.stderr.take().expect("the server is there")).lines();
     let address = lines.find_map(|line| {
-        let line = line.unwrap();
+        let line = line.expect("the server is there");
         Some(line.split_once("listening on http://")?.1.trim_end_matches("/mcp").to_owned())
     });
     // Whoever talks to a closed pipe fails; somebody must listen on.
@@ -180,8 +182,8 @@ fn post(address: &str, headers: &[(&str, &str)], body: &str) -> Answer {
 }
 
 fn request(address: &str, method: &str, headers: &[(&str, &str)], body: &str) -> Answer {
-    let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut stream = TcpStream::connect(address).expect("the server is there");
+    stream.set_read_timeout(Some(PATIENCE)).expect("the server is there");
     let mut text = format!("{method} /mcp HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
     if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
         text.push_str(&format!("Host: {address}\r\n"));
@@ -190,7 +192,7 @@ fn request(address: &str, method: &str, headers: &[(&str, &str)], body: &str) ->
         text.push_str(&format!("{name}: {value}\r\n"));
     }
     text.push_str("Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\r\n");
-    stream.write_all(text.as_bytes()).unwrap();
+    stream.write_all(text.as_bytes()).expect("the server is there");
     // A server that refuses may not wait for the body.
     let _ = stream.write_all(body.as_bytes());
     let mut bytes = Vec::new();
@@ -232,7 +234,7 @@ fn library(scratch: &Scratch) {
     scratch.write("skills/notes/references/style.md", "Short.\n");
 }
 
-const PATH: [&str; 2] = ["--path", "skills"];
+pub(super) const PATH: [&str; 2] = ["--path", "skills"];
 
 #[test]
 fn both_eras_say_what_they_can() {
@@ -695,259 +697,4 @@ fn every_host_gets_its_settings() {
     let found = run(&scratch, &["serve", "--print-config", "nobody"]);
     assert_eq!(found.code, 2, "{found:?}");
     assert!(found.stderr.contains("claude-code"), "{found:?}");
-}
-
-/// A library with tools: one that is harmless, one that needs consent, one that does not end.
-fn tools(scratch: &Scratch) {
-    let tool = |name: &str, output: &str| {
-        format!(
-            "  - name: {name}\n    description: A tool for a test.\n    input_schema: {{type: object, properties: {{a: {{type: integer}}}}, additionalProperties: false}}\n{output}    implementation: {{runtime: bash, entrypoint: scripts/{name}.sh}}\n"
-        )
-    };
-    let skill = |name: &str, more: &str, tools: &str| {
-        let text = format!(
-            "---\nname: {name}\ndescription: Runs tools. Use when testing tools.\nspec_version: \"2.1\"\nversion: 1.0.0\nsafety: {{require_confirmation_for: [destructive_writes], redact: {{secrets: true, pii: true}}}}\n{more}tools:\n{tools}---\n\n# Tools\n"
-        );
-        scratch.write(&format!("skills/{name}/SKILL.md"), text);
-    };
-    let output = "    output_schema: {type: object, properties: {ok: {type: boolean}}, required: [ok]}\n";
-    skill("plain", "", &(tool("echo", output) + &tool("fail", output) + &tool("forever", "")));
-    scratch.write("skills/plain/scripts/echo.sh", "echo '{\"ok\": true}'\n");
-    scratch.write("skills/plain/scripts/fail.sh", "echo broken >&2; exit 3\n");
-    scratch.write("skills/plain/scripts/forever.sh", "echo begun > begun; exec sleep 600\n");
-    skill("writer", "permissions: {filesystem: {write: ['out/**']}}\n", &tool("mark", ""));
-    scratch.write("skills/writer/scripts/mark.sh", "echo x >> marked; echo '{\"done\": 1}'\n");
-}
-
-const RUN: [&str; 4] = ["--path", "skills", "--allow-run", "--no-sandbox"];
-
-#[test]
-fn tools_run_only_where_that_is_allowed() {
-    let scratch = Scratch::new();
-    tools(&scratch);
-    let names = |arguments: &[&str]| {
-        let mut client = Client::new(&scratch, arguments, Era::Old);
-        let tools = client.ask("tools/list", json!({}))["result"]["tools"].clone();
-        let names = tools.as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap().to_owned());
-        names.filter(|name| name.contains("__")).collect::<Vec<String>>()
-    };
-    assert!(names(&PATH).is_empty());
-    assert_eq!(names(&RUN), ["plain__echo", "plain__fail", "plain__forever", "writer__mark"]);
-    assert_eq!(names(&["--path", "skills", "--allow-run=writer"]), ["writer__mark"]);
-    let mut client = Client::new(&scratch, &PATH, Era::Old);
-    let error = client.ask("tools/call", json!({ "name": "plain__echo", "arguments": {} }))["error"].clone();
-    assert_eq!(error["code"], -32602);
-}
-
-#[test]
-fn a_tool_gives_its_result_and_its_failure_and_is_on_record() {
-    let scratch = Scratch::new();
-    tools(&scratch);
-    for era in ERAS {
-        let mut client = Client::new(&scratch, &RUN, era);
-        let listed = client.ask("tools/list", json!({}))["result"]["tools"].clone();
-        let echo = listed.as_array().unwrap().iter().find(|one| one["name"] == "plain__echo").unwrap();
-        assert_eq!(echo["inputSchema"]["additionalProperties"], false);
-        assert_eq!(echo["outputSchema"]["required"], json!(["ok"]));
-        let done = client.call("plain__echo", json!({ "a": 1 }));
-        assert_eq!((&done["isError"], &done["structuredContent"]), (&json!(false), &json!({ "ok": true })), "{done}");
-        let text: Value = serde_json::from_str(done["content"][0]["text"].as_str().unwrap()).unwrap();
-        assert_eq!(text, json!({ "ok": true }));
-        // An error that does not fit the tool's contract is told as text alone.
-        for (tool, arguments) in [("plain__fail", json!({})), ("plain__echo", json!({ "b": 1 }))] {
-            let failed = client.call(tool, arguments);
-            assert_eq!(failed["isError"], true, "{failed}");
-            assert!(failed.get("structuredContent").is_none(), "{failed}");
-            let told: Value = serde_json::from_str(failed["content"][0]["text"].as_str().unwrap()).unwrap();
-            assert_eq!(told["status"], "error", "{told}");
-            assert!(!told.to_string().contains(scratch.work().to_str().unwrap()), "{told}");
-        }
-    }
-    let audit = run(&scratch, &["audit", "--json"]);
-    assert_eq!(audit.stdout.matches("\"echo\"").count(), 4, "{audit:?}");
-}
-
-#[test]
-fn who_cannot_be_asked_is_refused() {
-    let scratch = Scratch::new();
-    tools(&scratch);
-    for era in ERAS {
-        let mut client = Client::new(&scratch, &RUN, era);
-        let refused = client.call("writer__mark", json!({}));
-        assert_eq!(refused["isError"], true, "{refused}");
-        assert_eq!(refused["structuredContent"]["error"]["code"], "CONFIRMATION_REQUIRED", "{refused}");
-        assert!(!scratch.work().join("marked").exists());
-    }
-}
-
-#[test]
-fn a_client_of_the_old_era_is_asked_in_the_middle() {
-    let scratch = Scratch::new();
-    tools(&scratch);
-    let mut client = Client::that_can(&scratch, &RUN, Era::Old, json!({ "elicitation": {} }));
-    let yes = json!({ "action": "accept", "content": { "run": true } });
-    for (answer, is_run) in [
-        (json!({ "action": "decline" }), false),
-        (json!({ "action": "cancel" }), false),
-        (json!({ "action": "accept", "content": { "run": false } }), false),
-        (json!({ "action": "accept" }), false),
-        (yes, true),
-    ] {
-        let id = client.send("tools/call", json!({ "name": "writer__mark", "arguments": {} }));
-        let question = client.hear();
-        assert_eq!(question["method"], "elicitation/create", "{question}");
-        let text = question["params"]["message"].as_str().unwrap();
-        assert!(text.contains("mark") && text.contains("out/**"), "{text}");
-        client.say(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": answer }));
-        let done = client.answer(id)["result"].clone();
-        assert_eq!(done["isError"] == false, is_run, "{answer}: {done}");
-        assert_eq!(scratch.work().join("marked").exists(), is_run, "{answer}");
-    }
-}
-
-#[test]
-fn a_client_of_the_new_era_is_asked_by_the_answer() {
-    let scratch = Scratch::new();
-    tools(&scratch);
-    let mut client = Client::that_can(&scratch, &RUN, Era::New, json!({ "elicitation": { "form": {} } }));
-    let call = |client: &mut Client, arguments: Value, state: &Value, action: &str, is_yes: bool| {
-        let mut params = json!({ "name": "writer__mark", "arguments": arguments });
-        if !state.is_null() {
-            params["requestState"] = state.clone();
-            params["inputResponses"] = json!({ "confirm": { "action": action, "content": { "run": is_yes } } });
-        }
-        client.ask("tools/call", params)
-    };
-    let asked = call(&mut client, json!({}), &Value::Null, "", false)["result"].clone();
-    assert_eq!(asked["resultType"], "input_required", "{asked}");
-    assert_eq!(asked["inputRequests"]["confirm"]["method"], "elicitation/create");
-    let state = &asked["requestState"];
-    let marked = || scratch.work().join("marked").exists();
-    let declined = call(&mut client, json!({}), state, "decline", true)["result"].clone();
-    assert!(declined["isError"] == true && !marked(), "{declined}");
-    // What was agreed to for one call is none for another, and cannot be made up.
-    let other = call(&mut client, json!({ "a": 1 }), state, "accept", true);
-    assert_eq!(other["error"]["code"], -32602, "{other}");
-    let made_up = call(&mut client, json!({}), &json!("e30"), "accept", true);
-    assert_eq!(made_up["error"]["code"], -32602, "{made_up}");
-    assert!(!marked());
-    let done = call(&mut client, json!({}), state, "accept", true)["result"].clone();
-    assert_eq!((&done["structuredContent"], marked()), (&json!({ "done": 1 }), true), "{done}");
-}
-
-#[test]
-fn what_was_agreed_to_is_what_runs() {
-    let scratch = Scratch::new();
-    tools(&scratch);
-    let mut client = Client::that_can(&scratch, &RUN, Era::Old, json!({ "elicitation": {} }));
-    let id = client.send("tools/call", json!({ "name": "writer__mark", "arguments": {} }));
-    let question = client.hear();
-    scratch.write("skills/writer/scripts/mark.sh", "echo y >> other; echo '{}'\n");
-    let yes = json!({ "action": "accept", "content": { "run": true } });
-    client.say(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": yes }));
-    let done = client.answer(id)["result"].clone();
-    assert_eq!(done["structuredContent"]["error"]["code"], "SKILL_CHANGED", "{done}");
-    assert!(!scratch.work().join("other").exists() && !scratch.work().join("marked").exists());
-}
-
-/// Waits until a file is there.
-fn wait_for(scratch: &Scratch, file: &str) {
-    while !scratch.work().join(file).exists() {
-        std::thread::yield_now();
-    }
-}
-
-#[test]
-fn a_call_that_is_cancelled_ends_and_so_does_its_tool() {
-    let scratch = Scratch::new();
-    tools(&scratch);
-    let mut client = Client::new(&scratch, &RUN, Era::Old);
-    let id = client.send("tools/call", json!({ "name": "plain__forever", "arguments": {} }));
-    wait_for(&scratch, "begun");
-    client.say(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } }));
-    // The record of the run has an end: it did not go on.
-    loop {
-        let audit = run(&scratch, &["audit", "--json"]);
-        if audit.stdout.contains("CANCELLED") {
-            break;
-        }
-    }
-    assert_eq!(client.ask("ping", json!({}))["result"], json!({}));
-}
-
-#[test]
-fn the_end_of_the_server_is_the_end_of_its_tools() {
-    let scratch = Scratch::new();
-    tools(&scratch);
-    let mut client = Client::new(&scratch, &RUN, Era::New);
-    client.send("tools/call", json!({ "name": "plain__forever", "arguments": {} }));
-    wait_for(&scratch, "begun");
-    let pid = rustix::process::Pid::from_child(&client.server.child);
-    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-    assert!(client.server.child.wait().unwrap().success());
-    let audit = run(&scratch, &["audit", "--json"]);
-    assert!(audit.stdout.contains("CANCELLED"), "{audit:?}");
-}
-
-#[test]
-fn commands_of_structured_skills_keep_state_by_session() {
-    let scratch = Scratch::new();
-    let skill = "meta: {name: marks, version: \"00000000\", type: cli, description: Marks things for a test.}\nstate:\n  entities:\n    - {name: mark, created_by: [make]}\nsafety: {require_confirmation_for: []}\ncommands:\n  make: {syntax: \"true <what>\", args: [{name: what, type: string, required: true}], creates: [mark]}\n  use: {syntax: \"true\", requires: [mark]}\n";
-    scratch.write("skills/marks.uasp.yaml", skill);
-    let can = json!({ "elicitation": {} });
-    let mut client = Client::that_can(&scratch, &RUN, Era::New, can);
-    let listed = client.ask("tools/list", json!({}))["result"]["tools"].to_string();
-    assert!(listed.contains("marks__make") && listed.contains("marks__use"), "{listed}");
-    let mut call = |tool: &str, arguments: Value| {
-        let asked = client.ask("tools/call", json!({ "name": tool, "arguments": arguments }))["result"].clone();
-        if asked["resultType"] != "input_required" {
-            return asked;
-        }
-        let answer = json!({ "confirm": { "action": "accept", "content": { "run": true } } });
-        let params = json!({ "name": tool, "arguments": arguments, "requestState": asked["requestState"], "inputResponses": answer });
-        client.ask("tools/call", params)["result"].clone()
-    };
-    let early = call("marks__use", json!({ "session": "one" }));
-    assert_eq!(early["structuredContent"]["error"]["code"], "INVALID_STATE", "{early}");
-    let made = call("marks__make", json!({ "what": "x", "session": "one" }));
-    assert_eq!(made["structuredContent"]["state"]["entities"]["mark"]["valid"], true, "{made}");
-    let used = call("marks__use", json!({ "session": "one" }));
-    assert_eq!(used["isError"], false, "{used}");
-    let other = call("marks__use", json!({ "session": "two" }));
-    assert_eq!(other["structuredContent"]["error"]["code"], "INVALID_STATE", "{other}");
-}
-
-#[test]
-fn a_run_that_takes_long_is_a_task_to_who_knows_tasks() {
-    let scratch = Scratch::new();
-    tools(&scratch);
-    scratch.write("skills/plain/scripts/echo.sh", "until [ -e go ]; do sleep 0.1; done; echo '{\"ok\": true}'\n");
-    let can = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
-    let mut client = Client::that_can(&scratch, &RUN, Era::New, can);
-    let made = client.call("plain__echo", json!({}));
-    assert_eq!(made["resultType"], "task", "{made}");
-    let id = made["taskId"].as_str().or(made["task"]["taskId"].as_str()).expect("a task has an id").to_owned();
-    scratch.write("go", "");
-    let done = loop {
-        let state = client.ask("tasks/get", json!({ "taskId": id }))["result"].clone();
-        if state["status"] != "working" {
-            break state;
-        }
-    };
-    assert_eq!(
-        (&done["status"], &done["result"]["structuredContent"]["ok"]),
-        (&json!("completed"), &json!(true)),
-        "{done}"
-    );
-    let made = client.call("plain__forever", json!({}));
-    let id = made["taskId"].as_str().or(made["task"]["taskId"].as_str()).unwrap().to_owned();
-    assert!(client.ask("tasks/cancel", json!({ "taskId": id })).get("result").is_some());
-    loop {
-        let state = client.ask("tasks/get", json!({ "taskId": id }))["result"].clone();
-        if state["status"] == "cancelled" {
-            break;
-        }
-    }
-    let error = client.ask("tasks/get", json!({ "taskId": "none" }))["error"].clone();
-    assert_eq!(error["code"], -32602, "{error}");
 }
