@@ -1,4 +1,4 @@
-//! For tests only: reads rule pages, makes scratch folders and whole libraries, drives the binary.
+//! For tests only: reads rule pages, makes scratch folders and whole libraries, drives the binary, serves HTTP.
 //!
 //! Deals in plain paths and strings and depends on no crate of ours, so that every crate can
 //! use it in its own tests.
@@ -7,6 +7,8 @@
 pub mod library;
 mod page;
 mod scratch;
+mod server;
 
 pub use page::{Example, File, Kind, Page};
 pub use scratch::{Run, Scratch};
+pub use server::{Answer, Asked, Server, answer};

@@ -19,6 +19,7 @@ use crate::sandbox::{CHANNEL_FD, Cancel, Ended, Job, SandboxError};
 use crate::shim;
 
 mod command;
+pub mod request;
 mod tool;
 
 /// What a run needs besides its plan.
@@ -59,6 +60,7 @@ pub fn execute(
                 Err(error) => outcome::unavailable(&error, &redactor),
             }
         }
+        Work::Request(request) => request::send(plan, request, secrets, request::Resolver::system(), cancel, &redactor),
     }
 }
 

@@ -173,6 +173,9 @@ impl Policy {
             let message = format!("the skill `{}` is not trusted: {reason}", plan.skill);
             return refuse("UNTRUSTED", message, "look at it, then `rep trust`");
         }
+        if let Some(refusal) = plan.unreachable() {
+            return Err(refusal);
+        }
         let missing = plan.secrets.iter().find(|need| !need.is_optional && !context.secrets.contains(&need.name));
         if let Some(need) = missing {
             let message = format!("`{}` needs the secret `{}`, which is not there", plan.skill, need.name);

@@ -270,6 +270,34 @@ pub(crate) fn ran(plan: &Plan, ended: Ended, redactor: &Redactor) -> Outcome {
     concluded(plan, ended, String::new(), (reply, verdict), redactor)
 }
 
+/// What a request came to: what the server answered, or why there is no answer.
+pub(crate) fn answered(
+    plan: &Plan,
+    reply: Result<Value, ToolError>,
+    denials: Vec<Denial>,
+    killed: Option<Killed>,
+    duration_ms: u64,
+    redactor: &Redactor,
+) -> Outcome {
+    let (reply, verdict) = match reply {
+        Ok(value) => (Reply::Result(value), Verdict::Fine),
+        Err(error) if killed == Some(Killed::Cancelled) => (Reply::Error(error), Verdict::Interrupted),
+        Err(error) => (Reply::Error(error), Verdict::Failed),
+    };
+    let ended = Ended {
+        exit: Exit::Code(i32::from(verdict != Verdict::Fine)),
+        killed,
+        stdout: Vec::new(),
+        stderr: Vec::new(),
+        is_truncated: false,
+        denials,
+        layers: vec![Layer { name: "hosts", state: "enforced".to_owned() }],
+        written: Vec::new(),
+        duration_ms,
+    };
+    concluded(plan, ended, String::new(), (reply, verdict), redactor)
+}
+
 /// Puts together how a run went. What must not leave is taken out of all of it.
 fn concluded(
     plan: &Plan,
@@ -412,7 +440,7 @@ pub(crate) fn misfit(code: &str, what: &str, misfits: &[Misfit]) -> ToolError {
     ToolError::new(code, format!("{what}: {}", told.join("; "))).with("misfits", listed)
 }
 
-fn ended_by_us(plan: &Plan, killed: Killed) -> ToolError {
+pub(crate) fn ended_by_us(plan: &Plan, killed: Killed) -> ToolError {
     let limits = &plan.limits;
     match killed {
         Killed::Timeout => {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rep_model::frontmatter::Frontmatter;
 use rep_model::{Resolved, resolve};
+use rep_uasp::request::Request;
 use serde_json::Value;
 
 use crate::glob::Glob;
@@ -14,6 +15,7 @@ mod address;
 pub mod command;
 pub mod declared;
 mod host;
+mod request;
 mod wire;
 mod words;
 
@@ -224,6 +226,8 @@ pub enum Work {
     Tool(Tool),
     /// Starts a program.
     Command(Command),
+    /// Asks a server.
+    Request(Box<Request>),
 }
 
 impl Work {
@@ -231,7 +235,7 @@ impl Work {
     pub fn tool(&self) -> Option<&Tool> {
         match self {
             Work::Tool(tool) => Some(tool),
-            Work::Command(_) => None,
+            Work::Command(_) | Work::Request(_) => None,
         }
     }
 
@@ -239,7 +243,7 @@ impl Work {
     pub fn tool_mut(&mut self) -> Option<&mut Tool> {
         match self {
             Work::Tool(tool) => Some(tool),
-            Work::Command(_) => None,
+            Work::Command(_) | Work::Request(_) => None,
         }
     }
 }

@@ -12,8 +12,8 @@ use rmcp::model::{
     GetTaskParams, GetTaskResult, Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
     ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
     ReadResourceResponse, ReadResourceResult, ResourceContents, ResourceUpdatedNotificationParam, ServerCapabilities,
-    ServerConfig, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, TASKS_EXTENSION_ID, Tool,
-    UnsubscribeRequestParams, UpdateTaskParams,
+    ServerConfig, SubscribeRequestParams, SubscriptionFilter, TASKS_EXTENSION_ID, Tool, UnsubscribeRequestParams,
+    UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, SubscriptionContext, SubscriptionSink};
 use rmcp::task_manager::TaskManager;
@@ -303,7 +303,11 @@ impl ServerHandler for Server {
     }
 
     #[expect(deprecated, reason = "only the suite of 2025-11-25 asks for it")]
-    async fn set_level(&self, _: SetLevelRequestParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+    async fn set_level(
+        &self,
+        _: rmcp::model::SetLevelRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
         let none = || ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "logging/setLevel", None);
         if self.shared.has_fixtures { Ok(()) } else { Err(none()) }
     }

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::state;
 
-mod argument;
+pub(crate) mod argument;
 mod bind;
 mod template;
 
@@ -86,6 +86,9 @@ pub fn arguments_of(document: &Value, name: &str, words: &[String]) -> Result<Ma
     tried(document, name, command, |binder| binder.read(words))
 }
 
+/// The most ways to write one command.
+const WAYS_MAX: usize = 64;
+
 /// Tries every way the author wrote a command, and tells about the first where none fits.
 fn tried<T>(
     document: &Value,
@@ -94,11 +97,12 @@ fn tried<T>(
     work: impl Fn(Binder) -> Result<T, BindError>,
 ) -> Result<T, BindError> {
     let syntax = command.get("syntax").and_then(Value::as_str).unwrap_or_default();
-    let lines: Vec<&str> = syntax.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let lines: Vec<&str> = syntax.lines().map(str::trim).filter(|line| !line.is_empty()).take(WAYS_MAX).collect();
     let Some(program) = lines.first().and_then(|line| line.trim_start_matches("$ ").split_whitespace().next()) else {
         return Err(BindError::command(format!("the command `{name}` has no `syntax`")));
     };
-    let variants = definitions(command, "variants").filter_map(|variant| variant.get("syntax")?.as_str());
+    let variants =
+        definitions(command, "variants").take(WAYS_MAX).filter_map(|variant| variant.get("syntax")?.as_str());
     let variants = variants.map(|variant| match variant.split_whitespace().next() {
         Some(first) if first == program => variant.to_owned(),
         _ => format!("{program} {variant}"),
@@ -145,8 +149,11 @@ pub fn named<'a>(document: &'a Value, name: &str) -> Option<(&'a str, &'a Value)
 pub fn nearest(document: &Value, name: &str) -> Vec<String> {
     const NEAREST_MAX: usize = 3;
     const LOOKED_AT_MAX: usize = 2000;
+    const NAME_BYTES_MAX: usize = 64;
     let aliases = state::commands(document).into_iter().flatten().flat_map(|(own, command)| names(own, command));
     let all = runnable_names(document).into_iter().chain(aliases.map(str::to_owned)).take(LOOKED_AT_MAX);
+    // Likeness costs the square of the length, and a long name is no slip of the pen.
+    let all = all.filter(|known| known.len() <= NAME_BYTES_MAX && name.len() <= NAME_BYTES_MAX);
     let scored = all.map(|known| (strsim::jaro_winkler(name, &known), known));
     let mut near: Vec<(f64, String)> = scored.filter(|(score, _)| *score > 0.7).collect();
     near.sort_by(|one, two| two.0.total_cmp(&one.0).then_with(|| one.1.cmp(&two.1)));
@@ -170,10 +177,11 @@ pub struct Variable {
 /// The variables a skill's programs want, once each.
 pub fn variables(document: &Value) -> Vec<Variable> {
     let mut all: Vec<Variable> = Vec::new();
+    let mut seen = std::collections::BTreeSet::new();
     for entry in definitions(document, "environment") {
         let name = entry.as_str().or_else(|| entry.get("name").and_then(Value::as_str)).unwrap_or_default().trim();
         let is = |field: &str| entry.get(field).and_then(Value::as_bool);
-        if name.is_empty() || all.iter().any(|known| known.name == name) {
+        if name.is_empty() || !seen.insert(name) {
             continue;
         }
         let default = entry.get("default").filter(|value| !value.is_null() && !value.is_object() && !value.is_array());

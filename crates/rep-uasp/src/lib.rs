@@ -8,6 +8,7 @@ mod document;
 pub mod extract;
 mod index;
 pub mod query;
+pub mod request;
 pub mod state;
 pub mod workflow;
 

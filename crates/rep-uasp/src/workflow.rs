@@ -3,10 +3,17 @@
 //! A step is free text. It is cut into words, with quotes holding a word together; `<name>` is a slot somebody fills, and so
 //! is `@name` where the skill's references look otherwise (`@e{n}`). What only a shell would understand is for people to do.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::{Map, Value};
 
 use crate::command::{self, BindError};
 use crate::state::{Ended, State, commands, texts};
+
+/// The most parts of a command's path that a step is looked through for.
+const PARTS_MAX: usize = 8;
+/// The most steps of a workflow; more are no checklist.
+const STEPS_MAX: usize = 1000;
 
 /// A workflow.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,19 +64,27 @@ pub fn names(document: &Value) -> Vec<&str> {
     all.into_iter().flatten().map(|(name, _)| name.as_str()).collect()
 }
 
+/// What a workflow is for, and how many steps it has.
+pub fn summary<'a>(document: &'a Value, name: &str) -> Option<(&'a str, usize)> {
+    let definition = document.get("workflows")?.get(name)?;
+    let description = definition.get("description").and_then(Value::as_str).unwrap_or_default();
+    Some((description, definition.get("steps").and_then(Value::as_array).map_or(0, Vec::len)))
+}
+
 /// A workflow as a checklist, begun in a state.
 pub fn workflow(document: &Value, name: &str, state: &State) -> Option<Workflow> {
     let definition = document.get("workflows")?.get(name)?;
     let mut state = state.clone();
     let steps = definition.get("steps").and_then(Value::as_array).into_iter().flatten();
-    let steps = steps.filter_map(|step| Step::of(step, document, &mut state)).collect();
+    let commands = Commands::of(document);
+    let steps = steps.take(STEPS_MAX).filter_map(|step| Step::of(step, document, &commands, &mut state)).collect();
     let description = definition.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
     let invariants = texts(definition, "invariants").map(str::to_owned).collect();
     Some(Workflow { name: name.to_owned(), description, invariants, steps })
 }
 
 impl Step {
-    fn of(step: &Value, document: &Value, state: &mut State) -> Option<Self> {
+    fn of(step: &Value, document: &Value, commands: &Commands<'_>, state: &mut State) -> Option<Self> {
         let text = step.as_str().or_else(|| step.get("cmd")?.as_str())?.trim().to_owned();
         let note = step.get("note").and_then(Value::as_str).map(str::to_owned);
         let is_optional = step.get("optional").and_then(Value::as_bool).unwrap_or(false);
@@ -99,7 +114,7 @@ impl Step {
             None => found.words.iter().map_while(|word| literal(word)).collect(),
             Some(_) => found.text.split_whitespace().map(str::to_owned).collect(),
         };
-        match command_of(document, &plain) {
+        match commands.find(&plain) {
             Some((name, command)) => {
                 found.command = Some(name.to_owned());
                 found.requires = texts(command, "requires").map(str::to_owned).collect();
@@ -141,7 +156,7 @@ impl Step {
             }
             words.push(word);
         }
-        let Some((name, _)) = command_of(document, &words) else {
+        let Some((name, _)) = Commands::of(document).find(&words) else {
             let message = format!("the step `{}` starts no command of this skill", self.text);
             return Err(refuse(message, "do it by hand".to_owned()));
         };
@@ -157,27 +172,39 @@ fn literal(word: &[Piece]) -> Option<String> {
     }
 }
 
-/// The command words start: the one whose path, or alias, is the longest beginning. The program's own name may stand before it.
-fn command_of<'a>(document: &'a Value, words: &[String]) -> Option<(&'a str, &'a Value)> {
-    let begins = |path: &str, words: &[String]| {
-        let parts: Vec<&str> = path.split('.').collect();
-        (words.len() >= parts.len() && words.iter().zip(&parts).all(|(word, part)| word == part)).then_some(parts.len())
-    };
-    let length = |name: &str, command: &Value, words: &[String]| {
-        let aliases = texts(command, "aliases");
-        aliases.chain([name]).filter_map(|name| begins(name, words)).max()
-    };
-    let best = |words: &[String]| {
-        let all = commands(document).into_iter().flatten();
-        let scored = all.filter_map(|(name, command)| Some((length(name, command, words)?, (name.as_str(), command))));
-        scored.max_by_key(|(length, _)| *length).map(|(_, found)| found)
-    };
-    let is_program = |word: &&String| {
-        let mut all = commands(document).into_iter().flatten();
-        let program = |command: &'a Value| command.get("syntax")?.as_str()?.split_whitespace().next();
-        all.any(|(_, command)| program(command) == Some(word.as_str()))
-    };
-    best(words).or_else(|| words.first().filter(is_program).and_then(|_| best(&words[1..])))
+/// The commands of a skill by every name they have, for steps.
+struct Commands<'a> {
+    named: BTreeMap<&'a str, (&'a str, &'a Value)>,
+    programs: BTreeSet<&'a str>,
+}
+
+impl<'a> Commands<'a> {
+    fn of(document: &'a Value) -> Self {
+        let mut named = BTreeMap::new();
+        let mut programs = BTreeSet::new();
+        for (name, command) in commands(document).into_iter().flatten() {
+            for alias in texts(command, "aliases") {
+                named.entry(alias).or_insert((name.as_str(), command));
+            }
+            programs.extend(command.get("syntax").and_then(|syntax| syntax.as_str()?.split_whitespace().next()));
+        }
+        // A path goes before an alias of another command.
+        named.extend(
+            commands(document).into_iter().flatten().map(|(name, command)| (name.as_str(), (name.as_str(), command))),
+        );
+        Self { named, programs }
+    }
+
+    /// The command words start: the one whose path, or alias, is the longest beginning. The program's own name may stand
+    /// before it.
+    fn find(&self, words: &[String]) -> Option<(&'a str, &'a Value)> {
+        let best = |words: &[String]| {
+            let mut lengths = (1..=words.len().min(PARTS_MAX)).rev();
+            lengths.find_map(|length| self.named.get(words[..length].join(".").as_str())).copied()
+        };
+        let is_program = |word: &&String| self.programs.contains(word.as_str());
+        best(words).or_else(|| words.first().filter(is_program).and_then(|_| best(&words[1..])))
+    }
 }
 
 /// Cuts a step into words, or says what only a shell would understand.
@@ -195,22 +222,23 @@ fn words(text: &str, document: &Value) -> Result<Vec<Vec<Piece>>, String> {
         }
     };
     while let Some(letter) = letters.next() {
+        if letter == '<'
+            && let Some(name) = slot(letters.clone())
+        {
+            letters.by_ref().take(name.chars().count() + 1).for_each(drop);
+            word.get_or_insert_with(Vec::new).push(Piece::Slot(name));
+            continue;
+        }
         match (letter, quote) {
             (_, Some(open)) if letter == open => quote = None,
-            ('$' | '`', None | Some('"')) | ('\\', None) => return shell(letter),
-            ('<', None | Some(_)) if letters.clone().take_while(|next| *next != '>').all(is_slot_letter) => {
-                let name: String = letters.by_ref().take_while(|next| *next != '>').collect();
-                if name.is_empty() {
-                    return shell('<');
-                }
-                word.get_or_insert_with(Vec::new).push(Piece::Slot(name));
+            ('$' | '`', Some('"')) | ('$' | '`' | '\\' | '|' | ';' | '&' | '>' | '<' | '(' | ')' | '\n', None) => {
+                return shell(letter);
             }
             (_, Some(_)) => push(&mut word, letter),
             ('"' | '\'', None) => {
                 quote = Some(letter);
                 word.get_or_insert_with(Vec::new);
             }
-            ('|' | ';' | '&' | '>' | '<' | '(' | ')' | '\n', None) => return shell(letter),
             (letter, None) if letter.is_whitespace() => words.extend(word.take()),
             (letter, None) => push(&mut word, letter),
         }
@@ -223,8 +251,18 @@ fn words(text: &str, document: &Value) -> Result<Vec<Vec<Piece>>, String> {
     Ok(words.map(|word| named(word, document)).collect())
 }
 
-fn is_slot_letter(letter: char) -> bool {
-    letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.' | ' ')
+/// The name of a slot, behind its `<`: letters up to a `>`, with no blank at either end, as redirections have.
+fn slot(letters: impl Iterator<Item = char>) -> Option<String> {
+    const NAME_CHARS_MAX: usize = 128;
+    let mut name = String::new();
+    for letter in letters.take(NAME_CHARS_MAX) {
+        match letter {
+            '>' => return Some(name).filter(|name| !name.is_empty() && name.trim() == name),
+            letter if letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.' | ' ') => name.push(letter),
+            _ => return None,
+        }
+    }
+    None
 }
 
 /// `@user` stands for a reference that somebody must look up, where references look like `@e{n}`.
@@ -266,6 +304,7 @@ mod tests {
                 { "cmd": "get text body > content.txt", "optional": true },
                 "find label \"a b\"",
                 { "cmd": "dance" },
+                { "cmd": "get.text @e2" },
             ] } },
         })
     }
@@ -275,7 +314,7 @@ mod tests {
         let document = document();
         let found = workflow(&document, "w", &State::new(&document)).unwrap();
         let steps = &found.steps;
-        assert_eq!((found.invariants.len(), steps.len(), names(&document)), (1, 7, vec!["w"]));
+        assert_eq!((found.invariants.len(), steps.len(), names(&document)), (1, 8, vec!["w"]));
         assert_eq!((steps[0].command.as_deref(), &steps[0].slots[..]), (Some("open"), &["url".to_owned()][..]));
         assert_eq!(
             (steps[1].missing.as_slice(), steps[1].slots.as_slice()),
@@ -299,6 +338,9 @@ mod tests {
         assert_eq!(filled(1).unwrap_err().remedy, "give it: --set submit=…");
         assert_eq!(filled(3).unwrap(), ("click".to_owned(), json!({ "ref": "@e1" }).as_object().unwrap().clone()));
         assert_eq!(Value::Object(filled(5).unwrap().1), json!({ "what": "label", "value": "a b" }));
+        // A path may be written with its dots too.
+        let (name, arguments) = filled(7).unwrap();
+        assert_eq!((name.as_str(), Value::Object(arguments)), ("get.text", json!({ "ref": "@e2" })));
     }
 
     #[test]
@@ -314,6 +356,8 @@ mod tests {
             "open 'a",
             "open a > f",
             "open < f",
+            "open < in > out",
+            "open <f",
             "open \"$x\"",
             "open a\nb",
         ] {

@@ -66,7 +66,7 @@ impl Called {
         let skill = read::skill(entry)?;
         if skill.front().is_none() {
             let failure = Failure::unable("NO_TOOLS", format!("`{shown}` has no frontmatter, and so no tools"));
-            return Err(failure.hint("only a folder with a SKILL.md can declare tools"));
+            return Err(failure.hint("only a folder with a SKILL.md can declare tools; `rep exec SKILL COMMAND --dry-run` shows what a command may do"));
         }
         let contents = Contents::read(&entry.folder, Texts::Left);
         if let Some(reason) = contents.unfit {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::SystemTime;
 
+use rep_runtime::plan::Work;
 use rep_runtime::plan::command::Loan;
 use rep_runtime::sandbox::Cancel;
 use rep_runtime::secret::Secret;
@@ -92,7 +93,8 @@ pub(crate) fn planned(skill: &Structured, wish: &Wish<'_>, output: &mut Output) 
     let plan = skill.plan(wish.name, wish.arguments, wish.workspace);
     let mut plan = plan.map_err(structured::failure)?;
     plan.lend(wish.loan).map_err(structured::failure)?;
-    plan.is_confined = wish.is_confined;
+    // A request starts nothing that could be held in, and is held to its hosts in any case.
+    plan.is_confined = wish.is_confined || matches!(plan.work, Work::Request(_));
     if let Some(seconds) = wish.timeout {
         plan.limits = plan.limits.with_timeout(seconds);
     }

@@ -16,8 +16,8 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Skill(check),
 };
 
-/// Sections beyond the specification, by which `rep exec` holds a skill's programs.
-const OURS: [&str; 2] = ["permissions", "safety"];
+/// Sections beyond the specification: what `rep exec` lets a skill do, and where it sends its requests.
+const OURS: [&str; 3] = ["permissions", "safety", "api"];
 /// The fields of `meta`.
 const META: [&str; 4] = ["name", "version", "type", "description"];
 

@@ -4,12 +4,13 @@
 //! section goes first. A program is always confirmed ([`Risk::Program`]): which programs a skill may start is a
 //! permission. Secrets are always taken out of what leaves; personal data where `safety.redact.pii` is true.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use rep_model::yaml::{Node, core};
 use rep_model::{Resolved, resolve};
 use rep_uasp::command::{self, BindError, Bound, Lookup};
+use rep_uasp::request::{self, RequestError};
 use serde_json::{Map, Value};
 
 use super::{
@@ -61,13 +62,19 @@ pub struct CommandError {
 }
 
 impl CommandError {
-    fn new(code: &'static str, message: impl Into<String>, remedy: impl Into<String>) -> Self {
+    pub(super) fn new(code: &'static str, message: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { code, message: message.into(), remedy: remedy.into() }
     }
 }
 
 impl From<BindError> for CommandError {
     fn from(error: BindError) -> Self {
+        Self { code: error.code, message: error.message, remedy: error.remedy }
+    }
+}
+
+impl From<RequestError> for CommandError {
+    fn from(error: RequestError) -> Self {
         Self { code: error.code, message: error.message, remedy: error.remedy }
     }
 }
@@ -88,41 +95,20 @@ pub struct Loan {
 impl Plan {
     /// Works out what a command needs. Touches nothing.
     pub fn of_command(call: &CommandCall<'_>) -> Result<Plan, CommandError> {
+        let asked = command::named(call.document, call.name);
+        if let Some((name, command)) = asked.filter(|(_, command)| request::is_request(call.document, command)) {
+            return Plan::of_request(call, name, command);
+        }
         let (name, program, arguments) = words(call)?;
-        let section = |field: &str| call.file.filter(|file| file.get(field).is_some()).or(call.front);
-        let (permissions, mut ignored) = section("permissions").map(declared::permissions_in).unwrap_or_default();
-        let safety = section("safety").map(declared::safety_in);
-        let mut confirm = safety
-            .map_or_else(|| BTreeSet::from([Risk::DestructiveWrites, Risk::ExternalNetwork]), |safety| safety.confirm);
-        confirm.insert(Risk::Program);
-        let is_pii = section("safety").is_some_and(|root| {
-            let pii = root.get("safety").and_then(|safety| safety.get("redact")?.get("pii"));
-            pii.and_then(core::scalar) == Some(core::Scalar::Bool(true))
-        });
+        let mut ignored = Vec::new();
         let (variables, secrets) = variables(call, &mut ignored)?;
-        Ok(Plan {
-            is_confined: true,
-            skill: call.skill.to_owned(),
-            digest: call.digest.to_owned(),
-            folder: call.folder.to_owned(),
-            tool: name,
-            work: Work::Command(Command {
-                program,
-                arguments,
-                stdin: Vec::new(),
-                variables,
-                start: StartFolder::Workspace,
-            }),
-            workspace: call.workspace.to_owned(),
-            input: Value::Object(call.arguments.clone()),
-            permissions,
-            confirm,
-            prompt: None,
-            redaction: Redaction { secrets: true, pii: is_pii },
-            secrets,
-            limits: Limits::default(),
-            ignored,
-        })
+        let start = StartFolder::Workspace;
+        let work = Work::Command(Command { program, arguments, stdin: Vec::new(), variables, start });
+        let mut plan = call.declared(name, work);
+        plan.confirm.insert(Risk::Program);
+        plan.secrets = secrets;
+        plan.ignored.extend(ignored);
+        Ok(plan)
     }
 
     /// Adds what somebody lends for this call.
@@ -155,13 +141,50 @@ impl Plan {
     }
 }
 
+impl CommandCall<'_> {
+    /// Where a section stands: the file's own goes first.
+    pub(super) fn section(&self, field: &str) -> Option<&Node> {
+        self.file.filter(|file| file.get(field).is_some()).or(self.front)
+    }
+
+    /// The plan of what a command does, with what its skill declares for all of them.
+    pub(super) fn declared(&self, name: String, work: Work) -> Plan {
+        let (permissions, ignored) = self.section("permissions").map(declared::permissions_in).unwrap_or_default();
+        let safety = self.section("safety").map(declared::safety_in);
+        let confirm = safety
+            .map_or_else(|| BTreeSet::from([Risk::DestructiveWrites, Risk::ExternalNetwork]), |safety| safety.confirm);
+        let is_pii = self.section("safety").is_some_and(|root| {
+            let pii = root.get("safety").and_then(|safety| safety.get("redact")?.get("pii"));
+            pii.and_then(core::scalar) == Some(core::Scalar::Bool(true))
+        });
+        Plan {
+            is_confined: true,
+            skill: self.skill.to_owned(),
+            digest: self.digest.to_owned(),
+            folder: self.folder.to_owned(),
+            tool: name,
+            work,
+            workspace: self.workspace.to_owned(),
+            input: Value::Object(self.arguments.clone()),
+            permissions,
+            confirm,
+            prompt: None,
+            redaction: Redaction { secrets: true, pii: is_pii },
+            secrets: Vec::new(),
+            limits: Limits::default(),
+            ignored,
+        }
+    }
+}
+
 /// The path of what runs, its program and its arguments.
 fn words(call: &CommandCall<'_>) -> Result<(String, Program, Vec<String>), CommandError> {
     if let Some((name, command)) = command::named(call.document, call.name) {
         let is_request = command.get("syntax").and_then(Value::as_str).is_some_and(is_request);
         if is_request {
             let message = format!("the command `{name}` is an HTTP request, and no program");
-            return Err(CommandError::new("UNSUPPORTED", message, "send it with a program, such as curl"));
+            let remedy = "say `type: api` or `type: hybrid` in its `meta`, and it is sent";
+            return Err(CommandError::new("UNSUPPORTED", message, remedy));
         }
         let bound = command::bind(call.document, name, call.arguments, call.variable)?;
         let (program, arguments) = started(&bound, call)?;
@@ -229,8 +252,9 @@ fn started(bound: &Bound, call: &CommandCall<'_>) -> Result<(Program, Vec<String
         Program::Named(first.text.clone())
     };
     let arguments = rest.iter().map(|word| {
-        let own =
-            inside(&word.text).filter(|path| word.is_literal && !word.text.starts_with('-') && (call.is_file)(path));
+        // A plain word, such as a subcommand, is no path.
+        let is_path = word.is_literal && word.text.contains(['/', '.']) && !word.text.starts_with('-');
+        let own = inside(&word.text).filter(|path| is_path && (call.is_file)(path));
         match own {
             Some(path) => call.folder.join(path).to_string_lossy().into_owned(),
             None => word.text.clone(),
@@ -244,7 +268,7 @@ type Variables = (Vec<(String, String)>, Vec<SecretNeed>);
 /// What the section `environment` hands on: plain variables, and secrets. What steers programs is not handed on.
 fn variables(call: &CommandCall<'_>, ignored: &mut Vec<Ignored>) -> Result<Variables, CommandError> {
     let mut plain = Vec::new();
-    let mut secrets = Vec::new();
+    let mut secrets: BTreeMap<String, bool> = BTreeMap::new();
     for variable in command::variables(call.document) {
         let reason = match declared::variable(&variable.name) {
             Err(reason) => Some(reason),
@@ -258,7 +282,7 @@ fn variables(call: &CommandCall<'_>, ignored: &mut Vec<Ignored>) -> Result<Varia
             continue;
         }
         if variable.is_secret {
-            secrets.push(SecretNeed { name: variable.name, is_optional: !variable.is_required });
+            secrets.insert(variable.name, !variable.is_required);
             continue;
         }
         let value = (call.variable)(&variable.name).filter(|value| !value.is_empty()).or(variable.default);
@@ -278,12 +302,9 @@ fn variables(call: &CommandCall<'_>, ignored: &mut Vec<Ignored>) -> Result<Varia
     let declared = call.front.map(declared::secrets_in).transpose();
     let declared = declared.map_err(|error| CommandError::new("INVALID_SKILL", error.to_string(), error.remedy))?;
     for need in declared.unwrap_or_default() {
-        match secrets.iter_mut().find(|known| known.name == need.name) {
-            Some(known) => known.is_optional &= need.is_optional,
-            None => secrets.push(need),
-        }
+        secrets.entry(need.name).and_modify(|known| *known &= need.is_optional).or_insert(need.is_optional);
     }
-    secrets.sort_by(|one, two| one.name.cmp(&two.name));
+    let secrets = secrets.into_iter().map(|(name, is_optional)| SecretNeed { name, is_optional }).collect();
     Ok((plain, secrets))
 }
 

@@ -59,6 +59,7 @@ impl Work {
                 "program": command.program.name(),
                 "variables": command.variables.iter().cloned().collect::<BTreeMap<String, String>>(),
             }),
+            Work::Request(request) => json!({ "request": request.shown() }),
         };
         match fields {
             Value::Object(fields) => fields,
@@ -79,6 +80,7 @@ impl Work {
                 "output_schema": tool.output_schema,
             }),
             Work::Command(command) => json!({ "program": command.program.name(), "inline": command.program.inline() }),
+            Work::Request(request) => json!({ "server": request.origin.to_string() }),
         }
     }
 }

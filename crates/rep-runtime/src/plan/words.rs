@@ -6,17 +6,32 @@ use crate::glob::Glob;
 impl Plan {
     /// The effective policy, a line each.
     pub fn in_words(&self) -> Vec<String> {
+        let workspace = self.workspace.display().to_string();
         let mut lines = Vec::new();
-        if let Work::Command(command) = &self.work {
-            lines.extend(command.in_words());
+        match &self.work {
+            Work::Tool(_) => lines.extend(self.permissions.in_words(&workspace)),
+            Work::Command(command) => {
+                lines.extend(command.in_words());
+                lines.extend(self.permissions.in_words(&workspace));
+            }
+            // What a request does is all there is to it.
+            Work::Request(request) => {
+                lines.push(cut(&format!("sends `{} {}`", request.method.name(), request.shown_url())));
+                lines.push(self.permissions.outbound_in_words());
+                if !request.variables.is_empty() {
+                    lines.push(format!("uses the variables {}", request.variables.join(", ")));
+                }
+            }
         }
-        lines.extend(self.permissions.in_words(&self.workspace.display().to_string()));
         if !self.secrets.is_empty() {
             let word = |is_optional| if is_optional { " (optional)" } else { "" };
             let names = self.secrets.iter().map(|need| format!("{}{}", need.name, word(need.is_optional)));
             lines.push(format!("gets the secrets {}", names.collect::<Vec<_>>().join(", ")));
         }
-        lines.push(self.limits.in_words());
+        lines.push(match &self.work {
+            Work::Request(_) => format!("waits for {} s at most", self.limits.timeout_ms.div_ceil(1000)),
+            Work::Tool(_) | Work::Command(_) => self.limits.in_words(),
+        });
         lines.push(self.redaction.in_words().to_owned());
         if !self.is_confined {
             lines.push("runs WITHOUT a sandbox: none of this is enforced, and it can do whatever you can".to_owned());
@@ -40,7 +55,7 @@ impl Command {
         let mut lines = vec![format!("{what}, with {}", cut(&words))];
         if !self.variables.is_empty() {
             let names: Vec<&str> = self.variables.iter().map(|(name, _)| name.as_str()).collect();
-            lines.push(format!("gets the variables {}", names.join(", ")));
+            lines.push(cut(&format!("gets the variables {}", names.join(", "))));
         }
         lines
     }
@@ -60,10 +75,6 @@ impl Permissions {
     pub fn in_words(&self, workspace: &str) -> Vec<String> {
         let globs =
             |globs: &[Glob]| globs.iter().map(|glob| format!("`{}`", glob.as_str())).collect::<Vec<_>>().join(", ");
-        let host = |rule: &HostRule| match rule.port {
-            Some(_) => format!("`{rule}`"),
-            None => format!("`{rule}` on 443 and 80"),
-        };
         let mut lines = Vec::new();
         lines.push(if self.read.is_empty() {
             "reads nothing but its own folder".to_owned()
@@ -75,14 +86,22 @@ impl Permissions {
         } else {
             format!("makes, changes and removes {} in {workspace}", globs(&self.write))
         });
-        lines.push(if self.outbound.is_empty() {
-            "connects to nothing".to_owned()
-        } else {
-            format!("connects to {}", self.outbound.iter().map(host).collect::<Vec<_>>().join(", "))
-        });
+        lines.push(self.outbound_in_words());
         let spawns = if self.allow_subprocess { "starts other programs" } else { "starts no other program" };
         lines.push(spawns.to_owned());
         lines
+    }
+
+    /// The hosts, in a line.
+    fn outbound_in_words(&self) -> String {
+        let host = |rule: &HostRule| match rule.port {
+            Some(_) => format!("`{rule}`"),
+            None => format!("`{rule}` on 443 and 80"),
+        };
+        if self.outbound.is_empty() {
+            return "connects to nothing".to_owned();
+        }
+        format!("connects to {}", self.outbound.iter().map(host).collect::<Vec<_>>().join(", "))
     }
 }
 

@@ -121,9 +121,12 @@ pub struct Measured {
     pub tokens: Option<f64>,
 }
 
+/// What is compared of two sets of runs.
+type Column = fn(&Measured) -> Option<f64>;
+
 /// The file `benchmark.json`: runs with the skill, and without it.
 pub fn benchmark(with: &[Measured], without: &[Measured]) -> Value {
-    let columns: [(&str, fn(&Measured) -> Option<f64>); 3] =
+    let columns: [(&str, Column); 3] =
         [("pass_rate", |run| run.pass_rate), ("time_seconds", |run| Some(run.seconds)), ("tokens", |run| run.tokens)];
     let mut summary = json!({ "with_skill": {}, "without_skill": {}, "delta": {} });
     for (name, column) in columns {

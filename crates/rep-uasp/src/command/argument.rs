@@ -12,7 +12,7 @@ pub(super) const WORD_BYTES_MAX: usize = 128 << 10;
 
 /// What a value must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// Text, a number or a truth: nothing was said.
     Any,
     Text,
@@ -25,31 +25,31 @@ pub(super) enum Kind {
 
 /// One argument or flag.
 #[derive(Clone, Debug)]
-pub(super) struct Parameter {
+pub(crate) struct Parameter {
     /// The keys it may be given by; the first is its name.
-    pub(super) keys: Vec<String>,
+    pub(crate) keys: Vec<String>,
     pub(super) kind: Kind,
-    pub(super) is_list: bool,
+    pub(crate) is_list: bool,
     /// The only values it takes; any where empty.
-    pub(super) values: Vec<String>,
+    pub(crate) values: Vec<String>,
     /// What a reference looks like: `@e{n}`.
     pub(super) format: Option<String>,
-    pub(super) default: Option<Value>,
+    pub(crate) default: Option<Value>,
     /// The variable it comes from where it is not given.
     pub(super) env: Option<String>,
     /// Whether the author says that it is needed; `None` where he says nothing.
-    pub(super) is_required: Option<bool>,
+    pub(crate) is_required: Option<bool>,
     /// How it is written, where it is a flag.
     pub(super) spelling: Option<String>,
     /// Whether it belongs to every command.
     pub(super) is_global: bool,
     /// Whether its definition gives a type.
-    pub(super) is_typed: bool,
+    pub(crate) is_typed: bool,
 }
 
 impl Parameter {
     /// The name it is told by.
-    pub(super) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         self.keys.first().map_or("", String::as_str)
     }
 
@@ -71,7 +71,7 @@ impl Parameter {
     }
 
     /// Reads a definition of `args`, `flags` or `global_flags`.
-    pub(super) fn of(definition: &Value, document: &Value, is_flag: bool, is_global: bool) -> Option<Self> {
+    pub(crate) fn of(definition: &Value, document: &Value, is_flag: bool, is_global: bool) -> Option<Self> {
         // A list of bare names is common too.
         let name = definition.as_str().or_else(|| definition.get("name")?.as_str())?.trim();
         let text = |field: &str| definition.get(field).and_then(Value::as_str).map(str::trim);
@@ -106,9 +106,18 @@ impl Parameter {
 
     /// The words of a value; none where it must be left out.
     pub(super) fn words(&self, value: &Value) -> Result<Vec<String>, BindError> {
+        self.each(value, |item| self.word(item))
+    }
+
+    /// The texts of a value: one, or one for each item of a list.
+    pub(crate) fn texts(&self, value: &Value) -> Result<Vec<String>, BindError> {
+        self.each(value, |item| self.text(item))
+    }
+
+    fn each(&self, value: &Value, one: impl Fn(&Value) -> Result<String, BindError>) -> Result<Vec<String>, BindError> {
         let refuse = |what: String, remedy: &str| Err(BindError::argument(self.name(), what, remedy));
         if !self.is_list {
-            return Ok(vec![self.word(value)?]);
+            return Ok(vec![one(value)?]);
         }
         let Some(items) = value.as_array() else {
             return refuse(format!("is {}, and not a list", shown(value)), "write a list, with one item for one word");
@@ -116,10 +125,24 @@ impl Parameter {
         if items.len() > ITEMS_MAX {
             return refuse(format!("has more than {ITEMS_MAX} items"), "give fewer");
         }
-        items.iter().map(|item| self.word(item)).collect()
+        items.iter().map(one).collect()
     }
 
+    /// A value as one word of an argument vector.
     fn word(&self, value: &Value) -> Result<String, BindError> {
+        let word = self.text(value)?;
+        let refuse = |what: String, remedy: &str| Err(BindError::argument(self.name(), what, remedy));
+        if word.contains('\0') {
+            return refuse("holds a NUL, which no program can be given".to_owned(), "leave it out");
+        }
+        if word.len() >= WORD_BYTES_MAX {
+            return refuse(format!("has {} bytes, more than a program can be given", word.len()), "hand over a file");
+        }
+        Ok(word)
+    }
+
+    /// A value as text, where it is of the declared type and one of the declared values.
+    fn text(&self, value: &Value) -> Result<String, BindError> {
         let refuse = |what: String, remedy: &str| Err(BindError::argument(self.name(), what, remedy));
         let wrong = |kind: &str, remedy: &str| refuse(format!("is {}, and not {kind}", shown(value)), remedy);
         let word = match (self.kind, value) {
@@ -138,12 +161,6 @@ impl Parameter {
             (Kind::Bool, _) => return wrong("true or false", "write true or false, without quotes"),
             (Kind::Any, _) => return wrong("one word", "write text, a number, true or false"),
         };
-        if word.contains('\0') {
-            return refuse("holds a NUL, which no program can be given".to_owned(), "leave it out");
-        }
-        if word.len() >= WORD_BYTES_MAX {
-            return refuse(format!("has {} bytes, more than a program can be given", word.len()), "hand over a file");
-        }
         if !self.values.is_empty() && !self.values.contains(&word) {
             let remedy = format!("use one of {}", self.values.join(", "));
             return refuse(format!("is {}, which is none of its values", shown(value)), &remedy);
@@ -205,15 +222,51 @@ fn format_of(name: &str, document: &Value) -> Option<String> {
 
 /// Whether a word has a form: `{n}` stands for digits, any other `{…}` for letters that are no white space.
 pub(crate) fn fits(format: &str, word: &str) -> bool {
-    let Some((before, rest)) = format.split_once('{') else { return format == word };
-    let Some((name, after)) = rest.split_once('}') else { return format == word };
-    let Some(word) = word.strip_prefix(before) else { return false };
-    let is_fit = |letter: char| if name == "n" { letter.is_ascii_digit() } else { !letter.is_whitespace() };
-    let most = word.find(|letter| !is_fit(letter)).unwrap_or(word.len());
-    // The longest first; what follows must fit as well.
-    let ends = word.char_indices().map(|(at, letter)| at + letter.len_utf8()).take_while(|end| *end <= most);
-    let ends: Vec<usize> = ends.collect();
-    ends.into_iter().rev().take(64).any(|end| fits(after, &word[end..]))
+    const FORMAT_CHARS_MAX: usize = 256;
+    if format.chars().count() > FORMAT_CHARS_MAX {
+        return format == word;
+    }
+    let pieces = form(format);
+    // The places in the form that the letters so far may lead to; in one with `true`, a run of letters may go on.
+    let mut places = vec![false; pieces.len() + 1];
+    places[0] = true;
+    for letter in word.chars() {
+        let mut next = vec![false; pieces.len() + 1];
+        for (at, piece) in pieces.iter().enumerate() {
+            let is_fit = match piece {
+                Shape::Letter(own) => *own == letter,
+                Shape::Digits => letter.is_ascii_digit(),
+                Shape::Any => !letter.is_whitespace(),
+            };
+            let goes_on = !matches!(piece, Shape::Letter(_)) && places[at + 1];
+            next[at + 1] |= is_fit && (places[at] || goes_on);
+        }
+        places = next;
+    }
+    places[pieces.len()]
+}
+
+/// A piece of a form.
+enum Shape {
+    Letter(char),
+    Digits,
+    Any,
+}
+
+fn form(format: &str) -> Vec<Shape> {
+    let mut pieces = Vec::new();
+    let mut rest = format;
+    while let Some(letter) = rest.chars().next() {
+        let slot = rest.strip_prefix('{').and_then(|inner| inner.split_once('}'));
+        if let Some((name, after)) = slot {
+            pieces.push(if name == "n" { Shape::Digits } else { Shape::Any });
+            rest = after;
+        } else {
+            pieces.push(Shape::Letter(letter));
+            rest = &rest[letter.len_utf8()..];
+        }
+    }
+    pieces
 }
 
 /// A number without a fraction.
@@ -241,7 +294,7 @@ fn shown(value: &Value) -> String {
 }
 
 /// The definitions of a list in a command.
-pub(super) fn definitions<'a>(holder: &'a Value, field: &str) -> impl Iterator<Item = &'a Value> {
+pub(crate) fn definitions<'a>(holder: &'a Value, field: &str) -> impl Iterator<Item = &'a Value> {
     holder.get(field).and_then(Value::as_array).into_iter().flatten()
 }
 

@@ -8,6 +8,11 @@ use super::{BindError, Bound, Lookup, Word, is_secret_name, read_as};
 
 /// The most bytes of all words together.
 const BYTES_MAX: usize = 1 << 20;
+/// The longest key of an argument, and the most arguments and flags of a command.
+const KEY_BYTES_MAX: usize = 256;
+const PARAMETERS_MAX: usize = 1000;
+/// The most words a command's own name may have.
+const PARTS_MAX: usize = 8;
 
 /// One way to write a command, with what it takes.
 pub(super) struct Binder {
@@ -18,8 +23,8 @@ pub(super) struct Binder {
     is_placed: Vec<bool>,
     /// Whether only what this syntax shows may be given.
     is_variant: bool,
-    /// The names of the command, a word each, which a step starts with.
-    names: Vec<Vec<String>>,
+    /// The names of the command, one of which a step starts with.
+    names: Vec<String>,
 }
 
 /// The words that were made so far.
@@ -36,6 +41,11 @@ struct Words {
 /// A name as it is compared.
 fn folded(name: &str) -> String {
     name.trim().to_lowercase().replace(['_', ' '], "-")
+}
+
+/// A key as far as it is told.
+fn cut(key: &str) -> &str {
+    key.char_indices().nth(KEY_BYTES_MAX / 4).map_or(key, |(at, _)| &key[..at])
 }
 
 /// Whether one name is the other in plural.
@@ -59,18 +69,21 @@ impl Binder {
         let arguments = definitions(command, "args").filter_map(|one| Parameter::of(one, document, false, false));
         let flags = definitions(command, "flags").filter_map(|one| Parameter::of(one, document, true, false));
         let global = definitions(document, "global_flags").filter_map(|one| Parameter::of(one, document, true, true));
-        let parameters: Vec<Parameter> = arguments.chain(flags).chain(global).collect();
+        let parameters: Vec<Parameter> = arguments.chain(flags).chain(global).take(PARAMETERS_MAX + 1).collect();
+        let told = |what: String| BindError::command(format!("the `syntax` of the command `{name}` {what}"));
+        if parameters.len() > PARAMETERS_MAX {
+            return Err(told(format!("takes more than {PARAMETERS_MAX} arguments and flags")));
+        }
         let is_declared = |word: &str| {
             let word = folded(word.trim_end_matches('.'));
             parameters.iter().any(|known| known.spelling.is_none() && folded(known.name()) == word)
         };
-        let told = |what: String| BindError::command(format!("the `syntax` of the command `{name}` {what}"));
         let parts = template::parse(line, &is_declared).map_err(told)?;
         let is_program = matches!(parts.first(), Some(Part::Word(pieces)) if matches!(&pieces[..], [Piece::Text(text)] if !text.is_empty() && !text.contains('=') && !text.starts_with('-')));
         if !is_program {
             return Err(told("does not start with a program".to_owned()));
         }
-        let names = names(name, command).map(|name| name.split('.').map(str::to_owned).collect()).collect();
+        let names = names(name, command).map(str::to_owned).collect();
         let mut binder = Self {
             command: name.to_owned(),
             is_placed: vec![false; parameters.len()],
@@ -86,8 +99,10 @@ impl Binder {
 
     /// The words behind a template's script.
     pub(super) fn of_template(document: &Value, name: &str, template: &Value) -> Self {
-        let parameters: Vec<Parameter> =
-            definitions(template, "args").filter_map(|one| Parameter::of(one, document, false, false)).collect();
+        let parameters: Vec<Parameter> = definitions(template, "args")
+            .filter_map(|one| Parameter::of(one, document, false, false))
+            .take(PARAMETERS_MAX)
+            .collect();
         let mut binder = Self {
             command: format!("templates.{name}"),
             is_placed: vec![false; parameters.len()],
@@ -256,15 +271,20 @@ impl Binder {
     }
 
     fn find(&self, key: &str) -> Option<usize> {
+        if key.len() > KEY_BYTES_MAX {
+            return None;
+        }
+        let wanted = folded(key);
         let is_open = |at: &usize| !self.is_variant || self.is_placed[*at] || self.parameters[*at].is_global;
         let exact = |known: &Parameter| known.keys.iter().any(|own| own == key);
-        let alike = |known: &Parameter| known.keys.iter().any(|own| folded(own) == folded(key));
+        let alike = |known: &Parameter| known.keys.iter().any(|own| folded(own) == wanted);
         let at = self.parameters.iter().position(exact).or_else(|| self.parameters.iter().position(alike));
         at.filter(is_open)
     }
 
     fn unknown(&self, key: &str) -> BindError {
-        let names = self.parameters.iter().map(Parameter::name).take(200);
+        let key = cut(key);
+        let names = self.parameters.iter().map(Parameter::name).filter(|name| name.len() <= KEY_BYTES_MAX).take(200);
         let scored = names.map(|name| (strsim::jaro_winkler(key, name.trim_start_matches('-')), name));
         let near = scored.filter(|(score, _)| *score > 0.7).max_by(|one, two| one.0.total_cmp(&two.0));
         let own: Vec<&str> =
@@ -309,7 +329,12 @@ impl Binder {
                 let at = value.as_ref().map_or(0, |slot| slot.parameter);
                 let is_left_out = is_optional || self.parameters[at].is_required == Some(false);
                 if self.is_given(at, given) || (!is_left_out && self.value(at, given).is_some()) {
-                    self.flagged(at, spelling, *is_joined, given, &mut words.all)
+                    // `rm -f <file>` may be a switch and a word: only a flag that is declared, or whose group shows that
+                    // the value is its own, may have one that looks like a flag.
+                    let parameter = &self.parameters[at];
+                    let is_sure = is_optional || *is_joined || (parameter.spelling.is_some() && parameter.is_typed);
+                    let is_sure = is_sure || words.is_behind_dashes;
+                    self.flagged(at, spelling, (*is_joined, is_sure), given, &mut words.all)
                 } else if is_left_out || self.parameters[at].kind == Kind::Bool {
                     self.left_out(at, given)
                 } else {
@@ -388,12 +413,12 @@ impl Binder {
         Ok(())
     }
 
-    /// A flag and its value, as words.
+    /// A flag and its value, as words. Where it is not sure that the value is the flag's, it must not look like one itself.
     fn flagged(
         &self,
         at: usize,
         spelling: &str,
-        is_joined: bool,
+        (is_joined, is_sure): (bool, bool),
         given: &[Option<Value>],
         words: &mut Vec<Word>,
     ) -> Result<(), BindError> {
@@ -413,6 +438,9 @@ impl Binder {
             return Ok(());
         }
         for text in parameter.words(value)? {
+            if !is_sure {
+                plain(parameter, &text)?;
+            }
             if is_joined {
                 words.push(Word { text: format!("{spelling}={text}"), is_literal: false });
             } else {
@@ -490,7 +518,7 @@ impl Binder {
                 }
                 match &parameter.spelling {
                     Some(spelling) if self.is_given(at, given) => {
-                        self.flagged(at, spelling, false, given, &mut flags)?;
+                        self.flagged(at, spelling, (false, parameter.is_typed), given, &mut flags)?;
                     }
                     Some(_) => self.left_out(at, given)?,
                     None if given[at].is_some() => {
@@ -546,7 +574,10 @@ impl Binder {
 
     /// The words of a step behind the program and the command's name.
     fn behind_name<'a>(&self, words: &'a [String]) -> &'a [String] {
-        let own = |words: &[String]| self.names.iter().filter(|name| words.starts_with(name)).map(Vec::len).max();
+        let own = |words: &[String]| {
+            let mut counts = (1..=words.len().min(PARTS_MAX)).rev();
+            counts.find(|count| self.names.contains(&words[..*count].join(".")))
+        };
         let literal = |part: &Part| matches!(part, Part::Word(pieces) if matches!((&pieces[..], words.first()), ([Piece::Text(text)], Some(first)) if text == first));
         match own(words) {
             Some(count) => &words[count..],

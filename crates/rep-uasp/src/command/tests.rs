@@ -48,7 +48,14 @@ fn slots_groups_and_flags_are_filled_or_vanish() {
     assert_eq!(argv(syntax, flags.clone(), json!({ "-i": false, "s": "a b" })), ["b", "snapshot", "-s", "a b"]);
     assert_eq!(argv(syntax, flags, json!({ "c": true, "--json": true })), ["b", "snapshot", "-c", "--json"]);
     assert_eq!(argv("b go [--to=<place>] [<why>]", json!({}), json!({ "place": "-x" })), ["b", "go", "--to=-x"]);
-    assert_eq!(argv("b go --to <place>", json!({}), json!({ "--to": "-x" })), ["b", "go", "--to", "-x"]);
+    assert_eq!(argv("b go --to <place>", json!({}), json!({ "--to": "x" })), ["b", "go", "--to", "x"]);
+    // Nothing says that `-f` takes a value: what follows may be a word of its own.
+    assert_eq!(code("rm -f <file>", json!({}), json!({ "file": "-r" })), "INVALID_ARGUMENT");
+    let untyped = json!({ "flags": [{ "name": "--all" }] });
+    assert_eq!(argv("b go", untyped.clone(), json!({ "all": true })), ["b", "go", "--all"]);
+    assert_eq!(code("b go", untyped, json!({ "all": "-r" })), "INVALID_ARGUMENT");
+    let to = json!({ "flags": [{ "name": "--to", "type": "string" }] });
+    assert_eq!(argv("b go --to <place>", to, json!({ "--to": "-x" })), ["b", "go", "--to", "-x"]);
     assert_eq!(argv("b go [-i|--all]", json!({}), json!({ "all": true })), ["b", "go", "--all"]);
     assert_eq!(code("b go [--a|--b]", json!({}), json!({ "a": true, "b": true })), "INVALID_ARGUMENT");
 }
@@ -96,6 +103,23 @@ fn types_and_values_are_checked() {
     assert_eq!(code("b (up|down)", json!({}), json!({ "up|down": "left" })), "INVALID_ARGUMENT");
     let way = json!({ "args": [{ "name": "way", "type": "enum", "values": ["up", "down"] }] });
     assert_eq!(argv("b {up|down}", way, json!({ "way": "up" })), ["b", "up"]);
+}
+
+#[test]
+fn forms_are_told_apart_whatever_they_hold() {
+    for (format, word, is_fit) in [
+        ("@e{n}", "@e12", true),
+        ("@e{n}", "@e", false),
+        ("{a}-{b}", "x-y-z", true),
+        ("{a}-{b}", "x", false),
+        ("t{n}.{x}", "t1.a", true),
+        ("plain", "plain", true),
+        ("{open", "{open", true),
+    ] {
+        assert_eq!(fits(format, word), is_fit, "{format} {word}");
+    }
+    // Neither costs more than its length.
+    assert!(!fits(&"{a}".repeat(60), &format!("{} ", "a".repeat(10_000))));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `rep exec`: one command of a structured skill, as an argument vector, in the sandbox.
+//! `rep exec`: one command of a structured skill, as an argument vector in the sandbox, or as an HTTP request.
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ use crate::structured::Structured;
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[derive(clap::Args)]
 #[command(
-    after_help = "No shell comes between: every value is one word of the argument vector, whatever it holds. What the command requires must be valid in its session; what it creates is valid when it ended well, what it invalidates is not afterwards. The program starts in the workspace with what the skill declares and you lend, and nothing else. Which program a skill starts is asked about, once where you answer `always`.\n\nExit codes: 0 it ended well, 1 there is no such command, 2 the call could not be made, 3 refused, 4 the command failed, 130 interrupted.\n\nExamples:\n  rep exec agent-browser open --args '{\"url\": \"https://example.org\"}' --dry-run\n  rep exec agent-browser snapshot --args '{\"-i\": true}' --session shop --yes\n  rep exec agent-browser record start --args '{\"file\": \"a.webm\"}' --allow-write 'a.webm'\n  rep exec agent-browser templates.form-automation --args '{\"url\": \"https://example.org\"}'"
+    after_help = "No shell comes between: every value is one word of the argument vector, whatever it holds. What the command requires must be valid in its session; what it creates is valid when it ended well, what it invalidates is not afterwards. The program starts in the workspace with what the skill declares and you lend, and nothing else. A command of an API skill (`GET /v1/x/<id>`) is sent as one HTTP request, to the hosts the skill declares or you agree to. Which program a skill starts is asked about, once where you answer `always`.\n\nExit codes: 0 it ended well, 1 there is no such command, 2 the call could not be made, 3 refused, 4 the command failed, 130 interrupted.\n\nExamples:\n  rep exec agent-browser open --args '{\"url\": \"https://example.org\"}' --dry-run\n  rep exec agent-browser snapshot --args '{\"-i\": true}' --session shop --yes\n  rep exec agent-browser record start --args '{\"file\": \"a.webm\"}' --allow-write 'a.webm'\n  rep exec agent-browser templates.form-automation --args '{\"url\": \"https://example.org\"}'\n  rep exec todo-api todos.get --args '{\"id\": \"t1\"}' --json"
 )]
 pub(crate) struct Args {
     /// The skill: a name, `package:name`, or a path
@@ -40,7 +40,7 @@ pub(crate) struct Args {
     /// Whose state it reads and changes [default: default]
     #[arg(long, value_name = "S")]
     session: Option<String>,
-    /// Print the argument vector and what it may do, as JSON, and run nothing
+    /// Print the argument vector, or the request, and what it may do, as JSON, and run nothing
     #[arg(long)]
     dry_run: bool,
     /// Run it whatever state it requires

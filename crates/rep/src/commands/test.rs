@@ -28,6 +28,7 @@ use report::{Came, Report, Row};
 use subject::{Found, Subject};
 
 /// Run the tests skills ship
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[derive(clap::Args)]
 #[command(
     after_help = "Run are `tests/cases/*.yaml` (with `tests/test-config.json`) and `evaluation.smoke_tests`. Each case runs in a copy of its skill that is gone afterwards, in the sandbox: its files are there to read and to change, this machine's python3 and node are on the path, and of the network only what the skill declares.\n\nTests run code. A path that is named is trusted, and so are the skills below this folder where nothing is named, which get no secrets then; a skill that is found by its name must be trusted.\n\nExit codes: 0 all passed or there are none, 1 some failed, 2 the settings of tests are broken or nothing fits the call, 3 refused, 130 interrupted.\n\nExamples:\n  rep test                           every skill below this folder\n  rep test slugify --case 01-stdin   one case, by the stem of its file or by its name\n  rep test examples --junit out.xml  for a build server\n  rep test . --watch                 again whenever a file changes\n  rep test . --evals --out results --agent my-agent --print"
@@ -63,7 +64,8 @@ pub(crate) struct Args {
     /// Where the results of --evals go, in a folder of their own each time [default: evals-out]
     #[arg(long, value_name = "DIR", requires = "evals")]
     out: Option<PathBuf>,
-    /// The agent of --evals and its arguments, last: it reads the prompt on stdin and finds the skill in REP_EVAL_SKILL. It
+    /// The agent of --evals and its arguments, last: it reads the prompt on stdin and finds the skill in
+    /// `REP_EVAL_SKILL`. It
     /// runs as you, outside of the sandbox
     #[arg(long, value_name = "COMMAND", requires = "evals", num_args = 1.., allow_hyphen_values = true)]
     agent: Vec<String>,

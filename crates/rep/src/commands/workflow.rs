@@ -105,9 +105,8 @@ fn look(args: &Args, entry: &CatalogEntry, session: &str, output: &mut Output) -
         let failure = Failure::unable("VALIDATION_FAILED", format!("`{}` holds no structure", entry.qualified_name));
         return Err(failure.hint("`rep check` says what is wrong"));
     };
-    let one = |name: &str| found(&document.value, &entry.qualified_name, name, session);
     if let Some(name) = &args.name {
-        let found = one(name)?;
+        let found = found(&document.value, &entry.qualified_name, name, session)?;
         if args.json {
             output.json(&checklist(&found));
         } else {
@@ -115,14 +114,16 @@ fn look(args: &Args, entry: &CatalogEntry, session: &str, output: &mut Output) -
         }
         return Ok(Exit::Fine);
     }
-    let all: Vec<Workflow> = workflow::names(&document.value).into_iter().map(one).collect::<Result<_, _>>()?;
+    let names = workflow::names(&document.value);
+    let all = names.iter().filter_map(|name| Some((name, workflow::summary(&document.value, name)?)));
     if args.json {
-        output.json(&json!({ "workflows": all.iter().map(checklist).collect::<Vec<Value>>() }));
+        let one = |(name, (description, steps))| json!({ "name": name, "description": description, "steps": steps });
+        output.json(&json!({ "workflows": all.map(one).collect::<Vec<Value>>() }));
     } else {
-        let line = |found: &Workflow| {
-            format!("{}  {} steps  {}\n", visible(&found.name), found.steps.len(), visible(&found.description))
+        let line = |(name, (description, steps)): (&&str, (&str, usize))| {
+            format!("{}  {steps} steps  {}\n", visible(name), visible(description))
         };
-        output.data(&all.iter().map(line).collect::<String>());
+        output.data(&all.map(line).collect::<String>());
     }
     Ok(Exit::Fine)
 }

@@ -1,6 +1,7 @@
 //! The command line through the real binary, in a scratch home.
 #![expect(clippy::disallowed_methods, reason = "tests touch the disk and start the binary")]
 
+mod api;
 mod bad_input;
 mod budget;
 mod check;

@@ -24,14 +24,14 @@ fn planned(uasp: &str, front: Option<&str>, name: &str, arguments: &Value) -> Re
         workspace: Path::new("/work"),
         arguments: arguments.as_object().unwrap(),
         variable: &|name| (name != "UNSET").then(|| format!("value of {name}")),
-        is_file: &|path| path == "scripts/x.py",
+        is_file: &|path| path == "scripts/x.py" || path == "list",
     })
 }
 
 fn command(plan: &Plan) -> &Command {
     match &plan.work {
         Work::Command(command) => command,
-        Work::Tool(_) => panic!("it is a command"),
+        Work::Tool(_) | Work::Request(_) => panic!("it is a command"),
     }
 }
 
@@ -86,11 +86,12 @@ fn what_is_lent_is_part_of_the_plan() {
 
 #[test]
 fn files_of_the_skill_are_found_and_nothing_outside() {
-    let uasp = "commands:\n  one: {syntax: 'python3 scripts/x.py <a>'}\n  two: {syntax: './scripts/x.py'}\n  three: {syntax: '../x.py'}\n  four: {syntax: '/bin/sh'}\n";
+    let uasp = "commands:\n  one: {syntax: 'python3 scripts/x.py <a>'}\n  two: {syntax: './scripts/x.py'}\n  three: {syntax: '../x.py'}\n  four: {syntax: '/bin/sh'}\n  five: {syntax: 'git list'}\n";
     let plan = planned(uasp, None, "one", &json!({ "a": "scripts/x.py" })).unwrap();
     assert_eq!(command(&plan).argv(), ["python3", "/skills/a/scripts/x.py", "scripts/x.py"]);
     let plan = planned(uasp, None, "two", &json!({})).unwrap();
     assert_eq!(command(&plan).program, Program::File("scripts/x.py".to_owned()));
+    assert_eq!(command(&planned(uasp, None, "five", &json!({})).unwrap()).argv(), ["git", "list"]);
     for name in ["three", "four"] {
         assert_eq!(planned(uasp, None, name, &json!({})).unwrap_err().code, "INVALID_COMMAND", "{name}");
     }
