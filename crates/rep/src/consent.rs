@@ -95,7 +95,7 @@ pub(crate) fn granted_as_bound(
 /// What became of a plan that a client of the server asks for.
 pub(crate) enum ByClient {
     /// It was decided.
-    Decided(Result<Granted, Refusal>),
+    Decided(Box<Result<Granted, Refusal>>),
     /// Its user is to be asked: the question, and what an answer is bound to.
     Ask(String, String),
 }
@@ -107,8 +107,9 @@ pub(crate) fn granted_by_client(
     secrets: &BTreeMap<String, Secret>,
     asked: &Asked,
 ) -> Result<ByClient, Failure> {
+    let decided = |decided| ByClient::Decided(Box::new(decided));
     let consent = match asked {
-        Asked::Agreed(bound) => return granted_as_bound(plan, trust, secrets, bound).map(ByClient::Decided),
+        Asked::Agreed(bound) => return granted_as_bound(plan, trust, secrets, bound).map(decided),
         Asked::Nobody => Consent::Nobody,
         Asked::Possible => Consent::Ask,
     };
@@ -116,7 +117,7 @@ pub(crate) fn granted_by_client(
         Decision::Ask(question) if *asked == Asked::Possible => {
             ByClient::Ask(question.text(), approval::binding(question.plan()))
         }
-        decision => ByClient::Decided(settled(decision)),
+        decision => decided(settled(decision)),
     })
 }
 

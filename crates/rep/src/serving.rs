@@ -46,7 +46,7 @@ impl Runs for Running {
     fn offers(&self, catalog: &Catalog) -> Vec<Offer> {
         let allowed = catalog.entries.iter().filter(|entry| entry.status == Status::Active && self.may_run(entry));
         let mut offers: BTreeMap<String, Offer> = BTreeMap::new();
-        for offer in allowed.flat_map(|entry| self.of(entry)) {
+        for offer in allowed.flat_map(Self::of) {
             // Two skills whose tools would be called alike: the first keeps the name.
             offers.entry(offer.name.clone()).or_insert(offer);
         }
@@ -73,7 +73,7 @@ impl Running {
     }
 
     /// What one skill offers. One that cannot be read offers nothing.
-    fn of(&self, entry: &CatalogEntry) -> Vec<Offer> {
+    fn of(entry: &CatalogEntry) -> Vec<Offer> {
         let Ok(skill) = read::skill(entry) else { return Vec::new() };
         let name = entry.qualified_name.replace(':', ".");
         let tools = effective_tools(&skill).tools;
@@ -93,13 +93,13 @@ impl Running {
         offers
     }
 
-    fn entry<'a>(&self, catalog: &'a Catalog, call: &Call) -> Result<&'a CatalogEntry, Failure> {
+    fn entry<'a>(catalog: &'a Catalog, call: &Call) -> Result<&'a CatalogEntry, Failure> {
         let found = catalog.get(&call.offer.skill).filter(|entry| entry.status == Status::Active);
         found.ok_or_else(|| Failure::unable("SKILL_NOT_FOUND", format!("there is no skill `{}`", call.offer.skill)))
     }
 
     fn tool(&self, catalog: &Catalog, call: &Call, cancel: &Cancel) -> Result<Said, Failure> {
-        let entry = self.entry(catalog, call)?;
+        let entry = Self::entry(catalog, call)?;
         let called = Called::held(entry, &self.options)?;
         let tools = Tools::new(&self.options, catalog, self.workspace.clone(), self.is_confined);
         let input = Value::Object(call.input.clone());
@@ -107,7 +107,7 @@ impl Running {
         plan.is_confined = self.is_confined;
         let secrets = consent::secrets(&plan.secrets)?;
         let decided = match consent::granted_by_client(plan.clone(), called.trust.clone(), &secrets, &call.asked)? {
-            ByClient::Decided(decided) => decided,
+            ByClient::Decided(decided) => *decided,
             ByClient::Ask(text, mark) => return Ok(Said::Question { text, mark }),
         };
         let outcome = tools.run(decided, &plan, &secrets, entry, cancel, &Chain::default());
@@ -115,7 +115,7 @@ impl Running {
     }
 
     fn command(&self, catalog: &Catalog, call: &Call, cancel: &Cancel) -> Result<Said, Failure> {
-        let skill = Structured::held(self.entry(catalog, call)?, &self.options)?;
+        let skill = Structured::held(Self::entry(catalog, call)?, &self.options)?;
         let mut arguments = call.input.clone();
         let named = arguments.shift_remove(session_key(&skill.document.value, &call.offer.tool));
         let named = named.as_ref().and_then(Value::as_str).or(call.session.as_deref());
@@ -138,7 +138,7 @@ impl Running {
         }
         let secrets = consent::secrets(&plan.secrets)?;
         let decided = match consent::granted_by_client(plan.clone(), skill.trust.clone(), &secrets, &call.asked)? {
-            ByClient::Decided(decided) => decided,
+            ByClient::Decided(decided) => *decided,
             ByClient::Ask(text, mark) => return Ok(Said::Question { text, mark }),
         };
         let done = perform::carry_out(&skill, &wish, plan, decided, &secrets, &Runner::new(), cancel)?;
@@ -149,10 +149,8 @@ impl Running {
     fn failed(&self, failure: &Failure) -> Said {
         (self.talk)(&format!("{}: {}", failure.code, failure.message));
         let is_of_the_machine = matches!(failure.code, "UNREADABLE" | "UNKEPT" | "NO_HOME" | "UNFIT");
-        let message = match is_of_the_machine {
-            true => "the call could not be made on this server; its operator can see why",
-            false => &failure.message,
-        };
+        let hidden = "the call could not be made on this server; its operator can see why";
+        let message = if is_of_the_machine { hidden } else { &failure.message };
         let mut error = json!({ "code": failure.code, "message": message, "retriable": false });
         if let Some(hint) = failure.hints.first().filter(|_| !is_of_the_machine) {
             error["remedy"] = hint.clone().into();

@@ -148,8 +148,8 @@ struct Answer {
 impl Answer {
     /// The last message, out of a stream or alone.
     fn message(&self) -> Value {
-        let lines = self.body.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
-        let text = lines.filter(|line| line.starts_with('{')).next_back().unwrap_or(&self.body);
+        let mut lines = self.body.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
+        let text = lines.rfind(|line| line.starts_with('{')).unwrap_or(&self.body);
         serde_json::from_str(text).unwrap_or_else(|error| panic!("no message ({error}): {self:?}"))
     }
 
