@@ -180,6 +180,11 @@ impl Shared {
         Arc::clone(&self.shelf.read().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Whether changes on disk are seen.
+    fn is_watched(&self) -> bool {
+        self.watching.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
     fn reshelve(&self, catalog: Arc<Catalog>) {
         let old = self.shelf();
         let new = Arc::new(Shelf::new(catalog, old.mark + 1));
@@ -454,12 +459,12 @@ impl ServerHandler for Server {
     ) -> Result<CustomResult, ErrorData> {
         self.shared.say(&context, &request.method);
         let done = self
-            .work(move |_, shelf| {
+            .work(move |shared, shelf| {
                 let params = request.params.as_ref();
                 let address = || field(params, "uri")?.ok_or_else(|| fault::invalid("`uri` is missing"));
                 let cursor = || field(params, "cursor");
                 match request.method.as_str() {
-                    "skills/list" => skills::list(shelf, cursor()?),
+                    "skills/list" => skills::list(shelf, cursor()?, shared.is_watched()),
                     "skills/get" => skills::get(shelf, address()?),
                     "resources/directory/read" => skills::directory(shelf, address()?, cursor()?),
                     _ => Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method.clone(), None)),

@@ -6,6 +6,7 @@ use rep_adapt::is_part;
 use rep_library::disclose::{self, Held};
 use rep_library::{Catalog, CatalogEntry, LibraryError, Status};
 use rmcp::model::{Prompt, Resource, Tool};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::runs::{Offer, Runs};
@@ -28,12 +29,15 @@ pub(crate) struct Shelf {
     prompts: OnceLock<Vec<Prompt>>,
     resources: OnceLock<Vec<Resource>>,
     skills: OnceLock<Vec<usize>>,
+    /// What `skills/list` said of each entry, for as long as nothing changes.
+    described: Vec<OnceLock<Option<Value>>>,
 }
 
 impl Shelf {
     pub(crate) fn new(catalog: Arc<Catalog>, mark: u64) -> Self {
         let active = (0..catalog.entries.len()).filter(|index| catalog.entries[*index].status == Status::Active);
         let active = active.collect();
+        let described = catalog.entries.iter().map(|_| OnceLock::new()).collect();
         Self {
             catalog,
             mark,
@@ -43,6 +47,7 @@ impl Shelf {
             prompts: OnceLock::new(),
             resources: OnceLock::new(),
             skills: OnceLock::new(),
+            described,
         }
     }
 
@@ -81,6 +86,13 @@ impl Shelf {
             let fits = |index: &usize| skills::fits(&self.catalog.entries[*index]);
             self.active.iter().copied().filter(fits).collect()
         })
+    }
+
+    /// What `skills/list` says of an entry. Kept only where somebody watches for changes.
+    pub(crate) fn described(&self, index: usize, is_watched: bool) -> Option<Value> {
+        // A skill that cannot be read just now, or is larger than hosts take, is not in the list.
+        let work = || skills::described(&self.catalog.entries[index]).ok().flatten();
+        if is_watched { self.described[index].get_or_init(work).clone() } else { work() }
     }
 
     /// What clients tell their model at the start.

@@ -29,11 +29,9 @@ pub(crate) fn fits(entry: &CatalogEntry) -> bool {
 }
 
 /// A page of skills.
-pub(crate) fn list(shelf: &Shelf, cursor: Option<&str>) -> Result<Value, ErrorData> {
+pub(crate) fn list(shelf: &Shelf, cursor: Option<&str>, is_watched: bool) -> Result<Value, ErrorData> {
     let page = page(shelf.skills(), shelf.mark, cursor, page::PAGE_MAX)?;
-    // A skill that cannot be read just now, or is larger than hosts take, is not in the list.
-    let entries = page.items.iter().map(|index| &shelf.catalog.entries[*index]);
-    let skills: Vec<Value> = entries.filter_map(|entry| described(entry).ok().flatten()).collect();
+    let skills: Vec<Value> = page.items.iter().filter_map(|index| shelf.described(*index, is_watched)).collect();
     let mut result = cacheable(json!({ "skills": skills }));
     if let Some(next) = page.next {
         result["nextCursor"] = next.into();
@@ -94,7 +92,7 @@ fn children(entry: &CatalogEntry, held: &Held, folder: &str) -> Vec<Value> {
 }
 
 /// A skill as the extension describes it; nothing where it is too large.
-fn described(entry: &CatalogEntry) -> Result<Option<Value>, ()> {
+pub(crate) fn described(entry: &CatalogEntry) -> Result<Option<Value>, ()> {
     let held = shelf::held(entry).map_err(drop)?;
     if held.files.len() > FILES_MAX || held.files.values().sum::<u64>() > BYTES_MAX {
         return Ok(None);
