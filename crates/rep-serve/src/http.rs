@@ -15,6 +15,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::Response;
+use axum::serve::{Listener, ListenerExt as _};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use sha2::{Digest, Sha256};
@@ -23,6 +24,7 @@ use tokio::sync::Semaphore;
 
 use crate::server::{Served, Talk};
 use crate::stdio::{GRACE, asked_to_end};
+use crate::tls::{Tls, TlsListener};
 
 /// The largest request.
 const REQUEST_BYTES_MAX: usize = 4 << 20;
@@ -43,6 +45,8 @@ pub struct Http {
     pub origins: Vec<String>,
     /// The most requests a second.
     pub rate: u32,
+    /// The certificate to show, where TLS is spoken.
+    pub tls: Option<Tls>,
 }
 
 /// What decides over every request.
@@ -93,13 +97,40 @@ async fn listen(served: &Served, options: &Http, tell: &Talk) -> Result<(), Stri
     let service = StreamableHttpService::new(move || Ok(own.server()), Arc::clone(&sessions), config);
     let guard = Arc::new(Guard::new(options, address, sessions));
     let router = Router::new().route_service("/mcp", service).layer(middleware::from_fn_with_state(guard, Guard::look));
-    tell(&format!("listening on http://{address}/mcp"));
+    let scheme = if options.tls.is_some() { "https" } else { "http" };
+    let ready = format!("listening on {scheme}://{address}/mcp");
+    match &options.tls {
+        Some(tls) => {
+            let listener = TlsListener::new(listener, tls)?;
+            tell(&ready);
+            serve(listener, router, served, move || ended.cancel()).await
+        }
+        None => {
+            tell(&ready);
+            // Answers are small, and must not wait for more.
+            let prompt = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
+            serve(prompt, router, served, move || ended.cancel()).await
+        }
+    }
+}
+
+/// Answers until somebody asks for the end, and for the grace after it.
+async fn serve<L>(
+    listener: L,
+    router: Router,
+    served: &Served,
+    end: impl FnOnce() + Send + 'static,
+) -> Result<(), String>
+where
+    L: Listener,
+    L::Addr: std::fmt::Debug,
+{
     let stopping = served.clone();
     let serving = axum::serve(listener, router).with_graceful_shutdown(async move {
         asked_to_end().await;
         stopping.stop();
         // Streams that stay open would keep the end waiting.
-        ended.cancel();
+        end();
     });
     let grace = async {
         asked_to_end().await;

@@ -16,6 +16,7 @@ mod server;
 mod shelf;
 mod skills;
 mod stdio;
+mod tls;
 mod tools;
 mod uri;
 
@@ -23,3 +24,4 @@ pub use http::{Http, http};
 pub use runs::{Asked, Call, Offer, Runs, Said, Stop};
 pub use server::{Served, ServedOptions, Talk};
 pub use stdio::stdio;
+pub use tls::Tls;

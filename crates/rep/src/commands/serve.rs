@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rep_library::Library;
-use rep_serve::{Http, Runs, Served, ServedOptions, Talk};
+use rep_serve::{Http, Runs, Served, ServedOptions, Talk, Tls};
 
 use crate::call;
 use crate::exit::{Exit, Failure};
@@ -17,8 +17,8 @@ use crate::serving::Running;
 
 mod config;
 
-/// The largest file of tokens, and the shortest token.
-const TOKENS_BYTES_MAX: u64 = 64 << 10;
+/// The largest file of tokens, certificates or a key, and the shortest token.
+const FILE_BYTES_MAX: u64 = 256 << 10;
 const TOKEN_CHARS_MIN: usize = 16;
 /// Where is listened where nobody says.
 const ADDRESS: &str = "127.0.0.1:8300";
@@ -26,7 +26,7 @@ const ADDRESS: &str = "127.0.0.1:8300";
 /// Serve the skills over MCP, on stdio or HTTP
 #[derive(clap::Args)]
 #[command(
-    after_help = "Both revisions of the protocol are spoken, 2025-11-25 and 2026-07-28, with the Skills extension; every file of every active skill is a resource, every skill people may call a prompt, and six tools list, search, select, load, read and ask. Skills that are not trusted, switched off or shadowed are not there. Changes are seen and told.\n\nOnly this machine is answered unless --http names another address, which needs --token-file. Tools of skills run only with --allow-run, in the sandbox, and what needs consent asks the client's user.\n\nExamples:\n  rep serve\n  rep serve --http 127.0.0.1:8300\n  rep serve --allow-run=csv-profile --path skills\n  rep serve --http 0.0.0.0:8300 --token-file tokens.txt\n  rep serve --print-config claude-code"
+    after_help = "Both revisions of the protocol are spoken, 2025-11-25 and 2026-07-28, with the Skills extension; every file of every active skill is a resource, every skill people may call a prompt, and six tools list, search, select, load, read and ask. Skills that are not trusted, switched off or shadowed are not there. Changes are seen and told.\n\nOnly this machine is answered unless --http names another address, which needs --token-file. Tools of skills run only with --allow-run, in the sandbox, and what needs consent asks the client's user.\n\nExamples:\n  rep serve\n  rep serve --http 127.0.0.1:8300\n  rep serve --allow-run=csv-profile --path skills\n  rep serve --http 0.0.0.0:8300 --token-file tokens.txt --tls-cert cert.pem --tls-key key.pem\n  rep serve --print-config claude-code"
 )]
 pub(crate) struct Args {
     /// Serve one client on stdin and stdout, as is done where nothing is said
@@ -47,6 +47,12 @@ pub(crate) struct Args {
     /// Let in only who bears one of the tokens in this file, one a line
     #[arg(long, value_name = "FILE", requires = "http")]
     token_file: Option<PathBuf>,
+    /// Speak TLS with the certificate in this file (PEM, with those above it)
+    #[arg(long, value_name = "FILE", requires = "http", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// The key of that certificate (PEM)
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
     /// A name the server is reached by; repeatable
     #[arg(long, value_name = "HOST", requires = "http")]
     allow_host: Vec<String>,
@@ -130,16 +136,29 @@ fn listening(args: &Args, given: &str) -> Result<Http, Failure> {
         let message = format!("`{given}` is reached from other machines, and nothing says whom to let in");
         return Err(Failure::refused("TOKEN_NEEDED", message).hint("--token-file FILE names tokens, one a line"));
     }
-    Ok(Http { address, tokens, hosts: args.allow_host.clone(), origins: args.allow_origin.clone(), rate: args.rate })
+    let tls = match (&args.tls_cert, &args.tls_key) {
+        (Some(certificates), Some(key)) => Some(Tls { certificates: bounded(certificates)?, key: bounded(key)? }),
+        _ => None,
+    };
+    let (hosts, origins) = (args.allow_host.clone(), args.allow_origin.clone());
+    Ok(Http { address, tokens, hosts, origins, rate: args.rate, tls })
+}
+
+/// The bytes of a small file.
+fn bounded(file: &Path) -> Result<Vec<u8>, Failure> {
+    let unreadable =
+        |error: std::io::Error| Failure::unable("UNREADABLE", format!("could not read `{}`: {error}", file.display()));
+    let mut bytes = Vec::new();
+    let opened = std::fs::File::open(file).map_err(unreadable)?;
+    opened.take(FILE_BYTES_MAX).read_to_end(&mut bytes).map_err(unreadable)?;
+    Ok(bytes)
 }
 
 /// The tokens of a file: one a line, without blanks at the ends; lines that begin with `#` are left out.
 fn tokens(file: &Path) -> Result<Vec<String>, Failure> {
     let shown = file.display();
     let unreadable = |reason: String| Failure::unable("UNREADABLE", format!("could not read `{shown}`: {reason}"));
-    let mut text = String::new();
-    let opened = std::fs::File::open(file).map_err(|error| unreadable(error.to_string()))?;
-    opened.take(TOKENS_BYTES_MAX).read_to_string(&mut text).map_err(|error| unreadable(error.to_string()))?;
+    let text = String::from_utf8(bounded(file)?).map_err(|_| unreadable("it is not text".to_owned()))?;
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let tokens: Vec<String> = lines.map(str::to_owned).collect();
     if tokens.is_empty() {

@@ -169,7 +169,8 @@ fn listening(scratch: &Scratch, arguments: &[&str]) -> (Server, String) {
     let mut lines = BufReader::new(child.stderr.take().expect("the server is there")).lines();
     let address = lines.find_map(|line| {
         let line = line.expect("the server is there");
-        Some(line.split_once("listening on http://")?.1.trim_end_matches("/mcp").to_owned())
+        let (_, address) = line.split_once("listening on ")?;
+        Some(address.split_once("://")?.1.trim_end_matches("/mcp").to_owned())
     });
     // Whoever talks to a closed pipe fails; somebody must listen on.
     std::thread::spawn(move || lines.for_each(drop));
@@ -637,6 +638,43 @@ fn other_machines_need_a_token_and_it_must_be_the_right_one() {
         assert_eq!(answer.status, 401, "{wrong}");
         assert!(answer.header("www-authenticate").is_some(), "{answer:?}");
     }
+}
+
+#[test]
+fn a_certificate_makes_it_https() {
+    let scratch = Scratch::new();
+    library(&scratch);
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    scratch.write("cert.pem", made.cert.pem());
+    scratch.write("key.pem", made.signing_key.serialize_pem());
+    let wrong = ["serve", "--http", "127.0.0.1:0", "--path", "skills", "--tls-cert", "key.pem", "--tls-key", "key.pem"];
+    let found = run(&scratch, &wrong);
+    assert_eq!(found.code, 2, "{found:?}");
+    assert!(!found.stderr.contains("PRIVATE"), "{found:?}");
+    let (_server, address) =
+        listening(&scratch, &["--path", "skills", "--tls-cert", "cert.pem", "--tls-key", "key.pem"]);
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(made.cert.der().clone()).unwrap();
+    let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    let config = std::sync::Arc::new(config.with_root_certificates(roots).with_no_client_auth());
+    // Somebody who never greets keeps nobody waiting.
+    let _silent = TcpStream::connect(&address).unwrap();
+    let client = rustls::ClientConnection::new(config, "localhost".try_into().unwrap()).unwrap();
+    let stream = TcpStream::connect(&address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut stream = rustls::StreamOwned::new(client, stream);
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "skills/list", "params": { "_meta": meta(&json!({})) } });
+    let body = body.to_string();
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: skills/list\r\n\r\n",
+        body.len()
+    );
+    stream.write_all((head + &body).as_bytes()).unwrap();
+    let mut bytes = Vec::new();
+    let _ = stream.read_to_end(&mut bytes);
+    let text = String::from_utf8_lossy(&bytes);
+    assert!(text.starts_with("HTTP/1.1 200") && text.contains("skill://pdf/SKILL.md"), "{text}");
 }
 
 #[test]

@@ -26,7 +26,8 @@ impl Wanted {
             let word = if skill == "*" { "--allow-run".to_owned() } else { format!("--allow-run={skill}") };
             arguments.push(word);
         }
-        let url = args.http.as_deref().map(|address| format!("http://{address}/mcp"));
+        let scheme = if args.tls_cert.is_some() { "https" } else { "http" };
+        let url = args.http.as_deref().map(|address| format!("{scheme}://{address}/mcp"));
         Self { url, has_token: args.token_file.is_some(), arguments }
     }
 }
