@@ -88,7 +88,11 @@ wait $server 2>/dev/null
 
 serve --conformance
 for revision in 2025-11-25 2026-07-28; do
-  conformance --requirements $revision -o out >"set-$revision.log" 2>&1
-  tail -40 "set-$revision.log" | grep -E 'passed|failed|Total|✗' | sed "s/^/$revision  /"
+  if conformance --requirements $revision -o out >"set-$revision.log" 2>&1; then
+    said pass "conformance $revision, the whole set: $(grep '^Total' "set-$revision.log")"
+  else
+    said FAIL "conformance $revision, the whole set: $(grep '^Total' "set-$revision.log")"
+  fi
+  grep '^✗' "set-$revision.log"
 done
 exit $((failed > 0))

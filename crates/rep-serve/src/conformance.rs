@@ -15,6 +15,8 @@ use serde_json::{Value, from_value, json};
 use crate::fault;
 use crate::server::Server;
 
+mod tasks;
+
 /// One red dot.
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
 /// Silence, and not much of it.
@@ -82,7 +84,12 @@ pub(crate) fn tools() -> Vec<Tool> {
         "description": "For the conformance suite.",
         "inputSchema": { "type": "object", "properties": { "region": { "type": "string", "x-mcp-header": "Region" } }, "required": ["region"] },
     });
-    plain.chain(asking).chain([schema, headers]).filter_map(|tool| from_value(tool).ok()).collect()
+    plain
+        .chain(asking)
+        .chain([schema, headers])
+        .filter_map(|tool| from_value(tool).ok())
+        .chain(tasks::tools())
+        .collect()
 }
 
 /// The prompts.
@@ -236,7 +243,10 @@ pub(crate) async fn call(
         name if name.starts_with("test_input_required_result_") || name == "test_streaming_elicitation" => {
             rounds(server, request, context)
         }
-        _ => Ok(told("done")),
+        name if PLAIN.contains(&name) || name == "json_schema_2020_12_tool" || name == "test_custom_headers" => {
+            Ok(told("done"))
+        }
+        _ => tasks::call(server, request, context),
     }
 }
 

@@ -65,7 +65,7 @@ pub(crate) fn read(shelf: &Shelf, address: &str) -> Result<ResourceContents, Err
         return contents(entry, &path, address);
     }
     let (entry, path) = uri::find(&shelf.catalog, address).ok_or_else(none)?;
-    if path == MANIFEST {
+    if path == MANIFEST && bytes(entry, &path)?.is_none() {
         return manifest(entry, address);
     }
     contents(entry, &path, address)

@@ -264,7 +264,7 @@ impl Server {
         // Only the suite asks for it.
         capabilities.logging = self.shared.has_fixtures.then(JsonObject::new);
         let mut extensions: ExtensionCapabilities = [(skills::EXTENSION.to_owned(), settings)].into();
-        if self.shared.runs.is_some() {
+        if self.shared.runs.is_some() || self.shared.has_fixtures {
             extensions.insert(TASKS_EXTENSION_ID.to_owned(), JsonObject::new());
         }
         capabilities.extensions = Some(extensions);
