@@ -244,6 +244,7 @@ def load(binary, clients, seconds, runs):
         print(f"median {statistics.median(times) * 1000:.1f} ms, worst {max(times) * 1000:.0f} ms")
         third = max(1, len(memories) // 3)
         print(f"memory: first third {max(memories[:third]):.0f} MB, last third {max(memories[-third:]):.0f} MB at most")
+        print("memory over time:", " ".join(f"{one:.0f}" for one in memories[:: max(1, len(memories) // 20)]), "MB")
         print(f"processes left: {len(children)}; exit code {code}; wrong answers: {len(wrong)}")
         for why in wrong[:5]:
             print("  ", why)

@@ -23,7 +23,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 use crate::server::{Served, Talk};
-use crate::stdio::{GRACE, asked_to_end};
+use crate::stdio::{GRACE, THREADS_MAX, asked_to_end};
 use crate::tls::{Tls, TlsListener};
 
 /// The largest request.
@@ -72,7 +72,7 @@ pub fn http(served: &Served, options: &Http, tell: &Talk) -> Result<(), String> 
     if !options.address.ip().is_loopback() && options.tokens.is_empty() {
         return Err(format!("`{}` is reached from other machines, and there is no token", options.address));
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().max_blocking_threads(THREADS_MAX).build();
     let runtime = runtime.map_err(|error| format!("no room to work in: {error}"))?;
     let result = runtime.block_on(listen(served, options, tell));
     served.stop();

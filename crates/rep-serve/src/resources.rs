@@ -35,7 +35,7 @@ pub(crate) fn all(shelf: &Shelf) -> Vec<Resource> {
 
 /// One file as a resource.
 pub(crate) fn of_file(entry: &CatalogEntry, path: &str, size: u64) -> Resource {
-    let is_main = path == "SKILL.md";
+    let is_main = entry.folder.join(path) == entry.location;
     let name = if is_main { entry.name.clone() } else { format!("{}/{path}", entry.qualified_name) };
     let resource = Resource::new(uri::of_file(entry, path), name).with_mime_type(mime_type(path)).with_size(size);
     if is_main { resource.with_description(&entry.description) } else { resource }

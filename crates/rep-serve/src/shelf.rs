@@ -106,7 +106,7 @@ impl Shelf {
         );
         let mut length = text.chars().count();
         for (told, entry) in self.disclosed().enumerate() {
-            let line = format!("- {} ({})\n", one_line(&entry.qualified_name), uri::of_file(entry, "SKILL.md"));
+            let line = format!("- {} ({})\n", one_line(&entry.qualified_name), uri::of_main(entry));
             let rest = format!("… and {} more\n", count - told);
             if length + line.chars().count() + rest.chars().count() > INSTRUCTIONS_CHARS_MAX {
                 text.push_str(&rest);

@@ -10,9 +10,12 @@ use crate::server::Served;
 /// How long runs may take to end.
 pub(crate) const GRACE: Duration = Duration::from_secs(5);
 
+/// The most threads that read the disk or wait for a run; more would only wait for each other.
+pub(crate) const THREADS_MAX: usize = 64;
+
 /// Serves one client on stdin and stdout until it goes or somebody asks for the end. Why it ended is an error in words.
 pub fn stdio(served: &Served) -> Result<(), String> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(THREADS_MAX).build();
     let runtime = runtime.map_err(|error| format!("no room to work in: {error}"))?;
     let result = runtime.block_on(async {
         tokio::select! {

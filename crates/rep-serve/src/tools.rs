@@ -229,13 +229,7 @@ fn texts(given: &JsonObject, name: &str) -> Result<Vec<String>, Fault> {
 
 /// A skill in a list.
 fn brief(entry: &CatalogEntry) -> Value {
-    json!({ "name": entry.qualified_name, "description": one_line(&entry.description), "uri": main(entry) })
-}
-
-/// The address of a skill's main file.
-fn main(entry: &CatalogEntry) -> String {
-    let name = entry.location.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    uri::of_file(entry, &name)
+    json!({ "name": entry.qualified_name, "description": one_line(&entry.description), "uri": uri::of_main(entry) })
 }
 
 fn list(shelf: &Shelf, given: &JsonObject) -> Done {
@@ -317,7 +311,7 @@ fn load(shelf: &Shelf, given: &JsonObject) -> Done {
         json!({ "uri": uri::of_file(entry, path), "path": path, "size": size, "mime_type": mime_type(path) })
     });
     let value = json!({
-        "name": entry.qualified_name, "uri": main(entry), "content": content, "files": files.collect::<Vec<Value>>(),
+        "name": entry.qualified_name, "uri": uri::of_main(entry), "content": content, "files": files.collect::<Vec<Value>>(),
     });
     Ok((value, Some(content)))
 }

@@ -19,6 +19,12 @@ pub(crate) fn of_file(entry: &CatalogEntry, path: &str) -> String {
     if path.is_empty() { of_skill(entry) } else { format!("{}/{}", of_skill(entry), encoded(path)) }
 }
 
+/// The address of a skill's main file.
+pub(crate) fn of_main(entry: &CatalogEntry) -> String {
+    let name = entry.location.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    of_file(entry, &name)
+}
+
 /// The skill an address leads to, and the path inside it; empty for the skill's own folder.
 pub(crate) fn find<'a>(catalog: &'a Catalog, uri: &str) -> Option<(&'a CatalogEntry, String)> {
     let parts: Vec<String> = uri.strip_prefix(SCHEME)?.split('/').map(decoded).collect::<Option<_>>()?;

@@ -46,7 +46,7 @@ impl Runs for Running {
     fn offers(&self, catalog: &Catalog) -> Vec<Offer> {
         let allowed = catalog.entries.iter().filter(|entry| entry.status == Status::Active && self.may_run(entry));
         let mut offers: BTreeMap<String, Offer> = BTreeMap::new();
-        for offer in allowed.flat_map(Self::of) {
+        for offer in allowed.flat_map(Self::of).filter_map(listable) {
             // Two skills whose tools would be called alike: the first keeps the name.
             offers.entry(offer.name.clone()).or_insert(offer);
         }
@@ -164,6 +164,17 @@ fn said(outcome: &Outcome, value: Value) -> Said {
         Reply::Result(_) | Reply::Task(_) => Said::Result(value),
         Reply::Error(_) => Said::Error(value),
     }
+}
+
+/// An offer as every client takes it: one tool that is listed otherwise would hide all others from some.
+fn listable(mut offer: Offer) -> Option<Offer> {
+    let is_object = |schema: &Value| schema.get("type").is_some_and(|kind| kind == "object");
+    if let Some(listed) = offer.listed.as_object_mut()
+        && !listed.get("outputSchema").is_some_and(is_object)
+    {
+        listed.shift_remove("outputSchema");
+    }
+    is_object(&offer.listed["inputSchema"]).then_some(offer)
 }
 
 /// A name in the letters tools may have.

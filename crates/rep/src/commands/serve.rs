@@ -1,7 +1,7 @@
 //! `rep serve`: the library over MCP, on stdio or HTTP.
 
 use std::collections::BTreeSet;
-use std::io::Read;
+use std::io::{IsTerminal, Read};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -92,7 +92,12 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let failed = |message: String| Failure::unable("UNSERVED", message);
     match http {
         Some(http) => rep_serve::http(&served, &http, &self::talk(output, true)).map_err(failed)?,
-        None => rep_serve::stdio(&served).map_err(failed)?,
+        None => {
+            if std::io::stdin().is_terminal() {
+                output.say("waiting for a client on stdin; `rep serve --print-config HOST` prints what a host needs");
+            }
+            rep_serve::stdio(&served).map_err(failed)?;
+        }
     }
     Ok(Exit::Fine)
 }

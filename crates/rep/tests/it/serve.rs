@@ -53,7 +53,7 @@ fn start(scratch: &Scratch, arguments: &[&str]) -> Command {
 }
 
 /// What a request of the new era bears.
-fn meta(can: &Value) -> Value {
+pub(super) fn meta(can: &Value) -> Value {
     json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
@@ -162,7 +162,7 @@ impl Answer {
 }
 
 /// A server over HTTP, and its address.
-fn listening(scratch: &Scratch, arguments: &[&str]) -> (Server, String) {
+pub(super) fn listening(scratch: &Scratch, arguments: &[&str]) -> (Server, String) {
     let mut all = vec!["--http", "127.0.0.1:0"];
     all.extend_from_slice(arguments);
     let mut child = start(scratch, &all).spawn().expect("the binary can be started");
@@ -251,6 +251,28 @@ fn both_eras_say_what_they_can() {
     let instructions = answer["instructions"].as_str().unwrap();
     assert!(instructions.chars().count() <= 2048 && instructions.contains("skill://pdf/SKILL.md"), "{instructions}");
     assert!(!instructions.contains("secret"), "{instructions}");
+}
+
+#[test]
+fn a_skill_of_one_file_is_that_file_and_nothing_beside_it() {
+    let scratch = Scratch::new();
+    let text = "meta: {name: marks, version: \"00000000\", type: cli, description: Marks things.}\ncommands:\n  make: {syntax: \"true\"}\n";
+    scratch.write("skills/marks.uasp.yaml", text);
+    scratch.write("skills/private.txt", "not for you");
+    let mut client = Client::new(&scratch, &PATH, Era::New);
+    let listed = client.ask("resources/list", json!({}))["result"]["resources"].clone();
+    assert_eq!((listed.as_array().unwrap().len(), &listed[0]["name"]), (1, &json!("marks")), "{listed}");
+    let uri = listed[0]["uri"].as_str().unwrap().to_owned();
+    assert_eq!(client.ask("resources/read", json!({ "uri": uri }))["result"]["contents"][0]["text"], text);
+    let told = client.ask("server/discover", json!({}))["result"]["instructions"].clone();
+    assert!(told.as_str().unwrap().contains(&uri), "{told}");
+    let error = client.ask("resources/read", json!({ "uri": "skill://marks/private.txt" }))["error"].clone();
+    assert_eq!(error["code"], -32602, "{error}");
+    assert!(!client.call("load_skill", json!({ "name": "marks" })).to_string().contains("private"));
+    let read = client.call("read_skill_file", json!({ "skill": "marks", "path": "private.txt" }));
+    assert_eq!(read["isError"], true, "{read}");
+    // The extension knows only skills with a SKILL.md.
+    assert_eq!(client.ask("skills/list", json!({}))["result"]["skills"], json!([]));
 }
 
 #[test]

@@ -1,10 +1,13 @@
 //! Tools of skills, run for clients of the server.
 
+use std::io::Write;
+use std::net::TcpStream;
+
 use rep_fixture::Scratch;
 use serde_json::{Value, json};
 
 use super::run;
-use super::serve::{Client, ERAS, Era, PATH};
+use super::serve::{Client, ERAS, Era, PATH, listening, meta};
 
 /// A library with tools: one that is harmless, one that needs consent, one that does not end.
 fn tools(scratch: &Scratch) {
@@ -182,6 +185,35 @@ fn a_call_that_is_cancelled_ends_and_so_does_its_tool() {
         }
     }
     assert_eq!(client.ask("ping", json!({}))["result"], json!({}));
+}
+
+#[test]
+fn a_client_that_goes_takes_its_run_with_it() {
+    let scratch = Scratch::new();
+    tools(&scratch);
+    let (_server, address) = listening(&scratch, &RUN);
+    let mut stream = TcpStream::connect(&address).unwrap();
+    let params = json!({ "name": "plain__forever", "arguments": {}, "_meta": meta(&json!({})) });
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }).to_string();
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nHost: {address}\r\nContent-Length: {}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: plain__forever\r\n\r\n",
+        body.len()
+    );
+    stream.write_all((head + &body).as_bytes()).unwrap();
+    wait_for(&scratch, "begun");
+    drop(stream);
+    while !run(&scratch, &["audit", "--json"]).stdout.contains("CANCELLED") {}
+}
+
+#[test]
+fn a_tool_that_clients_could_not_list_hides_no_other() {
+    let scratch = Scratch::new();
+    tools(&scratch);
+    let odd = "---\nname: odd\ndescription: Is odd. Use when testing.\nspec_version: \"2.1\"\nversion: 1.0.0\ntools:\n  - name: list\n    description: Takes a list.\n    input_schema: {type: array}\n    implementation: {runtime: bash, entrypoint: scripts/x.sh}\n---\n\n# Odd\n";
+    scratch.write("skills/odd/SKILL.md", odd);
+    let mut client = Client::new(&scratch, &RUN, Era::Old);
+    let listed = client.ask("tools/list", json!({}))["result"]["tools"].to_string();
+    assert!(listed.contains("plain__echo") && !listed.contains("odd__list"), "{listed}");
 }
 
 #[test]
