@@ -15,6 +15,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::Response;
+use axum::routing::get;
 use axum::serve::{Listener, ListenerExt as _};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
@@ -22,10 +23,13 @@ use sha2::{Digest, Sha256};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
+use crate::oauth::OAuth;
 use crate::server::{Served, Talk};
 use crate::stdio::{GRACE, THREADS_MAX, asked_to_end};
 use crate::tls::{Tls, TlsListener};
 
+/// Where clients look for the authorization server.
+const METADATA: &str = "/.well-known/oauth-protected-resource";
 /// The largest request.
 const REQUEST_BYTES_MAX: usize = 4 << 20;
 /// The most requests that are answered at once, and the most sessions of the old era.
@@ -39,6 +43,8 @@ pub struct Http {
     pub address: SocketAddr,
     /// The tokens that are let in; with none, whoever reaches the address is.
     pub tokens: Vec<String>,
+    /// The authorization server whose tokens are let in too.
+    pub oauth: Option<OAuth>,
     /// Names this server is reached by, besides those of the loopback address.
     pub hosts: Vec<String>,
     /// Origins whose pages may ask, besides those of this machine.
@@ -52,9 +58,11 @@ pub struct Http {
 /// What decides over every request.
 struct Guard {
     tokens: Vec<[u8; 32]>,
+    oauth: Option<OAuth>,
     hosts: Vec<String>,
     origins: Vec<String>,
     is_loopback: bool,
+    is_secure: bool,
     slots: Semaphore,
     bucket: Mutex<Bucket>,
     rate: f64,
@@ -69,7 +77,7 @@ struct Bucket {
 
 /// Serves clients over HTTP until somebody asks for the end. `tell` hears the address.
 pub fn http(served: &Served, options: &Http, tell: &Talk) -> Result<(), String> {
-    if !options.address.ip().is_loopback() && options.tokens.is_empty() {
+    if !options.address.ip().is_loopback() && options.tokens.is_empty() && options.oauth.is_none() {
         return Err(format!("`{}` is reached from other machines, and there is no token", options.address));
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().max_blocking_threads(THREADS_MAX).build();
@@ -96,7 +104,13 @@ async fn listen(served: &Served, options: &Http, tell: &Talk) -> Result<(), Stri
     let own = served.clone();
     let service = StreamableHttpService::new(move || Ok(own.server()), Arc::clone(&sessions), config);
     let guard = Arc::new(Guard::new(options, address, sessions));
-    let router = Router::new().route_service("/mcp", service).layer(middleware::from_fn_with_state(guard, Guard::look));
+    let mut router = Router::new().route_service("/mcp", service);
+    if let Some(oauth) = &options.oauth {
+        let metadata = oauth.metadata().to_string();
+        let told = get(move || std::future::ready(([(header::CONTENT_TYPE, "application/json")], metadata)));
+        router = router.route(METADATA, told.clone()).route(&format!("{METADATA}/mcp"), told);
+    }
+    let router = router.layer(middleware::from_fn_with_state(guard, Guard::look));
     let scheme = if options.tls.is_some() { "https" } else { "http" };
     let ready = format!("listening on {scheme}://{address}/mcp");
     match &options.tls {
@@ -146,9 +160,11 @@ impl Guard {
     fn new(options: &Http, address: SocketAddr, sessions: Arc<LocalSessionManager>) -> Self {
         Self {
             tokens: options.tokens.iter().map(|token| Sha256::digest(token.as_bytes()).into()).collect(),
+            oauth: options.oauth.clone(),
             hosts: options.hosts.iter().map(|host| host.to_ascii_lowercase()).collect(),
             origins: options.origins.iter().map(|origin| origin.trim_end_matches('/').to_ascii_lowercase()).collect(),
             is_loopback: address.ip().is_loopback(),
+            is_secure: options.tls.is_some(),
             slots: Semaphore::new(REQUESTS_MAX),
             bucket: Mutex::new(Bucket { left: f64::from(options.rate), at: Instant::now() }),
             rate: f64::from(options.rate),
@@ -158,7 +174,8 @@ impl Guard {
 
     /// Looks at a request, and answers it itself where it may not pass.
     async fn look(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
-        if let Some(refused) = guard.refused(request.headers()).await {
+        let is_open = request.uri().path().starts_with(METADATA) && guard.oauth.is_some();
+        if let Some(refused) = guard.refused(request.headers(), is_open).await {
             return refused;
         }
         // Held until the answer begins: a stream that stays open takes no place.
@@ -168,18 +185,15 @@ impl Guard {
         next.run(request).await
     }
 
-    async fn refused(&self, headers: &HeaderMap) -> Option<Response> {
+    async fn refused(&self, headers: &HeaderMap, is_open: bool) -> Option<Response> {
         if !self.is_host(headers) {
             return Some(plain(StatusCode::FORBIDDEN, "this `Host` is not served here"));
         }
         if !self.is_origin(headers) {
             return Some(plain(StatusCode::FORBIDDEN, "pages of this `Origin` may not ask"));
         }
-        if !self.is_let_in(headers) {
-            let mut response = plain(StatusCode::UNAUTHORIZED, "a token is needed");
-            let scheme = header::HeaderValue::from_static("Bearer realm=\"repertoire\"");
-            response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
-            return Some(response);
+        if !is_open && !self.is_let_in(headers) {
+            return Some(self.challenge(headers));
         }
         if !self.is_within_rate() {
             return Some(plain(StatusCode::TOO_MANY_REQUESTS, "too many requests this second"));
@@ -191,6 +205,22 @@ impl Guard {
             return Some(plain(StatusCode::SERVICE_UNAVAILABLE, "too many sessions; end one, or try again later"));
         }
         None
+    }
+
+    /// The answer to who bears no token that is let in, with where to get one.
+    fn challenge(&self, headers: &HeaderMap) -> Response {
+        let mut response = plain(StatusCode::UNAUTHORIZED, "a token is needed");
+        let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+        let scheme = if self.is_secure { "https" } else { "http" };
+        let place = match self.oauth {
+            Some(_) => format!(", resource_metadata=\"{scheme}://{host}{METADATA}/mcp\""),
+            None => String::new(),
+        };
+        let challenge = format!("Bearer realm=\"repertoire\"{place}");
+        if let Ok(value) = header::HeaderValue::from_str(&challenge) {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, value);
+        }
+        response
     }
 
     /// Whether a request was meant for this server. With tokens a page of the web has nothing to gain, and a server that
@@ -221,7 +251,7 @@ impl Guard {
 
     /// Whether a request bears a token. Takes the same time whichever token it is.
     fn is_let_in(&self, headers: &HeaderMap) -> bool {
-        if self.tokens.is_empty() {
+        if self.tokens.is_empty() && self.oauth.is_none() {
             return true;
         }
         let value = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -232,6 +262,7 @@ impl Guard {
             let difference = own.iter().zip(&given).fold(0, |all, (one, two)| all | (one ^ two));
             is_known |= difference == 0;
         }
+        is_known |= self.oauth.as_ref().is_some_and(|oauth| oauth.is_good(token.trim()));
         is_known && scheme.eq_ignore_ascii_case("bearer")
     }
 

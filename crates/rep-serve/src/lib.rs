@@ -8,6 +8,7 @@ mod confirm;
 mod conformance;
 mod fault;
 mod http;
+mod oauth;
 mod page;
 mod prompts;
 mod resources;
@@ -21,6 +22,7 @@ mod tools;
 mod uri;
 
 pub use http::{Http, http};
+pub use oauth::OAuth;
 pub use runs::{Asked, Call, Offer, Runs, Said, Stop};
 pub use server::{Served, ServedOptions, Talk};
 pub use stdio::stdio;

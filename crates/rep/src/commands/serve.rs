@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rep_library::Library;
-use rep_serve::{Http, Runs, Served, ServedOptions, Talk, Tls};
+use rep_serve::{Http, OAuth, Runs, Served, ServedOptions, Talk, Tls};
 
 use crate::call;
 use crate::exit::{Exit, Failure};
@@ -47,6 +47,15 @@ pub(crate) struct Args {
     /// Let in only who bears one of the tokens in this file, one a line
     #[arg(long, value_name = "FILE", requires = "http")]
     token_file: Option<PathBuf>,
+    /// Let in who bears a token of this OAuth authorization server, by its issuer identifier
+    #[arg(long, value_name = "URL", requires = "http", requires = "oauth_keys", requires = "oauth_audience")]
+    oauth_issuer: Option<String>,
+    /// This server as those tokens must name it
+    #[arg(long, value_name = "URL", requires = "oauth_issuer")]
+    oauth_audience: Option<String>,
+    /// The keys that sign them: the issuer's JWKS, as a file
+    #[arg(long, value_name = "FILE", requires = "oauth_issuer")]
+    oauth_keys: Option<PathBuf>,
     /// Speak TLS with the certificate in this file (PEM, with those above it)
     #[arg(long, value_name = "FILE", requires = "http", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
@@ -137,7 +146,14 @@ fn listening(args: &Args, given: &str) -> Result<Http, Failure> {
     };
     let address: SocketAddr = given.to_socket_addrs().map_err(|_| unknown())?.next().ok_or_else(unknown)?;
     let tokens = args.token_file.as_deref().map(tokens).transpose()?.unwrap_or_default();
-    if !address.ip().is_loopback() && tokens.is_empty() {
+    let oauth = match (&args.oauth_issuer, &args.oauth_audience, &args.oauth_keys) {
+        (Some(issuer), Some(audience), Some(keys)) => {
+            let made = OAuth::new(issuer, audience, &bounded(keys)?, seconds);
+            Some(made.map_err(|reason| Failure::unable("UNREADABLE", format!("`{}`: {reason}", keys.display())))?)
+        }
+        _ => None,
+    };
+    if !address.ip().is_loopback() && tokens.is_empty() && oauth.is_none() {
         let message = format!("`{given}` is reached from other machines, and nothing says whom to let in");
         return Err(Failure::refused("TOKEN_NEEDED", message).hint("--token-file FILE names tokens, one a line"));
     }
@@ -146,7 +162,12 @@ fn listening(args: &Args, given: &str) -> Result<Http, Failure> {
         _ => None,
     };
     let (hosts, origins) = (args.allow_host.clone(), args.allow_origin.clone());
-    Ok(Http { address, tokens, hosts, origins, rate: args.rate, tls })
+    Ok(Http { address, tokens, oauth, hosts, origins, rate: args.rate, tls })
+}
+
+/// Seconds since 1970.
+fn seconds() -> u64 {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 /// The bytes of a small file.

@@ -662,6 +662,57 @@ fn other_machines_need_a_token_and_it_must_be_the_right_one() {
     }
 }
 
+/// Base64 as tokens have it.
+fn base64url(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    let mut text = String::new();
+    for part in bytes.chunks(3) {
+        let word = part.iter().fold(0_usize, |word, byte| word << 8 | usize::from(*byte)) << (8 * (3 - part.len()));
+        for at in 0..=part.len() {
+            text.push(char::from(LETTERS[word >> (18 - 6 * at) & 63]));
+        }
+    }
+    text
+}
+
+#[test]
+fn tokens_of_an_authorization_server_are_let_in() {
+    use ring::signature::{Ed25519KeyPair, KeyPair as _};
+    let scratch = Scratch::new();
+    library(&scratch);
+    let pair = Ed25519KeyPair::from_seed_unchecked(&[7; 32]).unwrap();
+    let key = json!({ "kty": "OKP", "crv": "Ed25519", "x": base64url(pair.public_key().as_ref()) });
+    scratch.write("jwks.json", json!({ "keys": [key] }).to_string());
+    let audience = "https://skills.example/mcp";
+    let oauth = ["--oauth-issuer", "https://id.example", "--oauth-audience", audience, "--oauth-keys", "jwks.json"];
+    let (_server, address) = listening(&scratch, &[&PATH[..], &oauth].concat());
+    let token = |claims: &Value| {
+        let signed = format!("{}.{}", base64url(br#"{"alg":"EdDSA"}"#), base64url(claims.to_string().as_bytes()));
+        format!("Bearer {signed}.{}", base64url(pair.sign(signed.as_bytes()).as_ref()))
+    };
+    let ask = |token: &str| ask_new(&address, "skills/list", json!({}), &[("Authorization", token)]);
+    let claims = json!({ "iss": "https://id.example", "aud": audience, "exp": 4_000_000_000_u64 });
+    assert_eq!(ask(&token(&claims)).status, 200);
+    for (name, value) in [("aud", json!("https://other.example")), ("iss", json!("x")), ("exp", json!(1))] {
+        let mut claims = claims.clone();
+        claims[name] = value;
+        let refused = ask(&token(&claims));
+        assert_eq!(refused.status, 401, "{name}");
+        let challenge = refused.header("www-authenticate").unwrap();
+        assert!(challenge.contains("/.well-known/oauth-protected-resource/mcp"), "{challenge}");
+    }
+    let mut stream = TcpStream::connect(&address).unwrap();
+    let head = "GET /.well-known/oauth-protected-resource/mcp HTTP/1.1";
+    stream.write_all(format!("{head}\r\nHost: {address}\r\nConnection: close\r\n\r\n").as_bytes()).unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    assert!(text.starts_with("HTTP/1.1 200") && text.contains("https://id.example"), "{text}");
+    scratch.write("none.json", "{}");
+    let bad =
+        ["serve", "--http", "127.0.0.1:0", "--oauth-issuer", "x", "--oauth-audience", "y", "--oauth-keys", "none.json"];
+    assert_eq!(run(&scratch, &bad).code, 2);
+}
+
 #[test]
 fn a_certificate_makes_it_https() {
     let scratch = Scratch::new();
