@@ -113,6 +113,7 @@ fn plain(one: &Idle) {
 fn sandboxed(one: &Idle, folder: &Path) {
     let job = Job {
         hidden: Vec::new(),
+        guarding: rep_runtime::sandbox::Guarding::default(),
         program: one.program.clone(),
         argv: [one.name.to_owned()].iter().chain(&one.arguments).map(Into::into).collect(),
         env: vec![("PATH".into(), PATH.into())],

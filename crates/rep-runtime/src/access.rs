@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::glob::{Glob, normalise};
 use crate::plan::{HostRule, Permissions};
-use crate::sandbox::trusted;
+use crate::sandbox::trusted::Trusted;
 
 /// What somebody wants to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,11 +83,17 @@ impl Ground<'_> {
         if answer.is_allowed && self.is_own(path) {
             return Answer::new(false, "the skill's own folder", "a skill never changes itself, whatever it declares");
         }
-        if answer.is_allowed && self.relative(path).is_some_and(|path| trusted::is(&path)) {
+        if answer.is_allowed && self.relative(path).is_some_and(|path| self.is_trusted(&path)) {
             let why = "other programs run or believe what stands there, so no skill may write it";
             return Answer::new(false, "names that others trust", why);
         }
         answer
+    }
+
+    /// Whether a path of the workspace is one others trust.
+    fn is_trusted(&self, path: &str) -> bool {
+        let workspace = fs::canonicalize(self.workspace).unwrap_or_else(|_| self.workspace.to_owned());
+        Trusted::of(&workspace, &[]).is(path)
     }
 
     /// Whether a path lies in the skill's own folder, links resolved.

@@ -11,11 +11,11 @@ use std::thread;
 use crate::channel::{self, Caller};
 use crate::environment;
 use crate::grant::Granted;
-use crate::interpreter::Search;
+use crate::interpreter::{self, Search};
 use crate::outcome::{self, Outcome, ToolError};
 use crate::plan::{Plan, Tool, Work};
 use crate::redact::Redactor;
-use crate::sandbox::{CHANNEL_FD, Cancel, Ended, Job, SandboxError};
+use crate::sandbox::{CHANNEL_FD, Cancel, Ended, Guarding, Job, SandboxError};
 use crate::shim;
 
 mod command;
@@ -34,6 +34,16 @@ pub struct ExecuteOptions<'a> {
     pub hidden: &'a [(String, String)],
     /// Folders that are never shown, whatever is granted.
     pub unseen: &'a [PathBuf],
+    /// Where runs are noted while they go on; one of the folders that are never shown.
+    pub register: Option<&'a Path>,
+}
+
+impl ExecuteOptions<'_> {
+    /// How names that others trust are held: no tool writes where the caller's programs are looked for.
+    fn guarding(&self) -> Guarding {
+        let held = interpreter::folders(self.search);
+        Guarding { held, register: self.register.map(Path::to_owned), is_for_packages: false }
+    }
 }
 
 /// Executes a plan that was granted. `secrets` are the values the skill declared, by name; they reach the tool's process
@@ -48,7 +58,7 @@ pub fn execute(
     let plan = granted.plan();
     let own = if plan.redaction.secrets { secrets } else { &[] };
     let redactor = Redactor::new(&[own, options.hidden].concat(), plan.redaction.pii);
-    match &plan.work {
+    let outcome = match &plan.work {
         Work::Tool(tool) => call(plan, tool, secrets, options, cancel, &redactor, run),
         Work::Command(command) => {
             let job = match command::prepared(plan, command, secrets, options) {
@@ -61,7 +71,9 @@ pub fn execute(
             }
         }
         Work::Request(request) => request::send(plan, request, secrets, request::Resolver::system(), cancel, &redactor),
-    }
+    };
+    let handed = if outcome.is_executed { secrets } else { &[] };
+    Outcome { secrets: handed.iter().map(|(name, _)| name.clone()).collect(), ..outcome }
 }
 
 /// Calls a tool.

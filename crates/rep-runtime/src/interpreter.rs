@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use crate::plan::{Limits, Permissions, Runtime};
-use crate::sandbox::{Cancel, Exit, Job, unconfined};
+use crate::sandbox::{Cancel, Exit, Guarding, Job, unconfined};
 
 /// A program that runs tools.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,6 +70,8 @@ const CHOOSING: [&str; 6] =
     ["HOME", "PYENV_VERSION", "ASDF_PYTHON_VERSION", "ASDF_NODEJS_VERSION", "MISE_PYTHON_VERSION", "MISE_NODE_VERSION"];
 /// How long a program may think about who it is.
 const ASKING_MS: u64 = 20_000;
+/// What the cache is written in; another one is asked for anew.
+const CACHE_VERSION: u64 = 2;
 /// The largest cache that is read.
 const CACHE_BYTES_MAX: u64 = 256 * 1024;
 
@@ -115,15 +117,9 @@ fn known(
     let interpreter = if let Some(interpreter) = kept(found, search) {
         interpreter
     } else {
-        let mut interpreter = resolve(runtime, asked, search)?;
-        if asked != found && runtime == Runtime::Python {
-            // An environment of its own in the workspace: found by the name, and read besides.
-            interpreter.argv0 = found.into();
-            let prefix = found.parent().and_then(Path::parent);
-            interpreter
-                .readable
-                .extend(prefix.filter(|prefix| prefix.join("pyvenv.cfg").is_file()).map(Path::to_owned));
-        }
+        // Of a virtual environment in the workspace only the program it leads to is taken: what lies in it was written
+        // by whoever writes there, and would be loaded into every run.
+        let interpreter = resolve(runtime, asked, search)?;
         keep(found, &interpreter, search);
         interpreter
     };
@@ -132,6 +128,13 @@ fn known(
 
 fn variable<'a>(search: &'a Search, name: &str) -> Option<&'a OsStr> {
     search.env.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_os_str())
+}
+
+/// The folders programs are looked for in, as they are really called.
+pub(crate) fn folders(search: &Search) -> Vec<PathBuf> {
+    let Some(path) = variable(search, "PATH") else { return Vec::new() };
+    let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
+    folders.map(|folder| fs::canonicalize(&folder).unwrap_or(folder)).collect()
 }
 
 /// The programs of this name. What is relative depends on where one stands, and is passed over.
@@ -245,6 +248,7 @@ pub(crate) fn said(program: &Path, argv: Vec<OsString>, search: &Search) -> Resu
         readable: Vec::new(),
         own: None,
         given: Vec::new(),
+        guarding: Guarding::default(),
         permissions: Permissions::default(),
         limits: Limits { timeout_ms: ASKING_MS, output_bytes: 64 * 1024, ..Limits::default() },
         hidden: Vec::new(),
@@ -278,7 +282,9 @@ pub(crate) fn narrow(
         }
         let is_wide = folder == Path::new("/")
             || workspace.starts_with(&folder)
-            || home.as_ref().is_some_and(|home| home.starts_with(&folder));
+            || home.as_ref().is_some_and(|home| home.starts_with(&folder))
+            // What the user installed for himself, and the data of all his programs.
+            || folder.ends_with(".local");
         if is_wide {
             let program = interpreter.program.display().to_string();
             return Err(InterpreterError::TooWide { program, folder: folder.display().to_string() });
@@ -319,7 +325,7 @@ fn cache(search: &Search) -> Option<Map<String, Value>> {
     file.take(CACHE_BYTES_MAX).read_to_string(&mut text).ok()?;
     let Ok(Value::Object(mut all)) = serde_json::from_str::<Value>(&text) else { return None };
     match (all.remove("version")?.as_u64()?, all.remove("interpreters")?) {
-        (1, Value::Object(interpreters)) => Some(interpreters),
+        (CACHE_VERSION, Value::Object(interpreters)) => Some(interpreters),
         _ => None,
     }
 }
@@ -358,7 +364,7 @@ fn keep(found: &Path, interpreter: &Interpreter, search: &Search) {
         "witness": witness, "program": program, "argv0": argv0, "readable": readable, "version": interpreter.version,
     });
     all.insert(key.to_owned(), entry);
-    let text = json!({ "version": 1, "interpreters": all }).to_string();
+    let text = json!({ "version": CACHE_VERSION, "interpreters": all }).to_string();
     // Without the file the next run asks again, which is slower and as right.
     let _ = replace(file, text.as_bytes());
 }

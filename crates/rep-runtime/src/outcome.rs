@@ -40,12 +40,13 @@ pub struct ToolError {
 
 /// Codes by which the host tells what it decided or did. A tool that says one of them only says that it failed.
 /// What the shims, which speak from inside the tool, say of it (`INVALID_RESULT`, `RESOURCE_EXHAUSTED`, …) is not among them.
-const HOST_CODES: [&str; 20] = [
+const HOST_CODES: [&str; 21] = [
     "CALLS_TOO_MANY",
     "CALL_CYCLE",
     "CALL_TOO_DEEP",
     "CANCELLED",
     "CONFIRMATION_REQUIRED",
+    "CONFLICT",
     "DECLINED",
     "DISABLED",
     "INVALID_ENTRYPOINT",
@@ -147,10 +148,16 @@ pub struct Outcome {
     pub layers: Vec<Layer>,
     /// The files that were taken over.
     pub written: Vec<String>,
+    /// What somebody else changed while it ran, and what became of that.
+    pub conflicts: Vec<String>,
+    /// What was found besides: what runs left that were ended by force.
+    pub notes: Vec<String>,
     /// How long it took.
     pub duration_ms: u64,
     /// Secrets that are too short to be taken out.
     pub unredacted: Vec<String>,
+    /// The names of the secrets it was handed.
+    pub secrets: Vec<String>,
 }
 
 impl Outcome {
@@ -167,8 +174,11 @@ impl Outcome {
             denials: Vec::new(),
             layers: Vec::new(),
             written: Vec::new(),
+            conflicts: Vec::new(),
+            notes: Vec::new(),
             duration_ms: 0,
             unredacted: Vec::new(),
+            secrets: Vec::new(),
         }
     }
 
@@ -198,7 +208,9 @@ impl Outcome {
             "layers": layers.collect::<Vec<Value>>(),
             "denials": denied(&self.denials),
             "written": self.written,
+            "conflicts": self.conflicts,
             "unredacted_secrets": self.unredacted,
+            "secrets": self.secrets,
         })
     }
 }
@@ -294,6 +306,8 @@ pub(crate) fn answered(
         layers: vec![Layer { name: "hosts", state: "enforced".to_owned() }],
         written: Vec::new(),
         duration_ms,
+        conflicts: Vec::new(),
+        notes: Vec::new(),
     };
     concluded(plan, ended, String::new(), (reply, verdict), redactor)
 }
@@ -322,6 +336,8 @@ fn concluded(
         Reply::Error(error) if !denials.is_empty() => Reply::Error(error.with("denied", denied(&denials))),
         other => other,
     };
+    let conflicts: Vec<String> = ended.conflicts.iter().map(|conflict| clean(conflict)).collect();
+    let (reply, verdict) = conflicting(reply, verdict, &conflicts);
     let (reply, verdict) = cleaned(reply, verdict, redactor);
     Outcome {
         reply,
@@ -334,8 +350,28 @@ fn concluded(
         denials,
         layers: ended.layers,
         written: ended.written.iter().map(|file| clean(file)).collect(),
+        conflicts,
+        notes: ended.notes,
         duration_ms: ended.duration_ms,
         unredacted: redactor.too_short().to_vec(),
+        secrets: Vec::new(),
+    }
+}
+
+/// A result is none where a file it speaks of is not what the tool made it: somebody must look first.
+fn conflicting(reply: Reply, verdict: Verdict, conflicts: &[String]) -> (Reply, Verdict) {
+    if conflicts.is_empty() {
+        return (reply, verdict);
+    }
+    let listed: Vec<Value> = conflicts.iter().map(|conflict| conflict.as_str().into()).collect();
+    match reply {
+        Reply::Result(value) | Reply::Task(value) => {
+            let error = ToolError::new("CONFLICT", conflicts.join("; "));
+            let remedy = "compare what is there, and keep what you want; the tool's own result is in `result`";
+            let error = error.with("conflicts", listed).with("result", value).with("remedy", remedy);
+            (Reply::Error(error), Verdict::Failed)
+        }
+        Reply::Error(error) => (Reply::Error(error.with("conflicts", listed)), verdict),
     }
 }
 

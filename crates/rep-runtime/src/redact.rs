@@ -102,8 +102,9 @@ impl Redactor {
     /// The same for the fields of an object.
     pub fn fields(&self, fields: Map<String, Value>) -> Map<String, Value> {
         let mut clean = Map::new();
+        let mut counts = BTreeMap::new();
         for (key, value) in fields {
-            let key = unused(&clean, &self.text(&key));
+            let key = unused(&clean, &self.text(&key), &mut counts);
             clean.insert(key, self.value(value));
         }
         clean
@@ -123,12 +124,13 @@ impl Redactor {
     }
 }
 
-/// Two keys that are the same once they are clean must both stay.
-fn unused(fields: &Map<String, Value>, key: &str) -> String {
+/// Two keys that are the same once they are clean must both stay. `counts` is how often each came up, so that no number
+/// is tried twice.
+fn unused(fields: &Map<String, Value>, key: &str, counts: &mut BTreeMap<String, u64>) -> String {
     let mut free = key.to_owned();
-    let mut count = 1_u64;
     while fields.contains_key(&free) {
-        count += 1;
+        let count = counts.entry(key.to_owned()).or_insert(1);
+        *count += 1;
         free = format!("{key}#{count}");
     }
     free

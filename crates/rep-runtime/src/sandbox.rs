@@ -77,6 +77,8 @@ pub struct Job {
     pub hidden: Vec<PathBuf>,
     /// Files that are put into the view: name, and bytes. They lie in one read-only folder, `/rep`.
     pub given: Vec<(String, Vec<u8>)>,
+    /// How names that others trust are held, besides by what they are.
+    pub guarding: Guarding,
     /// What it may do.
     pub permissions: Permissions,
     /// How much it may use.
@@ -84,6 +86,18 @@ pub struct Job {
     /// A stream to whoever runs it, for calls of other tools. It is descriptor [`CHANNEL_FD`] inside, and no other
     /// descriptor besides the three usual ones is passed on.
     pub channel: Option<OwnedFd>,
+}
+
+/// How names that others trust are held in a run.
+#[derive(Clone, Debug, Default)]
+pub struct Guarding {
+    /// Folders the caller's programs are looked for in: nothing in them is written.
+    pub held: Vec<PathBuf>,
+    /// The folder in which runs are noted while they go on, so that what one of them makes is not taken by another for
+    /// what was always there, and what is left by one that is ended by force is found. It must be among the hidden ones.
+    pub register: Option<PathBuf>,
+    /// Whether packages are installed, so that what python loads is the work itself.
+    pub is_for_packages: bool,
 }
 
 /// The number of the channel inside.
@@ -169,6 +183,10 @@ pub struct Ended {
     pub layers: Vec<Layer>,
     /// The files it made or changed by patterns, as far as they were taken over.
     pub written: Vec<String>,
+    /// What somebody else changed while it ran, and what became of that.
+    pub conflicts: Vec<String>,
+    /// What was found besides: what runs left that were ended by force.
+    pub notes: Vec<String>,
     /// How long it took.
     pub duration_ms: u64,
 }
@@ -209,6 +227,7 @@ pub fn probe() -> Vec<Layer> {
         own: None,
         hidden: Vec::new(),
         given: Vec::new(),
+        guarding: Guarding::default(),
         permissions: Permissions::default(),
         limits: Limits::default(),
         channel: None,

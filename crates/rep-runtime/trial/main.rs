@@ -13,7 +13,7 @@ use std::time::Duration;
 use rep_runtime::Limits;
 use rep_runtime::glob::Glob;
 use rep_runtime::plan::{HostRule, Permissions};
-use rep_runtime::sandbox::{self, Cancel, Ended, Exit, Job, SandboxError};
+use rep_runtime::sandbox::{self, Cancel, Ended, Exit, Guarding, Job, SandboxError};
 use serde_json::{Value, json};
 
 fn main() {
@@ -104,6 +104,8 @@ fn told(ended: &Ended) -> Value {
         "denials": denials,
         "layers": ended.layers.iter().map(|layer| json!([layer.name, layer.state])).collect::<Vec<_>>(),
         "written": ended.written,
+        "conflicts": ended.conflicts,
+        "notes": ended.notes,
         "duration_ms": ended.duration_ms,
     })
 }
@@ -134,6 +136,11 @@ fn job(request: &Value, number: u64) -> Job {
             .flatten()
             .map(|(name, text)| (name.clone(), text.as_str().unwrap_or_default().as_bytes().to_vec()))
             .collect(),
+        guarding: Guarding {
+            held: words(&request["held"]).into_iter().map(PathBuf::from).collect(),
+            register: request["register"].as_str().map(PathBuf::from),
+            is_for_packages: request["is_for_packages"] == true,
+        },
         permissions: Permissions {
             read: globs(&request["read"]),
             write: globs(&request["write"]),

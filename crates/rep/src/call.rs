@@ -10,7 +10,7 @@ use rep_runtime::{Call, Plan, PlanError, Trust};
 use serde_json::Value;
 
 use crate::exit::Failure;
-use crate::library::LibraryArgs;
+use crate::library::{LibraryArgs, data_folder};
 use crate::output::Output;
 
 /// The most tools that are named to who asked for another one.
@@ -88,7 +88,9 @@ impl Called {
     /// are those of the copy, and the copy is what runs, whatever becomes of the skill's folder meanwhile.
     pub(crate) fn held(entry: &CatalogEntry, options: &Options) -> Result<Self, Failure> {
         let mut called = Self::of(entry)?;
-        let copy = Copy::of(&entry.folder).map_err(|reason| unfit(&called.name, &reason))?;
+        // A folder of ours, which no tool sees: in a folder for temporary files one could change what another runs.
+        let place = data_folder()?.join("copies");
+        let copy = Copy::of(&entry.folder, &place).map_err(|reason| unfit(&called.name, &reason))?;
         let tree = read::folder(copy.folder(), &entry.folder.to_string_lossy(), read::Extent::Main)?;
         called.skill = Skill::parse(tree).0;
         if called.skill.front().is_none() {

@@ -65,6 +65,15 @@ impl Output {
         self.bytes(text.as_bytes());
     }
 
+    /// Writes text of strangers. On a terminal it cannot steer it; what is piped is as it is, to the byte.
+    pub(crate) fn text(&mut self, text: &str) {
+        if !io::stdout().is_terminal() {
+            return self.data(text);
+        }
+        let harmless = |line: &str| line.split('\t').map(visible).collect::<Vec<_>>().join("\t");
+        self.data(&text.split('\n').map(harmless).collect::<Vec<_>>().join("\n"));
+    }
+
     /// Writes a JSON document. On a terminal, what could steer it or turn its text around is escaped, which is the same JSON.
     pub(crate) fn json(&mut self, value: &serde_json::Value) {
         let text = format!("{value:#}\n");

@@ -43,6 +43,8 @@ pub(crate) struct Runner {
     environments: Option<PathBuf>,
     /// The folders of rep itself, which nothing that runs sees.
     unseen: Vec<PathBuf>,
+    /// Where runs are noted while they go on.
+    register: Option<PathBuf>,
 }
 
 impl Runner {
@@ -55,6 +57,7 @@ impl Runner {
             },
             environments: environments().ok(),
             unseen: own_folders(),
+            register: data_folder().ok().map(|folder| folder.join("running")),
         }
     }
 
@@ -101,6 +104,7 @@ impl Runner {
             caller,
             hidden,
             unseen: &self.unseen,
+            register: self.register.as_deref(),
         };
         let door = if granted.plan().is_confined { sandbox::run } else { unconfined::run };
         let outcome = execute(&granted, secrets, &options, cancel, door);
@@ -334,7 +338,10 @@ pub(crate) fn progress(target: &str, output: &Output) -> ProgressBar {
 /// Tells how a run went besides what it gave: what it was denied, and what could not be read or taken out.
 pub(crate) fn tell_beside(name: &str, outcome: &Outcome, output: &mut Output) {
     if !outcome.said.trim().is_empty() {
-        output.say(outcome.said.trim_end());
+        output.say(&attributed(outcome.said.trim_end(), name));
+    }
+    for note in &outcome.notes {
+        output.warn(note);
     }
     for denial in &outcome.denials {
         let remedy = denial.suggestion.as_ref().map(|text| format!("; to allow it: {text}")).unwrap_or_default();
@@ -346,6 +353,25 @@ pub(crate) fn tell_beside(name: &str, outcome: &Outcome, output: &mut Output) {
     for secret in &outcome.unredacted {
         output.warn(&format!("the secret `{secret}` is too short to be taken out of what `{name}` says"));
     }
+}
+
+/// Which secrets a run was handed, by their names.
+pub(crate) fn tell_handed(name: &str, outcome: &Outcome, output: &mut Output) {
+    if !outcome.secrets.is_empty() {
+        output.say(&format!("`{name}` was handed: {}", outcome.secrets.join(", ")));
+    }
+}
+
+/// What a tool said, with its name before lines that look like ours.
+fn attributed(said: &str, name: &str) -> String {
+    let is_like_ours = |line: &str| {
+        let line = line.trim_start().to_lowercase();
+        ["error", "help", "hint", "note", "warning"]
+            .iter()
+            .any(|label| line.strip_prefix(label).is_some_and(|rest| rest.trim_start().starts_with([':', '['])))
+    };
+    let own = |line: &str| if is_like_ours(line) { format!("{name} says: {line}") } else { line.to_owned() };
+    said.split('\n').map(own).collect::<Vec<_>>().join("\n")
 }
 
 /// Why there is no result, and what to do.

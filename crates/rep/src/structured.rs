@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::call;
 use crate::exit::{Exit, Failure};
+use crate::library::data_folder;
 
 /// The most files that a skill in one file may bring along.
 const FILES_MAX: usize = 1000;
@@ -56,13 +57,13 @@ impl Structured {
         let unfit = |reason: String| call::unfit(&entry.qualified_name, &reason);
         let shown = entry.folder.to_string_lossy();
         let tree = if let Some(files) = &held.files {
-            let copy = Copy::of_files(&entry.folder, files).map_err(unfit)?;
+            let copy = Copy::of_files(&entry.folder, files, &data_folder()?.join("copies")).map_err(unfit)?;
             let file = copy.folder().join(&files[0]);
             let tree = read::lone_file(&file, &shown);
             held.copy = Some(copy);
             tree
         } else {
-            let copy = Copy::of(&entry.folder).map_err(unfit)?;
+            let copy = Copy::of(&entry.folder, &data_folder()?.join("copies")).map_err(unfit)?;
             let tree = read::folder(copy.folder(), &shown, read::Extent::Main)?;
             held.copy = Some(copy);
             tree

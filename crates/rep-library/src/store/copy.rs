@@ -6,39 +6,38 @@ use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, symlink};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, fstat, openat, readlinkat, statat};
+use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, flock, fstat, openat, readlinkat, statat};
 
 use super::contents::{Contents, DEPTH_MAX, FILES_MAX, Texts};
 
 /// The most bytes of a skill that are copied.
 const BYTES_MAX: u64 = 1 << 30;
 
+/// How often a folder for a copy is made anew, where another process took it for one that was left.
+const TRIES_MAX: usize = 16;
+
 /// A private copy of a skill's folder. It is removed when this is dropped.
 #[derive(Debug)]
 pub struct Copy {
-    holder: tempfile::TempDir,
+    holder: Holder,
     folder: PathBuf,
     digest: String,
 }
 
 impl Copy {
     /// Copies a folder as trust sees it: files with their modes, links as links, without the `.git` at its top. What
-    /// cannot be taken in as a whole is not copied, and the reason is told.
-    pub fn of(folder: &Path) -> Result<Self, String> {
-        Self::below(folder, &std::env::temp_dir())
-    }
-
-    /// The same, made below a folder for temporary ones.
-    pub fn below(folder: &Path, place: &Path) -> Result<Self, String> {
+    /// cannot be taken in as a whole is not copied, and the reason is told. `place` is a folder for copies alone that no
+    /// tool sees; what is left in it of processes that were ended by force is removed.
+    pub fn of(folder: &Path, place: &Path) -> Result<Self, String> {
         let failed = |error: io::Error| format!("it cannot be copied: {error}");
         let real = fs::canonicalize(folder).map_err(failed)?;
-        // Made for nobody but its owner.
-        let holder = tempfile::Builder::new().prefix("rep-").tempdir_in(place).map_err(failed)?;
+        sweep(place);
+        let holder = Holder::new(place).map_err(failed)?;
         // Skills know their own name by that of their folder.
-        let place = fs::canonicalize(holder.path()).map_err(failed)?;
+        let place = fs::canonicalize(holder.folder.path()).map_err(failed)?;
         let to = place.join(real.file_name().unwrap_or(OsStr::new("skill")));
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let from = rustix::fs::open(&real, flags, Mode::empty()).map_err(|error| failed(error.into()))?;
@@ -52,10 +51,11 @@ impl Copy {
 
     /// Copies some files of a folder and nothing else: those of a skill that is one file, and what it names. The first one must
     /// be there; others that are not there, or are no files, are left out.
-    pub fn of_files(folder: &Path, names: &[String]) -> Result<Self, String> {
+    pub fn of_files(folder: &Path, names: &[String], place: &Path) -> Result<Self, String> {
         let failed = |error: io::Error| format!("it cannot be copied: {error}");
-        let holder = tempfile::Builder::new().prefix("rep-").tempdir().map_err(failed)?;
-        let to = fs::canonicalize(holder.path()).map_err(failed)?.join("skill");
+        sweep(place);
+        let holder = Holder::new(place).map_err(failed)?;
+        let to = fs::canonicalize(holder.folder.path()).map_err(failed)?.join("skill");
         DirBuilder::new().mode(0o700).create(&to).map_err(failed)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let from = rustix::fs::open(folder, flags, Mode::empty()).map_err(|error| failed(error.into()))?;
@@ -88,7 +88,7 @@ impl Drop for Copy {
     /// What ran in it may have left folders nobody may enter, or deeper than anybody can reach by a path.
     fn drop(&mut self) {
         // What is left lies in a folder for temporary things, and nobody else can enter it.
-        let _ = level(self.holder.path());
+        let _ = level(self.holder.folder.path());
     }
 }
 
@@ -120,6 +120,51 @@ fn folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
         }
     }
     Ok(found)
+}
+
+/// The folder a copy lies in, for nobody but its owner. It is locked as long as its process lives.
+#[derive(Debug)]
+struct Holder {
+    folder: tempfile::TempDir,
+    _lock: OwnedFd,
+}
+
+impl Holder {
+    fn new(place: &Path) -> io::Result<Self> {
+        DirBuilder::new().recursive(true).mode(0o700).create(place)?;
+        // Where others may write too, somebody else may have made it first.
+        let found = fs::symlink_metadata(place)?;
+        if !found.is_dir() || found.uid() != rustix::process::geteuid().as_raw() {
+            return Err(io::Error::other(format!("`{}` is not ours", place.display())));
+        }
+        for _ in 0..TRIES_MAX {
+            let private = fs::Permissions::from_mode(0o700);
+            let folder = tempfile::Builder::new().prefix("copy-").permissions(private.clone()).tempdir_in(place)?;
+            // Whatever the mask of the process is.
+            fs::set_permissions(folder.path(), private)?;
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            // Another process may have removed it before it was locked, or be about to.
+            let Ok(lock) = rustix::fs::open(folder.path(), flags, Mode::empty()) else { continue };
+            if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok() && folder.path().is_dir() {
+                return Ok(Self { folder, _lock: lock });
+            }
+        }
+        Err(io::Error::other(format!("no folder stays in `{}`", place.display())))
+    }
+}
+
+/// Removes copies whose processes are gone. Best effort: the next one tries again.
+fn sweep(place: &Path) {
+    for entry in fs::read_dir(place).into_iter().flatten().flatten() {
+        if !entry.file_name().as_bytes().starts_with(b"copy-") {
+            continue;
+        }
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let Ok(folder) = rustix::fs::open(entry.path(), flags, Mode::empty()) else { continue };
+        if flock(&folder, FlockOperation::NonBlockingLockExclusive).is_ok() {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
 }
 
 /// How much may still be copied.
@@ -242,8 +287,11 @@ mod tests {
     #[test]
     fn a_copy_has_the_digest_of_what_it_copies_and_keeps_it() {
         let folder = skill();
-        let copy = Copy::of(folder.path()).unwrap();
+        let place = tempfile::tempdir().unwrap();
+        let copies = place.path().join("copies");
+        let copy = Copy::of(folder.path(), &copies).unwrap();
         assert_eq!(copy.digest(), digest(folder.path()));
+        assert!(copy.folder().starts_with(fs::canonicalize(&copies).unwrap()), "it lies where it was told to");
         let inside = |name: &str| copy.folder().join(name);
         assert!(!inside(".git").exists() && inside("scripts/.git/hook.sh").exists());
         assert_eq!(fs::read_link(inside("scripts/again.sh")).unwrap(), Path::new("run.sh"));
@@ -258,24 +306,24 @@ mod tests {
 
     #[test]
     fn files_that_are_named_are_copied_and_no_others() {
-        let folder = skill();
+        let (folder, place) = (skill(), tempfile::tempdir().unwrap());
         symlink("/etc", folder.path().join("etc")).unwrap();
         let names =
             ["SKILL.md", "scripts/run.sh", "scripts/again.sh", "etc/passwd", "../x", "none", "scripts", "SKILL.md"];
-        let copy = Copy::of_files(folder.path(), &names.map(str::to_owned)).unwrap();
+        let copy = Copy::of_files(folder.path(), &names.map(str::to_owned), place.path()).unwrap();
         let listed = |folder: &str| {
             let names = fs::read_dir(copy.folder().join(folder)).unwrap().map(|entry| entry.unwrap().file_name());
             names.collect::<std::collections::BTreeSet<_>>()
         };
         assert_eq!((listed("").len(), listed("scripts").len()), (2, 1));
         assert!(copy.folder().join("SKILL.md").is_file() && copy.folder().join("scripts/run.sh").is_file());
-        assert!(Copy::of_files(folder.path(), &["none".to_owned()]).is_err());
+        assert!(Copy::of_files(folder.path(), &["none".to_owned()], place.path()).is_err());
     }
 
     #[test]
     fn a_copy_is_removed_whatever_was_left_in_it() {
-        let folder = skill();
-        let copy = Copy::of(folder.path()).unwrap();
+        let (folder, copies) = (skill(), tempfile::tempdir().unwrap());
+        let copy = Copy::of(folder.path(), copies.path()).unwrap();
         let place = copy.folder().parent().unwrap().to_owned();
         let closed = copy.folder().join("closed/inner");
         fs::create_dir_all(&closed).unwrap();
@@ -294,6 +342,19 @@ mod tests {
     }
 
     #[test]
+    fn a_copy_is_for_its_owner_only_and_what_is_left_of_others_is_removed() {
+        let (folder, place) = (skill(), tempfile::tempdir().unwrap());
+        let left = place.path().join("copy-left/skill");
+        fs::create_dir_all(&left).unwrap();
+        let first = Copy::of(folder.path(), place.path()).unwrap();
+        assert!(!left.exists(), "its process is gone");
+        let second = Copy::of(folder.path(), place.path()).unwrap();
+        assert!(first.folder().is_dir() && second.folder().is_dir(), "one that is used stays");
+        let holder = first.folder().parent().unwrap();
+        assert_eq!(fs::metadata(holder).unwrap().permissions().mode() & 0o777, 0o700);
+    }
+
+    #[test]
     fn only_the_git_folder_at_the_top_is_left_out_of_a_digest() {
         let folder = skill();
         let before = digest(folder.path());
@@ -308,10 +369,11 @@ mod tests {
         let folder = skill();
         File::create(folder.path().join(std::ffi::OsString::from_vec(vec![b'a', 0xff]))).unwrap();
         assert!(Contents::read(folder.path(), Texts::Left).unfit.is_some_and(|reason| reason.contains("UTF-8")));
-        assert!(Copy::of(folder.path()).is_err());
+        let place = tempfile::tempdir().unwrap();
+        assert!(Copy::of(folder.path(), place.path()).is_err());
         let folder = skill();
         rustix::fs::mknodat(rustix::fs::CWD, folder.path().join("pipe"), FileType::Fifo, Mode::RUSR, 0).unwrap();
-        assert!(Copy::of(folder.path()).unwrap_err().contains("neither"));
+        assert!(Copy::of(folder.path(), place.path()).unwrap_err().contains("neither"));
         let folder = skill();
         let closed = folder.path().join("SKILL.md");
         fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();

@@ -11,7 +11,7 @@ use crate::glob::Glob;
 use crate::interpreter::Interpreter;
 use crate::keep::{self, KeepError};
 use crate::plan::{Limits, Permissions, Runtime};
-use crate::sandbox::{Cancel, Denial, Ended, Exit, GIVEN_FOLDER, Job, SandboxError};
+use crate::sandbox::{Cancel, Denial, Ended, Exit, GIVEN_FOLDER, Guarding, Job, SandboxError};
 
 /// How long one step may take, in seconds.
 const STEP_S_MAX: u64 = 900;
@@ -121,6 +121,7 @@ impl Prepared {
         let limits = Limits { memory_bytes: 4 << 30, temporary_bytes: 2 << 30, ..Limits::default() };
         Job {
             hidden: Vec::new(),
+            guarding: Guarding { is_for_packages: true, ..Guarding::default() },
             program: self.interpreter.program.clone(),
             argv: step.argv.clone(),
             env: step.env.clone(),

@@ -84,7 +84,9 @@ fn npm(package: &str) -> Result<(), &'static str> {
         return Err("it is no package's name");
     }
     // A range of many parts is written without white space: `1.x||2.x`.
-    if version.is_none_or(|version| is_made_of(version, b"._+-*^~<>=|")) {
+    if version.is_some_and(|version| version.starts_with('.')) {
+        Err("its version is a folder, and only names are installed")
+    } else if version.is_none_or(|version| is_made_of(version, b"._+-*^~<>=|")) {
         Ok(())
     } else {
         Err("its version cannot be read")

@@ -42,6 +42,8 @@ fn a_package_is_a_name_with_versions() {
         "git+https://a.example/x",
         "x@https://a.example/x",
         "./x",
+        "x@.",
+        "x@..",
         "../x",
         "/x",
         "~/x",
@@ -116,6 +118,8 @@ fn ended(code: i32) -> Ended {
         denials: Vec::new(),
         layers: Vec::new(),
         written: Vec::new(),
+        conflicts: Vec::new(),
+        notes: Vec::new(),
         duration_ms: 1,
     }
 }

@@ -87,6 +87,7 @@ pub(super) fn prepared(
         readable,
         own,
         given,
+        guarding: options.guarding(),
         permissions: plan.permissions.clone(),
         limits: plan.limits,
         hidden: options.unseen.to_vec(),

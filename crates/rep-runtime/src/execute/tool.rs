@@ -64,6 +64,7 @@ pub(super) fn prepared(
         readable,
         own: None,
         given: start.given.clone(),
+        guarding: options.guarding(),
         permissions: plan.permissions.clone(),
         limits: plan.limits,
         hidden: options.unseen.to_vec(),

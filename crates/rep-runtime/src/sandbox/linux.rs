@@ -10,6 +10,7 @@ mod launch;
 mod mounts;
 mod order;
 mod owners;
+mod register;
 mod seccomp;
 mod staging;
 mod supervise;

@@ -54,6 +54,8 @@ pub fn run(job: Job, cancel: &Cancel) -> Result<Ended, SandboxError> {
         denials: Vec::new(),
         layers: vec![Layer { name: "none", state: "nothing was enforced".to_owned() }],
         written: Vec::new(),
+        conflicts: Vec::new(),
+        notes: Vec::new(),
         duration_ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
     })
 }

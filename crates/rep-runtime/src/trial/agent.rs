@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::interpreter::{self, Search};
 use crate::plan::{Limits, Permissions};
-use crate::sandbox::{Cancel, Exit, Job, Killed, unconfined};
+use crate::sandbox::{Cancel, Exit, Guarding, Job, Killed, unconfined};
 
 /// The variable that holds the skill's folder; it is not set where the agent is to do without.
 pub const SKILL: &str = "REP_EVAL_SKILL";
@@ -66,6 +66,7 @@ pub fn ask(words: &[String], asked: &Asked<'_>, search: &Search, cancel: &Cancel
         own: None,
         hidden: Vec::new(),
         given: Vec::new(),
+        guarding: Guarding::default(),
         permissions: Permissions::default(),
         limits: Limits::default().with_timeout(asked.timeout_s),
         channel: None,

@@ -375,8 +375,14 @@ fn entrypoints_stay_in_the_skill() {
         let mut plan = tool.plan.clone();
         entrypoint.clone_into(&mut plan.work.tool_mut().unwrap().entrypoint);
         let search = super::search();
-        let options =
-            rep_runtime::ExecuteOptions { search: &search, environments: None, caller: None, hidden: &[], unseen: &[] };
+        let options = rep_runtime::ExecuteOptions {
+            search: &search,
+            environments: None,
+            caller: None,
+            hidden: &[],
+            unseen: &[],
+            register: None,
+        };
         let outcome = rep_runtime::execute(
             &crate::granted(&plan),
             &[],

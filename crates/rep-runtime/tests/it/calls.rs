@@ -9,8 +9,14 @@ use super::{Tool, code, message, result, search};
 
 fn run_with(tool: &Tool, caller: &Caller<'_>) -> Outcome {
     let search = search();
-    let options =
-        ExecuteOptions { search: &search, environments: None, caller: Some(caller), hidden: &[], unseen: &[] };
+    let options = ExecuteOptions {
+        search: &search,
+        environments: None,
+        caller: Some(caller),
+        hidden: &[],
+        unseen: &[],
+        register: None,
+    };
     execute(&crate::granted(&tool.plan), &tool.secrets, &options, &tool.cancel, unconfined::run)
 }
 

@@ -196,8 +196,14 @@ fn denials_are_told_with_their_remedy_and_the_skill_itself_is_none() {
     let mut tool = Tool::new(Runtime::Bash, "exit 1\n");
     tool.plan.workspace = tool.path();
     let search = super::search();
-    let options =
-        rep_runtime::ExecuteOptions { search: &search, environments: None, caller: None, hidden: &[], unseen: &[] };
+    let options = rep_runtime::ExecuteOptions {
+        search: &search,
+        environments: None,
+        caller: None,
+        hidden: &[],
+        unseen: &[],
+        register: None,
+    };
     let denial =
         |target: &str| Denial { action: "read", target: target.to_owned(), suggestion: Some("declare it".to_owned()) };
     let outcome = rep_runtime::execute(&crate::granted(&tool.plan), &[], &options, &tool.cancel, |job, cancel| {
@@ -216,8 +222,14 @@ fn a_missing_program_is_a_refusal() {
     }
     let tool = Tool::new(Runtime::Node, "exports.run = () => ({});\n");
     let search = rep_runtime::interpreter::Search { env: vec![("PATH".into(), "/nowhere".into())], cache: None };
-    let options =
-        rep_runtime::ExecuteOptions { search: &search, environments: None, caller: None, hidden: &[], unseen: &[] };
+    let options = rep_runtime::ExecuteOptions {
+        search: &search,
+        environments: None,
+        caller: None,
+        hidden: &[],
+        unseen: &[],
+        register: None,
+    };
     let outcome = rep_runtime::execute(
         &crate::granted(&tool.plan),
         &[],

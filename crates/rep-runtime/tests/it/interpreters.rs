@@ -31,7 +31,8 @@ fn an_environment_of_its_own_stays_one() {
     let found = find(Runtime::Python, &tool.plan.workspace, &search).unwrap();
     assert_eq!(found.program, python.program, "the program is the real one");
     assert!(found.readable.contains(&folder), "{found:?}");
-    let options = ExecuteOptions { search: &search, environments: None, caller: None, hidden: &[], unseen: &[] };
+    let options =
+        ExecuteOptions { search: &search, environments: None, caller: None, hidden: &[], unseen: &[], register: None };
     let outcome = execute(&crate::granted(&tool.plan), &[], &options, &tool.cancel, unconfined::run);
     assert_eq!(*result(&outcome), serde_json::json!({"own": true, "x": 1}), "{}", outcome.said);
 }

@@ -129,6 +129,7 @@ fn the_secrets_of_who_called_do_not_leave_either() {
         caller: None,
         hidden: &hidden,
         unseen: &unseen,
+        register: None,
     };
     let outcome = rep_runtime::execute(&crate::granted(&tool.plan), &[], &options, &tool.cancel, |job, cancel| {
         assert_eq!(job.hidden, unseen, "the sandbox is told what is never shown");

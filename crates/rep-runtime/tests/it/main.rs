@@ -109,7 +109,14 @@ impl Tool {
 
     pub(crate) fn run(&self) -> Outcome {
         let search = search();
-        let options = ExecuteOptions { search: &search, environments: None, caller: None, hidden: &[], unseen: &[] };
+        let options = ExecuteOptions {
+            search: &search,
+            environments: None,
+            caller: None,
+            hidden: &[],
+            unseen: &[],
+            register: None,
+        };
         execute(&granted(&self.plan), &self.secrets, &options, &self.cancel, unconfined::run)
     }
 

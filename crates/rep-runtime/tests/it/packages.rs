@@ -41,6 +41,7 @@ fn a_missing_package_is_hinted_at_only_where_it_is_declared() {
             caller: None,
             hidden: &[],
             unseen: &[],
+            register: None,
         };
         let door = rep_runtime::sandbox::unconfined::run;
         match execute(&crate::granted(&tool.plan), &[], &options, &tool.cancel, door).reply {

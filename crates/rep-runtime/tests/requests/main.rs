@@ -66,7 +66,8 @@ pub(crate) fn run_with(plan: Plan, cancel: &Cancel) -> Outcome {
         panic!("it is not granted")
     };
     let search = Search { env: Vec::new(), cache: None };
-    let options = ExecuteOptions { search: &search, environments: None, caller: None, hidden: &[], unseen: &[] };
+    let options =
+        ExecuteOptions { search: &search, environments: None, caller: None, hidden: &[], unseen: &[], register: None };
     let secrets = [("A_TOKEN".to_owned(), TOKEN.to_owned())];
     let never = |_, _: &Cancel| -> Result<_, SandboxError> { panic!("a request starts no process") };
     execute(&granted, &secrets, &options, cancel, never)

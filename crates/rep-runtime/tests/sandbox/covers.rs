@@ -94,3 +94,18 @@ fn folders_of_the_runtime_are_never_seen_and_never_written() {
         }
     }
 }
+
+#[test]
+fn a_folder_of_the_runtime_that_is_not_there_yet_is_hidden_under_its_real_name() {
+    for who in everyone() {
+        let scene = Scene::new(who);
+        scene.put("src/x", "x");
+        std::os::unix::fs::symlink(scene.workspace(), scene.outside().join("link")).unwrap();
+        let hidden = json!([scene.outside().join("link/src/own/deep")]);
+        let code = "import os\ntry:\n  os.makedirs('src/own/deep', exist_ok=True)\n  open('src/own/deep/x', 'w')\n\
+                    except OSError as error: print(error.strerror)";
+        let result = scene.python(code, json!({ "write": ["src/**"], "hidden": hidden }));
+        assert_eq!(result["stdout"], "Read-only file system\n", "{result:#}");
+        assert_eq!(scene.text("src/own/deep/x"), None);
+    }
+}

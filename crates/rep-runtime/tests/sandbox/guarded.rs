@@ -136,7 +136,7 @@ fn many_files_and_deep_folders_hide_nothing() {
                     for n in range(210000): os.mknod('f%d' % n, dir_fd=here)\nopen('src/many/.envrc', 'w')";
         // So many files take a while; who made them makes no difference.
         if who == Who::User {
-            let limits = json!({ "timeout_ms": 60_000 });
+            let limits = json!({ "timeout_ms": 600_000, "cpu_s": 600 });
             let result = scene.python(code, json!({ "write": ["src/**"], "limits": limits }));
             assert!(is_rejected(&result, "src/many/.envrc"), "{result:#}");
         }
@@ -169,7 +169,7 @@ fn a_repository_of_any_name_is_one() {
         assert_eq!(scene.text("src/plain/config").as_deref(), Some("changed"));
         let code = "import os\nos.mkdir('src/bare/hooks'); open('src/bare/hooks/post-update', 'w')";
         let result = scene.python(code, src());
-        assert!(is_rejected(&result, "src/bare/hooks/post-update"), "{result:#}");
+        assert!(is_rejected(&result, "src/bare/hooks"), "{result:#}");
         assert_eq!(scene.text("src/bare/hooks/post-update"), None);
     }
 }
@@ -186,5 +186,221 @@ fn a_repository_of_any_name_is_not_made_by_name_either() {
         assert_eq!(scene.files(), before);
         let result = scene.python("open('config', 'w')", json!({ "write": ["**"] }));
         assert_eq!(result["written"], json!(["config"]), "{result:#}");
+    }
+}
+
+/// A grant of two folders, with a register of what goes on.
+fn noted(scene: &Scene) -> Value {
+    let register = scene.outside().join("own/running");
+    json!({ "write": ["src/**", "output/**"], "register": register, "hidden": [scene.outside().join("own")] })
+}
+
+fn is_there(scene: &Scene, path: &str) -> bool {
+    fs::symlink_metadata(scene.workspace().join(path)).is_ok()
+}
+
+#[test]
+fn what_one_run_planted_is_not_put_back_by_another() {
+    for who in everyone() {
+        let scene = Scene::new(who);
+        scene.put("src/plain", "mine\n");
+        scene.put("src/a/x", "mine\n");
+        symlink("plain", scene.workspace().join("src/a/.envrc")).unwrap();
+        scene.own();
+        // Links cannot be made inside, so that one is made here in the tool's name.
+        let child = scene.begin(
+            "a",
+            &format!("os.makedirs('src/.git/hooks')\nfor path in ('src/.git/hooks/x', 'src/.bashrc'): open(path, 'w').write({EVIL:?})"),
+            "import shutil\nshutil.rmtree('src/.git'); os.unlink('src/.bashrc'); os.unlink('src/.envrc')",
+            noted(&scene),
+        );
+        symlink("plain", scene.workspace().join("src/.envrc")).unwrap();
+        scene.own();
+        let other = scene.begin("b", "", "", noted(&scene));
+        let first = scene.end("a", child);
+        assert_eq!(first["code"], 0, "{first:#}");
+        let second = scene.end("b", other);
+        for path in ["src/.git", "src/.bashrc", "src/.envrc"] {
+            assert!(!is_there(&scene, path), "{path}: {second:#}");
+        }
+        assert!(is_there(&scene, "src/a/.envrc"), "what was there before both of them stays");
+        assert_eq!(
+            fs::read_dir(scene.outside().join("own/running"))
+                .unwrap()
+                .flatten()
+                .filter(|file| { file.path().extension().is_some_and(|ending| ending == "json") })
+                .count(),
+            0,
+            "no run goes on"
+        );
+    }
+}
+
+#[test]
+fn what_the_user_does_to_trusted_names_meanwhile_is_his() {
+    for who in everyone() {
+        let scene = repository(who);
+        scene.put("src/.vscode/settings.json", "{}\n");
+        scene.put("src/AGENTS.md", "mine\n");
+        scene.put("src/CLAUDE.md", "mine\n");
+        let child = scene.begin("a", "", "", noted(&scene));
+        scene.put("src/sub/.envrc", "changed by the user\n");
+        scene.put("src/.vscode/tasks.json", "made by the user\n");
+        fs::remove_file(scene.workspace().join("src/AGENTS.md")).unwrap();
+        let result = scene.end("a", child);
+        assert_eq!((&result["code"], &result["conflicts"]), (&json!(0), &json!([])), "{result:#}");
+        assert_eq!(scene.text("src/sub/.envrc").as_deref(), Some("changed by the user\n"));
+        assert_eq!(scene.text("src/.vscode/tasks.json").as_deref(), Some("made by the user\n"));
+        assert!(!is_there(&scene, "src/AGENTS.md"));
+        // What is replaced is not bound any more, so it stays and is told.
+        let child = scene.begin("b", "", "", noted(&scene));
+        scene.put("new", "replaced by the user\n");
+        fs::rename(scene.workspace().join("new"), scene.workspace().join("src/CLAUDE.md")).unwrap();
+        // What is new cannot be told from what the tool makes: it is moved, and not lost.
+        let result = scene.end("b", child);
+        assert!(result["conflicts"].to_string().contains("src/CLAUDE.md"), "{result:#}");
+        assert_eq!(scene.text("src/CLAUDE.md").as_deref(), Some("replaced by the user\n"));
+        let child = scene.begin("c", "", "", noted(&scene));
+        scene.put("src/.mcp.json", "made by the user\n");
+        let result = scene.end("c", child);
+        assert!(is_rejected(&result, "src/.mcp.json.refused"), "{result:#}");
+        assert_eq!(scene.text("src/.mcp.json.refused").as_deref(), Some("made by the user\n"));
+    }
+}
+
+#[test]
+fn a_repository_that_is_split_or_has_a_refused_head_is_none() {
+    for who in everyone() {
+        let scene = Scene::new(who);
+        let split = "import os\nfor name in ('x', 'y/objects', 'y/refs'): os.makedirs('src/' + name)\n\
+                     for name in ('x/HEAD', 'x/commondir', 'x/config.worktree', 'y/config', 'y/objects/a', 'y/refs/a'): open('src/' + name, 'w')";
+        let result = scene.python(split, src());
+        assert!(is_rejected(&result, "src/x"), "{result:#}");
+        assert!(!is_there(&scene, "src/x/HEAD"));
+        let scene = Scene::new(who);
+        let before = scene.files();
+        let result = scene.python(split, json!({ "write": ["**"] }));
+        assert!(is_rejected(&result, "src/x/"), "{result:#}");
+        assert_eq!(scene.files(), before);
+        let code = "import os\nos.makedirs('src/r/objects'); os.makedirs('src/r/refs')\n\
+                    for name in ('HEAD', 'HEAD.refused', 'head', 'config'): open('src/r/' + name, 'w')";
+        let result = scene.python(code, src());
+        assert!(is_rejected(&result, "src/r"), "{result:#}");
+        assert!(!is_there(&scene, "src/r/HEAD") && !is_there(&scene, "src/r/head"), "{result:#}");
+    }
+}
+
+#[test]
+fn a_virtual_environment_is_not_changed() {
+    for who in everyone() {
+        let scene = Scene::new(who);
+        for file in ["lib/python3/site-packages/a.py", "pyvenv.cfg", "bin/activate"] {
+            scene.put(&format!("src/.env/{file}"), "mine\n");
+        }
+        symlink("/usr/bin/python3", scene.workspace().join("src/.env/bin/python3")).unwrap();
+        scene.own();
+        let before = scene.files();
+        let paths = ["bin/python3", "bin/new", "lib/python3/site-packages/a.pth", "lib/new.py", "pyvenv.cfg"];
+        for path in paths {
+            let code = format!(
+                "import os\npath = 'src/.env/{path}'\nos.makedirs(os.path.dirname(path), exist_ok=True)\n\
+                 if os.path.lexists(path) and os.path.islink(path): os.unlink(path)\nopen(path, 'w').write({EVIL:?})"
+            );
+            for write in ["**", "src/**", "src/.env/**", "src/.env/bin/**", "src/.env/lib/python3/site-packages/**"] {
+                let result = scene.python(&code, json!({ "write": [write] }));
+                assert!(result["code"] != 0 || result["rejected"].is_string(), "{write} {path}: {result:#}");
+                assert_eq!(scene.files(), before, "{write} {path}: {result:#}");
+            }
+        }
+        let result = scene.python("open('src/.env/notes', 'w'); open('src/model.pth', 'w')", src());
+        assert_eq!(result["code"], 0, "{result:#}");
+        // One that is made is none.
+        let code =
+            "import os\nos.makedirs('src/new/bin'); open('src/new/pyvenv.cfg', 'w'); open('src/new/bin/python', 'w')";
+        let result = scene.python(code, src());
+        assert!(is_rejected(&result, "src/new/pyvenv.cfg"), "{result:#}");
+        assert!(!is_there(&scene, "src/new/pyvenv.cfg"));
+    }
+}
+
+#[test]
+fn a_workspace_that_is_trusted_itself_is_held() {
+    for who in everyone() {
+        let scene = Scene::new(who);
+        scene.put(".config/fish/config.fish", "mine\n");
+        let workspace = scene.workspace().join(".config");
+        for write in ["**", "fish/**"] {
+            let result =
+                scene.python("open('fish/conf.fish', 'w')", json!({ "workspace": workspace, "write": [write] }));
+            assert!(result["code"] == 1 || is_rejected(&result, "fish"), "{write}: {result:#}");
+            assert!(!is_there(&scene, ".config/fish/conf.fish"));
+        }
+        let result = scene.python("open('x', 'w')", json!({ "workspace": workspace, "write": ["**"] }));
+        assert_eq!(result["written"], json!(["x"]), "{result:#}");
+        // Where the caller's programs are looked for, nothing is written.
+        scene.put("src/bin/x", "mine\n");
+        for write in ["**", "src/**"] {
+            let job = json!({ "write": [write], "held": [scene.workspace().join("src/bin")] });
+            let result = scene.python("open('src/bin/ls', 'w')", job);
+            assert!(result["code"] == 1 || is_rejected(&result, "src/bin"), "{write}: {result:#}");
+            assert!(!is_there(&scene, "src/bin/ls"));
+        }
+    }
+}
+
+#[test]
+fn what_a_run_that_was_ended_by_force_left_is_found_by_the_next() {
+    for who in everyone() {
+        let scene = repository(who);
+        scene.put("src/bare/HEAD", "ref: refs/heads/main\n");
+        scene.put("src/bare/objects/a", "a\n");
+        scene.put("src/bare/refs/a", "a\n");
+        let code = format!(
+            "os.makedirs('src/p/.git/hooks'); os.makedirs('src/lib/site-packages')\n\
+             for path in ('p/.git/hooks/x', '.bashrc', 'bare/.envrc', 'lib/site-packages/a.pth'):\n\
+             \x20 open('src/' + path, 'w').write({EVIL:?})"
+        );
+        let mut child = scene.begin("a", &code, "", noted(&scene));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(is_there(&scene, "src/.bashrc"));
+        let result = scene.python("", noted(&scene));
+        assert!(result["notes"].to_string().contains("src/.bashrc.refused"), "{result:#}");
+        for path in ["src/.bashrc", "src/p/.git/hooks/x", "src/bare/.envrc", "src/lib/site-packages/a.pth"] {
+            assert!(!is_there(&scene, path), "{path}: {result:#}");
+        }
+        assert!(is_there(&scene, "src/bare/HEAD"), "what was a repository before is one");
+        assert_eq!(scene.text("src/sub/.envrc").as_deref(), Some("mine\n"), "what was there before stays");
+        assert_eq!(scene.python("", noted(&scene))["notes"], json!([]));
+        // A run that is rejected itself tells it all the same.
+        let mut child = scene.begin("b", &format!("open('src/.zshrc', 'w').write({EVIL:?})"), "", noted(&scene));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let result = scene.python("open('src/.mcp.json', 'w')", noted(&scene));
+        assert!(
+            is_rejected(&result, "src/.zshrc.refused") && is_rejected(&result, "src/.mcp.json.refused"),
+            "{result:#}"
+        );
+    }
+}
+
+#[test]
+fn no_name_is_in_the_way_of_moving_something_aside() {
+    for who in everyone() {
+        let scene = Scene::new(who);
+        let code = "import os\nopen('src/.envrc', 'w'); open('src/.envrc.refused', 'w')\n\
+                    for n in range(1200): open(f'src/.envrc.refused-{n}', 'w')\n\
+                    open('src/' + 'x' * 240 + '.code-workspace', 'w')\n\
+                    os.makedirs('src/' + '.claude/' * 12); open('src/' + '.claude/' * 12 + 'CLAUDE.md', 'w')\n\
+                    os.makedirs('src/lib/site-packages'); open('src/lib/site-packages/a.pth', 'w')";
+        let result = scene.python(code, src());
+        assert!(is_rejected(&result, ".envrc"), "{result:#}");
+        let is_believed = |path: &String| {
+            let parts: Vec<&str> = path.split('/').collect();
+            parts.iter().any(|part| [".envrc", ".claude", "CLAUDE.md", "site-packages"].contains(part))
+                || path.ends_with(".code-workspace")
+        };
+        let left: Vec<String> = scene.files().into_iter().filter(is_believed).collect();
+        assert!(left.is_empty(), "{left:?}");
     }
 }

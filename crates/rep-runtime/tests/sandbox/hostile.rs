@@ -190,3 +190,14 @@ fn what_a_tool_tried_is_told_in_one_line() {
         assert!(!told.contains("\\u001b") && !told.contains("x\\n"), "{told}");
     }
 }
+
+#[test]
+fn nobody_is_made_to_wait_for_a_file() {
+    for who in everyone() {
+        let scene = Scene::new(who);
+        let code = "import fcntl\nfile = open('docs/a.pdf')\nfcntl.fcntl(file, fcntl.F_GETFL)\n\
+                    try: fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_RDLCK)\nexcept OSError as error: print(error.strerror)";
+        let result = scene.python(code, json!({}));
+        assert_eq!(result["stdout"], "Operation not permitted\n", "{result:#}");
+    }
+}

@@ -159,3 +159,17 @@ fn time_ends_whatever_the_tool_thinks_of_it() {
         assert_eq!(scene.survivors(), Vec::<u32>::new());
     }
 }
+
+#[test]
+fn what_sockets_hold_is_memory_too() {
+    for who in everyone() {
+        let scene = Scene::new(who);
+        let code = "import socket, time\npairs = []\nfor n in range(480):\n  pairs.append(socket.socketpair())\n\
+                    \x20 for end in pairs[-1]:\n    end.setblocking(False)\n    try:\n\
+                    \x20     while True: end.send(b'x' * 32768)\n    except BlockingIOError: pass\ntime.sleep(60)";
+        let result = scene.python(code, json!({ "limits": { "memory_bytes": 128 << 20 } }));
+        assert_eq!(result["killed"], "Memory", "{result:#}");
+        let result = scene.python("import socket\npairs = [socket.socketpair() for n in range(20)]", json!({}));
+        assert_eq!(result["code"], 0, "{result:#}");
+    }
+}

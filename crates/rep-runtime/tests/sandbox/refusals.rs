@@ -119,3 +119,15 @@ fn a_caller_who_ignores_the_ends_of_children_gets_results_too() {
     let result: Value = serde_json::from_slice(&output.stdout).expect("a result");
     assert_eq!((&result["code"], &result["killed"]), (&json!(0), &json!(null)), "{result:#}");
 }
+
+#[test]
+fn a_workspace_where_tools_have_their_own_is_refused_with_the_reason() {
+    for who in everyone() {
+        let scene = Scene::new(who);
+        let folder = tempfile::Builder::new().tempdir_in("/dev/shm").unwrap();
+        for workspace in [folder.path(), std::path::Path::new("/proc/self")] {
+            let result = scene.run(json!({ "workspace": workspace, "write": [], "argv": ["/usr/bin/true"] }));
+            assert!(result["unstartable"].as_str().is_some_and(|why| why.contains("its own")), "{result:#}");
+        }
+    }
+}

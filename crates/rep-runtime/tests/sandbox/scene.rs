@@ -9,6 +9,7 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -149,6 +150,31 @@ impl Scene {
         let output = self.start(&job).wait_with_output().unwrap();
         serde_json::from_slice(&output.stdout)
             .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stdout)))
+    }
+
+    /// Starts lines of Python with a pause between them, and waits until they have come so far.
+    pub(crate) fn begin(&self, name: &str, before: &str, after: &str, mut job: Value) -> Child {
+        let pause = format!(
+            "import os, time\n{before}\nopen('output/{name}.here', 'w')\n\
+             while not os.path.exists('output/{name}.go'): time.sleep(0.01)\n{after}"
+        );
+        job["argv"] = json!([python(), "-I", "-c", pause]);
+        let mut child = self.start(&self.job(job));
+        while self.text(&format!("output/{name}.here")).is_none() {
+            assert!(
+                child.try_wait().unwrap().is_none(),
+                "it ended before it came so far: {:?}",
+                child.wait_with_output()
+            );
+            std::thread::park_timeout(Duration::from_millis(5));
+        }
+        child
+    }
+
+    /// Lets lines of Python go on, and gives what came of them.
+    pub(crate) fn end(&self, name: &str, child: Child) -> Value {
+        fs::write(self.workspace().join(format!("output/{name}.go")), "").unwrap();
+        serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap()
     }
 
     /// Runs lines of Python.

@@ -127,11 +127,9 @@ fn names_others_trust_are_not_planted_in_folders_either() {
         let before = scene.files();
         let code = "import os\nos.makedirs('src/.git/hooks')\nopen('src/.git/hooks/pre-commit', 'w').write('x')";
         let result = scene.python(code, json!({ "write": ["src/**"] }));
-        assert!(
-            result["rejected"].as_str().is_some_and(|text| text.contains("src/.git/hooks/pre-commit")),
-            "{result:#}"
-        );
+        assert!(result["rejected"].as_str().is_some_and(|text| text.contains("src/.git/hooks")), "{result:#}");
         assert_eq!(scene.text("src/.git/hooks/pre-commit"), None);
+        assert_eq!(scene.text("src/.git/hooks.refused/pre-commit").as_deref(), Some("x"), "it is nobody's any more");
         let after: Vec<String> = scene.files().into_iter().filter(|path| !path.starts_with("src/.git")).collect();
         assert_eq!(after, before);
         let code = "import os\nfor act in (lambda: open('src/.envrc', 'w'), lambda: os.remove('src/.envrc')):\n\
@@ -223,5 +221,51 @@ fn more_files_than_may_be_open_are_taken_over() {
         let result = scene.python(code, reports(json!({ "caller_files": 256 })));
         assert_eq!(result["written"].as_array().map(Vec::len), Some(1500), "{}", result["rejected"]);
         assert_eq!(scene.text("reports/1499.csv").as_deref(), Some("x"));
+    }
+}
+
+#[test]
+fn what_the_user_did_meanwhile_stays() {
+    for who in everyone() {
+        let scene = scene_with_reports(who);
+        scene.put("reports/gone.csv", "old\n");
+        let job = json!({ "write": ["reports/*.csv", "output/**"] });
+        let child = scene.begin("a", "", "open('reports/new.csv', 'w').write('new')", job);
+        scene.put("reports/old.csv", "saved by the user\n");
+        std::fs::remove_file(scene.workspace().join("reports/gone.csv")).unwrap();
+        let result = scene.end("a", child);
+        assert_eq!(result["written"], json!(["reports/new.csv"]), "{result:#}");
+        assert_eq!(result["conflicts"], json!([]), "{result:#}");
+        assert_eq!(scene.text("reports/old.csv").as_deref(), Some("saved by the user\n"));
+        assert_eq!(scene.text("reports/gone.csv"), None);
+    }
+}
+
+#[test]
+fn where_both_changed_a_file_neither_is_lost() {
+    for who in everyone() {
+        let scene = scene_with_reports(who);
+        scene.put("reports/gone.csv", "old\n");
+        let job = json!({ "write": ["reports/*.csv", "output/**"] });
+        let code = "os.remove('reports/gone.csv')\n\
+                    for name in ('old', 'new', 'folder', 'fine'): open(f'reports/{name}.csv', 'w').write('of the tool')";
+        let child = scene.begin("a", "", code, job);
+        for name in ["old", "gone", "new"] {
+            scene.put(&format!("reports/{name}.csv"), "of the user");
+        }
+        scene.put("reports/folder.csv/x", "of the user");
+        let result = scene.end("a", child);
+        assert_eq!(result["written"], json!(["reports/fine.csv"]), "{result:#}");
+        assert_eq!(result["conflicts"].as_array().map(Vec::len), Some(4), "{result:#}");
+        for name in ["old", "gone", "new"] {
+            let path = format!("reports/{name}.csv");
+            assert_eq!(scene.text(&path).as_deref(), Some("of the user"), "{path}");
+            assert!(result["conflicts"].to_string().contains(&path), "{result:#}");
+        }
+        for name in ["old", "new", "folder"] {
+            let path = format!("reports/{name}.csv.rep-conflict");
+            assert_eq!(scene.text(&path).as_deref(), Some("of the tool"), "{path}");
+        }
+        assert!(!scene.files().iter().any(|path| path.contains(".rep-") && !path.ends_with(".rep-conflict")));
     }
 }

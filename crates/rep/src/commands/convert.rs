@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         Form::Markdown => docs::markdown(&document.value),
     };
     match &args.out {
-        None => output.data(&text),
+        None => output.text(&text),
         Some(path) => {
             write::create(path, &text)?;
             output.say(&format!("wrote `{}`", path.display()));

@@ -1,7 +1,9 @@
 //! `rep deps`: what a skill's tools need to have installed. Nothing is installed unless somebody asks for it.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::io::{self, BufRead, IsTerminal};
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use rep_check::render::visible;
@@ -101,13 +103,15 @@ fn install(args: &Args, called: &Called, output: &mut Output) -> Result<Vec<Valu
     let hosts: Result<Vec<HostRule>, _> = args.reach.iter().map(|host| HostRule::parse(host)).collect();
     let hosts = hosts.map_err(|error| bad(&error))?;
     let root = environments()?;
+    // What lies in the workspace, where tools write, is not run.
+    let workspace = call::workspace(None, &args.library)?;
     let search = Search {
-        env: std::env::vars_os().collect(),
+        env: std::env::vars_os().map(|(name, value)| outside(name, value, &workspace)).collect(),
         cache: cache_folder().map(|folder| folder.join("interpreters.json")),
     };
     let mut installed = Vec::new();
     for (runtime, packages) in lists(called) {
-        let interpreter = interpreter::find(runtime, &root, &search)
+        let interpreter = interpreter::find(runtime, &workspace, &search)
             .map_err(|error| Failure::unable("RUNTIME_UNAVAILABLE", error.to_string()))?;
         environment::judge(runtime, &packages).map_err(|error| told(error.into()))?;
         let source = environment::configured(runtime, &interpreter, &search, &args.index, &hosts).map_err(told)?;
@@ -126,6 +130,19 @@ fn install(args: &Args, called: &Called, output: &mut Output) -> Result<Vec<Valu
         output.say("there is nothing to install: no python tool declares `pip`, and no node tool `npm`");
     }
     Ok(installed)
+}
+
+/// A variable; the `PATH` without folders that lie in the workspace.
+fn outside(name: OsString, value: OsString, workspace: &Path) -> (OsString, OsString) {
+    if name != "PATH" {
+        return (name, value);
+    }
+    let is_outside = |folder: &PathBuf| {
+        let real = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.clone());
+        !real.starts_with(workspace) || real.starts_with("/usr")
+    };
+    let kept = std::env::join_paths(std::env::split_paths(&value).filter(is_outside));
+    (name, kept.unwrap_or_default())
 }
 
 /// The lists to install, each once.

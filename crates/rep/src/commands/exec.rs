@@ -169,7 +169,9 @@ fn approve(skill: &Structured, plan: Plan, output: &mut Output) -> Result<Exit, 
 /// What came of a command: one document, or what the program wrote where it wrote it.
 pub(crate) fn tell(skill: &Structured, done: &Done, is_json: bool, output: &mut Output) {
     let Done { plan, outcome, state } = done;
-    runner::tell_beside(&format!("{}:{}", skill.name, plan.tool), outcome, output);
+    let name = format!("{}:{}", skill.name, plan.tool);
+    runner::tell_beside(&name, outcome, output);
+    runner::tell_handed(&name, outcome, output);
     if is_json {
         output.json(&document(skill, outcome, state.as_ref()));
     } else {

@@ -76,12 +76,12 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         return Ok(Exit::Fine);
     }
     let Some(budget) = args.budget else {
-        output.data(&disclose::catalogue(&catalog, form.style(), form.locations()));
+        output.text(&disclose::catalogue(&catalog, form.style(), form.locations()));
         return Ok(Exit::Fine);
     };
     let fitted =
         budget::fit(&catalog, form.style(), form.locations(), budget).map_err(|small| too_small(budget, small))?;
-    output.data(&fitted.text);
+    output.text(&fitted.text);
     if fitted.tokens < fitted.wanted {
         tell(&fitted, budget, form, output);
     } else {

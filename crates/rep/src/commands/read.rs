@@ -24,7 +24,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let (catalog, index) = args.library.one(&args.skill, output)?;
     let entry = &catalog.entries[index];
     let Some(file) = &args.file else {
-        output.data(&disclose::activate(entry)?);
+        output.text(&disclose::activate(entry)?);
         return Ok(Exit::Fine);
     };
     match disclose::file(entry, file)? {

@@ -3,6 +3,7 @@
 //! On stdout stands the tool's result, or the error or async envelope, and nothing else. How the run went is told on
 //! stderr, and as JSON in the file `--json-meta` names: a result is exactly what the tool's contract says.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::SystemTime;
@@ -10,9 +11,10 @@ use std::time::SystemTime;
 use rep_library::Status;
 use rep_runtime::approval;
 use rep_runtime::detach::Detached;
+use rep_runtime::plan::Work;
 use rep_runtime::sandbox::Cancel;
 use rep_runtime::task::{State, Tasks, Watch};
-use rep_runtime::{Outcome, Plan, Verdict, interrupt};
+use rep_runtime::{Outcome, Plan, Runtime, Verdict, interrupt};
 use serde_json::{Value, json};
 
 use crate::call::{self, Called};
@@ -110,6 +112,9 @@ fn tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     if args.detach && decided.is_ok() {
         return detached(&plan, output);
     }
+    if output.is_verbose {
+        passed_over(&plan, output);
+    }
     let cancel = interrupt::on_interrupt();
     let task = if args.as_task && decided.is_ok() { Some(begin(&plan, &cancel, output)?) } else { None };
     let bar = runner::progress(&args.target, output);
@@ -199,12 +204,27 @@ fn finish(task: &Begun, outcome: &Outcome) -> Result<Exit, Failure> {
 
 /// The result on stdout, everything else on stderr.
 fn tell(target: &str, outcome: &Outcome, below: &[(String, Outcome)], output: &mut Output) {
+    let mut handed = BTreeSet::new();
     for (name, outcome) in below.iter().map(|(name, outcome)| (name.as_str(), outcome)).chain([(target, outcome)]) {
         runner::tell_beside(name, outcome, output);
+        if handed.insert((name, &outcome.secrets)) {
+            runner::tell_handed(name, outcome, output);
+        }
     }
     output.json(&outcome.value());
     runner::tell_error(outcome, output);
     runner::tell_held(target, outcome, output);
+}
+
+/// Says where a virtual environment in the workspace would be used, were it elsewhere.
+fn passed_over(plan: &Plan, output: &mut Output) {
+    let is_python = matches!(&plan.work, Work::Tool(tool) if tool.runtime == Runtime::Python);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let first = std::env::split_paths(&path).map(|folder| folder.join("python3")).find(|program| program.is_file());
+    if let Some(first) = first.filter(|first| is_python && first.starts_with(&plan.workspace)) {
+        let first = first.display();
+        output.say(&format!("`{first}` lies in the workspace, so the python it leads to runs, without packages there"));
+    }
 }
 
 /// How a run went, with the runs below it.

@@ -1,6 +1,7 @@
 //! `rep search`: which skills fit a text, best first, and why.
 
 use anstyle::Style;
+use rep_check::render::visible;
 use rep_library::search::Hit;
 use rep_library::{Catalog, Status};
 use serde_json::{Value, json};
@@ -78,7 +79,7 @@ fn rounded(points: f64) -> f64 {
 
 fn lines(catalog: &Catalog, hit: &Hit, output: &Output) -> String {
     let entry = &catalog.entries[hit.entry];
-    let name = output.styled(Style::new().bold(), &entry.qualified_name);
+    let name = output.styled(Style::new().bold(), &visible(&entry.qualified_name));
     let mark = if entry.status == Status::Hidden { "  user-only" } else { "" };
     let reasons: Vec<String> = hit
         .why
@@ -86,12 +87,12 @@ fn lines(catalog: &Catalog, hit: &Hit, output: &Output) -> String {
         .take(REASONS_SHOWN)
         .map(|reason| format!("{} in {} {:.1}", reason.term, reason.field.name(), reason.points))
         .collect();
-    let about = output.styled(Style::new().dimmed(), &reasons.join(", "));
+    let about = output.styled(Style::new().dimmed(), &visible(&reasons.join(", ")));
     let more = hit.why.len().saturating_sub(REASONS_SHOWN);
     let more = if more > 0 { output.styled(Style::new().dimmed(), &format!(", {more} more")) } else { String::new() };
     format!(
         "{:7.1}  {name}{mark}\n         {}\n         {about}{more}\n",
         hit.score,
-        super::list::shortened(&entry.description)
+        visible(&super::list::shortened(&entry.description))
     )
 }

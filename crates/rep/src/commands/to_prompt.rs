@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
             }
         }
     }
-    output.data(&format!("{}\n", reference::prompt(&skills)));
+    output.text(&format!("{}\n", reference::prompt(&skills)));
     Ok(Exit::Fine)
 }
 

@@ -106,3 +106,30 @@ fn what_fails_or_is_no_package_leaves_nothing() {
         assert!(is_nothing_installed(&scratch), "{package}");
     }
 }
+
+#[test]
+fn no_program_of_the_workspace_is_run_to_install() {
+    let scratch = Scratch::new();
+    skill(&scratch, "rep-sample==1.0");
+    wheel(&scratch.work().join("packages"));
+    for name in ["python3", "python", "node", "npm", "pip"] {
+        scratch.write(&format!("bin/{name}"), format!("#!/bin/sh\necho > {}/ran\nexit 1\n", scratch.work().display()));
+        let private = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(scratch.work().join("bin").join(name), private).unwrap();
+    }
+    let path = format!("{}:{}", scratch.work().join("bin").display(), std::env::var("PATH").unwrap());
+    let data = scratch.work().join("data").display().to_string();
+    let packages = scratch.work().join("packages").display().to_string();
+    let home = std::env::var("HOME").unwrap_or_default();
+    let environment = [
+        ("PATH", path.as_str()),
+        ("HOME", &home),
+        ("XDG_DATA_HOME", &data),
+        ("XDG_CACHE_HOME", &data),
+        ("PIP_NO_INDEX", "1"),
+        ("PIP_FIND_LINKS", &packages),
+    ];
+    let found = scratch.run_with(rep(), &["deps", "./wants", "--install", "--yes", "--json"], &environment);
+    assert!(!scratch.work().join("ran").exists(), "{found:?}");
+    assert!(found.code == 0 || json(&found)["error"]["code"] == "SANDBOX_UNAVAILABLE", "{found:?}");
+}

@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests touch the disk and start the binary")]
 
 mod api;
+mod attacks;
 mod bad_input;
 mod budget;
 mod check;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{json, rep, run};
 
 /// A skill with bash tools: name and script.
-fn skill(scratch: &Scratch, name: &str, more: &str, tools: &[(&str, &str)]) {
+pub(super) fn skill(scratch: &Scratch, name: &str, more: &str, tools: &[(&str, &str)]) {
     let mut listed = String::new();
     for (tool, script) in tools {
         scratch.write(&format!("{name}/scripts/{tool}.sh"), script);
@@ -144,6 +144,7 @@ fn consent_and_secrets_are_asked_for_before_anything_runs() {
     assert!(!scratch.work().join("marked").exists());
     let given = call(&["--yes", "--json-meta", "meta.json"], &key);
     assert_eq!((given.code, json(&given)), (0, json!({"key": "[redacted:A_KEY]"})), "{given:?}");
+    assert!(given.stderr.contains("`./asks:mark` was handed: A_KEY"), "who got which secret is told: {given:?}");
     let meta: Value = serde_json::from_str(&scratch.read("meta.json")).unwrap();
     assert_eq!((&meta["executed"], &meta["layers"][0]["name"]), (&true.into(), &"none".into()), "{meta}");
 }

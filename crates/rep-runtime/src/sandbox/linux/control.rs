@@ -1,6 +1,7 @@
 //! The line between the runtime and the first process of a sandbox. Its end is the end of the sandbox.
 
-use std::io::{self, IoSlice, IoSliceMut};
+use std::fs::File;
+use std::io::{self, IoSlice, IoSliceMut, Read, Seek, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -8,7 +9,9 @@ use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
 };
 
-/// The most descriptors in one message; one per stage, and one per declared port.
+use super::staging::Digest;
+
+/// The most descriptors in one message; one per stage and one more, and one per declared port.
 const DESCRIPTORS_MAX: usize = 200;
 
 /// The longest message.
@@ -25,7 +28,7 @@ pub(super) enum Message {
     Unmappable(String),
     /// The program could not be started. Nothing ran.
     Unstartable(String),
-    /// Open files: the folders to judge after the run, or the listener of a filter.
+    /// Open files: the folders to judge after the run and what was copied into them, or the listener of a filter.
     Descriptors(Vec<OwnedFd>),
     /// The sockets of the network gateway.
     Sockets(Vec<OwnedFd>),
@@ -142,4 +145,26 @@ fn parse(bytes: &[u8], descriptors: Vec<OwnedFd>) -> Option<Message> {
         b'X' => Message::Ended(i32::from_le_bytes(rest.try_into().ok()?)),
         _ => return None,
     })
+}
+
+/// What was copied, one after the other, as a file that can be handed over: there may be more than fits a message.
+pub(super) fn noted(copied: &[Option<Digest>]) -> io::Result<OwnedFd> {
+    let mut file = File::from(rustix::fs::memfd_create("copied", rustix::fs::MemfdFlags::CLOEXEC)?);
+    for one in copied {
+        file.write_all(&[u8::from(one.is_some())])?;
+        file.write_all(&one.unwrap_or_default())?;
+    }
+    file.rewind()?;
+    Ok(file.into())
+}
+
+/// Reads what was copied.
+pub(super) fn copied(noted: OwnedFd) -> io::Result<Vec<Option<Digest>>> {
+    let mut bytes = Vec::new();
+    File::from(noted).read_to_end(&mut bytes)?;
+    let one = |bytes: &[u8]| -> Option<Digest> {
+        let (flag, digest) = bytes.split_first()?;
+        (*flag == 1).then(|| digest.try_into().ok())?
+    };
+    Ok(bytes.chunks(33).map(one).collect())
 }

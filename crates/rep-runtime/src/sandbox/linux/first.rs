@@ -23,6 +23,11 @@ use super::{CHANNEL_FD, gateway, launch, mounts, tool};
 /// How often the memory of the tool is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
+/// Sockets that are not counted, and what each beyond them is counted as: what can be sent to one and not read, as the
+/// kernel has it. The filter lets nobody change that.
+const SOCKETS_FREE: u64 = 64;
+const SOCKET_BYTES: u64 = 256 << 10;
+
 /// More refusals than this say nothing new.
 const DENIALS_MAX: usize = 64;
 
@@ -73,8 +78,10 @@ fn prepare(order: OwnedFd, control: &OwnedFd) -> Result<(Order, Started), Troubl
         control::send_sockets(control, &sockets.fds()).map_err(|error| kernel_error("the control line", error))?;
     }
     if order.has("view") {
-        let stages = mounts::furnish(&order)?;
-        say(&Message::Descriptors(stages))?;
+        let (mut handed, copied) = mounts::furnish(&order)?;
+        let noted = control::noted(&copied).map_err(|error| kernel_error("noting what was copied", error))?;
+        handed.push(noted);
+        say(&Message::Descriptors(handed))?;
     }
     rustix::system::sethostname(b"sandbox").map_err(|error| kernel_error("naming the host", error.into()))?;
     if order.identity == Identity::Mapped {
@@ -316,7 +323,17 @@ impl Desk<'_> {
 fn memory_bytes() -> u64 {
     let Ok(entries) = fs::read_dir("/proc") else { return 0 };
     let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    numbers.filter(|pid| *pid != 1).map(resident_bytes).sum()
+    numbers.filter(|pid| *pid != 1).map(resident_bytes).sum::<u64>() + socket_bytes()
+}
+
+/// What sockets of the sandbox can hold, beyond the few any program has. Their content is memory of nobody, so that it
+/// is counted by how much fits.
+fn socket_bytes() -> u64 {
+    let Ok(table) = fs::read_to_string("/proc/net/protocols") else { return 0 };
+    let lines = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let sockets = lines.filter(|words| words.first().is_some_and(|name| name.starts_with("UNIX")));
+    let sockets = sockets.filter_map(|words| words.get(2)?.parse::<u64>().ok()).sum::<u64>();
+    sockets.saturating_sub(SOCKETS_FREE) * SOCKET_BYTES
 }
 
 fn resident_bytes(pid: u32) -> u64 {

@@ -1,19 +1,24 @@
-//! Names others trust in folders a tool writes to directly: noted before a run, compared after it, and put back.
+//! Names others trust in folders a tool writes to directly: noted before a run, and compared after it.
 //!
 //! While the tool runs, what exists is bound read-only and every folder on the way to it is a mount, which nobody can
-//! rename. This is the second wall: what cannot be bound (a link), what has another name (a hard link), what is new.
+//! rename. So a change of it is somebody else's, and stays. This is the second wall: what cannot be bound (a link) or
+//! has another name (a hard link) is put back, and what is new is moved aside. Nothing is removed: who made it cannot
+//! be told. Nothing is put back that was not there before every run that goes on at the same time (`register.rs`).
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::{CString, OsStr};
+use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
-use rustix::fs::{AtFlags, Dir, FileType, Gid, Mode, OFlags, RenameFlags, ResolveFlags, Stat, Uid};
+use rustix::fs::{AtFlags, Dir, FileType, Gid, Mode, OFlags, ResolveFlags, Stat, Uid};
 
-use super::{trusted, walk};
+use super::register::{Entry, Register};
+use super::trusted::{self, Trusted};
+use super::{mounts, walk};
 
 /// The most entries below one grant before a run.
 const ENTRIES_BEFORE_MAX: usize = 2_000_000;
@@ -31,16 +36,26 @@ const DEPTH_MAX: usize = 128;
 const KEPT_BYTES_MAX: u64 = 1 << 20;
 const KEPT_BYTES_SUM_MAX: u64 = 64 << 20;
 
-/// What a refused repository's first file is called afterwards: without it, it is no repository.
-const REFUSED_HEAD: &str = "HEAD.refused";
+/// What the names of things that were moved aside end in.
+const REFUSED: &str = "refused";
 
 /// A folder a tool writes to directly, and what is trusted in it.
 #[derive(Clone, Debug)]
 pub(super) struct Watched {
     /// Relative to the workspace.
     folder: String,
+    trusted: Trusted,
     before: BTreeMap<PathBuf, Kept>,
     look: Look,
+}
+
+/// What came of a comparison.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    /// What the tool may have done.
+    pub(super) wrong: BTreeSet<String>,
+    /// What somebody else did meanwhile that should be looked at.
+    pub(super) conflicts: BTreeSet<String>,
 }
 
 /// A trusted name as it was.
@@ -70,6 +85,12 @@ impl Id {
         Id { device: stat.st_dev, inode: stat.st_ino, size: stat.st_size, changed: (stat.st_ctime, stat.st_ctime_nsec) }
     }
 
+    /// When it was changed last, by the clock of the machine.
+    fn changed_at(self) -> SystemTime {
+        let seconds = u64::try_from(self.changed.0).unwrap_or(0);
+        SystemTime::UNIX_EPOCH + Duration::new(seconds, u32::try_from(self.changed.1).unwrap_or(0))
+    }
+
     fn is_place(self, other: Id) -> bool {
         (self.device, self.inode) == (other.device, other.inode)
     }
@@ -78,6 +99,7 @@ impl Id {
 /// What a walk saw.
 #[derive(Clone, Debug, Default)]
 struct Look {
+    trusted: Trusted,
     entries: usize,
     entries_max: usize,
     /// Whether folders that cannot be listed are opened up.
@@ -85,9 +107,9 @@ struct Look {
     /// All that is no folder and bears such a name.
     names: BTreeSet<PathBuf>,
     /// Folders of which all is trusted; only the outermost.
-    whole: BTreeSet<PathBuf>,
-    /// Repositories that are not called `.git`.
-    repositories: BTreeSet<PathBuf>,
+    whole: BTreeMap<PathBuf, Id>,
+    /// Repositories that are not called `.git`, and virtual environments.
+    places: BTreeSet<PathBuf>,
     /// Folders nobody could list.
     closed: BTreeMap<PathBuf, Id>,
     /// What was not looked at, and why.
@@ -96,8 +118,8 @@ struct Look {
 
 impl Watched {
     /// Notes what is trusted below a folder; or says why that cannot be known.
-    pub(super) fn new(workspace: &Path, folder: &str) -> Result<Watched, String> {
-        let look = Look::below(workspace, folder, ENTRIES_BEFORE_MAX, false);
+    pub(super) fn new(workspace: &Path, folder: &str, trusted: &Trusted) -> Result<Watched, String> {
+        let look = Look::below(workspace, Path::new(folder), trusted, ENTRIES_BEFORE_MAX, false);
         if let Some(unseen) = look.unseen.first() {
             return Err(format!("names that others trust cannot be told below `{folder}`: {unseen}; grant less"));
         }
@@ -112,7 +134,7 @@ impl Watched {
                 before.insert(name.clone(), kept);
             }
         }
-        Ok(Watched { folder: folder.to_owned(), before, look })
+        Ok(Watched { folder: folder.to_owned(), trusted: trusted.clone(), before, look })
     }
 
     /// The folder itself, relative to the workspace.
@@ -122,7 +144,7 @@ impl Watched {
 
     /// Folders that are shown read-only as a whole.
     pub(super) fn folders(&self) -> impl Iterator<Item = &PathBuf> {
-        self.look.whole.iter().chain(self.look.closed.keys())
+        self.look.whole.keys().chain(self.look.closed.keys())
     }
 
     /// All names, and which of them are files that can be shown read-only.
@@ -130,44 +152,149 @@ impl Watched {
         self.before.iter().map(|(path, kept)| (path, kept.kind.is_file()))
     }
 
-    /// Compares with what is there now. Removes what is new, puts back what is not as it was, and says so.
-    pub(super) fn restore(&self, workspace: &Path, told: &mut BTreeSet<String>) {
-        let after = Look::below(workspace, &self.folder, ENTRIES_AFTER_MAX, true);
-        for path in after.names.iter().filter(|path| !self.before.contains_key(*path)) {
-            // In a repository that was none before, what is called so may be somebody's ordinary file.
-            let is_by_place = !trusted::is(&path.to_string_lossy());
-            if is_by_place && after.repositories.difference(&self.look.repositories).any(|root| path.starts_with(root))
-            {
-                continue;
-            }
-            told.insert(match remove(workspace, path) {
-                Ok(()) => format!("`{}` is trusted by others, and was removed", path.display()),
-                Err(error) => format!("`{}` is trusted by others, and could not be removed: {error}", path.display()),
-            });
+    /// What was there, for others that go on at the same time.
+    pub(super) fn entry(&self, workspace: &Path) -> Entry {
+        let absolute = |paths: &mut dyn Iterator<Item = &PathBuf>| paths.map(|path| workspace.join(path)).collect();
+        Entry {
+            workspace: workspace.to_owned(),
+            folder: self.folder.clone(),
+            known: absolute(&mut self.before.keys().chain(self.look.whole.keys()).chain(&self.look.places)),
         }
-        for path in after.repositories.difference(&self.look.repositories) {
-            told.insert(match behead(workspace, path) {
-                Ok(()) => format!("`{}` became a repository; its HEAD is now `{REFUSED_HEAD}`", path.display()),
-                Err(error) => format!("`{}` became a repository, and stays one: {error}", path.display()),
-            });
+    }
+
+    /// Forgets what was not there before another run: that run may have made it, and judges it, too.
+    pub(super) fn heed(&mut self, workspace: &Path, other: &Entry) {
+        let place = other.place();
+        let is_known = |path: &PathBuf| {
+            let path = workspace.join(path);
+            !path.starts_with(&place) || other.known.contains(&path)
+        };
+        // A name in a folder that is trusted as a whole was looked at with the folder.
+        self.before.retain(|path, _| is_known(path));
+        self.look.whole.retain(|path, _| is_known(path));
+        self.look.places.retain(is_known);
+    }
+
+    /// Compares with what is there now. Moves aside what is new, puts back what could not be bound, and says so.
+    pub(super) fn restore(&self, workspace: &Path, told: &mut Told) {
+        let mut folders = vec![PathBuf::from(&self.folder)];
+        // What was moved aside can hold more. It is looked through again, and ends where folders are too deep to be seen.
+        while let Some(folder) = folders.pop() {
+            let after = Look::below(workspace, &folder, &self.trusted, ENTRIES_AFTER_MAX, true);
+            folders.extend(self.set_aside(workspace, &after, told));
+            let is_known = |path: &PathBuf, id: Id| self.look.closed.get(path).is_some_and(|known| known.is_place(id));
+            for (path, _) in after.closed.iter().filter(|(path, id)| !is_known(path, **id)) {
+                told.wrong.insert(format!("`{}` cannot be looked into", path.display()));
+            }
+            told.wrong.extend(after.unseen);
         }
         for (path, kept) in &self.before {
-            told.extend(kept.verdict(workspace, path));
+            kept.compare(workspace, path, told);
         }
-        let is_known = |path: &PathBuf, id: Id| self.look.closed.get(path).is_some_and(|known| known.is_place(id));
-        for (path, _) in after.closed.iter().filter(|(path, id)| !is_known(path, **id)) {
-            told.insert(format!("`{}` cannot be looked into", path.display()));
+    }
+
+    /// Moves aside what is new, and says so. Gives the folders that were moved, as they are called from then on.
+    fn set_aside(&self, workspace: &Path, after: &Look, told: &mut Told) -> Vec<PathBuf> {
+        let fresh: Vec<&PathBuf> = after.places.difference(&self.look.places).collect();
+        told.wrong.extend(fresh.iter().filter_map(|place| behead(workspace, place)));
+        // In a place that was none before, what is called so may be somebody's ordinary file.
+        let is_ordinary = |path: &Path, named: &str| {
+            !self.trusted.is(named) && fresh.iter().any(|place| path.starts_with(place.as_path()))
+        };
+        let (mut seen, mut folders): (Vec<&PathBuf>, Vec<PathBuf>) = (Vec::new(), Vec::new());
+        for (path, id) in &after.whole {
+            if let Some(known) = self.look.whole.get(path) {
+                // It was bound as a whole: what is new in it is somebody else's.
+                seen.push(path);
+                if !known.is_place(*id) {
+                    told.conflicts.insert(replaced(path));
+                }
+            } else if !is_ordinary(path, &format!("{}/x", path.display())) {
+                seen.push(path);
+                let (what, moved) = aside(workspace, path);
+                told.wrong.insert(what);
+                folders.extend(moved);
+            }
         }
-        told.extend(after.unseen);
+        for path in after.names.iter().filter(|path| !self.before.contains_key(*path)) {
+            let is_seen = seen.iter().any(|folder| path.starts_with(folder));
+            if !is_seen && !is_ordinary(path, &path.to_string_lossy()) {
+                told.wrong.insert(aside(workspace, path).0);
+            }
+        }
+        folders
+    }
+}
+
+/// Moves aside what runs left that were ended by force, and says so.
+pub(super) fn clean(register: &Register) -> Vec<String> {
+    let mut told = Vec::new();
+    for note in register.notes().iter().filter(|note| !note.is_alive) {
+        for entry in &note.entries {
+            told.extend(left(entry, note.until));
+        }
+        note.forget();
+    }
+    told
+}
+
+/// What a run left in a folder, moved aside. What was made after its end is somebody else's.
+fn left(entry: &Entry, until: SystemTime) -> Vec<String> {
+    let workspace = &entry.workspace;
+    let folder = Path::new(&entry.folder);
+    let look = Look::below(workspace, folder, &Trusted::of(workspace, &[]), ENTRIES_BEFORE_MAX, true);
+    let is_known = |path: &Path| entry.known.contains(&workspace.join(path));
+    let is_old =
+        |path: &Path| matches!(Kept::at(workspace, path, &mut 0), Ok(Some(kept)) if kept.stat.changed_at() <= until);
+    let fresh: Vec<&PathBuf> = look.places.iter().filter(|place| !is_known(place)).collect();
+    let is_ordinary = |path: &Path, named: &str| {
+        !look.trusted.is(named) && fresh.iter().any(|place| path.starts_with(place.as_path()))
+    };
+    let repositories = fresh.iter().filter(|place| is_old(&place.join("HEAD")));
+    let mut told: Vec<String> = repositories.filter_map(|place| behead(workspace, place)).collect();
+    let mut seen: Vec<&PathBuf> = Vec::new();
+    for path in look.whole.keys() {
+        if is_known(path) {
+            seen.push(path);
+        } else if is_old(path) && !is_ordinary(path, &format!("{}/x", path.display())) {
+            seen.push(path);
+            told.push(aside(workspace, path).0);
+        }
+    }
+    for path in look.names.iter().filter(|path| !is_known(path) && is_old(path)) {
+        let is_seen = seen.iter().any(|folder| path.starts_with(folder));
+        if !is_seen && !is_ordinary(path, &path.to_string_lossy()) {
+            told.push(aside(workspace, path).0);
+        }
+    }
+    told.into_iter().map(|what| format!("a run in `{}` was ended by force: {what}", workspace.display())).collect()
+}
+
+/// What was bound is another now: who put it there cannot be told, and from then on it was not bound.
+fn replaced(path: &Path) -> String {
+    let shown = path.display();
+    format!(
+        "`{shown}` was replaced by somebody else while the tool ran, which could write to it from then on: look at it"
+    )
+}
+
+/// Moves something aside, and says so, and what it is called from then on.
+fn aside(workspace: &Path, path: &Path) -> (String, Option<PathBuf>) {
+    let name = path.file_name().unwrap_or_default();
+    let moved = parent(workspace, path).and_then(|folder| mounts::rename_beside(&folder, name, name, REFUSED));
+    let shown = path.display();
+    match moved.map(|name| path.with_file_name(name)) {
+        Ok(to) => (format!("`{shown}` is trusted by others, and is `{}` from now on", to.display()), Some(to)),
+        Err(error) => (format!("`{shown}` is trusted by others, and could not be moved aside: {error}"), None),
     }
 }
 
 impl Look {
-    fn below(workspace: &Path, folder: &str, entries_max: usize, opens_up: bool) -> Look {
-        let mut look = Look { entries_max, opens_up, ..Look::default() };
-        match walk::open(workspace, Path::new(folder)) {
-            Ok(start) => look.folder(&start, Path::new(folder), false),
-            Err(error) => look.unseen.push(format!("`{folder}`: {error}")),
+    fn below(workspace: &Path, folder: &Path, trusted: &Trusted, entries_max: usize, opens_up: bool) -> Look {
+        let mut look = Look { entries_max, opens_up, trusted: trusted.clone(), ..Look::default() };
+        match walk::open(workspace, folder) {
+            Ok(start) => look.folder(&start, folder, false),
+            Err(error) => look.unseen.push(format!("`{}`: {error}", cut(folder))),
         }
         look
     }
@@ -186,9 +313,10 @@ impl Look {
             }
             return;
         };
-        let is_repository = trusted::is_repository(entries.iter().map(|(name, _)| name.to_bytes()));
-        if is_repository && path.file_name() != Some(OsStr::new(".git")) {
-            self.repositories.insert(path.to_path_buf());
+        let kind_of_folder = self.trusted.kind(entries.iter().map(|(name, _)| name.to_bytes()));
+        let is_repository = kind_of_folder.is_repository && path.file_name() != Some(OsStr::new(".git"));
+        if is_repository || kind_of_folder.is_environment {
+            self.places.insert(path.to_path_buf());
         }
         for (name, kind) in entries {
             self.entries += 1;
@@ -200,9 +328,8 @@ impl Look {
             }
             let inner = path.join(OsStr::from_bytes(name.to_bytes()));
             let text = inner.to_string_lossy();
-            let is_named = is_trusted
-                || trusted::is(&text)
-                || is_repository && trusted::is_of_repository(&String::from_utf8_lossy(name.to_bytes()));
+            let is_of_place = kind_of_folder.trusts(&String::from_utf8_lossy(name.to_bytes()));
+            let is_named = is_trusted || is_of_place || self.trusted.is(&text);
             if kind != FileType::Directory && kind != FileType::Unknown {
                 if is_named {
                     self.names.insert(inner);
@@ -214,13 +341,18 @@ impl Look {
                 .and_then(|opened| Ok((FileType::from_raw_mode(rustix::fs::fstat(&opened)?.st_mode), opened)));
             match opened {
                 Ok((FileType::Directory, opened)) => {
-                    let is_whole = is_trusted
-                        || trusted::is(&format!("{text}/x"))
-                        || is_repository && is_named && !trusted::is(&text);
+                    let is_whole = is_trusted || is_of_place || self.trusted.is(&format!("{text}/x"));
+                    // What python loads is bound as a whole and can be very much.
+                    let is_packages = is_whole && trusted::is_loaded_folder(&String::from_utf8_lossy(name.to_bytes()));
                     if is_whole && !is_trusted {
-                        self.whole.insert(inner.clone());
+                        match rustix::fs::fstat(&opened) {
+                            Ok(stat) => drop(self.whole.insert(inner.clone(), Id::of(&stat))),
+                            Err(error) => self.unseen.push(format!("`{}`: {error}", cut(&inner))),
+                        }
                     }
-                    self.folder(&opened, &inner, is_whole);
+                    if !is_packages {
+                        self.folder(&opened, &inner, is_whole);
+                    }
                 }
                 Ok(_) if is_named => drop(self.names.insert(inner)),
                 // It may be gone since it was listed.
@@ -272,13 +404,30 @@ fn parent(workspace: &Path, path: &Path) -> io::Result<OwnedFd> {
     Ok(folder)
 }
 
-fn remove(workspace: &Path, path: &Path) -> io::Result<()> {
-    Ok(rustix::fs::unlinkat(parent(workspace, path)?, path.file_name().unwrap_or_default(), AtFlags::empty())?)
-}
-
-fn behead(workspace: &Path, path: &Path) -> io::Result<()> {
-    let folder = parent(workspace, &path.join("HEAD"))?;
-    Ok(rustix::fs::renameat_with(&folder, "HEAD", &folder, REFUSED_HEAD, RenameFlags::NOREPLACE)?)
+/// Takes the first file of a repository away, without which it is none, and says so. A virtual environment has no such
+/// file: it is one by a name that is trusted itself.
+fn behead(workspace: &Path, path: &Path) -> Option<String> {
+    let moved = (|| -> io::Result<Option<PathBuf>> {
+        let folder = parent(workspace, &path.join("HEAD"))?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mut moved = None;
+        for entry in Dir::new(rustix::fs::openat(&folder, ".", flags, Mode::empty())?)? {
+            let entry = entry?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name.eq_ignore_ascii_case("HEAD") {
+                moved = Some(path.join(mounts::rename_beside(&folder, name, name, REFUSED)?));
+            }
+        }
+        Ok(moved)
+    })();
+    let shown = path.display();
+    match moved {
+        Ok(head) => head.map(|head| {
+            let head = head.display();
+            format!("`{shown}` became a repository; its HEAD is `{head}` from now on")
+        }),
+        Err(error) => Some(format!("`{shown}` became a repository, and stays one: {error}")),
+    }
 }
 
 impl Kept {
@@ -296,7 +445,8 @@ impl Kept {
         let kind = FileType::from_raw_mode(stat.st_mode);
         let bytes = match kind {
             FileType::Symlink => Some(rustix::fs::readlinkat(&folder, name, Vec::new())?.into_bytes()),
-            FileType::RegularFile => small(&folder, name, KEPT_BYTES_MAX.min(*room)),
+            // Only what has another name can be changed while it is bound.
+            FileType::RegularFile if stat.st_nlink != 1 => small(&folder, name, KEPT_BYTES_MAX.min(*room)),
             _ => None,
         };
         *room = room.saturating_sub(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64));
@@ -321,36 +471,47 @@ impl Kept {
     }
 
     /// What is wrong with a name now, and what was done about it.
-    fn verdict(&self, workspace: &Path, path: &Path) -> Option<String> {
+    fn compare(&self, workspace: &Path, path: &Path, told: &mut Told) {
         // As much room as it had, so that both have bytes or none.
         let mut room = if self.bytes.is_some() { KEPT_BYTES_MAX } else { 0 };
         let now = Kept::at(workspace, path, &mut room);
+        let shown = path.display();
+        if self.kind.is_file() && !self.is_linked {
+            // It was bound, and so cannot have been changed or removed from inside. Another file in its place was put
+            // there by somebody else, but from then on was not bound.
+            let is_replaced = match &now {
+                Ok(Some(now)) => !now.kind.is_file() || !self.stat.is_place(now.stat),
+                Ok(None) => false,
+                Err(_) => true,
+            };
+            if is_replaced {
+                told.conflicts.insert(replaced(path));
+            }
+            return;
+        }
         let what = match &now {
-            Ok(Some(now)) if self.is_same(now) => return None,
+            Ok(Some(now)) if self.is_same(now) => return,
             Ok(Some(_)) => "was changed",
             Ok(None) => "was removed",
             Err(_) => "cannot be looked at",
         };
-        let shown = path.display();
-        // A file that was bound cannot have been changed from inside: then somebody else did, and it stays his.
-        let is_elsewhere = self.kind.is_file()
-            && !self.is_linked
-            && matches!(&now, Ok(Some(now)) if now.kind.is_file() && self.stat.is_place(now.stat));
-        if is_elsewhere {
-            return Some(format!("`{shown}` is trusted by others, and {what} while the tool ran"));
-        }
-        Some(match self.put_back(workspace, path) {
-            Ok(()) => format!("`{shown}` is trusted by others, {what}, and was put back"),
+        told.wrong.insert(match self.put_back(workspace, path) {
+            Ok(None) => format!("`{shown}` is trusted by others, {what}, and was put back"),
+            Ok(Some(other)) => format!(
+                "`{shown}` is trusted by others, {what}, and was put back; what was there is `{}`",
+                path.with_file_name(other).display()
+            ),
             Err(error) => format!("`{shown}` is trusted by others, {what}, and could not be put back: {error}"),
-        })
+        });
     }
 
-    fn put_back(&self, workspace: &Path, path: &Path) -> io::Result<()> {
+    /// Puts back what was there, and says what is called otherwise because of it.
+    fn put_back(&self, workspace: &Path, path: &Path) -> io::Result<Option<OsString>> {
         let Some(bytes) = &self.bytes else { return Err(io::Error::other("its bytes were not kept")) };
-        let folder = super::mounts::make_folder(workspace, path.parent().unwrap_or(Path::new("")))?;
+        let folder = mounts::make_folder(workspace, path.parent().unwrap_or(Path::new("")))?;
         open_up(&folder, 0o700)?;
         let name = path.file_name().unwrap_or_default();
-        let beside = format!(".rep-{}-back", std::process::id());
+        let beside = format!(".rep-{}-{}-back", std::process::id(), self.stat.inode);
         if self.kind == FileType::Symlink {
             rustix::fs::symlinkat(OsStr::from_bytes(bytes), &folder, &beside)?;
         } else {
@@ -363,17 +524,20 @@ impl Kept {
             }
             rustix::fs::fchmod(&file, Mode::from_raw_mode(self.mode))?;
         }
-        let moved = rustix::fs::renameat(&folder, &beside, &folder, name).or_else(|_| {
-            // A folder lies there now: it gives way, with all that is in it.
-            let away = format!("{}.refused", name.to_string_lossy());
-            rustix::fs::renameat_with(&folder, name, &folder, away, RenameFlags::NOREPLACE)?;
-            rustix::fs::renameat(&folder, &beside, &folder, name)
-        });
+        let moved = (|| {
+            // What is there gives way, whatever it is.
+            let other = match mounts::rename_beside(&folder, name, name, REFUSED) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+                other => Some(other?),
+            };
+            mounts::rename_to_new(&folder, beside.as_ref(), name)?;
+            Ok(other)
+        })();
         if moved.is_err() {
             // Best effort: the error that is told is the first one.
             let _ = rustix::fs::unlinkat(&folder, &beside, AtFlags::empty());
         }
-        Ok(moved?)
+        moved
     }
 }
 

@@ -5,13 +5,13 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::ffi::CString;
+use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, FileType, Gid, Mode, OFlags, ResolveFlags, Uid};
+use rustix::fs::{AtFlags, CWD, FileType, Gid, Mode, OFlags, RenameFlags, ResolveFlags, Uid};
 use rustix::mount::{
     MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, mount, mount_bind, mount_change,
     move_mount, open_tree, unmount,
@@ -21,7 +21,9 @@ use super::control::Trouble;
 use super::kernel::{self, NO_DEVICES, NO_EXEC, NO_SUID, READ_ONLY};
 use super::launch::c_string;
 use super::order::{Identity, Order, Step};
-use super::owners;
+use super::staging::Digest;
+use super::{owners, staging};
+use crate::keep;
 
 /// The user who owns nothing. `nobody` is one higher, and owns things on some systems.
 pub(super) const NO_ONE: u32 = 65_533;
@@ -44,6 +46,9 @@ const PROC_KEPT: &[&str] = &[
 /// A cover holds places to mount on, and no bytes.
 const COVER_BYTES: u64 = 1 << 20;
 
+/// The most names that are tried for what is put beside a file.
+const BESIDE_MAX: usize = 100;
+
 const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom"];
 
 const DEVICE_LINKS: &[(&str, &str)] = &[
@@ -62,8 +67,8 @@ const POOL: &str = "/.pool";
 const LINKLESS: ResolveFlags =
     ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_MAGICLINKS);
 
-/// Makes the view, moves into it, and gives back the stages in the order of their steps.
-pub(super) fn furnish(order: &Order) -> Result<Vec<OwnedFd>, Trouble> {
+/// Makes the view, moves into it, and gives back the stages in the order of their steps, with what was copied into them.
+pub(super) fn furnish(order: &Order) -> Result<(Vec<OwnedFd>, Vec<Option<Digest>>), Trouble> {
     let mut rooms = enter_empty_root(order).map_err(|error| {
         Trouble::missing(
             format!("an empty root cannot be mounted: {error}"),
@@ -72,11 +77,11 @@ pub(super) fn furnish(order: &Order) -> Result<Vec<OwnedFd>, Trouble> {
     })?;
     mount_proc(&rooms)?;
     cap_processes(order.limits.processes);
-    let mut stages = Vec::new();
+    let (mut stages, mut copied) = (Vec::new(), Vec::new());
     rooms.fill_pool(order).map_err(|error| unmountable("temporary files", &error))?;
     rooms.temporary(&order.temporary).map_err(|error| unmountable("/tmp", &error))?;
     for step in &order.steps {
-        rooms.take(step, &mut stages)?;
+        rooms.take(step, &mut stages, &mut copied)?;
     }
     for step in &order.steps {
         if let Step::Cover { target } = step {
@@ -88,7 +93,7 @@ pub(super) fn furnish(order: &Order) -> Result<Vec<OwnedFd>, Trouble> {
         rooms.mask_proc().map_err(|error| unmountable("/proc", &error))?;
     }
     leave_old_root(rooms).map_err(|error| unmountable("/", &error))?;
-    Ok(stages)
+    Ok((stages, copied))
 }
 
 fn unmountable(what: &str, error: &io::Error) -> Trouble {
@@ -162,7 +167,12 @@ fn cap_processes(processes: u64) {
 }
 
 impl Rooms {
-    fn take(&mut self, step: &Step, stages: &mut Vec<OwnedFd>) -> Result<(), Trouble> {
+    fn take(
+        &mut self,
+        step: &Step,
+        stages: &mut Vec<OwnedFd>,
+        copied: &mut Vec<Option<Digest>>,
+    ) -> Result<(), Trouble> {
         let told = |target: &Path, error: io::Error| {
             Trouble::Unstartable(format!("`{}` cannot be shown to it: {error}", target.display()))
         };
@@ -191,8 +201,14 @@ impl Rooms {
                 stages.push(self.stage(target).map_err(|error| told(target, error))?);
                 Ok(())
             }
-            Step::Copy { source, .. } if is_gone(&self.old, source) => Ok(()),
-            Step::Copy { source, target } => self.copy(source, target).map_err(|error| told(target, error)),
+            Step::Copy { source, .. } if is_gone(&self.old, source) => {
+                copied.push(None);
+                Ok(())
+            }
+            Step::Copy { source, target } => {
+                copied.push(Some(self.copy(source, target).map_err(|error| told(target, error))?));
+                Ok(())
+            }
         }
     }
 
@@ -290,7 +306,7 @@ impl Rooms {
         Ok(rustix::mount::mount_remount(format!("/proc/self/fd/{}", place.as_raw_fd()), frozen, c"")?)
     }
 
-    fn copy(&self, source: &Path, target: &Path) -> io::Result<()> {
+    fn copy(&self, source: &Path, target: &Path) -> io::Result<Digest> {
         let opened = open_below(&self.old, source, OFlags::NOFOLLOW)?;
         let stat = rustix::fs::fstat(&opened)?;
         if !FileType::from_raw_mode(stat.st_mode).is_file() {
@@ -298,18 +314,18 @@ impl Rooms {
         }
         let how = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
         let relative = source.strip_prefix("/").unwrap_or(source);
-        let from: File =
+        let mut from: File =
             rustix::fs::openat2(&self.old, relative, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty(), how)?.into();
         let (parent, name) = split(&self.root, target)?;
         self.own_below(target)?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut to = File::from(rustix::fs::openat(&parent, name, flags, Mode::from_raw_mode(0o600))?);
-        io::copy(&mut from.take(stat.st_size.cast_unsigned()), &mut to)?;
+        let digest = staging::copy(&mut from, &mut to, stat.st_size.cast_unsigned())?;
         rustix::fs::fchmod(&to, Mode::from_raw_mode(stat.st_mode & 0o777 | 0o600))?;
         if self.identity == Identity::Mapped {
             kernel::give(&to, NO_ONE)?;
         }
-        Ok(())
+        Ok(digest)
     }
 
     /// Gives the folders of a stage that hold a copy to the tool's user.
@@ -464,6 +480,37 @@ fn file(root: &OwnedFd, path: &Path) -> io::Result<OwnedFd> {
 fn split<'a>(root: &OwnedFd, path: &'a Path) -> io::Result<(OwnedFd, &'a std::ffi::OsStr)> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     Ok((folder(root, path.parent().unwrap_or(Path::new("/")))?, name))
+}
+
+/// Renames to a name nobody has.
+pub(super) fn rename_to_new(folder: &OwnedFd, from: &OsStr, to: &OsStr) -> io::Result<()> {
+    match rustix::fs::renameat_with(folder, from, folder, to, RenameFlags::NOREPLACE) {
+        // Some file systems cannot do both at once.
+        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {
+            match rustix::fs::statat(folder, to, AtFlags::SYMLINK_NOFOLLOW) {
+                Err(rustix::io::Errno::NOENT) => Ok(rustix::fs::renameat(folder, from, folder, to)?),
+                Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
+                Err(error) => Err(error.into()),
+            }
+        }
+        other => Ok(other?),
+    }
+}
+
+/// Renames to a name that says why, in the same folder: the first that is free, or one nobody can foresee where many are
+/// taken or the name would be too long.
+pub(super) fn rename_beside(folder: &OwnedFd, from: &OsStr, name: &OsStr, why: &str) -> io::Result<OsString> {
+    for number in 1..=BESIDE_MAX {
+        let mut to = name.to_owned();
+        to.push(if number == 1 { format!(".{why}") } else { format!(".{why}-{number}") });
+        match rename_to_new(folder, from, &to) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) if error.raw_os_error() == Some(libc::ENAMETOOLONG) => break,
+            other => return other.map(|()| to),
+        }
+    }
+    let to = OsString::from(format!("{why}-{}", keep::hex(&keep::random::<8>())));
+    rename_to_new(folder, from, &to).map(|()| to)
 }
 
 /// The folder a path of the host leads to, part by part, made where it is missing and never through a link.

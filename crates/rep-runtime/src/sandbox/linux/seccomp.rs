@@ -131,6 +131,11 @@ fn files() -> Vec<(i64, Vec<sock_filter>)> {
         (libc::SYS_mknod, mode(1)),
         (libc::SYS_mknodat, mode(2)),
         (libc::SYS_ioctl, injection),
+        // A lease on a file makes others wait who want to open it.
+        (
+            libc::SYS_fcntl,
+            vec![argument(1), jump(libc::BPF_JEQ, libc::F_SETLEASE.cast_unsigned(), 0, 1), refuse(libc::EPERM), ALLOW],
+        ),
         // A filter of the tool's own could answer for ours.
         (
             libc::SYS_prctl,
@@ -324,7 +329,6 @@ const ALLOWED: &[i64] = &[
     libc::SYS_syncfs,
     libc::SYS_sync_file_range,
     libc::SYS_flock,
-    libc::SYS_fcntl,
     libc::SYS_dup,
     libc::SYS_dup2,
     libc::SYS_dup3,

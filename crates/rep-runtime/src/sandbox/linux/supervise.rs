@@ -1,6 +1,5 @@
 //! The runtime's side of a run: starts the sandbox, feeds it, reads it, watches the clock, and takes over what is left.
 
-use std::collections::BTreeSet;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
@@ -12,8 +11,11 @@ use rustix::process::{Signal, WaitId, WaitIdOptions};
 
 use super::control::{self, Message};
 use super::gateway::{self, Gateway, Needs, Resolver, Sockets};
+use super::guard::Told;
 use super::launch::{self, Wires};
-use super::order::{Identity, Order};
+use super::order::{Identity, Order, Step};
+use super::register::Note;
+use super::staging::{Copied, Digest, Taken};
 use super::view::View;
 use super::{Cancel, Denial, Ended, Exit, Job, Killed, Layer, SandboxError, denials, seccomp, staging, view};
 
@@ -32,7 +34,8 @@ pub(super) fn run(mut job: Job, cancel: &Cancel, without: &[&str]) -> Result<End
     if !seccomp::IS_KNOWN_MACHINE {
         return Err(missing("a list of system calls for this machine", "run on x86-64"));
     }
-    let view = view::compile(job)?;
+    let mut view = view::compile(job)?;
+    let mut note = view.note.take();
     let mut identity = Identity::Own;
     if rustix::process::geteuid().is_root() && !without.contains(&"mapping") {
         identity = Identity::Mapped;
@@ -40,8 +43,9 @@ pub(super) fn run(mut job: Job, cancel: &Cancel, without: &[&str]) -> Result<End
     let mut reason = String::new();
     loop {
         let followed = Run::launch(job, &view, identity, without, start, channel.as_ref())
-            .and_then(|run| run.follow(cancel, &mut channel));
+            .and_then(|run| run.follow(cancel, &mut channel, note.as_mut()));
         reason = match (followed, identity) {
+            // The note is taken away when all is judged.
             (Ok(Followed::Over(over)), _) => return over.conclude(job, &view, identity, &reason, without),
             // Nothing ran; what root lacks here, the caller's own user in a namespace may have.
             (Ok(Followed::Unmappable(why)), Identity::Mapped) => why,
@@ -110,6 +114,7 @@ struct Run<'a> {
     killed: Option<(Killed, Instant)>,
     status: Option<i32>,
     stages: Vec<OwnedFd>,
+    copied: Vec<Option<Digest>>,
     denials: Vec<Denial>,
     layers: Vec<(String, String)>,
     gateway: Option<Gateway>,
@@ -135,6 +140,7 @@ struct Over {
     outputs: [Vec<u8>; 2],
     is_truncated: bool,
     stages: Vec<OwnedFd>,
+    copied: Vec<Option<Digest>>,
     denials: Vec<Denial>,
     layers: Vec<(String, String)>,
 }
@@ -184,6 +190,7 @@ impl<'a> Run<'a> {
             killed: None,
             status: None,
             stages: Vec::new(),
+            copied: Vec::new(),
             denials: Vec::new(),
             layers: Vec::new(),
             gateway: None,
@@ -191,11 +198,19 @@ impl<'a> Run<'a> {
     }
 
     /// Goes with the sandbox to its end.
-    fn follow(mut self, cancel: &Cancel, channel: &mut Option<OwnedFd>) -> Result<Followed, SandboxError> {
+    fn follow(
+        mut self,
+        cancel: &Cancel,
+        channel: &mut Option<OwnedFd>,
+        mut note: Option<&mut Note>,
+    ) -> Result<Followed, SandboxError> {
         let mut refusal = None;
         let mut ended: Option<Instant> = None;
         loop {
             let ready = self.wait(ended.is_some());
+            if let Some(note) = &mut note {
+                note.touch();
+            }
             if ready[0] {
                 self.feed();
             }
@@ -290,7 +305,15 @@ impl<'a> Run<'a> {
                 return Some(Refusal::Error(SandboxError::Unstartable { program, reason }));
             }
             Message::Unmappable(reason) => return Some(Refusal::Unmappable(reason)),
-            Message::Descriptors(stages) => self.stages = stages,
+            Message::Descriptors(mut handed) => {
+                // Read before the tool runs.
+                let copied = handed.pop().ok_or(std::io::ErrorKind::UnexpectedEof.into()).and_then(control::copied);
+                match copied {
+                    Ok(copied) => self.copied = copied,
+                    Err(error) => return Some(Refusal::Error(system("what was copied", error))),
+                }
+                self.stages = handed;
+            }
             Message::Layer(name, state) => self.layers.push((name, state)),
             Message::Denied { action, target } => self.denials.push(denials::told(&action, target)),
             Message::Memory => self.killed = self.killed.or(Some((Killed::Memory, Instant::now()))),
@@ -366,6 +389,7 @@ impl<'a> Run<'a> {
             outputs: self.streams.each_mut().map(|stream| std::mem::take(&mut stream.bytes)),
             is_truncated,
             stages: std::mem::take(&mut self.stages),
+            copied: std::mem::take(&mut self.copied),
             denials: std::mem::take(&mut self.denials),
             layers: std::mem::take(&mut self.layers),
         }
@@ -414,19 +438,23 @@ impl Over {
         reason: &str,
         without: &[&str],
     ) -> Result<Ended, SandboxError> {
-        if !without.contains(&"judge") {
-            let mut wrong = BTreeSet::new();
-            view.watched.iter().for_each(|watched| watched.restore(&view.workspace, &mut wrong));
-            if !wrong.is_empty() {
-                return Err(SandboxError::Rejected(staging::told(wrong.into_iter().collect())));
+        let is_judged = !without.contains(&"judge");
+        let mut told = Told::default();
+        if is_judged {
+            view.watched.iter().for_each(|watched| watched.restore(&view.workspace, &mut told));
+            if !told.wrong.is_empty() {
+                return Err(rejected(staging::told(told.wrong.into_iter().collect()), view));
             }
         }
-        let mut written = Vec::new();
+        let mut taken = Taken::default();
         if self.killed.is_none() && self.stages.len() == view.stages.len() {
             let stages: Vec<_> = view.stages.iter().cloned().zip(self.stages).collect();
-            written = staging::commit(&view.workspace, &stages, &job.permissions.write, !without.contains(&"judge"))
-                .map_err(SandboxError::Rejected)?;
+            let trusted = is_judged.then_some(&view.trusted);
+            let copied = copied(view, &self.copied);
+            taken = staging::commit(&view.workspace, &stages, &copied, &job.permissions.write, trusted)
+                .map_err(|reason| rejected(reason, view))?;
         }
+        taken.conflicts.extend(told.conflicts);
         let [stdout, stderr] = self.outputs;
         let mut denials = self.denials;
         if self.exit != Exit::Code(0) {
@@ -443,10 +471,27 @@ impl Over {
             is_truncated: self.is_truncated,
             denials,
             layers: layers(job, identity, reason, &self.layers, without),
-            written,
+            written: taken.written,
+            conflicts: taken.conflicts,
+            notes: view.found.clone(),
             duration_ms: u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX),
         })
     }
+}
+
+/// A rejection, with what else was found: it has no other place to be told.
+fn rejected(reason: String, view: &View) -> SandboxError {
+    let all: Vec<String> = std::iter::once(reason).chain(view.found.iter().cloned()).collect();
+    SandboxError::Rejected(all.join("; "))
+}
+
+/// The files that were copied in, with what they were then: one for every step that copies, in the same order.
+fn copied(view: &View, digests: &[Option<Digest>]) -> Copied {
+    let sources = view.steps.iter().filter_map(|step| match step {
+        Step::Copy { source, .. } => Some(source.strip_prefix(&view.workspace).unwrap_or(source).to_owned()),
+        _ => None,
+    });
+    sources.zip(digests).filter_map(|(path, digest)| Some((path, (*digest)?))).collect()
 }
 
 fn layers(job: &Job, identity: Identity, reason: &str, told: &[(String, String)], without: &[&str]) -> Vec<Layer> {

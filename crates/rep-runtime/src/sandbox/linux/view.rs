@@ -10,9 +10,11 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 
-use super::guard::Watched;
+use super::guard::{self, Watched};
 use super::order::Step;
-use super::{GIVEN_FOLDER, Job, SandboxError, mounts, trusted, walk};
+use super::register::{Note, Register};
+use super::trusted::Trusted;
+use super::{GIVEN_FOLDER, Job, SandboxError, mounts, staging, walk};
 use crate::glob::Glob;
 
 /// The folders of the system every tool may read and, where it may start programs, run from.
@@ -22,6 +24,9 @@ const SYSTEM: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "
 const ETC_FOLDERS: &[&str] =
     &["/etc/ssl/certs", "/etc/alternatives", "/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted"];
 const ETC_FILES: &[&str] = &["/etc/ld.so.cache", "/etc/ssl/openssl.cnf", "/etc/mime.types"];
+
+/// What every tool has its own of, so that nothing of the machine's can be shown there.
+const OWN: &[&str] = &["/dev", "/proc", "/sys"];
 
 /// Existing files that are copied into stages, in bytes: beyond, a folder should be granted.
 const COPIED_BYTES_MAX: u64 = 1 << 30;
@@ -37,6 +42,11 @@ pub(super) struct View {
     pub(super) temporary: PathBuf,
     pub(super) stages: Vec<Stage>,
     pub(super) watched: Vec<Watched>,
+    pub(super) trusted: Trusted,
+    /// Says that this run goes on, where it writes directly.
+    pub(super) note: Option<Note>,
+    /// What runs that were ended by force left.
+    pub(super) found: Vec<String>,
     pub(super) runnable: Vec<PathBuf>,
     pub(super) readable: Vec<PathBuf>,
     pub(super) writable: Vec<PathBuf>,
@@ -55,10 +65,7 @@ pub(super) struct Stage {
 
 /// Works out the view of a job.
 pub(super) fn compile(job: &Job) -> Result<View, SandboxError> {
-    let workspace = real(&job.workspace).map_err(|error| bad(&job.workspace, &error))?;
-    if workspace == Path::new("/") {
-        return Err(unstartable(job, "the workspace is the root of the file system"));
-    }
+    let workspace = workspace(job)?;
     let program = real(&job.program).map_err(|error| bad(&job.program, &error))?;
     if kind(&program) != Some(FileType::RegularFile) {
         return Err(unstartable(job, "it is no regular file"));
@@ -73,8 +80,21 @@ pub(super) fn compile(job: &Job) -> Result<View, SandboxError> {
     }
     let hidden = hidden(job, &workspace)?;
     let is_in_system = is_in_system(job, &workspace, &program)?;
-    let mut pieces =
-        Pieces { job, workspace: workspace.clone(), at: BTreeMap::new(), stages: Vec::new(), watched: Vec::new() };
+    let trusted = if job.guarding.is_for_packages {
+        Trusted::for_packages()
+    } else {
+        Trusted::of(&workspace, &job.guarding.held)
+    };
+    let mut pieces = Pieces {
+        job,
+        workspace: workspace.clone(),
+        trusted: trusted.clone(),
+        at: BTreeMap::new(),
+        stages: Vec::new(),
+        watched: Vec::new(),
+        note: None,
+        found: Vec::new(),
+    };
     pieces.system(is_in_system || readable.iter().any(|folder| workspace.starts_with(folder)));
     for folder in &readable {
         pieces.folder(folder.clone(), false, true);
@@ -101,6 +121,7 @@ pub(super) fn compile(job: &Job) -> Result<View, SandboxError> {
     runnable.extend(own.filter(|_| job.permissions.allow_subprocess));
     let writable = pieces.written();
     let watched = std::mem::take(&mut pieces.watched);
+    let (note, found) = (pieces.note.take(), std::mem::take(&mut pieces.found));
     let (steps, stages) = pieces.into_steps();
     Ok(View {
         steps,
@@ -109,10 +130,26 @@ pub(super) fn compile(job: &Job) -> Result<View, SandboxError> {
         temporary,
         stages,
         watched,
+        trusted,
+        note,
+        found,
         runnable,
         readable: system_and(readable),
         writable,
     })
+}
+
+/// The workspace as it is really called, where one can be there.
+fn workspace(job: &Job) -> Result<PathBuf, SandboxError> {
+    let workspace = real(&job.workspace).map_err(|error| bad(&job.workspace, &error))?;
+    if workspace == Path::new("/") {
+        return Err(unstartable(job, "the workspace is the root of the file system"));
+    }
+    if let Some(own) = OWN.iter().find(|own| workspace.starts_with(own)) {
+        let reason = format!("the workspace lies in `{own}`, of which every tool has its own; choose another folder");
+        return Err(unstartable(job, &reason));
+    }
+    Ok(workspace)
 }
 
 fn system_and(mut readable: Vec<PathBuf>) -> Vec<PathBuf> {
@@ -135,8 +172,13 @@ fn runnable(job: &Job, program: &Path, readable: &[PathBuf]) -> Vec<PathBuf> {
 
 /// The folders no tool sees, as they are really called.
 fn hidden(job: &Job, workspace: &Path) -> Result<Vec<PathBuf>, SandboxError> {
-    let hidden: Vec<PathBuf> = job.hidden.iter().map(|path| real(path).unwrap_or_else(|_| path.clone())).collect();
-    match hidden.iter().find(|folder| workspace.starts_with(folder)) {
+    let hidden: Vec<PathBuf> = job.hidden.iter().map(|path| real_or_future(path)).collect();
+    // A copy of a skill lies in a folder of the runtime's, and may be the one it starts in.
+    let is_own = |folder: &Path| {
+        let readable = job.readable.iter().filter_map(|own| real(own).ok());
+        readable.into_iter().any(|own| own.starts_with(folder) && workspace.starts_with(own))
+    };
+    match hidden.iter().find(|folder| workspace.starts_with(folder) && !is_own(folder)) {
         Some(folder) => {
             let reason = format!("the workspace lies in `{}`, which is no tool's business", folder.display());
             Err(unstartable(job, &reason))
@@ -159,10 +201,13 @@ fn is_in_system(job: &Job, workspace: &Path, program: &Path) -> Result<bool, San
 struct Pieces<'a> {
     job: &'a Job,
     workspace: PathBuf,
+    trusted: Trusted,
     /// By target, so that what is inside comes after what it is in.
     at: BTreeMap<PathBuf, Step>,
     stages: Vec<Stage>,
     watched: Vec<Watched>,
+    note: Option<Note>,
+    found: Vec<String>,
 }
 
 impl Pieces<'_> {
@@ -264,7 +309,8 @@ impl Pieces<'_> {
             self.at.keys().filter(|path| path.starts_with(hidden) && !is_own(path)).cloned().collect();
         let granted = self.stages.iter().map(|stage| stage.prefix.as_str());
         let mut granted = granted.chain(self.watched.iter().map(Watched::folder));
-        if granted.any(|folder| self.workspace.join(folder).starts_with(hidden)) {
+        let is_inside = |folder: &Path| folder.starts_with(hidden) && !is_own(folder);
+        if granted.any(|folder| is_inside(&self.workspace.join(folder))) {
             let reason = format!("it would write into `{}`, which is no tool's business", hidden.display());
             return Err(unstartable(self.job, &reason));
         }
@@ -308,13 +354,24 @@ impl Pieces<'_> {
         for glob in &self.job.permissions.write {
             match glob.whole_folder() {
                 // The whole workspace is judged name by name, and so is a folder somebody trusts.
-                Some(folder) if !folder.is_empty() && !trusted::is(&format!("{folder}/x")) => folders.push(folder),
+                Some(folder) if !folder.is_empty() && !self.is_trusted(&folder) => folders.push(folder),
                 _ => patterns.push(glob.clone()),
             }
         }
         // What a folder grants anyway needs no judge.
         patterns.retain(|glob| !folders.iter().any(|folder| is_in(&glob.literal_prefix(), folder)));
-        folders.iter().try_for_each(|folder| self.direct(folder, kept))?;
+        if !folders.is_empty() {
+            // Held until this run is noted: what another makes meanwhile must not be taken for what was always there.
+            let register = self.job.guarding.register.as_deref().map(Register::hold).transpose();
+            let register = register.map_err(|error| unstartable(self.job, &error.to_string()))?;
+            if let Some(register) = &register {
+                self.found = guard::clean(register);
+            }
+            folders.iter().try_for_each(|folder| self.direct(folder, kept))?;
+            if let Some(register) = &register {
+                self.note = Some(self.noted(register)?);
+            }
+        }
         let mut prefixes: BTreeSet<String> = patterns.iter().map(Glob::literal_prefix).collect();
         let all = prefixes.clone();
         prefixes.retain(|prefix| !all.iter().any(|other| other != prefix && is_in(prefix, other)));
@@ -325,6 +382,21 @@ impl Pieces<'_> {
         prefixes.into_iter().try_for_each(|prefix| self.stage(prefix, &patterns, kept))
     }
 
+    /// Whether all of a folder is trusted: by its name, or because a virtual environment keeps there what it runs.
+    fn is_trusted(&self, folder: &str) -> bool {
+        let is_loaded = || staging::is_in_environment(&self.workspace.join(folder));
+        self.trusted.is(&format!("{folder}/x")) || !self.job.guarding.is_for_packages && is_loaded()
+    }
+
+    /// Notes this run, and heeds those that go on.
+    fn noted(&mut self, register: &Register) -> Result<Note, SandboxError> {
+        for other in register.notes().iter().filter(|note| note.is_alive).flat_map(|note| &note.entries) {
+            self.watched.iter_mut().for_each(|watched| watched.heed(&self.workspace, other));
+        }
+        let entries: Vec<_> = self.watched.iter().map(|watched| watched.entry(&self.workspace)).collect();
+        register.note(&entries).map_err(|error| unstartable(self.job, &error.to_string()))
+    }
+
     fn direct(&mut self, folder: &str, kept: &[PathBuf]) -> Result<(), SandboxError> {
         let path = self.workspace.join(folder);
         if let Some(kept) = kept.iter().find(|kept| path.starts_with(kept) && !self.workspace.starts_with(kept)) {
@@ -333,7 +405,8 @@ impl Pieces<'_> {
         }
         mounts::make_folder(&self.workspace, folder).map_err(|error| bad(&path, &error))?;
         self.folder(path.clone(), true, false);
-        let watched = Watched::new(&self.workspace, folder).map_err(|error| unstartable(self.job, &error))?;
+        let watched =
+            Watched::new(&self.workspace, folder, &self.trusted).map_err(|error| unstartable(self.job, &error))?;
         for inner in kept.iter().filter(|kept| kept.starts_with(&path)) {
             self.pin(&path, inner);
         }
@@ -510,6 +583,16 @@ fn kind(path: &Path) -> Option<FileType> {
 #[expect(clippy::disallowed_methods, reason = "mounts are made of real paths")]
 fn real(path: &Path) -> io::Result<PathBuf> {
     std::fs::canonicalize(path)
+}
+
+/// A path as it will really be called once it is there: what exists of it is resolved.
+fn real_or_future(path: &Path) -> PathBuf {
+    for known in path.ancestors() {
+        if let Ok(found) = real(known) {
+            return found.join(path.strip_prefix(known).unwrap_or(Path::new("")));
+        }
+    }
+    path.to_owned()
 }
 
 /// The program that loads a program: named in an entry of its header.

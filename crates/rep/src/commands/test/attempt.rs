@@ -121,7 +121,7 @@ impl Attempts {
     }
 
     fn copy(&self, subject: &Subject) -> Result<Copy, ToolError> {
-        let copy = Copy::below(subject.copy.folder(), &self.place);
+        let copy = Copy::of(subject.copy.folder(), &self.place);
         copy.map_err(|reason| ToolError::new("UNFIT", format!("no copy of the skill could be made: {reason}")))
     }
 

@@ -162,7 +162,7 @@ impl Subject {
             return Err(failure.hint(format!("`rep enable {name}` switches it on")));
         }
         let unfit = |reason: String| Failure::refused("UNFIT", format!("`{name}` cannot be taken in: {reason}"));
-        let copy = Copy::below(&entry.folder, &place()).map_err(unfit)?;
+        let copy = Copy::of(&entry.folder, &place()).map_err(unfit)?;
         let tree = read::folder(copy.folder(), &entry.folder.to_string_lossy(), read::Extent::Folder)?;
         let (skill, _) = Skill::parse(tree);
         let trust = match entry.status {
@@ -259,5 +259,7 @@ pub(super) fn place() -> PathBuf {
     let named = std::env::var_os("TMPDIR").filter(|folder| !folder.is_empty()).map(PathBuf::from);
     let roomy = Path::new("/var/tmp");
     let is_ours = || tempfile::Builder::new().prefix("rep-").tempdir_in(roomy).is_ok();
-    named.unwrap_or_else(|| if is_ours() { roomy.to_owned() } else { std::env::temp_dir() })
+    let folder = named.unwrap_or_else(|| if is_ours() { roomy.to_owned() } else { std::env::temp_dir() });
+    // A folder for copies alone, and this user's.
+    folder.join(format!("rep-trials-{}", rustix::process::geteuid().as_raw()))
 }
