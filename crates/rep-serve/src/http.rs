@@ -113,19 +113,15 @@ async fn listen(served: &Served, options: &Http, tell: &Talk) -> Result<(), Stri
     let router = router.layer(middleware::from_fn_with_state(guard, Guard::look));
     let scheme = if options.tls.is_some() { "https" } else { "http" };
     let ready = format!("listening on {scheme}://{address}/mcp");
-    match &options.tls {
-        Some(tls) => {
-            let listener = TlsListener::new(listener, tls)?;
-            tell(&ready);
-            serve(listener, router, served, move || ended.cancel()).await
-        }
-        None => {
-            tell(&ready);
-            // Answers are small, and must not wait for more.
-            let prompt = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
-            serve(prompt, router, served, move || ended.cancel()).await
-        }
+    if let Some(tls) = &options.tls {
+        let listener = TlsListener::new(listener, tls)?;
+        tell(&ready);
+        return serve(listener, router, served, move || ended.cancel()).await;
     }
+    tell(&ready);
+    // Answers are small, and must not wait for more.
+    let prompt = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
+    serve(prompt, router, served, move || ended.cancel()).await
 }
 
 /// Answers until somebody asks for the end, and for the grace after it.

@@ -99,15 +99,14 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let served = Served::new(library, ServedOptions { runs, version, log, has_fixtures: args.conformance });
     served.watch(talk);
     let failed = |message: String| Failure::unable("UNSERVED", message);
-    match http {
-        Some(http) => rep_serve::http(&served, &http, &self::talk(output, true)).map_err(failed)?,
-        None => {
-            if std::io::stdin().is_terminal() {
-                output.say("waiting for a client on stdin; `rep serve --print-config HOST` prints what a host needs");
-            }
-            rep_serve::stdio(&served).map_err(failed)?;
-        }
+    if let Some(http) = http {
+        rep_serve::http(&served, &http, &self::talk(output, true)).map_err(failed)?;
+        return Ok(Exit::Fine);
     }
+    if std::io::stdin().is_terminal() {
+        output.say("waiting for a client on stdin; `rep serve --print-config HOST` prints what a host needs");
+    }
+    rep_serve::stdio(&served).map_err(failed)?;
     Ok(Exit::Fine)
 }
 

@@ -26,6 +26,7 @@ mod scale;
 mod search;
 mod select;
 mod serve;
+mod serve_http;
 mod serve_runs;
 mod show;
 mod tools;

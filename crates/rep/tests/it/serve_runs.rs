@@ -7,7 +7,8 @@ use rep_fixture::Scratch;
 use serde_json::{Value, json};
 
 use super::run;
-use super::serve::{Client, ERAS, Era, PATH, listening, meta};
+use super::serve::{Client, ERAS, Era, PATH, meta};
+use super::serve_http::listening;
 
 /// A library with tools: one that is harmless, one that needs consent, one that does not end.
 fn tools(scratch: &Scratch) {
