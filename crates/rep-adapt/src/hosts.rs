@@ -10,7 +10,7 @@ mod mcp;
 mod openapi;
 
 pub use claude_api::{request, restored_manifest};
-pub use collection::About;
+pub use collection::{About, Published, index};
 use folder::Reads;
 pub use functions::{Unfit, function_name};
 pub use mcp::{contract as mcp_contract, encoded, mime_type, tool as mcp_tool};
@@ -64,6 +64,7 @@ enum Way {
     Folder(Reads),
     AgentPlugins(Reads),
     ClaudeMarketplace(Reads),
+    WellKnown(Reads),
     Mcp,
     OpenAi,
     Anthropic,
@@ -122,7 +123,7 @@ const fn folders(id: &'static str, name: &'static str, source: &'static str, rea
 }
 
 /// The hosts, in the order they are shown.
-pub static HOSTS: [Host; 22] = [
+pub static HOSTS: [Host; 23] = [
     Host {
         id: "claude-api",
         aliases: &[],
@@ -228,6 +229,15 @@ pub static HOSTS: [Host; 22] = [
             has_sidecar: false,
         }),
     },
+    Host {
+        id: "well-known",
+        aliases: &["well-known-index"],
+        name: "Index at a well-known address",
+        takes: Takes::Collection,
+        source: "Agent Skills Discovery RFC 0.2.0; npm skills 1.7.4, run",
+        checked: CHECKED,
+        way: Way::WellKnown(reads(STANDARD, &[])),
+    },
     tools("mcp", "Model Context Protocol", "MCP 2025-11-25 and 2026-07-28; Skills extension", Way::Mcp),
     Host {
         aliases: &["openai-responses"],
@@ -251,7 +261,9 @@ impl Host {
     /// The fields of a frontmatter it reads; none where it takes no folders.
     pub fn fields(&self) -> &'static [&'static str] {
         match &self.way {
-            Way::Folder(reads) | Way::AgentPlugins(reads) | Way::ClaudeMarketplace(reads) => reads.fields,
+            Way::Folder(reads) | Way::AgentPlugins(reads) | Way::ClaudeMarketplace(reads) | Way::WellKnown(reads) => {
+                reads.fields
+            }
             Way::ClaudeApi => STANDARD,
             Way::Mcp | Way::OpenAi | Way::Anthropic | Way::Gemini | Way::OpenApi => &[],
         }
@@ -261,7 +273,8 @@ impl Host {
     pub fn project(&self, sources: &[Source<'_>], wanted: &Wanted) -> Projection {
         match &self.way {
             Way::ClaudeApi => claude_api::project(sources),
-            Way::Folder(reads) => folder::project(self, reads, sources),
+            // Who packs the folders writes the index, which has their digests.
+            Way::Folder(reads) | Way::WellKnown(reads) => folder::project(self, reads, sources),
             Way::AgentPlugins(reads) => collection::agent_plugins(self, reads, sources, &wanted.about),
             Way::ClaudeMarketplace(reads) => collection::claude_marketplace(self, reads, sources, &wanted.about),
             Way::Mcp => mcp::project(sources),

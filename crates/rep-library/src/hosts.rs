@@ -6,6 +6,7 @@
 mod plugins;
 mod reading;
 mod table;
+mod targets;
 mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,6 +18,7 @@ use crate::roots::{Root, Scope};
 use crate::store::Decisions;
 
 pub use table::HOSTS;
+pub use targets::{Target, shared_folder};
 
 /// Where a fact comes from.
 #[derive(Debug)]

@@ -48,6 +48,29 @@ pub fn folder(path: &Path, shown: &str, extent: Extent) -> Result<SkillTree, Lib
     Ok(tree)
 }
 
+/// A tree of files that are in memory, with the bounds a folder on disk has: each file's path, bytes and whether it can be
+/// executed.
+pub fn held<'a>(shown: &str, folder: &str, files: impl Iterator<Item = (&'a str, &'a [u8], bool)>) -> SkillTree {
+    let mut tree = SkillTree { shown: shown.to_owned(), folder: folder.to_owned(), ..SkillTree::default() };
+    let mut budget = SKILL_BYTES_MAX;
+    for (path, bytes, is_executable) in files {
+        for (at, _) in path.match_indices('/') {
+            tree.entries.entry(path[..at].to_owned()).or_insert(Entry::Directory);
+        }
+        let size_bytes = bytes.len() as u64;
+        let content = match wanted(path, Extent::Folder, budget) {
+            Some(most) if size_bytes <= most => {
+                budget = budget.saturating_sub(size_bytes);
+                Content::Bytes(bytes.to_vec())
+            }
+            Some(most) if is_main(path) => Content::TooLarge(most),
+            _ => Content::NotRead,
+        };
+        tree.entries.insert(path.to_owned(), Entry::File { size_bytes, is_executable, content });
+    }
+    tree
+}
+
 /// Reads a lone `*.uasp.yaml`.
 pub fn lone_file(path: &Path, shown: &str) -> SkillTree {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -134,7 +157,7 @@ impl Reader<'_> {
         if let Some(word) = irregular(kind) {
             return Entry::Other(word);
         }
-        let Some(most) = self.bytes_wanted(relative) else {
+        let Some(most) = wanted(relative, self.extent, self.budget) else {
             return fs::symlink_metadata(path).map_or_else(
                 |error| Entry::File {
                     size_bytes: 0,
@@ -159,21 +182,6 @@ impl Reader<'_> {
         entry
     }
 
-    /// How many bytes of a file are worth reading; `None` for none.
-    fn bytes_wanted(&self, relative: &str) -> Option<u64> {
-        if self.extent == Extent::Names {
-            return None;
-        }
-        if is_main(relative) {
-            return Some(MAIN_BYTES_MAX);
-        }
-        if self.extent == Extent::Main {
-            return None;
-        }
-        let is_foreign = relative.split('/').any(|part| part == "node_modules");
-        (is_text_name(relative) && !is_foreign && self.budget > 0).then_some(TEXT_BYTES_MAX.min(self.budget))
-    }
-
     fn link(&mut self, path: &Path, relative: &str) -> Entry {
         let target = fs::read_link(path).map(|target| target.to_string_lossy().into_owned()).unwrap_or_default();
         let real_root = self.real_root.get_or_insert_with(|| fs::canonicalize(self.root).unwrap_or_default());
@@ -193,6 +201,21 @@ impl Reader<'_> {
         }
         Entry::Link { target, leads, content }
     }
+}
+
+/// How many bytes of a file are worth reading; `None` for none.
+fn wanted(relative: &str, extent: Extent, budget: u64) -> Option<u64> {
+    if extent == Extent::Names {
+        return None;
+    }
+    if is_main(relative) {
+        return Some(MAIN_BYTES_MAX);
+    }
+    if extent == Extent::Main {
+        return None;
+    }
+    let is_foreign = relative.split('/').any(|part| part == "node_modules");
+    (is_text_name(relative) && !is_foreign && budget > 0).then_some(TEXT_BYTES_MAX.min(budget))
 }
 
 /// The files the model reads, whatever their size.

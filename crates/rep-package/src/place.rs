@@ -5,7 +5,7 @@
 #![expect(clippy::disallowed_methods, reason = "this room writes skills")]
 
 use std::collections::BTreeSet;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -18,6 +18,12 @@ const FILE_BYTES_MAX: u64 = 256 << 20;
 const FOLDER_BYTES_MAX: u64 = 1 << 30;
 /// What folders in the making are called.
 const MAKING: &str = ".rep-";
+/// What those of a journal are called, which only its owner removes.
+pub(crate) const STEP: &str = ".rep-step-";
+/// How often a folder is made anew that somebody took away at once.
+const TRIES_MAX: usize = 10;
+/// The name of what is made, in there.
+pub(crate) const FRESH: &str = "skill";
 
 /// One file to be put somewhere.
 #[derive(Clone, Debug)]
@@ -28,6 +34,16 @@ pub struct Placed {
     pub content: Bytes,
     /// Whether it can be executed.
     pub is_executable: bool,
+}
+
+impl Placed {
+    /// Its bytes, where they are here.
+    pub fn bytes(&self) -> &[u8] {
+        match &self.content {
+            Bytes::Here(bytes) => bytes,
+            Bytes::Of(_) => &[],
+        }
+    }
 }
 
 /// The bytes of a file.
@@ -72,7 +88,7 @@ pub enum PlaceError {
     },
 }
 
-fn failed(path: &Path) -> impl FnOnce(io::Error) -> PlaceError + use<> {
+pub(crate) fn failed(path: &Path) -> impl FnOnce(io::Error) -> PlaceError + use<> {
     let path = path.to_owned();
     move |error| PlaceError::Failed { path, error }
 }
@@ -80,63 +96,151 @@ fn failed(path: &Path) -> impl FnOnce(io::Error) -> PlaceError + use<> {
 /// Puts files into a folder of this name.
 pub fn place(files: &[Placed], target: &Path, existing: Existing) -> Result<(), PlaceError> {
     judge(files)?;
-    let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let is_there = fs::symlink_metadata(target).is_ok();
-    if is_there && existing == Existing::Refuse {
-        return Err(PlaceError::Exists(target.to_owned()));
-    }
-    fs::create_dir_all(parent).map_err(failed(parent))?;
-    let making = tempfile::Builder::new().prefix(MAKING).tempdir_in(parent).map_err(failed(parent))?;
-    let fresh = making.path().join("skill");
-    fs::create_dir(&fresh).map_err(failed(&fresh))?;
-    let mut total = 0;
-    for file in files {
-        total += write(file, &fresh)?;
-        if total > FOLDER_BYTES_MAX {
-            return Err(PlaceError::Unfit { path: file.path.clone(), reason: "the folder would be larger than 1 GiB" });
-        }
-    }
-    sync(&fresh).map_err(failed(&fresh))?;
-    swap(&fresh, target, is_there)?;
-    sync(parent).map_err(failed(parent))
+    refuse_existing(target, existing)?;
+    let making = Making::beside(target, MAKING)?;
+    making.write(files)?;
+    making.swap()
     // What was replaced lies in the folder in the making, and goes with it.
 }
 
 /// Takes a folder or link away, in one step.
 pub fn remove(target: &Path) -> Result<(), PlaceError> {
-    let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let making = tempfile::Builder::new().prefix(MAKING).tempdir_in(parent).map_err(failed(parent))?;
-    fs::rename(target, making.path().join("old")).map_err(failed(target))?;
-    sync(parent).map_err(failed(parent))
+    Making::beside(target, MAKING)?.take_away()
 }
 
 /// Makes a link at the target, in one step.
 pub fn link(to: &Path, target: &Path, existing: Existing) -> Result<(), PlaceError> {
-    let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let is_there = fs::symlink_metadata(target).is_ok();
-    if is_there && existing == Existing::Refuse {
-        return Err(PlaceError::Exists(target.to_owned()));
+    refuse_existing(target, existing)?;
+    let making = Making::beside(target, MAKING)?;
+    making.link(to)?;
+    making.swap()
+}
+
+fn refuse_existing(target: &Path, existing: Existing) -> Result<(), PlaceError> {
+    match fs::symlink_metadata(target) {
+        Ok(_) if existing == Existing::Refuse => Err(PlaceError::Exists(target.to_owned())),
+        _ => Ok(()),
     }
-    fs::create_dir_all(parent).map_err(failed(parent))?;
-    let making = tempfile::Builder::new().prefix(MAKING).tempdir_in(parent).map_err(failed(parent))?;
-    let fresh = making.path().join("skill");
-    std::os::unix::fs::symlink(to, &fresh).map_err(failed(&fresh))?;
-    swap(&fresh, target, is_there)?;
-    sync(parent).map_err(failed(parent))
+}
+
+/// The folder a path lies in.
+pub(crate) fn parent_of(target: &Path) -> &Path {
+    target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// A folder beside a target in which the new one is made, and in which the old one lies afterwards. It is held while its
+/// maker lives, so that others see which ones a crash left.
+#[derive(Debug)]
+pub(crate) struct Making {
+    folder: tempfile::TempDir,
+    target: PathBuf,
+    _held: File,
+}
+
+impl Making {
+    /// Makes a folder beside the target, with the folders above it, and removes what a crash left there.
+    pub(crate) fn beside(target: &Path, prefix: &str) -> Result<Self, PlaceError> {
+        let parent = parent_of(target);
+        fs::create_dir_all(parent).map_err(failed(parent))?;
+        sweep(parent, prefix);
+        for _ in 0..TRIES_MAX {
+            let folder = tempfile::Builder::new().prefix(prefix).tempdir_in(parent).map_err(failed(parent))?;
+            let held = File::open(folder.path()).map_err(failed(folder.path()));
+            // Somebody who sweeps may have come between: then another one is made. A file system without locks has no sweepers.
+            let is_held = held.as_ref().is_ok_and(|held| !matches!(held.try_lock(), Err(TryLockError::WouldBlock)));
+            if is_held && folder.path().exists() {
+                return Ok(Self { folder, target: target.to_owned(), _held: held? });
+            }
+        }
+        Err(failed(parent)(io::Error::other("folders that are made there vanish")))
+    }
+
+    /// Where the new one is made.
+    pub(crate) fn fresh(&self) -> PathBuf {
+        self.folder.path().join(FRESH)
+    }
+
+    /// Writes files, safe on disk.
+    pub(crate) fn write(&self, files: &[Placed]) -> Result<(), PlaceError> {
+        judge(files)?;
+        let fresh = self.fresh();
+        fs::create_dir(&fresh).map_err(failed(&fresh))?;
+        let mut total = 0;
+        for file in files {
+            total += write(file, &fresh)?;
+            if total > FOLDER_BYTES_MAX {
+                return Err(PlaceError::Unfit {
+                    path: file.path.clone(),
+                    reason: "the folder would be larger than 1 GiB",
+                });
+            }
+        }
+        sync(&fresh).map_err(failed(&fresh))
+    }
+
+    /// Makes a link.
+    pub(crate) fn link(&self, to: &Path) -> Result<(), PlaceError> {
+        std::os::unix::fs::symlink(to, self.fresh()).map_err(failed(&self.fresh()))
+    }
+
+    /// What was made takes its place.
+    pub(crate) fn swap(&self) -> Result<(), PlaceError> {
+        swap(&self.fresh(), &self.target)?;
+        let parent = parent_of(&self.target);
+        sync(parent).map_err(failed(parent))
+    }
+
+    /// What is there comes here.
+    pub(crate) fn take_away(&self) -> Result<(), PlaceError> {
+        let parent = parent_of(&self.target);
+        fs::rename(&self.target, self.fresh()).map_err(failed(&self.target))?;
+        sync(parent).map_err(failed(parent))
+    }
+
+    /// Leaves everything as it is, as a process that dies does.
+    #[cfg(test)]
+    pub(crate) fn abandon(self) {
+        let _ = self.folder.keep();
+    }
+
+    /// Takes back a swap or what was taken away.
+    pub(crate) fn undo(&self) -> Result<(), PlaceError> {
+        if fs::symlink_metadata(self.fresh()).is_ok() {
+            return swap(&self.fresh(), &self.target);
+        }
+        fs::rename(&self.target, self.fresh()).map_err(failed(&self.target))
+    }
+}
+
+/// Removes folders in the making whose makers are gone: nobody holds them.
+pub(crate) fn sweep(parent: &Path, prefix: &str) {
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_ours = name.as_encoded_bytes().starts_with(prefix.as_bytes())
+            && (prefix != MAKING || !name.as_encoded_bytes().starts_with(STEP.as_bytes()))
+            && entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if is_ours && File::open(entry.path()).is_ok_and(|folder| folder.try_lock().is_ok()) {
+            // What cannot be removed is in nobody's way.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
 }
 
 /// The new one takes the old one's place. What was there lies where the new one was.
-fn swap(fresh: &Path, target: &Path, is_there: bool) -> Result<(), PlaceError> {
+pub(crate) fn swap(fresh: &Path, target: &Path) -> Result<(), PlaceError> {
+    let is_there = fs::symlink_metadata(target).is_ok();
     let flags = if is_there { RenameFlags::EXCHANGE } else { RenameFlags::NOREPLACE };
     match rustix::fs::renameat_with(CWD, fresh, CWD, target, flags) {
         Ok(()) => Ok(()),
         Err(rustix::io::Errno::EXIST) => Err(PlaceError::Exists(target.to_owned())),
         // A file system that knows no such step: first the old one away, then the new one in.
         Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS | rustix::io::Errno::OPNOTSUPP) => {
+            let old = fresh.with_extension("old");
             if is_there {
-                fs::rename(target, fresh.with_extension("old")).map_err(failed(target))?;
+                fs::rename(target, &old).map_err(failed(target))?;
             }
-            fs::rename(fresh, target).map_err(failed(target))
+            fs::rename(fresh, target).map_err(failed(target))?;
+            if is_there { fs::rename(&old, fresh).map_err(failed(fresh)) } else { Ok(()) }
         }
         Err(error) => Err(PlaceError::Failed { path: target.to_owned(), error: error.into() }),
     }
@@ -200,7 +304,7 @@ fn write(file: &Placed, folder: &Path) -> Result<u64, PlaceError> {
     Ok(count)
 }
 
-fn sync(folder: &Path) -> io::Result<()> {
+pub(crate) fn sync(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 

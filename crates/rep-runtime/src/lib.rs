@@ -32,6 +32,7 @@ pub mod task;
 pub mod trial;
 mod typescript;
 
+pub use execute::request::fetch;
 pub use execute::{ExecuteOptions, execute};
 pub use grant::{Answer, Consent, Context, Decision, Granted, Question, Refusal, Trust};
 pub use keep::KeepError;

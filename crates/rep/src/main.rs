@@ -9,12 +9,14 @@ mod call;
 mod commands;
 mod consent;
 mod exit;
+mod installed;
 mod library;
 mod output;
 mod perform;
 mod runner;
 mod serving;
 mod settings;
+mod sources;
 mod structured;
 mod write;
 
@@ -80,6 +82,11 @@ enum Command {
     Export(commands::export::Args),
     Import(commands::import::Args),
     Serve(commands::serve::Args),
+    Install(commands::install::Args),
+    Remove(commands::remove::Args),
+    Outdated(commands::outdated::Args),
+    Verify(commands::verify::Args),
+    Pack(commands::pack::Args),
     Convert(commands::convert::Args),
     Trust(commands::trust::TrustArgs),
     Untrust(commands::trust::UntrustArgs),
@@ -184,6 +191,11 @@ fn dispatch(command: Command, output: &mut Output) -> Result<Exit, Failure> {
         Command::Export(args) => commands::export::run(&args, output),
         Command::Import(args) => commands::import::run(&args, output),
         Command::Serve(args) => commands::serve::run(&args, output),
+        Command::Install(args) => commands::install::run(&args, output),
+        Command::Remove(args) => commands::remove::run(&args, output),
+        Command::Outdated(args) => commands::outdated::run(&args, output),
+        Command::Verify(args) => commands::verify::run(&args, output),
+        Command::Pack(args) => commands::pack::run(&args, output),
         Command::Convert(args) => commands::convert::run(&args, output),
         Command::Trust(args) => commands::trust::trust(&args, output),
         Command::Untrust(args) => commands::trust::untrust(&args, output),

@@ -54,6 +54,29 @@ pub(crate) fn put(path: &Path, text: &str) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Writes a file of bytes, whole or not at all, with the folders above it. One that is there stays unless it is to be replaced.
+pub(crate) fn file(path: &Path, bytes: &[u8], replaces: bool) -> Result<(), Failure> {
+    let failed =
+        |error: std::io::Error| Failure::unable("UNWRITABLE", format!("could not write `{}`: {error}", path.display()));
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::create_dir_all(folder).map_err(failed)?;
+    let mut file = tempfile::Builder::new().permissions(mode()).tempfile_in(folder).map_err(failed)?;
+    file.write_all(bytes).map_err(failed)?;
+    file.as_file().sync_all().map_err(failed)?;
+    if replaces {
+        file.persist(path).map_err(|error| failed(error.error))?;
+        return Ok(());
+    }
+    match file.persist_noclobber(path) {
+        Ok(_) => Ok(()),
+        Err(error) if error.error.kind() == std::io::ErrorKind::AlreadyExists => {
+            let failure = Failure::unable("EXISTS", format!("`{}` is there already", path.display()));
+            Err(failure.hint("--force replaces it; --out names another file"))
+        }
+        Err(error) => Err(failed(error.error)),
+    }
+}
+
 /// What new files get, less the user's mask.
 fn mode() -> fs::Permissions {
     std::os::unix::fs::PermissionsExt::from_mode(0o666)

@@ -1,4 +1,4 @@
-//! Collections of skills: Agent Plugins 1.0 and Claude marketplaces.
+//! Collections of skills: Agent Plugins 1.0, Claude marketplaces, and indexes at well-known addresses.
 
 use serde_json::{Value, json};
 
@@ -55,6 +55,38 @@ pub(super) fn claude_marketplace(host: &Host, reads: &Reads, sources: &[Source<'
     let mut made = vec![file(".claude-plugin/marketplace.json", &marketplace)];
     made.extend(skills(host, reads, sources, "skills/", &mut losses));
     Projection { form: Form::Folder(made), losses }
+}
+
+/// A skill as an index tells of it.
+#[derive(Clone, Debug)]
+pub struct Published<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// What it is for.
+    pub description: &'a str,
+    /// Its address, as seen from the index.
+    pub url: String,
+    /// Whether that is an archive, and not a SKILL.md alone.
+    pub is_archive: bool,
+    /// The digest of what is there.
+    pub digest: String,
+}
+
+/// The index of version 0.2.0 that stands at `/.well-known/agent-skills/index.json`.
+pub fn index(skills: &[Published<'_>]) -> Value {
+    let one = |skill: &Published<'_>| {
+        json!({
+            "name": skill.name,
+            "type": if skill.is_archive { "archive" } else { "skill-md" },
+            "description": skill.description,
+            "url": skill.url,
+            "digest": skill.digest,
+        })
+    };
+    json!({
+        "$schema": "https://schemas.agentskills.io/discovery/0.2.0/schema.json",
+        "skills": skills.iter().map(one).collect::<Vec<Value>>(),
+    })
 }
 
 fn skills(host: &Host, reads: &Reads, sources: &[Source<'_>], below: &str, losses: &mut Vec<Loss>) -> Vec<Made> {

@@ -18,6 +18,7 @@ use crate::sandbox::{Cancel, Denial, Killed};
 mod answer;
 mod door;
 mod exchange;
+pub mod fetch;
 
 pub use door::Resolver;
 

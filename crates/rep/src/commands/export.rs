@@ -8,6 +8,7 @@ use rep_adapt::{Form, HOSTS, Host, Loss, Made, MadeContent, Projection, Source, 
 use rep_check::{Level, Options, Profile, check, tools};
 use rep_library::read;
 use rep_model::{Skill, SkillTree};
+use rep_package::archive;
 use rep_package::place::{Bytes, Existing, Placed, place};
 use serde_json::{Value, json};
 
@@ -15,10 +16,14 @@ use crate::exit::{Exit, Failure};
 use crate::library::{LibraryArgs, Places};
 use crate::output::Output;
 
+/// The largest file that goes into an archive.
+const FILE_BYTES_MAX: u64 = 64 << 20;
+
 /// Write skills in the shape of a host
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[derive(clap::Args)]
 #[command(
-    after_help = "The source is never touched, and the same source gives the same bytes. What the shape loses is told on stderr; what cannot be expressed is refused (exit 1). `rep hosts` lists the hosts.\n\nA folder for claude-api, claude-code, codex, copilot, vscode, cursor, gemini-cli, goose, opencode, amp, agent-plugins and claude-marketplace; JSON on stdout for mcp, openai, anthropic, gemini and openapi.\n\nExamples:\n  rep export --host claude-api pdf-forms --out dist\n  rep export --host openai csv-profile > tools.json\n  rep export --host claude-marketplace --name my-skills ./skills/* --out dist"
+    after_help = "The source is never touched, and the same source gives the same bytes. What the shape loses is told on stderr; what cannot be expressed is refused (exit 1). `rep hosts` lists the hosts.\n\nA folder for claude-api, claude-code, codex, copilot, vscode, cursor, gemini-cli, goose, opencode, amp, agent-plugins, claude-marketplace and well-known; JSON on stdout for mcp, openai, anthropic, gemini and openapi.\n\nExamples:\n  rep export --host claude-api pdf-forms --out dist\n  rep export --host openai csv-profile > tools.json\n  rep export --host claude-marketplace --name my-skills ./skills/* --out dist\n  rep export --host well-known ./skills/* --out public     serve this folder, and `rep install https://HOST` finds them"
 )]
 pub(crate) struct Args {
     /// The skills: names, `package:name`, or paths
@@ -33,6 +38,9 @@ pub(crate) struct Args {
     /// Replace what an export left there before
     #[arg(long)]
     force: bool,
+    /// Write NAME.zip beside each folder, for an upload
+    #[arg(long)]
+    zip: bool,
     /// Write tools that do not fit the host's strict subset without `strict`, instead of refusing them
     #[arg(long)]
     loose: bool,
@@ -66,6 +74,11 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 
 fn export(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let host = Host::named(&args.host).ok_or_else(|| unknown(&args.host))?;
+    if args.zip && host.takes != Takes::Upload {
+        let failure =
+            Failure::unable("USAGE", format!("--zip is for uploads, and `{}` takes {}", host.id, host.takes.name()));
+        return Err(failure.hint("`rep pack SKILL` packs a skill into one file"));
+    }
     let mut taken: Vec<Taken> = Vec::new();
     for skill in &args.skills {
         let one = take(args, skill, output)?;
@@ -223,7 +236,9 @@ fn folders(
         is_executable: file.is_executable,
     };
     let mut targets: Vec<PathBuf> = Vec::new();
-    if host.takes == Takes::Collection {
+    if host.id == "well-known" {
+        targets.push(published(taken, files, &out, existing)?);
+    } else if host.takes == Takes::Collection {
         let all: Vec<Placed> = files.iter().map(|file| placed(file, &file.path)).collect();
         let target = out.join(args.name.as_deref().unwrap_or_default());
         put(&all, &target, existing)?;
@@ -235,6 +250,14 @@ fn folders(
             let target = out.join(&one.name);
             put(&own.collect::<Vec<Placed>>(), &target, existing)?;
             targets.push(target);
+            if args.zip {
+                let packed = archive::write_zip(&contents(files, &below, &below, taken)?);
+                let bytes =
+                    packed.map_err(|error| Failure::unable("UNWRITABLE", format!("`{}`: {error}", one.name)))?;
+                let file = out.join(format!("{}.zip", one.name));
+                crate::write::file(&file, &bytes, args.force)?;
+                targets.push(file);
+            }
         }
     }
     let request = (host.takes == Takes::Upload).then(|| {
@@ -257,6 +280,46 @@ fn folders(
         output.say(&format!("upload each folder, then attach them to a request:\n{request:#}"));
     }
     Ok(Exit::Fine)
+}
+
+/// The files of one skill with their bytes, each below a folder.
+fn contents(files: &[Made], own: &str, below: &str, taken: &[Taken]) -> Result<Vec<(String, Vec<u8>, bool)>, Failure> {
+    let mut found = Vec::new();
+    for file in files {
+        let Some(path) = file.path.strip_prefix(own) else { continue };
+        let bytes = match &file.content {
+            MadeContent::Bytes(bytes) => bytes.clone(),
+            MadeContent::Same(index, from) => read::bytes(&taken[*index].folder.join(from), FILE_BYTES_MAX)?,
+        };
+        found.push((format!("{below}{path}"), bytes, file.is_executable));
+    }
+    found.sort_by(|one, two| one.0.cmp(&two.0));
+    Ok(found)
+}
+
+/// Writes the index of skills and what it names: an archive each, or the SKILL.md where that is all there is.
+fn published(taken: &[Taken], files: &[Made], out: &Path, existing: Existing) -> Result<PathBuf, Failure> {
+    let (mut all, mut index) = (Vec::new(), Vec::new());
+    for one in taken {
+        let held = contents(files, &format!("{}/", one.name), "", taken)?;
+        let is_archive = held.len() > 1;
+        let (path, bytes) = if is_archive {
+            let packed = archive::write_tar_gz(&held);
+            let bytes = packed.map_err(|error| Failure::unable("UNWRITABLE", format!("`{}`: {error}", one.name)))?;
+            (format!("{}.tar.gz", one.name), bytes)
+        } else {
+            (format!("{}/SKILL.md", one.name), held.into_iter().next().map(|(_, bytes, _)| bytes).unwrap_or_default())
+        };
+        let description = one.skill.front().and_then(rep_model::Frontmatter::description).map_or("", |text| text.value);
+        let digest = rep_package::files::digest_of(&bytes);
+        index.push(hosts::Published { name: &one.name, description, url: path.clone(), is_archive, digest });
+        all.push(Placed { path, content: Bytes::Here(bytes), is_executable: false });
+    }
+    let text = format!("{:#}\n", hosts::index(&index));
+    all.push(Placed { path: "index.json".to_owned(), content: Bytes::Here(text.into_bytes()), is_executable: false });
+    let target = out.join(".well-known/agent-skills");
+    put(&all, &target, existing)?;
+    Ok(target)
 }
 
 fn put(files: &[Placed], target: &Path, existing: Existing) -> Result<(), Failure> {

@@ -16,6 +16,7 @@ mod fix;
 mod hash;
 mod hosts;
 mod init;
+mod install;
 mod library;
 mod policy;
 mod query;

@@ -12,7 +12,7 @@ pub(super) struct Answer {
     pub(super) status: u16,
     /// In lower case; several of one name are one, with commas. Cookies are left out: they are credentials.
     headers: BTreeMap<String, String>,
-    body: Vec<u8>,
+    pub(super) body: Vec<u8>,
 }
 
 impl Answer {

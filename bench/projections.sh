@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Exports every skill of the shared corpus for the Claude API and lets the reference tool validate each projection that reports no
+# error: it must accept all of them. Where the corpus is not there the examples are taken. Arguments: how many skills at most.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+venv=target/peers/skills-ref
+if [ ! -x "$venv/bin/agentskills" ]; then
+  python3 -m venv "$venv"
+  "$venv/bin/pip" install --quiet --disable-pip-version-check "skills-ref==0.1.1"
+fi
+rep=${REP:-target/release/rep}
+[ -n "${REP:-}" ] || cargo build --quiet --release
+corpus=../shared/corpus/skills
+[ -d "$corpus" ] || { echo "note: ../shared is not here; only the examples are exported"; corpus=examples; }
+python3 bench/projections.py "$rep" "$venv/bin/agentskills" "$corpus" "${1:-}"

@@ -1,0 +1,71 @@
+//! `rep verify`: whether what was installed is still as it was.
+
+use rep_check::render::visible;
+use serde_json::{Value, json};
+
+use super::remove::installed;
+use crate::exit::{Exit, Failure};
+use crate::installed::{Problem, Scope, ScopeArgs};
+use crate::output::Output;
+
+/// Hold installed skills against their digests in the lock file
+#[derive(clap::Args)]
+#[command(
+    after_help = "Tells files that are missing, changed or were not installed, and links that lead nowhere. Exit 1 where anything differs.\n\nExamples:\n  rep verify\n  rep verify pdf --json"
+)]
+pub(crate) struct Args {
+    /// Only these skills
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    #[command(flatten)]
+    scope: ScopeArgs,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+    verify(args, output).map_err(|failure| failure.json(args.json))
+}
+
+fn verify(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+    let scope = Scope::of(&args.scope)?;
+    // A turn, so that nothing changes meanwhile and what a crash left is finished. Who has no folder of his own can still look.
+    let _turn = scope.turn().ok();
+    let lock = scope.lock()?;
+    let names = if args.names.is_empty() { lock.names() } else { args.names.clone() };
+    let mut all = Vec::new();
+    for name in &names {
+        all.push((name, scope.problems(name, &installed(&lock, name, &scope)?)));
+    }
+    let is_fine = all.iter().all(|(_, problems)| problems.is_empty());
+    if args.json {
+        let problem =
+            |problem: &Problem| json!({ "kind": problem.kind, "path": problem.path, "message": problem.message });
+        let one = |(name, problems): &(&String, Vec<Problem>)| json!({ "name": name, "ok": problems.is_empty(), "problems": problems.iter().map(problem).collect::<Vec<Value>>() });
+        output.json(&json!({ "scope": scope.name(), "skills": all.iter().map(one).collect::<Vec<Value>>() }));
+    } else {
+        for (name, problems) in &all {
+            if problems.is_empty() {
+                output.data(&format!("{}  as installed\n", visible(name)));
+            }
+            for problem in problems {
+                output.data(&format!(
+                    "{}  {}  {}: {}\n",
+                    visible(name),
+                    problem.kind,
+                    visible(&problem.path),
+                    visible(&problem.message)
+                ));
+            }
+        }
+        if names.is_empty() {
+            output.say(&format!("nothing is installed: `{}` names no skill", scope.lock_file.display()));
+        } else if !is_fine {
+            output.say(
+                "`rep install SOURCE --force` puts the source's version back, `rep remove NAME --force` takes it away",
+            );
+        }
+    }
+    Ok(if is_fine { Exit::Fine } else { Exit::Findings })
+}
