@@ -13,7 +13,7 @@ pub use claude_api::{request, restored_manifest};
 pub use collection::{About, Published, index};
 use folder::Reads;
 pub use functions::{Unfit, function_name};
-pub use mcp::{mime_type, tool as mcp_tool};
+pub use mcp::{contract as mcp_contract, encoded, mime_type, tool as mcp_tool};
 
 /// What a host takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

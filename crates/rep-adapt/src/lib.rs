@@ -10,4 +10,4 @@ pub mod schema;
 
 pub use hosts::{HOSTS, Host, Takes, Wanted};
 pub use loss::{Loss, Weight};
-pub use projection::{Form, Made, MadeContent, Projection, Source};
+pub use projection::{Form, Made, MadeContent, Projection, Source, is_part};

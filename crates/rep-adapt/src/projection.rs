@@ -65,14 +65,18 @@ impl Projection {
 /// Names of folders that are never part of a skill.
 const LEFT_FOLDERS: [&str; 4] = [".git", "__pycache__", "node_modules", ".venv"];
 
+/// Whether a path is part of a skill: what version control, package managers and interpreters leave behind is not.
+pub fn is_part(path: &str) -> bool {
+    !path.split('/').any(|part| LEFT_FOLDERS.contains(&part) || part == ".DS_Store")
+        && path.rsplit('.').next() != Some("pyc")
+}
+
 /// The files of a skill as they are, with its SKILL.md left out, below a folder. What is no part of a skill is left out and told.
 pub(crate) fn files(source: &Source<'_>, index: usize, below: &str, losses: &mut Vec<Loss>) -> Vec<Made> {
     let mut made = Vec::new();
     let mut left: Vec<&str> = Vec::new();
     for (path, entry) in &source.skill.tree.entries {
-        let is_left = path.split('/').any(|part| LEFT_FOLDERS.contains(&part) || part == ".DS_Store")
-            || path.rsplit('.').next() == Some("pyc");
-        if is_left {
+        if !is_part(path) {
             let folder = path.split('/').find(|part| LEFT_FOLDERS.contains(part)).unwrap_or(path);
             if !left.contains(&folder) {
                 left.push(folder);

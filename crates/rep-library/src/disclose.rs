@@ -1,10 +1,12 @@
 //! What goes into a model's context: the catalogue, and a skill on activation.
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::Path;
 
 use rep_check::reference;
-use rep_model::{Resolved, resolve};
+use rep_model::{Entry, Leads, Resolved, SkillTree, resolve};
 use serde_json::{Value, json};
 
 use crate::LibraryError;
@@ -177,21 +179,32 @@ fn manifest_skill(told: &Told<'_>) -> Value {
 
 /// A skill on activation: its body, its folder, and the names of its resources, which are not read.
 pub fn activate(entry: &CatalogEntry) -> Result<String, LibraryError> {
-    let tree = read::folder(&entry.folder, &entry.folder.to_string_lossy(), Extent::Names)?;
+    let place = format!(
+        "Skill directory: {}\nRelative paths in this skill are relative to the skill directory.\n",
+        entry.folder.display()
+    );
+    activate_at(entry, &place)
+}
+
+/// A skill on activation, for who finds its files by other means: `place` says in whole lines by which.
+pub fn activate_at(entry: &CatalogEntry, place: &str) -> Result<String, LibraryError> {
+    // What lies beside a skill that is one file is not its own.
+    let tree = if entry.skill.tree.is_lone_file {
+        SkillTree::default()
+    } else {
+        read::folder(&entry.folder, &entry.folder.to_string_lossy(), Extent::Names)?
+    };
     let body = body(entry)?;
     let mut resources: Vec<&String> = tree
         .entries
         .iter()
-        .filter(|(path, kind)| {
-            !matches!(kind, rep_model::Entry::Directory) && entry.folder.join(path) != entry.location
-        })
+        .filter(|(path, kind)| !matches!(kind, Entry::Directory) && entry.folder.join(path) != entry.location)
         .map(|(path, _)| path)
         .collect();
     let total = resources.len();
     resources.truncate(RESOURCES_MAX);
     let mut out = format!("<skill_content name=\"{}\">\n{}\n\n", reference::escape(&entry.qualified_name), body.trim());
-    out.push_str(&format!("Skill directory: {}\n", entry.folder.display()));
-    out.push_str("Relative paths in this skill are relative to the skill directory.\n");
+    out.push_str(place);
     if total > 0 {
         out.push_str("\n<skill_resources>\n");
         for resource in &resources {
@@ -224,8 +237,47 @@ pub enum Refusal {
     Missing,
 }
 
+/// What a skill's folder holds, as it is handed out file by file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    /// Every file, by its path inside the skill, with its size. Links that lead to files inside are among them.
+    pub files: BTreeMap<String, u64>,
+    /// Every folder, by its path inside the skill.
+    pub folders: BTreeSet<String>,
+}
+
+/// What a skill holds: its whole folder, or the one file it is.
+pub fn held(entry: &CatalogEntry) -> Result<Held, LibraryError> {
+    let size = |path: &Path| fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|data| data.len());
+    if entry.skill.tree.is_lone_file {
+        let name = entry.location.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let files = size(&entry.location).map(|size| (name, size)).into_iter().collect();
+        return Ok(Held { files, folders: BTreeSet::new() });
+    }
+    let tree = read::folder(&entry.folder, "", Extent::Names)?;
+    let mut held = Held::default();
+    for (path, kind) in tree.entries {
+        match kind {
+            Entry::File { size_bytes, .. } => drop(held.files.insert(path, size_bytes)),
+            Entry::Directory => drop(held.folders.insert(path)),
+            Entry::Link { leads: Leads::Inside(_), .. } => {
+                if let Some(size) = size(&entry.folder.join(&path)) {
+                    held.files.insert(path, size);
+                }
+            }
+            Entry::Link { .. } | Entry::Other(_) => {}
+        }
+    }
+    Ok(held)
+}
+
 /// Reads one bundled file, which must lie inside the skill's folder, links resolved.
 pub fn file(entry: &CatalogEntry, path: &str) -> Result<Result<Vec<u8>, Refusal>, LibraryError> {
+    file_up_to(entry, path, read::MAIN_BYTES_MAX)
+}
+
+/// Reads one bundled file of at most so many bytes.
+pub fn file_up_to(entry: &CatalogEntry, path: &str, most: u64) -> Result<Result<Vec<u8>, Refusal>, LibraryError> {
     let Resolved::Inside(inside) = resolve("", path) else { return Ok(Err(Refusal::Outside)) };
     let full = entry.folder.join(&inside);
     let Ok(real) = fs::canonicalize(&full) else { return Ok(Err(Refusal::Missing)) };
@@ -235,7 +287,7 @@ pub fn file(entry: &CatalogEntry, path: &str) -> Result<Result<Vec<u8>, Refusal>
     if real.is_dir() {
         return Ok(Err(Refusal::Missing));
     }
-    read::bytes(&real, read::MAIN_BYTES_MAX).map(Ok)
+    read::bytes(&real, most).map(Ok)
 }
 
 /// Text on one line, for catalogues.

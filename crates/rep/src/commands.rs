@@ -27,6 +27,7 @@ pub(crate) mod run;
 pub(crate) mod search;
 pub(crate) mod secrets;
 pub(crate) mod select;
+pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod state;
 pub(crate) mod switch;

@@ -10,6 +10,7 @@ use rep_runtime::grant::{Answer, Question};
 use rep_runtime::plan::SecretNeed;
 use rep_runtime::secret::{self, Secret, Secrets};
 use rep_runtime::{Consent, Context, Decision, Granted, Plan, Policy, Refusal, Trust};
+use rep_serve::Asked;
 
 use crate::exit::Failure;
 use crate::library::{data_folder, user_settings_file};
@@ -89,6 +90,35 @@ pub(crate) fn granted_as_bound(
         return Ok(Err(changed(&plan)));
     }
     Ok(settled(decide(plan, trust, secrets, Consent::Given)?))
+}
+
+/// What became of a plan that a client of the server asks for.
+pub(crate) enum ByClient {
+    /// It was decided.
+    Decided(Box<Result<Granted, Refusal>>),
+    /// Its user is to be asked: the question, and what an answer is bound to.
+    Ask(String, String),
+}
+
+/// Makes a grant of a plan that a client of the server asks for. Its user is asked through it, and never on a terminal.
+pub(crate) fn granted_by_client(
+    plan: Plan,
+    trust: Trust,
+    secrets: &BTreeMap<String, Secret>,
+    asked: &Asked,
+) -> Result<ByClient, Failure> {
+    let decided = |decided| ByClient::Decided(Box::new(decided));
+    let consent = match asked {
+        Asked::Agreed(bound) => return granted_as_bound(plan, trust, secrets, bound).map(decided),
+        Asked::Nobody => Consent::Nobody,
+        Asked::Possible => Consent::Ask,
+    };
+    Ok(match decide(plan, trust, secrets, consent)? {
+        Decision::Ask(question) if *asked == Asked::Possible => {
+            ByClient::Ask(question.text(), approval::binding(question.plan()))
+        }
+        decision => decided(settled(decision)),
+    })
 }
 
 /// Makes a grant of a plan that nobody is asked about, because the command that was typed says it all.

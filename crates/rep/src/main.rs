@@ -14,6 +14,7 @@ mod library;
 mod output;
 mod perform;
 mod runner;
+mod serving;
 mod settings;
 mod sources;
 mod structured;
@@ -80,6 +81,7 @@ enum Command {
     Hosts(commands::hosts::Args),
     Export(commands::export::Args),
     Import(commands::import::Args),
+    Serve(commands::serve::Args),
     Install(commands::install::Args),
     Remove(commands::remove::Args),
     Outdated(commands::outdated::Args),
@@ -188,6 +190,7 @@ fn dispatch(command: Command, output: &mut Output) -> Result<Exit, Failure> {
         Command::Hosts(args) => commands::hosts::run(&args, output),
         Command::Export(args) => commands::export::run(&args, output),
         Command::Import(args) => commands::import::run(&args, output),
+        Command::Serve(args) => commands::serve::run(&args, output),
         Command::Install(args) => commands::install::run(&args, output),
         Command::Remove(args) => commands::remove::run(&args, output),
         Command::Outdated(args) => commands::outdated::run(&args, output),

@@ -1,13 +1,15 @@
 //! One command of a skill, from its name to what it did: planned, held against its state, decided, run, and its effects kept.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::SystemTime;
 
 use rep_runtime::plan::Work;
 use rep_runtime::plan::command::Loan;
 use rep_runtime::sandbox::Cancel;
+use rep_runtime::secret::Secret;
 use rep_runtime::session::{Sessions, entity_json, is_name};
-use rep_runtime::{Outcome, Plan, Reply, ToolError};
+use rep_runtime::{Granted, Outcome, Plan, Refusal, Reply, ToolError};
 use rep_uasp::command;
 use rep_uasp::state::{Ended, State};
 use serde_json::{Map, Value, json};
@@ -142,8 +144,22 @@ pub(crate) fn perform(
     let secrets = consent::secrets(&plan.secrets)?;
     let decided = consent::granted(plan.clone(), skill.trust.clone(), &secrets, wish.is_given, output)?;
     let bar = crate::runner::progress(&format!("{}:{}", skill.name, plan.tool), output);
-    let outcome = runner.run(decided, &plan, &exposed(&secrets), &[], None, cancel);
+    let done = carry_out(skill, wish, plan, decided, &secrets, runner, cancel);
     bar.finish_and_clear();
+    done
+}
+
+/// Runs a command that was decided over, and keeps what it does to the state.
+pub(crate) fn carry_out(
+    skill: &Structured,
+    wish: &Wish<'_>,
+    plan: Plan,
+    decided: Result<Granted, Refusal>,
+    secrets: &BTreeMap<String, Secret>,
+    runner: &Runner,
+    cancel: &Cancel,
+) -> Result<Done, Failure> {
+    let outcome = runner.run(decided, &plan, &exposed(secrets), &[], None, cancel);
     if !outcome.is_executed {
         return Ok(Done { plan, outcome, state: None });
     }

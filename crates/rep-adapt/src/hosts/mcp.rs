@@ -71,7 +71,7 @@ fn annotations(skill: &Skill, title: &str) -> Value {
 }
 
 /// The resources of the x-personal-mcp contract: the document, and its references.
-fn contract(source: &Source<'_>, block: PersonalMcp<'_>, losses: &mut Vec<Loss>) -> Vec<Value> {
+pub fn contract(source: &Source<'_>, block: PersonalMcp<'_>, losses: &mut Vec<Loss>) -> Vec<Value> {
     let id = block.id().map_or(source.name, |id| id.value);
     let tags: Vec<&str> = block.tags().iter().map(|text| text.value).collect();
     let version = block.version().map(|text| text.value);
@@ -165,7 +165,7 @@ fn files(source: &Source<'_>, losses: &mut Vec<Loss>) -> Vec<Value> {
 }
 
 /// A path as it stands in an address.
-fn encoded(path: &str) -> String {
+pub fn encoded(path: &str) -> String {
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~/!$&'()*+,;=:@".contains(byte);
     path.bytes().map(|byte| if plain(&byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
 }

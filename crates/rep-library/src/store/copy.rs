@@ -140,10 +140,12 @@ impl Holder {
         for _ in 0..TRIES_MAX {
             let private = fs::Permissions::from_mode(0o700);
             let folder = tempfile::Builder::new().prefix("copy-").permissions(private.clone()).tempdir_in(place)?;
-            // Whatever the mask of the process is.
-            fs::set_permissions(folder.path(), private)?;
+            // Another process may have removed it before it was locked, or be about to. The mode is set whatever the mask of
+            // the process is.
+            if fs::set_permissions(folder.path(), private).is_err() {
+                continue;
+            }
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            // Another process may have removed it before it was locked, or be about to.
             let Ok(lock) = rustix::fs::open(folder.path(), flags, Mode::empty()) else { continue };
             if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok() && folder.path().is_dir() {
                 return Ok(Self { folder, _lock: lock });

@@ -1,0 +1,29 @@
+//! Skills over MCP, in both eras of the protocol, over stdio and HTTP.
+//!
+//! The only room with asynchronous code. It translates and decides nothing: which skills there are is `rep-library`'s
+//! word, and a run is asked of whoever hands in [`Runs`]. Both revisions are served at the same place: 2025-11-25, with
+//! sessions, and 2026-07-28, without; with the Skills extension (SEP-2640) in both.
+
+mod confirm;
+mod conformance;
+mod fault;
+mod http;
+mod oauth;
+mod page;
+mod prompts;
+mod resources;
+mod runs;
+mod server;
+mod shelf;
+mod skills;
+mod stdio;
+mod tls;
+mod tools;
+mod uri;
+
+pub use http::{Http, http};
+pub use oauth::OAuth;
+pub use runs::{Asked, Call, Offer, Runs, Said, Stop};
+pub use server::{Served, ServedOptions, Talk};
+pub use stdio::stdio;
+pub use tls::Tls;

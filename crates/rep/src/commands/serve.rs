@@ -1,0 +1,197 @@
+//! `rep serve`: the library over MCP, on stdio or HTTP.
+
+use std::collections::BTreeSet;
+use std::io::{IsTerminal, Read};
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rep_library::Library;
+use rep_serve::{Http, OAuth, Runs, Served, ServedOptions, Talk, Tls};
+
+use crate::call;
+use crate::exit::{Exit, Failure};
+use crate::library::LibraryArgs;
+use crate::output::{Choice, Output};
+use crate::serving::Running;
+
+mod config;
+
+/// The largest file of tokens, certificates or a key, and the shortest token.
+const FILE_BYTES_MAX: u64 = 256 << 10;
+const TOKEN_CHARS_MIN: usize = 16;
+/// Where is listened where nobody says.
+const ADDRESS: &str = "127.0.0.1:8300";
+
+/// Serve the skills over MCP, on stdio or HTTP
+#[derive(clap::Args)]
+#[command(
+    after_help = "Both revisions of the protocol are spoken, 2025-11-25 and 2026-07-28, with the Skills extension; every file of every active skill is a resource, every skill people may call a prompt, and six tools list, search, select, load, read and ask. Skills that are not trusted, switched off or shadowed are not there. Changes are seen and told.\n\nOnly this machine is answered unless --http names another address, which needs --token-file. Tools of skills run only with --allow-run, in the sandbox, and what needs consent asks the client's user.\n\nExamples:\n  rep serve\n  rep serve --http 127.0.0.1:8300\n  rep serve --allow-run=csv-profile --path skills\n  rep serve --http 0.0.0.0:8300 --token-file tokens.txt --tls-cert cert.pem --tls-key key.pem\n  rep serve --print-config claude-code"
+)]
+pub(crate) struct Args {
+    /// Serve one client on stdin and stdout, as is done where nothing is said
+    #[arg(long, conflicts_with = "http")]
+    stdio: bool,
+    /// Serve over HTTP on this address
+    #[arg(long, value_name = "ADDR", num_args = 0..=1, default_missing_value = ADDRESS)]
+    http: Option<String>,
+    /// Let clients run the tools of all skills, or of this one; repeatable
+    #[arg(long, value_name = "SKILL", num_args = 0..=1, require_equals = true, default_missing_value = "*")]
+    allow_run: Vec<String>,
+    /// The folder tools run in, and patterns are relative to [default: the project around this folder]
+    #[arg(long, value_name = "DIR", requires = "allow_run")]
+    workspace: Option<PathBuf>,
+    /// Run tools with nothing enforced: they can do whatever you can
+    #[arg(long, requires = "allow_run")]
+    no_sandbox: bool,
+    /// Let in only who bears one of the tokens in this file, one a line
+    #[arg(long, value_name = "FILE", requires = "http")]
+    token_file: Option<PathBuf>,
+    /// Let in who bears a token of this OAuth authorization server, by its issuer identifier
+    #[arg(long, value_name = "URL", requires = "http", requires = "oauth_keys", requires = "oauth_audience")]
+    oauth_issuer: Option<String>,
+    /// This server as those tokens must name it
+    #[arg(long, value_name = "URL", requires = "oauth_issuer")]
+    oauth_audience: Option<String>,
+    /// The keys that sign them: the issuer's JWKS, as a file
+    #[arg(long, value_name = "FILE", requires = "oauth_issuer")]
+    oauth_keys: Option<PathBuf>,
+    /// Speak TLS with the certificate in this file (PEM, with those above it)
+    #[arg(long, value_name = "FILE", requires = "http", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// The key of that certificate (PEM)
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// A name the server is reached by; repeatable
+    #[arg(long, value_name = "HOST", requires = "http")]
+    allow_host: Vec<String>,
+    /// An origin whose pages may ask; repeatable
+    #[arg(long, value_name = "ORIGIN", requires = "http")]
+    allow_origin: Vec<String>,
+    /// The most requests a second
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
+    rate: u32,
+    /// Print what a host needs to start this server, and end
+    #[arg(long, value_name = "HOST")]
+    print_config: Option<String>,
+    /// Serve the fixtures of the official conformance suite too
+    #[arg(long, hide = true)]
+    conformance: bool,
+    #[command(flatten)]
+    library: LibraryArgs,
+}
+
+pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+    if let Some(host) = &args.print_config {
+        output.data(&config::of(host, &config::Wanted::new(args))?);
+        return Ok(Exit::Fine);
+    }
+    let http = args.http.as_deref().map(|address| listening(args, address)).transpose()?;
+    let options = args.library.options()?;
+    let library = Arc::new(Library::open(options.clone())?);
+    for note in &library.catalog().notes {
+        output.warn(note);
+    }
+    let talk = talk(output, false);
+    let runs = if args.allow_run.is_empty() { None } else { Some(running(args, options, &talk, output)?) };
+    let log = output.is_verbose.then(|| Arc::clone(&talk));
+    let version = env!("CARGO_PKG_VERSION");
+    let served = Served::new(library, ServedOptions { runs, version, log, has_fixtures: args.conformance });
+    served.watch(talk);
+    let failed = |message: String| Failure::unable("UNSERVED", message);
+    if let Some(http) = http {
+        rep_serve::http(&served, &http, &self::talk(output, true)).map_err(failed)?;
+        return Ok(Exit::Fine);
+    }
+    if std::io::stdin().is_terminal() {
+        output.say("waiting for a client on stdin; `rep serve --print-config HOST` prints what a host needs");
+    }
+    rep_serve::stdio(&served).map_err(failed)?;
+    Ok(Exit::Fine)
+}
+
+/// Says things from any thread, as this output would.
+fn talk(output: &Output, is_insisting: bool) -> Talk {
+    let is_quiet = output.is_quiet && !is_insisting;
+    Arc::new(move |text: &str| Output::new(Choice::Auto, is_quiet, false).say(text))
+}
+
+/// Whoever runs tools for clients.
+fn running(
+    args: &Args,
+    options: rep_library::Options,
+    talk: &Talk,
+    output: &mut Output,
+) -> Result<Arc<dyn Runs>, Failure> {
+    if args.no_sandbox {
+        crate::runner::warn_unconfined(output);
+    }
+    let is_all = args.allow_run.iter().any(|skill| skill == "*");
+    let named = args.allow_run.iter().filter(|_| !is_all).cloned();
+    Ok(Arc::new(Running {
+        options,
+        workspace: call::workspace(args.workspace.as_deref(), &args.library)?,
+        allowed: named.collect::<BTreeSet<String>>(),
+        is_confined: !args.no_sandbox,
+        talk: Arc::clone(talk),
+    }))
+}
+
+/// Where and for whom is listened.
+fn listening(args: &Args, given: &str) -> Result<Http, Failure> {
+    let unknown = || {
+        let failure = Failure::unable("USAGE", format!("`{given}` is no address"));
+        failure.hint("write it with its port: `127.0.0.1:8300`, `[::1]:8300`, `localhost:0`")
+    };
+    let address: SocketAddr = given.to_socket_addrs().map_err(|_| unknown())?.next().ok_or_else(unknown)?;
+    let tokens = args.token_file.as_deref().map(tokens).transpose()?.unwrap_or_default();
+    let oauth = match (&args.oauth_issuer, &args.oauth_audience, &args.oauth_keys) {
+        (Some(issuer), Some(audience), Some(keys)) => {
+            let made = OAuth::new(issuer, audience, &bounded(keys)?, seconds);
+            Some(made.map_err(|reason| Failure::unable("UNREADABLE", format!("`{}`: {reason}", keys.display())))?)
+        }
+        _ => None,
+    };
+    if !address.ip().is_loopback() && tokens.is_empty() && oauth.is_none() {
+        let message = format!("`{given}` is reached from other machines, and nothing says whom to let in");
+        return Err(Failure::refused("TOKEN_NEEDED", message).hint("--token-file FILE names tokens, one a line"));
+    }
+    let tls = match (&args.tls_cert, &args.tls_key) {
+        (Some(certificates), Some(key)) => Some(Tls { certificates: bounded(certificates)?, key: bounded(key)? }),
+        _ => None,
+    };
+    let (hosts, origins) = (args.allow_host.clone(), args.allow_origin.clone());
+    Ok(Http { address, tokens, oauth, hosts, origins, rate: args.rate, tls })
+}
+
+/// Seconds since 1970.
+fn seconds() -> u64 {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+/// The bytes of a small file.
+fn bounded(file: &Path) -> Result<Vec<u8>, Failure> {
+    let unreadable =
+        |error: std::io::Error| Failure::unable("UNREADABLE", format!("could not read `{}`: {error}", file.display()));
+    let mut bytes = Vec::new();
+    let opened = std::fs::File::open(file).map_err(unreadable)?;
+    opened.take(FILE_BYTES_MAX).read_to_end(&mut bytes).map_err(unreadable)?;
+    Ok(bytes)
+}
+
+/// The tokens of a file: one a line, without blanks at the ends; lines that begin with `#` are left out.
+fn tokens(file: &Path) -> Result<Vec<String>, Failure> {
+    let shown = file.display();
+    let unreadable = |reason: String| Failure::unable("UNREADABLE", format!("could not read `{shown}`: {reason}"));
+    let text = String::from_utf8(bounded(file)?).map_err(|_| unreadable("it is not text".to_owned()))?;
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let tokens: Vec<String> = lines.map(str::to_owned).collect();
+    if tokens.is_empty() {
+        return Err(unreadable("it holds no token".to_owned()).hint("write one a line"));
+    }
+    if tokens.iter().any(|token| token.chars().count() < TOKEN_CHARS_MIN) {
+        let failure = Failure::unable("TOKEN_SHORT", format!("`{shown}` holds a token that can be guessed"));
+        return Err(failure.hint(format!("a token has {TOKEN_CHARS_MIN} or more characters that nobody knows")));
+    }
+    Ok(tokens)
+}
