@@ -15,6 +15,7 @@ use crate::interpreter::{self, Search};
 use crate::outcome::{self, Outcome, ToolError};
 use crate::plan::{Plan, Tool, Work};
 use crate::redact::Redactor;
+use crate::resolver::Resolver;
 use crate::sandbox::{CHANNEL_FD, Cancel, Ended, Guarding, Job, SandboxError};
 use crate::shim;
 
@@ -70,7 +71,7 @@ pub fn execute(
                 Err(error) => outcome::unavailable(&error, &redactor),
             }
         }
-        Work::Request(request) => request::send(plan, request, secrets, request::Resolver::system(), cancel, &redactor),
+        Work::Request(request) => request::send(plan, request, secrets, Resolver::system(), cancel, &redactor),
     };
     let handed = if outcome.is_executed { secrets } else { &[] };
     Outcome { secrets: handed.iter().map(|(name, _)| name.clone()).collect(), ..outcome }

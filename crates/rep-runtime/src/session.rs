@@ -6,18 +6,17 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use rep_uasp::state::{Ended, Entity, State, texts};
-use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 use serde_json::{Map, Value, json};
 
+use crate::database;
 use crate::keep;
 use crate::stamp;
 
 const VERSION: i64 = 1;
-/// How long one process waits while another writes.
-const BUSY_MS: u64 = 30_000;
 /// How much of what a command said is kept.
 pub const VALUE_BYTES_MAX: usize = 64 << 10;
 /// The longest name of a session or an entity.
@@ -62,11 +61,11 @@ impl Sessions {
     /// Opens the store in a folder, and makes it where there is none.
     pub fn open(folder: &Path) -> Result<Self, SessionError> {
         let path = folder.join("state.db");
-        let failed = |reason: String| SessionError { action: "look", path: path.clone(), reason };
-        // SQLite would make the file for everybody to read; what it makes beside it has the file's own mode.
-        drop(keep::open(&path).map_err(|error| failed(error.to_string()))?);
-        let mut connection = Connection::open(&path).map_err(|error| failed(error.to_string()))?;
-        prepare(&mut connection).map_err(failed)?;
+        let connection = database::open(&path, FORM, VERSION).map_err(|reason| SessionError {
+            action: "look",
+            path: path.clone(),
+            reason,
+        })?;
         Ok(Self { path, connection })
     }
 
@@ -300,35 +299,12 @@ fn write(
     transaction.execute(sql, values).map(drop)
 }
 
-/// Gives the store its form.
-fn prepare(connection: &mut Connection) -> Result<(), String> {
-    let told = |error: rusqlite::Error| match error.sqlite_error_code() {
-        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
-            format!("{error}; move the file away to start anew")
-        }
-        _ => error.to_string(),
-    };
-    connection.busy_timeout(Duration::from_millis(BUSY_MS)).map_err(told)?;
-    let version = |connection: &Connection| connection.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0));
-    if version(connection).map_err(told)? == VERSION {
-        return Ok(());
-    }
-    // Two processes may come here at once; the second finds the work done.
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(told)?;
-    match version(&transaction).map_err(told)? {
-        0 => {}
-        VERSION => return Ok(()),
-        newer => return Err(format!("its form is {newer}, written by a newer rep")),
-    }
-    let form = "CREATE TABLE entities (skill TEXT NOT NULL, session TEXT NOT NULL, name TEXT NOT NULL, valid INTEGER NOT NULL, \
-                value TEXT, made_by TEXT, made_at TEXT, ended_by TEXT, ended_at TEXT, updated TEXT NOT NULL, \
-                PRIMARY KEY (skill, session, name)) STRICT; \
-                CREATE TABLE progress (skill TEXT NOT NULL, session TEXT NOT NULL, workflow TEXT NOT NULL, step INTEGER NOT NULL, \
-                digest TEXT NOT NULL, updated TEXT NOT NULL, PRIMARY KEY (skill, session, workflow)) STRICT; \
-                PRAGMA user_version = 1;";
-    transaction.execute_batch(form).map_err(told)?;
-    transaction.commit().map_err(told)
-}
+/// The tables of the store.
+const FORM: &str = "CREATE TABLE entities (skill TEXT NOT NULL, session TEXT NOT NULL, name TEXT NOT NULL, valid INTEGER NOT NULL, \
+                    value TEXT, made_by TEXT, made_at TEXT, ended_by TEXT, ended_at TEXT, updated TEXT NOT NULL, \
+                    PRIMARY KEY (skill, session, name)) STRICT; \
+                    CREATE TABLE progress (skill TEXT NOT NULL, session TEXT NOT NULL, workflow TEXT NOT NULL, step INTEGER NOT NULL, \
+                    digest TEXT NOT NULL, updated TEXT NOT NULL, PRIMARY KEY (skill, session, workflow)) STRICT;";
 
 #[cfg(test)]
 mod tests {

@@ -9,17 +9,16 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
 
-use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::Value;
 
-use crate::keep::{self, hex, random};
+use crate::database;
+use crate::keep::{hex, random};
 use crate::owner::Owner;
 use crate::sandbox::Cancel;
 use crate::stamp;
 
 const VERSION: i64 = 1;
-/// How long one process waits while another writes.
-const BUSY_MS: u64 = 10_000;
 /// How often an owner looks whether somebody wants its task cancelled.
 const WATCH_MS: u64 = 100;
 
@@ -99,11 +98,11 @@ impl Tasks {
     /// Opens the store in a folder, and makes it where there is none.
     pub fn open(folder: &Path) -> Result<Self, TaskError> {
         let path = folder.join("tasks.db");
-        let failed = |reason: String| TaskError { action: "look", path: path.clone(), reason };
-        // SQLite would make the file for everybody to read; what it makes beside it has the file's own mode.
-        drop(keep::open(&path).map_err(|error| failed(error.to_string()))?);
-        let mut connection = Connection::open(&path).map_err(|error| failed(error.to_string()))?;
-        prepare(&mut connection).map_err(failed)?;
+        let connection = database::open(&path, FORM, VERSION).map_err(|reason| TaskError {
+            action: "look",
+            path: path.clone(),
+            reason,
+        })?;
         Ok(Self { path, connection })
     }
 
@@ -203,32 +202,10 @@ fn task(row: &Row<'_>) -> rusqlite::Result<Task> {
     })
 }
 
-/// Gives the store its form.
-fn prepare(connection: &mut Connection) -> Result<(), String> {
-    let told = |error: rusqlite::Error| match error.sqlite_error_code() {
-        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
-            format!("{error}; move the file away to start anew")
-        }
-        _ => error.to_string(),
-    };
-    connection.busy_timeout(Duration::from_millis(BUSY_MS)).map_err(told)?;
-    let version = |connection: &Connection| connection.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0));
-    if version(connection).map_err(told)? == VERSION {
-        return Ok(());
-    }
-    // Two processes may come here at once; the second finds the work done.
-    let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(told)?;
-    match version(&transaction).map_err(told)? {
-        0 => {}
-        VERSION => return Ok(()),
-        newer => return Err(format!("its form is {newer}, written by a newer rep")),
-    }
-    let form = "CREATE TABLE tasks (id TEXT PRIMARY KEY, skill TEXT NOT NULL, tool TEXT NOT NULL, state TEXT NOT NULL, \
-                cancel INTEGER NOT NULL DEFAULT 0, result TEXT, created TEXT NOT NULL, updated TEXT NOT NULL, \
-                pid INTEGER NOT NULL, pid_started TEXT NOT NULL) STRICT; PRAGMA user_version = 1;";
-    transaction.execute_batch(form).map_err(told)?;
-    transaction.commit().map_err(told)
-}
+/// The tables of the store.
+const FORM: &str = "CREATE TABLE tasks (id TEXT PRIMARY KEY, skill TEXT NOT NULL, tool TEXT NOT NULL, state TEXT NOT NULL, \
+                    cancel INTEGER NOT NULL DEFAULT 0, result TEXT, created TEXT NOT NULL, updated TEXT NOT NULL, \
+                    pid INTEGER NOT NULL, pid_started TEXT NOT NULL) STRICT;";
 
 /// Watches for the wish to cancel a task, for as long as the value lives.
 pub struct Watch {

@@ -31,9 +31,11 @@ mod address;
 mod arguments;
 mod body;
 mod environment;
+mod step;
 mod template;
 
 pub use address::Origin;
+pub use step::arguments_of;
 
 use address::Target;
 use arguments::{Arguments, Place};

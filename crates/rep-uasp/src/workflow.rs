@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use crate::command::{self, BindError};
+use crate::request;
 use crate::state::{Ended, State, commands, texts};
 
 /// The most parts of a command's path that a step is looked through for.
@@ -156,11 +157,16 @@ impl Step {
             }
             words.push(word);
         }
-        let Some((name, _)) = Commands::of(document).find(&words) else {
+        let Some((name, command)) = Commands::of(document).find(&words) else {
             let message = format!("the step `{}` starts no command of this skill", self.text);
             return Err(refuse(message, "do it by hand".to_owned()));
         };
-        Ok((name.to_owned(), command::arguments_of(document, name, &words)?))
+        let arguments = if request::is_request(document, command) {
+            request::arguments_of(document, name, command, &words)?
+        } else {
+            command::arguments_of(document, name, &words)?
+        };
+        Ok((name.to_owned(), arguments))
     }
 }
 
@@ -341,6 +347,33 @@ mod tests {
         // A path may be written with its dots too.
         let (name, arguments) = filled(7).unwrap();
         assert_eq!((name.as_str(), Value::Object(arguments)), ("get.text", json!({ "ref": "@e2" })));
+    }
+
+    #[test]
+    fn a_step_of_a_request_fills_its_arguments_by_place_and_by_name() {
+        let document = json!({
+            "meta": { "type": "api" },
+            "commands": { "todos.update": { "syntax": "PATCH /todos/<id>?a=<a>&b=<b>", "args": [
+                { "name": "id" }, { "name": "done", "type": "bool" }, { "name": "tags", "type": "string[]" },
+            ] } },
+            "workflows": { "w": { "steps": [
+                "todos.update <id> done=true tags=a tags=b",
+                "todos update t1 yes",
+                "todos.update a=b",
+                "todos.update 1 yes x y",
+                "todos.update t1 id=t2",
+            ] } },
+        });
+        let found = workflow(&document, "w", &State::new(&document)).unwrap();
+        let values = json!({ "id": "x/../y?z=1" });
+        let filled = |at: usize| found.steps[at].filled(&document, values.as_object().unwrap());
+        let arguments = |at: usize| Value::Object(filled(at).unwrap().1);
+        assert_eq!(arguments(0), json!({ "id": "x/../y?z=1", "done": true, "tags": ["a", "b"] }));
+        assert_eq!(arguments(1), json!({ "id": "t1", "done": true }));
+        // What names no argument is a value.
+        assert_eq!(arguments(2), json!({ "id": "a=b" }));
+        assert!(filled(3).unwrap_err().message.contains("`y` is more"));
+        assert!(filled(4).unwrap_err().message.contains("given twice"));
     }
 
     #[test]

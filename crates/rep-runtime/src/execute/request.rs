@@ -13,14 +13,13 @@ use rep_uasp::request::Request;
 use crate::outcome::{self, Outcome, ToolError};
 use crate::plan::{HostRule, Plan, is_public};
 use crate::redact::Redactor;
+use crate::resolver::Resolver;
 use crate::sandbox::{Cancel, Denial, Killed};
 
 mod answer;
 mod door;
 mod exchange;
 pub mod fetch;
-
-pub use door::Resolver;
 
 use answer::Answer;
 use exchange::{Exchange, Sent};

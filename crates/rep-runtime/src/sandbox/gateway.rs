@@ -46,6 +46,7 @@ use std::thread::JoinHandle;
 
 use super::{Cancel, Denial};
 use crate::plan::HostRule;
+use crate::resolver::Resolver;
 use exchange::Exchange;
 use lookup::Lookups;
 use record::Record;
@@ -60,7 +61,6 @@ mod namespace;
 mod record;
 mod wake;
 
-pub use lookup::Resolver;
 pub use namespace::{Needs, Sockets, open_in_namespace};
 pub use record::{Refusal, Why};
 

@@ -6,6 +6,7 @@ use std::time::UNIX_EPOCH;
 use serde_json::json;
 
 use super::*;
+use crate::keep;
 
 fn at(seconds: u64) -> SystemTime {
     UNIX_EPOCH + Duration::from_secs(seconds)

@@ -7,7 +7,8 @@ use std::process::Stdio;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 
-use rep_runtime::sandbox::gateway::{Resolver, Why};
+use rep_runtime::resolver::Resolver;
+use rep_runtime::sandbox::gateway::Why;
 use serde_json::json;
 
 use crate::inside::{Asked, again, run, script, start, start_with, steps};

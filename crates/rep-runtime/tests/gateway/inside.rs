@@ -14,7 +14,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 
 use rep_runtime::plan::HostRule;
-use rep_runtime::sandbox::gateway::{self, Gateway, Needs, RESOLVER, Resolver, Sockets};
+use rep_runtime::resolver::Resolver;
+use rep_runtime::sandbox::gateway::{self, Gateway, Needs, RESOLVER, Sockets};
 use rep_runtime::sandbox::{Cancel, Denial};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage};
 use rustix::net::{SendFlags, recvmsg, sendmsg};

@@ -172,7 +172,7 @@ impl Parameter {
     }
 
     /// A text, as a variable or a step of a workflow has it, as the JSON its type wants.
-    pub(super) fn read(&self, text: &str) -> Value {
+    pub(crate) fn read(&self, text: &str) -> Value {
         let number = || text.parse::<serde_json::Number>().ok().map(Value::Number);
         match self.kind {
             Kind::Int | Kind::Number => number(),
@@ -299,6 +299,6 @@ pub(crate) fn definitions<'a>(holder: &'a Value, field: &str) -> impl Iterator<I
 }
 
 /// The aliases of a command, and its own name.
-pub(super) fn names<'a>(name: &'a str, command: &'a Value) -> impl Iterator<Item = &'a str> {
+pub(crate) fn names<'a>(name: &'a str, command: &'a Value) -> impl Iterator<Item = &'a str> {
     std::iter::once(name).chain(texts(command, "aliases"))
 }

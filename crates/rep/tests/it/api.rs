@@ -250,4 +250,9 @@ fn the_example_works_against_its_own_server() {
     assert_eq!(json(&exec("todos.delete", json!({ "id": "t4" })))["response"]["status"], 204);
     assert_eq!(code(&exec("todos.get", json!({ "id": "t4" }))), (4, json!("COMMAND_FAILED")));
     assert_eq!(code(&exec("todos.create", json!({ "title": "" }))), (4, json!("COMMAND_FAILED")));
+    // Its workflow, step by step, each a request.
+    let all = ["workflow", &folder, "finish_a_task", "--run", "--yes", "--json", "--skip-optional", "--set", "id=t1"];
+    let run = scratch.run_with(rep(), &all, &[(variable, &address)]);
+    assert_eq!((run.code, &json(&run)["done"]), (0, &json!(true)), "{run:?}");
+    assert_eq!(json(&run)["steps"][3]["result"]["response"]["body"]["done"], true, "{run:?}");
 }

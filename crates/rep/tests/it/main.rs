@@ -36,8 +36,20 @@ mod watch;
 mod workflow;
 
 use std::path::Path;
+use std::process::Child;
 
 use rep_fixture::{Run, Scratch};
+
+/// A process that goes on until the test is over.
+struct Watching(Child);
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        // The test is over either way.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
 
 /// The binary under test.
 fn rep() -> &'static Path {

@@ -3,13 +3,13 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::symlink;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use rep_fixture::Scratch;
 use serde_json::{Value, json};
 
 use super::run::{environment, installed};
-use super::{json, rep, run};
+use super::{Watching, json, rep, run};
 
 /// A skill with nothing but what is said here.
 fn skill(scratch: &Scratch, folder: &str, fields: &str) {
@@ -572,16 +572,6 @@ fn every_example_and_every_scaffold_passes_its_own_tests() {
         let report = json(&found);
         assert_eq!(found.code, 0, "{found:?}");
         assert!(report["summary"]["passed"].as_u64() >= Some(20), "{report}");
-    }
-}
-
-struct Watching(Child);
-
-impl Drop for Watching {
-    fn drop(&mut self) {
-        // The test is over either way.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
     }
 }
 

@@ -1,19 +1,9 @@
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use rep_fixture::Scratch;
 
-use super::GOOD;
-
-struct Watching(Child);
-
-impl Drop for Watching {
-    fn drop(&mut self) {
-        // The test is over either way.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
+use super::{GOOD, Watching};
 
 #[test]
 fn a_change_is_checked_again() {

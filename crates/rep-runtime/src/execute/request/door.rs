@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io::{self, Read, Write};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -16,6 +16,7 @@ use ureq::unversioned::transport::{
 
 use super::Trouble;
 use crate::plan::{HostRule, is_public};
+use crate::resolver::Resolver;
 
 /// The most addresses of a name that are tried.
 const ADDRESSES_MAX: usize = 8;
@@ -24,24 +25,6 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How much longer a connection lasts than the wait for it.
 const OVERTIME: Duration = Duration::from_secs(1);
-
-type Resolve = dyn Fn(&str, u16) -> io::Result<Vec<SocketAddr>> + Send + Sync;
-
-/// What makes addresses of a name and a port.
-#[derive(Clone)]
-pub struct Resolver(Arc<Resolve>);
-
-impl Resolver {
-    /// The system's: hosts file, name servers, and whatever else it is set up for.
-    pub fn system() -> Resolver {
-        Resolver::new(|name, port| Ok((name, port).to_socket_addrs()?.collect()))
-    }
-
-    /// Another one. Its addresses are judged like all others.
-    pub fn new(resolve: impl Fn(&str, u16) -> io::Result<Vec<SocketAddr>> + Send + Sync + 'static) -> Resolver {
-        Resolver(Arc::new(resolve))
-    }
-}
 
 /// The way out: the hosts that may be reached, and how.
 #[derive(Clone)]
@@ -106,7 +89,7 @@ impl Door {
             let both = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
             return Ok(both.map(|address| SocketAddr::new(address, port)).to_vec());
         }
-        let found = (self.resolver.0)(host, port);
+        let found = self.resolver.addresses(host, port);
         let unresolved = |reason: String| {
             let message = format!("the name `{host}` could not be resolved: {reason}");
             Trouble::new("CONNECTION_FAILED", message).retriable().unsent()

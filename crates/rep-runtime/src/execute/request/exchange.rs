@@ -11,8 +11,9 @@ use ureq::http;
 
 use super::Trouble;
 use super::answer::Answer;
-use super::door::{Door, Resolver, Turned};
+use super::door::{Door, Turned};
 use crate::plan::HostRule;
+use crate::resolver::Resolver;
 
 /// The most redirects that are followed.
 const REDIRECTS_MAX: usize = 5;

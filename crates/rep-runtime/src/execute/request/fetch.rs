@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use rep_uasp::request::{Method, Origin};
 
 use super::Trouble;
-use super::door::Resolver;
 use super::exchange::{Exchange, Sent};
 use crate::plan::HostRule;
+use crate::resolver::Resolver;
 
 /// How long a file may take.
 const TIMEOUT: Duration = Duration::from_mins(2);

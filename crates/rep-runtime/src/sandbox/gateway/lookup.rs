@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -14,30 +14,13 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::wake;
+use crate::resolver::Resolver;
 
 /// The most lookups at a time.
 const LOOKUPS_MAX: usize = 8;
 
 /// How long the end of a run waits for lookups that are under way.
 const FAREWELL: Duration = Duration::from_millis(500);
-
-type Resolve = dyn Fn(&str, u16) -> io::Result<Vec<SocketAddr>> + Send + Sync;
-
-/// What makes addresses of a name and a port.
-#[derive(Clone)]
-pub struct Resolver(Arc<Resolve>);
-
-impl Resolver {
-    /// The system's: hosts file, name servers, and whatever else it is set up for.
-    pub fn system() -> Resolver {
-        Resolver::new(|name, port| Ok((name, port).to_socket_addrs()?.collect()))
-    }
-
-    /// Another one. Its addresses are judged like all others.
-    pub fn new(resolve: impl Fn(&str, u16) -> io::Result<Vec<SocketAddr>> + Send + Sync + 'static) -> Resolver {
-        Resolver(Arc::new(resolve))
-    }
-}
 
 type Key = (String, u16);
 type Found = io::Result<Vec<SocketAddr>>;
@@ -77,7 +60,7 @@ impl Lookups {
             let (resolver, sender, wake) = (self.resolver.clone(), self.sender.clone(), self.wake.clone());
             let asked = key.clone();
             let thread = std::thread::Builder::new().name("rep-gateway-name".to_owned()).spawn(move || {
-                let resolve = AssertUnwindSafe(|| (resolver.0)(&asked.0, asked.1));
+                let resolve = AssertUnwindSafe(|| resolver.addresses(&asked.0, asked.1));
                 let found = catch_unwind(resolve).unwrap_or_else(|_| Err(io::Error::other("the resolver panicked")));
                 // Whoever asked may be gone, which is how runs end.
                 let _ = sender.send((asked, found));

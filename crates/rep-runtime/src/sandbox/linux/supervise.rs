@@ -10,7 +10,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Signal, WaitId, WaitIdOptions};
 
 use super::control::{self, Message};
-use super::gateway::{self, Gateway, Needs, Resolver, Sockets};
+use super::gateway::{self, Gateway, Needs, Sockets};
 use super::guard::Told;
 use super::launch::{self, Wires};
 use super::order::{Identity, Order, Step};
@@ -18,6 +18,7 @@ use super::register::Note;
 use super::staging::{Copied, Digest, Taken};
 use super::view::View;
 use super::{Cancel, Denial, Ended, Exit, Job, Killed, Layer, SandboxError, denials, seccomp, staging, view};
+use crate::resolver::Resolver;
 
 /// How often the clock and the wish to cancel are looked at.
 const LOOK_EVERY_NS: i64 = 20_000_000;
