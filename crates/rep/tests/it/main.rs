@@ -28,6 +28,7 @@ mod search;
 mod select;
 mod serve;
 mod serve_http;
+mod serve_rmcp;
 mod serve_runs;
 mod show;
 mod tools;
