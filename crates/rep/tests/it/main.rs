@@ -17,6 +17,7 @@ mod hash;
 mod hosts;
 mod init;
 mod install;
+mod keyring;
 mod library;
 mod policy;
 mod query;
