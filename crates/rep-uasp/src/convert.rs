@@ -2,6 +2,11 @@
 //!
 //! Pure, and the same bytes every time. What needs the linter is the command line's to do.
 
+mod checklist;
+mod compare;
+mod page;
+mod report;
+mod stamp;
 mod yaml;
 
 use rep_model::hash;
@@ -9,6 +14,11 @@ use rep_model::uasp::SECTIONS;
 use rep_model::yaml::parse;
 use serde_json::{Map, Value, json};
 
+pub use checklist::{Point, State};
+pub use compare::{Difference, differences};
+pub use page::page;
+pub use report::{Item, Notice, Report};
+pub use stamp::Stamp;
 pub use yaml::write;
 
 /// The version of a file whose content has not been hashed yet.
