@@ -519,10 +519,12 @@ fn coded(value: Option<&Value>) -> String {
     value.filter(|value| !value.is_null()).map(|value| code(value).replace('|', "\\|")).unwrap_or_default()
 }
 
-/// A value as code. A text that looks like another value is quoted.
+/// A value as code. A text that looks like another value, or has several lines, is quoted.
 fn code(value: &Value) -> String {
     match value {
-        Value::String(text) if serde_json::from_str::<Value>(text).is_ok() => code_text(&value.to_string()),
+        Value::String(text) if text.trim().contains('\n') || serde_json::from_str::<Value>(text).is_ok() => {
+            code_text(&value.to_string())
+        }
         other => code_text(&scalar(other)),
     }
 }

@@ -43,16 +43,30 @@ fn lost(value: &Value) -> Vec<String> {
     differences(value, &back).iter().map(|one| format!("{one:?}")).collect()
 }
 
+/// The places where two values are not equal to the letter.
+fn unequal(path: &str, one: &Value, two: &Value, found: &mut Vec<String>) {
+    match (one, two) {
+        (Value::Object(a), Value::Object(b)) if a.len() == b.len() && a.keys().all(|key| b.contains_key(key)) => {
+            a.iter().for_each(|(key, value)| unequal(&format!("{path}.{key}"), value, &b[key], found));
+        }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            a.iter().zip(b).for_each(|(a, b)| unequal(&format!("{path}[]"), a, b, found));
+        }
+        _ if one == two => {}
+        _ => found.push(format!("{path}: {one} became {two}")),
+    }
+}
+
 fn roundtrip(root: &Path, least: usize) {
     let files = files(root, "/SKILL.md");
     let mut wrong = Vec::new();
     for path in &files {
         let text = String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned();
         let value = converted(&text);
-        let lost = lost(&value);
-        let is_same = converted(&docs::skill_md(&value)) == value;
-        if !lost.is_empty() || !is_same {
-            wrong.push(format!("{} (same: {is_same})\n  {}", path.display(), lost.join("\n  ")));
+        let mut lost = Vec::new();
+        unequal("", &value, &converted(&docs::skill_md(&value)), &mut lost);
+        if !lost.is_empty() {
+            wrong.push(format!("{}\n  {}", path.display(), lost.join("\n  ")));
         }
     }
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), files.len(), wrong[..wrong.len().min(25)].join("\n"));

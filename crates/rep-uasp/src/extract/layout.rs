@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::draft::{Draft, List, Mapping};
 use super::names;
-use crate::document::Document;
+use crate::document::{Document, Fact, Step};
 use pieces::{Bullet, Kind, Piece, cells, code, codes, pieces};
 
 /// The key in `metadata` that marks such a page, and holds the skill's type.
@@ -28,10 +28,25 @@ pub(super) fn read(manifest: &Manifest) -> Option<Document> {
     let rest: Vec<&Piece> = rest.iter().collect();
     let sections = rest.iter().position(|piece| piece.level() == 2).unwrap_or(rest.len());
     head(front, title, &rest[..sections], kind, &mut draft);
-    for (heading, body) in split(&rest[sections..], 2) {
-        section(heading, &body, &mut draft);
+    let sections = split(&rest[sections..], 2);
+    for (heading, body) in &sections {
+        section(heading, body, &mut draft);
     }
-    Some(draft.finish())
+    let mut document = draft.finish();
+    for (heading, body) in &sections {
+        own_section(heading, body, &mut document);
+    }
+    Some(document)
+}
+
+/// A section the specification does not know, which stands as JSON.
+fn own_section(heading: &Piece, body: &[&Piece], document: &mut Document) {
+    let [Piece { kind: Kind::Fence, text, .. }] = body else { return };
+    let Ok(value) = serde_json::from_str::<Value>(text) else { return };
+    if let Some(sections) = document.value.as_object_mut().filter(|sections| !sections.contains_key(&heading.text)) {
+        sections.insert(heading.text.clone(), value);
+        document.facts.push(Fact { path: vec![Step::Key(heading.text.clone())], line: heading.line, doubt: None });
+    }
 }
 
 /// Pieces by headings of a level: the heading, and what stands below it.
@@ -85,9 +100,7 @@ fn section(heading: &Piece, body: &[&Piece], draft: &mut Draft) {
         "Workflows" => entries(body, &mut draft.workflows, workflow),
         "Reference" => entries(body, &mut draft.reference, reference),
         "Templates" => entries(body, &mut draft.templates, template),
-        "Environment" => {
-            table(body, &mut draft.environment, &[("Variable", "name"), ("Purpose", "purpose"), ("Default", "default")])
-        }
+        "Environment" => environment(body, draft),
         "Sources" => sources(body, &mut draft.sources),
         _ => {}
     }
@@ -164,14 +177,28 @@ pub(crate) fn preference(words: &str) -> Value {
 }
 
 fn decisions(body: &[&Piece], draft: &mut Draft) {
-    table(body, &mut draft.decisions, &[("When", "when"), ("Then", "then"), ("See", "ref")]);
+    table(body, &mut draft.decisions, &[("When", "when", as_is), ("Then", "then", as_is), ("See", "ref", text_of)]);
+}
+
+fn environment(body: &[&Piece], draft: &mut Draft) {
+    let columns: &[Column] =
+        &[("Variable", "name", text_of), ("Purpose", "purpose", as_is), ("Default", "default", shown)];
+    table(body, &mut draft.environment, columns);
+}
+
+/// A column's title, the key its cells stand for, and how they are read.
+type Column = (&'static str, &'static str, fn(&str) -> Value);
+
+/// Text as it stands.
+fn as_is(text: &str) -> Value {
+    json!(text)
 }
 
 /// A table whose rows are items.
-fn table(body: &[&Piece], list: &mut List, columns: &[(&str, &str)]) {
+fn table(body: &[&Piece], list: &mut List, columns: &[Column]) {
     for piece in body.iter().filter(|piece| piece.kind == Kind::Table) {
         for (row, line) in rows(piece) {
-            let field = |(title, key): &(&str, &str)| Some(((*key).to_owned(), shown(row.get(title)?)));
+            let field = |(title, key, read): &Column| Some(((*key).to_owned(), read(row.get(title)?)));
             list.add(line, None, Value::Object(columns.iter().filter_map(field).collect()));
         }
     }
