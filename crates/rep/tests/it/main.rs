@@ -29,6 +29,7 @@ mod select;
 mod serve;
 mod serve_http;
 mod serve_runs;
+mod serve_web;
 mod show;
 mod tools;
 mod trial;
