@@ -125,7 +125,9 @@ async fn listen(served: &Served, office: Arc<dyn Office>, options: &Http, tell: 
     let web = Web::new(served, office, is_guarded, options.tls.is_some());
     let pages = web.router();
     let guard = Arc::new(Guard::new(options, address, sessions, web));
-    let sign_in = get(Guard::sign_in_page).post(Guard::sign_in).with_state(Arc::clone(&guard));
+    let (shown, taken) = (Arc::clone(&guard), Arc::clone(&guard));
+    let sign_in = get(async move |headers: HeaderMap| web::sign_in_page(&shown.web, &headers, false))
+        .post(async move |headers: HeaderMap, body: Bytes| taken.sign_in(&headers, &body));
     let mut router = Router::new().route_service("/mcp", service).merge(pages).route("/sign-in", sign_in);
     if let Some(oauth) = &options.oauth {
         let metadata = oauth.metadata().to_string();
@@ -280,20 +282,16 @@ impl Guard {
         self.web.door.token(headers).is_some_and(|token| self.is_known(&token))
     }
 
-    async fn sign_in_page(State(guard): State<Arc<Guard>>, headers: HeaderMap) -> Response {
-        web::sign_in_page(&guard.web, &headers, false)
-    }
-
     /// Takes a token from a form, and gives a cookie for it.
-    async fn sign_in(State(guard): State<Arc<Guard>>, headers: HeaderMap, body: Bytes) -> Response {
-        match web::token_shown(&guard.web, &headers, &body) {
-            Err(refused) => refused,
-            Ok(token) if guard.is_known(&token) => {
+    fn sign_in(&self, headers: &HeaderMap, body: &Bytes) -> Response {
+        match web::token_shown(&self.web, headers, body) {
+            None => web::not_ours(),
+            Some(token) if self.is_known(&token) => {
                 let mut response = web::onward("/");
-                response.headers_mut().insert(header::SET_COOKIE, guard.web.door.sign_in(&token));
+                response.headers_mut().insert(header::SET_COOKIE, self.web.door.sign_in(&token));
                 response
             }
-            Ok(_) => web::sign_in_page(&guard.web, &headers, true),
+            Some(_) => web::sign_in_page(&self.web, headers, true),
         }
     }
 

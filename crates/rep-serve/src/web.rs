@@ -201,13 +201,15 @@ pub(crate) fn onward(to: &str) -> Response {
     response
 }
 
-/// The fields of a form that was sent to change something, if it is one of ours.
-fn form(web: &Web, headers: &HeaderMap, body: &Bytes) -> Result<Fields, Response> {
+/// The fields of a form that was sent to change something; nothing where it is none of ours.
+fn form(web: &Web, headers: &HeaderMap, body: &Bytes) -> Option<Fields> {
     let fields = Fields::read(&String::from_utf8_lossy(body));
-    if !web.door.is_ours(headers, fields.get("key"), &web.door.key(headers)) {
-        return Err(plain(StatusCode::FORBIDDEN, "this form is not one of this server's; load the page again"));
-    }
-    Ok(fields)
+    web.door.is_ours(headers, fields.get("key")).then_some(fields)
+}
+
+/// The answer to a form that is none of ours.
+pub(crate) fn not_ours() -> Response {
+    plain(StatusCode::FORBIDDEN, "this form is not one of this server's; load the page again")
 }
 
 pub(crate) use door::is_own_origin;
@@ -218,7 +220,7 @@ pub(crate) fn sign_in_page(web: &Arc<Web>, headers: &HeaderMap, is_refused: bool
 }
 
 /// The token in the form of that page.
-pub(crate) fn token_shown(web: &Web, headers: &HeaderMap, body: &Bytes) -> Result<String, Response> {
+pub(crate) fn token_shown(web: &Web, headers: &HeaderMap, body: &Bytes) -> Option<String> {
     form(web, headers, body).map(|fields| fields.get("token").to_owned())
 }
 

@@ -1,14 +1,16 @@
 //! What the page of the server asks besides skills: findings, permissions, what ran and what goes on. Answered by the same
 //! code as `rep check`, `rep policy`, `rep audit`, `rep tasks` and `rep pack`.
 
+use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use rep_check::{Finding, Options, check};
 use rep_library::{CatalogEntry, read};
 use rep_model::Skill;
 use rep_package::{archive, files};
+use rep_runtime::access::{Asked, Ground};
 use rep_runtime::audit::{Audit, Entry};
 use rep_runtime::plan::declared;
 use rep_runtime::task::{State, Tasks};
@@ -20,6 +22,10 @@ use crate::call::Called;
 use crate::commands::{audit, policy, why};
 use crate::exit::Failure;
 use crate::library::data_folder;
+
+/// How many files of a workspace are looked at, and how many are named.
+const FILES_MAX: usize = 5000;
+const FILES_NAMED: usize = 5;
 
 /// Answers for the page, from the records of this user.
 pub(crate) struct Clerk {
@@ -52,11 +58,16 @@ impl Office for Clerk {
         let words = || {
             let called = Called::of(entry)?;
             let (permissions, _) = declared::permissions(called.front());
-            policy::words(&called, &permissions, workspace)
+            let text = policy::words(&called, &permissions, workspace)?;
+            let ground = Ground { permissions: &permissions, workspace, folder: &called.folder };
+            Ok((text, here(&ground)))
         };
-        let text = words().map_err(|failure: Failure| failure.message)?;
-        // The first line is the skill's own name.
-        Ok(text.lines().skip(1).map(str::to_owned).collect())
+        let (text, here) = words().map_err(|failure: Failure| failure.message)?;
+        // The first line is the skill's own name; what follows is about all of it until a tool is named.
+        let lines: Vec<String> = text.lines().skip(1).map(str::to_owned).collect();
+        let about_all = lines.iter().take_while(|line| line.starts_with("  ")).count();
+        let (all, tools) = lines.split_at(about_all);
+        Ok(all.iter().chain(&here).chain(tools).cloned().collect())
     }
 
     fn runs(&self, wanted: &Wanted) -> Result<Trail, String> {
@@ -108,6 +119,58 @@ impl Office for Clerk {
         }
         hasher.finish()
     }
+}
+
+/// Which files of the workspace that is about now, a line each for reading and writing.
+fn here(ground: &Ground<'_>) -> Vec<String> {
+    let globs = [
+        ("reads", ground.permissions.read.is_empty(), Asked::Read as fn(String) -> Asked),
+        ("may change", ground.permissions.write.is_empty(), Asked::Write),
+    ];
+    if globs.iter().all(|(_, is_empty, _)| *is_empty) {
+        return Vec::new();
+    }
+    let (files, is_all) = below(ground.workspace);
+    let rest = if is_all { "" } else { ", as far as was looked" };
+    let mut lines = Vec::new();
+    for (verb, is_empty, ask) in globs {
+        if is_empty {
+            continue;
+        }
+        let fits: Vec<&String> = files.iter().filter(|file| ground.answer(&ask((*file).clone())).is_allowed).collect();
+        let names: Vec<String> = fits.iter().take(FILES_NAMED).map(|file| format!("`{file}`")).collect();
+        let more = if fits.len() > FILES_NAMED { ", …" } else { "" };
+        lines.push(match fits.len() {
+            0 => format!("  now that {verb} no file that is here{rest}"),
+            1 => format!("  now that {verb} one file that is here{rest}: {}", names.join("")),
+            count => format!("  now that {verb} {count} files that are here{rest}: {}{more}", names.join(", ")),
+        });
+    }
+    lines
+}
+
+/// The files below a folder, relative to it, up to a number; and whether these are all. Links are not followed.
+fn below(workspace: &Path) -> (Vec<String>, bool) {
+    let mut folders = VecDeque::from([workspace.to_owned()]);
+    let (mut files, mut seen) = (Vec::new(), 0);
+    while let Some(folder) = folders.pop_front() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            seen += 1;
+            if seen > FILES_MAX {
+                files.sort();
+                return (files, false);
+            }
+            let Ok(kind) = entry.file_type() else { continue };
+            let path = entry.path();
+            match path.strip_prefix(workspace) {
+                Ok(_) if kind.is_dir() && entry.file_name() != ".git" => folders.push_back(path),
+                Ok(own) if kind.is_file() => files.push(own.to_string_lossy().into_owned()),
+                _ => {}
+            }
+        }
+    }
+    files.sort();
+    (files, true)
 }
 
 fn noted(finding: &Finding) -> Noted {

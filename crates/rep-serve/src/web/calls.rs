@@ -17,10 +17,7 @@ use crate::runs::Said;
 
 /// Runs a tool that may be run. Goes on whether anybody looks at it or not.
 pub(super) async fn run(State(web): State<Arc<Web>>, headers: HeaderMap, body: Bytes) -> Response {
-    let fields = match super::form(&web, &headers, &body) {
-        Ok(fields) => fields,
-        Err(refused) => return refused,
-    };
+    let Some(fields) = super::form(&web, &headers, &body) else { return super::not_ours() };
     let given = fields.get("input");
     let input: Map<String, Value> = match serde_json::from_str(if given.is_empty() { "{}" } else { given }) {
         Ok(Value::Object(input)) => input,

@@ -63,20 +63,19 @@ fn listed(web: &Web) -> Response {
         let entry = &shelf.catalog.entries[at];
         // What is kept is good only where somebody sees what changes.
         let known = web.shared.is_watched().then(|| web.archives.known(shelf.mark, at)).flatten();
-        let digest = match known {
-            Some(digest) => digest,
-            None => {
-                // One that cannot be packed just now is not in the index.
-                let Ok(bytes) = web.office.packed(entry) else { continue };
-                let digest = digest(&bytes);
-                web.archives.keep(shelf.mark, at, digest.clone());
-                digest
-            }
-        };
+        // One that cannot be packed just now is not in the index.
+        let Some(digest) = known.or_else(|| made(web, shelf.mark, at, entry)) else { continue };
         let url = format!("{}{ENDING}", entry.name);
         skills.push(Published { name: &entry.name, description: &entry.description, url, is_archive: true, digest });
     }
     sent("application/json", "no-cache", format!("{:#}\n", index(&skills)))
+}
+
+/// Packs a skill, and keeps its digest.
+fn made(web: &Web, mark: u64, at: usize, entry: &CatalogEntry) -> Option<String> {
+    let digest = digest(&web.office.packed(entry).ok()?);
+    web.archives.keep(mark, at, digest.clone());
+    Some(digest)
 }
 
 fn archive(web: &Web, path: &str) -> Response {

@@ -49,8 +49,8 @@ impl Door {
     }
 
     /// Whether a form comes from a page of ours: it bears the key, and the browser does not say otherwise.
-    pub(crate) fn is_ours(&self, headers: &HeaderMap, given: &str, key: &str) -> bool {
-        is_same(given.as_bytes(), key.as_bytes()) && is_own_page(headers)
+    pub(crate) fn is_ours(&self, headers: &HeaderMap, given: &str) -> bool {
+        is_same(given.as_bytes(), self.key(headers).as_bytes()) && is_own_page(headers)
     }
 
     /// The token that whoever sent this signed in with.
@@ -85,8 +85,8 @@ impl Door {
 
 /// Ends being signed in.
 pub(super) async fn sign_out(State(web): State<Arc<Web>>, headers: HeaderMap, body: Bytes) -> Response {
-    if let Err(refused) = super::form(&web, &headers, &body) {
-        return refused;
+    if super::form(&web, &headers, &body).is_none() {
+        return super::not_ours();
     }
     if let Some(word) = cookie(&headers) {
         web.door.sessions.lock().unwrap_or_else(PoisonError::into_inner).remove(&digest(&word));
@@ -174,9 +174,9 @@ mod tests {
         headers.insert(header::COOKIE, HeaderValue::from_str(given.split(';').next().unwrap()).unwrap());
         assert_eq!(door.token(&headers).as_deref(), Some("a token"));
         assert_ne!(door.key(&headers), door.key(&HeaderMap::new()));
-        assert!(door.is_ours(&headers, &door.key(&headers), &door.key(&headers)));
-        assert!(!door.is_ours(&headers, "", &door.key(&headers)));
+        assert!(door.is_ours(&headers, &door.key(&headers)));
+        assert!(!door.is_ours(&headers, ""));
         headers.insert("sec-fetch-site", HeaderValue::from_static("cross-site"));
-        assert!(!door.is_ours(&headers, &door.key(&headers), &door.key(&headers)));
+        assert!(!door.is_ours(&headers, &door.key(&headers)));
     }
 }

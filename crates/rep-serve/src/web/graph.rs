@@ -172,8 +172,23 @@ fn picture(asked: &Asked, arrows: &[Arrow]) -> Html {
             y2
         );
     }
+    let boxes = boxes(catalog, &places);
+    html!(
+        "<svg class=\"graph\" role=\"group\" aria-label=\"Skills and what they need; the list below says the same\" width=\"{}\" height=\"{}\" viewBox=\"0 0 {} {}\">\
+         <defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\"><path d=\"M0 0L8 4L0 8z\"/></marker></defs>{}{}</svg>",
+        width,
+        height,
+        width,
+        height,
+        lines,
+        boxes
+    )
+}
+
+/// The boxes, each a way to its skill.
+fn boxes(catalog: &Catalog, places: &BTreeMap<&Node, (usize, usize)>) -> Html {
     let mut boxes = Html::default();
-    for (node, (x, y)) in &places {
+    for (node, (x, y)) in places {
         let (name, class, to) = match node {
             Ok(index) => {
                 let entry = &catalog.entries[*index];
@@ -192,19 +207,11 @@ fn picture(asked: &Asked, arrows: &[Arrow]) -> Html {
             y + 22,
             cut(&name, 24)
         );
-        match to.is_empty() {
-            true => put!(boxes, "{}", drawn),
-            false => put!(boxes, "<a href=\"{}\" aria-label=\"{}\">{}</a>", to, name, drawn),
+        if to.is_empty() {
+            put!(boxes, "{}", drawn);
+        } else {
+            put!(boxes, "<a href=\"{}\" aria-label=\"{}\">{}</a>", to, name, drawn);
         }
     }
-    html!(
-        "<svg class=\"graph\" role=\"group\" aria-label=\"Skills and what they need; the list below says the same\" width=\"{}\" height=\"{}\" viewBox=\"0 0 {} {}\">\
-         <defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\"><path d=\"M0 0L8 4L0 8z\"/></marker></defs>{}{}</svg>",
-        width,
-        height,
-        width,
-        height,
-        lines,
-        boxes
-    )
+    boxes
 }

@@ -95,7 +95,9 @@ impl Html {
         for part in parts {
             let value = values.next();
             debug_assert!(value.is_some(), "a value is missing for `{template}`");
-            value.iter().for_each(|value| value.put(&mut self.0));
+            if let Some(value) = value {
+                value.put(&mut self.0);
+            }
             self.0.push_str(part);
         }
         debug_assert!(values.next().is_none(), "a value is left over for `{template}`");
@@ -134,6 +136,22 @@ macro_rules! html {
 }
 
 pub(crate) use {html, put};
+
+/// Words in which some stand between backticks, as code.
+pub(crate) fn worded(text: &str) -> Html {
+    let mut out = Html::default();
+    let parts: Vec<&str> = text.split('`').collect();
+    // With an odd number of them, the last one is only itself.
+    let pairs = (parts.len() - 1) / 2;
+    for (at, part) in parts.iter().enumerate() {
+        match (at % 2, at < pairs * 2) {
+            (1, true) => put!(out, "<code>{}</code>", *part),
+            (1, false) => put!(out, "`{}", *part),
+            _ => out.text(part),
+        }
+    }
+    out
+}
 
 /// A number with its thousands set apart.
 pub(crate) fn grouped(number: usize) -> String {
@@ -178,6 +196,7 @@ mod tests {
     fn markup_goes_into_markup_as_it_is() {
         let inner = html!("<i>{}</i>", 1234_usize);
         assert_eq!(html!("<b>{}</b>", inner).into_string(), "<b><i>1234</i></b>");
+        assert_eq!(worded("a `<b>` c ` d").into_string(), "a <code>&lt;b&gt;</code> c ` d");
         assert_eq!((grouped(1_234_567), cut("abcd", 2)), ("1,234,567".to_owned(), "ab…".to_owned()));
     }
 }

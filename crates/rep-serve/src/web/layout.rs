@@ -140,7 +140,7 @@ pub(super) fn address(catalog: &Catalog, index: usize) -> String {
 }
 
 /// The entry an address means.
-pub(super) fn entry<'a>(asked: &'a Asked) -> Option<(usize, &'a CatalogEntry)> {
+pub(super) fn entry(asked: &Asked) -> Option<(usize, &CatalogEntry)> {
     let name = asked.fields.get("name");
     let entries = &asked.shelf.catalog.entries;
     let first = entries.partition_point(|entry| entry.qualified_name.as_str() < name);

@@ -6,7 +6,7 @@ use rep_library::search::Hit;
 use rep_library::{CatalogEntry, Scope, Status};
 
 use super::fields::encoded;
-use super::html::{Html, counted, cut, grouped, html, put};
+use super::html::{Html, counted, cut, grouped, html, put, worded};
 use super::layout::{self, Here};
 use super::{Asked, Shown};
 use crate::shelf::one_line;
@@ -158,7 +158,7 @@ fn item(asked: &Asked, listed: &Listed) -> Html {
             hit.why.iter().take(3).map(|why| format!("“{}” in {}", why.term, why.field.name())).collect();
         put!(beside, "<p class=\"match\">{}</p>", words.join(", "));
     }
-    let trouble = entry.dependencies.iter().filter_map(rep_library::Dependency::trouble).next();
+    let trouble = entry.dependencies.iter().find_map(rep_library::Dependency::trouble);
     if let Some(trouble) = trouble {
         put!(beside, "<p class=\"why\">{}</p>", trouble);
     }
@@ -178,14 +178,10 @@ fn item(asked: &Asked, listed: &Listed) -> Html {
 
 /// Why a skill is not active, with the one that won over it.
 pub(super) fn reason(asked: &Asked, entry: &CatalogEntry) -> Html {
-    match entry.shadowed_by {
-        Some(winner) => html!(
-            "{} — <a href=\"{}\">the copy that wins</a>",
-            cut(&entry.reason, 300),
-            layout::address(&asked.shelf.catalog, winner)
-        ),
-        None => html!("{}", cut(&entry.reason, 300)),
-    }
+    let words = html!("{}", worded(&cut(&entry.reason, 300)));
+    let Some(winner) = entry.shadowed_by else { return words };
+    let to = layout::address(&asked.shelf.catalog, winner);
+    html!("{} — <a href=\"{}\">the copy that wins</a>", words, to)
 }
 
 /// The way to other pages of the list.

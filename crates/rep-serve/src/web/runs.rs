@@ -20,11 +20,12 @@ pub(super) fn show(asked: &Asked) -> Shown {
     if asked.is_part() {
         return Shown::Part(list);
     }
-    let allowed = match asked.web.shared.runs {
-        Some(_) => html!(
-            "Tools run here where this server was started with <code>--allow-run</code>: open a skill to run one."
-        ),
-        None => html!("This server runs nothing; <code>rep serve --http --allow-run</code> does."),
+    let allowed = if asked.web.shared.runs.is_some() {
+        html!("What runs, here and by <code>rep run</code>, as it happens. To run a tool, open its skill.")
+    } else {
+        html!(
+            "What ran, by <code>rep run</code> and others. This server runs nothing; <code>--allow-run</code> lets it."
+        )
     };
     let body = html!(
         "<div class=\"title\"><h1>Runs</h1><p class=\"lead\">{}</p></div>\
@@ -162,10 +163,7 @@ pub(super) fn questions(asked: &Asked) -> Shown {
 
 /// Answers a question.
 pub(super) async fn answer(State(web): State<Arc<Web>>, headers: HeaderMap, body: Bytes) -> Response {
-    let fields = match super::form(&web, &headers, &body) {
-        Ok(fields) => fields,
-        Err(refused) => return refused,
-    };
+    let Some(fields) = super::form(&web, &headers, &body) else { return super::not_ours() };
     let number = fields.number("question").unwrap_or(0) as u64;
     // One that nobody waits for any more needs no answer.
     web.shared.desk.answer(number, fields.get("answer") == "yes");

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::chart::{self, Bar};
 use super::fields::encoded;
-use super::html::{Html, counted, cut, grouped, html, put};
+use super::html::{Html, counted, cut, grouped, html, put, worded};
 use super::layout::{self, Here};
 use super::{Asked, Shown, library, markdown};
 use crate::resources;
@@ -53,7 +53,7 @@ fn heading(asked: &Asked, entry: &CatalogEntry) -> Html {
     if !entry.reason.is_empty() {
         put!(body, "<p class=\"alert\">{}", library::reason(asked, entry));
         if let Some(remedy) = asked.web.office.remedy(entry) {
-            put!(body, "<br><b>To change that:</b> {}", remedy);
+            put!(body, "<br><b>To change that:</b> {}", worded(&remedy));
         }
         put!(body, "</p>");
     }
@@ -69,9 +69,10 @@ fn whole(asked: &Asked, index: usize, entry: &CatalogEntry, dossier: &Dossier) -
         Ok(text) if is_shown => {
             let files = format!("{}&file=", layout::address(&asked.shelf.catalog, index));
             let is_markdown = entry.location.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("md"));
-            match is_markdown {
-                true => markdown::rendered(&text, &files),
-                false => html!("<pre tabindex=\"0\"><code>{}</code></pre>", cut(&text, FILE_BYTES_MAX)),
+            if is_markdown {
+                markdown::rendered(&text, &files)
+            } else {
+                html!("<pre tabindex=\"0\"><code>{}</code></pre>", cut(&text, FILE_BYTES_MAX))
             }
         }
         Ok(_) => html!("<p class=\"muted\">It cannot be loaded, so that its text is not shown.</p>"),
@@ -109,7 +110,7 @@ fn findings(asked: &Asked, entry: &CatalogEntry) -> Html {
             finding.level,
             finding.level,
             finding.level,
-            finding.message,
+            worded(&finding.message),
             finding.file,
             finding.line,
             finding.rule
@@ -118,7 +119,7 @@ fn findings(asked: &Asked, entry: &CatalogEntry) -> Html {
             put!(list, "<pre tabindex=\"0\"><code>{} │ {}</code></pre>", finding.line, cut(&finding.excerpt, 300));
         }
         if !finding.help.is_empty() {
-            put!(list, "<p class=\"help\"><b>Fix:</b> {}</p>", finding.help);
+            put!(list, "<p class=\"help\"><b>Fix:</b> {}</p>", worded(&finding.help));
         }
         if finding.is_mendable {
             put!(list, "<p class=\"help\"><code>rep check --fix</code> mends this.</p>");
@@ -249,12 +250,16 @@ fn permissions(asked: &Asked, entry: &CatalogEntry, dossier: &Dossier) -> Html {
     if !dossier.tools.tools.is_empty() {
         match asked.web.office.permissions(entry) {
             Ok(lines) => {
-                put!(body, "<ul class=\"words\">");
+                let mut list = Html::default();
                 for line in &lines {
-                    let indent = if line.starts_with("  ") { "in" } else { "" };
-                    put!(body, "<li class=\"{}\">{}</li>", indent, line.trim());
+                    if line.starts_with("  ") {
+                        put!(list, "<li>{}</li>", worded(line.trim()));
+                    } else {
+                        let above = std::mem::take(&mut list);
+                        put!(body, "<ul class=\"words\">{}</ul><h3><code>{}</code></h3>", above, line.trim());
+                    }
                 }
-                put!(body, "</ul>");
+                put!(body, "<ul class=\"words\">{}</ul>", list);
             }
             Err(reason) => put!(body, "{}", layout::trouble(&reason)),
         }
@@ -321,7 +326,7 @@ fn files(asked: &Asked, index: usize, dossier: &Dossier) -> Html {
     let address = layout::address(&asked.shelf.catalog, index);
     let mut rows = Html::default();
     for file in dossier.files.iter().take(FILES_MAX) {
-        let size = file.size_bytes.map_or_else(String::new, |size| bytes(size));
+        let size = file.size_bytes.map_or_else(String::new, bytes);
         let cost = |file: &FileEntry| match file.tokens {
             Some(tokens) => format!("{} tokens", grouped(tokens)),
             None => file.form.name().to_owned(),

@@ -42,7 +42,7 @@ fn list(asked: &Asked) -> Html {
                 "<li><span class=\"pill running\">running</span> <b><bdi>{}</bdi></b> <span class=\"muted\">for a client of this server, for {} s</span>{}</li>",
                 going.tool,
                 going.since.elapsed().as_secs(),
-                cancel_form(asked, html!("<input type=\"hidden\" name=\"run\" value=\"{}\">", *number), &going.tool)
+                cancel_form(asked, &html!("<input type=\"hidden\" name=\"run\" value=\"{}\">", *number), &going.tool)
             );
         }
     }
@@ -63,7 +63,7 @@ fn row(asked: &Asked, task: &Task) -> Html {
     let name = format!("{}:{}", task.skill, task.tool);
     let wanted = if task.is_cancel_wanted && task.is_running { ", asked to end" } else { "" };
     let form = if task.is_running && !task.is_cancel_wanted {
-        cancel_form(asked, html!("<input type=\"hidden\" name=\"task\" value=\"{}\">", task.id), &name)
+        cancel_form(asked, &html!("<input type=\"hidden\" name=\"task\" value=\"{}\">", task.id), &name)
     } else {
         Html::default()
     };
@@ -86,22 +86,19 @@ fn row(asked: &Asked, task: &Task) -> Html {
     )
 }
 
-fn cancel_form(asked: &Asked, what: Html, name: &str) -> Html {
+fn cancel_form(asked: &Asked, what: &Html, name: &str) -> Html {
     html!(
         "<form method=\"post\" action=\"/cancel\"><input type=\"hidden\" name=\"key\" value=\"{}\"><input type=\"hidden\" name=\"back\" value=\"/tasks\">{}\
          <button aria-label=\"Cancel {}\">Cancel</button></form>",
         asked.key,
-        what,
+        *what,
         name
     )
 }
 
 /// Asks for the end of a task, or of a run of this server.
 pub(super) async fn cancel(State(web): State<Arc<Web>>, headers: HeaderMap, body: Bytes) -> Response {
-    let fields = match super::form(&web, &headers, &body) {
-        Ok(fields) => fields,
-        Err(refused) => return refused,
-    };
+    let Some(fields) = super::form(&web, &headers, &body) else { return super::not_ours() };
     let back = if fields.get("back") == "/tasks" { "/tasks" } else { "/runs" };
     if let Some(id) = fields.some("task") {
         let office = Arc::clone(&web.office);

@@ -4,6 +4,7 @@
 mod api;
 mod attacks;
 mod bad_input;
+mod browser;
 mod budget;
 mod check;
 mod corpus;
@@ -27,6 +28,7 @@ mod scale;
 mod search;
 mod select;
 mod serve;
+mod serve_browser;
 mod serve_http;
 mod serve_runs;
 mod serve_web;
