@@ -24,6 +24,7 @@ mod skill;
 mod tasks;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -52,6 +53,8 @@ pub(crate) struct Web {
     script: Asset,
     archives: discovery::Archives,
     weights: costs::Weights,
+    /// The snapshot whose words are read, or being read.
+    warmed: AtomicU64,
 }
 
 /// One request for a page.
@@ -93,6 +96,7 @@ impl Web {
             script: Asset::new("page", "js", include_str!("web/page.js")),
             archives: discovery::Archives::default(),
             weights: costs::Weights::default(),
+            warmed: AtomicU64::new(u64::MAX),
         })
     }
 
@@ -120,6 +124,14 @@ impl Web {
             .route("/.well-known/agent-skills/{*path}", get(discovery::answer))
             .route("/assets/{name}", get(layout::asset))
             .with_state(Arc::clone(self))
+    }
+
+    /// Reads the words of all skills ahead of the first search, which need not wait for it then.
+    fn warm(&self, shelf: &Arc<Shelf>) {
+        if self.warmed.swap(shelf.mark, Ordering::Relaxed) != shelf.mark {
+            let catalog = Arc::clone(&shelf.catalog);
+            std::thread::spawn(move || catalog.index().len());
+        }
     }
 
     /// The newest snapshot, and what a request asks of it.

@@ -124,13 +124,15 @@ impl Office for Clerk {
 /// Which files of the workspace that is about now, a line each for reading and writing.
 fn here(ground: &Ground<'_>) -> Vec<String> {
     let globs = [
-        ("reads", ground.permissions.read.is_empty(), Asked::Read as fn(String) -> Asked),
-        ("may change", ground.permissions.write.is_empty(), Asked::Write),
+        ("read", ground.permissions.read.is_empty(), Asked::Read as fn(String) -> Asked),
+        ("change", ground.permissions.write.is_empty(), Asked::Write),
     ];
     if globs.iter().all(|(_, is_empty, _)| *is_empty) {
         return Vec::new();
     }
-    let (files, is_all) = below(ground.workspace);
+    let (mut files, is_all) = below(ground.workspace);
+    // Its own files are told above.
+    files.retain(|file| !ground.workspace.join(file).starts_with(ground.folder));
     let rest = if is_all { "" } else { ", as far as was looked" };
     let mut lines = Vec::new();
     for (verb, is_empty, ask) in globs {
@@ -141,9 +143,10 @@ fn here(ground: &Ground<'_>) -> Vec<String> {
         let names: Vec<String> = fits.iter().take(FILES_NAMED).map(|file| format!("`{file}`")).collect();
         let more = if fits.len() > FILES_NAMED { ", …" } else { "" };
         lines.push(match fits.len() {
-            0 => format!("  now that {verb} no file that is here{rest}"),
-            1 => format!("  now that {verb} one file that is here{rest}: {}", names.join("")),
-            count => format!("  now that {verb} {count} files that are here{rest}: {}{more}", names.join(", ")),
+            0 => format!("  of the files that are there now{rest}, it may {verb} none"),
+            count => {
+                format!("  of the files that are there now{rest}, it may {verb} {count}: {}{more}", names.join(", "))
+            }
         });
     }
     lines

@@ -171,12 +171,12 @@ pub(crate) fn counted(count: usize, noun: &str) -> String {
     format!("{} {noun}{}", grouped(count), if count == 1 { "" } else { "s" })
 }
 
-/// The start of a text, up to so many letters.
+/// The start of a text, up to so many letters; whole words where there are some near the end.
 pub(crate) fn cut(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((at, _)) => format!("{}…", text[..at].trim_end()),
-        None => text.to_owned(),
-    }
+    let Some((at, _)) = text.char_indices().nth(most) else { return text.to_owned() };
+    let start = &text[..at];
+    let word = start.rfind(char::is_whitespace).filter(|blank| start.len() - blank < 24).unwrap_or(start.len());
+    format!("{}…", start[..word].trim_end())
 }
 
 #[cfg(test)]

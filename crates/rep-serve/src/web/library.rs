@@ -23,15 +23,16 @@ const STATUSES: [Status; 6] =
 const SCOPES: [Scope; 4] = [Scope::Managed, Scope::Project, Scope::Personal, Scope::Package];
 
 pub(super) fn show(asked: &Asked) -> Shown {
+    asked.web.warm(&asked.shelf);
     let list = list(asked);
     if asked.is_part() {
         return Shown::Part(list);
     }
     let entries = &asked.shelf.catalog.entries;
     let mut body = html!(
-        "<div class=\"title\"><h1>Library</h1><p class=\"lead\">{} from {}</p></div>",
+        "<div class=\"title\"><h1>Library</h1><p class=\"lead\">{} in {}</p></div>",
         counted(entries.len(), "skill"),
-        counted(asked.shelf.catalog.roots.iter().map(|root| &root.path).collect::<BTreeSet<_>>().len(), "folder")
+        counted(entries.iter().map(|entry| entry.scope).collect::<BTreeSet<_>>().len(), "scope")
     );
     put!(body, "{}", tiles(asked));
     put!(body, "{}<div id=\"list\" aria-live=\"polite\">{}</div>", form(asked), list);

@@ -3,10 +3,13 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use rep_fixture::Scratch;
 use serde_json::{Value, json};
 
+/// How long something may take before a test gives up: far more than anything takes.
+const PATIENCE: Duration = Duration::from_mins(2);
 /// The programs that are this browser.
 const PROGRAMS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
@@ -101,7 +104,11 @@ impl Browser {
         loop {
             let answer = self.hear();
             if answer["id"] == self.next {
-                return if answer["error"].is_null() { Ok(answer["result"].clone()) } else { Err(answer["error"].clone()) };
+                return if answer["error"].is_null() {
+                    Ok(answer["result"].clone())
+                } else {
+                    Err(answer["error"].clone())
+                };
             }
         }
     }
@@ -114,7 +121,8 @@ impl Browser {
 
     /// What an expression is on the page.
     pub(super) fn js(&mut self, expression: &str) -> Value {
-        let done = self.ask("Runtime.evaluate", json!({ "expression": expression, "awaitPromise": true, "returnByValue": true }));
+        let done = self
+            .ask("Runtime.evaluate", json!({ "expression": expression, "awaitPromise": true, "returnByValue": true }));
         assert!(done["exceptionDetails"].is_null(), "{expression}: {done}");
         done["result"]["value"].clone()
     }
@@ -122,15 +130,18 @@ impl Browser {
     /// Waits until something is true on the page, whichever page that is by then.
     pub(super) fn wait(&mut self, condition: &str) {
         let expression = format!(
-            "new Promise((done) => {{ const look = () => {{ let is = false; try {{ is = Boolean({condition}); }} catch {{}} is ? done(true) : setTimeout(look, 10); }}; look(); }})"
+            "new Promise((done) => {{ const end = Date.now() + 5000; const look = () => {{ let is = false; try {{ is = Boolean({condition}); }} catch {{}} is || Date.now() > end ? done(is) : setTimeout(look, 10); }}; look(); }})"
         );
         let params = json!({ "expression": expression, "awaitPromise": true, "returnByValue": true });
-        loop {
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE {
             // A page that is left takes its promises with it.
             if self.try_ask("Runtime.evaluate", &params).is_ok_and(|done| done["result"]["value"] == true) {
                 return;
             }
         }
+        let page = self.js("location.href + '\\n' + document.body.innerText");
+        panic!("{condition} is never true: {page}");
     }
 
     /// Goes to a page, and waits until it is there.

@@ -67,7 +67,9 @@ fn a_run_is_seen_when_it_happens_and_one_that_goes_on_can_be_ended() {
     // The same from the page itself.
     browser.go(&format!("http://{address}/skill?name=plain"));
     browser.js("document.querySelector('.tool').open = true; document.querySelector('.tool .run button').click()");
-    browser.wait("location.pathname === '/call' && document.querySelector('#live pre')?.textContent.includes('\"ok\": true')");
+    browser.wait(
+        "location.pathname === '/call' && document.querySelector('#live pre')?.textContent.includes('\"ok\": true')",
+    );
     // One that does not end by itself.
     browser.go(&format!("http://{address}/tasks"));
     browser.wait("document.documentElement.classList.contains('is-live')");
@@ -85,7 +87,7 @@ fn a_task_of_another_process_is_cancelled_from_the_page() {
     let scratch = Scratch::new();
     tools(&scratch);
     let Some(mut browser) = Browser::open(&scratch) else { return };
-    let begun = super::run(&scratch, &["run", "plain:forever", "--path", "skills", "--no-sandbox", "--async"]);
+    let begun = super::run(&scratch, &["run", "plain:forever", "--path", "skills", "--no-sandbox", "--detach"]);
     assert!(begun.stdout.contains("task_"), "{begun:?}");
     let (_server, address) = listening(&scratch, &RUN);
     browser.go(&format!("http://{address}/tasks"));
@@ -112,7 +114,10 @@ fn a_question_is_answered_in_the_browser() {
         browser.wait("document.querySelector('#notices .notice a')");
         browser.js("document.querySelector('#notices .notice a').click()");
         browser.wait("document.querySelector('.question pre')?.textContent.includes('out/**')");
-        browser.js(&format!("document.querySelector('.question button[value={}]').click()", if is_yes { "yes" } else { "no" }));
+        browser.js(&format!(
+            "document.querySelector('.question button[value={}]').click()",
+            if is_yes { "yes" } else { "no" }
+        ));
         let done = waiting.join().unwrap();
         assert_eq!(done["isError"], !is_yes, "{done}");
         assert_eq!(scratch.work().join("marked").exists(), is_yes);
@@ -139,7 +144,9 @@ fn a_hostile_skill_is_only_text() {
         assert_eq!(browser.js(links), 0, "{path}");
     }
     // Even markup that got through would do nothing.
-    browser.js("document.querySelector('main').innerHTML += '<img src=x onerror=\"document.title=1\"><p style=\"color:red\">'");
+    browser.js(
+        "document.querySelector('main').innerHTML += '<img src=x onerror=\"document.title=1\"><p style=\"color:red\">'",
+    );
     browser.wait("document.querySelector('img')?.complete");
     assert_ne!(browser.js("document.title"), "1");
     assert!(!browser.complaints.is_empty(), "the content policy refuses");
@@ -206,8 +213,20 @@ fn every_page_can_be_used_by_everybody() {
         call(&address, tool).join().unwrap();
     }
     let pages = [
-        "/", "/?q=tools", "/skill?name=plain", "/skill?name=needy", "/skill?name=writer", "/try?panel=select&text=x", "/try?panel=query&text=plain:",
-        "/costs", "/costs?budget=60", "/graph", "/runs", "/tasks", "/audit", "/skill?name=nobody",
+        "/",
+        "/?q=tools",
+        "/skill?name=plain",
+        "/skill?name=needy",
+        "/skill?name=writer",
+        "/try?panel=select&text=x",
+        "/try?panel=query&text=plain:",
+        "/costs",
+        "/costs?budget=60",
+        "/graph",
+        "/runs",
+        "/tasks",
+        "/audit",
+        "/skill?name=nobody",
     ];
     for (width, is_dark) in [(1280, false), (390, true)] {
         browser.screen(width, is_dark);
