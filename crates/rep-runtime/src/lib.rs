@@ -31,6 +31,7 @@ pub mod session;
 mod shim;
 pub mod stamp;
 pub mod task;
+pub mod token;
 pub mod trial;
 mod typescript;
 

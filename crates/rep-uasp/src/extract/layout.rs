@@ -143,7 +143,9 @@ fn triggers(body: &[&Piece], draft: &mut Draft) {
 
 fn put_all(list: &mut List, line: usize, words: Value) {
     if let Value::Array(words) = words {
-        words.into_iter().for_each(|word| list.add(line, None, word));
+        for word in words {
+            list.add(line, None, word);
+        }
     }
 }
 
