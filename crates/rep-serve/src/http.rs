@@ -127,7 +127,7 @@ async fn listen(served: &Served, office: Arc<dyn Office>, options: &Http, tell: 
     let guard = Arc::new(Guard::new(options, address, sessions, web));
     let (shown, taken) = (Arc::clone(&guard), Arc::clone(&guard));
     let sign_in = get(async move |headers: HeaderMap| web::sign_in_page(&shown.web, &headers, false))
-        .post(async move |headers: HeaderMap, body: Bytes| taken.sign_in(&headers, &body));
+        .post(async move |headers: HeaderMap, body: Bytes| taken.sign_in(&headers, &body).await);
     let mut router = Router::new().route_service("/mcp", service).merge(pages).route("/sign-in", sign_in);
     if let Some(oauth) = &options.oauth {
         let metadata = oauth.metadata().to_string();
@@ -251,8 +251,8 @@ impl Guard {
         }
         let is_let_in = match gate {
             Gate::Probe | Gate::Open => true,
-            Gate::Page => self.is_let_in(headers) || self.is_signed_in(headers),
-            Gate::Protocol => self.is_let_in(headers),
+            Gate::Page => self.is_let_in(headers).await || self.is_signed_in(headers).await,
+            Gate::Protocol => self.is_let_in(headers).await,
         };
         if !is_let_in && gate == Gate::Page && is_person {
             return Some(web::onward("/sign-in"));
@@ -278,21 +278,22 @@ impl Guard {
     }
 
     /// Whether whoever asks signed in, with a token that is still let in.
-    fn is_signed_in(&self, headers: &HeaderMap) -> bool {
-        self.web.door.token(headers).is_some_and(|token| self.is_known(&token))
+    async fn is_signed_in(&self, headers: &HeaderMap) -> bool {
+        match self.web.door.token(headers) {
+            Some(token) => self.is_known(&token).await,
+            None => false,
+        }
     }
 
     /// Takes a token from a form, and gives a cookie for it.
-    fn sign_in(&self, headers: &HeaderMap, body: &Bytes) -> Response {
-        match web::token_shown(&self.web, headers, body) {
-            None => web::not_ours(),
-            Some(token) if self.is_known(&token) => {
-                let mut response = web::onward("/");
-                response.headers_mut().insert(header::SET_COOKIE, self.web.door.sign_in(&token));
-                response
-            }
-            Some(_) => web::sign_in_page(&self.web, headers, true),
+    async fn sign_in(&self, headers: &HeaderMap, body: &Bytes) -> Response {
+        let Some(token) = web::token_shown(&self.web, headers, body) else { return web::not_ours() };
+        if !self.is_known(&token).await {
+            return web::sign_in_page(&self.web, headers, true);
         }
+        let mut response = web::onward("/");
+        response.headers_mut().insert(header::SET_COOKIE, self.web.door.sign_in(&token));
+        response
     }
 
     /// The answer to who bears no token that is let in, with where to get one.
@@ -339,24 +340,27 @@ impl Guard {
     }
 
     /// Whether a request bears a token.
-    fn is_let_in(&self, headers: &HeaderMap) -> bool {
+    async fn is_let_in(&self, headers: &HeaderMap) -> bool {
         if self.tokens.is_empty() && self.oauth.is_none() {
             return true;
         }
         let value = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let Some((scheme, token)) = value.split_once(' ') else { return false };
-        self.is_known(token.trim()) && scheme.eq_ignore_ascii_case("bearer")
+        scheme.eq_ignore_ascii_case("bearer") && self.is_known(token.trim()).await
     }
 
-    /// Whether a token is let in. Takes the same time whichever it is.
-    fn is_known(&self, token: &str) -> bool {
+    /// Whether a token is let in. Takes the same time whichever of ours it is.
+    async fn is_known(&self, token: &str) -> bool {
         let given: [u8; 32] = Sha256::digest(token.as_bytes()).into();
         let mut is_known = false;
         for own in &self.tokens {
             let difference = own.iter().zip(&given).fold(0, |all, (one, two)| all | (one ^ two));
             is_known |= difference == 0;
         }
-        is_known | self.oauth.as_ref().is_some_and(|oauth| oauth.is_good(token))
+        match &self.oauth {
+            Some(oauth) if !is_known => oauth.is_good(token).await,
+            _ => is_known,
+        }
     }
 
     fn is_within_rate(&self) -> bool {

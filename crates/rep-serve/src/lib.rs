@@ -29,7 +29,7 @@ mod web;
 
 pub use http::{Http, http};
 pub use log::{Log, LogForm};
-pub use oauth::OAuth;
+pub use oauth::{KeySource, OAuth};
 pub use office::{Noted, Office, Ran, Task, Trail, Wanted};
 pub use runs::{Asked, Call, Offer, Runs, Said, Stop};
 pub use server::{Served, ServedOptions, Talk};

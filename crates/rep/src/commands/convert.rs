@@ -1,30 +1,69 @@
-//! `rep convert`: documentation from a structured skill.
+//! `rep convert`: from Markdown to a structured skill, and back.
 
-use std::path::PathBuf;
+mod batch;
+mod judge;
+mod llm;
+mod step;
+mod subject;
+
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use rep_library::read;
+use rep_library::find::Found;
+use rep_uasp::convert::{Report, page};
 use rep_uasp::{Document, Origin, docs};
 
 use crate::exit::{Exit, Failure};
 use crate::library::LibraryArgs;
 use crate::output::Output;
 use crate::write;
+use subject::{Converted, by_engine, read, subjects};
 
-/// Write the documentation of a structured skill
+/// Convert skills between Markdown and UASP
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[derive(clap::Args)]
 #[command(
-    after_help = "All twelve sections are documented, the specification's headings in the specification's order; the same skill gives the same bytes.\n\nExamples:\n  rep convert agent-browser.uasp.yaml --to markdown\n  rep convert agent-browser.uasp.yaml --to markdown --out agent-browser.md"
+    after_help = "To UASP, what a SKILL.md says is read out of it and written as a complete `*.uasp.yaml`: typed, hashed, checked, every value with its source line in the report. To Markdown, all twelve sections become a SKILL.md that converts back to the same facts. The same skill gives the same bytes.\n\nA converted file says in its first line which Markdown it was made from. `--check` fails where the Markdown says something else by now; what was improved by hand is left in peace.\n\nExamples:\n  rep convert my-skill --to uasp\n  rep convert my-skill --to uasp --beside --report report.html\n  rep convert --all --path skills --to uasp --out-dir structured\n  rep convert --check skills/*                          for CI: is every UASP file in step?\n  rep convert --check my-skill --accept                 it is, I have looked\n  rep convert agent-browser.uasp.yaml --to markdown --out agent-browser/SKILL.md"
 )]
 pub(crate) struct Args {
-    /// A `*.uasp.yaml`, or the folder or name of a skill that has one
-    file: String,
+    /// SKILL.md or `*.uasp.yaml` files, folders or names of skills
+    #[arg(value_name = "FILE", required_unless_present = "is_all")]
+    files: Vec<String>,
     /// The form to make
-    #[arg(long, value_enum)]
-    to: Form,
-    /// Write to this file, which must not exist yet, instead of stdout
+    #[arg(long, value_enum, required_unless_present = "is_check")]
+    to: Option<Form>,
+    /// What reads the Markdown
+    #[arg(long, value_enum, default_value_t = Engine::Rules)]
+    engine: Engine,
+    #[command(flatten)]
+    model: llm::ModelArgs,
+    /// Write to this file instead of stdout
     #[arg(long, value_name = "F")]
     out: Option<PathBuf>,
+    /// Write `NAME.uasp.yaml` files into this folder, and leave alone what is in step
+    #[arg(long, value_name = "D", conflicts_with = "out")]
+    out_dir: Option<PathBuf>,
+    /// Write each file into its skill's own folder
+    #[arg(long = "beside", conflicts_with_all = ["out", "out_dir"])]
+    is_beside: bool,
+    /// Replace files that are there already
+    #[arg(long = "force")]
+    is_forced: bool,
+    /// Say where every value comes from in this file: `.json`, or `.html` for people
+    #[arg(long, value_name = "F")]
+    report: Option<PathBuf>,
+    /// Every skill of the library, or below --path
+    #[arg(long = "all")]
+    is_all: bool,
+    /// Write nothing, and exit 1 where a UASP file is out of step with its Markdown
+    #[arg(long = "check", conflicts_with_all = ["to", "report", "is_forced", "is_beside"])]
+    is_check: bool,
+    /// With --check: note in the files that they are in step with their Markdown as it is
+    #[arg(long = "accept", requires = "is_check")]
+    is_accepted: bool,
+    /// Print one JSON document
+    #[arg(long = "json")]
+    is_json: bool,
     #[command(flatten)]
     library: LibraryArgs,
 }
@@ -32,25 +71,137 @@ pub(crate) struct Args {
 /// The forms a skill can be given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Form {
-    /// Documentation for people
+    /// A structured skill
+    Uasp,
+    /// A SKILL.md
     Markdown,
 }
 
+/// What can read Markdown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Engine {
+    /// Rules: no model, the same result every time
+    Rules,
+    /// A language model
+    Llm,
+}
+
+impl Engine {
+    /// The word in reports and stamps.
+    const fn name(self) -> &'static str {
+        match self {
+            Engine::Rules => "rules",
+            Engine::Llm => "llm",
+        }
+    }
+}
+
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    let (catalog, index) = args.library.one(&args.file, output)?;
-    let entry = &catalog.entries[index];
-    let document = Document::of(&read::skill(entry)?).filter(|document| document.origin == Origin::Authored);
-    let Some(document) = document else {
-        let failure = Failure::unable("NOT_STRUCTURED", format!("`{}` has no UASP file", args.file));
-        return Err(failure.hint("documentation is made from a `*.uasp.yaml`; a SKILL.md is Markdown already"));
-    };
-    let text = match args.to {
-        Form::Markdown => docs::markdown(&document.value),
-    };
+    choose(args, output).map_err(|failure| failure.json(args.is_json))
+}
+
+fn choose(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+    let subjects = subjects(args, output)?;
+    if args.is_check {
+        return step::check(args, &subjects, output);
+    }
+    let is_many = subjects.is_sweep || subjects.found.len() > 1 || args.out_dir.is_some() || args.is_beside;
+    match (args.to, subjects.found.as_slice()) {
+        (Some(Form::Markdown), [one]) => to_markdown(args, one, output),
+        (Some(Form::Markdown), many) => {
+            let failure = Failure::unable("AMBIGUOUS", format!("{} skills are meant, and one is written", many.len()));
+            Err(failure.hint("name one of them"))
+        }
+        (_, [one]) if !is_many => to_uasp(args, one, output),
+        (_, []) => Err(Failure::unable("NOT_A_SKILL", "there is no skill to convert")
+            .hint("name a SKILL.md, or the folder above many with --path")),
+        (_, many) => batch::convert(args, many, subjects.is_sweep, output),
+    }
+}
+
+fn to_uasp(args: &Args, found: &Found, output: &mut Output) -> Result<Exit, Failure> {
+    let (_, converted) = by_engine(found, args, output)?;
+    let report = &converted.report;
+    if let Some(path) = &args.report {
+        write_report(path, &[report], args.is_forced)?;
+    }
+    if args.is_json {
+        output.json(&report.json());
+    }
+    if !report.is_valid() {
+        return Err(invalid(found, &converted)).or_else(|failure: Failure| match args.is_json {
+            true => Ok(Exit::Findings),
+            false => Err(failure),
+        });
+    }
     match &args.out {
-        None => output.text(&text),
         Some(path) => {
-            write::create(path, &text)?;
+            write::file(path, converted.text.as_bytes(), args.is_forced)?;
+            output.say(&format!("wrote `{}`", path.display()));
+        }
+        None if !args.is_json => output.text(&converted.text),
+        None => {}
+    }
+    tell(report, output);
+    Ok(Exit::Fine)
+}
+
+/// Why a conversion gave no file.
+fn invalid(found: &Found, converted: &Converted) -> Failure {
+    let failure = Failure::findings("INVALID", format!("`{}` gives no valid UASP file", found.shown));
+    let lines = converted.report.errors.iter().take(5);
+    lines.fold(failure, |failure, error| failure.hint(format!("{}: {}", error.line(), error.help)))
+}
+
+/// Says what came of it: the specification's checklist, and what is left for a person.
+fn tell(report: &Report, output: &mut Output) {
+    let mut lines = vec![format!("{} values, {} to review", report.items.len(), report.doubts())];
+    lines.extend(report.checklist.iter().map(|point| {
+        let mark = point.state.mark();
+        format!("{mark} {}: {}", point.title, point.note)
+    }));
+    output.say(&lines.join("\n"));
+    for warning in &report.warnings {
+        output.warn(&warning.line());
+    }
+}
+
+/// Writes a report in the form its file's name asks for.
+fn write_report(path: &Path, reports: &[&Report], is_forced: bool) -> Result<(), Failure> {
+    let text = match (path.extension().and_then(|end| end.to_str()), reports) {
+        (Some("json"), [one]) => format!("{:#}\n", one.json()),
+        (Some("json"), many) => {
+            format!("{:#}\n", serde_json::Value::Array(many.iter().map(|report| report.json()).collect()))
+        }
+        (Some("html"), [one]) => page(one),
+        (Some("html"), many) => {
+            let failure = Failure::unable("USAGE", format!("a page shows one skill, and these are {}", many.len()));
+            return Err(failure.hint("give the report the ending .json, or convert one skill"));
+        }
+        _ => {
+            let failure = Failure::unable("USAGE", format!("`{}` is no name for a report", path.display()));
+            return Err(failure.hint("give it the ending .json or .html"));
+        }
+    };
+    write::file(path, text.as_bytes(), is_forced)
+}
+
+fn to_markdown(args: &Args, found: &Found, output: &mut Output) -> Result<Exit, Failure> {
+    let subject = read(found)?;
+    let document = Document::of(&subject.skill).filter(|document| document.origin == Origin::Authored);
+    let Some(document) = document else {
+        let failure = Failure::unable("NOT_STRUCTURED", format!("`{}` has no UASP file", found.shown));
+        return Err(failure.hint("a SKILL.md is made from a `*.uasp.yaml`; `--to uasp` makes that one"));
+    };
+    let text = docs::skill_md(&document.value);
+    if args.is_json {
+        output.json(&serde_json::json!({ "markdown": text }));
+    }
+    match &args.out {
+        None if !args.is_json => output.text(&text),
+        None => {}
+        Some(path) => {
+            write::file(path, text.as_bytes(), args.is_forced)?;
             output.say(&format!("wrote `{}`", path.display()));
         }
     }
