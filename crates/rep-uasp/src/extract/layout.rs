@@ -93,7 +93,7 @@ fn section(heading: &Piece, body: &[&Piece], draft: &mut Draft) {
         "Global flags" => {
             for piece in body.iter().filter(|piece| piece.kind == Kind::Table) {
                 for (row, line) in rows(piece) {
-                    draft.global_flags.add(line, None, flag(&row));
+                    draft.global_flags.put(line, flag(&row));
                 }
             }
         }
@@ -143,7 +143,7 @@ fn triggers(body: &[&Piece], draft: &mut Draft) {
 
 fn put_all(list: &mut List, line: usize, words: Value) {
     if let Value::Array(words) = words {
-        words.into_iter().for_each(|word| list.add(line, None, word));
+        words.into_iter().for_each(|word| list.put(line, word));
     }
 }
 
@@ -151,15 +151,15 @@ fn guidelines(body: &[&Piece], draft: &mut Draft) {
     for (heading, body) in split(body, 3) {
         for bullet in body.iter().flat_map(|piece| &piece.bullets) {
             match heading.text.as_str() {
-                "Never" => draft.never.add(bullet.line, None, json!(bullet.text)),
-                "Always" => draft.always.add(bullet.line, None, json!(bullet.text)),
+                "Never" => draft.never.put(bullet.line, json!(bullet.text)),
+                "Always" => draft.always.put(bullet.line, json!(bullet.text)),
                 "Prefer" if bullet.inner.is_empty() => {
-                    draft.prefer.add(bullet.line, None, preference(&bullet.text));
+                    draft.prefer.put(bullet.line, preference(&bullet.text));
                 }
                 "Prefer" => {
                     let fields = bullet.inner.iter().filter_map(|line| line.split_once(": "));
                     let fields = fields.map(|(key, value)| (key.to_lowercase(), json!(value)));
-                    draft.prefer.add(bullet.line, None, Value::Object(fields.collect()));
+                    draft.prefer.put(bullet.line, Value::Object(fields.collect()));
                 }
                 _ => {}
             }
@@ -199,7 +199,7 @@ fn table(body: &[&Piece], list: &mut List, columns: &[Column]) {
     for piece in body.iter().filter(|piece| piece.kind == Kind::Table) {
         for (row, line) in rows(piece) {
             let field = |(title, key, read): &Column| Some(((*key).to_owned(), read(row.get(title)?)));
-            list.add(line, None, Value::Object(columns.iter().filter_map(field).collect()));
+            list.put(line, Value::Object(columns.iter().filter_map(field).collect()));
         }
     }
 }
@@ -262,7 +262,7 @@ fn entity(heading: &Piece, body: &[&Piece], draft: &mut Draft) {
         };
         value.insert(key.to_owned(), json!(bullet.several(", ")));
     }
-    draft.entities.add(heading.line, None, Value::Object(value));
+    draft.entities.put(heading.line, Value::Object(value));
 }
 
 fn command(body: &[&Piece]) -> Value {
@@ -518,6 +518,6 @@ fn sources(body: &[&Piece], list: &mut List) {
         if let Some(about) = rest.strip_prefix(" (").and_then(|rest| rest.strip_suffix(')')) {
             value["use_for"] = json!(about);
         }
-        list.add(bullet.line, None, value);
+        list.put(bullet.line, value);
     }
 }
