@@ -113,6 +113,21 @@ fn whatever_a_structured_skill_holds_its_markdown_is_a_skill() {
     }
 }
 
+/// A person may go on in a page that was made: what is no part of its layout is read as any Markdown is.
+#[test]
+fn what_people_add_to_a_page_is_read_too() {
+    let value = finish(&json!({
+        "meta": { "name": "t", "type": "knowledge", "description": "Shows." },
+        "constraints": { "never": ["lie"] },
+        "x-own": { "a": 1 },
+    }));
+    let page = docs::skill_md(&value.value) + "\n## Notes\n\nNever skip the tests. If it rains, stay inside.\n";
+    let read = converted(&page);
+    assert_eq!(read["constraints"]["never"], json!(["lie", "skip the tests"]));
+    assert_eq!(read["decisions"], json!([{ "when": "it rains", "then": "stay inside" }]));
+    assert_eq!(read["x-own"], json!({ "a": 1 }));
+}
+
 /// Values that could be mistaken for the layout around them.
 #[test]
 fn hostile_values_stay_where_they_are() {

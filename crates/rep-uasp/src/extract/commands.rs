@@ -148,7 +148,11 @@ fn is_wrong(blocks: &[Block], index: usize, place: Place) -> bool {
         return true;
     }
     let Some(before) = index.checked_sub(1).and_then(|before| blocks.get(before)) else { return false };
-    let text = before.prose.text.as_str();
+    // A paragraph of rules says nothing of what stands below it, unless it ends by pointing there.
+    let sentences = super::sentences::sentences(&before.prose);
+    let is_lead = sentences.len() <= 1 || before.prose.text.trim_end().ends_with(':');
+    let last = sentences.into_iter().next_back().filter(|_| is_lead);
+    let text = last.map_or("", |range| before.prose.text[range].trim_start());
     let words = Words::of(text.get(..text.len().min(200)).unwrap_or_default());
     let bad = ["bad", "wrong", "don't", "never", "avoid", "incorrect", "anti-pattern"];
     before.language().is_none() && (text.starts_with('❌') || words.has(0..words.len().min(3), &bad))

@@ -24,10 +24,12 @@ pub(super) fn read(blocks: &[Block], draft: &mut Draft) {
         }
     }
     for (line, name, cause) in found.into_iter().take(20) {
+        let command = command_of(cause.trim_matches('`'), draft);
         let known = draft.entities.items.iter_mut().find(|entity| entity.value["name"] == json!(name));
         if let Some(known) = known {
             if let Some(list) = known.value["invalidated_by"].as_array_mut() {
-                list.push(json!(cause));
+                let is_told = command.is_some_and(|command| list.contains(&json!(command)));
+                list.extend((!is_told).then(|| json!(cause)));
             } else {
                 known.value["invalidated_by"] = json!([cause]);
             }
