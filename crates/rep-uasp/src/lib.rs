@@ -3,6 +3,7 @@
 //! Pure: values in, values out. Which skills there are is `rep-library`'s to know, what is wrong with them `rep-check`'s.
 
 pub mod command;
+pub mod convert;
 pub mod docs;
 mod document;
 pub mod extract;
