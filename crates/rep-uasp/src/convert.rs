@@ -1,7 +1,7 @@
-//! Makes a structured skill of a Markdown one.
+//! From a skill in twelve sections to the file that holds it, whoever made the sections: UASP §7.1.
 //!
-//! Pure: what a model is asked and what becomes of its answer is decided here, who asks it is handed in ([`Model`]). Nothing a
-//! model says is believed: its answer is read like a stranger's file, judged by the caller, and held against the source.
+//! Pure, and the same bytes every time. What needs the linter is the command line's to do, and so is asking a model: what it is asked
+//! ([`prompt`]) and what becomes of its answer ([`answer`], [`grounds`]) is decided here, who asks is handed in ([`Model`]).
 
 pub mod answer;
 pub mod dialogue;
@@ -9,6 +9,110 @@ pub mod grounds;
 mod model;
 pub mod prompt;
 mod schema;
+mod yaml;
+
+use rep_model::hash;
+use rep_model::uasp::SECTIONS;
+use rep_model::yaml::parse;
+use serde_json::{Map, Value, json};
 
 pub use model::{Ending, Model, ModelError, Question, Reply, Turn, Usage};
 pub use schema::schema;
+pub use yaml::write;
+
+/// The version of a file whose content has not been hashed yet.
+pub const PLACEHOLDER: &str = "00000000";
+
+/// A document ready to be written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finished {
+    /// The sections in the specification's order, none empty, with the version of their content.
+    pub value: Value,
+    /// The same as the text of a `*.uasp.yaml`.
+    pub yaml: String,
+}
+
+/// Puts a document's sections in order, leaves out the empty ones, and computes its version.
+///
+/// Takes whatever an engine made. What is no skill stays none, without a version: judging is another step.
+pub fn finish(document: &Value) -> Finished {
+    let mut value = ordered(document);
+    if let Some(meta) = value.get_mut("meta").and_then(Value::as_object_mut) {
+        meta.insert("version".to_owned(), json!(PLACEHOLDER));
+        *meta = sorted(meta, &["name", "version", "type", "description"]);
+    }
+    let version = version(&write(&value));
+    if let (Some(meta), Some(version)) = (value.get_mut("meta").and_then(Value::as_object_mut), version) {
+        meta.insert("version".to_owned(), json!(version));
+    }
+    let yaml = write(&value);
+    Finished { value, yaml }
+}
+
+/// The version of a file's content, where it has one.
+fn version(yaml: &str) -> Option<String> {
+    let root = parse(yaml, 0).root?;
+    hash::sha256(&root).ok().map(|digest| digest[..8].to_owned())
+}
+
+/// The sections in the specification's order, then the author's own; those that say nothing are left out.
+fn ordered(document: &Value) -> Value {
+    let Value::Object(sections) = document else { return document.clone() };
+    Value::Object(sorted(sections, &SECTIONS).into_iter().filter(|(_, section)| is_filled(section)).collect())
+}
+
+/// The entries with these keys first, in this order.
+fn sorted(map: &Map<String, Value>, first: &[&str]) -> Map<String, Value> {
+    let known = first.iter().filter_map(|key| map.get_key_value(*key));
+    let rest = map.iter().filter(|(key, _)| !first.contains(&key.as_str()));
+    known.chain(rest).map(|(key, value)| (key.clone(), value.clone())).collect()
+}
+
+fn is_filled(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(map) => map.values().any(is_filled),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sections_come_in_order_and_empty_ones_go() {
+        let finished = finish(&json!({
+            "sources": [],
+            "x-own": { "kept": 1 },
+            "constraints": { "never": ["lie"] },
+            "commands": {},
+            "meta": { "type": "knowledge", "description": "d", "name": "t" },
+            "triggers": { "keywords": [] },
+        }));
+        let keys: Vec<&str> = finished.value.as_object().into_iter().flatten().map(|(key, _)| key.as_str()).collect();
+        assert_eq!(keys, ["meta", "constraints", "x-own"]);
+        let meta: Vec<&str> =
+            finished.value["meta"].as_object().into_iter().flatten().map(|(key, _)| key.as_str()).collect();
+        assert_eq!(meta, ["name", "version", "type", "description"]);
+    }
+
+    #[test]
+    fn the_version_is_that_of_the_content_and_always_quoted() {
+        let document = json!({ "meta": { "name": "t", "type": "knowledge", "version": "ffffffff" } });
+        let finished = finish(&document);
+        let version = finished.value["meta"]["version"].as_str().unwrap();
+        assert_eq!(super::version(&finished.yaml).as_deref(), Some(version));
+        assert!(finished.yaml.contains(&format!("version: \"{version}\"\n")), "{}", finished.yaml);
+        assert_eq!(finish(&finished.value), finished);
+    }
+
+    #[test]
+    fn what_is_no_skill_has_no_version() {
+        for document in [json!([1]), json!("text"), json!({ "commands": { "a": 1 } }), json!({ "meta": "x" })] {
+            let finished = finish(&document);
+            assert!(finished.value.get("meta").is_none_or(|meta| meta.get("version").is_none()), "{finished:?}");
+        }
+    }
+}

@@ -5,7 +5,7 @@ use rep_model::uasp::SECTIONS;
 use rep_model::yaml::{self, Trouble, core};
 use serde_json::{Map, Value};
 
-use super::prompt::PLACEHOLDER;
+use super::PLACEHOLDER;
 
 /// The largest answer that is read.
 pub const ANSWER_BYTES_MAX: usize = 4 << 20;

@@ -5,9 +5,6 @@
 
 use std::collections::BTreeSet;
 
-/// What the version is until it is worked out.
-pub const PLACEHOLDER: &str = "00000000";
-
 /// What is added where the answer is held to a schema, and so is JSON.
 pub const STRUCTURED_NOTE: &str =
     "\nJSON is valid YAML: give the whole document as one JSON object that fits the schema you were given.\n";
@@ -273,7 +270,7 @@ mod tests {
         for section in rep_model::uasp::SECTIONS {
             assert!(text.contains(&format!("\n{section}:\n")), "{section}");
         }
-        assert!(text.contains(PLACEHOLDER) && !text.contains("## What rules found"));
+        assert!(text.contains(super::super::PLACEHOLDER) && !text.contains("## What rules found"));
     }
 
     #[test]

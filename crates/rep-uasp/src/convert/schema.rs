@@ -8,7 +8,7 @@ pub fn schema() -> Value {
         &["name", "version", "type", "description"],
         &[
             ("name", text()),
-            ("version", json!({ "type": "string", "enum": [super::prompt::PLACEHOLDER] })),
+            ("version", json!({ "type": "string", "enum": [super::PLACEHOLDER] })),
             ("type", json!({ "type": "string", "enum": ["knowledge", "cli", "api", "hybrid"] })),
             ("description", text()),
         ],
