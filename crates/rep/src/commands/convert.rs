@@ -18,6 +18,7 @@ use crate::library::LibraryArgs;
 use crate::output::Output;
 use crate::write;
 use judge::{Judged, judge};
+use llm::{Extracted, Help};
 
 /// Convert a skill between Markdown and UASP
 #[derive(clap::Args)]
@@ -64,6 +65,8 @@ enum Engine {
     Rules,
     /// A language model
     Llm,
+    /// A language model that corrects what the rules found
+    Hybrid,
 }
 
 /// What a conversion to UASP came to.
@@ -86,13 +89,27 @@ fn to_uasp(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         let failure = Failure::unable("NOT_MARKDOWN", format!("`{}` has no SKILL.md to convert", args.file));
         return Err(failure.hint("a `*.uasp.yaml` is structured already; `--to markdown` makes documentation of it"));
     }
-    let document = match args.engine {
-        Engine::Rules => extract::extract(&skill),
-        Engine::Llm => llm::extract(&skill, &args.model, output)?,
+    let help = if args.engine == Engine::Hybrid { Help::Rules } else { Help::None };
+    if args.model.prompt_only {
+        output.text(&llm::question(&skill, help));
+        return Ok(Exit::Fine);
+    }
+    let (document, told) = if args.engine == Engine::Rules && !args.model.is_wanted() {
+        (extract::extract(&skill), None)
+    } else {
+        let errors = |value: &Value| convert_value(&skill, value).judged.errors_told();
+        match llm::extract(&skill, &args.model, help, &errors, output)? {
+            Extracted::Usable { document, told } => (document, told),
+            Extracted::Unusable { reasons, told } => return unusable(args, &reasons, told, output),
+        }
     };
     let conversion = convert(&skill, &document);
     if args.json {
-        output.json(&result(&conversion));
+        let mut result = result(&conversion);
+        if let Some(told) = told {
+            result["model"] = told;
+        }
+        output.json(&result);
     } else if !conversion.judged.is_valid() {
         let failure = Failure::findings("INVALID", format!("`{}` gives no valid UASP file", args.file));
         return Err(failure.hint(conversion.judged.error()));
@@ -106,9 +123,29 @@ fn to_uasp(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     Ok(if conversion.judged.is_valid() { Exit::Fine } else { Exit::Findings })
 }
 
+/// Tells of an answer that cannot be used.
+fn unusable(args: &Args, reasons: &[String], told: Option<Value>, output: &mut Output) -> Result<Exit, Failure> {
+    let error = reasons.join("\n");
+    if !args.json {
+        let failure =
+            Failure::findings("INVALID_ANSWER", format!("the model's answer for `{}` cannot be used", args.file));
+        return Err(failure.hint(error));
+    }
+    let mut result = json!({ "valid": false, "error": error });
+    if let Some(told) = told {
+        result["model"] = told;
+    }
+    output.json(&result);
+    Ok(Exit::Findings)
+}
+
 /// Finishes and judges what an engine made of a skill.
 fn convert(skill: &Skill, document: &Document) -> Conversion {
-    let finished = finish(&document.value);
+    convert_value(skill, &document.value)
+}
+
+fn convert_value(skill: &Skill, document: &Value) -> Conversion {
+    let finished = finish(document);
     let name = finished.value["meta"]["name"].as_str().unwrap_or("skill").to_owned();
     let judged = judge(&finished.yaml, &name, Some(&skill.tree));
     Conversion { finished, judged }

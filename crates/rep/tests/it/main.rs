@@ -6,6 +6,7 @@ mod attacks;
 mod bad_input;
 mod budget;
 mod check;
+mod convert_llm;
 mod corpus;
 mod deps;
 mod examples;

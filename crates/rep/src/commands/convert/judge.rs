@@ -29,13 +29,18 @@ impl Judged {
         self.errors.iter().map(render::json_finding).collect()
     }
 
-    /// The first errors in words, one a line.
-    pub(crate) fn error(&self) -> String {
+    /// The errors in words.
+    pub(crate) fn errors_told(&self) -> Vec<String> {
         let line = |finding: &Finding| match &finding.at {
             Some(at) => format!("{at}: {}", finding.message),
             None => format!("line {}: {}", finding.place.start.line, finding.message),
         };
-        self.errors.iter().take(20).map(line).collect::<Vec<_>>().join("\n")
+        self.errors.iter().map(line).collect()
+    }
+
+    /// The first errors in words, one a line.
+    pub(crate) fn error(&self) -> String {
+        self.errors_told().into_iter().take(20).collect::<Vec<_>>().join("\n")
     }
 }
 
