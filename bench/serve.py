@@ -1,6 +1,8 @@
 """Measures `rep serve`, and holds it against load. Only the standard library; FastMCP beside it where its python is named.
 
-    serve.py BINARY measure [--fastmcp PYTHON]     spawn to first answers, requests a second, memory; 20 and 2,000 skills
+    serve.py BINARY measure [--fastmcp PYTHON] [--peer NAME=COMMAND]...
+                                                   spawn to first answers, requests a second, memory; 20 and 2,000 skills. A
+                                                   command is words; {} in one of them is the folder of the skills
     serve.py BINARY load [--clients 64] [--seconds 20] [--runs 1000]
                                                    mixed requests, hot reloads and tool runs: none may be lost
 """
@@ -73,14 +75,15 @@ def memory(pid):
 
 
 class Stdio:
-    def __init__(self, command):
+    def __init__(self, command, has_meta=True):
+        self.meta = {"_meta": META} if has_meta else {}
         self.started = time.perf_counter()
         self.child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         self.number = 0
 
     def ask(self, method, params):
         self.number += 1
-        request = {"jsonrpc": "2.0", "id": self.number, "method": method, "params": {**params, "_meta": META}}
+        request = {"jsonrpc": "2.0", "id": self.number, "method": method, "params": {**params, **self.meta}}
         self.child.stdin.write(json.dumps(request).encode() + b"\n")
         self.child.stdin.flush()
         while True:
@@ -90,6 +93,10 @@ class Stdio:
             answer = json.loads(line)
             if answer.get("id") == self.number:
                 return answer
+
+    def tell(self, method):
+        self.child.stdin.write(json.dumps({"jsonrpc": "2.0", "method": method}).encode() + b"\n")
+        self.child.stdin.flush()
 
     def all(self, method, field):
         items, cursor = [], None
@@ -102,7 +109,11 @@ class Stdio:
 
     def end(self):
         self.child.stdin.close()
-        self.child.wait(timeout=30)
+        try:
+            self.child.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self.child.kill()
+            self.child.wait()
 
 
 def measured(name, command, count):
@@ -128,7 +139,47 @@ def measured(name, command, count):
     )
 
 
-def measure(binary, fastmcp):
+def listed(name, command, count, rounds=3):
+    """What every server of skills can answer, whatever it makes of skills: the old handshake and its lists."""
+    best = None
+    for _ in range(rounds):
+        client = Stdio(command, has_meta=False)
+        try:
+            client.ask("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}})
+            first = time.perf_counter() - client.started
+            client.tell("notifications/initialized")
+            sizes = {}
+            for method, field in (("tools/list", "tools"), ("resources/list", "resources"), ("prompts/list", "prompts")):
+                try:
+                    sizes[field] = len(client.all(method, field))
+                except KeyError:
+                    sizes[field] = 0
+            total = time.perf_counter() - client.started
+            used = memory(client.child.pid)
+        except EOFError:
+            print(f"{name:18} {count:5} skills  does not serve them")
+            return None
+        finally:
+            client.end()
+        best = min(best or (first, total, used), (first, total, used))
+    first, total, used = best
+    told = ", ".join(f"{number} {field}" for field, number in sizes.items())
+    print(f"{name:18} {count:5} skills  initialize {first * 1000:7.0f} ms  all lists {total * 1000:7.0f} ms  {used:6.1f} MB  ({told})")
+    return best
+
+
+def compared(binary, peers, folder, count):
+    ours = listed("rep", [binary, "serve", "--path", str(folder / "skills")], count)
+    for peer in peers:
+        name, command = peer.split("=", 1)
+        words = [word.replace("{}", str(folder / "skills")) for word in command.split()]
+        theirs = listed(name, words, count)
+        if theirs:
+            first, total, used = (theirs[at] / ours[at] for at in range(3))
+            print(f"{'':18}               rep: {first:.1f}x faster to initialize, {total:.1f}x to list, {used:.1f}x less memory")
+
+
+def measure(binary, fastmcp, peers):
     for count in (20, 2000):
         with tempfile.TemporaryDirectory() as folder:
             folder = Path(folder)
@@ -139,6 +190,7 @@ def measure(binary, fastmcp):
             if fastmcp:
                 (folder / "server.py").write_text(FASTMCP)
                 measured("FastMCP", [fastmcp, str(folder / "server.py"), str(folder / "skills")], count)
+            compared(binary, peers, folder, count)
 
 
 class Http:
@@ -256,13 +308,14 @@ def main():
     parser.add_argument("binary")
     parser.add_argument("what", choices=["measure", "load"])
     parser.add_argument("--fastmcp")
+    parser.add_argument("--peer", action="append", default=[])
     parser.add_argument("--clients", type=int, default=64)
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--runs", type=int, default=1000)
     given = parser.parse_args()
     binary = str(Path(given.binary).resolve())
     if given.what == "measure":
-        measure(binary, given.fastmcp)
+        measure(binary, given.fastmcp, given.peer)
         return 0
     return load(binary, given.clients, given.seconds, given.runs)
 

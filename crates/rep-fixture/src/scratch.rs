@@ -62,6 +62,9 @@ impl Scratch {
             .env_remove("XDG_CACHE_HOME")
             .env_remove("XDG_CONFIG_HOME")
             .env_remove("XDG_DATA_HOME")
+            // No test touches the keyring of whoever runs it.
+            .env_remove("DBUS_SESSION_BUS_ADDRESS")
+            .env_remove("XDG_RUNTIME_DIR")
             .envs(environment.iter().copied())
             .stdin(Stdio::null())
             .output()

@@ -31,9 +31,12 @@ impl Unhashable {
 
 /// The full SHA-256 of a skill's content in lower-case hexadecimal; its first eight digits are the version.
 pub fn sha256(root: &Node) -> Result<String, Unhashable> {
-    let normalised = normalise(root)?;
-    let digest = Sha256::digest(normalised.as_bytes());
-    Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(digest(normalise(root)?.as_bytes()))
+}
+
+/// The SHA-256 of bytes in lower-case hexadecimal.
+pub fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The text that is hashed.

@@ -179,7 +179,10 @@ impl Policy {
         let missing = plan.secrets.iter().find(|need| !need.is_optional && !context.secrets.contains(&need.name));
         if let Some(need) = missing {
             let message = format!("`{}` needs the secret `{}`, which is not there", plan.skill, need.name);
-            let remedy = format!("`rep secrets set {0}` keeps it, or set {0} in the environment", need.name);
+            let remedy = format!(
+                "`rep secrets set {0}` keeps it, or set {0} in the environment; `rep secrets list` says for whom one is kept",
+                need.name
+            );
             return refuse("SECRET_MISSING", message, &remedy);
         }
         Ok(())

@@ -90,6 +90,14 @@ pub(crate) struct Lock {
     _file: File,
 }
 
+/// Removes a file of the user's; one that is not there is fine.
+pub(crate) fn remove(path: &Path) -> Result<(), KeepError> {
+    match rustix::fs::unlink(path) {
+        Ok(()) | Err(rustix::io::Errno::NOENT) => Ok(()),
+        Err(error) => Err(KeepError::new("remove", path, error.into())),
+    }
+}
+
 /// Waits for the sole right to change what lies at a path.
 pub(crate) fn lock(path: &Path) -> Result<Lock, KeepError> {
     let path = path.with_extension("lock");

@@ -188,7 +188,7 @@ impl Guard {
         if !self.is_origin(headers) {
             return Some(plain(StatusCode::FORBIDDEN, "pages of this `Origin` may not ask"));
         }
-        if !is_open && !self.is_let_in(headers) {
+        if !is_open && !self.is_let_in(headers).await {
             return Some(self.challenge(headers));
         }
         if !self.is_within_rate() {
@@ -246,7 +246,7 @@ impl Guard {
     }
 
     /// Whether a request bears a token. Takes the same time whichever token it is.
-    fn is_let_in(&self, headers: &HeaderMap) -> bool {
+    async fn is_let_in(&self, headers: &HeaderMap) -> bool {
         if self.tokens.is_empty() && self.oauth.is_none() {
             return true;
         }
@@ -258,8 +258,13 @@ impl Guard {
             let difference = own.iter().zip(&given).fold(0, |all, (one, two)| all | (one ^ two));
             is_known |= difference == 0;
         }
-        is_known |= self.oauth.as_ref().is_some_and(|oauth| oauth.is_good(token.trim()));
-        is_known && scheme.eq_ignore_ascii_case("bearer")
+        if !scheme.eq_ignore_ascii_case("bearer") {
+            return false;
+        }
+        match &self.oauth {
+            Some(oauth) if !is_known => oauth.is_good(token.trim()).await,
+            _ => is_known,
+        }
     }
 
     fn is_within_rate(&self) -> bool {

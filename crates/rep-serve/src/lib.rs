@@ -22,7 +22,7 @@ mod tools;
 mod uri;
 
 pub use http::{Http, http};
-pub use oauth::OAuth;
+pub use oauth::{KeySource, OAuth};
 pub use runs::{Asked, Call, Offer, Runs, Said, Stop};
 pub use server::{Served, ServedOptions, Talk};
 pub use stdio::stdio;

@@ -4,11 +4,16 @@
 //! ([`prompt`]) and what becomes of its answer ([`answer`], [`grounds`]) is decided here, who asks is handed in ([`Model`]).
 
 pub mod answer;
+mod checklist;
+mod compare;
 pub mod dialogue;
 pub mod grounds;
 mod model;
+mod page;
 pub mod prompt;
+mod report;
 mod schema;
+mod stamp;
 mod yaml;
 
 use rep_model::hash;
@@ -16,8 +21,13 @@ use rep_model::uasp::SECTIONS;
 use rep_model::yaml::parse;
 use serde_json::{Map, Value, json};
 
+pub use checklist::{Point, State};
+pub use compare::{Difference, differences};
 pub use model::{Ending, Model, ModelError, Question, Reply, Turn, Usage};
+pub use page::page;
+pub use report::{Item, Notice, Report};
 pub use schema::schema;
+pub use stamp::Stamp;
 pub use yaml::write;
 
 /// The version of a file whose content has not been hashed yet.

@@ -1,13 +1,49 @@
 //! Documentation for people, generated from the structure: UASP §7.2, and the sections it leaves out.
 //!
 //! The specification's headings come in the specification's order; the rest stands between them. The same skill gives
-//! the same bytes. Whatever a value holds, it cannot end the fence, cell or line it is put into.
+//! the same bytes. Whatever a value holds, it cannot end the fence, cell or line it is put into. `extract/layout.rs`
+//! reads the page back: what would be read otherwise than it was meant is written out at length.
 
 use std::fmt::Write as _;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
+use crate::extract::{layout, names};
 use crate::state::texts;
+
+/// The longest name and description a SKILL.md may have.
+const NAME_MAX: usize = 64;
+const DESCRIPTION_MAX: usize = 1024;
+
+/// Writes a SKILL.md: the documentation below a frontmatter that every host takes.
+pub fn skill_md(document: &Value) -> String {
+    let meta = document.get("meta").unwrap_or(&Value::Null);
+    let text = |key: &str| meta.get(key).map(line).unwrap_or_default();
+    let name: String = names::name(&text("name"), "skill").chars().take(NAME_MAX).collect();
+    let description: String = match text("description") {
+        empty if empty.is_empty() => about(document, &name),
+        own => own,
+    };
+    let front = json!({
+        "name": name,
+        "description": description.chars().take(DESCRIPTION_MAX).collect::<String>(),
+        "metadata": { layout::MARK: text("type"), "uasp-version": text("version") },
+    });
+    format!("---\n{}---\n\n{}", rep_model::yaml::write(&front), markdown(document))
+}
+
+/// What a skill without a description is about, in words of its own.
+fn about(document: &Value, name: &str) -> String {
+    let words = |key: &str| match document.get("triggers").and_then(|triggers| triggers.get(key)) {
+        Some(Value::Array(items)) => items.iter().map(line).take(10).collect::<Vec<_>>(),
+        _ => Vec::new(),
+    };
+    match (words("intents"), words("keywords")) {
+        (intents, _) if !intents.is_empty() => format!("Use for: {}.", intents.join("; ")),
+        (_, keywords) if !keywords.is_empty() => format!("Use for {}.", keywords.join(", ")),
+        _ => format!("The skill {name}."),
+    }
+}
 
 /// Writes the documentation of a skill.
 pub fn markdown(document: &Value) -> String {
@@ -63,6 +99,7 @@ impl Page {
             }
             self.block(&format!("*{words}*"));
         }
+        self.block(&extras(meta, &["name", "description", "type", "version"]));
     }
 
     fn triggers(&mut self, triggers: Option<&Value>) {
@@ -74,9 +111,10 @@ impl Page {
                 Some(Value::Array(items)) => items.iter().map(code).collect(),
                 _ => continue,
             };
-            if !words.is_empty() {
-                let between = if key == "intents" { "; " } else { ", " };
-                let _ = writeln!(list, "- {title}: {}", words.join(between));
+            if key == "intents" {
+                list.push_str(&several(title, &words, "; "));
+            } else if !words.is_empty() {
+                let _ = writeln!(list, "- {title}: {}", words.join(", "));
             }
         }
         if !list.is_empty() {
@@ -99,7 +137,13 @@ impl Page {
                 Value::Object(map) => {
                     let field = |key: &str| map.get(key).map(line).unwrap_or_default();
                     let when = map.get("when").map(|when| format!(" when {}", line(when))).unwrap_or_default();
-                    format!("- {} over {}{when}\n", field("use"), field("over"))
+                    let words = format!("{} over {}{when}", field("use"), field("over"));
+                    if layout::preference(&words) == *preference {
+                        return format!("- {words}\n");
+                    }
+                    let fields = ["use", "over", "when"].iter().filter(|key| map.contains_key(**key));
+                    let fields = fields.map(|key| format!("  - {}: {}\n", title(key), field(key)));
+                    format!("- Preference:\n{}", fields.collect::<String>())
                 }
                 other => item(other),
             };
@@ -133,8 +177,12 @@ impl Page {
                 ("restored_by", "Restored by"),
                 ("properties", "Holds"),
             ] {
-                if let Some(value) = filled(entity.get(key)) {
-                    let _ = writeln!(list, "- {title}: {}", listed(value));
+                match filled(entity.get(key)) {
+                    Some(Value::Array(items)) => {
+                        list.push_str(&several(title, &items.iter().map(line).collect::<Vec<_>>(), ", "));
+                    }
+                    Some(value) => list.push_str(&format!("- {title}: {}\n", line(value))),
+                    None => {}
                 }
             }
             let known = [
@@ -158,15 +206,13 @@ impl Page {
         for (name, command) in commands {
             self.block(&format!("### {}", code_text(name)));
             self.block(&fence("", command.get("syntax").unwrap_or(&Value::Null)));
-            for key in ["description", "purpose"] {
-                if let Some(text) = filled(command.get(key)) {
-                    self.block(&prose(text));
-                }
+            if let Some(text) = filled(command.get("description")) {
+                self.block(&prose(text));
             }
             self.arguments(command.get("args"));
             self.flags("", command.get("flags"));
             let mut list = String::new();
-            for (key, title) in [("aliases", "Also called"), ("returns", "Returns")] {
+            for (key, title) in [("purpose", "Purpose"), ("aliases", "Also called"), ("returns", "Returns")] {
                 if let Some(value) = filled(command.get(key)) {
                     let _ =
                         writeln!(list, "- {title}: {}", if key == "aliases" { codes(value) } else { listed(value) });
@@ -215,10 +261,7 @@ impl Page {
     fn arguments(&mut self, arguments: Option<&Value>) {
         let Some(Value::Array(items)) = filled(arguments) else { return };
         let row = |one: &Value| {
-            let kind = match filled(one.get("values")) {
-                Some(values) => format!("{}: {}", cell(one.get("type")), codes(values)),
-                None => cell(one.get("type")),
-            };
+            let kind = kind(one);
             let is_required = one.get("required").and_then(Value::as_bool) == Some(true);
             let needed = if is_required { "yes".to_owned() } else { String::new() };
             vec![coded(one.get("name")), kind, needed, coded(one.get("default")), cell(one.get("description"))]
@@ -234,7 +277,7 @@ impl Page {
                 ["name", "short", "long"].iter().filter_map(|key| one.get(key)).map(code).collect();
             vec![
                 names.join(", "),
-                cell(one.get("type")),
+                kind(one),
                 coded(one.get("default")),
                 coded(one.get("env")),
                 cell(one.get("purpose").or_else(|| one.get("description"))),
@@ -247,7 +290,9 @@ impl Page {
         let Some(Value::Object(workflows)) = filled(workflows) else { return };
         self.block("## Workflows");
         for (name, workflow) in workflows {
-            self.block(&format!("### {}", title(&name.replace('_', " "))));
+            let words = title(&name.replace('_', " "));
+            let is_reversible = layout::workflow_key(&words) == *name;
+            self.block(&format!("### {}", if is_reversible { words } else { code_text(name) }));
             if let Some(description) = filled(workflow.get("description")) {
                 self.block(&prose(description));
             }
@@ -382,6 +427,26 @@ impl Page {
     }
 }
 
+/// The type of an argument or a flag, with the values it takes.
+fn kind(one: &Value) -> String {
+    match filled(one.get("values")) {
+        Some(values) => format!("{}: {}", cell(one.get("type")), codes(values)),
+        None => cell(one.get("type")),
+    }
+}
+
+/// Several texts on one line, or below each other where one holds what stands between them.
+fn several(title: &str, words: &[String], between: &str) -> String {
+    if words.is_empty() {
+        return String::new();
+    }
+    if words.iter().any(|word| word.contains(between.trim_end()) || word.is_empty()) {
+        let lines = words.iter().map(|word| format!("  - {word}\n"));
+        return format!("- {title}:\n{}", lines.collect::<String>());
+    }
+    format!("- {title}: {}\n", words.join(between))
+}
+
 /// A value that says something: not null, not empty.
 fn filled(value: Option<&Value>) -> Option<&Value> {
     value.filter(|value| match value {
@@ -405,12 +470,22 @@ fn scalar(value: &Value) -> String {
 /// Text on its own lines, where a line of it cannot become a heading of the page.
 fn prose(value: &Value) -> String {
     let text = scalar(value);
-    let lines = text.trim().lines().map(|line| {
-        let is_block =
-            line.trim_start().starts_with(['#', '>']) || is_rule(line) || line.trim_start().starts_with("```");
-        if is_block { format!("\\{}", line.trim_start()) } else { line.trim_end().to_owned() }
-    });
+    let lines = text
+        .trim()
+        .lines()
+        .map(|line| if is_block(line) { format!("\\{}", line.trim()) } else { line.trim_end().to_owned() });
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Whether a line would be more than a line of its paragraph.
+fn is_block(line: &str) -> bool {
+    let line = line.trim_start();
+    let bare = line.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    let is_item = |rest: &str| rest.starts_with(' ') || rest.is_empty();
+    let is_bullet = line.strip_prefix(['-', '*', '+']).is_some_and(is_item);
+    let is_number = bare.len() < line.len() && bare.strip_prefix(['.', ')']).is_some_and(is_item);
+    let is_marked = line.starts_with(['#', '>', '|', '\\']) || line.starts_with("```") || line.starts_with("~~~");
+    is_bullet || is_number || is_marked || is_rule(line)
 }
 
 /// Whether a line under a text would make a heading of it, or draw a line.
@@ -423,8 +498,9 @@ fn line(value: &Value) -> String {
     line_text(&scalar(value))
 }
 
+/// Text on one line.
 fn line_text(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 fn item(value: &Value) -> String {
@@ -443,8 +519,14 @@ fn coded(value: Option<&Value>) -> String {
     value.filter(|value| !value.is_null()).map(|value| code(value).replace('|', "\\|")).unwrap_or_default()
 }
 
+/// A value as code. A text that looks like another value, or has several lines, is quoted.
 fn code(value: &Value) -> String {
-    code_text(&scalar(value))
+    match value {
+        Value::String(text) if text.trim().contains('\n') || serde_json::from_str::<Value>(text).is_ok() => {
+            code_text(&value.to_string())
+        }
+        other => code_text(&scalar(other)),
+    }
 }
 
 /// Text as code on one line, in as many marks as it needs.
@@ -499,7 +581,11 @@ fn address(text: &str) -> String {
 fn extras(value: &Value, known: &[&str]) -> String {
     let own = value.as_object().into_iter().flatten();
     let own = own.filter(|(key, value)| !known.contains(&key.as_str()) && filled(Some(value)).is_some());
-    own.map(|(key, value)| format!("- {}: {}\n", line_text(key), listed(value))).collect()
+    let words = |value: &Value| match value {
+        Value::String(text) if !text.starts_with('`') => line_text(text),
+        other => code_text(&other.to_string()),
+    };
+    own.map(|(key, value)| format!("- {}: {}\n", line_text(key), words(value))).collect()
 }
 
 /// Every run of letters with a capital, as the specification's example does it.

@@ -13,7 +13,8 @@ mod decisions;
 mod draft;
 mod environment;
 mod flags;
-mod names;
+pub(crate) mod layout;
+pub(crate) mod names;
 mod preferences;
 mod programs;
 mod reference;
@@ -47,6 +48,9 @@ pub fn extract(skill: &Skill) -> Document {
         draft.meta.add("name", 1, None, json!(name));
         return draft.finish();
     };
+    if let Some(document) = layout::read(manifest) {
+        return document;
+    }
     let body = manifest.body_span();
     let first_line = manifest.source.text()[..body.start].matches('\n').count() + 1;
     let blocks = blocks::blocks(manifest.body(), first_line);

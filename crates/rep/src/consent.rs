@@ -7,8 +7,7 @@ use std::time::SystemTime;
 
 use rep_runtime::approval::{self, Approvals};
 use rep_runtime::grant::{Answer, Question};
-use rep_runtime::plan::SecretNeed;
-use rep_runtime::secret::{self, Secret, Secrets};
+use rep_runtime::secret::{self, Keyring, Secret, Secrets};
 use rep_runtime::{Consent, Context, Decision, Granted, Plan, Policy, Refusal, Trust};
 use rep_serve::Asked;
 
@@ -39,9 +38,25 @@ pub(crate) fn policy() -> Result<Policy, Failure> {
 }
 
 /// The secrets a plan declares that are at hand: in the environment, else kept.
-pub(crate) fn secrets(needs: &[SecretNeed]) -> Result<BTreeMap<String, Secret>, Failure> {
-    let kept = data_folder().ok().map(|folder| Secrets::at(&folder));
-    Ok(secret::gather(needs, |name| std::env::var(name).ok(), kept.as_ref())?)
+pub(crate) fn secrets(plan: &Plan) -> Result<BTreeMap<String, Secret>, Failure> {
+    let kept = kept_secrets().ok();
+    Ok(secret::gather(&plan.skill, &plan.secrets, |name| std::env::var(name).ok(), kept.as_ref())?)
+}
+
+/// The secrets the user keeps.
+pub(crate) fn kept_secrets() -> Result<Secrets, Failure> {
+    Ok(Secrets::at(&data_folder()?).with_keyring(keyring()))
+}
+
+/// The keyring of this session: where there is a bus to reach it by.
+fn keyring() -> Option<Keyring> {
+    let is_named = std::env::var_os("DBUS_SESSION_BUS_ADDRESS").is_some_and(|address| !address.is_empty());
+    let is_there = || {
+        let folder = std::env::var_os("XDG_RUNTIME_DIR").map(std::path::PathBuf::from);
+        folder.is_some_and(|folder| folder.join("bus").exists())
+    };
+    // Who types can unlock it; a program must not wait for somebody.
+    (is_named || is_there()).then(|| Keyring { is_attended: io::stderr().is_terminal() })
 }
 
 /// Makes a grant of a plan, or says why not. Asks on a terminal; where there is none and nobody said `--yes`, refuses.

@@ -141,7 +141,7 @@ pub(crate) fn perform(
         let outcome = Outcome::refused(invalid_state(&plan.tool, &missing));
         return Ok(Done { plan, outcome, state: None });
     }
-    let secrets = consent::secrets(&plan.secrets)?;
+    let secrets = consent::secrets(&plan)?;
     let decided = consent::granted(plan.clone(), skill.trust.clone(), &secrets, wish.is_given, output)?;
     let bar = crate::runner::progress(&format!("{}:{}", skill.name, plan.tool), output);
     let done = carry_out(skill, wish, plan, decided, &secrets, runner, cancel);

@@ -234,7 +234,7 @@ impl<'a> Tools<'a> {
         if chain.names.len() >= DEPTH_MAX {
             return Err(ToolError::new("CALL_TOO_DEEP", format!("tools call tools more than {DEPTH_MAX} deep")));
         }
-        let secrets = consent::secrets(&plan.secrets).map_err(of_failure)?;
+        let secrets = consent::secrets(&plan).map_err(of_failure)?;
         let decided = consent::granted_unasked(plan.clone(), called.trust.clone(), &secrets).map_err(of_failure)?;
         let outcome = self.run(decided, &plan, &secrets, entry, cancel, chain);
         let (reply, noted) = noted(outcome);

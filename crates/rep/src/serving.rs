@@ -105,7 +105,7 @@ impl Running {
         let input = Value::Object(call.input.clone());
         let mut plan = runner::planned(&called, &call.offer.tool, &tools.workspace, input)?;
         plan.is_confined = self.is_confined;
-        let secrets = consent::secrets(&plan.secrets)?;
+        let secrets = consent::secrets(&plan)?;
         let decided = match consent::granted_by_client(plan.clone(), called.trust.clone(), &secrets, &call.asked)? {
             ByClient::Decided(decided) => *decided,
             ByClient::Ask(text, mark) => return Ok(Said::Question { text, mark }),
@@ -136,7 +136,7 @@ impl Running {
             let error = perform::invalid_state(&plan.tool, &missing);
             return Ok(Said::Error(Outcome::refused(error).value()));
         }
-        let secrets = consent::secrets(&plan.secrets)?;
+        let secrets = consent::secrets(&plan)?;
         let decided = match consent::granted_by_client(plan.clone(), skill.trust.clone(), &secrets, &call.asked)? {
             ByClient::Decided(decided) => *decided,
             ByClient::Ask(text, mark) => return Ok(Said::Question { text, mark }),

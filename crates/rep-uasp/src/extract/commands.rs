@@ -659,7 +659,7 @@ fn endpoint(text: &str, line: usize, description: Option<String>, draft: &mut Dr
         return;
     }
     let mut value = json!({ "syntax": format!("{method} {path}") });
-    if let Some(description) = description {
+    if let Some(description) = description.filter(|description| !description.trim().is_empty()) {
         value["description"] = json!(description);
     }
     draft.commands.add(&key, line, None, value);

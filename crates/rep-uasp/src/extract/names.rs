@@ -4,7 +4,7 @@
 const LENGTH_MAX: usize = 60;
 
 /// Text as a part of a name; empty where nothing of it can stay.
-pub(super) fn slug(text: &str) -> String {
+pub(crate) fn slug(text: &str) -> String {
     let mut name = String::new();
     for letter in text.chars() {
         if name.len() >= LENGTH_MAX {
@@ -20,7 +20,7 @@ pub(super) fn slug(text: &str) -> String {
 }
 
 /// Text as a whole name, or the fallback where nothing of it can stay.
-pub(super) fn name(text: &str, fallback: &str) -> String {
+pub(crate) fn name(text: &str, fallback: &str) -> String {
     let slug = slug(text);
     let bare = slug.trim_start_matches(|letter: char| !letter.is_ascii_lowercase());
     if bare.is_empty() { fallback.to_owned() } else { bare.to_owned() }

@@ -15,6 +15,8 @@ use super::words::{Form, Words};
 /// The most of each.
 const KEYWORDS_MAX: usize = 25;
 const INTENTS_MAX: usize = 40;
+/// The longest use case.
+const INTENT_MAX: usize = 200;
 
 /// Words that tell nothing about a subject.
 const IDLE: &[&str] = &[
@@ -227,9 +229,13 @@ fn declared(front: &Frontmatter, line_of: &dyn Fn(usize) -> usize, draft: &mut D
 }
 
 fn add_intent(list: &mut List, line: usize, text: &str) {
-    let text = text.trim();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if list.items.len() < INTENTS_MAX && text.chars().count() >= 3 {
-        list.add(line, None, json!(text.chars().take(200).collect::<String>()));
+        let kept: String = text.chars().take(INTENT_MAX).collect();
+        // A word that was cut says something else.
+        let end = if kept.len() < text.len() { kept.rfind(' ').unwrap_or(kept.len()) } else { kept.len() };
+        let doubt = (end < text.len()).then_some("shortened");
+        list.add(line, doubt, json!(kept[..end].trim_end_matches([',', ';', ' '])));
     }
 }
 

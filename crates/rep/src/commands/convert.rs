@@ -1,36 +1,38 @@
 //! `rep convert`: from Markdown to a structured skill, and back.
 
+mod batch;
 mod judge;
 mod llm;
+mod step;
+mod subject;
 
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use rep_library::find::{self, Found};
-use rep_library::read;
-use rep_model::{Skill, uasp};
-use rep_uasp::convert::{Finished, finish};
-use rep_uasp::{Document, Origin, docs, extract};
-use serde_json::{Value, json};
+use rep_library::find::Found;
+use rep_uasp::convert::{Report, page};
+use rep_uasp::{Document, Origin, docs};
+use serde_json::json;
 
 use crate::exit::{Exit, Failure};
 use crate::library::LibraryArgs;
 use crate::output::Output;
 use crate::write;
-use judge::{Judged, judge};
-use llm::{Extracted, Help};
+use subject::{Converted, by_engine, read, subjects};
 
-/// Convert a skill between Markdown and UASP
+/// Convert skills between Markdown and UASP
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[derive(clap::Args)]
 #[command(
-    after_help = "From Markdown, what a skill says is read out of it by rule and written as a complete `*.uasp.yaml`: typed, hashed, checked. Back, all twelve sections are documented, the specification's headings in the specification's order; the same skill gives the same bytes.\n\nExamples:\n  rep convert my-skill/SKILL.md --to uasp\n  rep convert my-skill --to uasp --out my-skill/my-skill.uasp.yaml\n  rep convert agent-browser.uasp.yaml --to markdown --out agent-browser.md"
+    after_help = "To UASP, what a SKILL.md says is read out of it and written as a complete `*.uasp.yaml`: typed, hashed, checked, every value with its source line in the report. To Markdown, all twelve sections become a SKILL.md that converts back to the same facts. The same skill gives the same bytes.\n\nA converted file says in its first line which Markdown it was made from. `--check` fails where the Markdown says something else by now; what was improved by hand is left in peace.\n\nExamples:\n  rep convert my-skill --to uasp\n  rep convert my-skill --to uasp --beside --report report.html\n  rep convert --all --path skills --to uasp --out-dir structured\n  rep convert --check skills/*                          for CI: is every UASP file in step?\n  rep convert --check my-skill --accept                 it is, I have looked\n  REP_LLM_URL=http://127.0.0.1:8080/v1 rep convert my-skill --to uasp --engine llm --model qwen2.5-coder\n  rep convert my-skill --to uasp --prompt-only | some-model | rep convert my-skill --to uasp --answer -\n  rep convert agent-browser.uasp.yaml --to markdown --out agent-browser/SKILL.md"
 )]
 pub(crate) struct Args {
-    /// A SKILL.md, a `*.uasp.yaml`, or the folder or name of a skill that has one
-    file: String,
+    /// SKILL.md or `*.uasp.yaml` files, folders or names of skills
+    #[arg(value_name = "FILE", required_unless_present = "is_all")]
+    files: Vec<String>,
     /// The form to make
-    #[arg(long, value_enum)]
-    to: Form,
+    #[arg(long, value_enum, required_unless_present = "is_check")]
+    to: Option<Form>,
     /// What reads the Markdown
     #[arg(long, value_enum, default_value_t = Engine::Rules)]
     engine: Engine,
@@ -39,12 +41,30 @@ pub(crate) struct Args {
     /// Write to this file instead of stdout
     #[arg(long, value_name = "F")]
     out: Option<PathBuf>,
-    /// Replace a file that is there already
-    #[arg(long)]
-    force: bool,
+    /// Write `NAME.uasp.yaml` files into this folder, and leave alone what is in step
+    #[arg(long, value_name = "D", conflicts_with = "out")]
+    out_dir: Option<PathBuf>,
+    /// Write each file into its skill's own folder
+    #[arg(long = "beside", conflicts_with_all = ["out", "out_dir"])]
+    is_beside: bool,
+    /// Replace files that are there already
+    #[arg(long = "force")]
+    is_forced: bool,
+    /// Say where every value comes from in this file: `.json`, or `.html` for people
+    #[arg(long, value_name = "F")]
+    report: Option<PathBuf>,
+    /// Every skill of the library, or below --path
+    #[arg(long = "all")]
+    is_all: bool,
+    /// Write nothing, and exit 1 where a UASP file is out of step with its Markdown
+    #[arg(long = "check", conflicts_with_all = ["to", "report", "is_forced", "is_beside"])]
+    is_check: bool,
+    /// With --check: note in the files that they are in step with their Markdown as it is
+    #[arg(long = "accept", requires = "is_check")]
+    is_accepted: bool,
     /// Print one JSON document
-    #[arg(long)]
-    json: bool,
+    #[arg(long = "json")]
+    is_json: bool,
     #[command(flatten)]
     library: LibraryArgs,
 }
@@ -54,7 +74,7 @@ pub(crate) struct Args {
 enum Form {
     /// A structured skill
     Uasp,
-    /// Documentation for people
+    /// A SKILL.md
     Markdown,
 }
 
@@ -69,147 +89,150 @@ enum Engine {
     Hybrid,
 }
 
-/// What a conversion to UASP came to.
-struct Conversion {
-    finished: Finished,
-    judged: Judged,
+impl Args {
+    /// The engine that is asked for; some options speak of a model by themselves.
+    fn engine(&self) -> Engine {
+        if self.engine == Engine::Rules && self.model.is_wanted() { Engine::Llm } else { self.engine }
+    }
+}
+
+impl Engine {
+    /// The word in reports and stamps.
+    const fn name(self) -> &'static str {
+        match self {
+            Engine::Rules => "rules",
+            Engine::Llm => "llm",
+            Engine::Hybrid => "hybrid",
+        }
+    }
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    let result = match args.to {
-        Form::Uasp => to_uasp(args, output),
-        Form::Markdown => to_markdown(args, output),
-    };
-    result.map_err(|failure| failure.json(args.json))
+    choose(args, output).map_err(|failure| failure.json(args.is_json))
 }
 
-fn to_uasp(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    let skill = skill(&args.file, args, output)?;
-    if skill.manifest.is_none() {
-        let failure = Failure::unable("NOT_MARKDOWN", format!("`{}` has no SKILL.md to convert", args.file));
-        return Err(failure.hint("a `*.uasp.yaml` is structured already; `--to markdown` makes documentation of it"));
+fn choose(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+    let subjects = subjects(args, output)?;
+    if args.is_check {
+        return step::check(args, &subjects, output);
     }
-    let help = if args.engine == Engine::Hybrid { Help::Rules } else { Help::None };
+    let is_many = subjects.is_sweep || subjects.found.len() > 1 || args.out_dir.is_some() || args.is_beside;
+    match (args.to, subjects.found.as_slice()) {
+        (Some(Form::Markdown), [one]) => to_markdown(args, one, output),
+        (Some(Form::Markdown), many) => {
+            let failure = Failure::unable("AMBIGUOUS", format!("{} skills are meant, and one is written", many.len()));
+            Err(failure.hint("name one of them"))
+        }
+        (_, [one]) if !is_many => to_uasp(args, one, output),
+        (_, []) => Err(Failure::unable("NOT_A_SKILL", "there is no skill to convert")
+            .hint("name a SKILL.md, or the folder above many with --path")),
+        (_, many) => batch::convert(args, many, subjects.is_sweep, output),
+    }
+}
+
+fn to_uasp(args: &Args, found: &Found, output: &mut Output) -> Result<Exit, Failure> {
     if args.model.prompt_only {
-        output.text(&llm::question(&skill, help));
+        let subject = read(found)?;
+        subject.manifest(&found.shown)?;
+        output.text(&llm::question(&subject.skill, args.engine()));
         return Ok(Exit::Fine);
     }
-    let (document, told) = if args.engine == Engine::Rules && !args.model.is_wanted() {
-        (extract::extract(&skill), None)
-    } else {
-        let errors = |value: &Value| convert_value(&skill, value).judged.errors_told();
-        match llm::extract(&skill, &args.model, help, &errors, output)? {
-            Extracted::Usable { document, told } => (document, told),
-            Extracted::Unusable { reasons, told } => return unusable(args, &reasons, told, output),
+    let converted = match by_engine(found, args, output) {
+        Ok((_, converted)) => converted,
+        Err(failure) if args.is_json && failure.code == llm::INVALID_ANSWER => {
+            let engine = args.engine().name();
+            output.json(&json!({ "valid": false, "error": failure.hints.join("\n"), "engine": engine }));
+            return Ok(failure.exit);
         }
+        Err(failure) => return Err(failure),
     };
-    let conversion = convert(&skill, &document);
-    if args.json {
-        let mut result = result(&conversion);
-        if let Some(told) = told {
-            result["model"] = told;
+    let report = &converted.report;
+    if let Some(path) = &args.report {
+        write_report(path, &[report], args.is_forced)?;
+    }
+    if args.is_json {
+        let mut result = report.json();
+        if let Some(model) = &converted.model {
+            result["model"] = model.clone();
         }
         output.json(&result);
-    } else if !conversion.judged.is_valid() {
-        let failure = Failure::findings("INVALID", format!("`{}` gives no valid UASP file", args.file));
-        return Err(failure.hint(conversion.judged.error()));
-    } else if args.out.is_none() {
-        output.text(&conversion.finished.yaml);
     }
-    if let Some(path) = args.out.as_deref().filter(|_| conversion.judged.is_valid()) {
-        write::file(path, conversion.finished.yaml.as_bytes(), args.force)?;
-        output.say(&format!("wrote `{}`", path.display()));
+    if !report.is_valid() {
+        return Err(invalid(found, &converted)).or_else(|failure: Failure| match args.is_json {
+            true => Ok(Exit::Findings),
+            false => Err(failure),
+        });
     }
-    Ok(if conversion.judged.is_valid() { Exit::Fine } else { Exit::Findings })
-}
-
-/// Tells of an answer that cannot be used.
-fn unusable(args: &Args, reasons: &[String], told: Option<Value>, output: &mut Output) -> Result<Exit, Failure> {
-    let error = reasons.join("\n");
-    if !args.json {
-        let failure =
-            Failure::findings("INVALID_ANSWER", format!("the model's answer for `{}` cannot be used", args.file));
-        return Err(failure.hint(error));
-    }
-    let mut result = json!({ "valid": false, "error": error });
-    if let Some(told) = told {
-        result["model"] = told;
-    }
-    output.json(&result);
-    Ok(Exit::Findings)
-}
-
-/// Finishes and judges what an engine made of a skill.
-fn convert(skill: &Skill, document: &Document) -> Conversion {
-    convert_value(skill, &document.value)
-}
-
-fn convert_value(skill: &Skill, document: &Value) -> Conversion {
-    let finished = finish(document);
-    let name = finished.value["meta"]["name"].as_str().unwrap_or("skill").to_owned();
-    let judged = judge(&finished.yaml, &name, Some(&skill.tree));
-    Conversion { finished, judged }
-}
-
-/// The result object of UASP §7.1.5.
-fn result(conversion: &Conversion) -> Value {
-    let judged = &conversion.judged;
-    if !judged.is_valid() {
-        return json!({ "valid": false, "error": judged.error(), "errors": judged.errors_json() });
-    }
-    json!({ "valid": true, "skill": conversion.finished.value, "warnings": judged.warnings_json() })
-}
-
-fn to_markdown(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    let skill = skill(&args.file, args, output)?;
-    let document = Document::of(&skill).filter(|document| document.origin == Origin::Authored);
-    let Some(document) = document else {
-        let failure = Failure::unable("NOT_STRUCTURED", format!("`{}` has no UASP file", args.file));
-        return Err(failure.hint("documentation is made from a `*.uasp.yaml`; a SKILL.md is Markdown already"));
-    };
-    let text = docs::markdown(&document.value);
     match &args.out {
-        None => output.text(&text),
         Some(path) => {
-            write::file(path, text.as_bytes(), args.force)?;
+            write::file(path, converted.text.as_bytes(), args.is_forced)?;
+            output.say(&format!("wrote `{}`", path.display()));
+        }
+        None if !args.is_json => output.text(&converted.text),
+        None => {}
+    }
+    tell(report, output);
+    Ok(Exit::Fine)
+}
+
+/// Why a conversion gave no file.
+fn invalid(found: &Found, converted: &Converted) -> Failure {
+    let failure = Failure::findings("INVALID", format!("`{}` gives no valid UASP file", found.shown));
+    let lines = converted.report.errors.iter().take(5);
+    lines.fold(failure, |failure, error| failure.hint(format!("{}: {}", error.line(), error.help)))
+}
+
+/// Says what came of it: the specification's checklist, and what is left for a person.
+fn tell(report: &Report, output: &mut Output) {
+    let mut lines = vec![format!("{} values, {} to review", report.items.len(), report.doubts())];
+    lines.extend(report.checklist.iter().map(|point| {
+        let mark = point.state.mark();
+        format!("{mark} {}: {}", point.title, point.note)
+    }));
+    output.say(&lines.join("\n"));
+    for warning in &report.warnings {
+        output.warn(&warning.line());
+    }
+}
+
+/// Writes a report in the form its file's name asks for.
+fn write_report(path: &Path, reports: &[&Report], is_forced: bool) -> Result<(), Failure> {
+    let text = match (path.extension().and_then(|end| end.to_str()), reports) {
+        (Some("json"), [one]) => format!("{:#}\n", one.json()),
+        (Some("json"), many) => {
+            format!("{:#}\n", serde_json::Value::Array(many.iter().map(|report| report.json()).collect()))
+        }
+        (Some("html"), [one]) => page(one),
+        (Some("html"), many) => {
+            let failure = Failure::unable("USAGE", format!("a page shows one skill, and these are {}", many.len()));
+            return Err(failure.hint("give the report the ending .json, or convert one skill"));
+        }
+        _ => {
+            let failure = Failure::unable("USAGE", format!("`{}` is no name for a report", path.display()));
+            return Err(failure.hint("give it the ending .json or .html"));
+        }
+    };
+    write::file(path, text.as_bytes(), is_forced)
+}
+
+fn to_markdown(args: &Args, found: &Found, output: &mut Output) -> Result<Exit, Failure> {
+    let subject = read(found)?;
+    let document = Document::of(&subject.skill).filter(|document| document.origin == Origin::Authored);
+    let Some(document) = document else {
+        let failure = Failure::unable("NOT_STRUCTURED", format!("`{}` has no UASP file", found.shown));
+        return Err(failure.hint("a SKILL.md is made from a `*.uasp.yaml`; `--to uasp` makes that one"));
+    };
+    let text = docs::skill_md(&document.value);
+    if args.is_json {
+        output.json(&json!({ "markdown": text }));
+    }
+    match &args.out {
+        None if !args.is_json => output.text(&text),
+        None => {}
+        Some(path) => {
+            write::file(path, text.as_bytes(), args.is_forced)?;
             output.say(&format!("wrote `{}`", path.display()));
         }
     }
     Ok(Exit::Fine)
-}
-
-/// The skill a path or a name stands for.
-fn skill(named: &str, args: &Args, output: &mut Output) -> Result<Skill, Failure> {
-    let path = Path::new(named);
-    let is_path = named.contains('/') || path.is_file() || named == "." || named == "..";
-    if is_path && args.library.places.paths.is_empty() {
-        return at(path);
-    }
-    let (catalog, index) = args.library.one(named, output)?;
-    Ok(read::skill(&catalog.entries[index])?)
-}
-
-/// The one skill at a path.
-fn at(path: &Path) -> Result<Skill, Failure> {
-    let mut found: Vec<Found> = Vec::new();
-    find::skills(path, |one| found.push(one))?;
-    let shown = find::shown(path);
-    match found.as_slice() {
-        [only] => read_found(only),
-        [] => Err(Failure::unable("NOT_A_SKILL", format!("`{shown}` holds no skill"))
-            .hint(format!("name a SKILL.md, a `*{}`, or a folder that holds one", uasp::SUFFIX))),
-        many => {
-            Err(Failure::unable("AMBIGUOUS", format!("`{shown}` holds {} skills", many.len())).hint("name one of them"))
-        }
-    }
-}
-
-/// Reads a skill that was found.
-fn read_found(found: &Found) -> Result<Skill, Failure> {
-    let tree = if found.is_lone_file {
-        read::lone_file(&found.path, &found.shown)
-    } else {
-        read::folder(&found.path, &found.shown, read::Extent::Folder)?
-    };
-    Ok(Skill::parse(tree).0)
 }

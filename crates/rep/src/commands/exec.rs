@@ -159,7 +159,7 @@ fn shown(skill: &Structured, wish: &Wish<'_>, output: &mut Output) -> Result<Exi
 
 /// Remembers the program of a skill as it is, if whoever sits at the terminal agrees.
 fn approve(skill: &Structured, plan: Plan, output: &mut Output) -> Result<Exit, Failure> {
-    let secrets = consent::secrets(&plan.secrets)?;
+    let secrets = consent::secrets(&plan)?;
     let granted = consent::granted(plan, skill.trust.clone(), &secrets, false, output)??;
     Approvals::remember(&consent::approvals_file()?, granted.plan(), SystemTime::now())?;
     output.say(&format!("what `{}` starts is approved for `{}`", granted.plan().tool, skill.name));

@@ -8,14 +8,13 @@ use rep_runtime::access::{Answer, Asked, Ground};
 use rep_runtime::approval::Approvals;
 use rep_runtime::grant::How;
 use rep_runtime::plan::{Permissions, SecretNeed, declared};
-use rep_runtime::secret::Secrets;
 use rep_runtime::{Plan, Trust};
 use serde_json::{Value, json};
 
 use crate::call::{self, Called, tool_name};
 use crate::consent;
 use crate::exit::{Exit, Failure};
-use crate::library::{LibraryArgs, data_folder};
+use crate::library::LibraryArgs;
 use crate::output::Output;
 
 /// Show what a skill's tools may do, or ask whether they may do one thing
@@ -102,7 +101,7 @@ fn approve(called: &Called, workspace: &Path, output: &mut Output) -> Result<Exi
     let plan = called
         .plan(tool, workspace, json!({}))
         .map_err(|error| Failure::unable("INVALID_TOOL", error.to_string()).hint(error.remedy))?;
-    let secrets = consent::secrets(&plan.secrets)?;
+    let secrets = consent::secrets(&plan)?;
     let granted = consent::granted(plan, called.trust.clone(), &secrets, false, output)??;
     if granted.how() == How::Unasked {
         output.say("it runs without a question already");
@@ -150,15 +149,17 @@ fn tools(called: &Called) -> Vec<usize> {
 }
 
 /// Where a secret would come from.
-fn source(need: &SecretNeed) -> Result<&'static str, Failure> {
+fn source(skill: &str, need: &SecretNeed) -> Result<&'static str, Failure> {
     if std::env::var_os(&need.name).is_some_and(|value| !value.is_empty()) {
         return Ok("environment");
     }
-    let is_kept = match data_folder() {
-        Ok(folder) => Secrets::at(&folder).names()?.contains(&need.name),
-        Err(_) => false,
-    };
-    Ok(if is_kept { "kept" } else { "missing" })
+    let Ok(kept) = consent::kept_secrets() else { return Ok("missing") };
+    let listed = kept.list()?.into_iter().find(|listed| listed.name == need.name);
+    Ok(match listed {
+        Some(listed) if listed.is_for(skill) => "kept",
+        Some(_) => "kept for other skills",
+        None => "missing",
+    })
 }
 
 fn document(called: &Called, permissions: &Permissions, workspace: &Path) -> Result<Value, Failure> {
@@ -166,7 +167,7 @@ fn document(called: &Called, permissions: &Permissions, workspace: &Path) -> Res
     let safety = declared::safety(called.front());
     let secrets = declared::secrets(called.front()).unwrap_or_default();
     let secrets = secrets.iter().map(|need| {
-        let source = source(need)?;
+        let source = source(&called.name, need)?;
         Ok(json!({ "name": need.name, "optional": need.is_optional, "source": source }))
     });
     let approvals = consent::approvals()?;
@@ -218,9 +219,10 @@ fn words(called: &Called, permissions: &Permissions, workspace: &Path) -> Result
     }
     permissions.in_words(&workspace.display().to_string()).into_iter().for_each(&mut line);
     for need in declared::secrets(called.front()).unwrap_or_default() {
-        let place = match source(&need)? {
+        let place = match source(&called.name, &need)? {
             "environment" => "from the environment",
             "kept" => "from the secrets that are kept",
+            "kept for other skills" => "which is kept for other skills alone",
             _ if need.is_optional => "which is not there, and not needed",
             _ => "which is not there, so that it does not run",
         };

@@ -104,7 +104,7 @@ fn tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     if args.no_sandbox {
         runner::warn_unconfined(output);
     }
-    let secrets = consent::secrets(&plan.secrets)?;
+    let secrets = consent::secrets(&plan)?;
     let decided = match bound {
         Some(bound) => consent::granted_as_bound(plan.clone(), called.trust.clone(), &secrets, &bound)?,
         None => consent::granted(plan.clone(), called.trust.clone(), &secrets, args.yes, output)?,

@@ -16,6 +16,7 @@ use crate::output::{Choice, Output};
 use crate::serving::Running;
 
 mod config;
+mod issuer;
 
 /// The largest file of tokens, certificates or a key, and the shortest token.
 const FILE_BYTES_MAX: u64 = 256 << 10;
@@ -48,12 +49,12 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", requires = "http")]
     token_file: Option<PathBuf>,
     /// Let in who bears a token of this OAuth authorization server, by its issuer identifier
-    #[arg(long, value_name = "URL", requires = "http", requires = "oauth_keys", requires = "oauth_audience")]
+    #[arg(long, value_name = "URL", requires = "http", requires = "oauth_audience")]
     oauth_issuer: Option<String>,
     /// This server as those tokens must name it
     #[arg(long, value_name = "URL", requires = "oauth_issuer")]
     oauth_audience: Option<String>,
-    /// The keys that sign them: the issuer's JWKS, as a file
+    /// The keys that sign them, as a JWKS file [default: those the issuer publishes]
     #[arg(long, value_name = "FILE", requires = "oauth_issuer")]
     oauth_keys: Option<PathBuf>,
     /// Speak TLS with the certificate in this file (PEM, with those above it)
@@ -145,11 +146,8 @@ fn listening(args: &Args, given: &str) -> Result<Http, Failure> {
     };
     let address: SocketAddr = given.to_socket_addrs().map_err(|_| unknown())?.next().ok_or_else(unknown)?;
     let tokens = args.token_file.as_deref().map(tokens).transpose()?.unwrap_or_default();
-    let oauth = match (&args.oauth_issuer, &args.oauth_audience, &args.oauth_keys) {
-        (Some(issuer), Some(audience), Some(keys)) => {
-            let made = OAuth::new(issuer, audience, &bounded(keys)?, seconds);
-            Some(made.map_err(|reason| Failure::unable("UNREADABLE", format!("`{}`: {reason}", keys.display())))?)
-        }
+    let oauth = match (&args.oauth_issuer, &args.oauth_audience) {
+        (Some(issuer), Some(audience)) => Some(authorization(issuer, audience, args.oauth_keys.as_deref())?),
         _ => None,
     };
     if !address.ip().is_loopback() && tokens.is_empty() && oauth.is_none() {
@@ -162,6 +160,18 @@ fn listening(args: &Args, given: &str) -> Result<Http, Failure> {
     };
     let (hosts, origins) = (args.allow_host.clone(), args.allow_origin.clone());
     Ok(Http { address, tokens, oauth, hosts, origins, rate: args.rate, tls })
+}
+
+/// The authorization server whose tokens are let in, with its keys.
+fn authorization(issuer: &str, audience: &str, keys: Option<&Path>) -> Result<OAuth, Failure> {
+    let (source, from) = match keys {
+        Some(file) => (issuer::file(file), file.display().to_string()),
+        None => (issuer::issuer(issuer), issuer.to_owned()),
+    };
+    OAuth::new(issuer, audience, source, seconds).map_err(|reason| {
+        let failure = Failure::unable("UNREADABLE", format!("no keys from `{from}`: {reason}"));
+        failure.hint("--oauth-keys FILE takes a JWKS of your own")
+    })
 }
 
 /// Seconds since 1970.

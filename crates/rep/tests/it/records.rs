@@ -24,6 +24,8 @@ fn piped(scratch: &Scratch, arguments: &[&str], input: &[u8]) -> Run {
         .current_dir(scratch.work())
         .env("HOME", scratch.work().parent().expect("a scratch has a root").join("home"))
         .env_remove("XDG_DATA_HOME")
+        .env_remove("DBUS_SESSION_BUS_ADDRESS")
+        .env_remove("XDG_RUNTIME_DIR")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -56,6 +58,26 @@ fn secrets_are_kept_listed_by_name_and_forgotten() {
     assert_eq!(run(&scratch, &["secrets", "rm", "OCR_KEY"]).code, 0);
     assert_eq!(run(&scratch, &["secrets", "rm", "OCR_KEY"]).code, 1);
     assert_eq!(run(&scratch, &["secrets", "list"]).stdout, "");
+}
+
+#[test]
+fn a_secret_can_be_for_one_skill_alone() {
+    let scratch = Scratch::new();
+    let fields = "spec_version: \"2.1\"\nversion: 1.0.0\nsecrets: {required: [{name: OCR_KEY, usage: env}]}\ntools:\n  - name: t\n    description: A tool.\n    input_schema: {type: object}\n    implementation: {runtime: bash, entrypoint: scripts/t.sh}\n";
+    for name in ["one", "two"] {
+        let text = format!("---\nname: {name}\ndescription: Does it. Use when testing.\n{fields}---\n\n# It\n");
+        scratch.write(&format!("{name}/SKILL.md"), text);
+        scratch.write(&format!("{name}/scripts/t.sh"), "echo '{}'\n");
+    }
+    assert_eq!(piped(&scratch, &["secrets", "set", "OCR_KEY", "--for", "one"], b"tops3cret").code, 0);
+    assert_eq!(run(&scratch, &["secrets", "list"]).stdout, "OCR_KEY  for one\n");
+    let one = run(&scratch, &["run", "./one:t", "--input", "{}", "--no-sandbox", "--yes"]);
+    assert_eq!(one.code, 0, "{one:?}");
+    let two = run(&scratch, &["run", "./two:t", "--input", "{}", "--no-sandbox", "--yes"]);
+    assert_eq!((two.code, &json(&two)["error"]["code"]), (3, &serde_json::json!("SECRET_MISSING")), "{two:?}");
+    let policy = run(&scratch, &["policy", "./two"]);
+    assert!(policy.stdout.contains("kept for other skills alone"), "{policy:?}");
+    assert_eq!(piped(&scratch, &["secrets", "set", "OCR_KEY", "--for", "a\nb"], b"tops3cret").code, 2);
 }
 
 #[test]

@@ -2,9 +2,11 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
-use rep_fixture::Scratch;
+use rep_fixture::{Scratch, answer};
 use serde_json::{Value, json};
 
 use super::run;
@@ -208,6 +210,48 @@ fn tokens_of_an_authorization_server_are_let_in() {
     let bad =
         ["serve", "--http", "127.0.0.1:0", "--oauth-issuer", "x", "--oauth-audience", "y", "--oauth-keys", "none.json"];
     assert_eq!(run(&scratch, &bad).code, 2);
+}
+
+#[test]
+fn keys_come_from_the_issuer_and_change_with_it() {
+    use ring::signature::{Ed25519KeyPair, KeyPair as _};
+    let scratch = Scratch::new();
+    library(&scratch);
+    let pair = |seed: u8| Ed25519KeyPair::from_seed_unchecked(&[seed; 32]).unwrap();
+    let keys = move |seed: u8| {
+        let x = base64url(pair(seed).public_key().as_ref());
+        json!({ "keys": [{ "kty": "OKP", "crv": "Ed25519", "kid": seed.to_string(), "x": x }] }).to_string()
+    };
+    let seed = Arc::new(AtomicU8::new(1));
+    let signing = Arc::clone(&seed);
+    let server = rep_fixture::Server::start(move |asked, _| match asked.line.as_str() {
+        "GET /.well-known/openid-configuration/team" => {
+            let own = format!("http://{}", asked.header("host").unwrap_or_default());
+            let value = json!({ "issuer": format!("{own}/team"), "jwks_uri": format!("{own}/keys") });
+            answer("200 OK", &[], &value.to_string())
+        }
+        "GET /keys" => answer("200 OK", &[], &keys(signing.load(Ordering::Relaxed))),
+        _ => answer("404 Not Found", &[], ""),
+    });
+    let at = |path: &str| format!("http://127.0.0.1:{}{path}", server.port);
+    let issuer = at("/team");
+    let oauth = ["--oauth-issuer", &issuer, "--oauth-audience", "us"];
+    let (_server, address) = listening(&scratch, &[&PATH[..], &oauth].concat());
+    let ask = |seed: u8| {
+        let header = json!({ "alg": "EdDSA", "kid": seed.to_string() }).to_string();
+        let claims = json!({ "iss": issuer, "aud": "us", "exp": 4_000_000_000_u64 }).to_string();
+        let signed = format!("{}.{}", base64url(header.as_bytes()), base64url(claims.as_bytes()));
+        let token = format!("Bearer {signed}.{}", base64url(pair(seed).sign(signed.as_bytes()).as_ref()));
+        ask_new(&address, "skills/list", json!({}), &[("Authorization", &token)]).status
+    };
+    assert_eq!(ask(1), 200);
+    seed.store(2, Ordering::Relaxed);
+    assert_eq!((ask(2), ask(1)), (200, 401));
+    let other = at("/other");
+    let refused =
+        run(&scratch, &["serve", "--http", "127.0.0.1:0", "--oauth-issuer", &other, "--oauth-audience", "us"]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("404") && refused.stderr.contains("--oauth-keys"), "{}", refused.stderr);
 }
 
 #[test]

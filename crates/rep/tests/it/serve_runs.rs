@@ -11,7 +11,7 @@ use super::serve::{Client, ERAS, Era, PATH, meta};
 use super::serve_http::listening;
 
 /// A library with tools: one that is harmless, one that needs consent, one that does not end.
-fn tools(scratch: &Scratch) {
+pub(super) fn tools(scratch: &Scratch) {
     let tool = |name: &str, output: &str| {
         format!(
             "  - name: {name}\n    description: A tool for a test.\n    input_schema: {{type: object, properties: {{a: {{type: integer}}}}, additionalProperties: false}}\n{output}    implementation: {{runtime: bash, entrypoint: scripts/{name}.sh}}\n"
@@ -32,7 +32,7 @@ fn tools(scratch: &Scratch) {
     scratch.write("skills/writer/scripts/mark.sh", "echo x >> marked; echo '{\"done\": 1}'\n");
 }
 
-const RUN: [&str; 4] = ["--path", "skills", "--allow-run", "--no-sandbox"];
+pub(super) const RUN: [&str; 4] = ["--path", "skills", "--allow-run", "--no-sandbox"];
 
 #[test]
 fn tools_run_only_where_that_is_allowed() {

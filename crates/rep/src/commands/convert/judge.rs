@@ -1,9 +1,9 @@
 //! Whether a text is a valid UASP file, whoever wrote it: the schema, then what refers to what (UASP §7.1.5).
 
-use rep_check::{Finding, Level, Options, Profile, render};
+use rep_check::{Finding, Level, Options, Profile};
 use rep_model::uasp::SUFFIX;
 use rep_model::{Content, Entry, Skill, SkillTree};
-use serde_json::Value;
+use rep_uasp::convert::Notice;
 
 /// What the linter says of a UASP file.
 pub(crate) struct Judged {
@@ -14,34 +14,23 @@ pub(crate) struct Judged {
 }
 
 impl Judged {
-    /// Whether the file is valid.
-    pub(crate) fn is_valid(&self) -> bool {
-        self.errors.is_empty()
+    /// The errors, as a report tells them.
+    pub(crate) fn error_notices(&self) -> Vec<Notice> {
+        self.errors.iter().map(notice).collect()
     }
 
-    /// The warnings as JSON.
-    pub(crate) fn warnings_json(&self) -> Vec<Value> {
-        self.warnings.iter().map(render::json_finding).collect()
+    /// The warnings, as a report tells them.
+    pub(crate) fn warning_notices(&self) -> Vec<Notice> {
+        self.warnings.iter().map(notice).collect()
     }
+}
 
-    /// The errors as JSON.
-    pub(crate) fn errors_json(&self) -> Vec<Value> {
-        self.errors.iter().map(render::json_finding).collect()
-    }
-
-    /// The errors in words.
-    pub(crate) fn errors_told(&self) -> Vec<String> {
-        let line = |finding: &Finding| match &finding.at {
-            Some(at) => format!("{at}: {}", finding.message),
-            None => format!("line {}: {}", finding.place.start.line, finding.message),
-        };
-        self.errors.iter().map(line).collect()
-    }
-
-    /// The first errors in words, one a line.
-    pub(crate) fn error(&self) -> String {
-        self.errors_told().into_iter().take(20).collect::<Vec<_>>().join("\n")
-    }
+fn notice(finding: &Finding) -> Notice {
+    let message = match &finding.at {
+        Some(_) => finding.message.clone(),
+        None => format!("line {}: {}", finding.place.start.line, finding.message),
+    };
+    Notice { at: finding.at.clone(), message, help: finding.help.clone() }
 }
 
 /// Judges the text of a UASP file as if it lay in the folder of the skill it was made from, or by itself.

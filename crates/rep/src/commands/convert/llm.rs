@@ -18,6 +18,7 @@ use rep_uasp::convert::{Model, ModelError, Question, Reply, Usage, answer, groun
 use rep_uasp::{Document, Origin, Step, extract};
 use serde_json::{Value, json};
 
+use super::Engine;
 use crate::exit::Failure;
 use crate::library;
 use crate::output::Output;
@@ -70,26 +71,8 @@ pub(crate) struct ModelArgs {
     pub(super) answer: Option<PathBuf>,
 }
 
-/// What the model gets to see beside the skill.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Help {
-    /// Nothing.
-    None,
-    /// What the rules found.
-    Rules,
-}
-
-/// What came of asking.
-pub(super) enum Extracted {
-    /// A document that can be used.
-    Usable {
-        document: Document,
-        /// What is told of the model; none where the answer came from a file.
-        told: Option<Value>,
-    },
-    /// An answer that cannot be used, and why.
-    Unusable { reasons: Vec<String>, told: Option<Value> },
-}
+/// The code of an answer that cannot be used; the hints say why.
+pub(super) const INVALID_ANSWER: &str = "INVALID_ANSWER";
 
 impl ModelArgs {
     /// Whether the options name the engine by themselves.
@@ -99,66 +82,71 @@ impl ModelArgs {
 }
 
 /// What a model is asked about a skill.
-pub(super) fn question(skill: &Skill, help: Help) -> String {
+pub(super) fn question(skill: &Skill, engine: Engine) -> String {
     let markdown = skill.manifest.as_ref().map_or("", |manifest| manifest.source.text());
-    let found = (help == Help::Rules).then(|| write(&extract::extract(skill).value));
+    let found = (engine == Engine::Hybrid).then(|| write(&extract::extract(skill).value));
     prompt::prompt(markdown, found.as_deref())
 }
 
-/// Lets a model read the sections out of a skill's Markdown. `errors` says what is wrong with a document.
+/// Whether no other question would be answered either.
+pub(super) fn is_hopeless(failure: &Failure) -> bool {
+    let codes =
+        ["BROKEN_SETTINGS", "MODEL_NOT_FOUND", "MODEL_UNAUTHORIZED", "MODEL_UNFIT", "NO_MODEL", "SECRET_MISSING"];
+    codes.contains(&failure.code)
+}
+
+/// Lets a model read the sections out of a skill's Markdown, and tells of the model where one was asked. `errors` says what is
+/// wrong with a document.
 pub(super) fn extract(
     skill: &Skill,
     args: &ModelArgs,
-    help: Help,
+    engine: Engine,
     errors: &dyn Fn(&Value) -> Vec<String>,
     output: &mut Output,
-) -> Result<Extracted, Failure> {
+) -> Result<(Document, Option<Value>), Failure> {
     if let Some(path) = &args.answer {
-        return Ok(match answer::read(&given(path)?) {
-            Ok(value) => Extracted::Usable { document: grounded(skill, value), told: None },
-            Err(reason) => Extracted::Unusable { reasons: vec![reason], told: None },
-        });
+        let value = answer::read(&given(path)?).map_err(|reason| unusable(vec![reason]))?;
+        return Ok((grounded(skill, value), None));
     }
-    let asked = question(skill, help);
+    let asked = question(skill, engine);
     let layers = Layers::new(args)?;
     let endpoint = layers.endpoint()?;
     let (mends, price) = (layers.mends()?, layers.price()?);
     let about = About { model: endpoint.model.clone(), api: endpoint.api, price };
-    let schema = schema();
-    let key = digest(&endpoint, &Question { prompt: &asked, turns: &[], schema: &schema });
+    let key = digest(&endpoint, &Question { prompt: &asked, turns: &[], schema: &schema() });
     let answers = library::cache_folder().map(|folder| Answers::at(&folder.join("models")));
     let kept = answers.as_ref().filter(|_| !args.no_cache).and_then(|answers| answers.get(&key));
     if let Some((kept, value)) = kept.and_then(|kept| answer::read(&kept.text).ok().map(|value| (kept, value)))
         && errors(&value).is_empty()
     {
         output.say(&format!("`{}` answered this before; --no-cache asks it again", about.model));
-        return Ok(Extracted::Usable { document: grounded(skill, value), told: Some(about.told(kept.usage, 0)) });
+        return Ok((grounded(skill, value), Some(about.told(kept.usage, 0))));
     }
     let mut server = Server::new(endpoint).map_err(failed)?;
     let mut talking = Talking { model: &mut server, name: &about.model, output };
     let judge = |value: Value| Some(errors(&value)).filter(|errors| !errors.is_empty()).map_or(Ok(value), Err);
-    match converse(&mut talking, &asked, mends, judge) {
-        Ok(Usable { judged, text, complaints, usage }) => {
-            output.say(&about.words(usage));
-            if let Some(answers) = &answers
-                && let Err(error) = answers.put(&key, &Kept { text, usage })
-            {
-                output.warn(&format!("the answer was not kept: {error}"));
-            }
-            let told = Some(about.told(usage, complaints.len() + 1));
-            Ok(Extracted::Usable { document: grounded(skill, judged), told })
-        }
-        Err(Unusable::Wrong { reasons, times, usage }) => {
-            output.say(&about.words(usage));
-            Ok(Extracted::Unusable { reasons, told: Some(about.told(usage, times)) })
-        }
-        Err(Unusable::Unanswered { error, usage }) => {
-            if usage != Usage::default() {
-                output.say(&about.words(usage));
-            }
-            Err(failed(error))
-        }
+    let ended = converse(&mut talking, &asked, mends, judge);
+    let usage = match &ended {
+        Ok(Usable { usage, .. }) | Err(Unusable::Wrong { usage, .. } | Unusable::Unanswered { usage, .. }) => *usage,
+    };
+    if ended.is_ok() || usage != Usage::default() {
+        output.say(&about.words(usage));
     }
+    let Usable { judged, text, complaints, .. } = ended.map_err(|why| match why {
+        Unusable::Wrong { reasons, .. } => unusable(reasons),
+        Unusable::Unanswered { error, .. } => failed(error),
+    })?;
+    if let Some(answers) = &answers
+        && let Err(error) = answers.put(&key, &Kept { text, usage })
+    {
+        output.warn(&format!("the answer was not kept: {error}"));
+    }
+    Ok((grounded(skill, judged), Some(about.told(usage, complaints.len() + 1))))
+}
+
+fn unusable(reasons: Vec<String>) -> Failure {
+    let failure = Failure::findings(INVALID_ANSWER, "the model's answer cannot be used");
+    reasons.into_iter().fold(failure, Failure::hint)
 }
 
 /// A document with the place of each of its facts in the source, and a doubt where there is none.

@@ -137,7 +137,7 @@ impl Attempts {
 /// The secrets the tests of a skill get.
 fn secrets(subject: &Subject, plan: &Plan) -> Result<BTreeMap<String, Secret>, ToolError> {
     if subject.may_have_secrets {
-        return consent::secrets(&plan.secrets).map_err(of_failure);
+        return consent::secrets(plan).map_err(of_failure);
     }
     match plan.secrets.iter().find(|need| !need.is_optional) {
         None => Ok(BTreeMap::new()),
