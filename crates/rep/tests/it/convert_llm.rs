@@ -80,7 +80,7 @@ fn stream(events: &[Value], last: &str) -> Answer {
 }
 
 fn body(asked: &Asked) -> Value {
-    serde_json::from_str(&asked.body).unwrap()
+    serde_json::from_str(&asked.body).expect("questions are JSON")
 }
 
 fn document() -> Value {
@@ -573,9 +573,12 @@ fn many_skills_are_asked_about_one_by_one_until_nobody_answers() {
     let server = Server::start(|_, _| answer("401 Unauthorized", &[], ""));
     let run = many(&server);
     assert_eq!((code(&run), server.asked().len()), ((2, json!("MODEL_UNAUTHORIZED")), 1), "{run:?}");
-    let server = Server::start(|asked, _| match asked.body.contains("name: two") {
-        true => chat(&DOCUMENT.replace("name: pay", "name: two"), "stop"),
-        false => answer("400 Bad Request", &[], "too long"),
+    let server = Server::start(|asked, _| {
+        if asked.body.contains("name: two") {
+            chat(&DOCUMENT.replace("name: pay", "name: two"), "stop")
+        } else {
+            answer("400 Bad Request", &[], "too long")
+        }
     });
     let run = many(&server);
     assert_eq!(run.code, 1, "{run:?}");

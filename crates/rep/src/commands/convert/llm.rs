@@ -33,31 +33,31 @@ const TIMEOUT_SECONDS: u64 = 300;
 #[derive(clap::Args, Clone, Debug)]
 #[command(next_help_heading = "With a model")]
 pub(crate) struct ModelArgs {
-    /// The server's address, such as `http://127.0.0.1:8080/v1` [variable: REP_LLM_URL]
+    /// The server's address, such as `http://127.0.0.1:8080/v1` [variable: `REP_LLM_URL`]
     #[arg(long, value_name = "URL")]
     url: Option<String>,
-    /// The model's name [variable: REP_LLM_MODEL]
+    /// The model's name [variable: `REP_LLM_MODEL`]
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
-    /// The form of HTTP the server speaks: openai, anthropic [variable: REP_LLM_API]
+    /// The form of HTTP the server speaks: openai, anthropic [variable: `REP_LLM_API`]
     #[arg(long, value_name = "FORM")]
     api: Option<String>,
-    /// The variable that holds the key [default: OPENAI_API_KEY or ANTHROPIC_API_KEY; variable: REP_LLM_KEY_ENV]
+    /// The variable that holds the key [default: `OPENAI_API_KEY` or `ANTHROPIC_API_KEY`; variable: `REP_LLM_KEY_ENV`]
     #[arg(long, value_name = "NAME")]
     key_env: Option<String>,
-    /// The most tokens of an answer [variable: REP_LLM_MAX_TOKENS]
+    /// The most tokens of an answer [variable: `REP_LLM_MAX_TOKENS`]
     #[arg(long, value_name = "N")]
     max_tokens: Option<String>,
-    /// How much chance there is in an answer [default: the server's own; variable: REP_LLM_TEMPERATURE]
+    /// How much chance there is in an answer [default: the server's own; variable: `REP_LLM_TEMPERATURE`]
     #[arg(long, value_name = "T")]
     temperature: Option<String>,
-    /// How long one answer may take, in seconds [default: 300; variable: REP_LLM_TIMEOUT]
+    /// How long one answer may take, in seconds [default: 300; variable: `REP_LLM_TIMEOUT`]
     #[arg(long, value_name = "S")]
     timeout: Option<String>,
-    /// How often the model is told what is wrong with its answer [default: 2; variable: REP_LLM_MENDS]
+    /// How often the model is told what is wrong with its answer [default: 2; variable: `REP_LLM_MENDS`]
     #[arg(long, value_name = "N")]
     mends: Option<String>,
-    /// What a million tokens cost, of questions and of answers, such as 3/15; without it no cost is shown [variable: REP_LLM_PRICE]
+    /// What a million tokens cost, of questions and of answers, such as 3/15; without it no cost is shown [variable: `REP_LLM_PRICE`]
     #[arg(long, value_name = "IN/OUT")]
     price: Option<String>,
     /// Ask again, even where the answer to the same question is kept
