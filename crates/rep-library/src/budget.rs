@@ -91,6 +91,11 @@ pub fn fit(catalog: &Catalog, style: Style, locations: Locations, budget: usize)
     }
 }
 
+/// What a skill's entry in the catalogue costs, as XML with its location.
+pub fn cost(entry: &CatalogEntry) -> usize {
+    rep_tokens::count(&disclose::piece(&Told::whole(entry), Style::Xml, Locations::Shown))
+}
+
 /// How a piece of the catalogue is weighed.
 #[derive(Clone, Copy)]
 struct Scale {

@@ -1,12 +1,13 @@
 //! Running a tool of a skill for a client, and asking its user first where that is wanted.
 //!
 //! A client of 2025-11-25 is asked in the middle of the call; one of 2026-07-28 gets the question as the answer and calls
-//! again with what its user said. What it brings back is sealed, and good for that call alone.
+//! again with what its user said. What it brings back is sealed, and good for that call alone. Where a client cannot ask
+//! its user and somebody has the page open, the question lies there.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CreateTaskResult, ElicitRequest, ElicitRequestParams,
@@ -16,12 +17,12 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::task_manager::{TaskContext, TaskExit, TaskOptions};
 use rmcp::{ErrorData, RoleServer};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::fault;
 use crate::runs::{Asked, Call, Offer, Said, Stop};
-use crate::server::{Server, Shared};
+use crate::server::{Going, Server, Shared};
 use crate::shelf;
 use crate::tools::Fault;
 
@@ -138,13 +139,14 @@ impl Server {
         let has_contract = offer.listed.get("outputSchema").is_some();
         let input = request.arguments.clone().unwrap_or_default();
         let way = way(&context);
+        let is_at_desk = way == Way::Nobody && self.shared.desk.is_watched();
         let bound = shelf::digest(json!([offer.name, input]).to_string().as_bytes());
         let asked = match (&request.request_state, way) {
             (Some(state), Way::ByAnswering) => match self.answer(state, &bound, request.input_responses.as_ref())? {
                 Some(mark) => Asked::Agreed(mark),
                 None => return Ok(declined().into()),
             },
-            (_, Way::Nobody) => Asked::Nobody,
+            (_, Way::Nobody) if !is_at_desk => Asked::Nobody,
             _ => Asked::Possible,
         };
         let mut call = Call { offer, input, session: self.session_of(&context), asked };
@@ -158,6 +160,17 @@ impl Server {
             // Nobody is asked twice about one call.
             if call.asked != Asked::Possible {
                 return Ok(declined().into());
+            }
+            if is_at_desk {
+                let is_agreed = tokio::select! {
+                    is_agreed = tokio::time::timeout(THINKING, self.shared.desk.ask(&call.offer.name, text)) => is_agreed,
+                    () = context.ct.cancelled() => return Ok(declined().into()),
+                };
+                if is_agreed != Ok(true) {
+                    return Ok(declined().into());
+                }
+                call.asked = Asked::Agreed(mark);
+                continue;
             }
             let params = question(&text)?;
             if way == Way::ByAnswering {
@@ -267,6 +280,29 @@ impl Server {
     }
 }
 
+/// Calls a tool for whoever sits at the page, who is asked there.
+pub(crate) async fn by_desk(shared: &Arc<Shared>, offer: Offer, input: Map<String, Value>) -> Said {
+    let failed = || Said::Error(Fault::new("INTERNAL", "the server failed at this call").envelope());
+    let refused = || Said::Error(Fault::new("CONFIRMATION_DECLINED", "nobody agreed to this run").envelope());
+    let mut call = Call { offer, input, session: Some("page".to_owned()), asked: Asked::Possible };
+    loop {
+        let Ok(permit) = Arc::clone(&shared.slots).acquire_owned().await else { return failed() };
+        let Ok(mut begun) = Begun::new(shared, call.clone(), permit) else { return failed() };
+        shared.desk.changed();
+        let (text, mark) = match (&mut begun.work).await {
+            Ok(Said::Question { text, mark }) if call.asked == Asked::Possible => (text, mark),
+            Ok(Said::Question { .. }) => return refused(),
+            Ok(said) => return said,
+            Err(_) => return failed(),
+        };
+        drop(begun);
+        if tokio::time::timeout(THINKING, shared.desk.ask(&call.offer.name, text)).await != Ok(true) {
+            return refused();
+        }
+        call.asked = Asked::Agreed(mark);
+    }
+}
+
 /// A call that was made.
 enum Called {
     Done(Said),
@@ -286,11 +322,14 @@ impl Begun {
         let runs = shared.runs.clone().ok_or_else(fault::internal)?;
         let stop = Stop::default();
         let number = shared.confirm.count.fetch_add(1, Ordering::Relaxed);
-        shared.running.lock().unwrap_or_else(PoisonError::into_inner).insert(number, stop.clone());
+        let going = Going { stop: stop.clone(), tool: call.offer.name.clone(), since: Instant::now() };
+        shared.running.lock().unwrap_or_else(PoisonError::into_inner).insert(number, going);
         let catalog = Arc::clone(&shared.shelf().catalog);
         let inside = stop.clone();
+        let counted = Arc::clone(shared);
         let work = tokio::task::spawn_blocking(move || {
             let said = runs.call(&catalog, &call, &inside);
+            counted.metrics.ran(&said);
             // The place is free when the run is over, whoever waits for it.
             drop(permit);
             said

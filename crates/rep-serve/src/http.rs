@@ -1,18 +1,17 @@
-//! Many clients over HTTP: `/mcp`, and room for more beside it. Every request passes one guard.
+//! Many clients over HTTP: `/mcp`, and the page for people beside it. Every request passes one guard.
 //!
 //! On a loopback address only pages and programs of this machine are answered: a `Host` or `Origin` from elsewhere is a
 //! page of the web that was led here. On any other address a token is needed.
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::routing::get;
@@ -23,11 +22,16 @@ use sha2::{Digest, Sha256};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
+use crate::confirm::random;
 use crate::oauth::OAuth;
+use crate::office::Office;
 use crate::server::{Served, Talk};
 use crate::stdio::{GRACE, THREADS_MAX, asked_to_end};
 use crate::tls::{Tls, TlsListener};
+use crate::web::{self, Web};
 
+/// The header that names a request, in its answer and in the log.
+pub(crate) const REQUEST_ID: &str = "x-request-id";
 /// Where clients look for the authorization server.
 const METADATA: &str = "/.well-known/oauth-protected-resource";
 /// The largest request.
@@ -67,6 +71,20 @@ struct Guard {
     bucket: Mutex<Bucket>,
     rate: f64,
     sessions: Arc<LocalSessionManager>,
+    web: Arc<Web>,
+}
+
+/// What a request must show before it is answered.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Gate {
+    /// Nothing: what looks whether this lives comes under any name.
+    Probe,
+    /// No token: metadata, style and script, and where one signs in.
+    Open,
+    /// A token, or being signed in.
+    Page,
+    /// A token.
+    Protocol,
 }
 
 /// What is left of this second's requests.
@@ -76,13 +94,13 @@ struct Bucket {
 }
 
 /// Serves clients over HTTP until somebody asks for the end. `tell` hears the address.
-pub fn http(served: &Served, options: &Http, tell: &Talk) -> Result<(), String> {
+pub fn http(served: &Served, office: Arc<dyn Office>, options: &Http, tell: &Talk) -> Result<(), String> {
     if !options.address.ip().is_loopback() && options.tokens.is_empty() && options.oauth.is_none() {
         return Err(format!("`{}` is reached from other machines, and there is no token", options.address));
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().max_blocking_threads(THREADS_MAX).build();
     let runtime = runtime.map_err(|error| format!("no room to work in: {error}"))?;
-    let result = runtime.block_on(listen(served, options, tell));
+    let result = runtime.block_on(listen(served, office, options, tell));
     served.stop();
     runtime.block_on(served.rest(GRACE));
     served.end();
@@ -90,7 +108,7 @@ pub fn http(served: &Served, options: &Http, tell: &Talk) -> Result<(), String> 
     result
 }
 
-async fn listen(served: &Served, options: &Http, tell: &Talk) -> Result<(), String> {
+async fn listen(served: &Served, office: Arc<dyn Office>, options: &Http, tell: &Talk) -> Result<(), String> {
     let listener = TcpListener::bind(options.address).await;
     let listener = listener.map_err(|error| format!("could not listen on `{}`: {error}", options.address))?;
     let address = listener.local_addr().map_err(|error| format!("no address: {error}"))?;
@@ -103,8 +121,14 @@ async fn listen(served: &Served, options: &Http, tell: &Talk) -> Result<(), Stri
     let sessions = Arc::new(LocalSessionManager::default());
     let own = served.clone();
     let service = StreamableHttpService::new(move || Ok(own.server()), Arc::clone(&sessions), config);
-    let guard = Arc::new(Guard::new(options, address, sessions));
-    let mut router = Router::new().route_service("/mcp", service);
+    let is_guarded = !options.tokens.is_empty() || options.oauth.is_some();
+    let web = Web::new(served, office, is_guarded, options.tls.is_some());
+    let pages = web.router();
+    let guard = Arc::new(Guard::new(options, address, sessions, web));
+    let (shown, taken) = (Arc::clone(&guard), Arc::clone(&guard));
+    let sign_in = get(async move |headers: HeaderMap| web::sign_in_page(&shown.web, &headers, false))
+        .post(async move |headers: HeaderMap, body: Bytes| taken.sign_in(&headers, &body).await);
+    let mut router = Router::new().route_service("/mcp", service).merge(pages).route("/sign-in", sign_in);
     if let Some(oauth) = &options.oauth {
         let metadata = oauth.metadata().to_string();
         let told = get(move || std::future::ready(([(header::CONTENT_TYPE, "application/json")], metadata)));
@@ -153,7 +177,7 @@ where
 }
 
 impl Guard {
-    fn new(options: &Http, address: SocketAddr, sessions: Arc<LocalSessionManager>) -> Self {
+    fn new(options: &Http, address: SocketAddr, sessions: Arc<LocalSessionManager>, web: Arc<Web>) -> Self {
         Self {
             tokens: options.tokens.iter().map(|token| Sha256::digest(token.as_bytes()).into()).collect(),
             oauth: options.oauth.clone(),
@@ -165,42 +189,113 @@ impl Guard {
             bucket: Mutex::new(Bucket { left: f64::from(options.rate), at: Instant::now() }),
             rate: f64::from(options.rate),
             sessions,
+            web,
         }
     }
 
-    /// Looks at a request, and answers it itself where it may not pass.
-    async fn look(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
-        let is_open = request.uri().path().starts_with(METADATA) && guard.oauth.is_some();
-        if let Some(refused) = guard.refused(request.headers(), is_open).await {
+    /// Looks at a request, answers it itself where it may not pass, and tells of it.
+    async fn look(State(guard): State<Arc<Guard>>, mut request: Request, next: Next) -> Response {
+        let started = Instant::now();
+        let id = request_id(request.headers());
+        request.headers_mut().insert(REQUEST_ID, id.clone());
+        let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+        let mut response = guard.pass(request, next).await;
+        response.headers_mut().insert(REQUEST_ID, id.clone());
+        let shared = &guard.web.shared;
+        let (status, took) = (response.status().as_u16(), started.elapsed());
+        shared.metrics.answered(web::route(&path), status, took);
+        if let Some(log) = &shared.log {
+            let ms = took.as_secs_f64() * 1000.0;
+            let line = format!("{method} {} {status} in {ms:.1} ms", path.escape_default());
+            let fields = [
+                ("method", method.as_str().into()),
+                ("path", path.as_str().into()),
+                ("status", status.into()),
+                ("ms", ((ms * 1000.0).round() / 1000.0).into()),
+            ];
+            log.tell(id.to_str().unwrap_or_default(), &line, &fields);
+        }
+        response
+    }
+
+    async fn pass(&self, request: Request, next: Next) -> Response {
+        let gate = self.gate(request.uri().path());
+        let is_person = is_person(&request);
+        if let Some(refused) = self.refused(request.headers(), gate, is_person).await {
             return refused;
         }
         // Held until the answer begins: a stream that stays open takes no place.
-        let Ok(_slot) = guard.slots.try_acquire() else {
+        let Ok(_slot) = self.slots.try_acquire() else {
             return plain(StatusCode::SERVICE_UNAVAILABLE, "too many requests at once; try again");
         };
         next.run(request).await
     }
 
-    async fn refused(&self, headers: &HeaderMap, is_open: bool) -> Option<Response> {
-        if !self.is_host(headers) {
+    fn gate(&self, path: &str) -> Gate {
+        match path {
+            "/healthz" | "/readyz" => Gate::Probe,
+            "/mcp" => Gate::Protocol,
+            "/sign-in" => Gate::Open,
+            _ if path.starts_with("/assets/") => Gate::Open,
+            _ if path.starts_with(METADATA) && self.oauth.is_some() => Gate::Open,
+            _ => Gate::Page,
+        }
+    }
+
+    async fn refused(&self, headers: &HeaderMap, gate: Gate, is_person: bool) -> Option<Response> {
+        if gate != Gate::Probe && !self.is_host(headers) {
             return Some(plain(StatusCode::FORBIDDEN, "this `Host` is not served here"));
         }
-        if !self.is_origin(headers) {
+        if gate != Gate::Probe && !self.is_origin(headers, gate) {
             return Some(plain(StatusCode::FORBIDDEN, "pages of this `Origin` may not ask"));
         }
-        if !is_open && !self.is_let_in(headers).await {
+        let is_let_in = match gate {
+            Gate::Probe | Gate::Open => true,
+            Gate::Page => self.is_let_in(headers).await || self.is_signed_in(headers).await,
+            Gate::Protocol => self.is_let_in(headers).await,
+        };
+        if !is_let_in && gate == Gate::Page && is_person {
+            return Some(web::onward("/sign-in"));
+        }
+        if !is_let_in {
             return Some(self.challenge(headers));
         }
         if !self.is_within_rate() {
             return Some(plain(StatusCode::TOO_MANY_REQUESTS, "too many requests this second"));
         }
+        if gate != Gate::Protocol {
+            return None;
+        }
         let has_session = headers.contains_key("mcp-session-id");
         let is_new =
             headers.get("mcp-protocol-version").is_some_and(|version| version.as_bytes() >= &b"2026-07-28"[..]);
-        if !has_session && !is_new && self.sessions.sessions.read().await.len() >= SESSIONS_MAX {
+        let sessions = self.sessions.sessions.read().await.len();
+        self.web.shared.sessions.store(sessions, Ordering::Relaxed);
+        if !has_session && !is_new && sessions >= SESSIONS_MAX {
             return Some(plain(StatusCode::SERVICE_UNAVAILABLE, "too many sessions; end one, or try again later"));
         }
         None
+    }
+
+    /// Whether whoever asks signed in, with a token that is still let in.
+    async fn is_signed_in(&self, headers: &HeaderMap) -> bool {
+        match self.web.door.token(headers) {
+            Some(token) => self.is_known(&token).await,
+            None => false,
+        }
+    }
+
+    /// Takes a token from a form, and gives a cookie for it.
+    async fn sign_in(&self, headers: &HeaderMap, body: &Bytes) -> Response {
+        match web::token_shown(&self.web, headers, body) {
+            None => web::not_ours(),
+            Some(token) if self.is_known(&token).await => {
+                let mut response = web::onward("/");
+                response.headers_mut().insert(header::SET_COOKIE, self.web.door.sign_in(&token));
+                response
+            }
+            Some(_) => web::sign_in_page(&self.web, headers, true),
+        }
     }
 
     /// The answer to who bears no token that is let in, with where to get one.
@@ -213,7 +308,7 @@ impl Guard {
             None => String::new(),
         };
         let challenge = format!("Bearer realm=\"repertoire\"{place}");
-        if let Ok(value) = header::HeaderValue::from_str(&challenge) {
+        if let Ok(value) = HeaderValue::from_str(&challenge) {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, value);
         }
         response
@@ -233,36 +328,39 @@ impl Guard {
         }
     }
 
-    /// Whether a page may ask. What is no page has no origin.
-    fn is_origin(&self, headers: &HeaderMap) -> bool {
+    /// Whether a page may ask. What is no page has no origin; our own pages have this server's.
+    fn is_origin(&self, headers: &HeaderMap, gate: Gate) -> bool {
         let Some(origin) = headers.get(header::ORIGIN) else { return true };
         let Ok(origin) = origin.to_str() else { return false };
         let origin = origin.to_ascii_lowercase();
-        if self.origins.contains(&origin) {
+        let own = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+        if self.origins.contains(&origin) || gate != Gate::Protocol && web::is_own_origin(&origin, own) {
             return true;
         }
         let host = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
-        self.is_loopback && host.is_some_and(|host| is_loopback_name(without_port(host)))
+        self.is_loopback && host.is_some_and(|host| !host.contains(['@', '/']) && is_loopback_name(without_port(host)))
     }
 
-    /// Whether a request bears a token. Takes the same time whichever token it is.
+    /// Whether a request bears a token.
     async fn is_let_in(&self, headers: &HeaderMap) -> bool {
         if self.tokens.is_empty() && self.oauth.is_none() {
             return true;
         }
         let value = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let Some((scheme, token)) = value.split_once(' ') else { return false };
-        let given: [u8; 32] = Sha256::digest(token.trim().as_bytes()).into();
+        scheme.eq_ignore_ascii_case("bearer") && self.is_known(token.trim()).await
+    }
+
+    /// Whether a token is let in. Takes the same time whichever it is.
+    async fn is_known(&self, token: &str) -> bool {
+        let given: [u8; 32] = Sha256::digest(token.as_bytes()).into();
         let mut is_known = false;
         for own in &self.tokens {
             let difference = own.iter().zip(&given).fold(0, |all, (one, two)| all | (one ^ two));
             is_known |= difference == 0;
         }
-        if !scheme.eq_ignore_ascii_case("bearer") {
-            return false;
-        }
         match &self.oauth {
-            Some(oauth) if !is_known => oauth.is_good(token.trim()).await,
+            Some(oauth) if !is_known => oauth.is_good(token).await,
             _ => is_known,
         }
     }
@@ -279,6 +377,26 @@ impl Guard {
         bucket.left -= 1.0;
         true
     }
+}
+
+/// The id of a request: the one it came with, where that is a plain word, else one of our own.
+fn request_id(headers: &HeaderMap) -> HeaderValue {
+    let is_plain = |value: &&HeaderValue| {
+        let bytes = value.as_bytes();
+        (1..=64).contains(&bytes.len())
+            && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(byte))
+    };
+    let own = || {
+        let text = format!("{:016x}", u64::from_le_bytes(random()));
+        HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("-"))
+    };
+    headers.get(REQUEST_ID).filter(is_plain).cloned().unwrap_or_else(own)
+}
+
+/// Whether a request is somebody's who wants to see a page.
+fn is_person(request: &Request) -> bool {
+    let accept = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    request.method() == Method::GET && accept.contains("text/html")
 }
 
 /// A host without its port.
@@ -298,7 +416,7 @@ fn plain(status: StatusCode, text: &'static str) -> Response {
     let mut response = Response::new(Body::from(text));
     *response.status_mut() = status;
     if matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
-        response.headers_mut().insert(header::RETRY_AFTER, header::HeaderValue::from_static("1"));
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     }
     response
 }

@@ -1,8 +1,9 @@
 //! The handler of the protocol: every request of either era, answered from the newest snapshot.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rep_library::answer::Answers;
 use rep_library::{Catalog, Library, Watching};
@@ -22,6 +23,10 @@ use serde_json::{Value, json};
 use tokio::sync::{Semaphore, watch};
 
 use crate::confirm::{Confirm, random};
+use crate::desk::Desk;
+use crate::http::REQUEST_ID;
+use crate::log::Log;
+use crate::metrics::Metrics;
 use crate::page::{self, page};
 use crate::runs::{Runs, Stop};
 use crate::shelf::{self, Shelf};
@@ -41,7 +46,7 @@ pub struct ServedOptions {
     /// Our version, as clients are told it.
     pub version: &'static str,
     /// Told of every request, where somebody wants to hear.
-    pub log: Option<Talk>,
+    pub log: Option<Log>,
     /// Whether the fixtures of the conformance suite are there too.
     pub has_fixtures: bool,
 }
@@ -52,27 +57,42 @@ pub struct Served(pub(crate) Arc<Shared>);
 
 pub(crate) struct Shared {
     library: Arc<Library>,
-    answers: Answers,
+    pub(crate) answers: Answers,
     pub(crate) runs: Option<Arc<dyn Runs>>,
     shelf: RwLock<Arc<Shelf>>,
-    changes: watch::Sender<Changes>,
+    pub(crate) changes: watch::Sender<Changes>,
+    /// Whether the end has begun.
+    pub(crate) ending: watch::Sender<bool>,
+    /// Questions for whoever has the page open.
+    pub(crate) desk: Arc<Desk>,
+    pub(crate) metrics: Metrics,
+    /// How many sessions of the old era there are over HTTP.
+    pub(crate) sessions: AtomicUsize,
     pub(crate) confirm: Confirm,
     pub(crate) slots: Arc<Semaphore>,
     /// Runs that go on after their call was answered.
     pub(crate) tasks: TaskManager,
     /// The runs that go on, to be asked to end at the end.
-    pub(crate) running: Mutex<BTreeMap<u64, Stop>>,
-    version: &'static str,
-    log: Option<Talk>,
+    pub(crate) running: Mutex<BTreeMap<u64, Going>>,
+    pub(crate) version: &'static str,
+    pub(crate) log: Option<Log>,
     /// Whether the fixtures of the conformance suite are there too.
     has_fixtures: bool,
     /// Ends with this.
     watching: Mutex<Option<Watching>>,
 }
 
+/// A run that goes on.
+pub(crate) struct Going {
+    pub(crate) stop: Stop,
+    /// The tool, as it is called.
+    pub(crate) tool: String,
+    pub(crate) since: Instant,
+}
+
 /// How often each list changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Changes {
+pub(crate) struct Changes {
     tools: u64,
     prompts: u64,
     resources: u64,
@@ -91,6 +111,10 @@ impl Served {
             runs,
             shelf: RwLock::new(shelf),
             changes: watch::Sender::new(Changes::default()),
+            ending: watch::Sender::new(false),
+            desk: Arc::default(),
+            metrics: Metrics::default(),
+            sessions: AtomicUsize::new(0),
             confirm: Confirm::new(),
             slots: Arc::new(Semaphore::new(RUNS_MAX)),
             tasks: TaskManager::new(),
@@ -134,9 +158,10 @@ impl Served {
 
     /// Asks every run to end.
     pub fn stop(&self) {
+        self.0.ending.send_replace(true);
         let running: Vec<Stop> = {
             let running = self.0.running.lock().unwrap_or_else(PoisonError::into_inner);
-            running.values().cloned().collect()
+            running.values().map(|going| going.stop.clone()).collect()
         };
         running.iter().for_each(Stop::stop);
     }
@@ -181,11 +206,12 @@ impl Shared {
     }
 
     /// Whether changes on disk are seen.
-    fn is_watched(&self) -> bool {
+    pub(crate) fn is_watched(&self) -> bool {
         self.watching.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
     fn reshelve(&self, catalog: Arc<Catalog>) {
+        self.metrics.reloads.fetch_add(1, Ordering::Relaxed);
         let old = self.shelf();
         let new = Arc::new(Shelf::new(catalog, old.mark + 1));
         let runs = self.runs.as_deref();
@@ -221,9 +247,14 @@ impl Shared {
     }
 
     pub(crate) fn say(&self, context: &RequestContext<RoleServer>, what: &str) {
-        if let Some(log) = &self.log {
-            log(&format!("request {}: {what}", context.id));
-        }
+        let method = what.split(' ').next().unwrap_or(what);
+        self.metrics.asked(method);
+        let Some(log) = &self.log else { return };
+        // Over HTTP the request has an id, which its answer bears.
+        let parts = context.extensions.get::<axum::http::request::Parts>();
+        let given = parts.and_then(|parts| parts.headers.get(REQUEST_ID)?.to_str().ok()).map(str::to_owned);
+        let id = context.id.to_string();
+        log.tell(given.as_ref().unwrap_or(&id), what, &[("mcp", method.into()), ("id", id.as_str().into())]);
     }
 }
 

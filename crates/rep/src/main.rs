@@ -11,6 +11,7 @@ mod consent;
 mod exit;
 mod installed;
 mod library;
+mod office;
 mod output;
 mod perform;
 mod runner;

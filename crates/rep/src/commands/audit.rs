@@ -48,22 +48,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 }
 
 fn list(audit: &Audit, args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    let since = args.since.as_deref().map(|word| {
-        let at = stamp::parse(word, SystemTime::now()).map(stamp::text);
-        at.ok_or_else(|| {
-            Failure::unable("USAGE", format!("`{word}` is no point in time")).hint("as in 2026-11-01, 15m, 2h or 3d")
-        })
-    });
-    let since = since.transpose()?;
-    let is_named = |entry: &Entry, skill: &String| {
-        let name = entry.text("skill");
-        name == skill || name.rsplit(':').next() == Some(skill)
-    };
-    let is_wanted = |entry: &Entry| {
-        args.skill.as_ref().is_none_or(|skill| is_named(entry, skill))
-            && since.as_ref().is_none_or(|since| entry.at() >= since.as_str())
-    };
-    let runs = audit::entries(audit, is_wanted)?;
+    let runs = runs(audit, args.skill.as_deref(), args.since.as_deref())?;
     if args.json {
         let runs: Vec<Value> = runs.iter().map(document).collect();
         output.json(&json!({ "runs": runs }));
@@ -80,6 +65,26 @@ fn list(audit: &Audit, args: &Args, output: &mut Output) -> Result<Exit, Failure
     let count = runs.len() - installs;
     output.say(&format!("{count} {}", if count == 1 { "run" } else { "runs" }));
     Ok(Exit::Fine)
+}
+
+/// The runs of a skill, since some time.
+pub(crate) fn runs(audit: &Audit, skill: Option<&str>, since: Option<&str>) -> Result<Vec<Entry>, Failure> {
+    let since = since.map(|word| {
+        let at = stamp::parse(word, SystemTime::now()).map(stamp::text);
+        at.ok_or_else(|| {
+            Failure::unable("USAGE", format!("`{word}` is no point in time")).hint("as in 2026-11-01, 15m, 2h or 3d")
+        })
+    });
+    let since = since.transpose()?;
+    let is_named = |entry: &Entry, skill: &str| {
+        let name = entry.text("skill");
+        name == skill || name.rsplit(':').next() == Some(skill)
+    };
+    let is_wanted = |entry: &Entry| {
+        skill.is_none_or(|skill| is_named(entry, skill))
+            && since.as_ref().is_none_or(|since| entry.at() >= since.as_str())
+    };
+    Ok(audit::entries(audit, is_wanted)?)
 }
 
 /// A run on one line.
@@ -105,7 +110,7 @@ fn line(run: &Entry) -> String {
 }
 
 /// A run as one object: what its records say, less what ties them to each other.
-fn document(run: &Entry) -> Value {
+pub(crate) fn document(run: &Entry) -> Value {
     const TIES: &[&str] = &["v", "seq", "prev", "hash", "kind", "pid", "pid_started"];
     let mut fields = Map::new();
     fields.insert("state".to_owned(), json!(run.state.name()));

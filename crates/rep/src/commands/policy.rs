@@ -208,7 +208,8 @@ fn asks(plan: &Plan) -> Vec<&'static str> {
     plan.risks().iter().map(|risk| risk.name()).collect()
 }
 
-fn words(called: &Called, permissions: &Permissions, workspace: &Path) -> Result<String, Failure> {
+/// What a skill's tools may do in a workspace, in words: lines of one tool are indented below its name.
+pub(crate) fn words(called: &Called, permissions: &Permissions, workspace: &Path) -> Result<String, Failure> {
     let mut text = format!("{}\n", called.name);
     let mut line = |words: String| text.push_str(&format!("  {words}\n"));
     if let Trust::Untrusted(reason) = &called.trust {

@@ -1,4 +1,4 @@
-//! `rep serve`: the library over MCP, on stdio or HTTP.
+//! `rep serve`: the library over MCP, on stdio or HTTP, and over HTTP a page for people.
 
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, Read};
@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rep_library::Library;
-use rep_serve::{Http, OAuth, Runs, Served, ServedOptions, Talk, Tls};
+use rep_serve::{Http, Log, LogForm, OAuth, Runs, Served, ServedOptions, Talk, Tls};
 
 use crate::call;
 use crate::exit::{Exit, Failure};
 use crate::library::LibraryArgs;
+use crate::office::Clerk;
 use crate::output::{Choice, Output};
 use crate::serving::Running;
 
@@ -27,7 +28,7 @@ const ADDRESS: &str = "127.0.0.1:8300";
 /// Serve the skills over MCP, on stdio or HTTP
 #[derive(clap::Args)]
 #[command(
-    after_help = "Both revisions of the protocol are spoken, 2025-11-25 and 2026-07-28, with the Skills extension; every file of every active skill is a resource, every skill people may call a prompt, and six tools list, search, select, load, read and ask. Skills that are not trusted, switched off or shadowed are not there. Changes are seen and told.\n\nOnly this machine is answered unless --http names another address, which needs --token-file. Tools of skills run only with --allow-run, in the sandbox, and what needs consent asks the client's user.\n\nExamples:\n  rep serve\n  rep serve --http 127.0.0.1:8300\n  rep serve --allow-run=csv-profile --path skills\n  rep serve --http 0.0.0.0:8300 --token-file tokens.txt --tls-cert cert.pem --tls-key key.pem\n  rep serve --print-config claude-code"
+    after_help = "Both revisions of the protocol are spoken, 2025-11-25 and 2026-07-28, with the Skills extension; every file of every active skill is a resource, every skill people may call a prompt, and six tools list, search, select, load, read and ask. Skills that are not trusted, switched off or shadowed are not there. Changes are seen and told.\n\nOver HTTP a browser at the same address sees the library: search, every skill, what it costs, what runs and ran, tasks, the audit, and panels to try; /healthz, /readyz, /metrics and /.well-known/agent-skills/index.json are for programs.\n\nOnly this machine is answered unless --http names another address, which needs --token-file. Tools of skills run only with --allow-run, in the sandbox, and what needs consent asks the client's user.\n\nExamples:\n  rep serve\n  rep serve --http 127.0.0.1:8300\n  rep serve --allow-run=csv-profile --path skills\n  rep serve --http 0.0.0.0:8300 --token-file tokens.txt --tls-cert cert.pem --tls-key key.pem\n  rep serve --print-config claude-code"
 )]
 pub(crate) struct Args {
     /// Serve one client on stdin and stdout, as is done where nothing is said
@@ -72,6 +73,9 @@ pub(crate) struct Args {
     /// The most requests a second
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
     rate: u32,
+    /// Tell of every request on stderr, in lines for people or in JSON
+    #[arg(long, value_name = "FORM", value_enum)]
+    log: Option<LogWanted>,
     /// Print what a host needs to start this server, and end
     #[arg(long, value_name = "HOST")]
     print_config: Option<String>,
@@ -80,6 +84,15 @@ pub(crate) struct Args {
     conformance: bool,
     #[command(flatten)]
     library: LibraryArgs,
+}
+
+/// How requests are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum LogWanted {
+    /// A line each, for people
+    Text,
+    /// A JSON object each, for programs
+    Json,
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
@@ -94,14 +107,16 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         output.warn(note);
     }
     let talk = talk(output, false);
+    let workspace = call::workspace(args.workspace.as_deref(), &args.library);
+    let office = Arc::new(Clerk { workspace: workspace.ok() });
     let runs = if args.allow_run.is_empty() { None } else { Some(running(args, options, &talk, output)?) };
-    let log = output.is_verbose.then(|| Arc::clone(&talk));
+    let log = log(args, output);
     let version = env!("CARGO_PKG_VERSION");
     let served = Served::new(library, ServedOptions { runs, version, log, has_fixtures: args.conformance });
     served.watch(talk);
     let failed = |message: String| Failure::unable("UNSERVED", message);
     if let Some(http) = http {
-        rep_serve::http(&served, &http, &self::talk(output, true)).map_err(failed)?;
+        rep_serve::http(&served, office, &http, &self::talk(output, true)).map_err(failed)?;
         return Ok(Exit::Fine);
     }
     if std::io::stdin().is_terminal() {
@@ -115,6 +130,17 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 fn talk(output: &Output, is_insisting: bool) -> Talk {
     let is_quiet = output.is_quiet && !is_insisting;
     Arc::new(move |text: &str| Output::new(Choice::Auto, is_quiet, false).say(text))
+}
+
+/// Who is told of every request, where somebody wants to hear.
+fn log(args: &Args, output: &Output) -> Option<Log> {
+    let form = match (args.log, output.is_verbose) {
+        (Some(LogWanted::Json), _) => LogForm::Json,
+        (Some(LogWanted::Text), _) | (None, true) => LogForm::Text,
+        (None, false) => return None,
+    };
+    let now = || rep_runtime::stamp::text(std::time::SystemTime::now());
+    Some(Log { talk: talk(output, true), form, now })
 }
 
 /// Whoever runs tools for clients.

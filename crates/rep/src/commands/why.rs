@@ -192,7 +192,7 @@ fn flat(text: &str) -> String {
 }
 
 /// What would make the skill active.
-pub(super) fn remedy(entry: &CatalogEntry, host: Option<&Host>) -> Option<String> {
+pub(crate) fn remedy(entry: &CatalogEntry, host: Option<&Host>) -> Option<String> {
     let name = &entry.qualified_name;
     // A host knows nothing of what was trusted or switched off here.
     match (entry.status, host) {

@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 /// An answer over HTTP.
 #[derive(Debug)]
-struct Answer {
+pub(super) struct Answer {
     status: u16,
     head: String,
     body: String,
@@ -25,7 +25,7 @@ struct Answer {
 
 impl Answer {
     /// The last message, out of a stream or alone.
-    fn message(&self) -> Value {
+    pub(super) fn message(&self) -> Value {
         let mut lines = self.body.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
         let text = lines.rfind(|line| line.starts_with('{')).unwrap_or(&self.body);
         serde_json::from_str(text).unwrap_or_else(|error| panic!("no message ({error}): {self:?}"))
@@ -83,7 +83,7 @@ fn request(address: &str, method: &str, headers: &[(&str, &str)], body: &str) ->
 }
 
 /// A request of the new era over HTTP.
-fn ask_new(address: &str, method: &str, mut params: Value, headers: &[(&str, &str)]) -> Answer {
+pub(super) fn ask_new(address: &str, method: &str, mut params: Value, headers: &[(&str, &str)]) -> Answer {
     params["_meta"] = meta(&json!({}));
     let name = params["name"].as_str().or(params["uri"].as_str()).unwrap_or_default().to_owned();
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();

@@ -1,0 +1,269 @@
+//! The page for people, and the operator's endpoints, beside `/mcp` on the same port.
+//!
+//! Every page is made here from the newest snapshot, whole, and works without scripts; `page.js` asks for parts of the
+//! same pages again where something changes. What skills say is shown and never believed: `html.rs` lets no text become
+//! markup, and the policy in [`CONTENT_POLICY`] lets nothing run that did.
+
+mod audit;
+mod calls;
+mod chart;
+mod costs;
+mod discovery;
+mod door;
+mod events;
+mod fields;
+mod graph;
+mod html;
+mod layout;
+mod library;
+mod markdown;
+mod operator;
+mod panels;
+mod runs;
+mod skill;
+mod tasks;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{RawQuery, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::Response;
+use axum::routing::{MethodRouter, get, post};
+
+use crate::office::Office;
+use crate::server::{Served, Shared};
+use crate::shelf::Shelf;
+use door::Door;
+use fields::Fields;
+use html::{Html, html};
+use layout::{Asset, Here};
+
+/// What a browser may do on our pages: show and run what this server sends, and nothing else.
+const CONTENT_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+
+/// What every page is made from.
+pub(crate) struct Web {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) office: Arc<dyn Office>,
+    pub(crate) door: Door,
+    style: Asset,
+    script: Asset,
+    archives: discovery::Archives,
+    weights: costs::Weights,
+    /// The snapshot whose words are read, or being read.
+    warmed: AtomicU64,
+}
+
+/// One request for a page.
+pub(crate) struct Asked {
+    web: Arc<Web>,
+    shelf: Arc<Shelf>,
+    fields: Fields,
+    /// What forms of this answer bear, so that they are known to be ours.
+    key: String,
+    is_guarded: bool,
+}
+
+impl Asked {
+    /// Whether only the part that changes is wanted.
+    fn is_part(&self) -> bool {
+        self.fields.has("part")
+    }
+}
+
+/// What is shown for a request.
+enum Shown {
+    /// A whole page.
+    Page(Here, String, Html),
+    /// A part of a page, without what stands around it.
+    Part(Html),
+    /// There is no such thing.
+    Missing(String),
+}
+
+type Show = fn(&Asked) -> Shown;
+
+impl Web {
+    pub(crate) fn new(served: &Served, office: Arc<dyn Office>, is_guarded: bool, is_secure: bool) -> Arc<Self> {
+        Arc::new(Self {
+            shared: Arc::clone(&served.0),
+            office,
+            door: Door::new(is_guarded, is_secure),
+            style: Asset::new("style", "css", include_str!("web/style.css")),
+            script: Asset::new("page", "js", include_str!("web/page.js")),
+            archives: discovery::Archives::default(),
+            weights: costs::Weights::default(),
+            warmed: AtomicU64::new(u64::MAX),
+        })
+    }
+
+    /// Every address but `/mcp`, and the sign-in, which the guard answers.
+    pub(crate) fn router(self: &Arc<Self>) -> Router {
+        Router::new()
+            .route("/", page(library::show))
+            .route("/skill", page(skill::show))
+            .route("/try", page(panels::show))
+            .route("/costs", page(costs::show))
+            .route("/graph", page(graph::show))
+            .route("/runs", page(runs::show))
+            .route("/call", page(calls::show))
+            .route("/tasks", page(tasks::show))
+            .route("/audit", page(audit::show))
+            .route("/questions", page(runs::questions))
+            .route("/run", post(calls::run))
+            .route("/answer", post(runs::answer))
+            .route("/cancel", post(tasks::cancel))
+            .route("/sign-out", post(door::sign_out))
+            .route("/events", get(events::stream))
+            .route("/healthz", get(operator::healthy))
+            .route("/readyz", get(operator::ready))
+            .route("/metrics", get(operator::metrics))
+            .route("/.well-known/agent-skills/{*path}", get(discovery::answer))
+            .route("/assets/{name}", get(layout::asset))
+            .with_state(Arc::clone(self))
+    }
+
+    /// Reads the words of all skills ahead of the first search, which need not wait for it then.
+    fn warm(&self, shelf: &Arc<Shelf>) {
+        if self.warmed.swap(shelf.mark, Ordering::Relaxed) != shelf.mark {
+            let catalog = Arc::clone(&shelf.catalog);
+            std::thread::spawn(move || catalog.index().len());
+        }
+    }
+
+    /// The newest snapshot, and what a request asks of it.
+    pub(crate) fn asked(self: &Arc<Self>, headers: &HeaderMap, fields: Fields) -> Asked {
+        Asked {
+            shelf: self.shared.shelf(),
+            fields,
+            key: self.door.key(headers),
+            is_guarded: self.door.is_guarded,
+            web: Arc::clone(self),
+        }
+    }
+}
+
+/// Shows a page, away from the threads that answer.
+fn page(show: Show) -> MethodRouter<Arc<Web>> {
+    get(move |State(web): State<Arc<Web>>, headers: HeaderMap, RawQuery(query): RawQuery| async move {
+        let asked = web.asked(&headers, Fields::read(query.as_deref().unwrap_or_default()));
+        let done = tokio::task::spawn_blocking(move || answer(&asked, show)).await;
+        done.unwrap_or_else(|_| plain(StatusCode::INTERNAL_SERVER_ERROR, "the server failed at this page"))
+    })
+}
+
+fn answer(asked: &Asked, show: Show) -> Response {
+    match show(asked) {
+        Shown::Page(here, title, body) => document(StatusCode::OK, layout::page(asked, here, &title, &body)),
+        Shown::Part(part) => document(StatusCode::OK, part),
+        Shown::Missing(what) => {
+            let body = html!("<h1>Not here</h1><p>{}</p><p><a href=\"/\">All skills</a></p>", what);
+            document(StatusCode::NOT_FOUND, layout::page(asked, Here::Elsewhere, "Not here", &body))
+        }
+    }
+}
+
+/// A page or a part of one, as it is sent.
+pub(crate) fn document(status: StatusCode, markup: Html) -> Response {
+    let mut response = Response::new(Body::from(markup.into_string()));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(CONTENT_POLICY));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
+    // With none at all, browsers would not say where a form comes from.
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+    headers.insert(HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin"));
+    fenced(headers);
+    response
+}
+
+/// Keeps a browser from guessing what an answer is, and other pages from taking it in.
+fn fenced(headers: &mut HeaderMap) {
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin"));
+}
+
+/// Bytes of some kind.
+fn sent(kind: &'static str, caching: &'static str, bytes: impl Into<Body>) -> Response {
+    let mut response = Response::new(bytes.into());
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(caching));
+    fenced(headers);
+    response
+}
+
+/// A short answer in words.
+pub(crate) fn plain(status: StatusCode, text: impl Into<Body>) -> Response {
+    let mut response = sent("text/plain; charset=utf-8", "no-store", text);
+    *response.status_mut() = status;
+    response
+}
+
+/// Leads on to another page of ours, after something was done.
+pub(crate) fn onward(to: &str) -> Response {
+    let mut response = plain(StatusCode::SEE_OTHER, "");
+    let to = HeaderValue::from_str(to).unwrap_or(HeaderValue::from_static("/"));
+    response.headers_mut().insert(header::LOCATION, to);
+    response
+}
+
+/// The fields of a form that was sent to change something; nothing where it is none of ours.
+fn form(web: &Web, headers: &HeaderMap, body: &Bytes) -> Option<Fields> {
+    let fields = Fields::read(&String::from_utf8_lossy(body));
+    web.door.is_ours(headers, fields.get("key")).then_some(fields)
+}
+
+/// The answer to a form that is none of ours.
+pub(crate) fn not_ours() -> Response {
+    plain(StatusCode::FORBIDDEN, "this form is not one of this server's; load the page again")
+}
+
+pub(crate) use door::is_own_origin;
+
+/// The page to sign in at.
+pub(crate) fn sign_in_page(web: &Arc<Web>, headers: &HeaderMap, is_refused: bool) -> Response {
+    door::page(&web.asked(headers, Fields::default()), is_refused)
+}
+
+/// The token in the form of that page.
+pub(crate) fn token_shown(web: &Web, headers: &HeaderMap, body: &Bytes) -> Option<String> {
+    form(web, headers, body).map(|fields| fields.get("token").to_owned())
+}
+
+/// The route of a path, as it is counted.
+pub(crate) fn route(path: &str) -> &'static str {
+    const ROUTES: [&str; 20] = [
+        "/",
+        "/answer",
+        "/audit",
+        "/call",
+        "/cancel",
+        "/costs",
+        "/events",
+        "/graph",
+        "/healthz",
+        "/mcp",
+        "/metrics",
+        "/questions",
+        "/readyz",
+        "/run",
+        "/runs",
+        "/sign-in",
+        "/sign-out",
+        "/skill",
+        "/tasks",
+        "/try",
+    ];
+    let known = ROUTES.into_iter().find(|route| *route == path);
+    known.unwrap_or(match path {
+        _ if path.starts_with("/assets/") => "/assets",
+        _ if path.starts_with("/.well-known/") => "/.well-known",
+        _ => "other",
+    })
+}

@@ -1,0 +1,66 @@
+//! The record of what ran, with filters.
+
+use super::fields::encoded;
+use super::html::{Html, html, put};
+use super::layout::{self, Here};
+use super::{Asked, Shown, runs};
+use crate::office::Wanted;
+
+/// How many runs a page shows, and the most that can be wanted.
+const RUNS_USUAL: usize = 100;
+const RUNS_MAX: usize = 1000;
+const STATES: [&str; 5] = ["running", "ended", "refused", "cut short", "install"];
+
+pub(super) fn show(asked: &Asked) -> Shown {
+    let fields = &asked.fields;
+    let most = fields.number("most").unwrap_or(RUNS_USUAL).clamp(1, RUNS_MAX);
+    let wanted = Wanted {
+        skill: fields.some("skill"),
+        since: fields.some("since"),
+        state: fields.some("state"),
+        has_denials: fields.has("denied"),
+        most,
+    };
+    let mut states = html!("<option value=\"\">all</option>");
+    for state in STATES {
+        let mark = if fields.get("state") == state { html!(" selected") } else { Html::default() };
+        put!(states, "<option{}>{}</option>", mark, state);
+    }
+    let mut body = html!(
+        "<div class=\"title\"><h1>Audit</h1><p class=\"lead\">What ran, for whom, and how it ended. Arguments are kept as a digest only; <code>rep audit verify</code> proves that nobody changed it.</p></div>\
+         <form class=\"search\" action=\"/audit\" method=\"get\">\
+         <div class=\"grow\"><label for=\"skill\">Skill</label><input id=\"skill\" name=\"skill\" value=\"{}\"></div>\
+         <div><label for=\"since\">Since</label><input id=\"since\" name=\"since\" value=\"{}\" placeholder=\"2h, 3d, 2026-11-01\"></div>\
+         <div><label for=\"state\">State</label><select id=\"state\" name=\"state\">{}</select></div>\
+         <div class=\"check\"><input id=\"denied\" name=\"denied\" type=\"checkbox\" value=\"1\"{}><label for=\"denied\">only with denials</label></div>\
+         <button class=\"primary\">Show</button></form>",
+        fields.get("skill"),
+        fields.get("since"),
+        states,
+        if wanted.has_denials { html!(" checked") } else { Html::default() }
+    );
+    match asked.web.office.runs(&wanted) {
+        Err(reason) => put!(body, "{}", layout::trouble(&reason)),
+        Ok(trail) if trail.runs.is_empty() => put!(body, "<p class=\"card muted\">No run is like that.</p>"),
+        Ok(trail) => {
+            let more = if trail.total > trail.runs.len() && most < RUNS_MAX {
+                let denied = if wanted.has_denials { "&denied=1" } else { "" };
+                let field = |name: &str| encoded(fields.get(name));
+                let (skill, since, state) = (field("skill"), field("since"), field("state"));
+                let to = format!("/audit?skill={skill}&since={since}&state={state}{denied}&most={RUNS_MAX}");
+                html!("<p><a href=\"{}\">Show more</a></p>", to)
+            } else {
+                Html::default()
+            };
+            put!(
+                body,
+                "<section class=\"card\"><h2>Runs <span class=\"number\">{} of {}</span></h2>{}{}</section>",
+                trail.runs.len(),
+                trail.total,
+                runs::table(&trail.runs),
+                more
+            );
+        }
+    }
+    Shown::Page(Here::Audit, "Audit".to_owned(), body)
+}

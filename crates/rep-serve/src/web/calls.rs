@@ -1,0 +1,91 @@
+//! Running a tool from the page, and what came of it.
+
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use serde_json::{Map, Value};
+
+use super::fields::encoded;
+use super::html::{Html, cut, html};
+use super::layout::Here;
+use super::{Asked, Shown, Web, plain};
+use crate::confirm;
+use crate::runs::Said;
+
+/// Runs a tool that may be run. Goes on whether anybody looks at it or not.
+pub(super) async fn run(State(web): State<Arc<Web>>, headers: HeaderMap, body: Bytes) -> Response {
+    let Some(fields) = super::form(&web, &headers, &body) else { return super::not_ours() };
+    let given = fields.get("input");
+    let input: Map<String, Value> = match serde_json::from_str(if given.is_empty() { "{}" } else { given }) {
+        Ok(Value::Object(input)) => input,
+        Ok(_) => return plain(StatusCode::BAD_REQUEST, "the arguments are no JSON object; go back and write one"),
+        Err(error) => {
+            return plain(
+                StatusCode::BAD_REQUEST,
+                format!("the arguments are no JSON: {error}; go back and mend them"),
+            );
+        }
+    };
+    let shared = Arc::clone(&web.shared);
+    let name = fields.get("tool").to_owned();
+    let found = tokio::task::spawn_blocking(move || {
+        let shelf = shared.shelf();
+        shelf.offers(shared.runs.as_deref()).iter().find(|offer| offer.name == name).cloned()
+    });
+    let Ok(Some(offer)) = found.await else {
+        return plain(StatusCode::NOT_FOUND, "there is no such tool that may run here; see `--allow-run`");
+    };
+    let number = web.shared.desk.begin(&offer.skill, &offer.name);
+    let shared = Arc::clone(&web.shared);
+    tokio::spawn(async move {
+        let said = confirm::by_desk(&shared, offer, input).await;
+        shared.desk.end(number, said);
+    });
+    super::onward(&format!("/call?number={number}"))
+}
+
+/// A call, and what came of it.
+pub(super) fn show(asked: &Asked) -> Shown {
+    let number = asked.fields.number("number").unwrap_or(0) as u64;
+    let Some(call) = asked.web.shared.desk.call(number) else {
+        return Shown::Missing("This call is not remembered; the audit has it.".to_owned());
+    };
+    let waits = asked.web.shared.desk.questions().iter().any(|question| question.tool == call.tool);
+    let state = match &call.said {
+        None if waits => html!(
+            "<p><span class=\"pill untrusted\">waiting</span> for your answer: <a class=\"button\" href=\"/runs\">look at the question</a></p>"
+        ),
+        None => html!("<p><span class=\"pill running\">running</span></p>"),
+        Some(Said::Result(value)) => result("active", "done", value),
+        Some(Said::Error(value)) => result("invalid", "failed", value),
+        Some(Said::Question { text, .. }) => html!("<p>{}</p>", text),
+    };
+    if asked.is_part() {
+        return Shown::Part(state);
+    }
+    let again = format!("/skill?name={}", encoded(&call.skill));
+    let body = html!(
+        "<nav class=\"trail\" aria-label=\"Breadcrumb\"><a href=\"/runs\">Runs</a> / <a href=\"{}\"><bdi>{}</bdi></a></nav>\
+         <div class=\"title\"><h1><bdi>{}</bdi></h1></div><section class=\"card\"><h2>What came of it</h2>\
+         <div id=\"live\" aria-live=\"polite\" data-part=\"/call?number={}&amp;part=1\" data-on=\"runs\">{}</div></section><p><a href=\"/call?number={}\">Load again</a></p>",
+        again,
+        call.skill,
+        call.tool,
+        number,
+        state,
+        number
+    );
+    Shown::Page(Here::Runs, call.tool, body)
+}
+
+fn result(colour: &str, word: &str, value: &Value) -> Html {
+    html!(
+        "<p><span class=\"pill {}\">{}</span></p><pre tabindex=\"0\"><code>{}</code></pre>",
+        colour,
+        word,
+        cut(&format!("{value:#}"), 40_000)
+    )
+}

@@ -1,0 +1,171 @@
+//! What runs and what ran, as it happens, and the questions that wait for an answer.
+
+use std::sync::{Arc, PoisonError};
+
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::Response;
+
+use super::html::{Html, counted, html, put};
+use super::layout::{self, Here};
+use super::{Asked, Shown, Web};
+use crate::office::{Ran, Wanted};
+
+/// How many runs are shown.
+const RUNS_SHOWN: usize = 40;
+
+pub(super) fn show(asked: &Asked) -> Shown {
+    let list = list(asked);
+    if asked.is_part() {
+        return Shown::Part(list);
+    }
+    let allowed = if asked.web.shared.runs.is_some() {
+        html!("What runs, here and by <code>rep run</code>, as it happens. To run a tool, open its skill.")
+    } else {
+        html!(
+            "What ran, by <code>rep run</code> and others. This server runs nothing; <code>--allow-run</code> lets it."
+        )
+    };
+    let body = html!(
+        "<div class=\"title\"><h1>Runs</h1><p class=\"lead\">{}</p></div>\
+         <div id=\"live\" aria-live=\"polite\" data-part=\"/runs?part=1\" data-on=\"runs\">{}</div>\
+         <p><a href=\"/runs\">Load again</a> · <a href=\"/audit\">the whole record</a></p>",
+        allowed,
+        list
+    );
+    Shown::Page(Here::Runs, "Runs".to_owned(), body)
+}
+
+fn list(asked: &Asked) -> Html {
+    let mut body = Html::default();
+    put!(body, "{}{}", waiting(asked), going(asked));
+    match asked.web.office.runs(&Wanted { most: RUNS_SHOWN, ..Wanted::default() }) {
+        Err(reason) => put!(body, "{}", layout::trouble(&reason)),
+        Ok(trail) if trail.runs.is_empty() => put!(body, "<p class=\"card muted\">Nothing ran yet.</p>"),
+        Ok(trail) => put!(
+            body,
+            "<section class=\"card\"><h2>Latest <span class=\"number\">{} of {}</span></h2>{}</section>",
+            trail.runs.len(),
+            trail.total,
+            table(&trail.runs)
+        ),
+    }
+    body
+}
+
+/// The runs of this server that go on, each with a way to end it.
+fn going(asked: &Asked) -> Html {
+    let mut rows = Html::default();
+    let running = asked.web.shared.running.lock().unwrap_or_else(PoisonError::into_inner);
+    for (number, going) in running.iter() {
+        put!(
+            rows,
+            "<li><span class=\"pill running\">running</span> <b><bdi>{}</bdi></b> <span class=\"muted\">for {} s</span>\
+             <form method=\"post\" action=\"/cancel\"><input type=\"hidden\" name=\"key\" value=\"{}\">\
+             <input type=\"hidden\" name=\"run\" value=\"{}\"><button id=\"end-{}\" aria-label=\"Cancel {}\">Cancel</button></form></li>",
+            going.tool,
+            going.since.elapsed().as_secs(),
+            asked.key,
+            *number,
+            *number,
+            going.tool
+        );
+    }
+    if rows.is_empty() {
+        return Html::default();
+    }
+    html!("<section class=\"card\"><h2>Going on here</h2><ul class=\"plain going\">{}</ul></section>", rows)
+}
+
+/// Runs as a table.
+pub(super) fn table(runs: &[Ran]) -> Html {
+    let mut rows = Html::default();
+    for run in runs {
+        let mut denials = Html::default();
+        for (action, target) in run.denials.iter().take(20) {
+            put!(denials, "<li><b>denied</b> {} <code>{}</code></li>", action, target);
+        }
+        let denials = if denials.is_empty() { denials } else { html!("<ul class=\"denials\">{}</ul>", denials) };
+        let took = run.duration_ms.map(|took| format!("{took} ms")).unwrap_or_default();
+        let colour = match (run.state, run.outcome.as_str()) {
+            ("running", _) => "running",
+            ("ended", "ok" | "success" | "result") => "active",
+            ("refused" | "cut short", _) => "untrusted",
+            ("install", _) => "hidden",
+            _ => "invalid",
+        };
+        let word = match run.outcome.as_str() {
+            "" => run.state.to_owned(),
+            outcome => format!("{} {outcome}", run.state),
+        };
+        put!(
+            rows,
+            "<tr><td><time datetime=\"{}\">{}</time></td><td><b><bdi>{}</bdi></b>{}</td><td><span class=\"pill {}\">{}</span></td><td class=\"amount\">{}</td><td>{}</td></tr>",
+            run.at,
+            run.at.replace('T', " ").trim_end_matches('Z'),
+            format!("{}:{}", run.skill, run.tool),
+            denials,
+            colour,
+            word,
+            took,
+            run.who
+        );
+    }
+    html!(
+        "<div class=\"scroll\" tabindex=\"0\"><table class=\"runs\"><thead><tr><th scope=\"col\">Started (UTC)</th><th scope=\"col\">Tool</th>\
+         <th scope=\"col\">State</th><th scope=\"col\">Took</th><th scope=\"col\">For</th></tr></thead><tbody>{}</tbody></table></div>",
+        rows
+    )
+}
+
+/// The questions that wait, each with its answers.
+fn waiting(asked: &Asked) -> Html {
+    let mut rows = Html::default();
+    for question in asked.web.shared.desk.questions() {
+        put!(
+            rows,
+            "<li class=\"question\"><h3><bdi>{}</bdi> <span class=\"muted\">waits {} s</span></h3><pre tabindex=\"0\"><code>{}</code></pre>\
+             <form method=\"post\" action=\"/answer\"><input type=\"hidden\" name=\"key\" value=\"{}\"><input type=\"hidden\" name=\"question\" value=\"{}\">\
+             <button class=\"primary\" name=\"answer\" value=\"yes\" id=\"yes-{}\">Run it this once</button> \
+             <button name=\"answer\" value=\"no\" id=\"no-{}\">Do not run it</button></form></li>",
+            question.tool,
+            question.since.elapsed().as_secs(),
+            question.text,
+            asked.key,
+            question.number,
+            question.number,
+            question.number
+        );
+    }
+    if rows.is_empty() {
+        return Html::default();
+    }
+    html!("<section class=\"card asking\"><h2>Waiting for your answer</h2><ul class=\"plain\">{}</ul></section>", rows)
+}
+
+/// What every page says while questions wait.
+pub(super) fn notice(asked: &Asked, here: Here) -> Html {
+    let count = asked.web.shared.desk.questions().len();
+    if count == 0 || here == Here::Runs {
+        return Html::default();
+    }
+    html!(
+        "<p class=\"notice\"><a href=\"/runs\">{} for your answer</a></p>",
+        if count == 1 { "A run waits".to_owned() } else { format!("{} wait", counted(count, "run")) }
+    )
+}
+
+/// The notice alone.
+pub(super) fn questions(asked: &Asked) -> Shown {
+    Shown::Part(notice(asked, Here::Elsewhere))
+}
+
+/// Answers a question.
+pub(super) async fn answer(State(web): State<Arc<Web>>, headers: HeaderMap, body: Bytes) -> Response {
+    let Some(fields) = super::form(&web, &headers, &body) else { return super::not_ours() };
+    let number = fields.number("question").unwrap_or(0) as u64;
+    // One that nobody waits for any more needs no answer.
+    web.shared.desk.answer(number, fields.get("answer") == "yes");
+    super::onward("/runs")
+}

@@ -1,0 +1,300 @@
+//! The page in a real browser: what a person sees and does.
+#![expect(clippy::unwrap_used, reason = "all of this is a test, its helpers too")]
+
+use rep_fixture::Scratch;
+use rep_fixture::library::{Bodies, Library, Order, Planted, Shape};
+use serde_json::{Value, json};
+
+use super::browser::Browser;
+use super::serve::{PATH, library};
+use super::serve_http::{ask_new, listening};
+use super::serve_runs::{RUN, tools};
+use super::serve_web::{get, hostile};
+
+/// Calls a tool as a client that cannot ask its user, on a thread of its own.
+fn call(address: &str, tool: &'static str) -> std::thread::JoinHandle<Value> {
+    let address = address.to_owned();
+    std::thread::spawn(move || {
+        let answer = ask_new(&address, "tools/call", json!({ "name": tool, "arguments": {} }), &[]);
+        answer.message()["result"].clone()
+    })
+}
+
+#[test]
+fn a_person_searches_opens_a_skill_and_asks_it() {
+    let scratch = Scratch::new();
+    library(&scratch);
+    let Some(mut browser) = Browser::open(&scratch) else { return };
+    let (_server, address) = listening(&scratch, &PATH);
+    browser.go(&format!("http://{address}/"));
+    assert_eq!(browser.js("document.querySelectorAll('.skill').length"), 5);
+    // Not a form that is sent: what is typed is searched for.
+    browser.press("/", 191);
+    browser.js("document.querySelector('#q').focus(); window.same = true");
+    browser.write("fill forms");
+    browser.wait("document.querySelectorAll('.skill').length === 1");
+    assert_eq!(browser.js("window.same && location.search"), "?q=fill+forms");
+    assert_eq!(browser.js("document.querySelector('.skill h2').textContent"), "pdf");
+    browser.js("document.querySelector('.skill h2 a').click()");
+    browser.wait("document.querySelector('h1')?.textContent === 'pdf' && document.readyState === 'complete'");
+    assert!(browser.js("document.querySelector('.body').innerText").as_str().unwrap().contains("Fill the form."));
+    browser.go(&format!("http://{address}/try"));
+    browser.js("document.querySelector('#q-text').focus()");
+    browser.write("pdf:meta.name");
+    browser.press("Enter", 13);
+    browser.wait("document.querySelector('.result pre')?.textContent.includes('pdf')");
+    browser.js("document.querySelector('#a-skill').focus()");
+    browser.write("pdf");
+    browser.js("document.querySelector('#a-about').focus()");
+    browser.write("fill");
+    browser.press("Enter", 13);
+    browser.wait("document.querySelector('.result')?.textContent.includes('Asked:')");
+    assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
+}
+
+#[test]
+fn a_run_is_seen_when_it_happens_and_one_that_goes_on_can_be_ended() {
+    let scratch = Scratch::new();
+    tools(&scratch);
+    let Some(mut browser) = Browser::open(&scratch) else { return };
+    let (_server, address) = listening(&scratch, &RUN);
+    browser.go(&format!("http://{address}/runs"));
+    browser.js("window.same = true");
+    browser.wait("document.documentElement.classList.contains('is-live')");
+    assert_eq!(call(&address, "plain__echo").join().unwrap()["structuredContent"], json!({ "ok": true }));
+    browser.wait("document.querySelector('table.runs .pill.active')?.textContent === 'ended ok'");
+    assert_eq!(browser.js("window.same"), true);
+    // The same from the page itself.
+    browser.go(&format!("http://{address}/skill?name=plain"));
+    browser.js("document.querySelector('.tool').open = true; document.querySelector('.tool .run button').click()");
+    browser.wait(
+        "location.pathname === '/call' && document.querySelector('#live pre')?.textContent.includes('\"ok\": true')",
+    );
+    // One that does not end by itself.
+    browser.go(&format!("http://{address}/tasks"));
+    browser.wait("document.documentElement.classList.contains('is-live')");
+    let going = call(&address, "plain__forever");
+    browser.wait("document.querySelector('.going button')?.getAttribute('aria-label') === 'Cancel plain__forever'");
+    browser.js("document.querySelector('.going button').click()");
+    let ended = going.join().unwrap();
+    assert_eq!(ended["structuredContent"]["error"]["code"], "CANCELLED", "{ended}");
+    browser.wait("document.readyState === 'complete' && !document.querySelector('.going button')");
+    assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
+}
+
+#[test]
+fn a_task_of_another_process_is_cancelled_from_the_page() {
+    let scratch = Scratch::new();
+    tools(&scratch);
+    let Some(mut browser) = Browser::open(&scratch) else { return };
+    let begun = super::run(&scratch, &["run", "plain:forever", "--path", "skills", "--no-sandbox", "--detach"]);
+    assert!(begun.stdout.contains("task_"), "{begun:?}");
+    let (_server, address) = listening(&scratch, &RUN);
+    browser.go(&format!("http://{address}/tasks"));
+    browser.wait("document.querySelector('.going button')");
+    browser.js("document.querySelector('.going button').click()");
+    browser.wait("document.querySelector('.going .pill')?.textContent === 'cancelled'");
+    let told = super::run(&scratch, &["tasks", "list", "--json"]);
+    assert!(told.stdout.contains("\"cancelled\""), "{told:?}");
+}
+
+#[test]
+fn a_question_is_answered_in_the_browser() {
+    let scratch = Scratch::new();
+    tools(&scratch);
+    let Some(mut browser) = Browser::open(&scratch) else { return };
+    let (_server, address) = listening(&scratch, &RUN);
+    // With no page open nobody can be asked.
+    let refused = call(&address, "writer__mark").join().unwrap();
+    assert_eq!(refused["structuredContent"]["error"]["code"], "CONFIRMATION_REQUIRED", "{refused}");
+    browser.go(&format!("http://{address}/"));
+    browser.wait("document.documentElement.classList.contains('is-live')");
+    for is_yes in [false, true] {
+        let waiting = call(&address, "writer__mark");
+        browser.wait("document.querySelector('#notices .notice a')");
+        browser.js("document.querySelector('#notices .notice a').click()");
+        browser.wait("document.querySelector('.question pre')?.textContent.includes('out/**')");
+        browser.js(&format!(
+            "document.querySelector('.question button[value={}]').click()",
+            if is_yes { "yes" } else { "no" }
+        ));
+        let done = waiting.join().unwrap();
+        assert_eq!(done["isError"], !is_yes, "{done}");
+        assert_eq!(scratch.work().join("marked").exists(), is_yes);
+        browser.go(&format!("http://{address}/"));
+        browser.wait("document.documentElement.classList.contains('is-live')");
+    }
+    assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
+}
+
+#[test]
+fn a_hostile_skill_is_only_text() {
+    let scratch = Scratch::new();
+    library(&scratch);
+    hostile(&scratch);
+    let Some(mut browser) = Browser::open(&scratch) else { return };
+    let (_server, address) = listening(&scratch, &PATH);
+    let name = "%3Cscript%3Edocument.title%3D%27owned%27%3C%2Fscript%3E";
+    for path in ["/", "/?q=evil", "/costs", "/try?panel=search&text=evil", &format!("/skill?name={name}")] {
+        browser.go(&format!("http://{address}{path}"));
+        assert_ne!(browser.js("document.title"), "owned", "{path}");
+        assert_eq!(browser.js("document.querySelectorAll('img, main script, iframe, object').length"), 0, "{path}");
+        assert!(browser.js("document.body.innerText").as_str().unwrap().contains("<script>document.title"), "{path}");
+        let links = "[...document.querySelectorAll('a')].filter((a) => !/^https?:$/.test(a.protocol)).length";
+        assert_eq!(browser.js(links), 0, "{path}");
+    }
+    // Even markup that got through would do nothing.
+    browser.js(
+        "document.querySelector('main').innerHTML += '<img src=x onerror=\"document.title=1\"><p style=\"color:red\">'",
+    );
+    browser.wait("document.querySelector('img')?.complete");
+    assert_ne!(browser.js("document.title"), "1");
+    assert!(!browser.complaints.is_empty(), "the content policy refuses");
+}
+
+/// What is wrong with a page for who cannot see it, or not well: every contrast and every name is worked out in the page.
+const AMISS: &str = r"(() => {
+  const amiss = [];
+  const say = (what, one) => amiss.push(`${what}: ${one.outerHTML.slice(0, 120)}`);
+  const parse = (text) => { const n = text.match(/[\d.]+/g).map(Number); return { r: n[0], g: n[1], b: n[2], a: n[3] ?? 1 }; };
+  const light = ({ r, g, b }) => {
+    const [x, y, z] = [r, g, b].map((v) => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * x + 0.7152 * y + 0.0722 * z;
+  };
+  const behind = (one) => {
+    for (let at = one; at; at = at.parentElement) {
+      const colour = parse(getComputedStyle(at).backgroundColor);
+      if (colour.a > 0.99) return colour;
+    }
+    return { r: 255, g: 255, b: 255 };
+  };
+  for (const one of document.querySelectorAll('body *:not(svg *)')) {
+    const own = [...one.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+    const style = getComputedStyle(one);
+    if (!own || style.visibility === 'hidden' || !one.getClientRects().length || one.closest('option')) continue;
+    const [a, b] = [light(parse(style.color)), light(behind(one))];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    const isLarge = parseFloat(style.fontSize) >= 24 || (parseFloat(style.fontSize) >= 18.66 && style.fontWeight >= 700);
+    if (ratio < (isLarge ? 3 : 4.5)) say(`contrast ${ratio.toFixed(2)}`, one);
+  }
+  let last = 0;
+  for (const heading of document.querySelectorAll('h1, h2, h3, h4, h5, h6')) {
+    const level = Number(heading.tagName[1]);
+    if (level > last + 1) say('heading after ' + last, heading);
+    last = level;
+  }
+  if (document.querySelectorAll('h1').length !== 1) amiss.push('not one h1');
+  for (const mark of ['header', 'main', 'nav[aria-label]', 'footer']) if (!document.querySelector(mark)) amiss.push('no ' + mark);
+  const ids = [...document.querySelectorAll('[id]')].map((one) => one.id);
+  if (new Set(ids).size !== ids.length) amiss.push('an id twice');
+  for (const field of document.querySelectorAll('input:not([type=hidden]), select, textarea')) if (!field.labels?.length) say('no label', field);
+  for (const one of document.querySelectorAll('button, input:not([type=hidden]), select, summary')) {
+    const size = one.getBoundingClientRect();
+    if (size.height && size.height < 18) say('too small', one);
+  }
+  if (!document.documentElement.lang || !document.title) amiss.push('no language or title');
+  if (document.documentElement.scrollWidth > innerWidth) {
+    const wide = [...document.querySelectorAll('main *')].find((one) => one.getBoundingClientRect().right > innerWidth + 1 && !one.closest('.scroll, pre'));
+    amiss.push('wider than the screen: ' + (wide?.outerHTML.slice(0, 120) ?? 'something'));
+  }
+  return amiss;
+})()";
+
+#[test]
+fn every_page_can_be_used_by_everybody() {
+    let scratch = Scratch::new();
+    tools(&scratch);
+    hostile(&scratch);
+    let need = "---\nname: needy\ndescription: Needs others. Use when testing needs.\nspec_version: \"2.1\"\ndepends_on: [plain, nobody]\n---\n\n# Needy\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n#### Deep\n\n```sh\necho a-very-long-line-that-does-not-fit-on-a-small-screen-and-must-scroll-by-itself-instead-of-the-page\n```\n";
+    scratch.write("skills/needy/SKILL.md", need);
+    let Some(mut browser) = Browser::open(&scratch) else { return };
+    let (_server, address) = listening(&scratch, &RUN);
+    for tool in ["plain__echo", "plain__fail", "writer__mark"] {
+        call(&address, tool).join().unwrap();
+    }
+    let pages = [
+        "/",
+        "/?q=tools",
+        "/skill?name=plain",
+        "/skill?name=needy",
+        "/skill?name=writer",
+        "/try?panel=select&text=x",
+        "/try?panel=query&text=plain:",
+        "/costs",
+        "/costs?budget=60",
+        "/graph",
+        "/runs",
+        "/tasks",
+        "/audit",
+        "/skill?name=nobody",
+    ];
+    for (width, is_dark) in [(1280, false), (390, true)] {
+        browser.screen(width, is_dark);
+        for page in pages {
+            browser.go(&format!("http://{address}{page}"));
+            browser.js("document.querySelectorAll('details').forEach((one) => one.open = true)");
+            let amiss = browser.js(AMISS);
+            assert_eq!(amiss, json!([]), "{page} at {width}, dark: {is_dark}");
+            let tree = browser.ask("Accessibility.getFullAXTree", json!({}));
+            for node in tree["nodes"].as_array().unwrap().iter().filter(|node| node["ignored"] == false) {
+                let role = node["role"]["value"].as_str().unwrap_or_default();
+                let is_control =
+                    ["button", "link", "textbox", "searchbox", "combobox", "checkbox", "spinbutton"].contains(&role);
+                let name = node["name"]["value"].as_str().unwrap_or_default();
+                assert!(!is_control || !name.trim().is_empty(), "{page}: a {role} without a name: {node}");
+            }
+        }
+    }
+    // The first key leads past the navigation.
+    browser.go(&format!("http://{address}/"));
+    browser.press("Tab", 9);
+    assert_eq!(browser.js("document.activeElement.className"), "skip");
+}
+
+#[test]
+fn a_person_signs_in_and_out() {
+    let scratch = Scratch::new();
+    library(&scratch);
+    scratch.write("tokens.txt", "first-token-of-ours-1\n");
+    let Some(mut browser) = Browser::open(&scratch) else { return };
+    let (_server, address) = listening(&scratch, &["--path", "skills", "--token-file", "tokens.txt"]);
+    browser.go(&format!("http://{address}/"));
+    assert_eq!(browser.js("location.pathname"), "/sign-in");
+    for (token, is_in) in [("a-wrong-token-of-mine", false), ("first-token-of-ours-1", true)] {
+        browser.js("document.querySelector('#token').focus()");
+        browser.write(token);
+        browser.press("Enter", 13);
+        browser.wait(if is_in { "document.querySelector('.out')" } else { "document.querySelector('.alert.bad')" });
+    }
+    assert_eq!(browser.js("document.cookie"), "");
+    browser.wait("document.documentElement.classList.contains('is-live')");
+    browser.js("document.querySelector('.out button').click()");
+    browser.wait("location.pathname === '/sign-in' && document.readyState === 'complete'");
+    browser.go(&format!("http://{address}/skill?name=pdf"));
+    assert_eq!(browser.js("location.pathname"), "/sign-in");
+}
+
+#[test]
+fn ten_thousand_skills_are_searched_while_one_types() {
+    let scratch = Scratch::new();
+    let Some(mut browser) = Browser::open(&scratch) else { return };
+    let order = Order { count: 10_000, shape: Shape::Plain, bodies: Bodies::Short };
+    let folder = scratch.work().join("many");
+    std::fs::create_dir(&folder).unwrap();
+    let made = Library::make(&folder, order).unwrap();
+    let options = made.options();
+    let arguments: Vec<&str> = options.iter().map(String::as_str).collect();
+    let (_server, address) = listening(&scratch, &arguments);
+    assert!(get(&address, "/").body.len() < 100_000);
+    browser.go(&format!("http://{address}/"));
+    assert_eq!(browser.js("document.querySelectorAll('.skill').length"), 40);
+    browser.js("document.querySelector('#q').focus()");
+    for letters in ["keep", " light", "house", " log"] {
+        browser.write(letters);
+    }
+    assert_eq!(Planted::NAME, "keep-lighthouse-log");
+    browser.wait("document.querySelector('.skill h2')?.textContent === 'keep-lighthouse-log'");
+    browser.js("document.querySelector('.skill h2 a').click()");
+    browser.wait("document.querySelector('h1')?.textContent === 'keep-lighthouse-log'");
+    assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
+}

@@ -1,0 +1,261 @@
+//! The page and the operator's endpoints, over plain HTTP: what is shown, to whom, and what is refused.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use rep_fixture::Scratch;
+
+use super::run;
+use super::serve::{PATH, library};
+use super::serve_http::listening;
+
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// An answer.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) status: u16,
+    head: String,
+    pub(super) body: String,
+}
+
+impl Answer {
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        self.head.lines().find_map(|line| {
+            let (own, value) = line.split_once(':')?;
+            own.eq_ignore_ascii_case(name).then(|| value.trim())
+        })
+    }
+
+    /// The key of the first form that changes something.
+    pub(super) fn key(&self) -> String {
+        let (_, rest) = self.body.split_once("name=\"key\" value=\"").expect("the page has a form");
+        rest.split('"').next().expect("the page has a form").to_owned()
+    }
+}
+
+fn asked(address: &str, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+    let mut stream = TcpStream::connect(address).expect("the server is there");
+    stream.set_read_timeout(Some(PATIENCE)).expect("the server is there");
+    let mut text = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
+    if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
+        text.push_str(&format!("Host: {address}\r\n"));
+    }
+    headers.iter().for_each(|(name, value)| text.push_str(&format!("{name}: {value}\r\n")));
+    text.push_str("\r\n");
+    text.push_str(body);
+    stream.write_all(text.as_bytes()).expect("the server is there");
+    let mut bytes = Vec::new();
+    let _ = stream.read_to_end(&mut bytes);
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+    let status = head.split_whitespace().nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+    Answer { status, head: head.to_owned(), body: body.to_owned() }
+}
+
+pub(super) fn get(address: &str, path: &str) -> Answer {
+    asked(address, "GET", path, &[("Accept", "text/html")], "")
+}
+
+pub(super) fn post(address: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+    let mut all = vec![("Content-Type", "application/x-www-form-urlencoded")];
+    all.extend_from_slice(headers);
+    asked(address, "POST", path, &all, body)
+}
+
+/// A skill of somebody who wants to be markup.
+pub(super) fn hostile(scratch: &Scratch) {
+    let text = "---\nname: \"<script>document.title='owned'</script>\"\ndescription: \"Evil. \\\"><img src=x onerror=alert(1)> Use when testing. \\u202egnp\"\nlicense: \"<b>free</b>\"\n---\n\n# <script>alert(1)</script>\n\n<script>document.title='owned'</script>\n\n[x](javascript:alert(1)) <img src=x onerror=alert(2)>\n";
+    scratch.write("skills/hostile/SKILL.md", text);
+    scratch.write("skills/hostile/references/<i>.md", "<script>x</script>");
+}
+
+#[test]
+fn the_library_and_every_skill_have_a_page() {
+    let scratch = Scratch::new();
+    library(&scratch);
+    let (_server, address) = listening(&scratch, &PATH);
+    let page = get(&address, "/");
+    assert_eq!(page.status, 200, "{page:?}");
+    assert!(page.body.len() < 100_000, "{}", page.body.len());
+    assert!(page.body.contains("/skill?name=pdf"), "{}", page.body);
+    let policy = page.header("content-security-policy").expect("every page has a policy");
+    assert!(policy.starts_with("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
+    assert!(!page.body.contains(" style=") && !page.body.contains(" onclick="));
+    let asset = page.body.split("href=\"").find(|part| part.starts_with("/assets/style-")).expect("there is a style");
+    let style = get(&address, asset.split('"').next().expect("there is a style"));
+    assert!(style.status == 200 && style.header("cache-control").is_some_and(|rule| rule.contains("immutable")));
+    let skill = get(&address, "/skill?name=pdf");
+    assert!(skill.body.contains("<h1><bdi>pdf</bdi></h1>") && skill.body.contains("Fill the form."), "{}", skill.body);
+    for part in ["Cost", "Permissions", "Provenance", "Files", "references/forms.md"] {
+        assert!(skill.body.contains(part), "{part}");
+    }
+    let file = get(&address, "/skill?name=pdf&file=references/forms.md");
+    assert!(file.body.contains("# Forms"), "{}", file.body);
+    for astray in ["../../other/SKILL.md", "/etc/passwd", "node_modules/x/index.js", "nothing.md"] {
+        assert_eq!(get(&address, &format!("/skill?name=pdf&file={astray}")).status, 404, "{astray}");
+    }
+    assert_eq!(get(&address, "/skill?name=nobody").status, 404);
+    for page in ["/try", "/costs", "/graph", "/runs", "/tasks", "/audit"] {
+        let answer = get(&address, page);
+        assert_eq!((answer.status, answer.body.matches("<h1").count()), (200, 1), "{page}");
+    }
+}
+
+#[test]
+fn a_search_is_a_plain_form_and_answers_a_part_alone() {
+    let scratch = Scratch::new();
+    library(&scratch);
+    let (_server, address) = listening(&scratch, &PATH);
+    let page = get(&address, "/?q=fill+in+forms");
+    assert!(page.body.contains("value=\"fill in forms\"") && page.body.contains("/skill?name=pdf"), "{}", page.body);
+    let part = get(&address, "/?q=pdf&part=1");
+    assert!(!part.body.contains("<html") && part.body.contains("/skill?name=pdf"), "{}", part.body);
+    let none = get(&address, "/?q=zzzzqqq&part=1");
+    assert!(none.body.contains("No skill says anything"), "{}", none.body);
+    let other = get(&address, "/?scope=managed&part=1");
+    assert!(!other.body.contains("/skill?name=pdf"), "{}", other.body);
+}
+
+#[test]
+fn what_skills_say_is_never_markup() {
+    let scratch = Scratch::new();
+    library(&scratch);
+    hostile(&scratch);
+    let (_server, address) = listening(&scratch, &PATH);
+    let name = "%3Cscript%3Edocument.title%3D%27owned%27%3C%2Fscript%3E";
+    for path in [
+        "/",
+        "/?q=evil",
+        "/costs",
+        "/graph",
+        "/try?panel=search&text=evil",
+        "/try?panel=query&text=%3Cscript%3Ealert(1)",
+        &format!("/skill?name={name}"),
+    ] {
+        let page = get(&address, path);
+        assert_eq!(page.status, 200, "{path}");
+        let markup = page.body.replace("<script src=\"/assets/", "");
+        for piece in ["<script", "<img", "<b>free", "<i>.md", "javascript:", "\u{202e}"] {
+            assert!(!markup.to_lowercase().contains(&format!("\"{piece}")), "{piece} in {path}");
+            assert!(piece == "javascript:" || !markup.contains(piece), "{piece} in {path}: {markup}");
+        }
+    }
+    let page = get(&address, &format!("/skill?name={name}"));
+    assert!(page.body.contains("<code>&lt;script&gt;document.title="), "{}", page.body);
+}
+
+#[test]
+fn what_is_not_trusted_is_named_and_not_shown() {
+    let scratch = Scratch::new();
+    scratch.write(".git/HEAD", "ref: x");
+    scratch.write(
+        ".claude/skills/secret-plan/SKILL.md",
+        "---\nname: secret-plan\ndescription: Whispers. Use never.\n---\n\n# Plan\n\nThe hidden words.\n",
+    );
+    let (_server, address) = listening(&scratch, &[]);
+    for path in ["/", "/skill?name=secret-plan"] {
+        let page = get(&address, path);
+        assert!(page.body.contains("secret-plan") && page.body.contains("untrusted"), "{}", page.body);
+        assert!(!page.body.contains("hidden words") && !page.body.contains("Whispers"), "{}", page.body);
+    }
+    assert_eq!(get(&address, "/skill?name=secret-plan&file=SKILL.md").status, 404);
+    let index = get(&address, "/.well-known/agent-skills/index.json");
+    assert!(!index.body.contains("secret-plan"), "{}", index.body);
+}
+
+#[test]
+fn forms_of_other_pages_change_nothing() {
+    let scratch = Scratch::new();
+    library(&scratch);
+    let (_server, address) = listening(&scratch, &["--path", "skills", "--allow-run"]);
+    let (own, near) = (format!("http://{address}"), "http://localhost:9");
+    for path in ["/run", "/answer", "/cancel", "/sign-out"] {
+        for (headers, body) in [
+            (vec![], "tool=x"),
+            (vec![("Origin", own.as_str())], "key=0000&tool=x"),
+            (vec![("Origin", near)], "tool=x"),
+            (vec![("Origin", "https://evil.example")], "tool=x"),
+        ] {
+            assert_eq!(post(&address, path, &headers, body).status, 403, "{path} {headers:?} {body}");
+        }
+    }
+    assert_eq!(asked(&address, "GET", "/cancel", &[], "").status, 405);
+    for headers in [[("Host", "evil.example")], [("Origin", "https://evil.example")]] {
+        assert_eq!(asked(&address, "GET", "/", &headers, "").status, 403, "{headers:?}");
+    }
+}
+
+#[test]
+fn who_has_a_token_signs_in_once() {
+    let scratch = Scratch::new();
+    library(&scratch);
+    scratch.write("tokens.txt", "first-token-of-ours-1\n");
+    let (_server, address) = listening(&scratch, &["--path", "skills", "--token-file", "tokens.txt"]);
+    let refused = get(&address, "/");
+    assert_eq!((refused.status, refused.header("location")), (303, Some("/sign-in")), "{refused:?}");
+    for path in ["/", "/metrics", "/events", "/.well-known/agent-skills/index.json"] {
+        assert_eq!(asked(&address, "GET", path, &[], "").status, 401, "{path}");
+    }
+    for path in ["/healthz", "/readyz"] {
+        assert_eq!(asked(&address, "GET", path, &[("Host", "10.0.0.1")], "").status, 200, "{path}");
+    }
+    assert_eq!(asked(&address, "GET", "/", &[("Authorization", "Bearer first-token-of-ours-1")], "").status, 200);
+    let page = get(&address, "/sign-in");
+    let key = page.key();
+    assert_eq!(post(&address, "/sign-in", &[], "token=first-token-of-ours-1").status, 403);
+    let wrong = post(&address, "/sign-in", &[], &format!("key={key}&token=nearly"));
+    assert!(wrong.status == 401 && wrong.header("set-cookie").is_none(), "{wrong:?}");
+    let done = post(&address, "/sign-in", &[], &format!("key={key}&token=first-token-of-ours-1"));
+    let cookie = done.header("set-cookie").expect("there is a cookie").to_owned();
+    assert!(
+        cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict") && !cookie.contains("token-of"),
+        "{cookie}"
+    );
+    let pair = cookie.split(';').next().expect("there is a cookie");
+    let with = [("Cookie", pair), ("Accept", "text/html")];
+    let home = asked(&address, "GET", "/", &with, "");
+    assert!(home.status == 200 && home.body.contains("Sign out"), "{home:?}");
+    // A cookie is for people: the protocol takes tokens alone.
+    assert_eq!(asked(&address, "POST", "/mcp", &with, "{}").status, 401);
+    // The key of one who is not signed in is none for who is.
+    assert_eq!(post(&address, "/sign-out", &with, &format!("key={key}")).status, 403);
+    assert_eq!(post(&address, "/sign-out", &with, &format!("key={}", home.key())).status, 303);
+    assert_eq!(asked(&address, "GET", "/", &with, "").status, 303);
+}
+
+#[test]
+fn an_operator_sees_how_it_is() {
+    let scratch = Scratch::new();
+    library(&scratch);
+    let (_server, address) = listening(&scratch, &PATH);
+    assert_eq!(get(&address, "/healthz").body, "ok\n");
+    assert!(get(&address, "/readyz").body.starts_with("ready"));
+    let id = asked(&address, "GET", "/", &[("X-Request-Id", "trace-7")], "");
+    assert_eq!(id.header("x-request-id"), Some("trace-7"));
+    let made = asked(&address, "GET", "/", &[("X-Request-Id", "a b\"<")], "");
+    assert_eq!(made.header("x-request-id").map(str::len), Some(16), "{made:?}");
+    let metrics = get(&address, "/metrics").body;
+    for line in [
+        "# TYPE rep_http_requests_total counter",
+        "rep_http_requests_total{route=\"/\",status=\"200\"} 2",
+        "rep_http_request_seconds_bucket{le=\"+Inf\"} 4",
+        "rep_skills{status=\"active\"}",
+        "rep_questions_waiting 0",
+    ] {
+        assert!(metrics.contains(line), "{line}: {metrics}");
+    }
+}
+
+#[test]
+fn skills_at_the_well_known_address_install() {
+    let scratch = Scratch::new();
+    library(&scratch);
+    let (_server, address) = listening(&scratch, &PATH);
+    let index = get(&address, "/.well-known/agent-skills/index.json");
+    assert!(index.body.contains("\"pdf.tar.gz\"") && index.body.contains("sha256:"), "{}", index.body);
+    assert_eq!(get(&address, "/.well-known/agent-skills/nobody.tar.gz").status, 404);
+    let done = run(&scratch, &["install", &format!("http://{address}"), "--skill", "pdf", "--yes"]);
+    assert_eq!(done.code, 0, "{done:?}");
+}
