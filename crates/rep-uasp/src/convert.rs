@@ -1,11 +1,18 @@
 //! From a skill in twelve sections to the file that holds it, whoever made the sections: UASP §7.1.
 //!
-//! Pure, and the same bytes every time. What needs the linter is the command line's to do.
+//! Pure, and the same bytes every time. What needs the linter is the command line's to do, and so is asking a model: what it is asked
+//! ([`prompt`]) and what becomes of its answer ([`answer`], [`grounds`]) is decided here, who asks is handed in ([`Model`]).
 
+pub mod answer;
 mod checklist;
 mod compare;
+pub mod dialogue;
+pub mod grounds;
+mod model;
 mod page;
+pub mod prompt;
 mod report;
+mod schema;
 mod stamp;
 mod yaml;
 
@@ -16,8 +23,10 @@ use serde_json::{Map, Value, json};
 
 pub use checklist::{Point, State};
 pub use compare::{Difference, differences};
+pub use model::{Ending, Model, ModelError, Question, Reply, Turn, Usage};
 pub use page::page;
 pub use report::{Item, Notice, Report};
+pub use schema::schema;
 pub use stamp::Stamp;
 pub use yaml::write;
 

@@ -8,6 +8,7 @@ mod browser;
 mod budget;
 mod check;
 mod convert;
+mod convert_llm;
 mod corpus;
 mod deps;
 mod examples;

@@ -8,6 +8,7 @@ use rep_model::uasp::SUFFIX;
 use rep_model::{Fault, Manifest, Skill};
 use rep_uasp::convert::{Notice, Report, Stamp, finish};
 use rep_uasp::{Document, extract};
+use serde_json::Value;
 
 use super::judge::judge;
 use super::{Args, Engine, llm};
@@ -33,6 +34,8 @@ pub(super) struct Converted {
     pub(super) stamp: Stamp,
     /// The text of the file, stamp and all.
     pub(super) text: String,
+    /// What is told of the model that was asked, where one was.
+    pub(super) model: Option<Value>,
 }
 
 impl Converted {
@@ -152,31 +155,41 @@ pub(super) fn by_rule(found: &Found) -> Result<(Subject, Converted), Failure> {
     let subject = read(found)?;
     subject.manifest(&found.shown)?;
     let document = extract::extract(&subject.skill);
-    let converted = convert(&subject, &document, Engine::Rules);
+    let converted = convert(&subject, &document, Engine::Rules, None);
     Ok((subject, converted))
 }
 
 /// Converts a skill with the engine that is asked for.
 pub(super) fn by_engine(found: &Found, args: &Args, output: &mut Output) -> Result<(Subject, Converted), Failure> {
-    if args.engine == Engine::Rules {
+    let engine = args.engine();
+    if engine == Engine::Rules {
         return by_rule(found);
     }
     let subject = read(found)?;
     subject.manifest(&found.shown)?;
-    let document = llm::extract(&subject.skill, &args.model, output)?;
-    let converted = convert(&subject, &document, args.engine);
+    let errors = |document: &Value| errors(&subject.skill, document);
+    let (document, model) = llm::extract(&subject.skill, &args.model, engine, &errors, output)?;
+    let converted = convert(&subject, &document, engine, model);
     Ok((subject, converted))
 }
 
+/// What makes a document no valid file, in words.
+fn errors(skill: &Skill, document: &Value) -> Vec<String> {
+    let finished = finish(document);
+    let name = finished.value["meta"]["name"].as_str().unwrap_or("skill").to_owned();
+    let judged = judge(&finished.yaml, &name, Some(&skill.tree));
+    judged.error_notices().iter().map(|error| format!("{}; {}", error.line(), error.help)).collect()
+}
+
 /// Finishes, judges and stamps what an engine made of a skill.
-fn convert(subject: &Subject, document: &Document, engine: Engine) -> Converted {
+fn convert(subject: &Subject, document: &Document, engine: Engine, model: Option<Value>) -> Converted {
     let skill = &subject.skill;
     let finished = finish(&document.value);
-    let version = |value: &serde_json::Value| value["meta"]["version"].as_str().unwrap_or_default().to_owned();
+    let version = |value: &Value| value["meta"]["version"].as_str().unwrap_or_default().to_owned();
     let content = version(&finished.value);
     let facts = match engine {
         Engine::Rules => content.clone(),
-        Engine::Llm => version(&finish(&extract::extract(skill).value).value),
+        Engine::Llm | Engine::Hybrid => version(&finish(&extract::extract(skill).value).value),
     };
     let name = finished.value["meta"]["name"].as_str().unwrap_or("skill").to_owned();
     let judged = judge(&finished.yaml, &name, Some(&skill.tree));
@@ -188,7 +201,7 @@ fn convert(subject: &Subject, document: &Document, engine: Engine) -> Converted 
     let text = stamp.put(&finished.yaml);
     let warnings = subject.notices().into_iter().chain(judged.warning_notices()).collect();
     let report = Report::new((&file, source, engine.name()), document, finished, (judged.error_notices(), warnings));
-    Converted { report, stamp, text }
+    Converted { report, stamp, text, model }
 }
 
 /// The UASP file that lies beside a skill's Markdown, or would.
