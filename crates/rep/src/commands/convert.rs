@@ -114,7 +114,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 fn choose(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let subjects = subjects(args, output)?;
     if args.is_check {
-        return step::check(args, &subjects, output);
+        return Ok(step::check(args, &subjects, output));
     }
     let is_many = subjects.is_sweep || subjects.found.len() > 1 || args.out_dir.is_some() || args.is_beside;
     match (args.to, subjects.found.as_slice()) {
@@ -157,11 +157,11 @@ fn to_uasp(args: &Args, found: &Found, output: &mut Output) -> Result<Exit, Fail
         }
         output.json(&result);
     }
+    if !report.is_valid() && args.is_json {
+        return Ok(Exit::Findings);
+    }
     if !report.is_valid() {
-        return Err(invalid(found, &converted)).or_else(|failure: Failure| match args.is_json {
-            true => Ok(Exit::Findings),
-            false => Err(failure),
-        });
+        return Err(invalid(found, &converted));
     }
     match &args.out {
         Some(path) => {
