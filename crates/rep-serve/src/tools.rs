@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::page::page;
 use crate::shelf::{Shelf, held, one_line};
-use crate::{resources, uri};
+use crate::{convert, resources, uri};
 
 /// The most skills `list_skills` tells at once, and what it tells unasked.
 const LIST_MAX: usize = 500;
@@ -36,7 +36,7 @@ impl Fault {
         Self { code, message: message.into(), remedy: None }
     }
 
-    fn remedy(mut self, remedy: impl Into<String>) -> Self {
+    pub(crate) fn remedy(mut self, remedy: impl Into<String>) -> Self {
         self.remedy = Some(remedy.into());
         self
     }
@@ -52,7 +52,7 @@ impl Fault {
 }
 
 /// The names and forms of our own tools.
-fn table() -> [Value; 6] {
+fn table() -> [Value; 7] {
     let text = |about: &str| json!({ "type": "string", "description": about });
     let skill = json!({
         "type": "object",
@@ -122,6 +122,20 @@ fn table() -> [Value; 6] {
                 "value": {}, "origin": { "type": "string" },
             })),
         }),
+        json!({
+            "name": convert::NAME,
+            "title": "Convert a skill to UASP",
+            "description": "Gives a Markdown skill as a structured UASP file, with the source line of each value and what a person should review. Nothing is written.",
+            "inputSchema": object(&json!({
+                "skill": text("The skill's name"),
+                "engine": { "type": "string", "enum": ["rules", "llm"], "default": "rules", "description": "`rules`, or `llm`: your own model, by sampling" },
+            }), &["skill"]),
+            "outputSchema": output(&json!({
+                "name": { "type": "string" }, "engine": { "type": "string" }, "valid": { "type": "boolean" }, "yaml": { "type": "string" },
+                "warnings": list("What is odd", json!({ "type": "object" })), "items": list("Every value", json!({ "type": "object" })),
+                "summary": { "type": "object" },
+            })),
+        }),
     ]
 }
 
@@ -175,6 +189,17 @@ pub(crate) fn call(shelf: &Shelf, answers: &Answers, name: &str, given: &JsonObj
         }
         Err(fault) => CallToolResult::structured_error(fault.envelope()),
     }
+}
+
+/// The skill `convert_skill` is about, and whether a model shall read it.
+pub(crate) fn to_convert<'a>(shelf: &'a Shelf, given: &JsonObject) -> Result<(&'a CatalogEntry, bool), Fault> {
+    known(given, &["skill", "engine"])?;
+    let is_by_model = match text(given, "engine")? {
+        None | Some("rules") => false,
+        Some("llm") => true,
+        Some(other) => return Err(wrong(format!("there is no engine `{other}`")).remedy("one of: rules, llm")),
+    };
+    Ok((find(&shelf.catalog, needed(given, "skill")?)?, is_by_model))
 }
 
 /// A result, and how it is told where that is not as JSON.

@@ -2,6 +2,7 @@
 
 mod batch;
 mod judge;
+mod lend;
 mod llm;
 mod step;
 mod subject;
@@ -18,6 +19,7 @@ use crate::exit::{Exit, Failure};
 use crate::library::LibraryArgs;
 use crate::output::Output;
 use crate::write;
+pub(crate) use lend::Lending;
 use subject::{Converted, by_engine, read, subjects};
 
 /// Convert skills between Markdown and UASP
