@@ -32,6 +32,7 @@ pub mod session;
 mod shim;
 pub mod stamp;
 pub mod task;
+pub mod token;
 pub mod trial;
 mod typescript;
 

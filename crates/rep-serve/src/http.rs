@@ -287,15 +287,13 @@ impl Guard {
 
     /// Takes a token from a form, and gives a cookie for it.
     async fn sign_in(&self, headers: &HeaderMap, body: &Bytes) -> Response {
-        match web::token_shown(&self.web, headers, body) {
-            None => web::not_ours(),
-            Some(token) if self.is_known(&token).await => {
-                let mut response = web::onward("/");
-                response.headers_mut().insert(header::SET_COOKIE, self.web.door.sign_in(&token));
-                response
-            }
-            Some(_) => web::sign_in_page(&self.web, headers, true),
+        let Some(token) = web::token_shown(&self.web, headers, body) else { return web::not_ours() };
+        if !self.is_known(&token).await {
+            return web::sign_in_page(&self.web, headers, true);
         }
+        let mut response = web::onward("/");
+        response.headers_mut().insert(header::SET_COOKIE, self.web.door.sign_in(&token));
+        response
     }
 
     /// The answer to who bears no token that is let in, with where to get one.
@@ -351,7 +349,7 @@ impl Guard {
         scheme.eq_ignore_ascii_case("bearer") && self.is_known(token.trim()).await
     }
 
-    /// Whether a token is let in. Takes the same time whichever it is.
+    /// Whether a token is let in. Takes the same time whichever of ours it is.
     async fn is_known(&self, token: &str) -> bool {
         let given: [u8; 32] = Sha256::digest(token.as_bytes()).into();
         let mut is_known = false;

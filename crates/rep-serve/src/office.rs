@@ -97,9 +97,6 @@ pub struct Task {
 
 /// Whoever knows what the library does not. What cannot be done is told in words.
 pub trait Office: Send + Sync {
-    /// The time, as records write it.
-    fn now(&self) -> String;
-
     /// What would make a skill active.
     fn remedy(&self, entry: &CatalogEntry) -> Option<String>;
 

@@ -6,15 +6,14 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use rep_check::{Finding, Options, check};
+use rep_check::{Finding, Level, Options, check};
 use rep_library::{CatalogEntry, read};
 use rep_model::Skill;
 use rep_package::{archive, files};
 use rep_runtime::access::{Asked, Ground};
 use rep_runtime::audit::{Audit, Entry};
 use rep_runtime::plan::declared;
-use rep_runtime::task::{State, Tasks};
-use rep_runtime::{stamp, task};
+use rep_runtime::task::{self, State, Tasks};
 use rep_serve::{Noted, Office, Ran, Task, Trail, Wanted};
 use serde_json::Value;
 
@@ -34,10 +33,6 @@ pub(crate) struct Clerk {
 }
 
 impl Office for Clerk {
-    fn now(&self) -> String {
-        stamp::text(SystemTime::now())
-    }
-
     fn remedy(&self, entry: &CatalogEntry) -> Option<String> {
         why::remedy(entry, None)
     }
@@ -50,7 +45,14 @@ impl Office for Clerk {
             read::folder(&entry.folder, &shown, read::Extent::Folder).map_err(|error| error.to_string())?
         };
         let (skill, faults) = Skill::parse(tree);
-        Ok(check(&skill, faults, &Options::default()).findings.iter().map(noted).collect())
+        let mut findings = check(&skill, faults, &Options::default()).findings;
+        // The worst first, and each kind by place.
+        findings.sort_by_key(|finding| match finding.level {
+            Level::Error => 0,
+            Level::Warning => 1,
+            Level::Info => 2,
+        });
+        Ok(findings.iter().map(noted).collect())
     }
 
     fn permissions(&self, entry: &CatalogEntry) -> Result<Vec<String>, String> {

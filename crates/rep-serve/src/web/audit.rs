@@ -57,7 +57,7 @@ pub(super) fn show(asked: &Asked) -> Shown {
                 "<section class=\"card\"><h2>Runs <span class=\"number\">{} of {}</span></h2>{}{}</section>",
                 trail.runs.len(),
                 trail.total,
-                runs::table(&trail.runs),
+                runs::table(&trail.runs, true),
                 more
             );
         }

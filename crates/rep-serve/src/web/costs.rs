@@ -8,7 +8,7 @@ use rep_library::disclose::{Detail, Locations, Style};
 use rep_library::dossier::Dossier;
 
 use super::chart::{self, Bar};
-use super::html::{Html, cut, grouped, html};
+use super::html::{Html, counted, cut, grouped, html};
 use super::layout::{self, Here};
 use super::{Asked, Shown};
 
@@ -59,7 +59,7 @@ pub(super) fn show(asked: &Asked) -> Shown {
         (true, _) => html!("<p class=\"alert good\">Every description fits.</p>"),
         (false, 0) => html!("<p class=\"alert\">Not every description fits: some are shortened or left out.</p>"),
         (false, dropped) => {
-            html!("<p class=\"alert bad\">{} skills are dropped: a model would not know of them.</p>", grouped(dropped))
+            html!("<p class=\"alert bad\">No room for {}: a model would not know of it.</p>", counted(dropped, "skill"))
         }
     };
     let scale = [

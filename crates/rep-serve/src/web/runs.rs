@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 
-use super::html::{Html, counted, html, put};
+use super::html::{Html, counted, cut, html, put};
 use super::layout::{self, Here};
 use super::{Asked, Shown, Web};
 use crate::office::{Ran, Wanted};
@@ -48,7 +48,7 @@ fn list(asked: &Asked) -> Html {
             "<section class=\"card\"><h2>Latest <span class=\"number\">{} of {}</span></h2>{}</section>",
             trail.runs.len(),
             trail.total,
-            table(&trail.runs)
+            table(&trail.runs, false)
         ),
     }
     body
@@ -78,8 +78,16 @@ fn going(asked: &Asked) -> Html {
     html!("<section class=\"card\"><h2>Going on here</h2><ul class=\"plain going\">{}</ul></section>", rows)
 }
 
-/// Runs as a table.
-pub(super) fn table(runs: &[Ran]) -> Html {
+/// What the record says of a run.
+fn record(run: &Ran) -> Html {
+    html!(
+        "<details><summary>Record</summary><pre tabindex=\"0\"><code>{}</code></pre></details>",
+        cut(&format!("{:#}", run.record), 6000)
+    )
+}
+
+/// Runs as a table, perhaps with all that is on record.
+pub(super) fn table(runs: &[Ran], has_records: bool) -> Html {
     let mut rows = Html::default();
     for run in runs {
         let mut denials = Html::default();
@@ -101,20 +109,22 @@ pub(super) fn table(runs: &[Ran]) -> Html {
         };
         put!(
             rows,
-            "<tr><td><time datetime=\"{}\">{}</time></td><td><b><bdi>{}</bdi></b>{}</td><td><span class=\"pill {}\">{}</span></td><td class=\"amount\">{}</td><td>{}</td></tr>",
-            run.at,
-            run.at.replace('T', " ").trim_end_matches('Z'),
+            "<tr><td><b><bdi>{}</bdi></b>{}{}</td><td><span class=\"pill {}\">{}</span></td>\
+             <td><time datetime=\"{}\">{}</time></td><td class=\"amount\">{}</td><td>{}</td></tr>",
             format!("{}:{}", run.skill, run.tool),
             denials,
+            has_records.then(|| record(run)),
             colour,
             word,
+            run.at,
+            run.at.replace('T', " ").trim_end_matches('Z'),
             took,
             run.who
         );
     }
     html!(
-        "<div class=\"scroll\" tabindex=\"0\"><table class=\"runs\"><thead><tr><th scope=\"col\">Started (UTC)</th><th scope=\"col\">Tool</th>\
-         <th scope=\"col\">State</th><th scope=\"col\">Took</th><th scope=\"col\">For</th></tr></thead><tbody>{}</tbody></table></div>",
+        "<div class=\"scroll\" tabindex=\"0\"><table class=\"runs\"><thead><tr><th scope=\"col\">Tool</th><th scope=\"col\">State</th>\
+         <th scope=\"col\">Started (UTC)</th><th scope=\"col\">Took</th><th scope=\"col\">For</th></tr></thead><tbody>{}</tbody></table></div>",
         rows
     )
 }

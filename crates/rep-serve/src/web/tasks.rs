@@ -74,13 +74,14 @@ fn row(asked: &Asked, task: &Task) -> Html {
         )
     });
     html!(
-        "<li><span class=\"pill {}\">{}{}</span> <b><bdi>{}</bdi></b> <span class=\"muted\"><code>{}</code> since <time>{}</time></span>{}{}</li>",
+        "<li><span class=\"pill {}\">{}{}</span> <b><bdi>{}</bdi></b> <span class=\"muted\"><code>{}</code> since <time>{}</time>, last change <time>{}</time></span>{}{}</li>",
         colour,
         task.state,
         wanted,
         name,
         task.id,
         task.created.replace('T', " "),
+        task.updated.replace('T', " "),
         form,
         result
     )

@@ -50,7 +50,11 @@ fn rules_convert_for_every_client() {
             (json!({}), "INVALID_ARGUMENT"),
         ] {
             let done = client.call("convert_skill", given.clone());
-            assert_eq!((&done["isError"], &done["structuredContent"]["error"]["code"]), (&json!(true), &json!(code)), "{given}");
+            assert_eq!(
+                (&done["isError"], &done["structuredContent"]["error"]["code"]),
+                (&json!(true), &json!(code)),
+                "{given}"
+            );
         }
     }
     assert!(!scratch.work().join("skills/pay/pay.uasp.yaml").exists());

@@ -1,14 +1,15 @@
 //! The page and the operator's endpoints, over plain HTTP: what is shown, to whom, and what is refused.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
 use rep_fixture::Scratch;
+use serde_json::{Value, json};
 
 use super::run;
-use super::serve::{PATH, library};
-use super::serve_http::listening;
+use super::serve::{PATH, Server, library, start};
+use super::serve_http::{ask_new, listening};
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -258,4 +259,49 @@ fn skills_at_the_well_known_address_install() {
     assert_eq!(get(&address, "/.well-known/agent-skills/nobody.tar.gz").status, 404);
     let done = run(&scratch, &["install", &format!("http://{address}"), "--skill", "pdf", "--yes"]);
     assert_eq!(done.code, 0, "{done:?}");
+}
+
+#[test]
+fn the_log_names_every_request_as_its_answer_does() {
+    let scratch = Scratch::new();
+    library(&scratch);
+    let mut child = start(&scratch, &["--http", "127.0.0.1:0", "--path", "skills", "--log", "json"]).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let _server = Server { child };
+    let ready = lines.find(|line| line.contains("listening on ")).unwrap();
+    let address = ready.split("//").nth(1).unwrap().trim_end_matches("/mcp").to_owned();
+    assert_eq!(asked(&address, "GET", "/costs?budget=9", &[("X-Request-Id", "trace-8")], "").status, 200);
+    let line: Value = serde_json::from_str(&lines.next().unwrap()).unwrap();
+    let told = (&line["request"], &line["method"], &line["path"], &line["status"]);
+    assert_eq!(told, (&json!("trace-8"), &json!("GET"), &json!("/costs"), &json!(200)), "{line}");
+    assert!(line["at"].is_string() && line["ms"].is_number(), "{line}");
+    ask_new(&address, "tools/list", json!({}), &[("X-Request-Id", "trace-9")]);
+    let both: Vec<Value> = lines.by_ref().take(2).map(|line| serde_json::from_str(&line).unwrap()).collect();
+    assert_eq!((&both[0]["mcp"], &both[0]["request"]), (&json!("tools/list"), &json!("trace-9")), "{both:?}");
+    assert_eq!((&both[1]["path"], &both[1]["request"]), (&json!("/mcp"), &json!("trace-9")), "{both:?}");
+}
+
+#[test]
+fn an_open_page_does_not_keep_the_server_from_ending() {
+    let scratch = Scratch::new();
+    library(&scratch);
+    let (mut server, address) = listening(&scratch, &PATH);
+    let mut stream = TcpStream::connect(&address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.write_all(format!("GET /events HTTP/1.1\r\nHost: {address}\r\n\r\n").as_bytes()).unwrap();
+    let mut reader = BufReader::new(stream);
+    let mut line = String::new();
+    while !line.contains("event: hello") {
+        line.clear();
+        assert_ne!(reader.read_line(&mut line).unwrap(), 0, "the stream ended");
+    }
+    // What changes is told.
+    scratch.write("skills/later/SKILL.md", super::GOOD.replace("name: pdf", "name: later"));
+    while !line.contains("event: library") {
+        line.clear();
+        assert_ne!(reader.read_line(&mut line).unwrap(), 0, "the stream ended");
+    }
+    let pid = rustix::process::Pid::from_child(&server.child);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    assert!(server.child.wait().unwrap().success());
 }

@@ -69,7 +69,15 @@ pub(super) fn subjects(args: &Args, output: &mut Output) -> Result<Subjects, Fai
         if is_path && (args.is_all || args.library.places.paths.is_empty()) {
             below(path, &mut found, output)?;
         } else {
-            let (catalog, index) = args.library.one(named, output)?;
+            let (catalog, index) = match args.library.one(named, output) {
+                Ok(both) => both,
+                // No skill is called so, and the folder that is holds several.
+                Err(failure) if failure.code == "AMBIGUOUS" && path.is_dir() => {
+                    below(path, &mut found, output)?;
+                    continue;
+                }
+                Err(failure) => return Err(failure),
+            };
             let entry = &catalog.entries[index];
             let is_lone_file = entry.skill.tree.is_lone_file;
             let path = if is_lone_file { entry.location.clone() } else { entry.folder.clone() };
@@ -77,6 +85,10 @@ pub(super) fn subjects(args: &Args, output: &mut Output) -> Result<Subjects, Fai
         }
     }
     let is_sweep = args.is_all || found.len() > args.files.len();
+    if is_sweep {
+        let inside: Vec<Found> = found.iter().filter(|one| !one.is_lone_file).flat_map(nested).collect();
+        found.extend(inside);
+    }
     found.sort();
     found.dedup_by(|one, two| one.path == two.path);
     Ok(Subjects { found, is_sweep })
@@ -87,6 +99,12 @@ fn below(path: &Path, found: &mut Vec<Found>, output: &mut Output) -> Result<(),
         output.warn(&note);
     }
     Ok(())
+}
+
+/// The skills inside a skill. A folder that cannot be read is told of when it is converted.
+fn nested(found: &Found) -> Vec<Found> {
+    let tree = read::folder(&found.path, &found.shown, read::Extent::Main);
+    tree.map(|tree| find::nested(found, &tree)).unwrap_or_default()
 }
 
 /// Reads a skill that was found.
