@@ -4,6 +4,7 @@
 //! again with what its model said. What becomes of an answer is decided by who converts ([`Converts`]); nothing is written.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rep_library::read;
@@ -41,6 +42,26 @@ pub trait Converts: Send + Sync {
 
     /// What becomes of a model's answer, or what the model is told is wrong with it.
     fn finish(&self, skill: &Skill, answer: &str) -> Result<Value, String>;
+}
+
+/// How the tool is listed.
+pub(crate) fn listed() -> Value {
+    let list = |about: &str| json!({ "type": "array", "description": about, "items": { "type": "object" } });
+    let about = "`rules`, or `llm`: your own model, by sampling";
+    json!({
+        "name": NAME,
+        "title": "Convert a skill to UASP",
+        "description": "Gives a Markdown skill as a structured UASP file, with the source line of each value and what a person should review. Nothing is written.",
+        "inputSchema": tools::object(&json!({
+            "skill": { "type": "string", "description": "The skill's name" },
+            "engine": { "type": "string", "enum": ["rules", "llm"], "default": "rules", "description": about },
+        }), &["skill"]),
+        "outputSchema": tools::output(&json!({
+            "name": { "type": "string" }, "engine": { "type": "string" }, "valid": { "type": "boolean" },
+            "yaml": { "type": "string" }, "warnings": list("What is odd"), "items": list("Every value"),
+            "summary": { "type": "object" },
+        })),
+    })
 }
 
 /// An answer of a model, and what it was told of it.
@@ -113,6 +134,7 @@ impl Server {
             let done = self.work(move |_, _| Ok(converts.by_rule(&skill))).await?;
             return Ok(given(done));
         }
+        let skill = Arc::new(skill);
         if !conformance::can_sample(&context) {
             let fault = Fault::new("NO_MODEL", "this client lends no model (it has no `sampling`)");
             return Ok(failed(&fault.remedy("`engine: rules` needs none")));
@@ -128,7 +150,7 @@ impl Server {
     /// Asks a client of the old era until the answer can be used.
     async fn in_the_middle(
         &self,
-        skill: &Skill,
+        skill: &Arc<Skill>,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let question = self.shared.converts.question(skill);
@@ -145,7 +167,7 @@ impl Server {
             let Ok(Ok(answer)) = answer else {
                 return Ok(failed(&Fault::new("MODEL_REFUSED", "the client's model gave no answer")));
             };
-            match self.finished(skill, &json!(answer)) {
+            match self.finished(skill, said(&json!(answer))).await? {
                 Ok(done) => return Ok(given(done)),
                 Err(turn) => last = Some(turn),
             }
@@ -156,7 +178,7 @@ impl Server {
     /// Answers a client of the new era with a question, or with what its answer to the last one came to.
     async fn by_answering(
         &self,
-        skill: &Skill,
+        skill: &Arc<Skill>,
         request: &CallToolRequestParams,
         bound: &str,
     ) -> Result<CallToolResponse, ErrorData> {
@@ -169,7 +191,7 @@ impl Server {
             round = word.parse::<u64>().map_err(|_| unfit())?;
             let answer = request.input_responses.as_ref().and_then(|responses| responses.get(QUESTION));
             let answer = answer.map(|answer| json!(answer)).ok_or_else(unfit)?;
-            match self.finished(skill, &answer) {
+            match self.finished(skill, said(&answer)).await? {
                 Ok(done) => return Ok(given(done)),
                 Err(turn) if round > MENDS => return Ok(unusable(Some(&turn))),
                 Err(turn) => last = Some(turn),
@@ -181,12 +203,16 @@ impl Server {
         Ok(InputRequiredResult::new(Some(BTreeMap::from([(QUESTION.to_owned(), question)])), Some(sealed)).into())
     }
 
-    fn finished(&self, skill: &Skill, answer: &Value) -> Result<Value, Turn> {
-        let text = said(answer);
-        self.shared.converts.finish(skill, &text).map_err(|complaint| Turn {
-            answer: if text.trim().is_empty() { "(nothing)".to_owned() } else { text },
-            complaint,
+    /// What becomes of an answer, worked out away from the threads that answer.
+    async fn finished(&self, skill: &Arc<Skill>, text: String) -> Result<Result<Value, Turn>, ErrorData> {
+        let skill = Arc::clone(skill);
+        self.work(move |shared, _| {
+            Ok(shared.converts.finish(&skill, &text).map_err(|complaint| Turn {
+                answer: if text.trim().is_empty() { "(nothing)".to_owned() } else { text },
+                complaint,
+            }))
         })
+        .await
     }
 }
 

@@ -52,7 +52,7 @@ impl Fault {
 }
 
 /// The names and forms of our own tools.
-fn table() -> [Value; 7] {
+fn table() -> [Value; 6] {
     let text = |about: &str| json!({ "type": "string", "description": about });
     let skill = json!({
         "type": "object",
@@ -122,29 +122,15 @@ fn table() -> [Value; 7] {
                 "value": {}, "origin": { "type": "string" },
             })),
         }),
-        json!({
-            "name": convert::NAME,
-            "title": "Convert a skill to UASP",
-            "description": "Gives a Markdown skill as a structured UASP file, with the source line of each value and what a person should review. Nothing is written.",
-            "inputSchema": object(&json!({
-                "skill": text("The skill's name"),
-                "engine": { "type": "string", "enum": ["rules", "llm"], "default": "rules", "description": "`rules`, or `llm`: your own model, by sampling" },
-            }), &["skill"]),
-            "outputSchema": output(&json!({
-                "name": { "type": "string" }, "engine": { "type": "string" }, "valid": { "type": "boolean" }, "yaml": { "type": "string" },
-                "warnings": list("What is odd", json!({ "type": "object" })), "items": list("Every value", json!({ "type": "object" })),
-                "summary": { "type": "object" },
-            })),
-        }),
     ]
 }
 
-fn object(properties: &Value, required: &[&str]) -> Value {
+pub(crate) fn object(properties: &Value, required: &[&str]) -> Value {
     json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
 }
 
 /// What a tool gives: these, or an error. Some clients hold errors against this too, so that nothing is required.
-fn output(properties: &Value) -> Value {
+pub(crate) fn output(properties: &Value) -> Value {
     let mut properties = properties.clone();
     properties["status"] = json!({ "type": "string" });
     properties["error"] = json!({ "type": "object" });
@@ -153,7 +139,7 @@ fn output(properties: &Value) -> Value {
 
 /// Our own tools. None changes anything.
 pub(crate) fn own() -> Vec<Tool> {
-    let made = table().into_iter().map(|mut tool| {
+    let made = table().into_iter().chain([convert::listed()]).map(|mut tool| {
         let title = tool["title"].clone();
         tool["annotations"] = json!({
             "title": title, "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false,
