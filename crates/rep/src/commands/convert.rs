@@ -2,6 +2,7 @@
 
 mod batch;
 mod judge;
+mod lend;
 mod llm;
 mod step;
 mod subject;
@@ -18,6 +19,7 @@ use crate::exit::{Exit, Failure};
 use crate::library::LibraryArgs;
 use crate::output::Output;
 use crate::write;
+pub(crate) use lend::Lending;
 use subject::{Converted, by_engine, read, subjects};
 
 /// Convert skills between Markdown and UASP
@@ -36,8 +38,6 @@ pub(crate) struct Args {
     /// What reads the Markdown
     #[arg(long, value_enum, default_value_t = Engine::Rules)]
     engine: Engine,
-    #[command(flatten)]
-    model: llm::ModelArgs,
     /// Write to this file instead of stdout
     #[arg(long, value_name = "F")]
     out: Option<PathBuf>,
@@ -67,6 +67,9 @@ pub(crate) struct Args {
     is_json: bool,
     #[command(flatten)]
     library: LibraryArgs,
+    // Last, because its heading holds for all that follows.
+    #[command(flatten)]
+    model: llm::ModelArgs,
 }
 
 /// The forms a skill can be given.
