@@ -206,7 +206,7 @@ def axe(binary, script):
     source = Path(script).read_text()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
         examples = Path(__file__).parent.parent / "examples"
-        server = Server(binary, examples, place, "--allow-run")
+        server = Server(binary, examples, place, "--allow-run", "--no-token")
         browser = Browser(place)
         amiss = 0
         for scheme in ("light", "dark"):

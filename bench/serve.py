@@ -229,7 +229,7 @@ def load(binary, clients, seconds, runs):
         tool(folder / "skills")
         os.environ["HOME"] = str(folder / "home")
         (folder / "home").mkdir()
-        command = [binary, "serve", "--http", "127.0.0.1:0", "--path", str(folder / "skills"), "--allow-run=echo", "--workspace", str(folder)]
+        command = [binary, "serve", "--http", "127.0.0.1:0", "--path", str(folder / "skills"), "--allow-run=echo", "--no-token", "--workspace", str(folder)]
         server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         port = int(re.search(r":(\d+)/mcp", server.stderr.readline()).group(1))
         threading.Thread(target=lambda: [None for _ in server.stderr], daemon=True).start()

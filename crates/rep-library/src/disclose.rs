@@ -279,6 +279,10 @@ pub fn file(entry: &CatalogEntry, path: &str) -> Result<Result<Vec<u8>, Refusal>
 /// Reads one bundled file of at most so many bytes.
 pub fn file_up_to(entry: &CatalogEntry, path: &str, most: u64) -> Result<Result<Vec<u8>, Refusal>, LibraryError> {
     let Resolved::Inside(inside) = resolve("", path) else { return Ok(Err(Refusal::Outside)) };
+    // What lies beside a skill in one file is not the skill's.
+    if entry.skill.tree.is_lone_file && entry.location.file_name().is_none_or(|own| own != inside.as_str()) {
+        return Ok(Err(Refusal::Missing));
+    }
     let full = entry.folder.join(&inside);
     let Ok(real) = fs::canonicalize(&full) else { return Ok(Err(Refusal::Missing)) };
     if !real.starts_with(&entry.folder) {

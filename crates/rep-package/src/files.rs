@@ -63,6 +63,57 @@ pub fn read_all(folder: &Path) -> Result<Vec<Placed>, FilesError> {
     walk(folder, false)
 }
 
+/// Reads some files of a folder, by their paths. Those that are not there, or lead out of it, are left out.
+pub fn some(folder: &Path, paths: &[String]) -> Result<Vec<Placed>, FilesError> {
+    let real = fs::canonicalize(folder).map_err(unreadable(folder))?;
+    let mut files = Vec::new();
+    for path in paths {
+        let Some(source) = inside(&real.join(path), &real) else { continue };
+        let (bytes, is_executable) = content(&source).map_err(unreadable(&source))?;
+        if bytes.len() as u64 > FILE_BYTES_MAX {
+            return Err(FilesError::Unfit { path: source, reason: "a file may have 64 MiB" });
+        }
+        files.push(Placed { path: path.clone(), content: Bytes::Here(bytes), is_executable });
+    }
+    files.sort_by(|one, two| one.path.cmp(&two.path));
+    Ok(files)
+}
+
+/// The first file that is named like a credential, or holds a private key.
+pub fn credential(files: &[Placed]) -> Option<&str> {
+    let holds_key = |file: &Placed| match &file.content {
+        Bytes::Here(bytes) => is_private_key(bytes),
+        Bytes::Of(_) => false,
+    };
+    files.iter().find(|file| file.path.split('/').any(is_credential) || holds_key(file)).map(|file| file.path.as_str())
+}
+
+fn is_credential(name: &str) -> bool {
+    const NAMES: [&str; 11] = [
+        ".env",
+        ".ssh",
+        ".netrc",
+        ".pypirc",
+        ".pgpass",
+        ".aws",
+        ".gnupg",
+        "id_rsa",
+        "id_dsa",
+        "id_ecdsa",
+        "id_ed25519",
+    ];
+    let name = name.to_ascii_lowercase();
+    let is_sample = ["example", "sample", "template", "dist"].iter().any(|end| name.ends_with(end));
+    NAMES.contains(&name.as_str()) || name.starts_with(".env.") && !is_sample
+}
+
+/// Whether bytes begin as a private key in armour does.
+fn is_private_key(bytes: &[u8]) -> bool {
+    let head = String::from_utf8_lossy(&bytes[..bytes.len().min(64)]);
+    let first = head.trim_start().lines().next().unwrap_or_default();
+    first.starts_with("-----BEGIN ") && first.ends_with("PRIVATE KEY-----")
+}
+
 fn walk(folder: &Path, passes_over: bool) -> Result<Vec<Placed>, FilesError> {
     let real = fs::canonicalize(folder).map_err(unreadable(folder))?;
     let mut files = Vec::new();

@@ -247,6 +247,26 @@ pub(crate) fn swap(fresh: &Path, target: &Path) -> Result<(), PlaceError> {
 }
 
 /// Looks at all paths before the first byte is written.
+/// Whether a name is git's own folder, as file systems that fold or shorten names may see it.
+fn is_git(name: &str) -> bool {
+    let plain = name.trim_end_matches(['.', ' ']).to_ascii_lowercase();
+    plain == ".git" || plain == "git~1"
+}
+
+/// A folder that git takes for a repository by what is in it, whatever it is called. Paths are in small letters.
+fn repository(paths: &BTreeSet<String>) -> Option<String> {
+    let heads = paths.iter().filter_map(|path| path.strip_suffix("head"));
+    heads.filter(|folder| folder.is_empty() || folder.ends_with('/')).find_map(|folder| {
+        let is_there = |name: &str| paths.contains(&format!("{folder}{name}"));
+        let has_below = |name: &str| {
+            let below = format!("{folder}{name}/");
+            paths.range(below.clone()..).next().is_some_and(|next| next.starts_with(&below))
+        };
+        let has_parts = has_below("objects") || has_below("refs");
+        (has_parts || is_there("commondir") || is_there("gitdir")).then(|| folder.trim_end_matches('/').to_owned())
+    })
+}
+
 fn judge(files: &[Placed]) -> Result<(), PlaceError> {
     let mut seen = BTreeSet::new();
     for file in files {
@@ -258,10 +278,20 @@ fn judge(files: &[Placed]) -> Result<(), PlaceError> {
         if file.path.split('/').any(|part| part.len() > 255) {
             return refuse("a name in it is too long");
         }
+        if file.path.split('/').any(is_git) {
+            return refuse("it is a part of a git repository, whose settings git obeys in every folder of it");
+        }
         // Some file systems see no difference between large and small letters.
         if !seen.insert(file.path.to_lowercase()) {
             return refuse("another file has the same name");
         }
+    }
+    if let Some(folder) = repository(&seen) {
+        let path = if folder.is_empty() { "HEAD".to_owned() } else { format!("{folder}/HEAD") };
+        return Err(PlaceError::Unfit {
+            path,
+            reason: "its folder is a git repository, whose settings git obeys there",
+        });
     }
     let is_folder = |path: &str| {
         let mut below = path.to_lowercase();

@@ -5,6 +5,7 @@
 //! kernel ([`sandbox`]); where it cannot be, the run is refused and never weakened in silence.
 
 pub mod access;
+pub mod answers;
 pub mod approval;
 pub mod audit;
 pub mod channel;
@@ -31,10 +32,11 @@ pub mod session;
 mod shim;
 pub mod stamp;
 pub mod task;
+pub mod token;
 pub mod trial;
 mod typescript;
 
-pub use execute::request::fetch;
+pub use execute::request::{fetch, model};
 pub use execute::{ExecuteOptions, execute};
 pub use grant::{Answer, Consent, Context, Decision, Granted, Question, Refusal, Trust};
 pub use keep::KeepError;

@@ -17,7 +17,7 @@ pub mod declared;
 mod host;
 mod request;
 mod wire;
-mod words;
+pub mod words;
 
 pub(crate) use address::is_public;
 pub use host::BadHost;
@@ -169,6 +169,8 @@ pub struct Command {
     pub variables: Vec<(String, String)>,
     /// Where it starts.
     pub start: StartFolder,
+    /// The files of its skill that come along, where that is not a whole folder.
+    pub files: Option<Vec<String>>,
 }
 
 /// What a command starts.

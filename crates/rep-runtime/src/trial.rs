@@ -216,6 +216,7 @@ pub fn plan(ground: &Ground<'_>, case: &Case, stem: &str, config: &Config) -> Re
             stdin: case.stdin.clone().into_bytes(),
             variables: config.variables.clone(),
             start: StartFolder::OwnCopy,
+            files: None,
         }),
         workspace: ground.folder.to_owned(),
         input: Value::Object(serde_json::Map::new()),

@@ -4,9 +4,9 @@
 //! again with what its user said. What it brings back is sealed, and good for that call alone. Where a client cannot ask
 //! its user and somebody has the page open, the question lies there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rmcp::model::{
@@ -40,16 +40,31 @@ const QUESTION: &str = "confirm";
 pub(crate) struct Confirm {
     codec: RequestStateCodec,
     count: AtomicU64,
+    /// The answers that were acted on, with when: none counts twice.
+    used: Mutex<VecDeque<(Instant, u64)>>,
 }
 
 impl Confirm {
     pub(crate) fn new() -> Self {
         let codec = RequestStateCodec::try_new(random::<64>()).expect("64 bytes are long enough for a key");
-        Self { codec, count: AtomicU64::new(0) }
+        Self { codec, count: AtomicU64::new(0), used: Mutex::default() }
     }
 }
 
 impl Confirm {
+    /// Notes that the answer to a question is acted on. Says whether it is the first time.
+    fn is_first(&self, question: u64) -> bool {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        while used.front().is_some_and(|(at, _)| at.elapsed() > THINKING) {
+            used.pop_front();
+        }
+        let is_first = used.iter().all(|(_, known)| *known != question);
+        if is_first {
+            used.push_back((Instant::now(), question));
+        }
+        is_first
+    }
+
     /// A word that cannot be changed without being noticed.
     pub(crate) fn sealed(&self, word: &str) -> String {
         self.codec.seal(word.as_bytes())
@@ -174,7 +189,8 @@ impl Server {
             }
             let params = question(&text)?;
             if way == Way::ByAnswering {
-                let payload = json!({ "bound": bound, "mark": mark });
+                let number = self.shared.confirm.count.fetch_add(1, Ordering::Relaxed);
+                let payload = json!({ "bound": bound, "mark": mark, "question": number });
                 let options = SealOptions::new().ttl(THINKING);
                 let sealed =
                     self.shared.confirm.codec.seal_json_with(&payload, &options).map_err(|_| fault::internal())?;
@@ -210,6 +226,9 @@ impl Server {
         let answer = responses.and_then(|responses| responses.get(QUESTION));
         let action = answer.and_then(|answer| answer["action"].as_str()).unwrap_or_default();
         let is_agreed = is_yes(action, answer.and_then(|answer| answer.get("content")));
+        if is_agreed && !payload["question"].as_u64().is_some_and(|question| self.shared.confirm.is_first(question)) {
+            return Err(fault::invalid("this answer was acted on already; call again without `requestState`"));
+        }
         Ok(payload["mark"].as_str().filter(|_| is_agreed).map(str::to_owned))
     }
 

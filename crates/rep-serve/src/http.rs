@@ -336,7 +336,7 @@ impl Guard {
             return true;
         }
         let host = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
-        self.is_loopback && host.is_some_and(|host| is_loopback_name(without_port(host)))
+        self.is_loopback && host.is_some_and(|host| !host.contains(['@', '/']) && is_loopback_name(without_port(host)))
     }
 
     /// Whether a request bears a token.

@@ -197,7 +197,7 @@ pub fn variables(document: &Value) -> Vec<Variable> {
 
 /// Whether a variable's name says that its value is a credential.
 pub fn is_secret_name(name: &str) -> bool {
-    const SIGNS: [&str; 11] = [
+    const SIGNS: [&str; 19] = [
         "key",
         "apikey",
         "token",
@@ -209,8 +209,37 @@ pub fn is_secret_name(name: &str) -> bool {
         "credentials",
         "keys",
         "tokens",
+        "pass",
+        "pwd",
+        "pat",
+        "auth",
+        "cookie",
+        "cookies",
+        "webhook",
+        "dsn",
     ];
-    name.to_lowercase().split(|letter: char| !letter.is_alphanumeric()).any(|word| SIGNS.contains(&word))
+    // Grown together with what it is of: PGPASSWORD, GITHUBTOKEN.
+    const ENDS: [&str; 6] = ["password", "passwd", "passphrase", "secret", "token", "apikey"];
+    if matches!(name, "PWD" | "OLDPWD") {
+        return false;
+    }
+    let is_sign = |word: &str| SIGNS.contains(&word) || ENDS.iter().any(|end| word.ends_with(end));
+    name.to_lowercase().split(|letter: char| !letter.is_alphanumeric()).any(is_sign)
+}
+
+/// Whether a value is a credential whatever its variable is called: an address with a password, a private key, or a token in
+/// the form of a service that is well known.
+pub fn is_secret_value(value: &str) -> bool {
+    const BEGINNINGS: [&str; 12] =
+        ["ghp_", "gho_", "ghs_", "ghu_", "github_pat_", "glpat-", "sk-", "xoxb-", "xoxp-", "AKIA", "eyJ", "hf_"];
+    let has_password = value.split_once("://").is_some_and(|(_, rest)| {
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        authority
+            .rsplit_once('@')
+            .is_some_and(|(user, _)| user.split_once(':').is_some_and(|(_, word)| !word.is_empty()))
+    });
+    let is_token = value.len() >= 20 && BEGINNINGS.iter().any(|beginning| value.starts_with(beginning));
+    has_password || is_token || value.contains("-----BEGIN ")
 }
 
 /// Makes texts the values of a command's arguments: numbers where a number is wanted.

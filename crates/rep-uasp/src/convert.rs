@@ -1,11 +1,18 @@
 //! From a skill in twelve sections to the file that holds it, whoever made the sections: UASP §7.1.
 //!
-//! Pure, and the same bytes every time. What needs the linter is the command line's to do.
+//! Pure, and the same bytes every time. What needs the linter is the command line's to do, and so is asking a model: what it is asked
+//! ([`prompt`]) and what becomes of its answer ([`answer`], [`grounds`]) is decided here, who asks is handed in ([`Model`]).
 
+pub mod answer;
 mod checklist;
 mod compare;
+pub mod dialogue;
+pub mod grounds;
+mod model;
 mod page;
+pub mod prompt;
 mod report;
+mod schema;
 mod stamp;
 mod yaml;
 
@@ -16,8 +23,10 @@ use serde_json::{Map, Value, json};
 
 pub use checklist::{Point, State};
 pub use compare::{Difference, differences};
+pub use model::{Ending, Model, ModelError, Question, Reply, Turn, Usage};
 pub use page::page;
 pub use report::{Item, Notice, Report};
+pub use schema::schema;
 pub use stamp::Stamp;
 pub use yaml::write;
 
@@ -59,7 +68,85 @@ fn version(yaml: &str) -> Option<String> {
 /// The sections in the specification's order, then the author's own; those that say nothing are left out.
 fn ordered(document: &Value) -> Value {
     let Value::Object(sections) = document else { return document.clone() };
-    Value::Object(sorted(sections, &SECTIONS).into_iter().filter(|(_, section)| is_filled(section)).collect())
+    let filled = sorted(sections, &SECTIONS).into_iter().filter(|(_, section)| is_filled(section));
+    Value::Object(filled.map(|(name, section)| (name.clone(), arranged(&name, &section))).collect())
+}
+
+/// Keys of entries and items, in the order they are written.
+const KEYS: [&str; 42] = [
+    "name",
+    "id",
+    "use",
+    "over",
+    "when",
+    "then",
+    "ref",
+    "cmd",
+    "syntax",
+    "description",
+    "purpose",
+    "short",
+    "long",
+    "type",
+    "required",
+    "values",
+    "default",
+    "env",
+    "aliases",
+    "args",
+    "flags",
+    "returns",
+    "requires",
+    "creates",
+    "invalidates",
+    "note",
+    "notes",
+    "optional",
+    "variants",
+    "invariants",
+    "steps",
+    "example",
+    "format",
+    "created_by",
+    "consumed_by",
+    "invalidated_by",
+    "properties",
+    "usage",
+    "path",
+    "inline",
+    "url",
+    "use_for",
+];
+
+/// A section with the keys of its entries and items in order, so that the same facts are the same bytes.
+fn arranged(name: &str, section: &Value) -> Value {
+    match (name, section) {
+        ("commands" | "workflows" | "reference" | "templates", Value::Object(entries)) => {
+            Value::Object(entries.iter().map(|(key, entry)| (key.clone(), item(entry))).collect())
+        }
+        ("triggers" | "constraints" | "state", Value::Object(lists)) => {
+            Value::Object(lists.iter().map(|(key, list)| (key.clone(), items(list))).collect())
+        }
+        (_, list @ Value::Array(_)) if SECTIONS.contains(&name) => items(list),
+        (_, other) => other.clone(),
+    }
+}
+
+fn items(list: &Value) -> Value {
+    match list {
+        Value::Array(all) => all.iter().map(item).collect(),
+        other => other.clone(),
+    }
+}
+
+fn item(value: &Value) -> Value {
+    let Value::Object(map) = value else { return value.clone() };
+    let ordered = sorted(map, &KEYS).into_iter().map(|(key, value)| {
+        let is_list = matches!(key.as_str(), "args" | "flags" | "variants" | "steps");
+        let value = if is_list { items(&value) } else { value };
+        (key, value)
+    });
+    Value::Object(ordered.collect())
 }
 
 /// The entries with these keys first, in this order.

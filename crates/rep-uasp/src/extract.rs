@@ -31,10 +31,10 @@ mod words;
 mod workflows;
 
 use rep_model::frontmatter::split_allowed_tools;
-use rep_model::{Frontmatter, Skill};
+use rep_model::{Frontmatter, Manifest, Skill, SkillTree};
 use serde_json::json;
 
-use crate::document::Document;
+use crate::document::{Document, Fact, Step};
 use draft::Draft;
 
 /// The longest description UASP takes.
@@ -48,11 +48,10 @@ pub fn extract(skill: &Skill) -> Document {
         draft.meta.add("name", 1, None, json!(name));
         return draft.finish();
     };
-    if let Some(document) = layout::read(manifest) {
-        return document;
+    let first_line = manifest.source.text()[..manifest.body_span().start].matches('\n').count() + 1;
+    if let Some(page) = layout::read(manifest, first_line) {
+        return read_page(page, manifest, first_line, &name);
     }
-    let body = manifest.body_span();
-    let first_line = manifest.source.text()[..body.start].matches('\n').count() + 1;
     let blocks = blocks::blocks(manifest.body(), first_line);
     let places = sections::places(&blocks);
     let front = manifest.front.as_ref();
@@ -69,6 +68,32 @@ pub fn extract(skill: &Skill) -> Document {
     triggers::read(front, &name, &blocks, &places, &line_of, &mut draft);
     meta(front, &name, &tools, &line_of, &mut draft);
     draft.finish()
+}
+
+/// What a page of known layout says, and by the ordinary rules what people added to it.
+fn read_page(page: layout::Page, manifest: &Manifest, first_line: usize, name: &str) -> Document {
+    let layout::Page { mut draft, own, rest } = page;
+    if !rest.is_empty() {
+        let lines = (first_line..).zip(manifest.body().lines());
+        let kept = lines.map(|(line, text)| if rest.iter().any(|range| range.contains(&line)) { text } else { "" });
+        let blocks = blocks::blocks(&kept.collect::<Vec<_>>().join("\n"), first_line);
+        let places = sections::places(&blocks);
+        let calls = commands::read(&blocks, &places, &tools(manifest.front.as_ref(), name), &mut draft);
+        let ids = sources::read(&blocks, &SkillTree::default(), &calls, &mut draft);
+        rules::read(&blocks, &places, &ids, &mut draft);
+        workflows::read(&blocks, &places, name, &mut draft);
+        reference::read(&blocks, name, &mut draft);
+        environment::read(&blocks, &places, &mut draft);
+        state::read(&blocks, &mut draft);
+    }
+    let mut document = draft.finish();
+    for (section, line, value) in own {
+        if let Some(sections) = document.value.as_object_mut().filter(|sections| !sections.contains_key(&section)) {
+            sections.insert(section.clone(), value);
+            document.facts.push(Fact { path: vec![Step::Key(section)], line, doubt: None });
+        }
+    }
+    document
 }
 
 /// The programs the skill may call by its frontmatter, and its own name, which is often that of its tool.

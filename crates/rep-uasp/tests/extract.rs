@@ -421,3 +421,132 @@ fn every_fact_knows_its_line() {
     );
     assert_eq!(found.value["decisions"][0]["ref"], "d");
 }
+
+/// UC-06: the third form the specification names.
+#[test]
+fn what_is_recommended_over_something_is_preferred() {
+    let cases: &[(&str, &[&str])] = &[
+        ("Postgres is recommended over MySQL for new projects.", &["Postgres > MySQL @ new projects"]),
+        ("Composition is generally preferred over inheritance.", &["Composition > inheritance"]),
+        (
+            "Server components are preferred over client components when data is static.",
+            &["Server components > client components @ data is static"],
+        ),
+        ("It is not recommended over anything.", &[]),
+        ("The recommended order is alphabetical.", &[]),
+    ];
+    table(cases, |value| {
+        let items = value["constraints"]["prefer"].as_array().cloned().unwrap_or_default();
+        let text = |item: &Value, key: &str| item[key].as_str().unwrap_or_default().to_owned();
+        let when = |item: &Value| item["when"].as_str().map(|when| format!(" @ {when}")).unwrap_or_default();
+        items.iter().map(|item| format!("{} > {}{}", text(item, "use"), text(item, "over"), when(item))).collect()
+    });
+}
+
+const TOOL: &str = "---\nname: tool\ndescription: A tool.\nallowed-tools: Bash(tool:*)\n---\n\n# Tool\n\n";
+
+/// UC-09: what a command returns, the values its flags choose from, and the columns of tables.
+#[test]
+fn returns_choices_and_defaults_are_read() {
+    let text = format!(
+        "{TOOL}```bash\ntool text <ref>   # Returns the text of an element\ntool text <ref>\ntool open <url>\n```\n\n\
+         `tool export --format json|csv|xml` writes the report.\n\n\
+         | Command | Returns | Description |\n|---|---|---|\n| `tool status` | JSON with `up` | Show the state |\n\n\
+         | Option | Description | Default |\n|---|---|---|\n| `--timeout <ms>` | How long to wait | 30000 |\n| `--all` | Take all | - |\n"
+    );
+    let value = document(&text, &[]).value;
+    let commands = &value["commands"];
+    assert_eq!(commands["text"]["returns"], "the text of an element");
+    assert_eq!(commands["text"].get("variants"), None, "the same call twice is one");
+    assert_eq!(
+        (&commands["status"]["returns"], &commands["status"]["description"]),
+        (&"JSON with `up`".into(), &"Show the state".into())
+    );
+    let format = &commands["export"]["flags"][0];
+    assert_eq!((&format["type"], texts(&format["values"])), (&"enum".into(), vec!["json", "csv", "xml"]));
+    let flags = value["global_flags"].as_array().unwrap();
+    let timeout = flags.iter().find(|flag| flag["name"] == "--timeout").unwrap();
+    assert_eq!(
+        (&timeout["default"], &timeout["purpose"], &timeout["type"]),
+        (&"30000".into(), &"How long to wait".into(), &"int".into())
+    );
+    assert_eq!(flags.iter().find(|flag| flag["name"] == "--all").unwrap().get("default"), None);
+}
+
+/// UC-09: endpoints have arguments too.
+#[test]
+fn endpoints_take_what_their_path_names() {
+    let value = of_body("- `GET /v1/users/{id}/pages/:count` returns the pages\n- `POST /v1/users` creates a user");
+    let get = &value["commands"]["get.v1-users-id-pages-count"];
+    let arguments: Vec<String> =
+        get["args"].as_array().unwrap().iter().map(|one| format!("{} {}", one["name"], one["type"])).collect();
+    assert_eq!(arguments, ["\"id\" \"string\"", "\"count\" \"int\""]);
+    assert_eq!(get["returns"], "the pages");
+    assert_eq!(value["commands"]["post.v1-users"].get("args"), None);
+}
+
+/// UC-10: who makes a thing, who uses it, who ends it, on both sides.
+#[test]
+fn a_named_lifecycle_links_entity_and_commands() {
+    let text = format!(
+        "{TOOL}```bash\ntool login <user>\ntool status\ntool logout\n```\n\n\
+         Session ids are created by `tool login`, used by `tool status`, and become invalid after `tool logout`. The cache always expires after an hour.\n"
+    );
+    let value = document(&text, &[]).value;
+    let entities = value["state"]["entities"].as_array().unwrap();
+    assert_eq!(entities[0]["name"], "session-id");
+    assert_eq!(texts(&entities[0]["created_by"]), ["login"]);
+    assert_eq!(texts(&entities[0]["consumed_by"]), ["status"]);
+    assert_eq!(texts(&entities[0]["invalidated_by"]), ["logout"]);
+    let link = |command: &str, key: &str| texts(&value["commands"][command][key]).join(",");
+    assert_eq!((link("login", "creates"), link("status", "requires")), ("session-id".into(), "session-id".into()));
+    assert_eq!(link("logout", "invalidates"), "session-id");
+    assert_eq!(entities[1]["name"], "cache");
+    for command in ["login", "status", "logout"] {
+        assert_eq!(value["commands"][command].get("description"), None, "a sentence with holes describes nothing");
+    }
+}
+
+/// UC-11: prose in one sentence, and what holds throughout.
+#[test]
+fn prose_procedures_and_what_holds_throughout() {
+    let value = of_body(
+        "## Log in\n\nFirst open the page, then fill the form, and finally click the button.\n\n\
+         ## Release\n\n1. Bump the version\n2. Tag it\n3. Push the tag\n\nAt every step, the tests must stay green. Keep the changelog open throughout.",
+    );
+    let steps = |key: &str| -> Vec<String> {
+        let steps = value["workflows"][key]["steps"].as_array().cloned().unwrap_or_default();
+        steps.iter().map(|step| step["cmd"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(steps("log-in"), ["open the page", "fill the form", "click the button"]);
+    assert_eq!(steps("release").len(), 3);
+    assert_eq!(
+        texts(&value["workflows"]["release"]["invariants"]),
+        ["the tests must stay green", "Keep the changelog open"]
+    );
+    assert_eq!(value["workflows"]["log-in"].get("invariants"), None);
+}
+
+/// UC-14: a default the text names, and the clause that is about the variable.
+#[test]
+fn variables_have_defaults_and_their_own_clause() {
+    let value = of_body(
+        "Set `TOOL_TOKEN` in the environment; `$TOOL_URL` defaults to `http://localhost`.\n\nSet `TOOL_MODE` in your environment (default: fast).",
+    );
+    let items = value["environment"].as_array().unwrap();
+    let one = |name: &str| items.iter().find(|item| item["name"] == name).unwrap().clone();
+    assert_eq!(one("TOOL_TOKEN").get("default"), None);
+    assert_eq!(one("TOOL_URL")["default"], "http://localhost");
+    assert_eq!(one("TOOL_MODE")["default"], "fast");
+    assert!(!one("TOOL_TOKEN")["purpose"].as_str().unwrap().contains("localhost"), "{items:?}");
+}
+
+/// UC-15: a use case is cut at a word, and says so.
+#[test]
+fn a_long_use_case_is_cut_at_a_word() {
+    let long = "checking ".repeat(40);
+    let made = document(&format!("---\nname: demo\ndescription: Use when {long}.\n---\n"), &[]);
+    let intent = made.value["triggers"]["intents"][0].as_str().unwrap();
+    assert!(intent.len() <= 200 && intent.ends_with("checking"), "{intent}");
+    assert!(made.facts.iter().any(|fact| fact.doubt.as_deref() == Some("shortened")), "{:?}", made.facts);
+}

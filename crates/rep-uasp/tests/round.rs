@@ -5,10 +5,11 @@
 
 use std::path::{Path, PathBuf};
 
+use rep_check::{Level, Options, Profile};
 use rep_model::{Skill, SkillTree};
 use rep_uasp::convert::{differences, finish};
 use rep_uasp::{Document, docs, extract};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The files below a folder whose name ends so, in order.
 fn files(root: &Path, end: &str) -> Vec<PathBuf> {
@@ -43,6 +44,16 @@ fn lost(value: &Value) -> Vec<String> {
     differences(value, &back).iter().map(|one| format!("{one:?}")).collect()
 }
 
+/// What makes a text no SKILL.md.
+fn refused(markdown: &str) -> Vec<String> {
+    let name = parse("SKILL.md", markdown).name().unwrap_or_default().to_owned();
+    let (skill, faults) = Skill::parse(SkillTree::of(&name, &[("SKILL.md", markdown)]));
+    let options = Options { profiles: vec![Profile::AgentSkills], ..Options::default() };
+    let findings = rep_check::check(&skill, faults, &options).findings;
+    let errors = findings.iter().filter(|finding| finding.level == Level::Error);
+    errors.map(|finding| format!("{}: {}", finding.rule.name, finding.message)).collect()
+}
+
 /// The places where two values are not equal to the letter.
 fn unequal(path: &str, one: &Value, two: &Value, found: &mut Vec<String>) {
     match (one, two) {
@@ -63,7 +74,7 @@ fn roundtrip(root: &Path, least: usize) {
     for path in &files {
         let text = String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned();
         let value = converted(&text);
-        let mut lost = Vec::new();
+        let mut lost = refused(&docs::skill_md(&value));
         unequal("", &value, &converted(&docs::skill_md(&value)), &mut lost);
         if !lost.is_empty() {
             wrong.push(format!("{}\n  {}", path.display(), lost.join("\n  ")));
@@ -81,7 +92,69 @@ fn examples_keep_every_fact() {
         let text = std::fs::read_to_string(&path).unwrap();
         let document = Document::of(&parse("skill.uasp.yaml", &text)).unwrap();
         assert_eq!(lost(&document.value), [""; 0], "{}", path.display());
+        assert_eq!(refused(&docs::skill_md(&document.value)), [""; 0], "{}", path.display());
     }
+}
+
+/// Files that lack everything a SKILL.md needs, or hold what it cannot.
+#[test]
+fn whatever_a_structured_skill_holds_its_markdown_is_a_skill() {
+    for value in [
+        json!({ "meta": { "name": "t", "type": "knowledge" } }),
+        json!({ "meta": { "name": "Not A Name_1", "description": "" } }),
+        json!({ "meta": {} }),
+        json!({}),
+        json!({ "meta": { "name": "x".repeat(90), "description": "long ".repeat(400) } }),
+        json!({ "meta": { "name": "t", "description": "---\nname: fake\n---\n" }, "triggers": { "keywords": ["a"] } }),
+        json!({ "meta": { "name": "t", "description": "a: b # c\n\n- d\n1. e" }, "x-own": { "a": [1, "b"] } }),
+    ] {
+        let markdown = docs::skill_md(&value);
+        assert_eq!(refused(&markdown), [""; 0], "{markdown}");
+    }
+}
+
+/// A person may go on in a page that was made: what is no part of its layout is read as any Markdown is.
+#[test]
+fn what_people_add_to_a_page_is_read_too() {
+    let value = finish(&json!({
+        "meta": { "name": "t", "type": "knowledge", "description": "Shows." },
+        "constraints": { "never": ["lie"] },
+        "x-own": { "a": 1 },
+    }));
+    let page = docs::skill_md(&value.value) + "\n## Notes\n\nNever skip the tests. If it rains, stay inside.\n";
+    let read = converted(&page);
+    assert_eq!(read["constraints"]["never"], json!(["lie", "skip the tests"]));
+    assert_eq!(read["decisions"], json!([{ "when": "it rains", "then": "stay inside" }]));
+    assert_eq!(read["x-own"], json!({ "a": 1 }));
+}
+
+/// Values that could be mistaken for the layout around them.
+#[test]
+fn hostile_values_stay_where_they_are() {
+    let value = json!({
+        "meta": { "name": "t", "version": "0", "type": "cli", "description": "# no\n\n- item\n| cell |\n\\back\n\n1. one" },
+        "triggers": { "keywords": ["a`b", "404", "true", "a|b"], "intents": ["a; b", "c"], "file_patterns": ["*.{a,b}"] },
+        "constraints": {
+            "never": ["## Commands", "`x`", "a: b"],
+            "prefer": [{ "use": "a over b", "over": "c" }, { "use": "x", "over": "y when z" }, { "use": "u", "over": "v", "when": "w" }],
+        },
+        "decisions": [{ "when": "a | b", "then": "`c \\| d`", "ref": "1" }],
+        "state": { "entities": [{ "name": "7", "format": "@e{n}", "created_by": ["a, b", "c"], "invalidated_by": ["d"] }] },
+        "commands": { "a.b": {
+            "syntax": "a\n```\n## Workflows", "description": "> quote", "aliases": ["1"],
+            "args": [{ "name": "p|q", "type": "enum", "required": false, "values": ["1", 2, "x y"], "default": "3" }],
+            "flags": [{ "name": "--f", "short": "-f", "type": "int", "default": 3, "purpose": "a | b" }],
+            "variants": [{ "syntax": "a \\\n  b" }], "x-own": { "deep": [1] }, "example": "run",
+        } },
+        "workflows": { "A-b c": { "description": "Throughout", "steps": [{ "cmd": "`x`: (optional)", "note": "n", "optional": true }] } },
+        "reference": { "r": { "notes": "n:", "syntax": "s", "values": ["1", "a"] } },
+        "environment": [{ "name": "E", "purpose": "`p`", "default": "10" }],
+        "sources": [{ "id": "s", "url": "https://e.org/a(b)", "use_for": "x (y)" }, { "id": "q", "path": "a b.md" }],
+    });
+    let value = finish(&value).value;
+    let mut lost = Vec::new();
+    unequal("", &value, &converted(&docs::skill_md(&value)), &mut lost);
+    assert_eq!(lost, [""; 0], "{}", docs::skill_md(&value));
 }
 
 #[test]

@@ -44,12 +44,21 @@ pub(crate) struct Failure {
     pub(crate) hints: Vec<String>,
     /// Whether the command answers in JSON, so that its failure does too.
     pub(crate) is_json: bool,
+    /// Whether the same command may succeed another time.
+    pub(crate) is_retriable: bool,
 }
 
 impl Failure {
     /// Work that could not be done.
     pub(crate) fn unable(code: &'static str, message: impl Into<String>) -> Self {
-        Self { exit: Exit::Unable, code, message: message.into(), hints: Vec::new(), is_json: false }
+        Self {
+            exit: Exit::Unable,
+            code,
+            message: message.into(),
+            hints: Vec::new(),
+            is_json: false,
+            is_retriable: false,
+        }
     }
 
     /// Work that may not be done.
@@ -65,6 +74,12 @@ impl Failure {
     /// Adds a remedy.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
+        self
+    }
+
+    /// Says whether it may pass.
+    pub(crate) fn retriable(mut self, is_retriable: bool) -> Self {
+        self.is_retriable = is_retriable;
         self
     }
 

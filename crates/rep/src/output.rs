@@ -128,7 +128,7 @@ impl Output {
         if failure.is_json {
             let error = serde_json::json!({
                 "status": "error",
-                "error": { "code": failure.code, "message": failure.message, "retriable": false },
+                "error": { "code": failure.code, "message": failure.message, "retriable": failure.is_retriable },
             });
             self.json(&error);
         }

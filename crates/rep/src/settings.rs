@@ -13,13 +13,18 @@
 //!   paths: [vendor/skills]
 //! policy:
 //!   deny: {skills: [old-tool], hosts: ['*.internal.example.org'], paths: ['**/.env']}
+//! llm:
+//!   url: http://127.0.0.1:8080/v1
+//!   model: qwen2.5-coder
 //! ```
 //!
 //! `library.paths` are further folders of skills, relative to the file. Those of a project's own `rep.yaml` are the
 //! project's skills and need its trust; those of the user's (`repertoire/rep.yaml` in the configuration folder, where
-//! only `library` and `policy` count and `~/` is the home) are personal. `policy` is read from the user's own file alone, and can
-//! only deny: a skill that declares what is denied is not run.
+//! only `library`, `policy` and `llm` count and `~/` is the home) are personal. `policy` is read from the user's own file alone, and can
+//! only deny: a skill that declares what is denied is not run. `llm`, the model `rep convert` asks, stands there alone too: a
+//! project's could send the user's key to a server of its own.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use rep_check::{Level, Options, Profile, nearest, rule};
@@ -34,6 +39,10 @@ use crate::exit::Failure;
 
 const NAME: &str = "rep.yaml";
 const BYTES_MAX: u64 = 256 * 1024;
+/// What counts in the user's own file.
+const USERS: &[&str] = &["library", "policy", "llm"];
+/// What can be said of a model.
+const MODEL: [&str; 9] = ["url", "model", "api", "key-env", "max-tokens", "temperature", "timeout", "mends", "price"];
 
 /// Reads the settings that hold in a folder into the options of a check.
 pub(crate) fn load(given: Option<&Path>, folder: &Path) -> Result<Options, Failure> {
@@ -59,7 +68,7 @@ pub(crate) fn user_roots(path: &Path, home: Option<&Path>) -> Result<Vec<Root>, 
         return Ok(Vec::new());
     }
     let folder = path.parent().unwrap_or(Path::new("."));
-    let settings = Reader::open(path, folder)?.settings(&["library", "policy"])?;
+    let settings = Reader::open(path, folder)?.settings(USERS)?;
     let root = |path: &String| {
         let at_home = path.strip_prefix("~/").zip(home).map(|(rest, home)| home.join(rest));
         let path = at_home.unwrap_or_else(|| folder.join(path));
@@ -74,7 +83,16 @@ pub(crate) fn policy(path: &Path) -> Result<Policy, Failure> {
         return Ok(Policy::default());
     }
     let folder = path.parent().unwrap_or(Path::new("."));
-    Ok(Reader::open(path, folder)?.settings(&["library", "policy"])?.policy)
+    Ok(Reader::open(path, folder)?.settings(USERS)?.policy)
+}
+
+/// What the user's own settings say of the model to ask, as written.
+pub(crate) fn llm(path: &Path) -> Result<BTreeMap<&'static str, String>, Failure> {
+    if path.symlink_metadata().is_err() {
+        return Ok(BTreeMap::new());
+    }
+    let folder = path.parent().unwrap_or(Path::new("."));
+    Ok(Reader::open(path, folder)?.settings(USERS)?.llm)
 }
 
 /// What a settings file says.
@@ -84,6 +102,7 @@ struct Settings {
     policy: Policy,
     /// Further folders of skills, as written.
     paths: Vec<String>,
+    llm: BTreeMap<&'static str, String>,
 }
 
 fn search(folder: &Path) -> Option<PathBuf> {
@@ -143,6 +162,14 @@ impl Reader {
                 "check" if known.contains(&"check") => self.check(&entry.value, &mut settings.check)?,
                 "library" => settings.paths = self.library(&entry.value)?,
                 "policy" if known.contains(&"policy") => settings.policy = self.policy(&entry.value)?,
+                "llm" if known.contains(&"llm") => settings.llm = self.llm(&entry.value)?,
+                "llm" => {
+                    return Err(self.fail(
+                        entry.key.span,
+                        "a project does not say which model is asked",
+                        "write `llm` into your own rep.yaml, or set REP_LLM_URL and REP_LLM_MODEL",
+                    ));
+                }
                 other => return Err(self.unknown(entry, other, known)),
             }
         }
@@ -164,6 +191,21 @@ impl Reader {
             }
         }
         Ok(paths)
+    }
+
+    fn llm(&self, node: &Node) -> Result<BTreeMap<&'static str, String>, Failure> {
+        let mut found = BTreeMap::new();
+        for entry in self.entries(node)? {
+            let key = self.key(entry)?;
+            let Some(known) = MODEL.into_iter().find(|known| *known == key) else {
+                return Err(self.unknown(entry, key, &MODEL));
+            };
+            let text = entry.value.text().filter(|text| !text.is_empty());
+            let text =
+                text.ok_or_else(|| self.fail(entry.value.span, &format!("`{key}` is no text"), "write one value"))?;
+            found.insert(known, text.to_owned());
+        }
+        Ok(found)
     }
 
     fn policy(&self, node: &Node) -> Result<Policy, Failure> {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use rep_library::store::{Contents, Copy, Texts};
 use rep_library::{CatalogEntry, Options, read};
 use rep_model::{Resolved, Skill, resolve};
+use rep_runtime::plan::Work;
 use rep_runtime::plan::command::{CommandCall, CommandError};
 use rep_runtime::{Plan, Trust};
 use rep_uasp::{Document, Origin};
@@ -42,7 +43,7 @@ impl Structured {
         let skill = read::skill(entry)?;
         let document = authored(&skill, &entry.qualified_name)?;
         let folder = std::fs::canonicalize(&entry.folder).unwrap_or_else(|_| entry.folder.clone());
-        let files = entry.skill.tree.is_lone_file.then(|| files(entry, &document.value));
+        let files = entry.skill.tree.is_lone_file.then(|| named(entry, &document.value));
         let digest = match files {
             Some(_) => String::new(),
             None => Contents::read(&entry.folder, Texts::Left).digest(),
@@ -102,7 +103,7 @@ impl Structured {
             let real = std::fs::canonicalize(self.folder.join(path)).ok();
             is_named && real.is_some_and(|real| real.starts_with(&self.folder) && real.is_file())
         };
-        Plan::of_command(&CommandCall {
+        let mut plan = Plan::of_command(&CommandCall {
             skill: &self.name,
             digest: &self.digest,
             folder: &self.folder,
@@ -114,7 +115,11 @@ impl Structured {
             arguments,
             variable: &|name| std::env::var(name).ok(),
             is_file: &is_file,
-        })
+        })?;
+        if let Work::Command(command) = &mut plan.work {
+            command.files.clone_from(&self.files);
+        }
+        Ok(plan)
     }
 }
 
@@ -132,8 +137,14 @@ fn authored(skill: &Skill, name: &str) -> Result<Document, Failure> {
     Ok(document)
 }
 
-/// The files of a skill that is one file: itself, and what its templates, sources and commands name.
-fn files(entry: &CatalogEntry, document: &Value) -> Vec<String> {
+/// The files of a skill that is one file.
+pub(crate) fn files(entry: &CatalogEntry, skill: &Skill) -> Vec<String> {
+    named(entry, &Document::of(skill).map(|document| document.value).unwrap_or_default())
+}
+
+/// The files of a skill that is one file: itself, and what its templates and commands start. What else lies beside it, in a home or
+/// a project, is not the skill's; names that begin with a dot never are.
+fn named(entry: &CatalogEntry, document: &Value) -> Vec<String> {
     let own = entry.location.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let all = |section: &str| {
         let section = document.get(section);
@@ -141,10 +152,11 @@ fn files(entry: &CatalogEntry, document: &Value) -> Vec<String> {
         listed.chain(section.and_then(Value::as_object).into_iter().flat_map(|map| map.values()))
     };
     let text = |value: &Value, field: &str| value.get(field).and_then(Value::as_str).map(str::to_owned);
-    let paths = all("templates").chain(all("sources")).filter_map(|value| text(value, "path"));
+    let paths = all("templates").filter_map(|value| text(value, "path"));
     let words = all("commands").filter_map(|value| text(value, "syntax"));
     let words = words.flat_map(|syntax| syntax.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
     let inside = |path: String| match resolve("", &path) {
+        Resolved::Inside(path) if path.split('/').any(|part| part.starts_with('.')) => None,
         Resolved::Inside(path) if path.contains('/') || path.contains('.') => Some(path),
         _ => None,
     };

@@ -20,6 +20,7 @@ mod answer;
 mod door;
 mod exchange;
 pub mod fetch;
+pub mod model;
 
 use answer::Answer;
 use exchange::{Exchange, Sent};

@@ -6,6 +6,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use super::HostRule;
+
 /// IPv4 ranges that are not public: network and length of its prefix.
 const NOT_PUBLIC_V4: &[(Ipv4Addr, u32)] = &[
     // This network; the kernel reads 0.0.0.0 as the machine itself.
@@ -46,6 +48,16 @@ const NOT_PUBLIC_V6: &[(Ipv6Addr, u32)] = &[
 /// The prefix of NAT64. What lies behind it is the IPv4 address in its last bits, and is judged by it: on a network
 /// without IPv4 every name that has no IPv6 address resolves to such a one.
 const NAT64: Ipv6Addr = Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0);
+
+impl HostRule {
+    /// Whether it names no place of this machine or its networks. A name that leads there is found out when it is asked for.
+    pub fn is_public(&self) -> bool {
+        match self.host.trim_matches(['[', ']']).parse::<IpAddr>() {
+            Ok(address) => is_public(address),
+            Err(_) => self.host != "localhost" && !self.host.ends_with(".localhost"),
+        }
+    }
+}
 
 /// Whether an address is one of the public internet.
 pub(crate) fn is_public(address: IpAddr) -> bool {

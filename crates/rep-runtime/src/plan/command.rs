@@ -103,7 +103,7 @@ impl Plan {
         let mut ignored = Vec::new();
         let (variables, secrets) = variables(call, &mut ignored)?;
         let start = StartFolder::Workspace;
-        let work = Work::Command(Command { program, arguments, stdin: Vec::new(), variables, start });
+        let work = Work::Command(Command { program, arguments, stdin: Vec::new(), variables, start, files: None });
         let mut plan = call.declared(name, work);
         plan.confirm.insert(Risk::Program);
         plan.secrets = secrets;
@@ -285,7 +285,13 @@ fn variables(call: &CommandCall<'_>, ignored: &mut Vec<Ignored>) -> Result<Varia
             secrets.insert(variable.name, !variable.is_required);
             continue;
         }
-        let value = (call.variable)(&variable.name).filter(|value| !value.is_empty()).or(variable.default);
+        let given = (call.variable)(&variable.name).filter(|value| !value.is_empty());
+        // What its author did not call a secret may hold one all the same, as the address of a database does.
+        if given.as_deref().is_some_and(command::is_secret_value) {
+            secrets.insert(variable.name, !variable.is_required);
+            continue;
+        }
+        let value = given.or(variable.default);
         match value.filter(|value| value.len() <= VARIABLE_BYTES_MAX && !value.contains('\0')) {
             Some(value) => plain.push((variable.name, value)),
             None if variable.is_required => {

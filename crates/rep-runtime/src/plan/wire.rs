@@ -58,6 +58,7 @@ impl Work {
                 "argv": command.argv(),
                 "program": command.program.name(),
                 "variables": command.variables.iter().cloned().collect::<BTreeMap<String, String>>(),
+                "files": command.files,
             }),
             Work::Request(request) => json!({ "request": request.shown() }),
         };

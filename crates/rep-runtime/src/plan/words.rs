@@ -3,16 +3,19 @@
 use super::{Command, HostRule, Limits, Permissions, Plan, Program, Redaction, Work};
 use crate::glob::Glob;
 
+/// What a run may read in any case.
+pub const OWN: &str = "its own folder";
+
 impl Plan {
     /// The effective policy, a line each.
     pub fn in_words(&self) -> Vec<String> {
         let workspace = self.workspace.display().to_string();
         let mut lines = Vec::new();
         match &self.work {
-            Work::Tool(_) => lines.extend(self.permissions.in_words(&workspace)),
+            Work::Tool(_) => lines.extend(self.permissions.in_words(OWN, &workspace)),
             Work::Command(command) => {
                 lines.extend(command.in_words());
-                lines.extend(self.permissions.in_words(&workspace));
+                lines.extend(self.permissions.in_words(&command.own_in_words(), &workspace));
             }
             // What a request does is all there is to it.
             Work::Request(request) => {
@@ -61,6 +64,23 @@ impl Command {
     }
 }
 
+impl Command {
+    /// What it may read in any case.
+    fn own_in_words(&self) -> String {
+        match self.files.as_deref() {
+            None => OWN.to_owned(),
+            Some([]) => "its own file".to_owned(),
+            Some([own, beside @ ..]) => {
+                let mut words = format!("its own file `{own}`");
+                for file in beside {
+                    words.push_str(&format!(" and `{file}` beside it"));
+                }
+                cut(&words)
+            }
+        }
+    }
+}
+
 /// A line as far as it is shown.
 fn cut(line: &str) -> String {
     const LETTERS_MAX: usize = 2000;
@@ -71,15 +91,15 @@ fn cut(line: &str) -> String {
 }
 
 impl Permissions {
-    /// The permissions, a line each.
-    pub fn in_words(&self, workspace: &str) -> Vec<String> {
+    /// The permissions, a line each. `own` is what it may read in any case.
+    pub fn in_words(&self, own: &str, workspace: &str) -> Vec<String> {
         let globs =
             |globs: &[Glob]| globs.iter().map(|glob| format!("`{}`", glob.as_str())).collect::<Vec<_>>().join(", ");
         let mut lines = Vec::new();
         lines.push(if self.read.is_empty() {
-            "reads nothing but its own folder".to_owned()
+            format!("reads nothing but {own}")
         } else {
-            format!("reads its own folder, and {} in {workspace}", globs(&self.read))
+            format!("reads {own}, and {} in {workspace}", globs(&self.read))
         });
         lines.push(if self.write.is_empty() {
             "writes nothing".to_owned()

@@ -246,5 +246,25 @@ fn variables_are_read_with_their_care() {
     let names: Vec<(&str, bool)> = found.iter().map(|one| (one.name.as_str(), one.is_secret)).collect();
     assert_eq!(names, [("A_MODE", false), ("A_API_KEY", true), ("B", true), ("C", false)]);
     assert_eq!((found[0].default.as_deref(), found[2].is_required), (Some("3"), true));
-    assert!(!is_secret_name("MONKEY") && !is_secret_name("KEYBOARD_LAYOUT"));
+    for plain in ["MONKEY", "KEYBOARD_LAYOUT", "PWD", "OLDPWD", "AUTHOR", "PATH", "PATTERN", "COMPASS"] {
+        assert!(!is_secret_name(plain), "{plain}");
+    }
+    for secret in [
+        "PGPASSWORD",
+        "GITHUB_PAT",
+        "REDISCLI_AUTH",
+        "NPM_CONFIG__AUTH",
+        "SLACK_WEBHOOK_URL",
+        "MYSQL_PWD",
+        "SENTRY_DSN",
+    ] {
+        assert!(is_secret_name(secret), "{secret}");
+    }
+    for secret in ["postgres://u:p@h/db", "https://x:y@h", "ghp_0123456789abcdefghij", "-----BEGIN PRIVATE KEY-----\nx"]
+    {
+        assert!(is_secret_value(secret), "{secret}");
+    }
+    for plain in ["postgres://h/db", "https://user@h/a:b@c", "mailto:a@b", "sk-short", "", "://@", "a://b@"] {
+        assert!(!is_secret_value(plain), "{plain}");
+    }
 }

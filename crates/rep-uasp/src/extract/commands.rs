@@ -24,6 +24,8 @@ pub(super) struct Invocation {
     /// The words behind it.
     pub(super) rest: Vec<String>,
     pub(super) comment: Option<String>,
+    /// What it gives back, where a table says so.
+    pub(super) returns: Option<String>,
     pub(super) line: usize,
 }
 
@@ -146,7 +148,11 @@ fn is_wrong(blocks: &[Block], index: usize, place: Place) -> bool {
         return true;
     }
     let Some(before) = index.checked_sub(1).and_then(|before| blocks.get(before)) else { return false };
-    let text = before.prose.text.as_str();
+    // A paragraph of rules says nothing of what stands below it, unless it ends by pointing there.
+    let sentences = super::sentences::sentences(&before.prose);
+    let is_lead = sentences.len() <= 1 || before.prose.text.trim_end().ends_with(':');
+    let last = sentences.into_iter().next_back().filter(|_| is_lead);
+    let text = last.map_or("", |range| before.prose.text[range].trim_start());
     let words = Words::of(text.get(..text.len().min(200)).unwrap_or_default());
     let bad = ["bad", "wrong", "don't", "never", "avoid", "incorrect", "anti-pattern"];
     before.language().is_none() && (text.starts_with('❌') || words.has(0..words.len().min(3), &bad))
@@ -242,6 +248,7 @@ fn invocation(simple: &Simple, first_line: usize, needs_known: bool, tools: &[St
         program,
         rest: words[count..].to_vec(),
         comment: simple.comment.clone(),
+        returns: None,
         line: first_line + simple.line,
     })
 }
@@ -295,16 +302,19 @@ fn mentioned(blocks: &[Block], places: &[Place], tools: &[String], seen: &[Invoc
                 }
             }
             Kind::Table => {
+                let given = returns_column(block);
                 for row in block.rows.iter().skip(1) {
+                    let returns = given.and_then(|column| row.get(column)).map(|cell| cell.text.trim().to_owned());
+                    let returns = returns.filter(|text| text.len() > 1);
                     for (column, cell) in row.iter().enumerate() {
-                        let other =
-                            row.iter().enumerate().find(|(other, cell)| *other != column && !cell.text.is_empty());
+                        let mut others = row.iter().enumerate();
+                        let other = others
+                            .find(|(other, cell)| *other != column && Some(*other) != given && !cell.text.is_empty());
                         let comment = other.map(|(_, cell)| cell.text.clone());
                         let line = cell.line_at(0);
-                        found.extend(
-                            cell.codes_in(0..cell.text.len())
-                                .filter_map(|code| inline(code, line, comment.clone(), &known)),
-                        );
+                        let codes = cell.codes_in(0..cell.text.len());
+                        let calls = codes.filter_map(|code| inline(code, line, comment.clone(), &known));
+                        found.extend(calls.map(|call| Invocation { returns: returns.clone(), ..call }));
                     }
                 }
             }
@@ -312,6 +322,23 @@ fn mentioned(blocks: &[Block], places: &[Place], tools: &[String], seen: &[Invoc
         }
     }
     found
+}
+
+/// The column of a table that says what a command gives back.
+fn returns_column(block: &Block) -> Option<usize> {
+    let titles = block.rows.first()?;
+    titles
+        .iter()
+        .skip(1)
+        .position(|title| matches!(title.text.to_lowercase().trim(), "returns" | "return value"))
+        .map(|at| at + 1)
+}
+
+/// What a command gives back, where its description is about that: `Returns the text of an element`.
+fn returned(description: &str) -> Option<String> {
+    let (verb, rest) = description.split_once(' ')?;
+    let is_said = matches!(verb.to_lowercase().as_str(), "returns" | "return" | "prints" | "outputs");
+    (is_said && rest.len() > 2).then(|| rest.to_owned())
 }
 
 /// Whether a sentence speaks against what it names.
@@ -328,18 +355,34 @@ fn described(prose: &Prose, range: std::ops::Range<usize>) -> Option<String> {
     let text = &prose.text[range];
     let rest = text.split('`').step_by(2).collect::<String>();
     let bare = super::constraints::tidy(rest.trim_matches([' ', ':', '-', '—', '–', '(', ')']));
-    (bare.len() > 3 && bare.len() < 160).then_some(bare)
+    // Where the code was a word of the sentence, the sentence is none without it.
+    let has_hole = bare.contains(" ,") || bare.contains(" .") || bare.contains(" ;");
+    let ends = ["by", "after", "with", "of", "to", "the", "a", "an", "in", "before", "via", "from", "and", "or"];
+    let is_cut = bare.rsplit(' ').next().is_some_and(|last| ends.contains(&last.to_lowercase().as_str()));
+    (bare.len() > 3 && bare.len() < 160 && !has_hole && !is_cut).then_some(bare)
 }
 
 fn inline(code: &str, line: usize, comment: Option<String>, known: &BTreeSet<String>) -> Option<Invocation> {
     if code.contains('\n') || code.len() > 300 || !code.contains(' ') {
         return None;
     }
-    let simple = shell::commands(code).into_iter().next()?;
+    let simple = shell::commands(&choices(code)).into_iter().next()?;
     let tools: Vec<String> = simple.words.first().filter(|first| known.contains(*first)).cloned().into_iter().collect();
     let mut found = invocation(&simple, line, true, &tools)?;
     found.comment = comment;
     Some(found)
+}
+
+/// A line in which the values a flag chooses from, `--format json|csv`, are no pipe.
+fn choices(code: &str) -> String {
+    let mut is_value = false;
+    let words = code.split(' ').map(|word| {
+        let is_simple = |letter: char| letter.is_ascii_alphanumeric() || "-_.|".contains(letter);
+        let is_choice = is_value && word.contains('|') && word.chars().all(is_simple) && !word.contains("||");
+        is_value = syntax::is_flag(word);
+        if is_choice { format!("<{word}>") } else { word.to_owned() }
+    });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// The calls of one program.
@@ -551,6 +594,8 @@ fn write(
     map.insert("syntax".to_owned(), json!(syntax));
     let comment = calls.iter().find_map(|call| call.comment.clone());
     let (description, aliases) = comment.as_deref().map_or((None, Vec::new()), flags::without_aliases);
+    let returns = calls.iter().find_map(|call| call.returns.clone());
+    let returns = returns.or_else(|| calls.iter().find_map(|call| returned(call.comment.as_deref()?)));
     if let Some(description) = description {
         map.insert("description".to_owned(), json!(description));
     }
@@ -563,9 +608,12 @@ fn write(
     if !flags.is_empty() {
         map.insert("flags".to_owned(), flags.iter().map(Flag::json).collect());
     }
-    if calls.len() > 1 {
-        let variants = calls.iter().take(20).map(|call| variant(group, call));
-        map.insert("variants".to_owned(), variants.collect());
+    if let Some(returns) = returns {
+        map.insert("returns".to_owned(), json!(returns));
+    }
+    let variants = variants(group, calls);
+    if variants.len() > 1 {
+        map.insert("variants".to_owned(), json!(variants));
     }
     draft.commands.add(&key(group, path, is_main), calls[0].line, None, Value::Object(map));
 }
@@ -573,6 +621,20 @@ fn write(
 /// A program and its words as one line.
 pub(super) fn line_of(program: &str, words: &[String]) -> String {
     words.iter().fold(program.to_owned(), |line, word| format!("{line} {word}"))
+}
+
+/// The ways a command is called, each once, with the first thing that is said about it.
+fn variants(group: &Group, calls: &[Invocation]) -> Vec<Value> {
+    let mut found: Vec<Value> = Vec::new();
+    for one in calls.iter().take(60).map(|call| variant(group, call)) {
+        match found.iter_mut().find(|known| known["syntax"] == one["syntax"]) {
+            Some(known) if known.get("purpose").is_none() => *known = one,
+            Some(_) => {}
+            None => found.push(one),
+        }
+    }
+    found.truncate(20);
+    found
 }
 
 fn variant(group: &Group, call: &Invocation) -> Value {
@@ -660,7 +722,31 @@ fn endpoint(text: &str, line: usize, description: Option<String>, draft: &mut Dr
     }
     let mut value = json!({ "syntax": format!("{method} {path}") });
     if let Some(description) = description.filter(|description| !description.trim().is_empty()) {
+        if let Some(returns) = returned(&description) {
+            value["returns"] = json!(returns);
+        }
         value["description"] = json!(description);
     }
+    let arguments = path_arguments(path);
+    if !arguments.is_empty() {
+        value["args"] = json!(arguments);
+    }
     draft.commands.add(&key, line, None, value);
+}
+
+/// The arguments of an endpoint: `{id}`, `<id>` and `:id` in its path.
+fn path_arguments(path: &str) -> Vec<Value> {
+    let mut found: Vec<Value> = Vec::new();
+    for part in path.split("://").last().unwrap_or(path).split(['/', '?', '&', '=']).take(40) {
+        let braced = part.strip_prefix('{').and_then(|part| part.strip_suffix('}'));
+        let name = braced
+            .or(part.strip_prefix('<').and_then(|part| part.strip_suffix('>')))
+            .or(part.strip_prefix(':'))
+            .filter(|name| is_name(&name.replace('-', "_")));
+        if let Some(name) = name.filter(|name| !found.iter().any(|known| known["name"] == **name)) {
+            let kind = syntax::value_type(name, &format!("<{name}>"));
+            found.push(json!({ "name": name, "type": kind, "required": true }));
+        }
+    }
+    found
 }

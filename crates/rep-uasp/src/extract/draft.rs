@@ -31,12 +31,22 @@ impl List {
             self.items.push(Found { value, line, doubt: doubt.map(str::to_owned) });
         }
     }
+
+    /// Adds a value that is known to be a fact of its own.
+    pub(super) fn put(&mut self, line: usize, value: Value) {
+        if self.items.len() < FACTS_MAX {
+            self.items.push(Found { value, line, doubt: None });
+        }
+    }
 }
 
-/// A value without case, blanks and marks, for telling repetitions.
+/// A value without case, blanks and most marks, for telling repetitions; C, C++ and C# are three.
 fn likeness(value: &Value) -> String {
     let text = value.to_string();
-    text.chars().filter(|letter| letter.is_alphanumeric() || *letter == ':').flat_map(char::to_lowercase).collect()
+    text.chars()
+        .filter(|letter| letter.is_alphanumeric() || ":+#".contains(*letter))
+        .flat_map(char::to_lowercase)
+        .collect()
 }
 
 /// A section that is a mapping.

@@ -230,9 +230,28 @@ fn prose(block: &Block, is_named: bool, add: &mut Add<'_>) {
             let name = name.split('=').next().unwrap_or_default();
             let is_dollar = code.starts_with('$') && name.contains('_');
             if name.contains('_') && (speaks || is_configuration(name)) || is_dollar && speaks {
-                let purpose = Some(tidy(text)).filter(|text| text.len() <= 300);
-                add(name, block.prose.line_at(range.start), purpose, None);
+                let clause = clause_of(text, name);
+                let purpose = Some(tidy(clause)).filter(|text| text.len() <= 300);
+                add(name, block.prose.line_at(range.start), purpose, default_in(clause));
             }
         }
     }
+}
+
+/// The part of a sentence that is about a variable.
+fn clause_of<'a>(text: &'a str, name: &str) -> &'a str {
+    text.split("; ").find(|part| part.contains(name)).unwrap_or(text)
+}
+
+/// The default a text names: `defaults to X`, `(default: X)`.
+fn default_in(text: &str) -> Option<String> {
+    let lower = text.to_ascii_lowercase();
+    let marks = ["defaults to ", "default: ", "default is "];
+    let at = marks.iter().find_map(|mark| lower.find(mark).map(|at| at + mark.len()))?;
+    let rest = text.get(at..)?;
+    let value = match rest.strip_prefix('`') {
+        Some(code) => code.split('`').next()?,
+        None => rest.split([' ', ',', ';', ')']).next()?.trim_end_matches('.'),
+    };
+    Some(value.trim_matches('"').to_owned()).filter(|value| !value.is_empty())
 }

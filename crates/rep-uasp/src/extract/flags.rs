@@ -19,23 +19,58 @@ pub(super) fn listed(blocks: &[Block], places: &[Place], _tools: &[String]) -> V
         }
         match block.kind {
             Kind::Table => {
+                let columns = Columns::of(block.rows.first().map_or(&[], Vec::as_slice));
                 for row in block.rows.iter().skip(1) {
-                    let (Some(first), more) = (row.first(), row.get(1..).unwrap_or_default()) else { continue };
-                    let purpose = more.last().map(|cell| cell.text.as_str()).unwrap_or_default();
+                    let Some(first) = row.first() else { continue };
+                    let said = row.get(columns.purpose).filter(|_| columns.purpose > 0);
+                    let purpose = said.map(|cell| cell.text.as_str()).unwrap_or_default();
                     let codes: Vec<&str> = first.codes_in(0..first.text.len()).collect();
-                    found.extend(flag(&codes, purpose, &values(more)).map(|flag| (first.line_at(0), flag)));
+                    let default = columns.default.and_then(|column| row.get(column)).and_then(value_of);
+                    let flag = flag(&codes, purpose, &values(said), default);
+                    found.extend(flag.map(|flag| (first.line_at(0), flag)));
                 }
             }
             Kind::Item(_) if block.prose.text.starts_with('`') => {
                 let codes: Vec<&str> = leading_codes(&block.prose);
                 let rest = block.prose.text.splitn(2 * codes.len() + 1, '`').last().unwrap_or_default();
                 let purpose = tidy(rest.trim_start_matches([' ', '-', '—', '–', ':', ')']));
-                found.extend(flag(&codes, &purpose, &[]).map(|flag| (block.line, flag)));
+                found.extend(flag(&codes, &purpose, &[], None).map(|flag| (block.line, flag)));
             }
             _ => {}
         }
     }
     found
+}
+
+/// What the columns of a table of options are about.
+struct Columns {
+    /// The one that says what an option is for; the last where none says so.
+    purpose: usize,
+    default: Option<usize>,
+}
+
+impl Columns {
+    fn of(titles: &[Prose]) -> Self {
+        let titles: Vec<String> = titles.iter().map(|title| title.text.to_lowercase()).collect();
+        let column = |words: &[&str]| {
+            let speaks = |title: &String| words.iter().any(|word| title.contains(word));
+            titles.iter().skip(1).position(speaks).map(|at| at + 1)
+        };
+        let default = column(&["default"]);
+        let side = [default, column(&["required", "optional"]), column(&["type"])];
+        let last = (1..titles.len()).rev().find(|at| !side.contains(&Some(*at)));
+        let purpose = column(&["description", "purpose", "meaning", "effect", "what "]);
+        Self { purpose: purpose.or(last).unwrap_or(titles.len().saturating_sub(1)), default }
+    }
+}
+
+/// What a cell of defaults holds, where it holds anything.
+fn value_of(cell: &Prose) -> Option<String> {
+    let text = cell.text.trim_matches(['`', ' ', '"']);
+    let is_value = !text.is_empty()
+        && !text.contains(' ')
+        && !matches!(text.to_lowercase().as_str(), "-" | "—" | "–" | "none" | "n/a");
+    is_value.then(|| text.to_owned())
 }
 
 /// The codes an item starts with: `-o`, `--output`.
@@ -52,8 +87,8 @@ fn leading_codes(prose: &Prose) -> Vec<&str> {
     codes
 }
 
-fn values(cells: &[Prose]) -> Vec<String> {
-    let Some(cell) = cells.last() else { return Vec::new() };
+fn values(cell: Option<&Prose>) -> Vec<String> {
+    let Some(cell) = cell else { return Vec::new() };
     let codes: Vec<String> = cell.codes_in(0..cell.text.len()).map(str::to_owned).collect();
     let is_list = cell.text.starts_with('`')
         && codes.len() >= 2
@@ -62,7 +97,7 @@ fn values(cells: &[Prose]) -> Vec<String> {
 }
 
 /// A flag from the code that names it: `-o, --output <file>`.
-fn flag(codes: &[&str], purpose: &str, values: &[String]) -> Option<Flag> {
+fn flag(codes: &[&str], purpose: &str, values: &[String], default: Option<String>) -> Option<Flag> {
     let mut long: Option<String> = None;
     let mut short: Option<String> = None;
     let mut value = None;
@@ -82,7 +117,7 @@ fn flag(codes: &[&str], purpose: &str, values: &[String]) -> Option<Flag> {
     }
     let name = long.clone().or(short.clone())?;
     let short = long.and(short);
-    let default = default_of(purpose);
+    let default = default.or_else(|| default_of(purpose));
     let values: Vec<String> = values.to_vec();
     // A flag whose meaning lists numbers, dates or files wants a value, though the table does not show it.
     let lower = purpose.to_lowercase();

@@ -5,48 +5,58 @@
 
 mod pieces;
 
+use std::ops::Range;
+
 use rep_model::{Frontmatter, Manifest};
 use serde_json::{Map, Value, json};
 
 use super::draft::{Draft, List, Mapping};
 use super::names;
-use crate::document::{Document, Fact, Step};
 use pieces::{Bullet, Kind, Piece, cells, code, codes, pieces};
 
 /// The key in `metadata` that marks such a page, and holds the skill's type.
 pub(crate) const MARK: &str = "uasp-type";
 
+/// A page as read.
+pub(super) struct Page {
+    pub(super) draft: Draft,
+    /// Sections the specification does not know, which stand as JSON: name, line and value.
+    pub(super) own: Vec<(String, usize, Value)>,
+    /// The lines of sections that are none of the layout's.
+    pub(super) rest: Vec<Range<usize>>,
+}
+
 /// The facts of a page that says it was made from a structured skill.
-pub(super) fn read(manifest: &Manifest) -> Option<Document> {
+pub(super) fn read(manifest: &Manifest, first_line: usize) -> Option<Page> {
     let front = manifest.front.as_ref()?;
     let kind = front.get("metadata")?.get(MARK)?.text()?;
-    let first_line = manifest.source.text()[..manifest.body_span().start].matches('\n').count() + 1;
     let pieces = pieces(manifest.body(), first_line);
-    let mut draft = Draft::default();
     let start = pieces.iter().position(|piece| piece.level() == 1)?;
-    let (title, rest) = pieces[start..].split_first()?;
-    let rest: Vec<&Piece> = rest.iter().collect();
-    let sections = rest.iter().position(|piece| piece.level() == 2).unwrap_or(rest.len());
-    head(front, title, &rest[..sections], kind, &mut draft);
-    let sections = split(&rest[sections..], 2);
-    for (heading, body) in &sections {
-        section(heading, body, &mut draft);
+    let (title, body) = pieces[start..].split_first()?;
+    let body: Vec<&Piece> = body.iter().collect();
+    let first = body.iter().position(|piece| piece.level() == 2).unwrap_or(body.len());
+    let mut page = Page { draft: Draft::default(), own: Vec::new(), rest: Vec::new() };
+    head(front, title, &body[..first], kind, &mut page.draft);
+    let sections = split(&body[first..], 2);
+    for (number, (heading, body)) in sections.iter().enumerate() {
+        if section(heading, body, &mut page.draft) {
+            continue;
+        }
+        match own_section(body) {
+            Some(value) => page.own.push((heading.text.clone(), heading.line, value)),
+            None => {
+                let end = sections.get(number + 1).map_or(usize::MAX, |(next, _)| next.line);
+                page.rest.push(heading.line..end);
+            }
+        }
     }
-    let mut document = draft.finish();
-    for (heading, body) in &sections {
-        own_section(heading, body, &mut document);
-    }
-    Some(document)
+    Some(page)
 }
 
 /// A section the specification does not know, which stands as JSON.
-fn own_section(heading: &Piece, body: &[&Piece], document: &mut Document) {
-    let [Piece { kind: Kind::Fence, text, .. }] = body else { return };
-    let Ok(value) = serde_json::from_str::<Value>(text) else { return };
-    if let Some(sections) = document.value.as_object_mut().filter(|sections| !sections.contains_key(&heading.text)) {
-        sections.insert(heading.text.clone(), value);
-        document.facts.push(Fact { path: vec![Step::Key(heading.text.clone())], line: heading.line, doubt: None });
-    }
+fn own_section(body: &[&Piece]) -> Option<Value> {
+    let [Piece { kind: Kind::Fence, text, .. }] = body else { return None };
+    serde_json::from_str(text).ok()
 }
 
 /// Pieces by headings of a level: the heading, and what stands below it.
@@ -83,7 +93,8 @@ fn head(front: &Frontmatter, title: &Piece, body: &[&Piece], kind: &str, draft: 
     }
 }
 
-fn section(heading: &Piece, body: &[&Piece], draft: &mut Draft) {
+/// Reads a section of the layout; `false` where it is none.
+fn section(heading: &Piece, body: &[&Piece], draft: &mut Draft) -> bool {
     match heading.text.as_str() {
         "When to use" => triggers(body, draft),
         "Guidelines" => guidelines(body, draft),
@@ -93,7 +104,7 @@ fn section(heading: &Piece, body: &[&Piece], draft: &mut Draft) {
         "Global flags" => {
             for piece in body.iter().filter(|piece| piece.kind == Kind::Table) {
                 for (row, line) in rows(piece) {
-                    draft.global_flags.add(line, None, flag(&row));
+                    draft.global_flags.put(line, flag(&row));
                 }
             }
         }
@@ -102,8 +113,9 @@ fn section(heading: &Piece, body: &[&Piece], draft: &mut Draft) {
         "Templates" => entries(body, &mut draft.templates, template),
         "Environment" => environment(body, draft),
         "Sources" => sources(body, &mut draft.sources),
-        _ => {}
+        _ => return false,
     }
+    true
 }
 
 /// Texts of one value that stand in paragraphs of their own.
@@ -143,7 +155,7 @@ fn triggers(body: &[&Piece], draft: &mut Draft) {
 
 fn put_all(list: &mut List, line: usize, words: Value) {
     if let Value::Array(words) = words {
-        words.into_iter().for_each(|word| list.add(line, None, word));
+        words.into_iter().for_each(|word| list.put(line, word));
     }
 }
 
@@ -151,15 +163,15 @@ fn guidelines(body: &[&Piece], draft: &mut Draft) {
     for (heading, body) in split(body, 3) {
         for bullet in body.iter().flat_map(|piece| &piece.bullets) {
             match heading.text.as_str() {
-                "Never" => draft.never.add(bullet.line, None, json!(bullet.text)),
-                "Always" => draft.always.add(bullet.line, None, json!(bullet.text)),
+                "Never" => draft.never.put(bullet.line, json!(bullet.text)),
+                "Always" => draft.always.put(bullet.line, json!(bullet.text)),
                 "Prefer" if bullet.inner.is_empty() => {
-                    draft.prefer.add(bullet.line, None, preference(&bullet.text));
+                    draft.prefer.put(bullet.line, preference(&bullet.text));
                 }
                 "Prefer" => {
                     let fields = bullet.inner.iter().filter_map(|line| line.split_once(": "));
                     let fields = fields.map(|(key, value)| (key.to_lowercase(), json!(value)));
-                    draft.prefer.add(bullet.line, None, Value::Object(fields.collect()));
+                    draft.prefer.put(bullet.line, Value::Object(fields.collect()));
                 }
                 _ => {}
             }
@@ -199,7 +211,7 @@ fn table(body: &[&Piece], list: &mut List, columns: &[Column]) {
     for piece in body.iter().filter(|piece| piece.kind == Kind::Table) {
         for (row, line) in rows(piece) {
             let field = |(title, key, read): &Column| Some(((*key).to_owned(), read(row.get(title)?)));
-            list.add(line, None, Value::Object(columns.iter().filter_map(field).collect()));
+            list.put(line, Value::Object(columns.iter().filter_map(field).collect()));
         }
     }
 }
@@ -262,7 +274,7 @@ fn entity(heading: &Piece, body: &[&Piece], draft: &mut Draft) {
         };
         value.insert(key.to_owned(), json!(bullet.several(", ")));
     }
-    draft.entities.add(heading.line, None, Value::Object(value));
+    draft.entities.put(heading.line, Value::Object(value));
 }
 
 fn command(body: &[&Piece]) -> Value {
@@ -518,6 +530,6 @@ fn sources(body: &[&Piece], list: &mut List) {
         if let Some(about) = rest.strip_prefix(" (").and_then(|rest| rest.strip_suffix(')')) {
             value["use_for"] = json!(about);
         }
-        list.add(bullet.line, None, value);
+        list.put(bullet.line, value);
     }
 }

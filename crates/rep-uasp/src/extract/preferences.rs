@@ -19,8 +19,10 @@ const RANKING: &[&str] = &["prefer", "prioritize", "prioritise", "favor", "favou
 
 /// The preference some words state, if they do.
 pub(super) fn preference(words: &Words<'_>, range: Range<usize>, condition: Option<&str>) -> Option<Preference> {
-    let head = verb_start(words, range.clone())?;
-    let (use_, over) = sides(words, head, range.end)?;
+    let (use_, over) = match recommended(words, range.clone()) {
+        Some(both) => both,
+        None => sides(words, verb_start(words, range.clone())?, range.end)?,
+    };
     let over_end = over_end(words, over.clone());
     let mut when = condition.map(str::to_owned);
     if when.is_none() && matches!(words.at(over_end), "when" | "for" | "if" | "where" | "unless") {
@@ -46,6 +48,18 @@ pub(super) fn priority(words: &Words<'_>, range: Range<usize>) -> Option<String>
 
 fn is_soft(text: &str) -> bool {
     matches!(text, "possible" | "appropriate" | "applicable" | "needed")
+}
+
+/// The sides of `X is recommended over Y`.
+fn recommended(words: &Words<'_>, range: Range<usize>) -> Option<(Range<usize>, Range<usize>)> {
+    let head = clauses::head(words, range.clone());
+    let verb = words.find(head + 1..range.end.min(head + 10), &["recommended", "preferred", "favored", "favoured"])?;
+    let over = words.any(verb + 1, &["over", "instead of", "rather than"])?;
+    let is =
+        if matches!(words.at(verb - 1), "strongly" | "generally" | "usually" | "always") { verb - 2 } else { verb - 1 };
+    let is_said = matches!(words.at(is), "is" | "are") && is > head && verb + 1 + over < range.end;
+    let is_plain = !words.has(head..is, &["not", "if", "when", "which", "what"]);
+    (is_said && is_plain).then_some((head..is, verb + 1 + over..range.end))
 }
 
 /// The words behind `advise users to`, `always`, and the like.

@@ -25,15 +25,19 @@ impl Flag {
         if let Some(short) = &self.short {
             map.insert("short".to_owned(), json!(short));
         }
+        let values = match &self.value {
+            Some(value) if self.values.is_empty() => alternatives(value),
+            _ => self.values.clone(),
+        };
         let kind = match &self.value {
-            _ if !self.values.is_empty() => "enum",
+            _ if values.len() > 1 || !self.values.is_empty() => "enum",
             _ if self.default.as_ref().is_some_and(|default| default.parse::<i64>().is_ok()) => "int",
             Some(value) => value_type(&self.name, value),
             None => "bool",
         };
         map.insert("type".to_owned(), json!(kind));
-        if !self.values.is_empty() {
-            map.insert("values".to_owned(), json!(self.values));
+        if kind == "enum" {
+            map.insert("values".to_owned(), json!(values));
         }
         if let Some(default) = &self.default {
             map.insert("default".to_owned(), json!(default));

@@ -43,11 +43,39 @@ pub(super) fn read(blocks: &[Block], places: &[Place], skill: &str, draft: &mut 
     found.sort_by_key(|procedure| procedure.line);
     for procedure in found {
         let mut value = json!({ "description": procedure.title, "steps": procedure.steps });
+        let invariants = invariants(blocks, procedure.line);
+        if !invariants.is_empty() {
+            value["invariants"] = json!(invariants);
+        }
         if let Some(example) = procedure.example {
             value["example"] = json!(example);
         }
         draft.workflows.add(&names::name(&procedure.title, "procedure"), procedure.line, None, value);
     }
+}
+
+/// What must hold throughout, by the words of the section a procedure stands in.
+fn invariants(blocks: &[Block], line: usize) -> Vec<String> {
+    let Some(heading) = blocks.iter().find(|block| block.line == line).and_then(|block| block.heading) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for block in blocks.iter().filter(|block| block.heading == Some(heading) && block.is_prose()) {
+        for range in sentences(&block.prose) {
+            let words = Words::of(&block.prose.text[range]);
+            let leads =
+                ["throughout", "at every step", "at each step", "at all times", "during all steps", "in every step"];
+            let lead = words.any(0, &leads).or_else(|| {
+                let is_last = words.len() > 3 && words.at(words.len() - 1) == "throughout";
+                is_last.then_some(0)
+            });
+            if let Some(lead) = lead.filter(|lead| words.len() > lead + 1) {
+                let end = words.len() - usize::from(lead == 0);
+                found.push(tidy(words.slice(lead..end)));
+            }
+        }
+    }
+    found
 }
 
 /// The title of a block's section.
@@ -434,7 +462,11 @@ fn told(blocks: &[Block], index: usize, skill: &str) -> Option<Procedure> {
         let at = words.at(0);
         let opens = matches!(at, "first" | "second" | "third" | "then" | "next" | "finally" | "lastly" | "afterwards")
             || words.is(0, "after that");
-        if opens && (at == "first" || !steps.is_empty()) {
+        let clauses = if at == "first" { in_one_sentence(&words) } else { Vec::new() };
+        if clauses.len() >= 3 {
+            steps.extend(clauses);
+            has_end = true;
+        } else if opens && (at == "first" || !steps.is_empty()) {
             let skip = if at == "after" { 2 } else { 1 };
             if words.is_imperative(skip) {
                 steps.push(tidy(words.slice(skip..words.len())));
@@ -448,4 +480,20 @@ fn told(blocks: &[Block], index: usize, skill: &str) -> Option<Procedure> {
         steps: steps.into_iter().map(|step| json!({ "cmd": step })).collect(),
         example: None,
     })
+}
+
+/// The steps of `First do this, then do that, and finally the rest`.
+fn in_one_sentence(words: &Words<'_>) -> Vec<String> {
+    let marks = ["first", "then", "next", "finally", "lastly"];
+    let starts: Vec<usize> = (0..words.len()).filter(|index| marks.contains(&words.at(*index))).collect();
+    let mut steps = Vec::new();
+    for (number, start) in starts.iter().enumerate() {
+        let next = starts.get(number + 1).copied().unwrap_or(words.len());
+        let end = if next < words.len() && words.at(next - 1) == "and" { next - 1 } else { next };
+        if !words.is_imperative(start + 1) || start + 1 >= end {
+            return Vec::new();
+        }
+        steps.push(tidy(words.slice(start + 1..end)));
+    }
+    steps
 }

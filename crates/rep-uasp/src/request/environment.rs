@@ -41,7 +41,8 @@ impl<'a> Environment<'a> {
             let message = format!("`${{{name}}}` is no variable of `environment`");
             return Err(RequestError::command(message, format!("declare `{name}` in `environment`")));
         };
-        if entry.is_secret {
+        let is_secret = || (self.variable)(name).is_some_and(|value| command::is_secret_value(&value));
+        if entry.is_secret || is_secret() {
             return Ok(Variable::Secret);
         }
         Ok(self.text(entry).map_or(Variable::Unset, Variable::Text))

@@ -12,6 +12,7 @@ use clap::ValueEnum;
 use rep_library::find::Found;
 use rep_uasp::convert::{Report, page};
 use rep_uasp::{Document, Origin, docs};
+use serde_json::json;
 
 use crate::exit::{Exit, Failure};
 use crate::library::LibraryArgs;
@@ -23,7 +24,7 @@ use subject::{Converted, by_engine, read, subjects};
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[derive(clap::Args)]
 #[command(
-    after_help = "To UASP, what a SKILL.md says is read out of it and written as a complete `*.uasp.yaml`: typed, hashed, checked, every value with its source line in the report. To Markdown, all twelve sections become a SKILL.md that converts back to the same facts. The same skill gives the same bytes.\n\nA converted file says in its first line which Markdown it was made from. `--check` fails where the Markdown says something else by now; what was improved by hand is left in peace.\n\nExamples:\n  rep convert my-skill --to uasp\n  rep convert my-skill --to uasp --beside --report report.html\n  rep convert --all --path skills --to uasp --out-dir structured\n  rep convert --check skills/*                          for CI: is every UASP file in step?\n  rep convert --check my-skill --accept                 it is, I have looked\n  rep convert agent-browser.uasp.yaml --to markdown --out agent-browser/SKILL.md"
+    after_help = "To UASP, what a SKILL.md says is read out of it and written as a complete `*.uasp.yaml`: typed, hashed, checked, every value with its source line in the report. To Markdown, all twelve sections become a SKILL.md that converts back to the same facts. The same skill gives the same bytes.\n\nA converted file says in its first line which Markdown it was made from. `--check` fails where the Markdown says something else by now; what was improved by hand is left in peace.\n\nExamples:\n  rep convert my-skill --to uasp\n  rep convert my-skill --to uasp --beside --report report.html\n  rep convert --all --path skills --to uasp --out-dir structured\n  rep convert --check skills/*                          for CI: is every UASP file in step?\n  rep convert --check my-skill --accept                 it is, I have looked\n  REP_LLM_URL=http://127.0.0.1:8080/v1 rep convert my-skill --to uasp --engine llm --model qwen2.5-coder\n  rep convert my-skill --to uasp --prompt-only | some-model | rep convert my-skill --to uasp --answer -\n  rep convert agent-browser.uasp.yaml --to markdown --out agent-browser/SKILL.md"
 )]
 pub(crate) struct Args {
     /// SKILL.md or `*.uasp.yaml` files, folders or names of skills
@@ -84,6 +85,15 @@ enum Engine {
     Rules,
     /// A language model
     Llm,
+    /// A language model that corrects what the rules found
+    Hybrid,
+}
+
+impl Args {
+    /// The engine that is asked for; some options speak of a model by themselves.
+    fn engine(&self) -> Engine {
+        if self.engine == Engine::Rules && self.model.is_wanted() { Engine::Llm } else { self.engine }
+    }
 }
 
 impl Engine {
@@ -92,6 +102,7 @@ impl Engine {
         match self {
             Engine::Rules => "rules",
             Engine::Llm => "llm",
+            Engine::Hybrid => "hybrid",
         }
     }
 }
@@ -120,13 +131,31 @@ fn choose(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 }
 
 fn to_uasp(args: &Args, found: &Found, output: &mut Output) -> Result<Exit, Failure> {
-    let (_, converted) = by_engine(found, args, output)?;
+    if args.model.prompt_only {
+        let subject = read(found)?;
+        subject.manifest(&found.shown)?;
+        output.text(&llm::question(&subject.skill, args.engine()));
+        return Ok(Exit::Fine);
+    }
+    let converted = match by_engine(found, args, output) {
+        Ok((_, converted)) => converted,
+        Err(failure) if args.is_json && failure.code == llm::INVALID_ANSWER => {
+            let engine = args.engine().name();
+            output.json(&json!({ "valid": false, "error": failure.hints.join("\n"), "engine": engine }));
+            return Ok(failure.exit);
+        }
+        Err(failure) => return Err(failure),
+    };
     let report = &converted.report;
     if let Some(path) = &args.report {
         write_report(path, &[report], args.is_forced)?;
     }
     if args.is_json {
-        output.json(&report.json());
+        let mut result = report.json();
+        if let Some(model) = &converted.model {
+            result["model"] = model.clone();
+        }
+        output.json(&result);
     }
     if !report.is_valid() {
         return Err(invalid(found, &converted)).or_else(|failure: Failure| match args.is_json {
@@ -195,7 +224,7 @@ fn to_markdown(args: &Args, found: &Found, output: &mut Output) -> Result<Exit, 
     };
     let text = docs::skill_md(&document.value);
     if args.is_json {
-        output.json(&serde_json::json!({ "markdown": text }));
+        output.json(&json!({ "markdown": text }));
     }
     match &args.out {
         None if !args.is_json => output.text(&text),

@@ -8,6 +8,7 @@ use rep_check::render::visible;
 use rep_library::Status;
 use rep_runtime::approval::Approvals;
 use rep_runtime::interrupt;
+use rep_runtime::plan::Work;
 use rep_runtime::plan::command::Loan;
 use rep_runtime::{Outcome, Plan, Reply};
 use rep_uasp::state::{State, texts};
@@ -172,6 +173,13 @@ pub(crate) fn tell(skill: &Structured, done: &Done, is_json: bool, output: &mut 
     let name = format!("{}:{}", skill.name, plan.tool);
     runner::tell_beside(&name, outcome, output);
     runner::tell_handed(&name, outcome, output);
+    if let Work::Command(command) = &plan.work
+        && outcome.is_executed
+        && !command.variables.is_empty()
+    {
+        let names: Vec<&str> = command.variables.iter().map(|(name, _)| name.as_str()).collect();
+        output.say(&format!("`{name}` was handed the variables: {}", names.join(", ")));
+    }
     if is_json {
         output.json(&document(skill, outcome, state.as_ref()));
     } else {

@@ -10,6 +10,7 @@ use rep_package::{archive, files};
 use crate::exit::{Exit, Failure};
 use crate::library::{LibraryArgs, Places};
 use crate::output::Output;
+use crate::structured;
 use crate::write;
 
 /// Pack a skill into one file
@@ -34,14 +35,27 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let (catalog, index) = LibraryArgs::of(&args.places).one(&args.skill, output)?;
     let entry = &catalog.entries[index];
     let shown = entry.folder.to_string_lossy().into_owned();
-    let (skill, faults) = Skill::parse(read::folder(&entry.folder, &shown, read::Extent::Folder)?);
+    let lone = entry.skill.tree.is_lone_file;
+    let tree = match lone {
+        true => read::lone_file(&entry.location, &shown),
+        false => read::folder(&entry.folder, &shown, read::Extent::Folder)?,
+    };
+    let (skill, faults) = Skill::parse(tree);
     let findings = check(&skill, faults, &Options::default()).findings;
     if let Some(first) = findings.iter().find(|finding| finding.level == Level::Error) {
         let failure = Failure::findings("INVALID_SKILL", format!("`{}` was not packed: {}", args.skill, first.message));
         return Err(failure.hint(format!("`rep check {shown}` shows all that is wrong")));
     }
     let name = skill.name().unwrap_or(&entry.name).to_owned();
-    let packed = files::packed(&files::read(&entry.folder)?, &name);
+    let found = match lone {
+        true => files::some(&entry.folder, &structured::files(entry, &skill))?,
+        false => files::read(&entry.folder)?,
+    };
+    if let Some(path) = files::credential(&found) {
+        let message = format!("`{}` was not packed: `{path}` holds or is named like a credential", args.skill);
+        return Err(Failure::refused("CREDENTIAL", message).hint("put it somewhere else than into the skill's folder"));
+    }
+    let packed = files::packed(&found, &name);
     let bytes =
         archive::write_zip(&packed).map_err(|error| Failure::unable("UNWRITABLE", format!("`{name}`: {error}")))?;
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from(format!("{name}.skill")));

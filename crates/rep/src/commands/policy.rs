@@ -218,7 +218,10 @@ pub(crate) fn words(called: &Called, permissions: &Permissions, workspace: &Path
     if let Some(objection) = consent::policy()?.objection(&called.name, permissions) {
         line(format!("runs nothing: {objection}"));
     }
-    permissions.in_words(&workspace.display().to_string()).into_iter().for_each(&mut line);
+    permissions
+        .in_words(rep_runtime::plan::words::OWN, &workspace.display().to_string())
+        .into_iter()
+        .for_each(&mut line);
     for need in declared::secrets(called.front()).unwrap_or_default() {
         let place = match source(&called.name, &need)? {
             "environment" => "from the environment",

@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rep_library::Library;
+use rep_runtime::token::token;
 use rep_serve::{Http, Log, LogForm, OAuth, Runs, Served, ServedOptions, Talk, Tls};
 
 use crate::call;
 use crate::exit::{Exit, Failure};
-use crate::library::LibraryArgs;
+use crate::library::{LibraryArgs, data_folder};
 use crate::office::Clerk;
 use crate::output::{Choice, Output};
 use crate::serving::Running;
@@ -28,7 +29,7 @@ const ADDRESS: &str = "127.0.0.1:8300";
 /// Serve the skills over MCP, on stdio or HTTP
 #[derive(clap::Args)]
 #[command(
-    after_help = "Both revisions of the protocol are spoken, 2025-11-25 and 2026-07-28, with the Skills extension; every file of every active skill is a resource, every skill people may call a prompt, and six tools list, search, select, load, read and ask. Skills that are not trusted, switched off or shadowed are not there. Changes are seen and told.\n\nOver HTTP a browser at the same address sees the library: search, every skill, what it costs, what runs and ran, tasks, the audit, and panels to try; /healthz, /readyz, /metrics and /.well-known/agent-skills/index.json are for programs.\n\nOnly this machine is answered unless --http names another address, which needs --token-file. Tools of skills run only with --allow-run, in the sandbox, and what needs consent asks the client's user.\n\nExamples:\n  rep serve\n  rep serve --http 127.0.0.1:8300\n  rep serve --allow-run=csv-profile --path skills\n  rep serve --http 0.0.0.0:8300 --token-file tokens.txt --tls-cert cert.pem --tls-key key.pem\n  rep serve --print-config claude-code"
+    after_help = "Both revisions of the protocol are spoken, 2025-11-25 and 2026-07-28, with the Skills extension; every file of every active skill is a resource, every skill people may call a prompt, and six tools list, search, select, load, read and ask. Skills that are not trusted, switched off or shadowed are not there. Changes are seen and told.\n\nOver HTTP a browser at the same address sees the library: search, every skill, what it costs, what runs and ran, tasks, the audit, and panels to try; /healthz, /readyz, /metrics and /.well-known/agent-skills/index.json are for programs.\n\nOnly this machine is answered unless --http names another address, which needs --token-file. Tools of skills run only with --allow-run, in the sandbox, and what needs consent asks the client's user; over HTTP a token is needed then, and made where none is named.\n\nExamples:\n  rep serve\n  rep serve --http 127.0.0.1:8300\n  rep serve --allow-run=csv-profile --path skills\n  rep serve --http 0.0.0.0:8300 --token-file tokens.txt --tls-cert cert.pem --tls-key key.pem\n  rep serve --print-config claude-code"
 )]
 pub(crate) struct Args {
     /// Serve one client on stdin and stdout, as is done where nothing is said
@@ -49,6 +50,9 @@ pub(crate) struct Args {
     /// Let in only who bears one of the tokens in this file, one a line
     #[arg(long, value_name = "FILE", requires = "http")]
     token_file: Option<PathBuf>,
+    /// With --allow-run, let every user and program of this machine run tools, without the token that is made otherwise
+    #[arg(long, requires = "http", requires = "allow_run", conflicts_with_all = ["token_file", "oauth_issuer"])]
+    no_token: bool,
     /// Let in who bears a token of this OAuth authorization server, by its issuer identifier
     #[arg(long, value_name = "URL", requires = "http", requires = "oauth_audience")]
     oauth_issuer: Option<String>,
@@ -100,7 +104,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         output.data(&config::of(host, &config::Wanted::new(args))?);
         return Ok(Exit::Fine);
     }
-    let http = args.http.as_deref().map(|address| listening(args, address)).transpose()?;
+    let http = args.http.as_deref().map(|address| listening(args, address, output)).transpose()?;
     let options = args.library.options()?;
     let library = Arc::new(Library::open(options.clone())?);
     for note in &library.catalog().notes {
@@ -165,13 +169,13 @@ fn running(
 }
 
 /// Where and for whom is listened.
-fn listening(args: &Args, given: &str) -> Result<Http, Failure> {
+fn listening(args: &Args, given: &str, output: &mut Output) -> Result<Http, Failure> {
     let unknown = || {
         let failure = Failure::unable("USAGE", format!("`{given}` is no address"));
         failure.hint("write it with its port: `127.0.0.1:8300`, `[::1]:8300`, `localhost:0`")
     };
     let address: SocketAddr = given.to_socket_addrs().map_err(|_| unknown())?.next().ok_or_else(unknown)?;
-    let tokens = args.token_file.as_deref().map(tokens).transpose()?.unwrap_or_default();
+    let mut tokens = args.token_file.as_deref().map(tokens).transpose()?.unwrap_or_default();
     let oauth = match (&args.oauth_issuer, &args.oauth_audience) {
         (Some(issuer), Some(audience)) => Some(authorization(issuer, audience, args.oauth_keys.as_deref())?),
         _ => None,
@@ -179,6 +183,13 @@ fn listening(args: &Args, given: &str) -> Result<Http, Failure> {
     if !address.ip().is_loopback() && tokens.is_empty() && oauth.is_none() {
         let message = format!("`{given}` is reached from other machines, and nothing says whom to let in");
         return Err(Failure::refused("TOKEN_NEEDED", message).hint("--token-file FILE names tokens, one a line"));
+    }
+    // Whoever reaches the address could run tools, and say yes to his own question: other users of this machine, and programs that
+    // were let through to it.
+    if !args.allow_run.is_empty() && tokens.is_empty() && oauth.is_none() && !args.no_token {
+        let file = data_folder()?.join("serve.token");
+        tokens.push(token(&file)?);
+        output.insist(&format!("clients need the token in `{}`", file.display()));
     }
     let tls = match (&args.tls_cert, &args.tls_key) {
         (Some(certificates), Some(key)) => Some(Tls { certificates: bounded(certificates)?, key: bounded(key)? }),

@@ -424,6 +424,36 @@ fn a_skill_in_one_file_brings_along_what_it_names_and_no_more() {
 }
 
 #[test]
+fn a_skill_in_one_file_does_not_reach_what_lies_beside_it() {
+    let bench = Bench::new();
+    for (path, text) in [(".env", "WORD=tops3cret"), (".ssh/id_rsa", "tops3cret"), ("taxes.txt", "tops3cret")] {
+        bench.scratch.write(&format!("pile/{path}"), text);
+    }
+    bench.scratch.write("pile/scripts/all.sh", "cd \"$REP_SKILL\" && for one in * .[a-z]* scripts/* .ssh/*; do while read -r line; do echo \"$line\"; done < \"$one\"; done 2>/dev/null; true\n");
+    bench.scratch.write(
+        "pile/lone.uasp.yaml",
+        "meta: {name: lone, version: \"00000000\", type: cli, description: For a test.}\nsources: [{id: a, path: .env}, {id: b, path: .ssh/id_rsa}, {id: c, path: taxes.txt}]\ntemplates: {all: {path: scripts/all.sh}, env: {path: .env}}\ncommands: {x: {syntax: 'sh ./.ssh/id_rsa'}}\n",
+    );
+    let found = bench.exec("./pile/lone.uasp.yaml", "templates.all", &json!({}), &[]);
+    assert_eq!(found.code, 0, "{found:?}");
+    assert!(!found.stdout.contains("tops3cret"), "{found:?}");
+    // What it does bring along is told before it runs.
+    let plan = bench.rep(&["exec", "./pile/lone.uasp.yaml", "templates.all", "--dry-run"]);
+    assert_eq!(json(&plan)["files"], json!(["lone.uasp.yaml", "scripts/all.sh"]), "{plan:?}");
+    let question = typed(
+        &bench.scratch,
+        &["exec", "./pile/lone.uasp.yaml", "templates.all"],
+        "lone.uasp.yaml` and `scripts/all.sh` beside it",
+        b"n\n",
+    );
+    assert_eq!(question.0, 3, "{question:?}");
+    for words in [["read", "./pile/lone.uasp.yaml", "taxes.txt"], ["read", "./pile/lone.uasp.yaml", ".env"]] {
+        let read = bench.rep(&words);
+        assert_eq!((read.code, read.stdout.as_str()), (2, ""), "{read:?}");
+    }
+}
+
+#[test]
 fn variables_are_passed_and_secrets_are_not_seen() {
     let bench = Bench::new();
     bench.program("tell", "#!/bin/sh\necho \"$A_MODE $A_KIND $A_TOKEN ${LD_DEBUG-none} ${HOME_MADE-none}\"\n");
@@ -441,6 +471,21 @@ fn variables_are_passed_and_secrets_are_not_seen() {
         bench.with(&["exec", "./vars", "tell", "--dry-run"], &[("A_MODE", "fast"), ("A_TOKEN", "tok-very-secret")]);
     assert_eq!(json(&plan)["variables"], json!({ "A_KIND": "plain", "A_MODE": "fast" }), "{plan:?}");
     assert!(!plan.stdout.contains("tok-very-secret"), "{plan:?}");
+    // What its author does not call a secret is one by its value, and by more names than one.
+    bench.program("tell", "#!/bin/sh\necho \"$STORE $PGPASSWORD\"\n");
+    bench.skill(
+        "other",
+        "commands: {tell: {syntax: tell}}\nenvironment: [{name: STORE}, {name: PGPASSWORD}, {name: A_MODE}]\n",
+    );
+    let found = bench.with(
+        &["exec", "./other", "tell", "--yes", "--json"],
+        &[("STORE", "postgres://me:hidden-word@db/x"), ("PGPASSWORD", "hidden-too"), ("A_MODE", "fast")],
+    );
+    assert!(found.code == 0 && !found.stdout.contains("hidden"), "{found:?}");
+    assert!(
+        found.stderr.contains("was handed: PGPASSWORD, STORE") && found.stderr.contains("the variables: A_MODE"),
+        "{found:?}"
+    );
     // Nor is one kept as the value of an entity.
     bench.skill("keeps", "commands: {tell: {syntax: tell, creates: [said]}}\nenvironment: [{name: A_TOKEN}]\n");
     bench.with(&["exec", "./keeps", "tell", "--yes"], &[("A_TOKEN", "tok-very-secret")]);

@@ -636,3 +636,47 @@ fn names_that_are_no_names_of_folders_are_refused() {
     }
     assert_eq!(names(&scratch.work()), ["odd", "project", "src"]);
 }
+
+#[test]
+fn no_repository_comes_with_a_skill() {
+    let scratch = world();
+    for path in ["HEAD", "objects/x", "refs/x", "config"] {
+        scratch.write(&format!("src/pdf/assets/store/{path}"), "x\n");
+    }
+    let refused = at(&scratch, &["install", "src/pdf", "--force"]);
+    assert_eq!(refused.code, 2, "{refused:?}");
+    assert!(refused.stderr.contains("git repository"), "{refused:?}");
+    for name in ["pdf/.git/config", "pdf/.GIT/config", "pdf/a/.git", "pdf/git~1/config"] {
+        scratch.write("evil.tgz", tar(name, b'0'));
+        let refused = at(&scratch, &["install", "evil.tgz", "--force"]);
+        assert_ne!(refused.code, 0, "{name}: {refused:?}");
+    }
+    assert!(names(&scratch.work().join("project/.agents/skills")).is_empty());
+}
+
+#[test]
+fn credentials_are_not_packed_and_neither_is_what_lies_beside_one_file() {
+    let scratch = world();
+    for (path, text) in [("src/pdf/.env", "WORD=x"), ("src/docx/keys/a.pem", "-----BEGIN PRIVATE KEY-----\nAA==\n")] {
+        scratch.write(path, text);
+    }
+    for (skill, path) in [("src/pdf", ".env"), ("src/docx", "keys/a.pem")] {
+        let refused = run(&scratch, &["pack", skill]);
+        assert!(refused.code == 3 && refused.stderr.contains(path), "{refused:?}");
+    }
+    std::fs::rename(scratch.work().join("src/pdf/.env"), scratch.work().join("src/pdf/.env.example")).unwrap();
+    assert_eq!(run(&scratch, &["pack", "src/pdf"]).code, 0);
+    scratch.write("pile/taxes.txt", "mine");
+    scratch.write("pile/go.sh", "echo\n");
+    scratch.write(
+        "pile/lone.uasp.yaml",
+        "meta: {name: lone, version: \"00000000\", type: cli, description: For a test. Use when testing.}\ntemplates: {go: {path: ./go.sh, description: Goes.}}\n",
+    );
+    let hashed = run(&scratch, &["hash", "pile/lone.uasp.yaml", "--write"]);
+    assert_eq!(hashed.code, 0, "{hashed:?}");
+    let packed = run(&scratch, &["pack", "pile/lone.uasp.yaml", "--out", "lone.skill"]);
+    assert_eq!(packed.code, 0, "{packed:?}");
+    let bytes = std::fs::read(scratch.work().join("lone.skill")).unwrap();
+    let text = String::from_utf8_lossy(&bytes);
+    assert!(text.contains("lone.uasp.yaml") && text.contains("go.sh") && !text.contains("taxes"), "{text}");
+}

@@ -7,6 +7,8 @@ mod bad_input;
 mod browser;
 mod budget;
 mod check;
+mod convert;
+mod convert_llm;
 mod corpus;
 mod deps;
 mod examples;

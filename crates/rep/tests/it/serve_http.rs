@@ -43,6 +43,11 @@ impl Answer {
 pub(super) fn listening(scratch: &Scratch, arguments: &[&str]) -> (Server, String) {
     let mut all = vec!["--http", "127.0.0.1:0"];
     all.extend_from_slice(arguments);
+    // What a token does is tested on its own.
+    let is_open = |word: &&&str| word.starts_with("--allow-run");
+    if arguments.iter().find(is_open).is_some() && !arguments.contains(&"--token-file") {
+        all.push("--no-token");
+    }
     let mut child = start(scratch, &all).spawn().expect("the binary can be started");
     let mut lines = BufReader::new(child.stderr.take().expect("the server is there")).lines();
     let address = lines.find_map(|line| {
@@ -210,6 +215,38 @@ fn tokens_of_an_authorization_server_are_let_in() {
     let bad =
         ["serve", "--http", "127.0.0.1:0", "--oauth-issuer", "x", "--oauth-audience", "y", "--oauth-keys", "none.json"];
     assert_eq!(run(&scratch, &bad).code, 2);
+}
+
+#[test]
+fn who_may_run_tools_bears_a_token() {
+    let scratch = Scratch::new();
+    library(&scratch);
+    let begin = || {
+        let child = start(&scratch, &["--http", "127.0.0.1:0", "--path", "skills", "--allow-run"]).spawn().unwrap();
+        let mut server = Server { child };
+        let lines = BufReader::new(server.child.stderr.take().unwrap()).lines();
+        let mut file = None;
+        for line in lines.map(Result::unwrap) {
+            if let Some((_, rest)) = line.split_once("the token in `") {
+                file = Some(rest.trim_end_matches('`').to_owned());
+            }
+            if let Some((_, address)) = line.split_once("listening on http://") {
+                let address = address.trim_end_matches("/mcp").to_owned();
+                return (server, address, file.expect("the file is told first"));
+            }
+        }
+        panic!("the server does not listen");
+    };
+    let (_server, address, file) = begin();
+    let token = std::fs::read_to_string(&file).unwrap().trim().to_owned();
+    let ask = |address: &str, token: &str| {
+        ask_new(address, "skills/list", json!({}), &[("Authorization", &format!("Bearer {token}"))]).status
+    };
+    assert_eq!(ask_new(&address, "skills/list", json!({}), &[]).status, 401);
+    assert_eq!((ask(&address, &token), ask(&address, "another-token-of-some-length")), (200, 401));
+    // Hosts are set up once: the token is the same the next time.
+    let (_other, address, again) = begin();
+    assert_eq!((file, ask(&address, &token)), (again, 200));
 }
 
 #[test]

@@ -146,6 +146,10 @@ fn a_client_of_the_new_era_is_asked_by_the_answer() {
     assert!(!marked());
     let done = call(&mut client, json!({}), state, "accept", true)["result"].clone();
     assert_eq!((&done["structuredContent"], marked()), (&json!({ "done": 1 }), true), "{done}");
+    // One answer is for one run.
+    let again = call(&mut client, json!({}), state, "accept", true);
+    assert_eq!(again["error"]["code"], -32602, "{again}");
+    assert_eq!(scratch.read("marked"), "x\n");
 }
 
 #[test]

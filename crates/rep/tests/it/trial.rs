@@ -599,3 +599,20 @@ fn a_change_is_tested_again() {
     assert!(Command::new("kill").args(["-INT", &watching.0.id().to_string()]).status().unwrap().success());
     assert_eq!(watching.0.wait().unwrap().code(), Some(130));
 }
+
+#[test]
+fn a_skill_that_was_not_named_does_not_reach_this_machine() {
+    let scratch = Scratch::new();
+    let server = rep_fixture::Server::start(|_, _| rep_fixture::answer("200 OK", &[], "hello"));
+    let fields = format!(
+        "spec_version: \"2.1\"\nversion: 1.0.0\npermissions: {{network: {{outbound: ['127.0.0.1:{}']}}}}\n",
+        server.port
+    );
+    let knock = format!("bash -c 'exec 3<>/dev/tcp/127.0.0.1/{}'", server.port);
+    cases(&scratch, "s", PLAIN, &[("a", &knock, "exit-code: 0")]);
+    skill(&scratch, "s", &fields);
+    let all = run(&scratch, &["test", "--json"]);
+    assert_ne!(json(&all)["cases"][0]["outcome"], "pass", "{all:?}");
+    let named = run(&scratch, &["test", "./s", "--json"]);
+    assert_eq!(json(&named)["cases"][0]["outcome"], "pass", "{named:?}");
+}

@@ -154,7 +154,7 @@ impl Exchange {
             Trouble { is_unsent: false, ..trouble }
         };
         if !self.door.is_declared(&to.host, to.port) {
-            return Err(refused("which the skill may not reach"));
+            return Err(refused("which may not be reached"));
         }
         if from.is_encrypted && !to.is_encrypted {
             return Err(refused("where everybody on the way could read it"));

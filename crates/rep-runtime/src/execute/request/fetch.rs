@@ -4,13 +4,14 @@
 //! not asked. Without TLS only this machine is asked, and redirects stay at the same server.
 
 use std::net::IpAddr;
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rep_uasp::request::{Method, Origin};
 
 use super::Trouble;
+use super::answer::Answer;
 use super::exchange::{Exchange, Sent};
 use crate::plan::HostRule;
 use crate::resolver::Resolver;
@@ -29,16 +30,7 @@ pub struct FetchError {
 /// Fetches a file of at most so many bytes.
 pub fn fetch(url: &str, bytes_max: u64) -> Result<Vec<u8>, FetchError> {
     let failed = |reason: String| FetchError { url: url.to_owned(), reason };
-    let (origin, _) = Origin::split(url).map_err(failed)?;
-    let is_here =
-        origin.host == "localhost" || origin.host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
-    if !origin.is_encrypted && !is_here {
-        return Err(failed("everybody on the way could change what comes; use `https`".to_owned()));
-    }
-    let rule = HostRule { host: origin.host.clone(), port: Some(origin.port) };
-    let until = Instant::now() + TIMEOUT;
-    let exchange = Exchange::new(&[rule], Resolver::system(), bytes_max, until);
-    let agent = exchange.agent.clone();
+    let origin = judged(url).map_err(failed)?;
     let sent = Sent {
         method: Method::Get,
         url: url.to_owned(),
@@ -47,21 +39,47 @@ pub fn fetch(url: &str, bytes_max: u64) -> Result<Vec<u8>, FetchError> {
         has_secret_body: false,
         is_idempotent: true,
     };
+    let run = move |exchange: &Exchange, stopped: &Receiver<()>| exchange.run(sent, stopped);
+    let rule = HostRule { host: origin.host.clone(), port: Some(origin.port) };
+    let answer = alone(&[rule], bytes_max, TIMEOUT, run).map_err(|trouble| failed(told(trouble)))?;
+    if answer.status == 200 { Ok(answer.body) } else { Err(failed(format!("the server answered {}", answer.status))) }
+}
+
+/// The server of an address, where it may be asked: without TLS only this machine.
+pub(super) fn judged(url: &str) -> Result<Origin, String> {
+    let (origin, _) = Origin::split(url)?;
+    let is_here =
+        origin.host == "localhost" || origin.host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+    if origin.is_encrypted || is_here {
+        Ok(origin)
+    } else {
+        Err("everybody on the way could read and change it; use `https`".to_owned())
+    }
+}
+
+/// Speaks with the servers of some rules, in a thread of its own, until the time is over. Then every connection is shut.
+pub(super) fn alone(
+    rules: &[HostRule],
+    bytes_max: u64,
+    timeout: Duration,
+    speak: impl FnOnce(&Exchange, &Receiver<()>) -> Result<Answer, Trouble> + Send + 'static,
+) -> Result<Answer, Trouble> {
+    let exchange = Exchange::new(rules, Resolver::system(), bytes_max, Instant::now() + timeout);
+    let agent = exchange.agent.clone();
     let (say, hear) = channel();
     let (_stop, stopped) = channel();
     // Whoever asked may be gone, which is how an end is.
-    let work = move || drop(say.send(exchange.run(sent, &stopped)));
-    thread::Builder::new().name("rep-fetch".to_owned()).spawn(work).map_err(|error| failed(error.to_string()))?;
-    let answer = match hear.recv_timeout(TIMEOUT) {
-        Ok(Ok(answer)) => answer,
-        Ok(Err(trouble)) => return Err(failed(told(trouble))),
+    let work = move || drop(say.send(speak(&exchange, &stopped)));
+    let thread = thread::Builder::new().name("rep-fetch".to_owned()).spawn(work);
+    thread.map_err(|error| Trouble::new("RUNTIME_UNAVAILABLE", error.to_string()))?;
+    match hear.recv_timeout(timeout) {
+        Ok(ended) => ended,
         Err(RecvTimeoutError::Timeout) => {
             agent.shutdown();
-            return Err(failed(format!("it took longer than {} seconds", TIMEOUT.as_secs())));
+            Err(Trouble::new("TIMEOUT", format!("it took longer than {} seconds", timeout.as_secs())).retriable())
         }
-        Err(RecvTimeoutError::Disconnected) => return Err(failed("the answer could not be read".to_owned())),
-    };
-    if answer.status == 200 { Ok(answer.body) } else { Err(failed(format!("the server answered {}", answer.status))) }
+        Err(RecvTimeoutError::Disconnected) => Err(Trouble::new("INVALID_RESPONSE", "the answer could not be read")),
+    }
 }
 
 fn told(trouble: Trouble) -> String {

@@ -15,7 +15,7 @@ use rep_uasp::convert::Stamp;
 use serde_json::{Value, json};
 
 use super::subject::{Converted, Subject, beside, by_engine, by_rule};
-use super::{Args, Engine, invalid, write_report};
+use super::{Args, Engine, invalid, llm, write_report};
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::write;
@@ -41,9 +41,9 @@ pub(super) fn convert(args: &Args, found: &[Found], is_sweep: bool, output: &mut
         return Err(failure.hint("give --out-dir, or --beside to write into the skills' own folders"));
     }
     let bar = progress(found.len(), output);
-    let results = match args.engine {
+    let results = match args.engine() {
         Engine::Rules => on_all_cores(found, &bar, by_rule),
-        Engine::Llm => found.iter().map(|one| by_engine(one, args, output)).collect(),
+        Engine::Llm | Engine::Hybrid => by_model(args, found, &bar, output)?,
     };
     bar.finish_and_clear();
     let targets = targets(args, found, &results);
@@ -67,6 +67,24 @@ pub(super) fn convert(args: &Args, found: &[Found], is_sweep: bool, output: &mut
     tell(args, found, &outcomes, &converted, output);
     let has_failed = outcomes.iter().any(|outcome| matches!(outcome, Outcome::Failed(_)));
     Ok(if has_failed { Exit::Findings } else { Exit::Fine })
+}
+
+/// Asks a model about one skill after the other, until it is clear that it answers nobody.
+fn by_model(args: &Args, found: &[Found], bar: &ProgressBar, output: &mut Output) -> Result<Vec<Result1>, Failure> {
+    if args.model.is_wanted() {
+        let failure = Failure::unable("USAGE", format!("{} skills are meant, and one can be asked about", found.len()));
+        return Err(failure.hint("name one of them"));
+    }
+    let mut results = Vec::with_capacity(found.len());
+    for one in found {
+        let result = by_engine(one, args, output);
+        bar.inc(1);
+        match result {
+            Err(failure) if llm::is_hopeless(&failure) => return Err(failure),
+            result => results.push(result),
+        }
+    }
+    Ok(results)
 }
 
 /// Where each skill's file goes. Skills of one name keep apart by their folders.
@@ -186,6 +204,7 @@ fn tell(args: &Args, found: &[Found], outcomes: &[Outcome], converted: &[(usize,
                 message: format!("{}: {}", one.shown, failure.message),
                 hints: failure.hints.clone(),
                 is_json: false,
+                is_retriable: failure.is_retriable,
             });
         }
     }
@@ -218,7 +237,7 @@ fn row(found: &Found, outcome: &Outcome, converted: Option<&Converted>) -> Value
         row["warnings"] = json!(report.warnings.len());
     }
     if let Outcome::Failed(failure) = outcome {
-        row["error"] = json!({ "code": failure.code, "message": failure.message, "retriable": false });
+        row["error"] = json!({ "code": failure.code, "message": failure.message, "retriable": failure.is_retriable });
     }
     row
 }

@@ -8,6 +8,7 @@ use rep_model::uasp::SUFFIX;
 use rep_model::{Fault, Manifest, Skill};
 use rep_uasp::convert::{Notice, Report, Stamp, finish};
 use rep_uasp::{Document, extract};
+use serde_json::Value;
 
 use super::judge::judge;
 use super::{Args, Engine, llm};
@@ -33,6 +34,8 @@ pub(super) struct Converted {
     pub(super) stamp: Stamp,
     /// The text of the file, stamp and all.
     pub(super) text: String,
+    /// What is told of the model that was asked, where one was.
+    pub(super) model: Option<Value>,
 }
 
 impl Converted {
@@ -66,7 +69,15 @@ pub(super) fn subjects(args: &Args, output: &mut Output) -> Result<Subjects, Fai
         if is_path && (args.is_all || args.library.places.paths.is_empty()) {
             below(path, &mut found, output)?;
         } else {
-            let (catalog, index) = args.library.one(named, output)?;
+            let (catalog, index) = match args.library.one(named, output) {
+                Ok(both) => both,
+                // No skill is called so, and the folder that is holds several.
+                Err(failure) if failure.code == "AMBIGUOUS" && path.is_dir() => {
+                    below(path, &mut found, output)?;
+                    continue;
+                }
+                Err(failure) => return Err(failure),
+            };
             let entry = &catalog.entries[index];
             let is_lone_file = entry.skill.tree.is_lone_file;
             let path = if is_lone_file { entry.location.clone() } else { entry.folder.clone() };
@@ -74,6 +85,10 @@ pub(super) fn subjects(args: &Args, output: &mut Output) -> Result<Subjects, Fai
         }
     }
     let is_sweep = args.is_all || found.len() > args.files.len();
+    if is_sweep {
+        let inside: Vec<Found> = found.iter().filter(|one| !one.is_lone_file).flat_map(nested).collect();
+        found.extend(inside);
+    }
     found.sort();
     found.dedup_by(|one, two| one.path == two.path);
     Ok(Subjects { found, is_sweep })
@@ -84,6 +99,12 @@ fn below(path: &Path, found: &mut Vec<Found>, output: &mut Output) -> Result<(),
         output.warn(&note);
     }
     Ok(())
+}
+
+/// The skills inside a skill. A folder that cannot be read is told of when it is converted.
+fn nested(found: &Found) -> Vec<Found> {
+    let tree = read::folder(&found.path, &found.shown, read::Extent::Main);
+    tree.map(|tree| find::nested(found, &tree)).unwrap_or_default()
 }
 
 /// Reads a skill that was found.
@@ -134,31 +155,41 @@ pub(super) fn by_rule(found: &Found) -> Result<(Subject, Converted), Failure> {
     let subject = read(found)?;
     subject.manifest(&found.shown)?;
     let document = extract::extract(&subject.skill);
-    let converted = convert(&subject, &document, Engine::Rules);
+    let converted = convert(&subject, &document, Engine::Rules, None);
     Ok((subject, converted))
 }
 
 /// Converts a skill with the engine that is asked for.
 pub(super) fn by_engine(found: &Found, args: &Args, output: &mut Output) -> Result<(Subject, Converted), Failure> {
-    if args.engine == Engine::Rules {
+    let engine = args.engine();
+    if engine == Engine::Rules {
         return by_rule(found);
     }
     let subject = read(found)?;
     subject.manifest(&found.shown)?;
-    let document = llm::extract(&subject.skill, &args.model, output)?;
-    let converted = convert(&subject, &document, args.engine);
+    let errors = |document: &Value| errors(&subject.skill, document);
+    let (document, model) = llm::extract(&subject.skill, &args.model, engine, &errors, output)?;
+    let converted = convert(&subject, &document, engine, model);
     Ok((subject, converted))
 }
 
+/// What makes a document no valid file, in words.
+fn errors(skill: &Skill, document: &Value) -> Vec<String> {
+    let finished = finish(document);
+    let name = finished.value["meta"]["name"].as_str().unwrap_or("skill").to_owned();
+    let judged = judge(&finished.yaml, &name, Some(&skill.tree));
+    judged.error_notices().iter().map(|error| format!("{}; {}", error.line(), error.help)).collect()
+}
+
 /// Finishes, judges and stamps what an engine made of a skill.
-fn convert(subject: &Subject, document: &Document, engine: Engine) -> Converted {
+fn convert(subject: &Subject, document: &Document, engine: Engine, model: Option<Value>) -> Converted {
     let skill = &subject.skill;
     let finished = finish(&document.value);
-    let version = |value: &serde_json::Value| value["meta"]["version"].as_str().unwrap_or_default().to_owned();
+    let version = |value: &Value| value["meta"]["version"].as_str().unwrap_or_default().to_owned();
     let content = version(&finished.value);
     let facts = match engine {
         Engine::Rules => content.clone(),
-        Engine::Llm => version(&finish(&extract::extract(skill).value).value),
+        Engine::Llm | Engine::Hybrid => version(&finish(&extract::extract(skill).value).value),
     };
     let name = finished.value["meta"]["name"].as_str().unwrap_or("skill").to_owned();
     let judged = judge(&finished.yaml, &name, Some(&skill.tree));
@@ -170,7 +201,7 @@ fn convert(subject: &Subject, document: &Document, engine: Engine) -> Converted 
     let text = stamp.put(&finished.yaml);
     let warnings = subject.notices().into_iter().chain(judged.warning_notices()).collect();
     let report = Report::new((&file, source, engine.name()), document, finished, (judged.error_notices(), warnings));
-    Converted { report, stamp, text }
+    Converted { report, stamp, text, model }
 }
 
 /// The UASP file that lies beside a skill's Markdown, or would.

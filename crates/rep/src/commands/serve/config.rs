@@ -28,7 +28,7 @@ impl Wanted {
         }
         let scheme = if args.tls_cert.is_some() { "https" } else { "http" };
         let url = args.http.as_deref().map(|address| format!("{scheme}://{address}/mcp"));
-        Self { url, has_token: args.token_file.is_some(), arguments }
+        Self { url, has_token: args.token_file.is_some() || !args.allow_run.is_empty() && !args.no_token, arguments }
     }
 }
 

@@ -36,7 +36,7 @@ struct Run {
 
 pub(super) fn run(args: &Args, cancel: &Cancel, output: &mut Output) -> Result<Exit, Failure> {
     let found = subject::find(args, output)?;
-    if let Some(subject) = found.subjects.iter().find(|subject| !subject.may_have_secrets) {
+    if let Some(subject) = found.subjects.iter().find(|subject| !subject.is_named) {
         // The agent obeys what the skill says, and nothing holds the agent.
         let failure = Failure::refused("UNTRUSTED", format!("`{}` was not named", subject.name));
         return Err(failure.hint(format!("name what the agent may read: `rep test {} …`", subject.folder.display())));

@@ -27,7 +27,7 @@ pub(super) struct Subject {
     /// Whether its tests may run.
     pub(super) trust: Trust,
     /// Whether its tests get the secrets it declares.
-    pub(super) may_have_secrets: bool,
+    pub(super) is_named: bool,
     /// Its effective tools.
     pub(super) tools: Vec<Value>,
     /// What it ships to be tried with.
@@ -181,7 +181,7 @@ impl Subject {
             name: name.clone(),
             folder: entry.folder.clone(),
             trust,
-            may_have_secrets: !chosen.is_here,
+            is_named: !chosen.is_here,
             tools: tools::effective_tools(&skill).tools,
             trials: Trials::of(&skill.tree, skill.front()),
             skill,

@@ -1,0 +1,77 @@
+//! Answers of models, kept under a digest of the question, so that the same question is not paid for twice.
+//!
+//! One file each (version 1), readable by its owner only, written whole or not at all. Never trusted: what cannot be read is not
+//! there, and what can is judged like any answer. The folder may be emptied at any time.
+
+use std::path::{Path, PathBuf};
+
+use rep_uasp::convert::{Question, Usage};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::keep::{self, KeepError, hex};
+use crate::model::Endpoint;
+
+const VERSION: u64 = 1;
+const FILE_BYTES_MAX: u64 = 8 << 20;
+
+/// The kept answers of one folder.
+pub struct Answers {
+    folder: PathBuf,
+}
+
+/// A kept answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// What the model said.
+    pub text: String,
+    /// What it cost.
+    pub usage: Usage,
+}
+
+impl Answers {
+    /// The answers kept in a folder.
+    pub fn at(folder: &Path) -> Self {
+        Self { folder: folder.to_owned() }
+    }
+
+    /// The answer to a question; `None` where none is kept that can be read.
+    pub fn get(&self, digest: &str) -> Option<Kept> {
+        let bytes = keep::read(&self.file(digest), FILE_BYTES_MAX).ok().flatten()?;
+        let value: Value = serde_json::from_slice(&bytes).ok()?;
+        let text = value["text"].as_str().filter(|_| value["version"] == VERSION && value["question"] == digest)?;
+        let usage = Usage { input: value["input_tokens"].as_u64(), output: value["output_tokens"].as_u64() };
+        Some(Kept { text: text.to_owned(), usage })
+    }
+
+    /// Keeps an answer.
+    pub fn put(&self, digest: &str, kept: &Kept) -> Result<(), KeepError> {
+        let value = json!({
+            "version": VERSION,
+            "question": digest,
+            "text": kept.text,
+            "input_tokens": kept.usage.input,
+            "output_tokens": kept.usage.output,
+        });
+        keep::replace(&self.file(digest), value.to_string().as_bytes())
+    }
+
+    fn file(&self, digest: &str) -> PathBuf {
+        self.folder.join(format!("{digest}.json"))
+    }
+}
+
+/// The digest of a question to a model with its settings. The key is no part of it.
+pub fn digest(endpoint: &Endpoint, question: &Question<'_>) -> String {
+    let all = json!({
+        "version": VERSION,
+        "api": endpoint.api.name(),
+        "url": endpoint.url,
+        "model": endpoint.model,
+        "tokens_max": endpoint.tokens_max,
+        "temperature": endpoint.temperature,
+        "prompt": question.prompt,
+        "schema": question.schema,
+    });
+    hex(&Sha256::digest(all.to_string().as_bytes()))
+}

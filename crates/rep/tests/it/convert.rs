@@ -1,0 +1,308 @@
+//! Markdown skills become structured skills, and come back.
+
+use std::path::Path;
+
+use rep_fixture::Scratch;
+use serde_json::{Value, json};
+
+use super::{json, run};
+
+const TOOL: &str = "---
+name: tool
+description: Drives the tool. Use when the user wants a tool driven.
+allowed-tools: Bash(tool:*)
+---
+
+# Tool
+
+Never delete the cache. Prefer `uv` over `pip` when installing. If the port is taken, choose another one.
+
+```bash
+tool open <url>   # Open a page
+tool login <user> # Log in
+tool logout
+```
+
+Session ids are created by `tool login` and become invalid after `tool logout`. Tokens expire after one hour.
+
+## Release
+
+1. Bump the version
+2. Tag it
+3. Push the tag
+";
+
+fn scratch() -> Scratch {
+    let scratch = Scratch::new();
+    scratch.write("skills/tool/SKILL.md", TOOL);
+    scratch.write(
+        "skills/prose/SKILL.md",
+        "---\nname: prose\ndescription: Writes prose.\n---\n\n- Never use the word very.\n",
+    );
+    scratch
+}
+
+/// UC-01, UC-17: convert, validate, hash, YAML.
+#[test]
+fn a_skill_becomes_a_valid_file_with_its_own_version() {
+    let scratch = scratch();
+    let found = run(&scratch, &["convert", "skills/tool/SKILL.md", "--to", "uasp", "--out", "out/tool.uasp.yaml"]);
+    assert_eq!((found.code, found.stdout.as_str()), (0, ""), "{found:?}");
+    let text = scratch.read("out/tool.uasp.yaml");
+    assert!(!text.contains("00000000"), "{text}");
+    assert_eq!(run(&scratch, &["hash", "out/tool.uasp.yaml", "--check"]).code, 0);
+    let checked = run(&scratch, &["check", "out", "--profile", "uasp", "--strict-schema", "--format", "json"]);
+    assert_eq!(json(&checked)["summary"]["errors"], 0, "{}", checked.stdout);
+    for (query, value) in [
+        ("tool:constraints.never", json!(["delete the cache"])),
+        ("tool:constraints.prefer", json!([{ "use": "`uv`", "over": "`pip`", "when": "installing" }])),
+        ("tool:commands.open.args.url.type", json!("string")),
+        ("tool:state.entities.session-id.created_by", json!(["login"])),
+        ("tool:meta.type", json!("cli")),
+    ] {
+        assert_eq!(json(&run(&scratch, &["query", query, "--path", "out"]))["value"], value, "{query}");
+    }
+    // The same skill gives the same bytes, by folder, by name and on stdout.
+    assert_eq!(run(&scratch, &["convert", "skills/tool", "--to", "uasp"]).stdout, text);
+    assert_eq!(run(&scratch, &["convert", "tool", "--path", "skills", "--to", "uasp"]).stdout, text);
+}
+
+#[test]
+fn what_is_there_is_replaced_only_when_asked() {
+    let scratch = scratch();
+    scratch.write("x.uasp.yaml", "mine\n");
+    let found = run(&scratch, &["convert", "skills/tool", "--to", "uasp", "--out", "x.uasp.yaml"]);
+    assert_eq!((found.code, scratch.read("x.uasp.yaml").as_str()), (2, "mine\n"));
+    assert!(found.stderr.contains("--force"), "{}", found.stderr);
+    assert_eq!(run(&scratch, &["convert", "skills/tool", "--to", "uasp", "--out", "x.uasp.yaml", "--force"]).code, 0);
+    assert!(scratch.read("x.uasp.yaml").contains("name: tool"));
+}
+
+/// UC-18, UC-19, UC-20, UC-21: the result object, every value with its line and doubt, and the checklist.
+#[test]
+fn the_result_says_where_everything_comes_from() {
+    let scratch = scratch();
+    let found = run(&scratch, &["convert", "skills/tool", "--to", "uasp", "--json", "--report", "r.json"]);
+    let result = json(&found);
+    assert_eq!((found.code, &result["valid"], &result["engine"]), (0, &json!(true), &json!("rules")));
+    assert_eq!(result["skill"]["meta"]["name"], "tool");
+    assert!(result["warnings"].is_array());
+    let items = result["items"].as_array().unwrap();
+    let item = |path: &str| items.iter().find(|item| item["path"] == path).unwrap_or_else(|| panic!("{path}")).clone();
+    let never = item("constraints.never[0]");
+    assert_eq!((&never["line"], &never["needs_review"]), (&json!(9), &json!(false)));
+    assert!(never["text"].as_str().unwrap().starts_with("Never delete the cache."));
+    let token = items.iter().find(|item| item["value"]["name"] == "token").unwrap();
+    assert_eq!((&token["needs_review"], &token["why"]), (&json!(true), &json!("only its end is named")));
+    let checklist = result["checklist"].as_array().unwrap();
+    assert_eq!(checklist.len(), 12);
+    let state = |number: usize| checklist[number]["state"].as_str().unwrap();
+    assert_eq!(
+        (state(0), state(1), state(5), state(9), state(10), state(11)),
+        ("done", "done", "absent", "done", "done", "done")
+    );
+    assert_eq!(state(3), "review");
+    assert!(
+        found.stderr.contains("[x] the skill's type: cli") && found.stderr.contains("[ ] state"),
+        "{}",
+        found.stderr
+    );
+    assert_eq!(serde_json::from_str::<Value>(&scratch.read("r.json")).unwrap(), result);
+}
+
+#[test]
+fn a_skill_that_gives_no_valid_file_says_why() {
+    let scratch = Scratch::new();
+    scratch.write("odd/SKILL.md", "---\nname: odd\ndescription: [unclosed\n---\n\n- Never guess.\n");
+    let found = run(&scratch, &["convert", "odd", "--to", "uasp", "--json"]);
+    let result = json(&found);
+    // Broken frontmatter costs its fields, not the rules below it; either way the reader hears of it.
+    assert!(found.stdout.contains("SKILL.md:"), "{}", found.stdout);
+    assert_eq!(found.code, i32::from(result["valid"] == json!(false)));
+    scratch.write("empty/x.txt", "");
+    for path in ["empty", "nowhere/SKILL.md"] {
+        let found = run(&scratch, &["convert", path, "--to", "uasp", "--json"]);
+        assert_eq!((found.code, &json(&found)["status"]), (2, &json!("error")), "{path}");
+    }
+    let lone = run(&scratch, &["convert", "odd", "--to", "uasp", "--report", "r.txt"]);
+    assert!(lone.code == 2 && lone.stderr.contains(".html"), "{lone:?}");
+}
+
+/// Whatever a skill says, the page for people stays a page.
+#[test]
+fn the_page_is_one_file_and_shows_text_as_text() {
+    let scratch = Scratch::new();
+    let body = "# T\n\n- Never trust <script>alert(1)</script> & \"quotes\" or </pre></style>.\n- Never write \u{202e}backwards.\n";
+    scratch
+        .write("t/SKILL.md", format!("---\nname: t\ndescription: <img src=x onerror=alert(1)> shows.\n---\n\n{body}"));
+    assert_eq!(run(&scratch, &["convert", "t", "--to", "uasp", "--out", "t.uasp.yaml", "--report", "t.html"]).code, 0);
+    let page = scratch.read("t.html");
+    assert!(page.contains("Content-Security-Policy") && page.contains("default-src 'none'"));
+    assert!(page.contains("prefers-color-scheme: dark"));
+    for mark in ["<script", "<img", "onerror=alert(1)>", "http://", "https://", "\u{202e}", "<link", "@import"] {
+        assert!(!page.contains(mark), "{mark}");
+    }
+    assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;quotes&quot;"));
+    assert!(page.contains("id=\"L8\"") && page.contains("href=\"#L8\""), "{page}");
+    assert_eq!(page.matches("<style>").count(), 1);
+    assert_eq!(page.matches("</style>").count(), 1);
+}
+
+#[test]
+fn a_library_is_converted_and_what_is_in_step_left_alone() {
+    let scratch = scratch();
+    scratch.write("skills/bad/SKILL.md", [0xff_u8, 0xfe, 0x00]);
+    scratch.write("skills/twin/SKILL.md", TOOL);
+    scratch.write("skills/tool/inner/SKILL.md", "---\nname: inner\ndescription: Inside.\n---\n\n- Never shout.\n");
+    scratch.write("skills/done.uasp.yaml", "meta: {name: done, version: \"0\", type: knowledge}\n");
+    let all = ["convert", "--all", "--path", "skills", "--to", "uasp", "--out-dir", "out", "--json"];
+    let first = run(&scratch, &all);
+    let summary = json(&first)["summary"].clone();
+    assert_eq!((&summary["skills"], &summary["passed_over"]), (&json!(6), &json!(1)), "{summary}");
+    let written = summary["written"].as_u64().unwrap();
+    assert!(written >= 4, "{summary}");
+    assert_eq!(first.code, i32::from(summary["failed"] != json!(0)));
+    // Two skills of one name keep apart.
+    assert!(scratch.read("out/prose.uasp.yaml").contains("name: prose"));
+    assert!(scratch.read("out/inner.uasp.yaml").contains("name: inner"));
+    assert_eq!(scratch.read("out/skills/tool/tool.uasp.yaml"), scratch.read("out/skills/twin/tool.uasp.yaml"));
+    let again = json(&run(&scratch, &all))["summary"].clone();
+    assert_eq!((&again["written"], &again["in_step"]), (&json!(0), &json!(written)), "{again}");
+
+    // A changed Markdown is converted again; where the file was improved by hand, only by force.
+    scratch.write(
+        "skills/prose/SKILL.md",
+        "---\nname: prose\ndescription: Writes prose.\n---\n\n- Never use the word really.\n",
+    );
+    let changed = json(&run(&scratch, &all))["summary"].clone();
+    assert_eq!((&changed["written"], &changed["in_step"]), (&json!(1), &json!(written - 1)), "{changed}");
+    let improved = scratch.read("out/prose.uasp.yaml").replace("the word really", "the word `really`, ever");
+    scratch.write("out/prose.uasp.yaml", &improved);
+    assert_eq!(json(&run(&scratch, &all))["summary"]["written"], 0);
+    scratch.write(
+        "skills/prose/SKILL.md",
+        "---\nname: prose\ndescription: Writes prose.\n---\n\n- Never use the word quite.\n",
+    );
+    let refused = run(&scratch, &all);
+    assert_eq!((refused.code, scratch.read("out/prose.uasp.yaml")), (1, improved));
+    assert!(refused.stdout.contains("EDITED"), "{}", refused.stdout);
+    let forced: Vec<&str> = all.iter().copied().chain(["--force"]).collect();
+    run(&scratch, &forced);
+    assert!(scratch.read("out/prose.uasp.yaml").contains("quite"));
+}
+
+#[test]
+fn several_skills_need_a_folder_and_one_bad_never_stops_the_rest() {
+    let scratch = scratch();
+    let found = run(&scratch, &["convert", "skills/tool", "skills/prose", "--to", "uasp"]);
+    assert!(found.code == 2 && found.stderr.contains("--out-dir"), "{found:?}");
+    scratch.write("lone.uasp.yaml", "meta: {name: lone}\n");
+    let found =
+        run(&scratch, &["convert", "lone.uasp.yaml", "skills/tool", "skills/prose", "--to", "uasp", "--beside"]);
+    assert_eq!(found.code, 1, "{found:?}");
+    assert!(found.stderr.contains("2 written") && found.stderr.contains("1 failed"), "{}", found.stderr);
+    assert!(scratch.read("skills/tool/tool.uasp.yaml").contains("name: tool"));
+}
+
+/// For CI: a file that was improved by hand is in step until its Markdown says something else.
+#[test]
+fn a_file_is_in_step_until_its_markdown_says_something_else() {
+    let scratch = scratch();
+    let check = |more: &[&str]| {
+        let arguments: Vec<&str> =
+            ["convert", "--check", "skills/tool", "--json"].iter().chain(more).copied().collect();
+        let found = run(&scratch, &arguments);
+        (found.code, json(&found)["skills"][0].clone())
+    };
+    assert_eq!((check(&[]).0, &check(&[]).1["status"]), (1, &json!("missing")));
+    assert_eq!(run(&scratch, &["convert", "skills/tool", "--to", "uasp", "--beside"]).code, 0);
+    assert_eq!((check(&[]).0, &check(&[]).1["status"]), (0, &json!("in_step")));
+
+    // Improved by hand: fine, for ever.
+    let file = "skills/tool/tool.uasp.yaml";
+    scratch.write(file, scratch.read(file).replace("delete the cache", "delete the cache, not even once"));
+    assert_eq!((check(&[]).0, &check(&[]).1["status"]), (0, &json!("edited")));
+
+    // Words that change no fact: still fine.
+    scratch.write("skills/tool/SKILL.md", TOOL.replace("# Tool\n", "# Tool\n\nA word of welcome.\n"));
+    assert_eq!((check(&[]).0, &check(&[]).1["status"]), (0, &json!("edited")));
+
+    // A new rule, a changed command and a lost step: told by section and item.
+    let changed = TOOL.replace("Never delete the cache.", "Never delete the cache. Never skip the tests.");
+    let changed =
+        changed.replace("tool open <url> ", "tool open <url> --wait <ms> ").replace("2. Tag it", "2. Sign it");
+    scratch.write("skills/tool/SKILL.md", &changed);
+    let (code, row) = check(&[]);
+    assert_eq!((code, &row["status"]), (1, &json!("out_of_step")));
+    let told: Vec<&Value> = row["differences"].as_array().unwrap().iter().collect();
+    let has = |at: &str, side: &str, text: &str| {
+        told.iter().any(|one| one["at"] == at && one[side].to_string().contains(text))
+    };
+    assert!(has("constraints.never", "markdown", "skip the tests"), "{row:#}");
+    assert!(has("commands.open.syntax", "markdown", "--wait"), "{row:#}");
+    assert!(has("workflows.release.steps", "uasp", "Tag it"), "{row:#}");
+    let words = run(&scratch, &["convert", "--check", "skills/tool"]);
+    assert!(words.stderr.contains("+ constraints.never: skip the tests"), "{}", words.stderr);
+
+    // Looked at and accepted: in step from now on, not a letter of the content changed.
+    let before = scratch.read(file);
+    assert_eq!((check(&["--accept"]).0, &check(&[]).1["status"]), (0, &json!("in_step")));
+    let after = scratch.read(file);
+    assert_ne!(before, after);
+    assert_eq!(before.split_once('\n').unwrap().1, after.split_once('\n').unwrap().1);
+}
+
+/// A file written by hand has no stamp, so its facts are compared.
+#[test]
+fn a_file_without_a_stamp_is_compared_fact_by_fact() {
+    let scratch = scratch();
+    assert_eq!(run(&scratch, &["convert", "skills/tool", "--to", "uasp", "--beside"]).code, 0);
+    let file = "skills/tool/tool.uasp.yaml";
+    let bare = scratch.read(file).split_once('\n').unwrap().1.to_owned();
+    scratch.write(file, &bare);
+    assert_eq!(run(&scratch, &["convert", "--check", "skills/tool"]).code, 0);
+    scratch.write(file, bare.replace("delete the cache", "touch the cache"));
+    let found = run(&scratch, &["convert", "--check", "skills"]);
+    assert_eq!(found.code, 1, "{found:?}");
+    assert!(found.stderr.contains("1 missing") && found.stderr.contains("1 out of step"), "{}", found.stderr);
+    scratch.write(file, "a: [");
+    assert_eq!(run(&scratch, &["convert", "--check", "skills/tool"]).code, 1);
+}
+
+/// There and back: the result is a skill, and says the same.
+#[test]
+fn markdown_made_from_uasp_is_a_skill_and_converts_back() {
+    let scratch = scratch();
+    assert_eq!(run(&scratch, &["convert", "skills/tool", "--to", "uasp", "--out", "tool.uasp.yaml"]).code, 0);
+    let back = run(&scratch, &["convert", "tool.uasp.yaml", "--to", "markdown", "--out", "back/tool/SKILL.md"]);
+    assert_eq!(back.code, 0, "{back:?}");
+    let checked = run(&scratch, &["check", "back/tool", "--profile", "agentskills", "--format", "json"]);
+    assert_eq!(json(&checked)["summary"]["errors"], 0, "{}", checked.stdout);
+    let again = run(&scratch, &["convert", "back/tool", "--to", "uasp"]);
+    let content = |text: &str| text.split_once('\n').unwrap().1.to_owned();
+    assert_eq!(content(&again.stdout), content(&scratch.read("tool.uasp.yaml")));
+    // A line a person adds in the same layout is read with the rest.
+    let text =
+        scratch.read("back/tool/SKILL.md").replace("- delete the cache\n", "- delete the cache\n- skip the tests\n");
+    scratch.write("back/tool/SKILL.md", text);
+    let more = run(&scratch, &["query", "tool:constraints.never", "--path", "back"]);
+    assert_eq!(json(&more)["value"], json!(["delete the cache", "skip the tests"]));
+}
+
+/// Every skill of the corpus becomes a file without errors.
+#[test]
+fn the_whole_corpus_converts() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/skills");
+    if !corpus.is_dir() {
+        eprintln!("SKIPPED: ../shared/corpus is not here, so no real skill was converted");
+        return;
+    }
+    let scratch = Scratch::new();
+    let path = corpus.to_string_lossy().into_owned();
+    let found = run(&scratch, &["convert", "--all", "--path", &path, "--to", "uasp", "--out-dir", "out", "--json"]);
+    let summary = json(&found)["summary"].clone();
+    assert_eq!((found.code, &summary["failed"]), (0, &json!(0)), "{}", found.stderr);
+    assert!(summary["written"].as_u64().unwrap() >= 440, "{summary}");
+    let checked = run(&scratch, &["check", "out", "--profile", "uasp", "--strict-schema", "--format", "json"]);
+    assert_eq!(json(&checked)["summary"]["errors"], 0, "{}", checked.stdout);
+}
