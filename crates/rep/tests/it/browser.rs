@@ -33,6 +33,7 @@ impl Drop for Browser {
 }
 
 /// The browser that is installed. Says so loudly where there is none, and fails where a machine of CI has none.
+#[expect(clippy::print_stderr, reason = "what does not run is said loudly")]
 fn program() -> Option<&'static str> {
     let is_there = |name: &&&str| {
         let found = Command::new("sh").args(["-c", "command -v \"$0\"", name]).stdout(Stdio::null()).status();

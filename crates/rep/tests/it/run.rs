@@ -244,7 +244,7 @@ pub(super) fn environment() -> Vec<(String, String)> {
 }
 
 /// Runs a tool in the sandbox.
-fn sandboxed(scratch: &Scratch, target: &str, more: &[&str]) -> Run {
+pub(super) fn sandboxed(scratch: &Scratch, target: &str, more: &[&str]) -> Run {
     scratch.run_with(rep(), &[&["run", target, "--yes", "--json-meta", "meta.json"], more].concat(), &[])
 }
 

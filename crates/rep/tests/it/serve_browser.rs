@@ -1,11 +1,11 @@
 //! The page in a real browser: what a person sees and does.
-#![expect(clippy::unwrap_used, reason = "all of this is a test, its helpers too")]
 
 use rep_fixture::Scratch;
 use rep_fixture::library::{Bodies, Library, Order, Planted, Shape};
 use serde_json::{Value, json};
 
 use super::browser::Browser;
+use super::run::{sandboxed, skill};
 use super::serve::{PATH, library};
 use super::serve_http::{ask_new, listening};
 use super::serve_runs::{RUN, tools};
@@ -80,6 +80,26 @@ fn a_run_is_seen_when_it_happens_and_one_that_goes_on_can_be_ended() {
     assert_eq!(ended["structuredContent"]["error"]["code"], "CANCELLED", "{ended}");
     browser.wait("document.readyState === 'complete' && !document.querySelector('.going button')");
     assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
+}
+
+#[test]
+fn what_a_run_is_denied_is_seen_when_it_happens() {
+    let scratch = Scratch::new();
+    scratch.write("private.txt", "mine");
+    skill(&scratch, "walls", "", &[("steal", "read -r x < private.txt && echo '{}'\n")]);
+    let Some(mut browser) = Browser::open(&scratch) else { return };
+    let (_server, address) = listening(&scratch, &["--path", "walls"]);
+    browser.go(&format!("http://{address}/runs"));
+    browser.wait("document.documentElement.classList.contains('is-live')");
+    browser.js("window.same = true");
+    // Another process of the same user, in the sandbox.
+    assert_eq!(sandboxed(&scratch, "./walls:steal", &[]).code, 4);
+    browser.wait("document.querySelector('.denials')?.textContent.includes('private.txt')");
+    assert_eq!(browser.js("window.same"), true);
+    let wanted = |query: &str| get(&address, &format!("/audit?{query}")).body.contains("walls:steal");
+    assert!(wanted("") && wanted("skill=walls&denied=1&state=ended&since=1h"));
+    assert!(!wanted("skill=other") && !wanted("state=refused") && !wanted("since=2999-01-01"));
+    assert!(get(&address, "/audit?since=whenever").body.contains("no point in time"));
 }
 
 #[test]

@@ -43,7 +43,9 @@ fn asked(address: &str, method: &str, path: &str, headers: &[(&str, &str)], body
     if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
         text.push_str(&format!("Host: {address}\r\n"));
     }
-    headers.iter().for_each(|(name, value)| text.push_str(&format!("{name}: {value}\r\n")));
+    for (name, value) in headers {
+        text.push_str(&format!("{name}: {value}\r\n"));
+    }
     text.push_str("\r\n");
     text.push_str(body);
     stream.write_all(text.as_bytes()).expect("the server is there");
