@@ -93,7 +93,7 @@ impl Ground<'_> {
     /// Whether a path of the workspace is one others trust.
     fn is_trusted(&self, path: &str) -> bool {
         let workspace = fs::canonicalize(self.workspace).unwrap_or_else(|_| self.workspace.to_owned());
-        Trusted::of(&workspace, &[]).is(path)
+        Trusted::of(&workspace, &[], None).and_where_links_lead(&workspace).is(path)
     }
 
     /// Whether a path lies in the skill's own folder, links resolved.

@@ -42,8 +42,8 @@ pub struct ExecuteOptions<'a> {
 impl ExecuteOptions<'_> {
     /// How names that others trust are held: no tool writes where the caller's programs are looked for.
     fn guarding(&self) -> Guarding {
-        let held = interpreter::folders(self.search);
-        Guarding { held, register: self.register.map(Path::to_owned), is_for_packages: false }
+        let (held, home) = (interpreter::folders(self.search), interpreter::home(self.search));
+        Guarding { held, home, register: self.register.map(Path::to_owned), is_for_packages: false }
     }
 }
 

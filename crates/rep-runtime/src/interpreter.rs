@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
+use crate::glob::normalise;
 use crate::plan::{Limits, Permissions, Runtime};
 use crate::sandbox::{Cancel, Exit, Guarding, Job, unconfined};
 
@@ -130,11 +131,26 @@ fn variable<'a>(search: &'a Search, name: &str) -> Option<&'a OsStr> {
     search.env.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_os_str())
 }
 
-/// The folders programs are looked for in, as they are really called.
+/// The folders programs are looked for in, as they are really called. One that is relative is meant from where the caller
+/// stands, and is also given as it is, for where he may stand later. The folder he stands in is no such folder.
 pub(crate) fn folders(search: &Search) -> Vec<PathBuf> {
     let Some(path) = variable(search, "PATH") else { return Vec::new() };
-    let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
-    folders.map(|folder| fs::canonicalize(&folder).unwrap_or(folder)).collect()
+    let mut folders = Vec::new();
+    for folder in std::env::split_paths(path) {
+        let relative = folder.to_str().filter(|_| folder.is_relative()).and_then(normalise);
+        if relative.as_ref().is_some_and(String::is_empty) {
+            continue;
+        }
+        folders.extend(relative.map(PathBuf::from));
+        folders.extend(fs::canonicalize(&folder).or_else(|_| std::path::absolute(&folder)));
+    }
+    folders
+}
+
+/// The caller's home, as it is really called.
+pub(crate) fn home(search: &Search) -> Option<PathBuf> {
+    let home = variable(search, "HOME").map(PathBuf::from).filter(|home| home.is_absolute())?;
+    Some(fs::canonicalize(&home).unwrap_or(home))
 }
 
 /// The programs of this name. What is relative depends on where one stands, and is passed over.

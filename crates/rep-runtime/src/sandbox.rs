@@ -91,8 +91,10 @@ pub struct Job {
 /// How names that others trust are held in a run.
 #[derive(Clone, Debug, Default)]
 pub struct Guarding {
-    /// Folders the caller's programs are looked for in: nothing in them is written.
+    /// Folders the caller's programs are looked for in: nothing in them is written. Absolute, or relative to the workspace.
     pub held: Vec<PathBuf>,
+    /// The caller's home, with every link resolved.
+    pub home: Option<PathBuf>,
     /// The folder in which runs are noted while they go on, so that what one of them makes is not taken by another for
     /// what was always there, and what is left by one that is ended by force is found. It must be among the hidden ones.
     pub register: Option<PathBuf>,

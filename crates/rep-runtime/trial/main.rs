@@ -71,8 +71,17 @@ fn one(request: &Value, number: u64) -> Value {
         }
         Err(SandboxError::Unavailable { feature, remedy }) => json!({ "unavailable": feature, "remedy": remedy }),
         Err(SandboxError::Unstartable { program, reason }) => json!({ "unstartable": reason, "program": program }),
-        Err(SandboxError::Rejected(reason)) => json!({ "rejected": reason }),
+        Err(SandboxError::Rejected(reason)) => json!({ "rejected": reason, "peak_kib": peak_kib() }),
     }
+}
+
+/// The most memory this process ever had.
+fn peak_kib() -> Option<u64> {
+    let mut text = String::new();
+    let flags = rustix::fs::OFlags::RDONLY;
+    let status = rustix::fs::open("/proc/self/status", flags, rustix::fs::Mode::empty()).ok()?;
+    std::fs::File::from(status).read_to_string(&mut text).ok()?;
+    text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.trim().strip_suffix(" kB")?.parse().ok()
 }
 
 fn answer(mut ours: UnixStream) -> String {
@@ -138,6 +147,7 @@ fn job(request: &Value, number: u64) -> Job {
             .collect(),
         guarding: Guarding {
             held: words(&request["held"]).into_iter().map(PathBuf::from).collect(),
+            home: request["home"].as_str().map(PathBuf::from),
             register: request["register"].as_str().map(PathBuf::from),
             is_for_packages: request["is_for_packages"] == true,
         },

@@ -250,7 +250,7 @@ pub(crate) async fn call(
     }
 }
 
-fn can_sample(context: &RequestContext<RoleServer>) -> bool {
+pub(crate) fn can_sample(context: &RequestContext<RoleServer>) -> bool {
     json!(context.client_capabilities()).get("sampling").is_some_and(Value::is_object)
 }
 

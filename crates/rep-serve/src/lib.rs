@@ -7,6 +7,7 @@
 
 mod confirm;
 mod conformance;
+mod convert;
 mod desk;
 mod fault;
 mod http;
@@ -27,6 +28,7 @@ mod tools;
 mod uri;
 mod web;
 
+pub use convert::Converts;
 pub use http::{Http, http};
 pub use log::{Log, LogForm};
 pub use oauth::{KeySource, OAuth};

@@ -23,6 +23,7 @@ use serde_json::{Value, json};
 use tokio::sync::{Semaphore, watch};
 
 use crate::confirm::{Confirm, random};
+use crate::convert::{self, Converts};
 use crate::desk::Desk;
 use crate::http::REQUEST_ID;
 use crate::log::Log;
@@ -43,6 +44,8 @@ pub type Talk = Arc<dyn Fn(&str) + Send + Sync>;
 pub struct ServedOptions {
     /// Runs tools, where they may be run.
     pub runs: Option<Arc<dyn Runs>>,
+    /// Converts skills.
+    pub converts: Arc<dyn Converts>,
     /// Our version, as clients are told it.
     pub version: &'static str,
     /// Told of every request, where somebody wants to hear.
@@ -59,6 +62,7 @@ pub(crate) struct Shared {
     library: Arc<Library>,
     pub(crate) answers: Answers,
     pub(crate) runs: Option<Arc<dyn Runs>>,
+    pub(crate) converts: Arc<dyn Converts>,
     shelf: RwLock<Arc<Shelf>>,
     pub(crate) changes: watch::Sender<Changes>,
     /// Whether the end has begun.
@@ -101,7 +105,7 @@ pub(crate) struct Changes {
 impl Served {
     /// Serves a library.
     pub fn new(library: Arc<Library>, options: ServedOptions) -> Self {
-        let ServedOptions { runs, version, log, has_fixtures } = options;
+        let ServedOptions { runs, converts, version, log, has_fixtures } = options;
         // Cursors of another process are not of this one.
         let mark = u64::from(u32::from_le_bytes(random()));
         let shelf = Arc::new(Shelf::new(library.catalog(), mark));
@@ -109,6 +113,7 @@ impl Served {
             library,
             answers: Answers::default(),
             runs,
+            converts,
             shelf: RwLock::new(shelf),
             changes: watch::Sender::new(Changes::default()),
             ending: watch::Sender::new(false),
@@ -271,7 +276,7 @@ pub(crate) struct Server {
 
 impl Server {
     /// Does work that reads the disk, away from the threads that answer.
-    async fn work<T: Send + 'static>(
+    pub(crate) async fn work<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Shared, &Shelf) -> Result<T, ErrorData> + Send + 'static,
     ) -> Result<T, ErrorData> {
@@ -385,6 +390,9 @@ impl ServerHandler for Server {
             let name = request.name.to_string();
             let result = self.work(move |shared, shelf| Ok(tools::call(shelf, &shared.answers, &name, &given))).await?;
             return Ok(result.into());
+        }
+        if request.name == convert::NAME {
+            return self.convert(request, context).await;
         }
         let name = request.name.to_string();
         if self.shared.has_fixtures && conformance::tools().iter().any(|tool| tool.name == request.name) {

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::page::page;
 use crate::shelf::{Shelf, held, one_line};
-use crate::{resources, uri};
+use crate::{convert, resources, uri};
 
 /// The most skills `list_skills` tells at once, and what it tells unasked.
 const LIST_MAX: usize = 500;
@@ -36,7 +36,7 @@ impl Fault {
         Self { code, message: message.into(), remedy: None }
     }
 
-    fn remedy(mut self, remedy: impl Into<String>) -> Self {
+    pub(crate) fn remedy(mut self, remedy: impl Into<String>) -> Self {
         self.remedy = Some(remedy.into());
         self
     }
@@ -125,12 +125,12 @@ fn table() -> [Value; 6] {
     ]
 }
 
-fn object(properties: &Value, required: &[&str]) -> Value {
+pub(crate) fn object(properties: &Value, required: &[&str]) -> Value {
     json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
 }
 
 /// What a tool gives: these, or an error. Some clients hold errors against this too, so that nothing is required.
-fn output(properties: &Value) -> Value {
+pub(crate) fn output(properties: &Value) -> Value {
     let mut properties = properties.clone();
     properties["status"] = json!({ "type": "string" });
     properties["error"] = json!({ "type": "object" });
@@ -139,7 +139,7 @@ fn output(properties: &Value) -> Value {
 
 /// Our own tools. None changes anything.
 pub(crate) fn own() -> Vec<Tool> {
-    let made = table().into_iter().map(|mut tool| {
+    let made = table().into_iter().chain([convert::listed()]).map(|mut tool| {
         let title = tool["title"].clone();
         tool["annotations"] = json!({
             "title": title, "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false,
@@ -175,6 +175,17 @@ pub(crate) fn call(shelf: &Shelf, answers: &Answers, name: &str, given: &JsonObj
         }
         Err(fault) => CallToolResult::structured_error(fault.envelope()),
     }
+}
+
+/// The skill `convert_skill` is about, and whether a model shall read it.
+pub(crate) fn to_convert<'a>(shelf: &'a Shelf, given: &JsonObject) -> Result<(&'a CatalogEntry, bool), Fault> {
+    known(given, &["skill", "engine"])?;
+    let is_by_model = match text(given, "engine")? {
+        None | Some("rules") => false,
+        Some("llm") => true,
+        Some(other) => return Err(wrong(format!("there is no engine `{other}`")).remedy("one of: rules, llm")),
+    };
+    Ok((find(&shelf.catalog, needed(given, "skill")?)?, is_by_model))
 }
 
 /// A result, and how it is told where that is not as JSON.

@@ -74,9 +74,13 @@ pub fn extract(skill: &Skill) -> Document {
 fn read_page(page: layout::Page, manifest: &Manifest, first_line: usize, name: &str) -> Document {
     let layout::Page { mut draft, own, rest } = page;
     if !rest.is_empty() {
-        let lines = (first_line..).zip(manifest.body().lines());
-        let kept = lines.map(|(line, text)| if rest.iter().any(|range| range.contains(&line)) { text } else { "" });
-        let blocks = blocks::blocks(&kept.collect::<Vec<_>>().join("\n"), first_line);
+        let mut ranges = rest.into_iter().peekable();
+        let mut kept = Vec::new();
+        for (line, text) in (first_line..).zip(manifest.body().lines()) {
+            while ranges.next_if(|range| range.end <= line).is_some() {}
+            kept.push(if ranges.peek().is_some_and(|range| range.contains(&line)) { text } else { "" });
+        }
+        let blocks = blocks::blocks(&kept.join("\n"), first_line);
         let places = sections::places(&blocks);
         let calls = commands::read(&blocks, &places, &tools(manifest.front.as_ref(), name), &mut draft);
         let ids = sources::read(&blocks, &SkillTree::default(), &calls, &mut draft);

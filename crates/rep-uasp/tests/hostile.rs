@@ -12,6 +12,42 @@ fn run(body: &str) -> String {
     extract(&skill).value.to_string()
 }
 
+/// The same for a body that says it is a page that was made from a structured skill.
+fn run_page(body: &str) -> String {
+    let text = format!("---\nname: x\ndescription: d\nmetadata: {{uasp-type: cli}}\n---\n\n# x\n\n{body}");
+    let (skill, _) = Skill::parse(SkillTree::of("x", &[("SKILL.md", &text)]));
+    extract(&skill).value.to_string()
+}
+
+#[test]
+fn pages_of_any_shape_are_read_to_their_end() {
+    let patterns = [
+        "## Commands\n",
+        "## a\n",
+        "## Sources\n## a\n",
+        "## a\n\n```json\n{}\n```\n",
+        "## Commands\n\n### `a`\n",
+        "### `a`\n",
+        "```\n",
+        "- a: `b`, `c\n",
+        "  - x\n",
+        "| a | `b\\| |\n",
+        "1. `a` (optional): b\n",
+        "> a\n",
+        "\\# a\n\n",
+        "`",
+        "## Guidelines\n\n### Prefer\n\n- a over b over c when d when e\n",
+        "## When to use\n\n- Keywords: `a`, `b`\n- Intents: a; b\n",
+        "Sessions are created by `x y`. Throughout, be kind. At every step, look.\n\n1. Do it\n2. Do that\n3. Stop\n\n",
+    ];
+    for pattern in patterns {
+        let body = pattern.repeat(200_000 / pattern.len() + 1);
+        run_page(&body);
+        run_page(&format!("## Commands\n\n{body}"));
+        run(&body);
+    }
+}
+
 /// Runs a pattern at a size at which work that follows the square of the text would not end.
 fn check_end(pattern: &str) {
     run(&pattern.repeat(200_000 / pattern.len() + 1));

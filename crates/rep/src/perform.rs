@@ -143,7 +143,7 @@ pub(crate) fn perform(
     }
     let secrets = consent::secrets(&plan)?;
     let decided = consent::granted(plan.clone(), skill.trust.clone(), &secrets, wish.is_given, output)?;
-    let bar = crate::runner::progress(&format!("{}:{}", skill.name, plan.tool), output);
+    let bar = crate::runner::progress(&format!("{}:{}", skill.name, plan.tool), &decided, output);
     let done = carry_out(skill, wish, plan, decided, &secrets, runner, cancel);
     bar.finish_and_clear();
     done

@@ -324,9 +324,9 @@ pub(crate) fn who() -> String {
     user.map_or_else(|| format!("uid {number}"), |user| format!("{user} (uid {number})"))
 }
 
-/// A sign of life while something runs.
-pub(crate) fn progress(target: &str, output: &Output) -> ProgressBar {
-    if !output.is_watched() || !std::io::stderr().is_terminal() {
+/// A sign of life while something runs that was granted.
+pub(crate) fn progress(target: &str, decided: &Result<Granted, Refusal>, output: &Output) -> ProgressBar {
+    if decided.is_err() || !output.is_watched() || !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::new_spinner().with_message(format!("running {target} (Ctrl-C ends it)"));

@@ -6,7 +6,7 @@ use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, symlink};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, flock, fstat, openat, readlinkat, statat};
@@ -34,7 +34,6 @@ impl Copy {
     pub fn of(folder: &Path, place: &Path) -> Result<Self, String> {
         let failed = |error: io::Error| format!("it cannot be copied: {error}");
         let real = fs::canonicalize(folder).map_err(failed)?;
-        sweep(place);
         let holder = Holder::new(place).map_err(failed)?;
         // Skills know their own name by that of their folder.
         let place = fs::canonicalize(holder.folder.path()).map_err(failed)?;
@@ -53,7 +52,6 @@ impl Copy {
     /// be there; others that are not there, or are no files, are left out.
     pub fn of_files(folder: &Path, names: &[String], place: &Path) -> Result<Self, String> {
         let failed = |error: io::Error| format!("it cannot be copied: {error}");
-        sweep(place);
         let holder = Holder::new(place).map_err(failed)?;
         let to = fs::canonicalize(holder.folder.path()).map_err(failed)?.join("skill");
         DirBuilder::new().mode(0o700).create(&to).map_err(failed)?;
@@ -131,12 +129,8 @@ struct Holder {
 
 impl Holder {
     fn new(place: &Path) -> io::Result<Self> {
-        DirBuilder::new().recursive(true).mode(0o700).create(place)?;
-        // Where others may write too, somebody else may have made it first.
-        let found = fs::symlink_metadata(place)?;
-        if !found.is_dir() || found.uid() != rustix::process::geteuid().as_raw() {
-            return Err(io::Error::other(format!("`{}` is not ours", place.display())));
-        }
+        own(place)?;
+        sweep(place);
         for _ in 0..TRIES_MAX {
             let private = fs::Permissions::from_mode(0o700);
             let folder = tempfile::Builder::new().prefix("copy-").permissions(private.clone()).tempdir_in(place)?;
@@ -153,6 +147,26 @@ impl Holder {
         }
         Err(io::Error::other(format!("no folder stays in `{}`", place.display())))
     }
+}
+
+/// Makes the folder for copies, or takes the one that is there if it is the user's own. Where others may write too, somebody
+/// else may have made it first, or a link: nothing is removed or made there.
+fn own(place: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(place)?;
+    let foreign = || {
+        let shown = place.display();
+        io::Error::other(format!("`{shown}` is not your own folder: remove it, or set TMPDIR to a folder of yours"))
+    };
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let found = rustix::fs::open(place, flags, Mode::empty()).map_err(|_| foreign())?;
+    let stat = fstat(&found)?;
+    if stat.st_uid != rustix::process::geteuid().as_raw() {
+        return Err(foreign());
+    }
+    if stat.st_mode & 0o7777 != 0o700 {
+        rustix::fs::fchmod(&found, Mode::RWXU)?;
+    }
+    Ok(())
 }
 
 /// Removes copies whose processes are gone. Best effort: the next one tries again.
@@ -354,6 +368,28 @@ mod tests {
         assert!(first.folder().is_dir() && second.folder().is_dir(), "one that is used stays");
         let holder = first.folder().parent().unwrap();
         assert_eq!(fs::metadata(holder).unwrap().permissions().mode() & 0o777, 0o700);
+    }
+
+    #[test]
+    fn nothing_is_removed_in_a_folder_that_is_not_the_users_own() {
+        let (folder, scene) = (skill(), tempfile::tempdir().unwrap());
+        let victim = scene.path().join("victim");
+        fs::create_dir_all(victim.join("copy-mine/a")).unwrap();
+        let link = scene.path().join("link");
+        symlink(&victim, &link).unwrap();
+        assert!(Copy::of(folder.path(), &link).unwrap_err().contains("not your own"));
+        assert!(Copy::of_files(folder.path(), &["SKILL.md".to_owned()], &link).unwrap_err().contains("not your own"));
+        assert!(victim.join("copy-mine/a").is_dir());
+        // Only root can make a folder somebody else's.
+        if std::os::unix::fs::chown(&victim, Some(54_321), None).is_ok() {
+            assert!(Copy::of(folder.path(), &victim).unwrap_err().contains("not your own"));
+            assert!(victim.join("copy-mine/a").is_dir());
+        }
+        let open = scene.path().join("open");
+        fs::create_dir(&open).unwrap();
+        fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
+        Copy::of(folder.path(), &open).unwrap();
+        assert_eq!(fs::metadata(&open).unwrap().permissions().mode() & 0o777, 0o700);
     }
 
     #[test]

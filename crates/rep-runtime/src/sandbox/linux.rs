@@ -11,6 +11,7 @@ mod mounts;
 mod order;
 mod owners;
 mod register;
+mod repository;
 mod seccomp;
 mod staging;
 mod supervise;

@@ -5,11 +5,15 @@
 //! (`Makefile`, `package.json`, scripts, sources) is the ordinary work of tools and stays writable. No declaration
 //! makes an exception: a skill that declares `write: ["skills/x/**"]` is refused when it writes there.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+
+mod leads;
 
 /// Files that are read by shells, editors, agents, package managers and services of repositories without being asked.
 const FILES: &[&str] = &[
     ".aider.conf.yml",
+    ".appveyor.yml",
     ".autoenv.zsh",
     ".bash_aliases",
     ".bash_login",
@@ -17,11 +21,16 @@ const FILES: &[&str] = &[
     ".bash_profile",
     ".bashrc",
     ".bazelrc",
+    ".build.yml",
+    ".cirrus.yml",
     ".claude.json",
+    ".continuerules",
     ".crush.json",
     ".cshrc",
     ".curlrc",
     ".cursorrules",
+    ".devcontainer.json",
+    ".dir-locals-2.el",
     ".dir-locals.el",
     ".drone.yml",
     ".emacs",
@@ -30,21 +39,33 @@ const FILES: &[&str] = &[
     ".forward",
     ".gdbinit",
     ".gemrc",
+    ".ghci",
     ".gitattributes",
     ".gitconfig",
     ".gitlab-ci.yml",
     ".gitmodules",
+    ".gitpod.yml",
     ".goosehints",
     ".hgrc",
+    ".iex.exs",
     ".inputrc",
     ".irbrc",
+    ".kilocodemodes",
     ".kshrc",
+    ".lefthook-local.json",
+    ".lefthook-local.toml",
+    ".lefthook-local.yaml",
+    ".lefthook-local.yml",
+    ".lefthook.json",
+    ".lefthook.toml",
+    ".lefthook.yaml",
     ".lefthook.yml",
     ".lldbinit",
     ".login",
     ".lvimrc",
     ".mailcap",
     ".mcp.json",
+    ".mise.local.toml",
     ".mise.toml",
     ".npmrc",
     ".nvim.lua",
@@ -52,13 +73,16 @@ const FILES: &[&str] = &[
     ".opencode.json",
     ".overcommit.yml",
     ".pam_environment",
+    ".pdbrc",
     ".pnp.cjs",
     ".pnpmfile.cjs",
     ".pre-commit-config.yaml",
     ".profile",
+    ".pryrc",
     ".psqlrc",
     ".roomodes",
     ".roorules",
+    ".rprofile",
     ".rules",
     ".rvmrc",
     ".screenrc",
@@ -69,6 +93,7 @@ const FILES: &[&str] = &[
     ".vimrc",
     ".wgetrc",
     ".windsurfrules",
+    ".woodpecker.yaml",
     ".woodpecker.yml",
     ".xinitrc",
     ".xprofile",
@@ -84,6 +109,7 @@ const FILES: &[&str] = &[
     "agent.md",
     "agents.md",
     "agents.override.md",
+    "appveyor.yml",
     "azure-pipelines.yml",
     "bitbucket-pipelines.yml",
     "claude.local.md",
@@ -92,7 +118,15 @@ const FILES: &[&str] = &[
     "crush.md",
     "gemini.md",
     "jenkinsfile",
+    "lefthook-local.json",
+    "lefthook-local.toml",
+    "lefthook-local.yaml",
+    "lefthook-local.yml",
+    "lefthook.json",
+    "lefthook.toml",
+    "lefthook.yaml",
     "lefthook.yml",
+    "mise.local.toml",
     "mise.toml",
     "opencode.json",
     "opencode.jsonc",
@@ -109,11 +143,13 @@ const FOLDERS: &[&str] = &[
     ".agent",
     ".agent-packages",
     ".agents",
+    ".aiassistant",
     ".amazonq",
     ".amp",
     ".augment",
     ".bashrc.d",
     ".buildkite",
+    ".builds",
     ".circleci",
     ".claude",
     ".clinerules",
@@ -127,9 +163,12 @@ const FOLDERS: &[&str] = &[
     ".devin",
     ".emacs.d",
     ".factory",
+    ".fleet",
     ".gemini",
+    ".githooks",
     ".gnupg",
     ".goose",
+    ".helix",
     ".husky",
     ".idea",
     ".junie",
@@ -139,15 +178,19 @@ const FOLDERS: &[&str] = &[
     ".nvm",
     ".oh-my-zsh",
     ".opencode",
+    ".openhands",
     ".pi",
     ".qwen",
     ".rep",
     ".roo",
     ".rovodev",
+    ".semaphore",
     ".ssh",
     ".tabnine",
+    ".teamcity",
     ".trae",
     ".vim",
+    ".vs",
     ".vscode",
     ".vscode-server",
     ".windsurf",
@@ -175,6 +218,7 @@ const PAIRS: &[[&str; 2]] = &[
     [".config", "github-copilot"],
     [".config", "goose"],
     [".config", "mise"],
+    [".config", "mise.toml"],
     [".config", "nvim"],
     [".config", "opencode"],
     [".config", "pip"],
@@ -187,7 +231,9 @@ const PAIRS: &[[&str; 2]] = &[
     [".gitea", "workflows"],
     [".github", "actions"],
     [".github", "agents"],
+    [".github", "chatmodes"],
     [".github", "copilot-instructions.md"],
+    [".github", "dependabot.yaml"],
     [".github", "dependabot.yml"],
     [".github", "hooks"],
     [".github", "instructions"],
@@ -195,11 +241,11 @@ const PAIRS: &[[&str; 2]] = &[
     [".github", "skills"],
     [".github", "workflows"],
     [".gradle", "init.d"],
-    [".hg", "hgrc"],
-    [".jj", "repo"],
     [".kube", "config"],
     [".local", "bin"],
     [".m2", "settings.xml"],
+    [".mise", "config.local.toml"],
+    [".mise", "config.toml"],
     [".pip", "pip.conf"],
     [".subversion", "config"],
     [".venv", "bin"],
@@ -214,8 +260,15 @@ const PYTHON_FOLDERS: &[&str] = &["dist-packages", "site-packages"];
 /// Folders that are believed at the top of the workspace, and are anybody's further down.
 const TOP: &[&str] = &["skills"];
 
-/// What inside of a repository's folder is run or leads elsewhere.
-const REPOSITORY: &[&str] = &["commondir", "config", "config.worktree", "gitdir", "hooks"];
+/// Folders in which programs that keep versions keep all they know: what is run (hooks, settings), what is published with
+/// the next push (index, refs), and what the next checkout writes (objects, which nobody compares with their names).
+const REPOSITORIES: &[&str] = &[".git", ".hg", ".jj"];
+
+/// What makes a folder a repository of git, whatever it is called.
+const REPOSITORY_SIGNS: &[&str] = &["head", "objects", "refs", "commondir", "config.worktree", "gitdir"];
+
+/// What the names of things that were moved aside have in them.
+pub(crate) const REFUSED: &str = "refused";
 
 /// What inside of a virtual environment of python is run or loaded.
 const ENVIRONMENT: &[&str] = &["bin", "lib", "lib64", "pyvenv.cfg", "scripts"];
@@ -231,24 +284,32 @@ const PROJECTS: &str = "worktrees";
 pub(crate) struct Trusted {
     /// The parts of the workspace's own path, in lower case: names are judged together with them.
     above: Vec<String>,
-    /// Folders of which all is held, relative to the workspace: those the caller's programs are looked for in.
-    held: Vec<PathBuf>,
+    /// Files, and folders of which all is held, relative to the workspace: where the caller's programs are looked for, and
+    /// where trusted links lead.
+    held: BTreeSet<PathBuf>,
+    /// The user's home, relative to the workspace, where it lies in it or is it.
+    home: Option<PathBuf>,
     /// Whether packages are installed there, so that what python loads is the work itself.
     is_for_packages: bool,
 }
 
 impl Trusted {
-    /// What is trusted in a workspace, which is absolute and has its links resolved.
-    pub(crate) fn of(workspace: &Path, held: &[PathBuf]) -> Self {
+    /// What is trusted in a workspace, which is absolute and has its links resolved. What is held is absolute, or relative to
+    /// the workspace.
+    pub(crate) fn of(workspace: &Path, held: &[PathBuf], home: Option<&Path>) -> Self {
         let text = workspace.to_string_lossy().to_lowercase();
         let parts: Vec<&str> = text.split('/').filter(|part| !part.is_empty()).collect();
         // A copy of a project is a project, although a host keeps it in a folder of its own.
         let is_project = |at: usize| FOLDERS.contains(&parts[at]) && parts.get(at + 1) == Some(&PROJECTS);
         let start = (0..parts.len()).rfind(|at| is_project(*at)).map_or(0, |at| (at + 3).min(parts.len()));
-        let inside = held.iter().filter_map(|folder| folder.strip_prefix(workspace).ok());
+        let inside = |folder: &PathBuf| match folder.is_absolute() {
+            true => folder.strip_prefix(workspace).ok().map(Path::to_owned),
+            false => Some(folder.clone()),
+        };
         Self {
             above: parts[start..].iter().map(|part| (*part).to_owned()).collect(),
-            held: inside.map(Path::to_owned).collect(),
+            held: held.iter().filter_map(inside).collect(),
+            home: home.and_then(|home| home.strip_prefix(workspace).ok()).map(Path::to_owned),
             is_for_packages: false,
         }
     }
@@ -258,9 +319,25 @@ impl Trusted {
         Self { is_for_packages: true, ..Self::default() }
     }
 
+    /// Holds what its links lead to as well.
+    pub(crate) fn and_where_links_lead(mut self, workspace: &Path) -> Self {
+        self.held.extend(leads::inside(workspace, &self));
+        self
+    }
+
+    /// What is held besides what is trusted by name, relative to the workspace.
+    pub(crate) fn held(&self) -> impl Iterator<Item = &PathBuf> {
+        self.held.iter()
+    }
+
+    /// The user's home, relative to the workspace, where it lies in it.
+    pub(crate) fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
+    }
+
     /// Whether a path relative to the workspace is trusted, whether it exists or not.
     pub(crate) fn is(&self, path: &str) -> bool {
-        if self.held.iter().any(|folder| Path::new(path).starts_with(folder)) {
+        if !self.held.is_empty() && Path::new(path).ancestors().any(|folder| self.held.contains(folder)) {
             return true;
         }
         // Some file systems do not tell upper from lower case.
@@ -271,12 +348,19 @@ impl Trusted {
             return true;
         }
         let parts: Vec<&str> = self.above.iter().map(String::as_str).chain(own.iter().copied()).collect();
-        let repository = parts.iter().position(|part| *part == ".git");
-        *last == ".git"
-            || parts.iter().any(|part| FOLDERS.contains(part))
+        parts.iter().any(|part| FOLDERS.contains(part) || REPOSITORIES.contains(part))
             || parts.windows(2).any(|pair| PAIRS.iter().any(|known| pair == known))
-            || repository.is_some_and(|at| parts[at + 1..].iter().any(|part| REPOSITORY.contains(part)))
+            || self.is_of_home(&path)
             || !self.is_for_packages && is_loaded(&parts)
+    }
+
+    /// Whether a path is one of those at the top of the user's home that shells and desktops read.
+    fn is_of_home(&self, path: &str) -> bool {
+        let Some(home) = &self.home else { return false };
+        let home = home.to_string_lossy().to_lowercase();
+        let Ok(inside) = Path::new(path).strip_prefix(home) else { return false };
+        let first = inside.components().next().map(|part| part.as_os_str().to_string_lossy());
+        first.is_some_and(|first| first.starts_with('.') || first == "bin")
     }
 
     /// Whether a folder with these names in it holds something that is trusted for lying there.
@@ -294,9 +378,8 @@ fn is_loaded(parts: &[&str]) -> bool {
 }
 
 /// Whether a folder that is trusted as a whole holds packages of python, or programs of theirs.
-pub(crate) fn is_loaded_folder(name: &str) -> bool {
-    let name = name.to_lowercase();
-    PYTHON_FOLDERS.contains(&name.as_str()) || ENVIRONMENT.contains(&name.as_str())
+fn is_loaded_folder(name: &str) -> bool {
+    PYTHON_FOLDERS.contains(&name) || ENVIRONMENT.contains(&name)
 }
 
 /// What a folder is by what it holds, whatever it is called.
@@ -309,10 +392,17 @@ pub(crate) struct Kind {
 }
 
 impl Kind {
-    /// Whether a name directly in such a folder is run, loaded, or leads elsewhere.
+    /// Whether a name directly in such a folder is run, loaded, or leads elsewhere. In a repository that is every name, but a
+    /// checkout that lies in it, which its `.git` tells.
     pub(crate) fn trusts(self, name: &str) -> bool {
-        self.is_repository && is_of_repository(name) || self.is_environment && is_of_environment(name)
+        self.is_repository && !is_refused(name) || self.is_environment && is_of_environment(name)
     }
+}
+
+/// Whether a name is that of something that was moved aside: it does nothing any more.
+fn is_refused(name: &str) -> bool {
+    let ending = name.rsplit('.').next().unwrap_or_default();
+    ending == REFUSED || ending.strip_prefix(REFUSED).is_some_and(|rest| rest.starts_with('-'))
 }
 
 /// Whether a folder is a repository, by what is in it. One that has its objects elsewhere is one as well.
@@ -320,14 +410,17 @@ pub(crate) fn is_repository(has: impl Fn(&str) -> bool) -> bool {
     has("head") && (has("objects") && has("refs") || has("commondir") || has("config.worktree") || has("gitdir"))
 }
 
-/// Whether a name is one of those that make a folder a repository.
-pub(crate) fn is_repository_sign(name: &str) -> bool {
-    ["head", "objects", "refs", "commondir", "config.worktree", "gitdir"].contains(&name.to_lowercase().as_str())
+/// Whether a name says something about what the folder is that it lies in.
+pub(crate) fn is_sign(name: &[u8]) -> bool {
+    let is_it = |sign: &&str| name.eq_ignore_ascii_case(sign.as_bytes());
+    REPOSITORY_SIGNS.iter().chain(&[ENVIRONMENT_SIGN]).any(|sign| is_it(&sign))
 }
 
-/// Whether a name directly in a repository is run or leads elsewhere.
-pub(crate) fn is_of_repository(name: &str) -> bool {
-    REPOSITORY.contains(&name.to_lowercase().as_str())
+/// Whether a folder of which all is trusted holds very much that is of no other use: packages, and what a repository keeps.
+pub(crate) fn is_bulk(path: &Path) -> bool {
+    let Some(name) = path.file_name().map(|name| name.to_string_lossy().to_lowercase()) else { return false };
+    let is_kept = || path.parent().is_some_and(|folder| folder.iter().any(|part| part == ".git"));
+    is_loaded_folder(&name) || name == "objects" && is_kept()
 }
 
 /// Whether a name directly in a virtual environment of python is run or loaded.
@@ -392,12 +485,47 @@ mod tests {
         ".aws/config",
         ".kube/config",
         ".docker/config.json",
+        ".git/index",
+        ".git/refs/heads/main",
+        ".git/objects/ab/cd",
+        ".git/objects/info/alternates",
+        "a/.git/rebase-merge/git-rebase-todo",
+        ".git/sequencer/todo",
+        ".hg/hgrc-not-shared",
+        ".jj/repo/config.toml",
+        ".dir-locals-2.el",
+        ".devcontainer.json",
+        ".gitpod.yml",
+        ".openhands/setup.sh",
+        "lefthook.toml",
+        "lefthook-local.json",
+        "mise.local.toml",
+        ".mise/config.toml",
+        ".woodpecker.yaml",
+        ".github/dependabot.yaml",
+        ".github/chatmodes/x.md",
+        ".cirrus.yml",
+        "appveyor.yml",
+        ".semaphore/semaphore.yml",
+        ".builds/x.yml",
+        ".teamcity/settings.kts",
+        ".helix/config.toml",
+        ".fleet/run.json",
+        ".vs/launch.vs.json",
+        ".continuerules",
+        ".kilocodemodes",
+        ".aiassistant/rules/x.md",
+        ".Rprofile",
+        ".pdbrc",
+        ".pryrc",
+        ".ghci",
+        ".iex.exs",
+        ".githooks/pre-commit",
     ];
 
     const ORDINARY: &[&str] = &[
         "a.csv",
         ".gitignore",
-        ".git/objects/ab/cd",
         "hooks/x",
         "config",
         ".github/x",
@@ -416,7 +544,7 @@ mod tests {
 
     #[test]
     fn what_others_run_is_trusted_and_what_they_read_is_not() {
-        let trusted = Trusted::of(Path::new("/srv/work"), &[]);
+        let trusted = Trusted::of(Path::new("/srv/work"), &[], None);
         for path in TRUSTED {
             assert!(trusted.is(path), "{path}");
         }
@@ -427,13 +555,15 @@ mod tests {
 
     #[test]
     fn the_workspaces_own_path_is_part_of_every_name() {
-        let is = |workspace: &str, path: &str| Trusted::of(Path::new(workspace), &[]).is(path);
+        let is = |workspace: &str, path: &str| Trusted::of(Path::new(workspace), &[], None).is(path);
         for (workspace, path) in [
             ("/home/me/.config", "fish/config.fish"),
             ("/home/me/.claude", "settings.json"),
             ("/home/me/.claude/skills/x", "a.txt"),
             ("/srv/repo/.git", "hooks/x"),
             ("/srv/repo/.git", "config"),
+            ("/srv/repo/.git", "index"),
+            ("/srv/repo/.git/worktrees/a", "HEAD"),
             ("/srv/repo/.github", "workflows/ci.yml"),
             ("/home/me/.local", "bin/ls"),
             ("/srv/repo/.claude/worktrees/a", ".claude/settings.json"),
@@ -442,7 +572,6 @@ mod tests {
         }
         for (workspace, path) in [
             ("/home/me/.config", "x"),
-            ("/srv/repo/.git", "index"),
             ("/srv/skills/x", "a.txt"),
             ("/srv/repo/.claude/worktrees/a", "src/a.txt"),
             ("/home/me/.cursor/worktrees/repo/a", "src/a.txt"),
@@ -454,7 +583,20 @@ mod tests {
     #[test]
     fn folders_the_callers_programs_are_looked_for_in_are_held() {
         let held = [PathBuf::from("/srv/work/node_modules/.bin"), PathBuf::from("/usr/bin")];
-        let trusted = Trusted::of(Path::new("/srv/work"), &held);
+        let trusted = Trusted::of(Path::new("/srv/work"), &held, None);
         assert!(trusted.is("node_modules/.bin/tsc") && !trusted.is("node_modules/x") && !trusted.is("usr/bin/x"));
+        let trusted = Trusted::of(Path::new("/srv/work"), &[PathBuf::from("tools")], None);
+        assert!(trusted.is("tools/x") && !trusted.is("tool/x"));
+    }
+
+    #[test]
+    fn at_the_top_of_a_home_every_dot_is_trusted() {
+        let is =
+            |workspace: &str, path: &str| Trusted::of(Path::new(workspace), &[], Some(Path::new("/home/me"))).is(path);
+        for path in [".anything", ".local/share/x", ".config/x", "bin/x"] {
+            assert!(is("/home/me", path) && is("/home", &format!("me/{path}")), "{path}");
+            assert!(!is("/home/me/project", path), "{path}");
+        }
+        assert!(!is("/home/me", "Documents/.x") && !is("/home/me", "a.txt") && !is("/home", "you/.x"));
     }
 }

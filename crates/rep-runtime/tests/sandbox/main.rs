@@ -8,6 +8,7 @@
 mod covers;
 mod guarded;
 mod hostile;
+mod led;
 mod limits;
 mod network;
 mod own;

@@ -1,5 +1,7 @@
 //! What two documents say differently, fact by fact. Order does not count, nor do case, blanks and marks in a text.
 
+use std::collections::{BTreeMap, VecDeque};
+
 use serde_json::Value;
 
 /// Keys by which an item of a list is known again, the surest first.
@@ -56,18 +58,23 @@ fn compare(path: &str, markdown: Option<&Value>, uasp: Option<&Value>, found: &m
 
 /// Items that are known again are compared, the others are there or not.
 fn lists(path: &str, one: &[Value], two: &[Value], found: &mut Vec<Difference>) {
-    let mut left: Vec<&Value> = two.iter().collect();
+    let mut left: BTreeMap<String, VecDeque<usize>> = BTreeMap::new();
+    for (number, item) in two.iter().enumerate() {
+        left.entry(identity(item)).or_default().push_back(number);
+    }
     for item in one {
-        let Some(at) = left.iter().position(|other| identity(item) == identity(other)) else {
+        let Some(at) = left.get_mut(&identity(item)).and_then(VecDeque::pop_front) else {
             found.push(Difference { path: path.to_owned(), markdown: Some(item.clone()), uasp: None });
             continue;
         };
-        let other = left.remove(at);
+        let other = &two[at];
         let named = IDENTITIES.iter().find_map(|key| item.get(key)?.as_str());
         compare(&below(path, named.unwrap_or("?")), Some(item), Some(other), found);
     }
-    for item in left {
-        found.push(Difference { path: path.to_owned(), markdown: None, uasp: Some(item.clone()) });
+    let mut left: Vec<usize> = left.into_values().flatten().collect();
+    left.sort_unstable();
+    for at in left {
+        found.push(Difference { path: path.to_owned(), markdown: None, uasp: Some(two[at].clone()) });
     }
 }
 

@@ -42,12 +42,11 @@ pub(super) fn read(manifest: &Manifest, first_line: usize) -> Option<Page> {
         if section(heading, body, &mut page.draft) {
             continue;
         }
-        match own_section(body) {
-            Some(value) => page.own.push((heading.text.clone(), heading.line, value)),
-            None => {
-                let end = sections.get(number + 1).map_or(usize::MAX, |(next, _)| next.line);
-                page.rest.push(heading.line..end);
-            }
+        if let Some(value) = own_section(body) {
+            page.own.push((heading.text.clone(), heading.line, value));
+        } else {
+            let end = sections.get(number + 1).map_or(usize::MAX, |(next, _)| next.line);
+            page.rest.push(heading.line..end);
         }
     }
     Some(page)
@@ -155,7 +154,9 @@ fn triggers(body: &[&Piece], draft: &mut Draft) {
 
 fn put_all(list: &mut List, line: usize, words: Value) {
     if let Value::Array(words) = words {
-        words.into_iter().for_each(|word| list.put(line, word));
+        for word in words {
+            list.put(line, word);
+        }
     }
 }
 

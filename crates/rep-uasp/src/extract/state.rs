@@ -10,6 +10,9 @@ use super::names;
 use super::sentences::sentences;
 use super::words::{Form, Words};
 
+/// The most sentences that are looked through for a lifecycle.
+const LIFECYCLES_MAX: usize = 300;
+
 /// Reads entities: references that commands hand to each other, and things that go stale.
 pub(super) fn read(blocks: &[Block], draft: &mut Draft) {
     references(blocks, draft);
@@ -59,12 +62,18 @@ fn stale(words: &Words<'_>) -> Option<(String, String)> {
     (is_thing && !name.is_empty() && !cause.is_empty()).then_some((name, cause))
 }
 
-/// Sentences that name what makes a thing, what uses it, or what ends it: `Sessions are created by `tool login``.
+/// Sentences that name what makes a thing, what uses it, or what ends it, each by a command.
 fn lifecycles(blocks: &[Block], draft: &mut Draft) {
+    let mut left = LIFECYCLES_MAX;
     for block in blocks.iter().filter(|block| block.is_prose()) {
         for range in sentences(&block.prose) {
             let words = Words::of(&block.prose.text[range.clone()]);
             let line = block.prose.line_at(range.start);
+            let lived = ["created", "made", "opened", "issued", "started"];
+            if left == 0 || !words.has(0..words.len().min(40), &lived) {
+                continue;
+            }
+            left -= 1;
             if let Some((name, deeds)) = lifecycle(&words, draft) {
                 put_lifecycle(&name, &deeds, line, draft);
             }
@@ -83,7 +92,7 @@ fn lifecycle(words: &Words<'_>, draft: &Draft) -> Option<(String, Vec<Deed>)> {
     }
     let mut deeds: Vec<Deed> = Vec::new();
     let mut field = None;
-    for index in verb + 1..words.len() {
+    for index in verb + 1..words.len().min(60) {
         match words.at(index) {
             "created" | "made" | "opened" | "issued" | "started" => field = Some("created_by"),
             "used" | "consumed" | "needed" | "required" | "taken" => field = Some("consumed_by"),

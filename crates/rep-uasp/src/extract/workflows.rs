@@ -3,6 +3,8 @@
 //! Numbered steps, headings that count, `first … then … finally`, and example sessions. A numbered list of rules,
 //! of kinds or of questions is no procedure.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::blocks::{Block, Kind, Prose};
@@ -41,10 +43,12 @@ pub(super) fn read(blocks: &[Block], places: &[Place], skill: &str, draft: &mut 
         }
     }
     found.sort_by_key(|procedure| procedure.line);
+    let headings: BTreeMap<usize, usize> =
+        blocks.iter().filter_map(|block| Some((block.line, block.heading?))).collect();
+    let throughout = invariants(blocks);
     for procedure in found {
         let mut value = json!({ "description": procedure.title, "steps": procedure.steps });
-        let invariants = invariants(blocks, procedure.line);
-        if !invariants.is_empty() {
+        if let Some(invariants) = headings.get(&procedure.line).and_then(|heading| throughout.get(heading)) {
             value["invariants"] = json!(invariants);
         }
         if let Some(example) = procedure.example {
@@ -54,13 +58,14 @@ pub(super) fn read(blocks: &[Block], places: &[Place], skill: &str, draft: &mut 
     }
 }
 
-/// What must hold throughout, by the words of the section a procedure stands in.
-fn invariants(blocks: &[Block], line: usize) -> Vec<String> {
-    let Some(heading) = blocks.iter().find(|block| block.line == line).and_then(|block| block.heading) else {
-        return Vec::new();
-    };
-    let mut found = Vec::new();
-    for block in blocks.iter().filter(|block| block.heading == Some(heading) && block.is_prose()) {
+/// What must hold throughout, by heading.
+fn invariants(blocks: &[Block]) -> BTreeMap<usize, Vec<String>> {
+    let mut found: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    for (heading, block) in blocks.iter().filter_map(|block| Some((block.heading?, block))) {
+        let lower = block.prose.text.to_lowercase();
+        if !block.is_prose() || !["throughout", " step", "at all times"].iter().any(|mark| lower.contains(mark)) {
+            continue;
+        }
         for range in sentences(&block.prose) {
             let words = Words::of(&block.prose.text[range]);
             let leads =
@@ -71,7 +76,8 @@ fn invariants(blocks: &[Block], line: usize) -> Vec<String> {
             });
             if let Some(lead) = lead.filter(|lead| words.len() > lead + 1) {
                 let end = words.len() - usize::from(lead == 0);
-                found.push(tidy(words.slice(lead..end)));
+                let rules = found.entry(heading).or_default();
+                rules.extend((rules.len() < STEPS_MAX).then(|| tidy(words.slice(lead..end))));
             }
         }
     }

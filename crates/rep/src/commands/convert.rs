@@ -2,6 +2,7 @@
 
 mod batch;
 mod judge;
+mod lend;
 mod llm;
 mod step;
 mod subject;
@@ -18,6 +19,7 @@ use crate::exit::{Exit, Failure};
 use crate::library::LibraryArgs;
 use crate::output::Output;
 use crate::write;
+pub(crate) use lend::Lending;
 use subject::{Converted, by_engine, read, subjects};
 
 /// Convert skills between Markdown and UASP
@@ -36,8 +38,6 @@ pub(crate) struct Args {
     /// What reads the Markdown
     #[arg(long, value_enum, default_value_t = Engine::Rules)]
     engine: Engine,
-    #[command(flatten)]
-    model: llm::ModelArgs,
     /// Write to this file instead of stdout
     #[arg(long, value_name = "F")]
     out: Option<PathBuf>,
@@ -67,6 +67,9 @@ pub(crate) struct Args {
     is_json: bool,
     #[command(flatten)]
     library: LibraryArgs,
+    // Last, because its heading holds for all that follows.
+    #[command(flatten)]
+    model: llm::ModelArgs,
 }
 
 /// The forms a skill can be given.
@@ -114,7 +117,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 fn choose(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let subjects = subjects(args, output)?;
     if args.is_check {
-        return step::check(args, &subjects, output);
+        return Ok(step::check(args, &subjects, output));
     }
     let is_many = subjects.is_sweep || subjects.found.len() > 1 || args.out_dir.is_some() || args.is_beside;
     match (args.to, subjects.found.as_slice()) {
@@ -157,11 +160,11 @@ fn to_uasp(args: &Args, found: &Found, output: &mut Output) -> Result<Exit, Fail
         }
         output.json(&result);
     }
+    if !report.is_valid() && args.is_json {
+        return Ok(Exit::Findings);
+    }
     if !report.is_valid() {
-        return Err(invalid(found, &converted)).or_else(|failure: Failure| match args.is_json {
-            true => Ok(Exit::Findings),
-            false => Err(failure),
-        });
+        return Err(invalid(found, &converted));
     }
     match &args.out {
         Some(path) => {

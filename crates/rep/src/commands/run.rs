@@ -117,7 +117,7 @@ fn tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     }
     let cancel = interrupt::on_interrupt();
     let task = if args.as_task && decided.is_ok() { Some(begin(&plan, &cancel, output)?) } else { None };
-    let bar = runner::progress(&args.target, output);
+    let bar = runner::progress(&args.target, &decided, output);
     let outcome = tools.run(decided, &plan, &secrets, entry, &cancel, &Chain::default());
     bar.finish_and_clear();
     if let Some(task) = task {

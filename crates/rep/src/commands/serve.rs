@@ -11,6 +11,7 @@ use rep_runtime::token::token;
 use rep_serve::{Http, Log, LogForm, OAuth, Runs, Served, ServedOptions, Talk, Tls};
 
 use crate::call;
+use crate::commands::convert::Lending;
 use crate::exit::{Exit, Failure};
 use crate::library::{LibraryArgs, data_folder};
 use crate::office::Clerk;
@@ -29,7 +30,7 @@ const ADDRESS: &str = "127.0.0.1:8300";
 /// Serve the skills over MCP, on stdio or HTTP
 #[derive(clap::Args)]
 #[command(
-    after_help = "Both revisions of the protocol are spoken, 2025-11-25 and 2026-07-28, with the Skills extension; every file of every active skill is a resource, every skill people may call a prompt, and six tools list, search, select, load, read and ask. Skills that are not trusted, switched off or shadowed are not there. Changes are seen and told.\n\nOver HTTP a browser at the same address sees the library: search, every skill, what it costs, what runs and ran, tasks, the audit, and panels to try; /healthz, /readyz, /metrics and /.well-known/agent-skills/index.json are for programs.\n\nOnly this machine is answered unless --http names another address, which needs --token-file. Tools of skills run only with --allow-run, in the sandbox, and what needs consent asks the client's user; over HTTP a token is needed then, and made where none is named.\n\nExamples:\n  rep serve\n  rep serve --http 127.0.0.1:8300\n  rep serve --allow-run=csv-profile --path skills\n  rep serve --http 0.0.0.0:8300 --token-file tokens.txt --tls-cert cert.pem --tls-key key.pem\n  rep serve --print-config claude-code"
+    after_help = "Both revisions of the protocol are spoken, 2025-11-25 and 2026-07-28, with the Skills extension; every file of every active skill is a resource, every skill people may call a prompt, and seven tools list, search, select, load, read, ask and convert. Skills that are not trusted, switched off or shadowed are not there. Changes are seen and told.\n\nOver HTTP a browser at the same address sees the library: search, every skill, what it costs, what runs and ran, tasks, the audit, and panels to try; /healthz, /readyz, /metrics and /.well-known/agent-skills/index.json are for programs.\n\nOnly this machine is answered unless --http names another address, which needs --token-file. Tools of skills run only with --allow-run, in the sandbox, and what needs consent asks the client's user; over HTTP a token is needed then, and made where none is named.\n\nExamples:\n  rep serve\n  rep serve --http 127.0.0.1:8300\n  rep serve --allow-run=csv-profile --path skills\n  rep serve --http 0.0.0.0:8300 --token-file tokens.txt --tls-cert cert.pem --tls-key key.pem\n  rep serve --print-config claude-code"
 )]
 pub(crate) struct Args {
     /// Serve one client on stdin and stdout, as is done where nothing is said
@@ -116,7 +117,10 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let runs = if args.allow_run.is_empty() { None } else { Some(running(args, options, &talk, output)?) };
     let log = log(args, output);
     let version = env!("CARGO_PKG_VERSION");
-    let served = Served::new(library, ServedOptions { runs, version, log, has_fixtures: args.conformance });
+    let served = Served::new(
+        library,
+        ServedOptions { runs, converts: Arc::new(Lending), version, log, has_fixtures: args.conformance },
+    );
     served.watch(talk);
     let failed = |message: String| Failure::unable("UNSERVED", message);
     if let Some(http) = http {

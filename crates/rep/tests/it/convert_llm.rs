@@ -465,12 +465,18 @@ fn an_answer_without_end_or_beginning_ends() {
 #[test]
 fn nobody_is_asked_where_others_could_listen() {
     let scratch = pay();
-    for url in
-        ["http://192.0.2.1/v1", "http://models.example/v1", "ftp://127.0.0.1", "127.0.0.1:1", "http://127.0.0.1:1/a b"]
-    {
+    for url in [
+        "http://192.0.2.1/v1",
+        "http://models.example/v1",
+        "ftp://127.0.0.1",
+        "127.0.0.1:1",
+        "http://127.0.0.1:1/a b",
+        "https://me:hidden@models.example",
+    ] {
         let environment = [("REP_LLM_URL", url), ("REP_LLM_MODEL", "m")];
         let run = convert(&scratch, &environment, &["--engine", "llm", "--json"]);
         assert_eq!(code(&run), (2, json!("MODEL_UNFIT")), "{url}: {run:?}");
+        assert!(!run.stderr.contains("hidden"), "{run:?}");
     }
 }
 

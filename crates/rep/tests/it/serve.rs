@@ -381,7 +381,15 @@ fn our_own_tools_answer_with_structure_and_text() {
         let mut client = Client::new(&scratch, &PATH, era);
         let tools = client.ask("tools/list", json!({}))["result"]["tools"].clone();
         let names: Vec<&str> = tools.as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
-        let wanted = ["list_skills", "search_skills", "select_skills", "load_skill", "read_skill_file", "query_skill"];
+        let wanted = [
+            "list_skills",
+            "search_skills",
+            "select_skills",
+            "load_skill",
+            "read_skill_file",
+            "query_skill",
+            "convert_skill",
+        ];
         assert_eq!(names, wanted);
         for tool in tools.as_array().unwrap() {
             assert!(tool["outputSchema"].is_object() && tool["annotations"]["readOnlyHint"] == true, "{tool}");

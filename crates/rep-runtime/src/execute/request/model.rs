@@ -122,6 +122,11 @@ impl Server {
     /// A server that may be asked: with TLS, or on this machine.
     pub fn new(mut endpoint: Endpoint) -> Result<Self, ModelError> {
         let unfit = |message: String, remedy: &str| error("MODEL_UNFIT", message).remedied(remedy);
+        // Not shown: what stands in front of the host may be a password.
+        if endpoint.url.contains('@') {
+            let message = "the address has a user or a password in it".to_owned();
+            return Err(unfit(message, "name the variable of a key with REP_LLM_KEY_ENV"));
+        }
         let url = wire::address(endpoint.api, &endpoint.url);
         let origin = judged(&url).map_err(|reason| {
             let message = format!("the address `{}` cannot be asked: {reason}", endpoint.url);

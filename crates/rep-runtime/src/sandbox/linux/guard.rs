@@ -5,20 +5,26 @@
 //! has another name (a hard link) is put back, and what is new is moved aside. Nothing is removed: who made it cannot
 //! be told. Nothing is put back that was not there before every run that goes on at the same time (`register.rs`).
 
+mod aside;
+mod look;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::{CString, OsStr, OsString};
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use rustix::fs::{AtFlags, Dir, FileType, Gid, Mode, OFlags, ResolveFlags, Stat, Uid};
+use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, ResolveFlags, Stat, Uid};
 
+use self::aside::{Aside, Known};
+use self::look::{Look, Looker, Next, open_up};
 use super::register::{Entry, Register};
-use super::trusted::{self, Trusted};
-use super::{mounts, walk};
+use super::staging::Tally;
+use super::trusted::{Kind, REFUSED, Trusted};
+use super::{mounts, repository, walk};
 
 /// The most entries below one grant before a run.
 const ENTRIES_BEFORE_MAX: usize = 2_000_000;
@@ -29,15 +35,9 @@ const ENTRIES_AFTER_MAX: usize = 50_000_000;
 /// The most names that are bound one by one.
 const NAMES_MAX: usize = 20_000;
 
-/// The deepest folder. Each holds two descriptors open.
-const DEPTH_MAX: usize = 128;
-
 /// Files whose bytes are kept: each, and all together.
 const KEPT_BYTES_MAX: u64 = 1 << 20;
 const KEPT_BYTES_SUM_MAX: u64 = 64 << 20;
-
-/// What the names of things that were moved aside end in.
-const REFUSED: &str = "refused";
 
 /// A folder a tool writes to directly, and what is trusted in it.
 #[derive(Clone, Debug)]
@@ -46,14 +46,14 @@ pub(super) struct Watched {
     folder: String,
     trusted: Trusted,
     before: BTreeMap<PathBuf, Kept>,
-    look: Look,
+    seen: Seen,
 }
 
 /// What came of a comparison.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     /// What the tool may have done.
-    pub(super) wrong: BTreeSet<String>,
+    pub(super) wrong: Tally,
     /// What somebody else did meanwhile that should be looked at.
     pub(super) conflicts: BTreeSet<String>,
 }
@@ -96,15 +96,10 @@ impl Id {
     }
 }
 
-/// What a walk saw.
+/// What was there before a run.
 #[derive(Clone, Debug, Default)]
-struct Look {
-    trusted: Trusted,
-    entries: usize,
-    entries_max: usize,
-    /// Whether folders that cannot be listed are opened up.
-    opens_up: bool,
-    /// All that is no folder and bears such a name.
+struct Seen {
+    /// All that is no folder and bears a trusted name. In a folder that is bound as a whole only what has other names.
     names: BTreeSet<PathBuf>,
     /// Folders of which all is trusted; only the outermost.
     whole: BTreeMap<PathBuf, Id>,
@@ -113,28 +108,71 @@ struct Look {
     /// Folders nobody could list.
     closed: BTreeMap<PathBuf, Id>,
     /// What was not looked at, and why.
-    unseen: Vec<String>,
+    unseen: Option<String>,
+}
+
+impl Looker for Seen {
+    fn place(&mut self, _: &OwnedFd, path: &Path, kind: Kind) -> Kind {
+        if kind.is_environment || path.file_name() != Some(OsStr::new(".git")) {
+            self.places.insert(path.to_owned());
+        }
+        kind
+    }
+
+    fn name(&mut self, folder: &OwnedFd, path: &Path, is_in_whole: bool) {
+        let has_names = || {
+            let stat = rustix::fs::statat(folder, path.file_name().unwrap_or_default(), AtFlags::SYMLINK_NOFOLLOW);
+            stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_file() && stat.st_nlink != 1)
+        };
+        if !is_in_whole || has_names() {
+            self.names.insert(path.to_owned());
+        }
+    }
+
+    fn whole(&mut self, _: &OwnedFd, path: &Path, stat: &Stat) -> Next {
+        self.whole.insert(path.to_owned(), Id::of(stat));
+        Next::Into
+    }
+
+    fn deep(&mut self, _: &OwnedFd, path: &Path) {
+        self.unseen(format!("`{}` is too deep", look::cut(path)));
+    }
+
+    fn closed(&mut self, path: &Path, stat: &Stat) {
+        self.closed.insert(path.to_owned(), Id::of(stat));
+    }
+
+    fn unseen(&mut self, what: String) {
+        self.unseen.get_or_insert(what);
+    }
+
+    fn is_done(&self) -> bool {
+        self.unseen.is_some() || self.names.len() > NAMES_MAX
+    }
 }
 
 impl Watched {
-    /// Notes what is trusted below a folder; or says why that cannot be known.
-    pub(super) fn new(workspace: &Path, folder: &str, trusted: &Trusted) -> Result<Watched, String> {
-        let look = Look::below(workspace, Path::new(folder), trusted, ENTRIES_BEFORE_MAX, false);
-        if let Some(unseen) = look.unseen.first() {
+    /// Notes what is trusted below a folder, and above it; or says why that cannot be known.
+    pub(super) fn new(workspace: &Path, folder: &str, above: Above, trusted: &Trusted) -> Result<Watched, String> {
+        let mut seen = Seen { places: above.0, ..Seen::default() };
+        let mut look =
+            Look { trusted, looker: &mut seen, opens_up: false, entries_max: ENTRIES_BEFORE_MAX, entries: 0 };
+        look.below(workspace, Path::new(folder));
+        if let Some(unseen) = &seen.unseen {
             return Err(format!("names that others trust cannot be told below `{folder}`: {unseen}; grant less"));
         }
-        if look.names.len() > NAMES_MAX {
+        if seen.names.len() > NAMES_MAX {
             return Err(format!("more than {NAMES_MAX} files below `{folder}` are trusted by others; grant less"));
         }
         let mut room = KEPT_BYTES_SUM_MAX;
         let mut before = BTreeMap::new();
-        for name in &look.names {
+        for name in &seen.names {
             // What is gone since is as good as never there.
             if let Ok(Some(kept)) = Kept::at(workspace, name, &mut room) {
                 before.insert(name.clone(), kept);
             }
         }
-        Ok(Watched { folder: folder.to_owned(), trusted: trusted.clone(), before, look })
+        Ok(Watched { folder: folder.to_owned(), trusted: trusted.clone(), before, seen })
     }
 
     /// The folder itself, relative to the workspace.
@@ -144,7 +182,7 @@ impl Watched {
 
     /// Folders that are shown read-only as a whole.
     pub(super) fn folders(&self) -> impl Iterator<Item = &PathBuf> {
-        self.look.whole.keys().chain(self.look.closed.keys())
+        self.seen.whole.keys().chain(self.seen.closed.keys())
     }
 
     /// All names, and which of them are files that can be shown read-only.
@@ -154,11 +192,14 @@ impl Watched {
 
     /// What was there, for others that go on at the same time.
     pub(super) fn entry(&self, workspace: &Path) -> Entry {
-        let absolute = |paths: &mut dyn Iterator<Item = &PathBuf>| paths.map(|path| workspace.join(path)).collect();
+        let known = self.before.keys().chain(self.seen.whole.keys()).chain(&self.seen.places);
+        let known = known.chain(self.seen.closed.keys());
         Entry {
             workspace: workspace.to_owned(),
             folder: self.folder.clone(),
-            known: absolute(&mut self.before.keys().chain(self.look.whole.keys()).chain(&self.look.places)),
+            known: known.map(|path| workspace.join(path)).collect(),
+            held: self.trusted.held().cloned().collect(),
+            home: self.trusted.home().map(|home| workspace.join(home)),
         }
     }
 
@@ -171,103 +212,111 @@ impl Watched {
         };
         // A name in a folder that is trusted as a whole was looked at with the folder.
         self.before.retain(|path, _| is_known(path));
-        self.look.whole.retain(|path, _| is_known(path));
-        self.look.places.retain(is_known);
+        self.seen.whole.retain(|path, _| is_known(path));
+        self.seen.places.retain(is_known);
     }
 
     /// Compares with what is there now. Moves aside what is new, puts back what could not be bound, and says so.
     pub(super) fn restore(&self, workspace: &Path, told: &mut Told) {
-        let mut folders = vec![PathBuf::from(&self.folder)];
-        // What was moved aside can hold more. It is looked through again, and ends where folders are too deep to be seen.
-        while let Some(folder) = folders.pop() {
-            let after = Look::below(workspace, &folder, &self.trusted, ENTRIES_AFTER_MAX, true);
-            folders.extend(self.set_aside(workspace, &after, told));
-            let is_known = |path: &PathBuf, id: Id| self.look.closed.get(path).is_some_and(|known| known.is_place(id));
-            for (path, _) in after.closed.iter().filter(|(path, id)| !is_known(path, **id)) {
-                told.wrong.insert(format!("`{}` cannot be looked into", path.display()));
-            }
-            told.wrong.extend(after.unseen);
-        }
+        judge(workspace, &self.folder, &self.trusted, self, None, told);
         for (path, kept) in &self.before {
             kept.compare(workspace, path, told);
         }
     }
+}
 
-    /// Moves aside what is new, and says so. Gives the folders that were moved, as they are called from then on.
-    fn set_aside(&self, workspace: &Path, after: &Look, told: &mut Told) -> Vec<PathBuf> {
-        let fresh: Vec<&PathBuf> = after.places.difference(&self.look.places).collect();
-        told.wrong.extend(fresh.iter().filter_map(|place| behead(workspace, place)));
-        // In a place that was none before, what is called so may be somebody's ordinary file.
-        let is_ordinary = |path: &Path, named: &str| {
-            !self.trusted.is(named) && fresh.iter().any(|place| path.starts_with(place.as_path()))
-        };
-        let (mut seen, mut folders): (Vec<&PathBuf>, Vec<PathBuf>) = (Vec::new(), Vec::new());
-        for (path, id) in &after.whole {
-            if let Some(known) = self.look.whole.get(path) {
-                // It was bound as a whole: what is new in it is somebody else's.
-                seen.push(path);
-                if !known.is_place(*id) {
-                    told.conflicts.insert(replaced(path));
-                }
-            } else if !is_ordinary(path, &format!("{}/x", path.display())) {
-                seen.push(path);
-                let (what, moved) = aside(workspace, path);
-                told.wrong.insert(what);
-                folders.extend(moved);
-            }
-        }
-        for path in after.names.iter().filter(|path| !self.before.contains_key(*path)) {
-            let is_seen = seen.iter().any(|folder| path.starts_with(folder));
-            if !is_seen && !is_ordinary(path, &path.to_string_lossy()) {
-                told.wrong.insert(aside(workspace, path).0);
-            }
-        }
-        folders
+impl Known for Watched {
+    fn is(&self, path: &Path) -> bool {
+        self.before.contains_key(path) || self.seen.places.contains(path)
+    }
+
+    fn whole(&self, path: &Path) -> Option<Option<Id>> {
+        self.seen.whole.get(path).map(|id| Some(*id))
+    }
+
+    fn is_closed(&self, path: &Path, id: Id) -> bool {
+        self.seen.closed.get(path).is_some_and(|known| known.is_place(id))
     }
 }
 
-/// Moves aside what runs left that were ended by force, and says so.
-pub(super) fn clean(register: &Register) -> Vec<String> {
-    let mut told = Vec::new();
-    for note in register.notes().iter().filter(|note| !note.is_alive) {
-        for entry in &note.entries {
-            told.extend(left(entry, note.until));
-        }
-        note.forget();
+impl Known for Entry {
+    fn is(&self, path: &Path) -> bool {
+        self.known.contains(&self.workspace.join(path))
     }
-    told
+
+    fn whole(&self, path: &Path) -> Option<Option<Id>> {
+        self.is(path).then_some(None)
+    }
+
+    fn is_closed(&self, path: &Path, _: Id) -> bool {
+        self.is(path)
+    }
 }
 
-/// What a run left in a folder, moved aside. What was made after its end is somebody else's.
-fn left(entry: &Entry, until: SystemTime) -> Vec<String> {
-    let workspace = &entry.workspace;
-    let folder = Path::new(&entry.folder);
-    let look = Look::below(workspace, folder, &Trusted::of(workspace, &[]), ENTRIES_BEFORE_MAX, true);
-    let is_known = |path: &Path| entry.known.contains(&workspace.join(path));
-    let is_old =
-        |path: &Path| matches!(Kept::at(workspace, path, &mut 0), Ok(Some(kept)) if kept.stat.changed_at() <= until);
-    let fresh: Vec<&PathBuf> = look.places.iter().filter(|place| !is_known(place)).collect();
-    let is_ordinary = |path: &Path, named: &str| {
-        !look.trusted.is(named) && fresh.iter().any(|place| path.starts_with(place.as_path()))
+/// The repositories that a folder of the workspace lies in, relative to the workspace.
+pub(super) struct Above(BTreeSet<PathBuf>);
+
+impl Above {
+    /// Looked for before the folder is made: with it, a folder above can become one.
+    pub(super) fn of(workspace: &Path, folder: &str) -> Above {
+        let above = Path::new(folder).ancestors().skip(1);
+        Above(above.filter(|path| repository::is_at(&workspace.join(path))).map(Path::to_owned).collect())
+    }
+}
+
+/// Goes through a folder, and moves aside what is new. Says whether all of it was seen.
+fn judge<K: Known>(
+    workspace: &Path,
+    folder: &str,
+    trusted: &Trusted,
+    known: &K,
+    until: Option<SystemTime>,
+    told: &mut Told,
+) -> bool {
+    let folder = Path::new(folder);
+    let top = match walk::open(workspace, folder) {
+        Ok(top) => top,
+        // What is gone cannot be obeyed.
+        Err(error) if error.kind() == io::ErrorKind::NotFound && until.is_some() => return true,
+        Err(error) => {
+            told.wrong.add(format!("`{}`: {error}", look::cut(folder)));
+            return false;
+        }
     };
-    let repositories = fresh.iter().filter(|place| is_old(&place.join("HEAD")));
-    let mut told: Vec<String> = repositories.filter_map(|place| behead(workspace, place)).collect();
-    let mut seen: Vec<&PathBuf> = Vec::new();
-    for path in look.whole.keys() {
-        if is_known(path) {
-            seen.push(path);
-        } else if is_old(path) && !is_ordinary(path, &format!("{}/x", path.display())) {
-            seen.push(path);
-            told.push(aside(workspace, path).0);
+    let mut aside = Aside { known, told, until, top: &top, folder, lifted: vec![folder.to_owned()], has_unseen: false };
+    let repository = Kind { is_repository: true, is_environment: false };
+    for above in Above::of(workspace, &folder.to_string_lossy()).0 {
+        match walk::open(workspace, &above) {
+            Ok(opened) => drop(aside.place(&opened, &above, repository)),
+            Err(error) => aside.unseen(format!("`{}`: {error}", look::cut(&above))),
         }
     }
-    for path in look.names.iter().filter(|path| !is_known(path) && is_old(path)) {
-        let is_seen = seen.iter().any(|folder| path.starts_with(folder));
-        if !is_seen && !is_ordinary(path, &path.to_string_lossy()) {
-            told.push(aside(workspace, path).0);
+    let mut entries = 0;
+    while let Some(next) = aside.lifted.pop() {
+        let mut look = Look { trusted, looker: &mut aside, opens_up: true, entries_max: ENTRIES_AFTER_MAX, entries };
+        look.below(workspace, &next);
+        entries = look.entries;
+    }
+    !aside.has_unseen
+}
+
+/// Moves aside what runs left that were ended by force, and says so. What could not be looked at is looked for again.
+pub(super) fn clean(register: &Register) -> Vec<String> {
+    let mut all = Vec::new();
+    for note in register.notes().iter().filter(|note| !note.is_alive) {
+        let mut is_seen = true;
+        for entry in &note.entries {
+            let mut told = Told::default();
+            let trusted = Trusted::of(&entry.workspace, &entry.held, entry.home.as_deref());
+            is_seen &= judge(&entry.workspace, &entry.folder, &trusted, entry, Some(note.until), &mut told);
+            let place = entry.workspace.display();
+            all.extend(told.wrong.told().map(|what| format!("a run in `{place}` was ended by force: {what}")));
+        }
+        if is_seen {
+            note.forget();
         }
     }
-    told.into_iter().map(|what| format!("a run in `{}` was ended by force: {what}", workspace.display())).collect()
+    all
 }
 
 /// What was bound is another now: who put it there cannot be told, and from then on it was not bound.
@@ -276,158 +325,6 @@ fn replaced(path: &Path) -> String {
     format!(
         "`{shown}` was replaced by somebody else while the tool ran, which could write to it from then on: look at it"
     )
-}
-
-/// Moves something aside, and says so, and what it is called from then on.
-fn aside(workspace: &Path, path: &Path) -> (String, Option<PathBuf>) {
-    let name = path.file_name().unwrap_or_default();
-    let moved = parent(workspace, path).and_then(|folder| mounts::rename_beside(&folder, name, name, REFUSED));
-    let shown = path.display();
-    match moved.map(|name| path.with_file_name(name)) {
-        Ok(to) => (format!("`{shown}` is trusted by others, and is `{}` from now on", to.display()), Some(to)),
-        Err(error) => (format!("`{shown}` is trusted by others, and could not be moved aside: {error}"), None),
-    }
-}
-
-impl Look {
-    fn below(workspace: &Path, folder: &Path, trusted: &Trusted, entries_max: usize, opens_up: bool) -> Look {
-        let mut look = Look { entries_max, opens_up, trusted: trusted.clone(), ..Look::default() };
-        match walk::open(workspace, folder) {
-            Ok(start) => look.folder(&start, folder, false),
-            Err(error) => look.unseen.push(format!("`{}`: {error}", cut(folder))),
-        }
-        look
-    }
-
-    fn folder(&mut self, folder: &OwnedFd, path: &Path, is_trusted: bool) {
-        if path.components().count() >= DEPTH_MAX {
-            self.unseen.push(format!("`{}` is too deep", cut(path)));
-            return;
-        }
-        let Ok(entries) = self.list(folder) else {
-            match rustix::fs::fstat(folder) {
-                Ok(stat) => {
-                    self.closed.insert(path.to_path_buf(), Id::of(&stat));
-                }
-                Err(error) => self.unseen.push(format!("`{}`: {error}", cut(path))),
-            }
-            return;
-        };
-        let kind_of_folder = self.trusted.kind(entries.iter().map(|(name, _)| name.to_bytes()));
-        let is_repository = kind_of_folder.is_repository && path.file_name() != Some(OsStr::new(".git"));
-        if is_repository || kind_of_folder.is_environment {
-            self.places.insert(path.to_path_buf());
-        }
-        for (name, kind) in entries {
-            self.entries += 1;
-            if self.entries > self.entries_max {
-                if self.entries == self.entries_max + 1 {
-                    self.unseen.push(format!("more than {} files lie below", self.entries_max));
-                }
-                return;
-            }
-            let inner = path.join(OsStr::from_bytes(name.to_bytes()));
-            let text = inner.to_string_lossy();
-            let is_of_place = kind_of_folder.trusts(&String::from_utf8_lossy(name.to_bytes()));
-            let is_named = is_trusted || is_of_place || self.trusted.is(&text);
-            if kind != FileType::Directory && kind != FileType::Unknown {
-                if is_named {
-                    self.names.insert(inner);
-                }
-                continue;
-            }
-            let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let opened = rustix::fs::openat(folder, &name, flags, Mode::empty())
-                .and_then(|opened| Ok((FileType::from_raw_mode(rustix::fs::fstat(&opened)?.st_mode), opened)));
-            match opened {
-                Ok((FileType::Directory, opened)) => {
-                    let is_whole = is_trusted || is_of_place || self.trusted.is(&format!("{text}/x"));
-                    // What python loads is bound as a whole and can be very much.
-                    let is_packages = is_whole && trusted::is_loaded_folder(&String::from_utf8_lossy(name.to_bytes()));
-                    if is_whole && !is_trusted {
-                        match rustix::fs::fstat(&opened) {
-                            Ok(stat) => drop(self.whole.insert(inner.clone(), Id::of(&stat))),
-                            Err(error) => self.unseen.push(format!("`{}`: {error}", cut(&inner))),
-                        }
-                    }
-                    if !is_packages {
-                        self.folder(&opened, &inner, is_whole);
-                    }
-                }
-                Ok(_) if is_named => drop(self.names.insert(inner)),
-                // It may be gone since it was listed.
-                Ok(_) | Err(rustix::io::Errno::NOENT) => {}
-                Err(error) => self.unseen.push(format!("`{}`: {error}", cut(&inner))),
-            }
-        }
-    }
-
-    /// All of a folder at once, so that what it is can be told from its names.
-    fn list(&self, folder: &OwnedFd) -> io::Result<Vec<(CString, FileType)>> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        if self.opens_up {
-            // Names in a folder one cannot enter can be listed, and no more.
-            open_up(folder, 0o500)?;
-        }
-        let listed = rustix::fs::openat(folder, ".", flags, Mode::empty())?;
-        let mut entries = Vec::new();
-        for entry in Dir::new(listed)? {
-            let entry = entry?;
-            if !matches!(entry.file_name().to_bytes(), b"." | b"..") {
-                entries.push((entry.file_name().to_owned(), entry.file_type()));
-            }
-        }
-        Ok(entries)
-    }
-}
-
-/// Lets its owner do what is needed in a folder. Somebody else's folder stays as it is.
-fn open_up(folder: &OwnedFd, needed: u32) -> io::Result<()> {
-    let stat = rustix::fs::fstat(folder)?;
-    let is_own = stat.st_uid == rustix::process::geteuid().as_raw();
-    if is_own && stat.st_mode & needed != needed {
-        // A descriptor for looking only cannot be changed by number, but by its name in `/proc`.
-        let name = format!("/proc/self/fd/{}", folder.as_raw_fd());
-        rustix::fs::chmod(name, Mode::from_raw_mode(stat.st_mode & 0o7777 | needed))?;
-    }
-    Ok(())
-}
-
-fn cut(path: &Path) -> String {
-    path.to_string_lossy().chars().take(200).collect()
-}
-
-/// The folder a trusted name is in, where something can be done to it.
-fn parent(workspace: &Path, path: &Path) -> io::Result<OwnedFd> {
-    let folder = walk::open(workspace, path.parent().unwrap_or(Path::new("")))?;
-    open_up(&folder, 0o700)?;
-    Ok(folder)
-}
-
-/// Takes the first file of a repository away, without which it is none, and says so. A virtual environment has no such
-/// file: it is one by a name that is trusted itself.
-fn behead(workspace: &Path, path: &Path) -> Option<String> {
-    let moved = (|| -> io::Result<Option<PathBuf>> {
-        let folder = parent(workspace, &path.join("HEAD"))?;
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let mut moved = None;
-        for entry in Dir::new(rustix::fs::openat(&folder, ".", flags, Mode::empty())?)? {
-            let entry = entry?;
-            let name = OsStr::from_bytes(entry.file_name().to_bytes());
-            if name.eq_ignore_ascii_case("HEAD") {
-                moved = Some(path.join(mounts::rename_beside(&folder, name, name, REFUSED)?));
-            }
-        }
-        Ok(moved)
-    })();
-    let shown = path.display();
-    match moved {
-        Ok(head) => head.map(|head| {
-            let head = head.display();
-            format!("`{shown}` became a repository; its HEAD is `{head}` from now on")
-        }),
-        Err(error) => Some(format!("`{shown}` became a repository, and stays one: {error}")),
-    }
 }
 
 impl Kept {
@@ -495,7 +392,7 @@ impl Kept {
             Ok(None) => "was removed",
             Err(_) => "cannot be looked at",
         };
-        told.wrong.insert(match self.put_back(workspace, path) {
+        told.wrong.add(match self.put_back(workspace, path) {
             Ok(None) => format!("`{shown}` is trusted by others, {what}, and was put back"),
             Ok(Some(other)) => format!(
                 "`{shown}` is trusted by others, {what}, and was put back; what was there is `{}`",

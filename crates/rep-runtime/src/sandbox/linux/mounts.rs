@@ -484,11 +484,16 @@ fn split<'a>(root: &OwnedFd, path: &'a Path) -> io::Result<(OwnedFd, &'a std::ff
 
 /// Renames to a name nobody has.
 pub(super) fn rename_to_new(folder: &OwnedFd, from: &OsStr, to: &OsStr) -> io::Result<()> {
-    match rustix::fs::renameat_with(folder, from, folder, to, RenameFlags::NOREPLACE) {
+    move_to_new(folder, from, folder, to)
+}
+
+/// Moves to a folder, under a name nobody has there.
+fn move_to_new(folder: &OwnedFd, from: &OsStr, other: &OwnedFd, to: &OsStr) -> io::Result<()> {
+    match rustix::fs::renameat_with(folder, from, other, to, RenameFlags::NOREPLACE) {
         // Some file systems cannot do both at once.
         Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {
-            match rustix::fs::statat(folder, to, AtFlags::SYMLINK_NOFOLLOW) {
-                Err(rustix::io::Errno::NOENT) => Ok(rustix::fs::renameat(folder, from, folder, to)?),
+            match rustix::fs::statat(other, to, AtFlags::SYMLINK_NOFOLLOW) {
+                Err(rustix::io::Errno::NOENT) => Ok(rustix::fs::renameat(folder, from, other, to)?),
                 Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
                 Err(error) => Err(error.into()),
             }
@@ -500,17 +505,28 @@ pub(super) fn rename_to_new(folder: &OwnedFd, from: &OsStr, to: &OsStr) -> io::R
 /// Renames to a name that says why, in the same folder: the first that is free, or one nobody can foresee where many are
 /// taken or the name would be too long.
 pub(super) fn rename_beside(folder: &OwnedFd, from: &OsStr, name: &OsStr, why: &str) -> io::Result<OsString> {
+    rename_into(folder, from, folder, name, why)
+}
+
+/// Moves to another folder, to a name that says why, by the same rule.
+pub(super) fn rename_into(
+    folder: &OwnedFd,
+    from: &OsStr,
+    other: &OwnedFd,
+    name: impl AsRef<OsStr>,
+    why: &str,
+) -> io::Result<OsString> {
     for number in 1..=BESIDE_MAX {
-        let mut to = name.to_owned();
+        let mut to = name.as_ref().to_owned();
         to.push(if number == 1 { format!(".{why}") } else { format!(".{why}-{number}") });
-        match rename_to_new(folder, from, &to) {
+        match move_to_new(folder, from, other, &to) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) if error.raw_os_error() == Some(libc::ENAMETOOLONG) => break,
             other => return other.map(|()| to),
         }
     }
     let to = OsString::from(format!("{why}-{}", keep::hex(&keep::random::<8>())));
-    rename_to_new(folder, from, &to).map(|()| to)
+    move_to_new(folder, from, other, &to).map(|()| to)
 }
 
 /// The folder a path of the host leads to, part by part, made where it is missing and never through a link.

@@ -37,8 +37,12 @@ pub(super) struct Entry {
     pub(super) workspace: PathBuf,
     /// Relative to the workspace.
     pub(super) folder: String,
-    /// Files, folders of which all is trusted, repositories and virtual environments; absolute.
+    /// Files, folders of which all is trusted, repositories and virtual environments, and folders nobody could list; absolute.
     pub(super) known: BTreeSet<PathBuf>,
+    /// What was held besides what is trusted by name, relative to the workspace or absolute.
+    pub(super) held: Vec<PathBuf>,
+    /// The user's home, where it lies in the workspace; absolute.
+    pub(super) home: Option<PathBuf>,
 }
 
 impl Entry {
@@ -96,6 +100,8 @@ impl Register {
                 "workspace": hex(&entry.workspace),
                 "folder": hex(Path::new(&entry.folder)),
                 "known": entry.known.iter().map(|path| hex(path)).collect::<Vec<_>>(),
+                "held": entry.held.iter().map(|path| hex(path)).collect::<Vec<_>>(),
+                "home": entry.home.as_deref().map(hex),
             })
         });
         let note = json!({
@@ -144,6 +150,9 @@ fn read(path: PathBuf) -> Option<Found> {
             workspace: as_path(&value["workspace"])?,
             folder: String::from_utf8(bytes(&value["folder"])?).ok()?,
             known: value["known"].as_array()?.iter().map(as_path).collect::<Option<_>>()?,
+            // Notes of earlier versions have neither.
+            held: value["held"].as_array().into_iter().flatten().map(as_path).collect::<Option<_>>()?,
+            home: as_path(&value["home"]),
         })
     };
     if note["version"] != 1 {

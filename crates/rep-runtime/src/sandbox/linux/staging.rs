@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::trusted::{self, Trusted};
 use super::view::Stage;
-use super::{mounts, walk};
+use super::{mounts, repository, walk};
 use crate::glob::Glob;
 
 /// The deepest folder in a stage. A tool can make deeper ones; none is taken over.
@@ -78,7 +78,7 @@ pub(super) fn commit(
         stage: 0,
         changed: Vec::new(),
         removed: Vec::new(),
-        wrong: Vec::new(),
+        wrong: Tally::default(),
     };
     for (number, (stage, root)) in stages.iter().enumerate() {
         verdict.stage = number;
@@ -87,7 +87,7 @@ pub(super) fn commit(
         for gone in stage.copied.difference(&seen) {
             let Some(digest) = copied.get(gone) else { continue };
             if trusted.is_some_and(|trusted| trusted.is(&gone.to_string_lossy())) {
-                verdict.wrong.push(format!("removed `{}`, which others trust", gone.display()));
+                verdict.wrong.add(format!("removed `{}`, which others trust", gone.display()));
             } else {
                 verdict.removed.push((gone.clone(), *digest));
             }
@@ -98,19 +98,44 @@ pub(super) fn commit(
         verdict.environments();
     }
     if !verdict.wrong.is_empty() {
-        return Err(told(verdict.wrong));
+        return Err(verdict.wrong.text());
     }
     take_over(workspace, stages, verdict.changed, verdict.removed)
 }
 
-/// The first violations, and how many there are besides.
-pub(super) fn told(mut wrong: Vec<String>) -> String {
-    let more = wrong.len().saturating_sub(TOLD_MAX);
-    wrong.truncate(TOLD_MAX);
-    if more > 0 {
-        wrong.push(format!("and {more} more"));
+/// What was wrong: the first few of it, and how many there are. A tool can make more than there is memory.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tally {
+    first: BTreeSet<String>,
+    count: usize,
+}
+
+impl Tally {
+    /// Counts something, and keeps it if it is one of the first.
+    pub(super) fn add(&mut self, what: String) {
+        if !self.first.contains(&what) {
+            self.count += 1;
+            if self.first.len() < TOLD_MAX {
+                self.first.insert(what);
+            }
+        }
     }
-    wrong.join("; ")
+
+    /// Whether nothing was.
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The first of it, and how many there are besides.
+    pub(super) fn told(&self) -> impl Iterator<Item = String> {
+        let more = self.count - self.first.len();
+        self.first.iter().cloned().chain((more > 0).then(|| format!("and {more} more")))
+    }
+
+    /// All that is told, in one line.
+    pub(super) fn text(&self) -> String {
+        self.told().collect::<Vec<_>>().join("; ")
+    }
 }
 
 struct Change {
@@ -134,26 +159,26 @@ struct Verdict<'a> {
     stage: usize,
     changed: Vec<Change>,
     removed: Vec<(PathBuf, Digest)>,
-    wrong: Vec<String>,
+    wrong: Tally,
 }
 
 impl Verdict<'_> {
     /// Judges a folder of a stage; `path` is relative to the workspace, `inside` to the stage.
     fn folder(&mut self, stage: &Stage, root: &OwnedFd, path: &Path, inside: &Path, seen: &mut BTreeSet<PathBuf>) {
         if inside.components().count() > DEPTH_MAX {
-            self.wrong.push(format!("`{}` is too deep", path.display()));
+            self.wrong.add(format!("`{}` is too deep", path.display()));
             return;
         }
         let relative = if inside.as_os_str().is_empty() { Path::new(".") } else { inside };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let listed = rustix::fs::openat2(root, relative, flags, Mode::empty(), BENEATH).and_then(Dir::new);
         let Ok(entries) = listed else {
-            self.wrong.push(format!("`{}` cannot be read", path.display()));
+            self.wrong.add(format!("`{}` cannot be read", path.display()));
             return;
         };
         for entry in entries {
             let Ok(entry) = entry else {
-                self.wrong.push(format!("`{}` cannot be read", path.display()));
+                self.wrong.add(format!("`{}` cannot be read", path.display()));
                 return;
             };
             let name = entry.file_name().to_bytes();
@@ -170,10 +195,10 @@ impl Verdict<'_> {
         }
     }
 
-    /// A folder that would be a repository, whatever it is called: what is changed in it must not be run or lead
-    /// elsewhere, and it must not become one by this.
+    /// Nothing is changed in a repository, whatever it is called, and no folder becomes one by this. A checkout that lies in
+    /// a repository is a project.
     fn repositories(&mut self, stages: &[(Stage, OwnedFd)]) {
-        let is_at = |path: &Path| {
+        let is_there = |path: &Path| {
             let look = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let in_stage = stages.iter().any(|(stage, root)| {
                 let inside = path.strip_prefix(&stage.prefix);
@@ -181,32 +206,37 @@ impl Verdict<'_> {
             });
             in_stage || walk::open(self.workspace, path).is_ok()
         };
-        let mut wrong = BTreeSet::new();
-        for change in &self.changed {
-            for path in change.path.ancestors() {
-                let (Some(name), Some(folder)) = (path.file_name(), path.parent()) else { continue };
-                let name = name.to_string_lossy();
-                let named = |sign: &str| folder.join(if sign == "head" { "HEAD" } else { sign });
-                let is_repository = || trusted::is_repository(|sign| is_at(&named(sign)));
-                let was_one = || trusted::is_repository(|sign| walk::open(self.workspace, &named(sign)).is_ok());
-                let makes_one = trusted::is_repository_sign(&name) && !was_one();
-                if (trusted::is_of_repository(&name) || makes_one) && !folder.ends_with(".git") && is_repository() {
-                    wrong.insert(format!("`{}` is in a repository, and trusted by others", change.path.display()));
+        let mut known: BTreeMap<PathBuf, bool> = BTreeMap::new();
+        let mut wrong = Vec::new();
+        let removed = self.removed.iter().map(|(path, _)| path);
+        for path in self.changed.iter().map(|change| &change.path).chain(removed) {
+            let folder = path.parent().unwrap_or(Path::new(""));
+            let is_in = *known.entry(folder.to_owned()).or_insert_with(|| {
+                for above in folder.ancestors() {
+                    if trusted::is_repository(|sign| is_there(&above.join(repository::written(sign)))) {
+                        return true;
+                    }
+                    if is_there(&above.join(".git")) {
+                        return false;
+                    }
                 }
+                repository::holds(self.workspace)
+            });
+            if is_in {
+                wrong.push(format!("`{}` is in a repository, and trusted by others", path.display()));
             }
         }
-        self.wrong.extend(wrong);
+        wrong.into_iter().for_each(|what| self.wrong.add(what));
     }
 
     /// A virtual environment of python, whatever it is called, and wherever the workspace lies in one.
     fn environments(&mut self) {
-        let mut wrong = BTreeSet::new();
         for change in &self.changed {
             if is_in_environment(&self.workspace.join(&change.path)) {
-                wrong.insert(format!("`{}` is in a virtual environment, and trusted by others", change.path.display()));
+                let shown = change.path.display();
+                self.wrong.add(format!("`{shown}` is in a virtual environment, and trusted by others"));
             }
         }
-        self.wrong.extend(wrong);
     }
 
     fn entry(&mut self, stage: &Stage, root: &OwnedFd, path: PathBuf, inside: &Path, seen: &mut BTreeSet<PathBuf>) {
@@ -219,7 +249,7 @@ impl Verdict<'_> {
         )
         .and_then(rustix::fs::fstat);
         let Ok(stat) = looked else {
-            self.wrong.push(format!("`{}` is no regular file", path.display()));
+            self.wrong.add(format!("`{}` is no regular file", path.display()));
             return;
         };
         match FileType::from_raw_mode(stat.st_mode) {
@@ -228,10 +258,10 @@ impl Verdict<'_> {
                 seen.insert(path.clone());
                 match open_file(root, inside) {
                     Ok(content) => self.file(path, inside, content, &stat),
-                    Err(error) => self.wrong.push(format!("`{}`: {error}", path.display())),
+                    Err(error) => self.wrong.add(format!("`{}`: {error}", path.display())),
                 }
             }
-            _ => self.wrong.push(format!("`{}` is no regular file", path.display())),
+            _ => self.wrong.add(format!("`{}` is no regular file", path.display())),
         }
     }
 
@@ -240,7 +270,7 @@ impl Verdict<'_> {
         let before = self.copied.get(&path).copied();
         let after = match copy(&mut content, &mut io::sink(), u64::MAX) {
             Ok(after) => after,
-            Err(error) => return self.wrong.push(format!("`{shown}` cannot be read: {error}")),
+            Err(error) => return self.wrong.add(format!("`{shown}` cannot be read: {error}")),
         };
         // What the tool left alone is none of its business any more, whatever others did to it.
         if before == Some(after) {
@@ -248,15 +278,15 @@ impl Verdict<'_> {
         }
         if let Some(trusted) = self.trusted {
             if stat.st_nlink != 1 || stat.st_mode & 0o6000 != 0 {
-                self.wrong.push(format!("`{shown}` is linked or would run as somebody else"));
+                self.wrong.add(format!("`{shown}` is linked or would run as somebody else"));
                 return;
             }
             if !self.patterns.iter().any(|glob| glob.fits(&shown)) {
-                self.wrong.push(format!("`{shown}` fits no pattern of `permissions.filesystem.write`"));
+                self.wrong.add(format!("`{shown}` fits no pattern of `permissions.filesystem.write`"));
                 return;
             }
             if trusted.is(&shown) {
-                self.wrong.push(format!("`{shown}` is trusted by others"));
+                self.wrong.add(format!("`{shown}` is trusted by others"));
                 return;
             }
         }
@@ -448,6 +478,16 @@ fn parent(workspace: &Path, path: &Path) -> io::Result<OwnedFd> {
     mounts::make_folder(workspace, path.parent().unwrap_or(Path::new("")))
 }
 
+/// What the user lets nobody do to new files. It can only be asked for by setting it, which is for the whole process: so it
+/// is read where the kernel shows it.
+fn mask() -> u32 {
+    let mut text = String::new();
+    let opened = rustix::fs::open("/proc/self/status", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+    let read = opened.map(|file| File::from(file).take(64 << 10).read_to_string(&mut text));
+    let line = read.ok().and_then(|_| text.lines().find_map(|line| line.strip_prefix("Umask:")));
+    line.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok()).unwrap_or(0o022)
+}
+
 fn lay_beside(workspace: &Path, change: &Change, mut content: File, over: Option<There>) -> io::Result<Ready> {
     let folder = parent(workspace, &change.path)?;
     let name = change.path.file_name().unwrap_or_default();
@@ -464,7 +504,7 @@ fn lay_beside(workspace: &Path, change: &Change, mut content: File, over: Option
         if rustix::process::geteuid().is_root() {
             rustix::fs::fchown(&file, Some(Uid::from_raw(owner.st_uid)), Some(Gid::from_raw(owner.st_gid)))?;
         }
-        let mode = existing.map_or(change.mode, |stat| stat.st_mode & 0o777);
+        let mode = existing.map_or(change.mode & !mask(), |stat| stat.st_mode & 0o777);
         Ok(rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?)
     })();
     if let Err(error) = laid {

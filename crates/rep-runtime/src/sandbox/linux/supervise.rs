@@ -444,7 +444,7 @@ impl Over {
         if is_judged {
             view.watched.iter().for_each(|watched| watched.restore(&view.workspace, &mut told));
             if !told.wrong.is_empty() {
-                return Err(rejected(staging::told(told.wrong.into_iter().collect()), view));
+                return Err(rejected(told.wrong.text(), view));
             }
         }
         let mut taken = Taken::default();

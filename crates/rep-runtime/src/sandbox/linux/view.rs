@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 
-use super::guard::{self, Watched};
+use super::guard::{self, Above, Watched};
 use super::order::Step;
 use super::register::{Note, Register};
 use super::trusted::Trusted;
-use super::{GIVEN_FOLDER, Job, SandboxError, mounts, staging, walk};
+use super::{GIVEN_FOLDER, Job, SandboxError, mounts, repository, staging, walk};
 use crate::glob::Glob;
 
 /// The folders of the system every tool may read and, where it may start programs, run from.
@@ -83,7 +83,8 @@ pub(super) fn compile(job: &Job) -> Result<View, SandboxError> {
     let trusted = if job.guarding.is_for_packages {
         Trusted::for_packages()
     } else {
-        Trusted::of(&workspace, &job.guarding.held)
+        let trusted = Trusted::of(&workspace, &job.guarding.held, job.guarding.home.as_deref());
+        if job.permissions.write.is_empty() { trusted } else { trusted.and_where_links_lead(&workspace) }
     };
     let mut pieces = Pieces {
         job,
@@ -382,10 +383,12 @@ impl Pieces<'_> {
         prefixes.into_iter().try_for_each(|prefix| self.stage(prefix, &patterns, kept))
     }
 
-    /// Whether all of a folder is trusted: by its name, or because a virtual environment keeps there what it runs.
+    /// Whether all of a folder is trusted: by its name, or because a repository or a virtual environment keeps there what
+    /// is run.
     fn is_trusted(&self, folder: &str) -> bool {
-        let is_loaded = || staging::is_in_environment(&self.workspace.join(folder));
-        self.trusted.is(&format!("{folder}/x")) || !self.job.guarding.is_for_packages && is_loaded()
+        let whole = self.workspace.join(folder);
+        let is_kept = || staging::is_in_environment(&whole) || repository::holds(&whole);
+        self.trusted.is(&format!("{folder}/x")) || !self.job.guarding.is_for_packages && is_kept()
     }
 
     /// Notes this run, and heeds those that go on.
@@ -403,10 +406,11 @@ impl Pieces<'_> {
             let reason = format!("`{folder}/**` is inside of `{}`, which a tool only reads", kept.display());
             return Err(unstartable(self.job, &reason));
         }
+        let above = Above::of(&self.workspace, folder);
         mounts::make_folder(&self.workspace, folder).map_err(|error| bad(&path, &error))?;
         self.folder(path.clone(), true, false);
-        let watched =
-            Watched::new(&self.workspace, folder, &self.trusted).map_err(|error| unstartable(self.job, &error))?;
+        let watched = Watched::new(&self.workspace, folder, above, &self.trusted);
+        let watched = watched.map_err(|error| unstartable(self.job, &error))?;
         for inner in kept.iter().filter(|kept| kept.starts_with(&path)) {
             self.pin(&path, inner);
         }

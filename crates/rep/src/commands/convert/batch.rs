@@ -145,7 +145,7 @@ pub(super) fn version(text: &str) -> Option<String> {
 }
 
 /// Works on all skills with as many workers as there are cores; the results come in the skills' order.
-fn on_all_cores<T: Send>(found: &[Found], bar: &ProgressBar, work: impl Fn(&Found) -> T + Sync) -> Vec<T> {
+pub(super) fn on_all_cores<T: Send>(found: &[Found], bar: &ProgressBar, work: impl Fn(&Found) -> T + Sync) -> Vec<T> {
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::with_capacity(found.len()));
     let workers = thread::available_parallelism().map_or(1, usize::from).min(found.len());
@@ -168,7 +168,7 @@ fn on_all_cores<T: Send>(found: &[Found], bar: &ProgressBar, work: impl Fn(&Foun
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-fn progress(count: usize, output: &Output) -> ProgressBar {
+pub(super) fn progress(count: usize, output: &Output) -> ProgressBar {
     if !output.is_watched() {
         return ProgressBar::hidden();
     }

@@ -150,7 +150,7 @@ fn unusable(reasons: Vec<String>) -> Failure {
 }
 
 /// A document with the place of each of its facts in the source, and a doubt where there is none.
-fn grounded(skill: &Skill, value: Value) -> Document {
+pub(super) fn grounded(skill: &Skill, value: Value) -> Document {
     let source = skill.manifest.as_ref().map_or("", |manifest| manifest.source.text());
     let mut facts = grounds::facts(&value, source);
     let name = &extract::extract(skill).value["meta"]["name"];

@@ -12,7 +12,7 @@ use rep_uasp::convert::{Difference, Stamp, differences};
 use serde_json::{Value, json};
 
 use super::Args;
-use super::batch::{FILE_MAX, target_in, version};
+use super::batch::{FILE_MAX, on_all_cores, progress, target_in, version};
 use super::subject::{Converted, Subjects, beside, by_rule};
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
@@ -53,11 +53,14 @@ impl Standing {
 }
 
 /// Checks every skill that is meant, and says what differs.
-pub(super) fn check(args: &Args, subjects: &Subjects, output: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn check(args: &Args, subjects: &Subjects, output: &mut Output) -> Exit {
     let mut rows = Vec::new();
     let mut is_bad = false;
-    for found in &subjects.found {
-        let (path, standing) = match stand(found, args) {
+    let bar = progress(subjects.found.len(), output);
+    let results = on_all_cores(&subjects.found, &bar, |found| stand(found, args));
+    bar.finish_and_clear();
+    for (found, result) in subjects.found.iter().zip(results) {
+        let (path, standing) = match result {
             Ok(both) => both,
             Err(failure) if subjects.is_sweep && failure.code == "NOT_MARKDOWN" => (PathBuf::new(), Standing::Passed),
             Err(failure) => (PathBuf::new(), Standing::Failed(failure)),
@@ -76,13 +79,15 @@ pub(super) fn check(args: &Args, subjects: &Subjects, output: &mut Output) -> Re
     if args.is_json {
         let skills: Vec<Value> = rows.iter().map(|(found, path, standing)| row(found, path, standing)).collect();
         let mut summary = json!({ "skills": rows.len() });
-        names.iter().for_each(|name| summary[*name] = json!(count(name)));
+        for name in names {
+            summary[name] = json!(count(name));
+        }
         output.json(&json!({ "skills": skills, "summary": summary }));
     }
     let words = names.iter().filter(|name| count(name) > 0);
     let words: Vec<String> = words.map(|name| format!("{} {}", count(name), name.replace('_', " "))).collect();
     output.say(&words.join(", "));
-    Ok(if is_bad { Exit::Findings } else { Exit::Fine })
+    if is_bad { Exit::Findings } else { Exit::Fine }
 }
 
 /// How the file of one skill stands.

@@ -155,7 +155,7 @@ pub(super) fn by_rule(found: &Found) -> Result<(Subject, Converted), Failure> {
     let subject = read(found)?;
     subject.manifest(&found.shown)?;
     let document = extract::extract(&subject.skill);
-    let converted = convert(&subject, &document, Engine::Rules, None);
+    let converted = convert(&subject.skill, subject.notices(), &document, Engine::Rules, None);
     Ok((subject, converted))
 }
 
@@ -169,12 +169,12 @@ pub(super) fn by_engine(found: &Found, args: &Args, output: &mut Output) -> Resu
     subject.manifest(&found.shown)?;
     let errors = |document: &Value| errors(&subject.skill, document);
     let (document, model) = llm::extract(&subject.skill, &args.model, engine, &errors, output)?;
-    let converted = convert(&subject, &document, engine, model);
+    let converted = convert(&subject.skill, subject.notices(), &document, engine, model);
     Ok((subject, converted))
 }
 
 /// What makes a document no valid file, in words.
-fn errors(skill: &Skill, document: &Value) -> Vec<String> {
+pub(super) fn errors(skill: &Skill, document: &Value) -> Vec<String> {
     let finished = finish(document);
     let name = finished.value["meta"]["name"].as_str().unwrap_or("skill").to_owned();
     let judged = judge(&finished.yaml, &name, Some(&skill.tree));
@@ -182,8 +182,13 @@ fn errors(skill: &Skill, document: &Value) -> Vec<String> {
 }
 
 /// Finishes, judges and stamps what an engine made of a skill.
-fn convert(subject: &Subject, document: &Document, engine: Engine, model: Option<Value>) -> Converted {
-    let skill = &subject.skill;
+pub(super) fn convert(
+    skill: &Skill,
+    notices: Vec<Notice>,
+    document: &Document,
+    engine: Engine,
+    model: Option<Value>,
+) -> Converted {
     let finished = finish(&document.value);
     let version = |value: &Value| value["meta"]["version"].as_str().unwrap_or_default().to_owned();
     let content = version(&finished.value);
@@ -199,7 +204,7 @@ fn convert(subject: &Subject, document: &Document, engine: Engine, model: Option
     };
     let stamp = Stamp::new(engine.name(), source.as_bytes(), &facts, &content);
     let text = stamp.put(&finished.yaml);
-    let warnings = subject.notices().into_iter().chain(judged.warning_notices()).collect();
+    let warnings = notices.into_iter().chain(judged.warning_notices()).collect();
     let report = Report::new((&file, source, engine.name()), document, finished, (judged.error_notices(), warnings));
     Converted { report, stamp, text, model }
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::Args;
 use crate::exit::Failure;
-use crate::library::{LibraryArgs, missing};
+use crate::library::{LibraryArgs, cache_folder, missing};
 use crate::output::Output;
 
 /// The most cases that are named to who asked for another one.
@@ -254,12 +254,25 @@ fn no_case(subjects: &[Subject], word: &str) -> Failure {
     }
 }
 
-/// Where copies are made: not in `/tmp` where that can be helped, which a case then has to itself.
+/// Where copies are made: in the user's own folder for what can be made anew, beside that of rep, which no tool sees. Not in
+/// `/tmp` where that can be helped, which a case then has to itself.
 pub(super) fn place() -> PathBuf {
+    let own = cache_folder().map(|folder| folder.with_file_name("repertoire-trials"));
+    let is_usable = |folder: &PathBuf| {
+        let known = folder.ancestors().skip(1).find(|known| known.is_dir());
+        !folder.starts_with("/tmp") && known.is_some_and(is_ours)
+    };
+    if let Some(own) = own.filter(is_usable) {
+        return own;
+    }
     let named = std::env::var_os("TMPDIR").filter(|folder| !folder.is_empty()).map(PathBuf::from);
     let roomy = Path::new("/var/tmp");
-    let is_ours = || tempfile::Builder::new().prefix("rep-").tempdir_in(roomy).is_ok();
-    let folder = named.unwrap_or_else(|| if is_ours() { roomy.to_owned() } else { std::env::temp_dir() });
+    let folder = named.unwrap_or_else(|| if is_ours(roomy) { roomy.to_owned() } else { std::env::temp_dir() });
     // A folder for copies alone, and this user's.
     folder.join(format!("rep-trials-{}", rustix::process::geteuid().as_raw()))
+}
+
+/// Whether something can be made in a folder.
+fn is_ours(folder: &Path) -> bool {
+    tempfile::Builder::new().prefix("rep-").tempdir_in(folder).is_ok()
 }

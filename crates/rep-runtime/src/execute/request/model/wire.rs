@@ -15,14 +15,17 @@ const NAME: &str = "uasp_skill";
 
 /// The address questions go to.
 pub(super) fn address(api: Api, base: &str) -> String {
-    let base = base.trim().trim_end_matches('/');
-    match api {
-        Api::OpenAi if base.ends_with("/chat/completions") => base.to_owned(),
-        Api::OpenAi => format!("{base}/chat/completions"),
-        Api::Anthropic if base.ends_with("/messages") => base.to_owned(),
-        Api::Anthropic if base.ends_with("/v1") => format!("{base}/messages"),
-        Api::Anthropic => format!("{base}/v1/messages"),
-    }
+    let base = base.trim();
+    let (path, query) = base.split_at(base.find('?').unwrap_or(base.len()));
+    let path = path.trim_end_matches('/');
+    let own = match api {
+        Api::OpenAi if path.ends_with("/chat/completions") => "",
+        Api::OpenAi => "/chat/completions",
+        Api::Anthropic if path.ends_with("/messages") => "",
+        Api::Anthropic if path.ends_with("/v1") => "/messages",
+        Api::Anthropic => "/v1/messages",
+    };
+    format!("{path}{own}{query}")
 }
 
 /// What is sent.
@@ -250,5 +253,24 @@ fn failed(value: &Value) -> Result<(), String> {
     match value.get("error") {
         None | Some(Value::Null) => Ok(()),
         Some(_) => Err(complaint(&value.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions_go_below_the_address_that_is_named() {
+        for (api, base, whole) in [
+            (Api::OpenAi, "http://127.0.0.1:1/v1/", "http://127.0.0.1:1/v1/chat/completions"),
+            (Api::OpenAi, "https://a.example/chat/completions", "https://a.example/chat/completions"),
+            (Api::OpenAi, "https://a.example/x?version=2", "https://a.example/x/chat/completions?version=2"),
+            (Api::Anthropic, "https://a.example", "https://a.example/v1/messages"),
+            (Api::Anthropic, "https://a.example/v1", "https://a.example/v1/messages"),
+            (Api::Anthropic, "https://a.example/v1/messages/", "https://a.example/v1/messages"),
+        ] {
+            assert_eq!(address(api, base), whole);
+        }
     }
 }
