@@ -106,7 +106,7 @@ pub(crate) fn page(asked: &Asked, is_refused: bool) -> Response {
     };
     let body = html!(
         "<section class=\"narrow card\"><h1>Sign in</h1><p>This server lets in who bears one of its tokens. It is asked \
-         for once; the browser keeps a random word instead.</p>{}<form method=\"post\" action=\"/sign-in\">\
+         for once; the browser keeps a random word instead. Whoever started it was told in which file they lie.</p>{}<form method=\"post\" action=\"/sign-in\">\
          <input type=\"hidden\" name=\"key\" value=\"{}\">\
          <label for=\"token\">Token</label><input id=\"token\" name=\"token\" type=\"password\" \
          autocomplete=\"current-password\" required autofocus><button class=\"primary\">Sign in</button></form></section>",

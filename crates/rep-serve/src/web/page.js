@@ -33,6 +33,9 @@ for (const form of document.querySelectorAll("form[data-live]")) {
     try {
       await fill(place, `${form.action}?${words}`, asking.signal);
       place.removeAttribute("aria-busy");
+      // Who cannot see the list hears how many there are, and not all of them.
+      const found = document.getElementById(`${place.id}-found`);
+      if (found) found.textContent = place.querySelector(".count")?.textContent ?? "";
     } catch (error) {
       if (error.name !== "AbortError") place.removeAttribute("aria-busy");
     }
@@ -70,11 +73,7 @@ if (parts.length) {
       }
     }
   };
-  const events = new EventSource("/events");
-  for (const word of ["hello", "runs", "questions"]) events.addEventListener(word, () => follow(word));
-  events.addEventListener("hello", () => document.documentElement.classList.add("is-live"));
-  events.addEventListener("error", () => document.documentElement.classList.remove("is-live"));
-  events.addEventListener("library", () => {
+  const changed = () => {
     if (document.getElementById("changed")) return;
     const note = document.createElement("p");
     note.id = "changed";
@@ -84,6 +83,29 @@ if (parts.length) {
     link.textContent = "The skills changed: load the page again";
     note.append(link);
     document.getElementById("notices")?.after(note);
-  });
-  addEventListener("pagehide", () => events.close());
+  };
+  const live = (is) => document.documentElement.classList.toggle("is-live", is);
+  let events, leaving;
+  const listen = () => {
+    clearTimeout(leaving);
+    if (events) return;
+    events = new EventSource("/events");
+    for (const word of ["hello", "runs", "questions"]) events.addEventListener(word, () => follow(word));
+    events.addEventListener("hello", () => live(true));
+    events.addEventListener("error", () => live(false));
+    events.addEventListener("library", changed);
+  };
+  const leave = () => {
+    events?.close();
+    events = undefined;
+    live(false);
+  };
+  // Browsers hold few connections to one server: a page that nobody looks at gives its own back.
+  const look = () => {
+    if (document.hidden) leaving = setTimeout(leave, 10_000);
+    else listen();
+  };
+  document.addEventListener("visibilitychange", look);
+  addEventListener("pagehide", leave);
+  addEventListener("pageshow", look);
 }

@@ -29,7 +29,7 @@ pub(super) fn show(asked: &Asked) -> Shown {
     };
     let body = html!(
         "<div class=\"title\"><h1>Runs</h1><p class=\"lead\">{}</p></div>\
-         <div id=\"live\" aria-live=\"polite\" data-part=\"/runs?part=1\" data-on=\"runs\">{}</div>\
+         <div id=\"live\" data-part=\"/runs?part=1\" data-on=\"runs\">{}</div>\
          <p><a href=\"/runs\">Load again</a> · <a href=\"/audit\">the whole record</a></p>",
         allowed,
         list

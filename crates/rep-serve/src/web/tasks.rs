@@ -22,7 +22,7 @@ pub(super) fn show(asked: &Asked) -> Shown {
     }
     let body = html!(
         "<div class=\"title\"><h1>Tasks</h1><p class=\"lead\">Calls that go on after their answer: of this server, and of <code>rep run --detach</code>.</p></div>\
-         <div id=\"live\" aria-live=\"polite\" data-part=\"/tasks?part=1\" data-on=\"runs\">{}</div><p><a href=\"/tasks\">Load again</a></p>",
+         <div id=\"live\" data-part=\"/tasks?part=1\" data-on=\"runs\">{}</div><p><a href=\"/tasks\">Load again</a></p>",
         list
     );
     Shown::Page(Here::Tasks, "Tasks".to_owned(), body)
