@@ -35,7 +35,12 @@ pub(super) fn show(asked: &Asked) -> Shown {
         counted(entries.iter().map(|entry| entry.scope).collect::<BTreeSet<_>>().len(), "scope")
     );
     put!(body, "{}", tiles(asked));
-    put!(body, "{}<p class=\"unseen\" id=\"list-found\" role=\"status\"></p><div id=\"list\">{}</div>", form(asked), list);
+    put!(
+        body,
+        "{}<p class=\"unseen\" id=\"list-found\" role=\"status\"></p><div id=\"list\">{}</div>",
+        form(asked),
+        list
+    );
     if !asked.shelf.catalog.notes.is_empty() {
         let mut notes = Html::default();
         asked.shelf.catalog.notes.iter().take(20).for_each(|note| put!(notes, "<li>{}</li>", note));
