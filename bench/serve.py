@@ -90,6 +90,9 @@ class Stdio:
             line = self.child.stdout.readline()
             if not line:
                 raise EOFError(method)
+            # Some write what is no message to stdout.
+            if not line.startswith(b"{"):
+                continue
             answer = json.loads(line)
             if answer.get("id") == self.number:
                 return answer

@@ -6,7 +6,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -28,6 +28,7 @@ use crate::office::Office;
 use crate::server::{Served, Talk};
 use crate::stdio::{GRACE, THREADS_MAX, asked_to_end};
 use crate::tls::{Tls, TlsListener};
+use crate::visitors::Visitors;
 use crate::web::{self, Web};
 
 /// The header that names a request, in its answer and in the log.
@@ -36,6 +37,8 @@ pub(crate) const REQUEST_ID: &str = "x-request-id";
 const METADATA: &str = "/.well-known/oauth-protected-resource";
 /// The largest request.
 const REQUEST_BYTES_MAX: usize = 4 << 20;
+/// How long a request may take to come.
+const BODY_TIME: Duration = Duration::from_secs(30);
 /// The most requests that are answered at once, and the most sessions of the old era.
 const REQUESTS_MAX: usize = 256;
 const SESSIONS_MAX: usize = 1024;
@@ -160,7 +163,7 @@ where
     L::Addr: std::fmt::Debug,
 {
     let stopping = served.clone();
-    let serving = axum::serve(listener, router).with_graceful_shutdown(async move {
+    let serving = axum::serve(Visitors::new(listener), router).with_graceful_shutdown(async move {
         asked_to_end().await;
         stopping.stop();
         // Streams that stay open would keep the end waiting.
@@ -224,6 +227,10 @@ impl Guard {
         if let Some(refused) = self.refused(request.headers(), gate, is_person).await {
             return refused;
         }
+        let request = match whole(request).await {
+            Ok(request) => request,
+            Err(refused) => return refused,
+        };
         // Held until the answer begins: a stream that stays open takes no place.
         let Ok(_slot) = self.slots.try_acquire() else {
             return plain(StatusCode::SERVICE_UNAVAILABLE, "too many requests at once; try again");
@@ -407,6 +414,16 @@ fn without_port(host: &str) -> &str {
 
 fn is_loopback_name(name: &str) -> bool {
     name == "localhost" || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// A request with all of its body, which who sends it half keeps nobody waiting with.
+async fn whole(request: Request) -> Result<Request, Response> {
+    let (parts, body) = request.into_parts();
+    match tokio::time::timeout(BODY_TIME, axum::body::to_bytes(body, REQUEST_BYTES_MAX)).await {
+        Ok(Ok(bytes)) => Ok(Request::from_parts(parts, Body::from(bytes))),
+        Ok(Err(_)) => Err(plain(StatusCode::PAYLOAD_TOO_LARGE, "the request is larger than 4 MiB, or broke off")),
+        Err(_) => Err(plain(StatusCode::REQUEST_TIMEOUT, "the request did not come to its end")),
+    }
 }
 
 /// A short answer.

@@ -26,6 +26,7 @@ mod stdio;
 mod tls;
 mod tools;
 mod uri;
+mod visitors;
 mod web;
 
 pub use convert::Converts;

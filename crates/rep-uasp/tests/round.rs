@@ -72,7 +72,7 @@ fn roundtrip(root: &Path, least: usize) {
     let files = files(root, "/SKILL.md");
     let mut wrong = Vec::new();
     for path in &files {
-        let text = String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned();
+        let text = String::from_utf8_lossy(&std::fs::read(path).expect("what was found can be read")).into_owned();
         let value = converted(&text);
         let mut lost = refused(&docs::skill_md(&value));
         unequal("", &value, &converted(&docs::skill_md(&value)), &mut lost);

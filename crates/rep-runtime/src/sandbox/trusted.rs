@@ -302,9 +302,11 @@ impl Trusted {
         // A copy of a project is a project, although a host keeps it in a folder of its own.
         let is_project = |at: usize| FOLDERS.contains(&parts[at]) && parts.get(at + 1) == Some(&PROJECTS);
         let start = (0..parts.len()).rfind(|at| is_project(*at)).map_or(0, |at| (at + 3).min(parts.len()));
-        let inside = |folder: &PathBuf| match folder.is_absolute() {
-            true => folder.strip_prefix(workspace).ok().map(Path::to_owned),
-            false => Some(folder.clone()),
+        let inside = |folder: &PathBuf| {
+            if folder.is_relative() {
+                return Some(folder.clone());
+            }
+            folder.strip_prefix(workspace).ok().map(Path::to_owned)
         };
         Self {
             above: parts[start..].iter().map(|part| (*part).to_owned()).collect(),
@@ -360,7 +362,7 @@ impl Trusted {
         let home = home.to_string_lossy().to_lowercase();
         let Ok(inside) = Path::new(path).strip_prefix(home) else { return false };
         let first = inside.components().next().map(|part| part.as_os_str().to_string_lossy());
-        first.is_some_and(|first| first.starts_with('.') || first == "bin")
+        first.is_some_and(|first| (first.starts_with('.') || first == "bin") && !is_refused(&first))
     }
 
     /// Whether a folder with these names in it holds something that is trusted for lying there.
@@ -412,8 +414,7 @@ pub(crate) fn is_repository(has: impl Fn(&str) -> bool) -> bool {
 
 /// Whether a name says something about what the folder is that it lies in.
 pub(crate) fn is_sign(name: &[u8]) -> bool {
-    let is_it = |sign: &&str| name.eq_ignore_ascii_case(sign.as_bytes());
-    REPOSITORY_SIGNS.iter().chain(&[ENVIRONMENT_SIGN]).any(|sign| is_it(&sign))
+    REPOSITORY_SIGNS.iter().chain(&[ENVIRONMENT_SIGN]).any(|sign| name.eq_ignore_ascii_case(sign.as_bytes()))
 }
 
 /// Whether a folder of which all is trusted holds very much that is of no other use: packages, and what a repository keeps.

@@ -119,6 +119,7 @@ fn what_trusted_links_and_settings_lead_to_is_held() {
                 "proj/.git/config",
                 "[include]\n\tpath = ../docs/settings.inc\n[core]\n\thooksPath = \"docs/hooks\" # ours\n",
             );
+            scene.put("proj/.git/objects/info/alternates", "../../docs/store\n");
             fs::create_dir_all(scene.workspace().join("proj/.claude")).unwrap();
             let link = |target: &str, path: &str| symlink(target, scene.workspace().join(path)).unwrap();
             link("docs/again", "proj/CLAUDE.md");
@@ -134,6 +135,7 @@ fn what_trusted_links_and_settings_lead_to_is_held() {
                 "proj/docs/hooks/x",
                 "proj/docs/again",
                 "docs/rules/x",
+                "proj/docs/store/ab/cd",
             ];
             for path in paths {
                 let code = format!(

@@ -122,7 +122,8 @@ fn has(program: &str) -> bool {
 /// Runs git in a folder, as somebody.
 fn git(folder: &Path, arguments: &[&str]) -> String {
     let somebody = ["-c", "user.name=u", "-c", "user.email=u@example.org", "-c", "safe.directory=*"];
-    let found = Command::new("git").args(somebody).args(arguments).current_dir(folder).output().unwrap();
+    let found = Command::new("git").args(somebody).args(arguments).current_dir(folder).output();
+    let found = found.expect("git can be started");
     assert!(found.status.success(), "{arguments:?}: {found:?}");
     String::from_utf8_lossy(&found.stdout).into_owned()
 }

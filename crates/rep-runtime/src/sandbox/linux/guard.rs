@@ -230,8 +230,12 @@ impl Known for Watched {
         self.before.contains_key(path) || self.seen.places.contains(path)
     }
 
-    fn whole(&self, path: &Path) -> Option<Option<Id>> {
-        self.seen.whole.get(path).map(|id| Some(*id))
+    fn is_whole(&self, path: &Path) -> bool {
+        self.seen.whole.contains_key(path)
+    }
+
+    fn is_another(&self, path: &Path, id: Id) -> bool {
+        self.seen.whole.get(path).is_some_and(|known| !known.is_place(id))
     }
 
     fn is_closed(&self, path: &Path, id: Id) -> bool {
@@ -244,8 +248,12 @@ impl Known for Entry {
         self.known.contains(&self.workspace.join(path))
     }
 
-    fn whole(&self, path: &Path) -> Option<Option<Id>> {
-        self.is(path).then_some(None)
+    fn is_whole(&self, path: &Path) -> bool {
+        self.is(path)
+    }
+
+    fn is_another(&self, _: &Path, _: Id) -> bool {
+        false
     }
 
     fn is_closed(&self, path: &Path, _: Id) -> bool {

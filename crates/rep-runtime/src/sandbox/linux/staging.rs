@@ -226,7 +226,9 @@ impl Verdict<'_> {
                 wrong.push(format!("`{}` is in a repository, and trusted by others", path.display()));
             }
         }
-        wrong.into_iter().for_each(|what| self.wrong.add(what));
+        for what in wrong {
+            self.wrong.add(what);
+        }
     }
 
     /// A virtual environment of python, whatever it is called, and wherever the workspace lies in one.

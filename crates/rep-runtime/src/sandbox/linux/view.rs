@@ -80,12 +80,7 @@ pub(super) fn compile(job: &Job) -> Result<View, SandboxError> {
     }
     let hidden = hidden(job, &workspace)?;
     let is_in_system = is_in_system(job, &workspace, &program)?;
-    let trusted = if job.guarding.is_for_packages {
-        Trusted::for_packages()
-    } else {
-        let trusted = Trusted::of(&workspace, &job.guarding.held, job.guarding.home.as_deref());
-        if job.permissions.write.is_empty() { trusted } else { trusted.and_where_links_lead(&workspace) }
-    };
+    let trusted = trusted(job, &workspace);
     let mut pieces = Pieces {
         job,
         workspace: workspace.clone(),
@@ -138,6 +133,15 @@ pub(super) fn compile(job: &Job) -> Result<View, SandboxError> {
         readable: system_and(readable),
         writable,
     })
+}
+
+/// What is trusted there: also what links lead to, where something may be written.
+fn trusted(job: &Job, workspace: &Path) -> Trusted {
+    if job.guarding.is_for_packages {
+        return Trusted::for_packages();
+    }
+    let trusted = Trusted::of(workspace, &job.guarding.held, job.guarding.home.as_deref());
+    if job.permissions.write.is_empty() { trusted } else { trusted.and_where_links_lead(workspace) }
 }
 
 /// The workspace as it is really called, where one can be there.

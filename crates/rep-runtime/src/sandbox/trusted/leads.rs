@@ -1,7 +1,7 @@
 //! Where trusted names lead inside of a workspace: who writes to what `CLAUDE.md` is a link to writes `CLAUDE.md`.
 //!
-//! Links are followed, the file `.git` of a checkout, and two settings of git: `core.hooksPath` and `include.path`. Folders
-//! are gone through from the top, so that where there are too many it is the deepest that are not seen.
+//! Links are followed, the file `.git` of a checkout, objects a repository borrows, and two settings of git:
+//! `core.hooksPath` and `include.path`. Folders are gone through from the top, so that where there are too many it is the deepest that are not seen.
 #![expect(clippy::disallowed_methods, reason = "links can only be resolved by looking")]
 
 use std::collections::{BTreeSet, VecDeque};
@@ -24,8 +24,8 @@ const HOPS_MAX: usize = 40;
 const SETTINGS_BYTES_MAX: u64 = 256 << 10;
 const SETTINGS_MAX: usize = 1_000;
 
-/// The most places of hooks that are held at every checkout.
-const HOOKS_MAX: usize = 16;
+/// The most places of hooks that are held at every checkout, and of objects for a repository.
+const PLACES_MAX: usize = 16;
 
 /// All that trusted names lead to, relative to the workspace, which is absolute and has its links resolved.
 pub(super) fn inside(workspace: &Path, trusted: &Trusted) -> BTreeSet<PathBuf> {
@@ -34,7 +34,7 @@ pub(super) fn inside(workspace: &Path, trusted: &Trusted) -> BTreeSet<PathBuf> {
     search.walk(trusted);
     // Where hooks lie is said once for all checkouts of a repository.
     for top in std::mem::take(&mut search.tops) {
-        for hooks in search.hooks.clone().iter().take(HOOKS_MAX) {
+        for hooks in search.hooks.clone().iter().take(PLACES_MAX) {
             search.named(&top, hooks);
         }
     }
@@ -76,11 +76,13 @@ impl Search<'_> {
             }
             let is_repository = is_repository(|sign| signs.contains(sign));
             if is_repository || folder.ends_with(".git") {
-                ["config", "config.worktree"].iter().for_each(|name| self.settings(&whole, &whole.join(name), 0));
+                self.kept(&whole);
             }
             let is_whole = is_whole || is_repository;
             links.retain(|link| is_whole || trusted.is(&link.to_string_lossy()));
-            links.iter().for_each(|link| self.link(link));
+            for link in &links {
+                self.link(link);
+            }
             for path in inner {
                 // A checkout in a repository is a project.
                 let is_project = || is_repository && self.workspace.join(&path).join(".git").symlink_metadata().is_ok();
@@ -147,6 +149,18 @@ impl Search<'_> {
         if let (Some(named), Some(folder)) = (text.trim().strip_prefix("gitdir:"), whole.parent()) {
             self.named(folder, named.trim());
             self.tops.insert(folder.to_owned());
+        }
+    }
+
+    /// Holds what the files of a repository lead to: its settings, and where it has objects of others.
+    fn kept(&mut self, home: &Path) {
+        for name in ["config", "config.worktree"] {
+            self.settings(home, &home.join(name), 0);
+        }
+        let objects = home.join("objects");
+        let others = self.text(&objects.join("info/alternates")).unwrap_or_default();
+        for other in others.lines().take(PLACES_MAX) {
+            self.named(&objects, other.trim());
         }
     }
 

@@ -22,8 +22,11 @@ pub(super) trait Known {
     /// Whether this file, link or place was there.
     fn is(&self, path: &Path) -> bool;
 
-    /// Whether this folder was there, and which one it was, where that is known.
-    fn whole(&self, path: &Path) -> Option<Option<Id>>;
+    /// Whether this folder was there, and all of it trusted.
+    fn is_whole(&self, path: &Path) -> bool;
+
+    /// Whether another folder than this one was there.
+    fn is_another(&self, path: &Path, id: Id) -> bool;
 
     /// Whether nobody could list this folder then.
     fn is_closed(&self, path: &Path, id: Id) -> bool;
@@ -85,7 +88,9 @@ impl<K: Known> Looker for Aside<'_, K> {
         }
         let head = rustix::fs::statat(folder, "HEAD", AtFlags::SYMLINK_NOFOLLOW);
         if kind.is_repository && !head.is_ok_and(|stat| self.is_later(&stat)) {
-            behead(folder, path).into_iter().for_each(|what| self.wrong(what));
+            if let Some(what) = behead(folder, path) {
+                self.wrong(what);
+            }
         }
         // What is called so in a place that was none before may be somebody's ordinary file. A virtual environment is
         // one by a name that is trusted itself.
@@ -104,16 +109,16 @@ impl<K: Known> Looker for Aside<'_, K> {
     }
 
     fn whole(&mut self, folder: &OwnedFd, path: &Path, stat: &Stat) -> Next {
-        match self.known.whole(path) {
+        if self.known.is_whole(path) {
             // It was bound as a whole: what is new in it is somebody else's.
-            Some(id) => {
-                if id.is_some_and(|id| !id.is_place(Id::of(stat))) {
-                    self.told.conflicts.insert(replaced(path));
-                }
-                Next::Past
+            if self.known.is_another(path, Id::of(stat)) {
+                self.told.conflicts.insert(replaced(path));
             }
-            None if self.is_later(stat) => Next::Into,
-            None => self.aside(folder, path).map_or(Next::Past, Next::As),
+            Next::Past
+        } else if self.is_later(stat) {
+            Next::Into
+        } else {
+            self.aside(folder, path).map_or(Next::Past, Next::As)
         }
     }
 
