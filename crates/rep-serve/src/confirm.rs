@@ -307,7 +307,6 @@ pub(crate) async fn by_desk(shared: &Arc<Shared>, offer: Offer, input: Map<Strin
     loop {
         let Ok(permit) = Arc::clone(&shared.slots).acquire_owned().await else { return failed() };
         let Ok(mut begun) = Begun::new(shared, call.clone(), permit) else { return failed() };
-        shared.desk.changed();
         let (text, mark) = match (&mut begun.work).await {
             Ok(Said::Question { text, mark }) if call.asked == Asked::Possible => (text, mark),
             Ok(Said::Question { .. }) => return refused(),
@@ -343,6 +342,7 @@ impl Begun {
         let number = shared.confirm.count.fetch_add(1, Ordering::Relaxed);
         let going = Going { stop: stop.clone(), tool: call.offer.name.clone(), since: Instant::now() };
         shared.running.lock().unwrap_or_else(PoisonError::into_inner).insert(number, going);
+        shared.desk.changed();
         let catalog = Arc::clone(&shared.shelf().catalog);
         let inside = stop.clone();
         let counted = Arc::clone(shared);
@@ -361,6 +361,8 @@ impl Drop for Begun {
     fn drop(&mut self) {
         self.stop.stop();
         self.shared.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.number);
+        // The record of its end came before this, and who looked then saw it still going on.
+        self.shared.desk.changed();
     }
 }
 

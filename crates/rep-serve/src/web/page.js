@@ -64,12 +64,16 @@ document.addEventListener("keydown", (event) => {
 
 const parts = [...document.querySelectorAll("[data-part]")];
 if (parts.length) {
+  const asking = new Map();
   const follow = (word) => {
     for (const place of parts) {
       const wanted = place.dataset.on;
       // A question begins or ends something, too.
       if (wanted === word || word === "hello" || word === "questions") {
-        fill(place, place.dataset.part).catch(() => {});
+        // What was asked for before is old by now, and must not come after.
+        asking.get(place)?.abort();
+        asking.set(place, new AbortController());
+        fill(place, place.dataset.part, asking.get(place).signal).catch(() => {});
       }
     }
   };
