@@ -122,6 +122,11 @@ impl<K: Known> Looker for Aside<'_, K> {
         }
     }
 
+    fn is_project(&self, _: &OwnedFd, path: &Path) -> bool {
+        let git = path.join(".git");
+        self.known.is(&git) || self.known.is_whole(&git)
+    }
+
     fn deep(&mut self, folder: &OwnedFd, path: &Path) {
         let name = path.file_name().unwrap_or_default();
         let shown = cut(path);
