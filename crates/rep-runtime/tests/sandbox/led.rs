@@ -92,6 +92,14 @@ fn a_repository_of_any_name_is_held_by_every_grant() {
         let result = scene.python(&code, json!({ "write": ["src/**"] }));
         assert_eq!(result["stdout"], "Read-only file system\n", "{result:#}");
         assert_eq!(scene.text("src/in/.bare/main/a.c").as_deref(), Some("evil"));
+        // One that is planted is none.
+        let code = "import os\nos.makedirs('src/in/.bare/hooks/.git'); open('src/in/.bare/hooks/post-checkout', 'w')";
+        let result = scene.python(code, json!({ "write": ["**"] }));
+        assert!(is_rejected(&result, "src/in/.bare/hooks/post-checkout"), "{result:#}");
+        let code = writing(&["src/in/.bare/hooks/.git", "src/in/.bare/hooks/post-checkout"]);
+        let result = scene.python(&code, json!({ "write": ["src/**"] }));
+        assert!(is_rejected(&result, "src/in/.bare/hooks"), "{result:#}");
+        assert!(!is_there(&scene, "src/in/.bare/hooks"));
     }
 }
 

@@ -134,6 +134,10 @@ impl Looker for Seen {
         Next::Into
     }
 
+    fn is_project(&self, opened: &OwnedFd, _: &Path) -> bool {
+        rustix::fs::statat(opened, ".git", AtFlags::SYMLINK_NOFOLLOW).is_ok()
+    }
+
     fn deep(&mut self, _: &OwnedFd, path: &Path) {
         self.unseen(format!("`{}` is too deep", look::cut(path)));
     }

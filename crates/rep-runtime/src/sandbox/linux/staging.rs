@@ -216,7 +216,8 @@ impl Verdict<'_> {
                     if trusted::is_repository(|sign| is_there(&above.join(repository::written(sign)))) {
                         return true;
                     }
-                    if is_there(&above.join(".git")) {
+                    // One that the tool made is none.
+                    if walk::open(self.workspace, &above.join(".git")).is_ok() {
                         return false;
                     }
                 }

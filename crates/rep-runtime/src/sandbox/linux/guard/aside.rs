@@ -87,10 +87,9 @@ impl<K: Known> Looker for Aside<'_, K> {
             return kind;
         }
         let head = rustix::fs::statat(folder, "HEAD", AtFlags::SYMLINK_NOFOLLOW);
-        if kind.is_repository && !head.is_ok_and(|stat| self.is_later(&stat)) {
-            if let Some(what) = behead(folder, path) {
-                self.wrong(what);
-            }
+        let is_made = kind.is_repository && !head.is_ok_and(|stat| self.is_later(&stat));
+        if let Some(what) = is_made.then(|| behead(folder, path)).flatten() {
+            self.wrong(what);
         }
         // What is called so in a place that was none before may be somebody's ordinary file. A virtual environment is
         // one by a name that is trusted itself.
@@ -120,6 +119,11 @@ impl<K: Known> Looker for Aside<'_, K> {
         } else {
             self.aside(folder, path).map_or(Next::Past, Next::As)
         }
+    }
+
+    fn is_project(&self, _: &OwnedFd, path: &Path) -> bool {
+        let git = path.join(".git");
+        self.known.is(&git) || self.known.is_whole(&git)
     }
 
     fn deep(&mut self, folder: &OwnedFd, path: &Path) {

@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
+use rustix::fs::{Dir, FileType, Mode, OFlags, Stat};
 
 use super::super::trusted::{self, Kind, Trusted};
 use super::super::walk;
@@ -34,6 +34,9 @@ pub(super) trait Looker {
 
     /// A folder of which all is trusted, and that lies in none.
     fn whole(&mut self, folder: &OwnedFd, path: &Path, stat: &Stat) -> Next;
+
+    /// Whether a folder in a repository is a checkout, which is a project: one that has a `.git` that nobody just planted.
+    fn is_project(&self, opened: &OwnedFd, path: &Path) -> bool;
 
     /// A folder that is too deep to be gone through.
     fn deep(&mut self, folder: &OwnedFd, path: &Path);
@@ -138,9 +141,7 @@ impl<L: Looker> Look<'_, L> {
             }
             return;
         }
-        // A checkout in a repository is a project.
-        let is_project =
-            || kind.is_repository && rustix::fs::statat(&opened, ".git", AtFlags::SYMLINK_NOFOLLOW).is_ok();
+        let is_project = || kind.is_repository && self.looker.is_project(&opened, path);
         let is_whole = is_in_whole
             || kind.trusts(&name.to_string_lossy()) && !is_project()
             || self.trusted.is(&format!("{}/x", path.display()));
