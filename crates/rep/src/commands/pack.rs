@@ -35,10 +35,11 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let (catalog, index) = LibraryArgs::of(&args.places).one(&args.skill, output)?;
     let entry = &catalog.entries[index];
     let shown = entry.folder.to_string_lossy().into_owned();
-    let lone = entry.skill.tree.is_lone_file;
-    let tree = match lone {
-        true => read::lone_file(&entry.location, &shown),
-        false => read::folder(&entry.folder, &shown, read::Extent::Folder)?,
+    let is_lone = entry.skill.tree.is_lone_file;
+    let tree = if is_lone {
+        read::lone_file(&entry.location, &shown)
+    } else {
+        read::folder(&entry.folder, &shown, read::Extent::Folder)?
     };
     let (skill, faults) = Skill::parse(tree);
     let findings = check(&skill, faults, &Options::default()).findings;
@@ -47,9 +48,10 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         return Err(failure.hint(format!("`rep check {shown}` shows all that is wrong")));
     }
     let name = skill.name().unwrap_or(&entry.name).to_owned();
-    let found = match lone {
-        true => files::some(&entry.folder, &structured::files(entry, &skill))?,
-        false => files::read(&entry.folder)?,
+    let found = if is_lone {
+        files::some(&entry.folder, &structured::files(entry, &skill))?
+    } else {
+        files::read(&entry.folder)?
     };
     if let Some(path) = files::credential(&found) {
         let message = format!("`{}` was not packed: `{path}` holds or is named like a credential", args.skill);

@@ -32,6 +32,7 @@ const ADDRESS: &str = "127.0.0.1:8300";
 #[command(
     after_help = "Both revisions of the protocol are spoken, 2025-11-25 and 2026-07-28, with the Skills extension; every file of every active skill is a resource, every skill people may call a prompt, and seven tools list, search, select, load, read, ask and convert. Skills that are not trusted, switched off or shadowed are not there. Changes are seen and told.\n\nOver HTTP a browser at the same address sees the library: search, every skill, what it costs, what runs and ran, tasks, the audit, and panels to try; /healthz, /readyz, /metrics and /.well-known/agent-skills/index.json are for programs.\n\nOnly this machine is answered unless --http names another address, which needs --token-file. Tools of skills run only with --allow-run, in the sandbox, and what needs consent asks the client's user; over HTTP a token is needed then, and made where none is named.\n\nExamples:\n  rep serve\n  rep serve --http 127.0.0.1:8300\n  rep serve --allow-run=csv-profile --path skills\n  rep serve --http 0.0.0.0:8300 --token-file tokens.txt --tls-cert cert.pem --tls-key key.pem\n  rep serve --print-config claude-code"
 )]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Args {
     /// Serve one client on stdin and stdout, as is done where nothing is said
     #[arg(long, conflicts_with = "http")]
