@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 /// Which of our crates each crate may depend on. A new arrow is a change of architecture.
 const ARROWS: &[(&str, &[&str])] = &[
-    ("rep-model", &[]),
+    ("rep-model", &["rep-fixture"]),
     ("rep-check", &["rep-model", "rep-fixture"]),
-    ("rep-uasp", &["rep-model", "rep-check"]),
+    ("rep-uasp", &["rep-model", "rep-check", "rep-fixture"]),
     ("rep-adapt", &["rep-model"]),
     ("rep-library", &["rep-model", "rep-check", "rep-tokens", "rep-uasp", "rep-fixture"]),
     ("rep-package", &["rep-model"]),

@@ -4,11 +4,13 @@
 //! use it in its own tests.
 #![expect(clippy::disallowed_methods, reason = "tests touch the disk and start the binary")]
 
+mod aloud;
 pub mod library;
 mod page;
 mod scratch;
 mod server;
 
+pub use aloud::{is_installed, left_out, not_run};
 pub use page::{Example, File, Kind, Page};
 pub use scratch::{Run, Scratch};
 pub use server::{Answer, Asked, Server, answer};

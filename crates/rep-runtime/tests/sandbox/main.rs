@@ -3,7 +3,6 @@
 #![expect(clippy::disallowed_methods, reason = "the tests make workspaces and start programs")]
 #![expect(clippy::unwrap_used, reason = "a scene that cannot be made is a failed test")]
 #![expect(clippy::needless_pass_by_value, reason = "jobs are written in place")]
-#![expect(clippy::print_stderr, reason = "what cannot be run is said aloud")]
 
 mod covers;
 mod guarded;

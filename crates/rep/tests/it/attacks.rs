@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use rep_fixture::{Run, Scratch};
+use rep_fixture::{Run, Scratch, is_installed};
 use rep_library::hosts::{At, HOSTS};
 use rep_library::{PERSONAL_FOLDERS, PROJECT_FOLDERS};
 use rep_runtime::Permissions;
@@ -108,17 +108,6 @@ fn a_copy_of_a_skill_does_not_lie_where_tools_write() {
     assert!(answer["skill"].as_str().is_some_and(|folder| folder.contains("/repertoire/copies/")), "{found:?}");
 }
 
-/// Whether a program is installed. Says aloud if it is not; in CI, that is a failure.
-#[expect(clippy::print_stderr, reason = "a test that is left out says so")]
-fn has(program: &str) -> bool {
-    let is_there = Command::new(program).arg("--version").output().is_ok_and(|found| found.status.success());
-    if !is_there {
-        assert!(std::env::var_os("CI").is_none(), "{program} is not installed");
-        eprintln!("NOT RUN: {program} is not installed");
-    }
-    is_there
-}
-
 /// Runs git in a folder, as somebody.
 fn git(folder: &Path, arguments: &[&str]) -> String {
     let somebody = ["-c", "user.name=u", "-c", "user.email=u@example.org", "-c", "safe.directory=*"];
@@ -130,7 +119,7 @@ fn git(folder: &Path, arguments: &[&str]) -> String {
 
 #[test]
 fn a_tool_does_not_commit_what_the_user_pushes() {
-    if !has("git") {
+    if !is_installed("git") {
         return;
     }
     let evil = "cd proj\nexport GIT_AUTHOR_NAME=u GIT_AUTHOR_EMAIL=u@x GIT_COMMITTER_NAME=u GIT_COMMITTER_EMAIL=u@x\n\
@@ -189,7 +178,7 @@ fn folders_of_a_relative_path_and_of_a_home_are_held() {
 
 #[test]
 fn after_a_no_nothing_is_said_to_run() {
-    if !has("script") {
+    if !is_installed("script") {
         return;
     }
     let scratch = Scratch::new();
@@ -219,7 +208,7 @@ fn text_of_strangers_does_not_steer_a_terminal() {
     let is_steering = |text: &str| text.chars().any(|letter| letter.is_control() && !"\n\r\t".contains(letter));
     let found = super::run(&scratch, &["search", "steers", "--path", "lib"]);
     assert!(found.stdout.contains("Steers") && !is_steering(&found.stdout), "{found:?}");
-    if !has("script") {
+    if !is_installed("script") {
         return;
     }
     for words in ["to-prompt lib/esc", "prompt --path lib", "read esc --path lib"] {

@@ -36,7 +36,7 @@ fn the_count_per_rule_is_the_reviewed_one() {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let corpus = root.join("../../../shared/corpus/skills");
     if !corpus.is_dir() {
-        eprintln!("SKIPPED: ../shared/corpus is not here, so no rule was counted");
+        rep_fixture::left_out("../shared/corpus is not here, so no rule was counted");
         return;
     }
     let mut table = String::new();

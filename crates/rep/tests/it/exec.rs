@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::{Command, Stdio};
 
-use rep_fixture::{Run, Scratch};
+use rep_fixture::{Run, Scratch, is_installed};
 use serde_json::{Value, json};
 
 use super::policy::typed;
@@ -362,17 +362,6 @@ fn every_kind_of_program_starts_or_is_refused_with_the_reason() {
         let found = bench.with(&["exec", "./kinds", command, "--yes", "--json"], &[("PATH", &path)]);
         assert_eq!((found.code, code(&found)), (3, wanted.into()), "{command}: {found:?}");
     }
-}
-
-/// Whether a program is installed. Says aloud where it is not; in CI, that is a failure.
-#[expect(clippy::print_stderr, reason = "a test that is left out says so")]
-fn is_installed(program: &str) -> bool {
-    let is_there = Command::new(program).arg("--version").output().is_ok_and(|found| found.status.success());
-    if !is_there {
-        assert!(std::env::var_os("CI").is_none(), "{program} is not installed");
-        eprintln!("NOT RUN: {program} is not installed");
-    }
-    is_there
 }
 
 #[test]

@@ -3,19 +3,14 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use rep_fixture::{Run, Scratch};
+use rep_fixture::{Run, Scratch, is_installed};
 
 use super::rep;
 
 /// Runs a script in a session with a keyring that is unlocked. `None` where there is no such program, which is told.
-#[expect(clippy::print_stderr, reason = "a test that does not run says so")]
 fn in_session(scratch: &Scratch, script: &str) -> Option<Run> {
-    for program in ["dbus-run-session", "gnome-keyring-daemon"] {
-        if !Command::new(program).arg("--version").output().is_ok_and(|found| found.status.success()) {
-            assert!(std::env::var_os("CI").is_none(), "{program} is not installed");
-            eprintln!("NOT RUN: {program} is not installed");
-            return None;
-        }
+    if !["dbus-run-session", "gnome-keyring-daemon"].into_iter().all(is_installed) {
+        return None;
     }
     let root = scratch.work().parent().expect("a scratch has a root").to_owned();
     let begin =

@@ -290,7 +290,7 @@ fn discovery_reads_only_frontmatter() {
         .stdout(std::process::Stdio::null())
         .status();
     let Ok(status) = status else {
-        eprintln!("SKIPPED: strace is not installed, so reads were not traced");
+        rep_fixture::not_run("strace is not installed, so reads were not traced");
         return;
     };
     assert!(status.success());
