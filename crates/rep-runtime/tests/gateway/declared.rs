@@ -18,7 +18,8 @@ fn has_node() -> bool {
 
 #[test]
 fn clients_that_know_no_proxy_reach_declared_hosts() {
-    let (secure, plain) = (https(), http());
+    let Some(secure) = https() else { return };
+    let plain = http();
     let declared = ["api.example.com:443", "*.foo.dev:443", "plain.example.com:80"];
     let at_home = [secure.address.to_string(), plain.declared()];
     let declared: Vec<&str> = declared.into_iter().chain(at_home.iter().map(String::as_str)).collect();
@@ -54,7 +55,7 @@ fn clients_that_know_no_proxy_reach_declared_hosts() {
 
 #[test]
 fn case_and_a_dot_at_the_end_change_nothing() {
-    let secure = https();
+    let Some(secure) = https() else { return };
     let at_home = secure.address.to_string();
     let lines = [
         json!(["tls", "API.EXAMPLE.COM", 443, "api.example.com"]),

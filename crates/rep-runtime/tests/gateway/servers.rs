@@ -110,7 +110,11 @@ print(server.server_address[1], flush=True)
 server.serve_forever()
 ";
 
-pub(crate) fn https() -> Https {
+/// A server with a certificate, where what makes one and serves it is installed.
+pub(crate) fn https() -> Option<Https> {
+    if !["openssl", "python3", "curl"].into_iter().all(rep_fixture::is_installed) {
+        return None;
+    }
     let folder = tempfile::tempdir().unwrap();
     let (certificate, key) = (folder.path().join("certificate.pem"), folder.path().join("key.pem"));
     let made = Command::new("openssl")
@@ -134,7 +138,7 @@ pub(crate) fn https() -> Https {
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let port: u16 = line.trim().parse().unwrap();
-    Https { address: SocketAddr::from(([127, 0, 0, 1], port)), certificate, child, _folder: folder }
+    Some(Https { address: SocketAddr::from(([127, 0, 0, 1], port)), certificate, child, _folder: folder })
 }
 
 impl Drop for Https {

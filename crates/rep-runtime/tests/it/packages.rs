@@ -8,6 +8,9 @@ use super::{Tool, code, message, result, search};
 
 #[test]
 fn typescript_runs_where_node_strips_types_and_is_refused_with_the_reason_elsewhere() {
+    if !rep_fixture::is_installed("node") {
+        return;
+    }
     let text = "interface Args { n: number }\nexport function run(args: Args): object { return { n: args.n + 1 }; }\n";
     let mut tool = Tool::of(Runtime::Node, "scripts/tool.ts", text).input(json!({"n": 1}));
     assert_eq!(code(&tool.run()), "INVALID_ENTRYPOINT", "no host override asks for it");
@@ -31,6 +34,9 @@ fn typescript_runs_where_node_strips_types_and_is_refused_with_the_reason_elsewh
 
 #[test]
 fn a_missing_package_is_hinted_at_only_where_it_is_declared() {
+    if !rep_fixture::is_installed("node") {
+        return;
+    }
     let mut tool =
         Tool::of(Runtime::Node, "scripts/tool.mjs", "import 'rep-sample';\nexport const run = () => ({});\n");
     let remedy = |tool: &Tool| {
