@@ -14,6 +14,8 @@ use crate::model::Endpoint;
 
 const VERSION: u64 = 1;
 const FILE_BYTES_MAX: u64 = 8 << 20;
+/// How many are kept; the oldest go first.
+const ANSWERS_MAX: usize = 1000;
 
 /// The kept answers of one folder.
 pub struct Answers {
@@ -53,7 +55,8 @@ impl Answers {
             "input_tokens": kept.usage.input,
             "output_tokens": kept.usage.output,
         });
-        keep::replace(&self.file(digest), value.to_string().as_bytes())
+        keep::replace(&self.file(digest), value.to_string().as_bytes())?;
+        keep::prune(&self.folder, ANSWERS_MAX)
     }
 
     fn file(&self, digest: &str) -> PathBuf {
@@ -74,4 +77,25 @@ pub fn digest(endpoint: &Endpoint, question: &Question<'_>) -> String {
         "schema": question.schema,
     });
     hex(&Sha256::digest(all.to_string().as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_answers_go_when_there_are_too_many() {
+        let folder = tempfile::tempdir().unwrap();
+        let answers = Answers::at(folder.path());
+        let kept = |text: &str| Kept { text: text.to_owned(), usage: Usage::default() };
+        for number in 0..5_u32 {
+            answers.put(&format!("q{number}"), &kept("x")).unwrap();
+            let file = std::fs::File::open(answers.file(&format!("q{number}"))).unwrap();
+            let at = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1000 + u64::from(number));
+            file.set_modified(at).unwrap();
+        }
+        keep::prune(folder.path(), 3).unwrap();
+        let left: Vec<bool> = (0..5).map(|number| answers.get(&format!("q{number}")).is_some()).collect();
+        assert_eq!(left, [false, false, true, true, true]);
+    }
 }

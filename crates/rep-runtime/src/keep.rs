@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 
 /// A file of the user's could not be kept or read.
 #[derive(Debug, thiserror::Error)]
@@ -88,6 +88,29 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), KeepError> {
 /// Holds others off until the value is dropped.
 pub(crate) struct Lock {
     _file: File,
+}
+
+/// Removes the oldest files of a folder of our own, until no more than so many are left.
+pub(crate) fn prune(folder: &Path, most: usize) -> Result<(), KeepError> {
+    let failed = |error: rustix::io::Errno| KeepError::new("look through", folder, error.into());
+    let opened = rustix::fs::open(folder, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
+    let opened = opened.map_err(failed)?;
+    let mut files = Vec::new();
+    for entry in rustix::fs::Dir::read_from(&opened).map_err(failed)? {
+        let name = entry.map_err(failed)?.file_name().to_owned();
+        let Ok(about) = rustix::fs::statat(&opened, &name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
+        if FileType::from_raw_mode(about.st_mode) == FileType::RegularFile {
+            files.push((about.st_mtime, name));
+        }
+    }
+    files.sort();
+    for (_, name) in files.iter().take(files.len().saturating_sub(most)) {
+        match rustix::fs::unlinkat(&opened, name, AtFlags::empty()) {
+            Ok(()) | Err(rustix::io::Errno::NOENT) => {}
+            Err(error) => return Err(failed(error)),
+        }
+    }
+    Ok(())
 }
 
 /// Removes a file of the user's; one that is not there is fine.
