@@ -50,6 +50,8 @@ pub struct Http {
     pub address: SocketAddr,
     /// The tokens that are let in; with none, whoever reaches the address is.
     pub tokens: Vec<String>,
+    /// Whether, without any token, other users of this machine are let in too.
+    pub is_for_all: bool,
     /// The authorization server whose tokens are let in too.
     pub oauth: Option<OAuth>,
     /// Names this server is reached by, besides those of the loopback address.
@@ -86,6 +88,8 @@ enum Gate {
     Open,
     /// A token, or being signed in.
     Page,
+    /// Being signed in, where there is anything to sign in with: what only a person does.
+    Person,
     /// A token.
     Protocol,
 }
@@ -124,6 +128,8 @@ async fn listen(served: &Served, office: Arc<dyn Office>, options: &Http, tell: 
     let sessions = Arc::new(LocalSessionManager::default());
     let own = served.clone();
     let service = StreamableHttpService::new(move || Ok(own.server()), Arc::clone(&sessions), config);
+    // Without a token the kernel still tells other users of this machine apart, unless everybody was asked in.
+    let is_for_one = options.tokens.is_empty() && options.oauth.is_none() && !options.is_for_all;
     let is_guarded = !options.tokens.is_empty() || options.oauth.is_some();
     let web = Web::new(served, office, is_guarded, options.tls.is_some());
     let pages = web.router();
@@ -143,12 +149,12 @@ async fn listen(served: &Served, office: Arc<dyn Office>, options: &Http, tell: 
     if let Some(tls) = &options.tls {
         let listener = TlsListener::new(listener, tls)?;
         tell(&ready);
-        return serve(listener, router, served, move || ended.cancel()).await;
+        return serve(listener, router, served, is_for_one, move || ended.cancel()).await;
     }
     tell(&ready);
     // Answers are small, and must not wait for more.
     let prompt = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
-    serve(prompt, router, served, move || ended.cancel()).await
+    serve(prompt, router, served, is_for_one, move || ended.cancel()).await
 }
 
 /// Answers until somebody asks for the end, and for the grace after it.
@@ -156,14 +162,14 @@ async fn serve<L>(
     listener: L,
     router: Router,
     served: &Served,
+    is_for_one: bool,
     end: impl FnOnce() + Send + 'static,
 ) -> Result<(), String>
 where
-    L: Listener,
-    L::Addr: std::fmt::Debug,
+    L: Listener<Addr = SocketAddr>,
 {
     let stopping = served.clone();
-    let serving = axum::serve(Visitors::new(listener), router).with_graceful_shutdown(async move {
+    let serving = axum::serve(Visitors::new(listener, is_for_one), router).with_graceful_shutdown(async move {
         asked_to_end().await;
         stopping.stop();
         // Streams that stay open would keep the end waiting.
@@ -243,6 +249,7 @@ impl Guard {
             "/healthz" | "/readyz" => Gate::Probe,
             "/mcp" => Gate::Protocol,
             "/sign-in" => Gate::Open,
+            "/answer" | "/run" | "/events" => Gate::Person,
             _ if path.starts_with("/assets/") => Gate::Open,
             _ if path.starts_with(METADATA) && self.oauth.is_some() => Gate::Open,
             _ => Gate::Page,
@@ -259,9 +266,10 @@ impl Guard {
         let is_let_in = match gate {
             Gate::Probe | Gate::Open => true,
             Gate::Page => self.is_let_in(headers).await || self.is_signed_in(headers).await,
+            Gate::Person => self.tokens.is_empty() && self.oauth.is_none() || self.is_signed_in(headers).await,
             Gate::Protocol => self.is_let_in(headers).await,
         };
-        if !is_let_in && gate == Gate::Page && is_person {
+        if !is_let_in && matches!(gate, Gate::Page | Gate::Person) && is_person {
             return Some(web::onward("/sign-in"));
         }
         if !is_let_in {

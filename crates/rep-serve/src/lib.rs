@@ -16,6 +16,7 @@ mod metrics;
 mod oauth;
 mod office;
 mod page;
+mod peer;
 mod prompts;
 mod resources;
 mod runs;

@@ -422,6 +422,43 @@ fn every_fact_knows_its_line() {
     assert_eq!(found.value["decisions"][0]["ref"], "d");
 }
 
+/// UC-07: what is shown as wrong, and who says it, are no rules.
+#[test]
+fn what_is_shown_as_wrong_is_no_rule() {
+    for body in [
+        "Wrong: always push --force.",
+        "**Bad**: Never write tests.",
+        "Incorrect: You must use HTTP.",
+        "Myth: you must always restart it.",
+        "❌ Always commit to main",
+        "- ❌ Always commit to main",
+        "## Anti-patterns\n\n- Always retry forever",
+    ] {
+        let value = of_body(body);
+        assert_eq!(
+            (texts(&value["constraints"]["always"]), texts(&value["constraints"]["never"])),
+            (vec![], vec![]),
+            "{body}"
+        );
+    }
+}
+
+/// UC-04, UC-05: a condition stays with its rule, wherever it stands.
+#[test]
+fn conditions_stay_with_their_rules() {
+    let cases: &[(&str, &[&str])] = &[
+        ("In production, never restart the server.", &["restart the server in production"]),
+        ("As root, never delete files.", &["delete files as root"]),
+        ("Except in tests, do not use mocks.", &["use mocks except in tests"]),
+        (
+            "If the user is an admin:\n\n- Never ask for confirmation.",
+            &["ask for confirmation if the user is an admin"],
+        ),
+        ("Never share keys.", &["share keys"]),
+    ];
+    table(cases, |value| texts(&value["constraints"]["never"]).into_iter().map(str::to_owned).collect());
+}
+
 /// UC-06: the third form the specification names.
 #[test]
 fn what_is_recommended_over_something_is_preferred() {
@@ -432,6 +469,9 @@ fn what_is_recommended_over_something_is_preferred() {
             "Server components are preferred over client components when data is static.",
             &["Server components > client components @ data is static"],
         ),
+        ("Use A instead of B unless C holds.", &["A > B @ unless C holds"]),
+        ("Prefer A over B, except on Windows.", &["A > B @ except on Windows"]),
+        ("Do not use X instead of Y.", &[]),
         ("It is not recommended over anything.", &[]),
         ("The recommended order is alphabetical.", &[]),
     ];

@@ -60,7 +60,15 @@ pub(crate) fn file(path: &Path, bytes: &[u8], replaces: bool) -> Result<(), Fail
         |error: std::io::Error| Failure::unable("UNWRITABLE", format!("could not write `{}`: {error}", path.display()));
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(failed)?;
-    let mut file = tempfile::Builder::new().permissions(mode()).tempfile_in(folder).map_err(failed)?;
+    let there = fs::symlink_metadata(path).ok();
+    if let Some(there) = there.as_ref().filter(|there| replaces && !there.is_file() && !there.is_symlink()) {
+        let what = if there.is_dir() { "a folder" } else { "no file but a device, a pipe or a socket" };
+        let failure = Failure::unable("UNWRITABLE", format!("`{}` is {what}, and is not replaced", path.display()));
+        return Err(failure.hint("--out names another file; without it the result goes to stdout"));
+    }
+    // What its owner kept to himself stays so.
+    let mode = there.filter(fs::Metadata::is_file).map_or_else(mode, |there| there.permissions());
+    let mut file = tempfile::Builder::new().permissions(mode).tempfile_in(folder).map_err(failed)?;
     file.write_all(bytes).map_err(failed)?;
     file.as_file().sync_all().map_err(failed)?;
     if replaces {

@@ -27,8 +27,7 @@ struct Arrow {
 }
 
 pub(super) fn show(asked: &Asked) -> Shown {
-    let catalog = &asked.shelf.catalog;
-    let arrows = arrows(catalog);
+    let arrows = arrows(asked);
     let mut body = html!(
         "<div class=\"title\"><h1>Graph</h1><p class=\"lead\">Which skills need which: {}.</p></div>",
         counted(arrows.len(), "dependency").replace("dependencys", "dependencies")
@@ -53,9 +52,11 @@ pub(super) fn show(asked: &Asked) -> Shown {
     Shown::Page(Here::Graph, "Graph".to_owned(), body)
 }
 
-fn arrows(catalog: &Catalog) -> Vec<Arrow> {
+fn arrows(asked: &Asked) -> Vec<Arrow> {
+    let catalog = &asked.shelf.catalog;
     let mut arrows = Vec::new();
-    for (from, entry) in catalog.entries.iter().enumerate() {
+    let told = catalog.entries.iter().enumerate().filter(|(_, entry)| !layout::is_withheld(asked, entry));
+    for (from, entry) in told {
         for needed in &entry.dependencies {
             let is_met = needed.state == DependencyState::Met;
             let to = needed.entry.ok_or_else(|| needed.id.clone());

@@ -144,8 +144,19 @@ pub(super) fn entry(asked: &Asked) -> Option<(usize, &CatalogEntry)> {
     let name = asked.fields.get("name");
     let entries = &asked.shelf.catalog.entries;
     let first = entries.partition_point(|entry| entry.qualified_name.as_str() < name);
-    let index = first + asked.fields.number("copy").unwrap_or(0);
+    let index = first.checked_add(asked.fields.number("copy").unwrap_or(0))?;
     entries.get(index).filter(|entry| entry.qualified_name == name).map(|entry| (index, entry))
+}
+
+/// Whether what a skill says is kept back: nobody trusts it, or, where it is broken, the project it came with.
+pub(super) fn is_withheld(asked: &Asked, entry: &CatalogEntry) -> bool {
+    let entries = &asked.shelf.catalog.entries;
+    let is_told = |other: &CatalogEntry| other.is_in_project && matches!(other.status, Status::Active | Status::Hidden);
+    match entry.status {
+        Status::Untrusted => true,
+        Status::Invalid => entry.is_in_project && !entries.iter().any(is_told),
+        _ => false,
+    }
 }
 
 /// Why something could not be told.

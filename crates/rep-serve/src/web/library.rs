@@ -164,12 +164,13 @@ fn item(asked: &Asked, listed: &Listed) -> Html {
             hit.why.iter().take(3).map(|why| format!("“{}” in {}", why.term, why.field.name())).collect();
         put!(beside, "<p class=\"match\">{}</p>", words.join(", "));
     }
-    let trouble = entry.dependencies.iter().find_map(rep_library::Dependency::trouble);
+    let is_withheld = layout::is_withheld(asked, entry);
+    let trouble = entry.dependencies.iter().filter(|_| !is_withheld).find_map(rep_library::Dependency::trouble);
     if let Some(trouble) = trouble {
         put!(beside, "<p class=\"why\">{}</p>", trouble);
     }
     // What nobody trusts yet is not told on.
-    let description = if entry.status == Status::Untrusted { String::new() } else { one_line(&entry.description) };
+    let description = if is_withheld { String::new() } else { one_line(&entry.description) };
     html!(
         "<li><article class=\"skill\"><h2><a href=\"{}\"><bdi>{}</bdi></a></h2>\
          <p class=\"marks\">{} <span class=\"chip\">{}</span></p><p class=\"about\">{}</p>{}</article></li>",

@@ -26,7 +26,7 @@ pub(super) fn show(asked: &Asked) -> Shown {
         return file(asked, index, entry, &path);
     }
     let mut body = heading(asked, entry);
-    if entry.status == Status::Untrusted {
+    if layout::is_withheld(asked, entry) {
         put!(
             body,
             "<section class=\"card\"><h2>Not trusted</h2><p>What it says is not shown and nothing of it runs until you \
@@ -57,7 +57,7 @@ fn heading(asked: &Asked, entry: &CatalogEntry) -> Html {
         }
         put!(body, "</p>");
     }
-    if entry.status != Status::Untrusted {
+    if !layout::is_withheld(asked, entry) {
         put!(body, "<p class=\"lead\">{}</p>", entry.description);
     }
     body

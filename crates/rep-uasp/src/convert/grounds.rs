@@ -118,6 +118,10 @@ impl<'a> Source<'a> {
             Some("its words stand nowhere together in the source".to_owned())
         } else if is_in(path, "never") && !self.forbids(line) {
             Some("the source does not forbid it there".to_owned())
+        } else if is_in(path, "never") && !self.has_mark(line) && self.commands(line) {
+            Some("the source demands it there".to_owned())
+        } else if is_in(path, "always") && self.has_mark(line) && !value.as_str().is_some_and(is_forbidding) {
+            Some("the source forbids something there".to_owned())
         } else {
             None
         };
@@ -147,17 +151,29 @@ impl<'a> Source<'a> {
 
     /// Whether a line, or the heading and the lines before it, has a word that forbids.
     fn forbids(&self, line: usize) -> bool {
-        let has_mark = |line: &str| {
-            let line = line.to_lowercase().replace('’', "'");
-            let mut words = line.split(|letter: char| !letter.is_alphanumeric() && letter != '\'');
-            words.any(|word| {
-                word.ends_with("n't") || FORBIDDING.iter().any(|mark| word.starts_with(mark)) || is_no(word)
-            })
-        };
         let near = self.lines.iter().skip(line.saturating_sub(AROUND)).take(2 * AROUND + 1);
         let above = self.lines[..line.min(self.lines.len())].iter().rev().find(|line| line.starts_with('#'));
-        near.chain(above).any(|line| has_mark(line))
+        near.chain(above).any(|line| is_forbidding(line))
     }
+
+    /// Whether a line itself has a word that forbids.
+    fn has_mark(&self, line: usize) -> bool {
+        self.lines.get(line).is_some_and(|line| is_forbidding(line))
+    }
+
+    /// Whether a line itself has a word that demands.
+    fn commands(&self, line: usize) -> bool {
+        let demands = ["always", "must", "ensure", "required", "mandatory"];
+        let is_demand = |word: &str| demands.contains(&word.to_lowercase().as_str());
+        self.lines.get(line).is_some_and(|line| line.split(|letter: char| !letter.is_alphanumeric()).any(is_demand))
+    }
+}
+
+/// Whether a text has a word that forbids.
+fn is_forbidding(text: &str) -> bool {
+    let text = text.to_lowercase().replace('’', "'");
+    let mut words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '\'');
+    words.any(|word| word.ends_with("n't") || FORBIDDING.iter().any(|mark| word.starts_with(mark)) || is_no(word))
 }
 
 /// Words that forbid, by their beginnings.

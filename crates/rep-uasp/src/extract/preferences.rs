@@ -25,9 +25,11 @@ pub(super) fn preference(words: &Words<'_>, range: Range<usize>, condition: Opti
     };
     let over_end = over_end(words, over.clone());
     let mut when = condition.map(str::to_owned);
-    if when.is_none() && matches!(words.at(over_end), "when" | "for" | "if" | "where" | "unless") {
+    if when.is_none() && matches!(words.at(over_end), "when" | "for" | "if" | "where" | "unless" | "except") {
         let until = clauses::reason_start(words, over_end..over.end);
-        let text = tidy(words.slice(over_end + 1..until));
+        // `unless` and `except` turn what they stand before round, and stay with it.
+        let own = over_end + usize::from(!matches!(words.at(over_end), "unless" | "except"));
+        let text = tidy(words.slice(own..until));
         when = (!is_soft(&text)).then_some(text).filter(|text| !text.is_empty());
     }
     let use_ = tidy(strip(words.slice(use_)));
@@ -68,6 +70,10 @@ fn verb_start(words: &Words<'_>, range: Range<usize>) -> Option<usize> {
     while matches!(words.at(head), "always" | "you" | "should" | "must" | "strongly" | "generally") && head < range.end
     {
         head += 1;
+    }
+    // `Do not use this instead of that` forbids.
+    if words.is(head, "do not") || matches!(words.at(head), "don't" | "never" | "avoid") {
+        return None;
     }
     if matches!(words.at(head), "advise" | "encourage" | "tell" | "ask") {
         let to = words.find(head + 1..(head + 4).min(range.end), &["to"])?;
@@ -117,7 +123,7 @@ fn sides(words: &Words<'_>, head: usize, end: usize) -> Option<(Range<usize>, Ra
 fn over_end(words: &Words<'_>, over: Range<usize>) -> usize {
     for index in over.start + 1..over.end {
         let between = words.before(index);
-        let is_end = matches!(words.at(index), "when" | "if" | "because" | "unless" | "where" | "whenever")
+        let is_end = matches!(words.at(index), "when" | "if" | "because" | "unless" | "except" | "where" | "whenever")
             || (words.at(index) == "for" && !is_gerund(words.at(over.start)))
             || between.contains([';', '—', '–', '('])
             || between.trim_start().starts_with("- ")

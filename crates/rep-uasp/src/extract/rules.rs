@@ -22,7 +22,8 @@ pub(super) type SourceIds = BTreeMap<String, String>;
 /// Reads constraints, preferences and decisions.
 pub(super) fn read(blocks: &[Block], places: &[Place], ids: &SourceIds, draft: &mut Draft) {
     let parallel = parallel_lists(blocks);
-    let mut reader = Reader { ids, draft, memory: Memory::default(), priority: None };
+    let mut reader =
+        Reader { ids, draft, memory: Memory::default(), priority: None, led: BTreeMap::new(), condition: None };
     for (index, block) in blocks.iter().enumerate() {
         let place = places[index];
         match &block.kind {
@@ -57,6 +58,9 @@ struct Reader<'a> {
     memory: Memory,
     /// What the sentence before put first.
     priority: Option<String>,
+    /// The conditions that lead in lists, by the lines of their items; and that of the item being read.
+    led: BTreeMap<usize, String>,
+    condition: Option<String>,
 }
 
 impl Reader<'_> {
@@ -79,6 +83,7 @@ impl Reader<'_> {
 
     fn prose(&mut self, blocks: &[Block], index: usize, place: Place, is_parallel: bool) {
         let block = &blocks[index];
+        self.condition = self.led.get(&block.line).cloned();
         if block.kind == Kind::Paragraph {
             self.memory = Memory::default();
         }
@@ -99,6 +104,10 @@ impl Reader<'_> {
             }
             let line = block.prose.line_at(range.start);
             let link = block.prose.links_in(range.clone()).next();
+            // What is shown as wrong commands nothing.
+            if is_shown_wrong(&block.prose.text[range.clone()]) {
+                continue;
+            }
             let mut place = place;
             place.is_forbidden |= words.text.starts_with('❌');
             place.has_rules |= words.text.starts_with('✅');
@@ -161,9 +170,13 @@ impl Reader<'_> {
         if place.is_spoken {
             return made;
         }
-        if (place.is_forbidden || place.is_mistake) && at.is_first {
+        if (place.is_forbidden || place.is_mistake) && (at.is_first || words.text.starts_with('❌')) {
             let rule =
                 clauses::clauses(words, all.clone()).into_iter().find_map(|clause| constraints::marked(words, clause));
+            // `❌ Always commit to main` is what not to do, in words that say to do it.
+            if rule.as_ref().is_some_and(|rule| rule.sort == Sort::Always) {
+                return made;
+            }
             let rule = rule.or_else(|| constraints::listed_prohibition(words, place));
             self.add_rule(rule, None, at.line);
             return made;
@@ -174,6 +187,10 @@ impl Reader<'_> {
         for clause in clauses::clauses(words, all.clone()) {
             let rule = constraints::marked(words, clause.clone());
             has_marker |= rule.is_some();
+            let rule = rule.map(|rule| match bounds(words) {
+                Some(bounds) => Rule { text: constraints::tidy(&format!("{} {bounds}", rule.text)), ..rule },
+                None => rule,
+            });
             if rule.is_none() || words.has(clause.clone(), &["either"]) {
                 made.extend(decisions::trailing(words, clause, at.is_parallel && at.is_first));
             }
@@ -227,6 +244,11 @@ impl Reader<'_> {
                 .map(|item| item.prose.text.trim_start_matches("[ ] ").trim_end_matches(['.', ';', ':']))
                 .collect();
             let when = decisions::condition(&words, &found, &self.memory);
+            // What is said in the list holds under its condition.
+            if let Some(when) = &when {
+                let lead = if words.at(start) == "unless" { "unless" } else { "if" };
+                self.led.extend(below.iter().map(|item| (item.line, format!("{lead} {when}"))));
+            }
             if let Some(decision) = when.and_then(|when| Decision::of(&when, &items.join("; "))) {
                 self.add_decision(&decision, line, None);
             }
@@ -354,7 +376,10 @@ impl Reader<'_> {
         };
         let text = match condition {
             Some((opening, when)) => constraints::tidy(&format!("{} {} {when}", rule.text, lead(opening))),
-            None => rule.text,
+            None => match &self.condition {
+                Some(condition) => constraints::tidy(&format!("{} {condition}", rule.text)),
+                None => rule.text,
+            },
         };
         let list = match rule.sort {
             Sort::Never => &mut self.draft.never,
@@ -379,6 +404,26 @@ impl Reader<'_> {
         }
         self.draft.decisions.add(line, decision.doubt, value);
     }
+}
+
+/// Where a rule holds, said before it: `In production, never …`.
+fn bounds(words: &Words<'_>) -> Option<String> {
+    const LEADS: [&str; 9] = ["in", "on", "as", "during", "within", "under", "except", "outside", "only"];
+    if !LEADS.contains(&words.at(0)) {
+        return None;
+    }
+    let end = (2..words.len().min(8)).find(|index| words.before(*index).contains([',', ':']))?;
+    let text = constraints::tidy(words.slice(0..end).trim_end_matches([',', ':']));
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_lowercase().chain(letters).collect())
+}
+
+/// Whether a sentence stands behind a label that says it is wrong: `Bad: always push`.
+fn is_shown_wrong(text: &str) -> bool {
+    let Some((label, rest)) = text.split_once(':') else { return false };
+    let label = label.trim_matches(['*', '_', ' ', '❌', '✗']).to_lowercase();
+    let labels = ["wrong", "bad", "incorrect", "myth", "anti-pattern", "antipattern", "not like this"];
+    !rest.trim().is_empty() && labels.contains(&label.as_str())
 }
 
 /// A command without a marker, behind its label or with it.

@@ -153,6 +153,10 @@ fn to_uasp(args: &Args, found: &Found, output: &mut Output) -> Result<Exit, Fail
     if let Some(path) = &args.report {
         write_report(path, &[report], args.is_forced)?;
     }
+    if let Some(path) = args.out.as_deref().filter(|_| report.is_valid()) {
+        write::file(path, converted.text.as_bytes(), args.is_forced)?;
+        output.say(&format!("wrote `{}`", path.display()));
+    }
     if args.is_json {
         let mut result = report.json();
         if let Some(model) = &converted.model {
@@ -166,13 +170,8 @@ fn to_uasp(args: &Args, found: &Found, output: &mut Output) -> Result<Exit, Fail
     if !report.is_valid() {
         return Err(invalid(found, &converted));
     }
-    match &args.out {
-        Some(path) => {
-            write::file(path, converted.text.as_bytes(), args.is_forced)?;
-            output.say(&format!("wrote `{}`", path.display()));
-        }
-        None if !args.is_json => output.text(&converted.text),
-        None => {}
+    if args.out.is_none() && !args.is_json {
+        output.text(&converted.text);
     }
     tell(report, output);
     Ok(Exit::Fine)

@@ -201,7 +201,7 @@ fn listening(args: &Args, given: &str, output: &mut Output) -> Result<Http, Fail
         _ => None,
     };
     let (hosts, origins) = (args.allow_host.clone(), args.allow_origin.clone());
-    Ok(Http { address, tokens, oauth, hosts, origins, rate: args.rate, tls })
+    Ok(Http { address, tokens, is_for_all: args.no_token, oauth, hosts, origins, rate: args.rate, tls })
 }
 
 /// The authorization server whose tokens are let in, with its keys.

@@ -306,3 +306,23 @@ fn the_whole_corpus_converts() {
     let checked = run(&scratch, &["check", "out", "--profile", "uasp", "--strict-schema", "--format", "json"]);
     assert_eq!(json(&checked)["summary"]["errors"], 0, "{}", checked.stdout);
 }
+
+#[test]
+fn a_device_is_not_replaced_a_mode_stays_and_a_failure_is_one_document() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let scratch = Scratch::new();
+    scratch
+        .write("a/SKILL.md", "---\nname: a\ndescription: Does a. Use when testing a.\n---\n\nNever delete the log.\n");
+    let pipe = scratch.work().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let refused = run(&scratch, &["convert", "a", "--to", "uasp", "--out", "pipe", "--force", "--json"]);
+    assert_eq!((refused.code, &json(&refused)["error"]["code"]), (2, &"UNWRITABLE".into()), "{refused:?}");
+    assert!(!pipe.is_file());
+    let file = scratch.write("own.uasp.yaml", "x");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let out = ["convert", "a", "--to", "uasp", "--out", "own.uasp.yaml", "--json"];
+    // One document, whatever happens: what cannot be parsed as one fails here.
+    assert_eq!(json(&run(&scratch, &out))["error"]["code"], "EXISTS");
+    assert_eq!(run(&scratch, &[&out[..], &["--force"]].concat()).code, 0);
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+}

@@ -1,9 +1,9 @@
 //! Many conversions: on all cores, each file by itself, and what is in step left alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -14,7 +14,7 @@ use rep_model::{hash, yaml};
 use rep_uasp::convert::Stamp;
 use serde_json::{Value, json};
 
-use super::subject::{Converted, Subject, beside, by_engine, by_rule};
+use super::subject::{self, Converted, Subject, beside, by_engine, by_rule};
 use super::{Args, Engine, invalid, llm, write_report};
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
@@ -32,7 +32,8 @@ enum Outcome {
     Failed(Failure),
 }
 
-type Result1 = Result<(Subject, Converted), Failure>;
+/// What came of one skill, and where it went.
+type Done = Result<(Converted, Outcome), Failure>;
 
 /// Converts skills into files of their own.
 pub(super) fn convert(args: &Args, found: &[Found], is_sweep: bool, output: &mut Output) -> Result<Exit, Failure> {
@@ -40,21 +41,27 @@ pub(super) fn convert(args: &Args, found: &[Found], is_sweep: bool, output: &mut
         let failure = Failure::unable("USAGE", format!("{} skills are meant, and need a folder", found.len()));
         return Err(failure.hint("give --out-dir, or --beside to write into the skills' own folders"));
     }
+    let shared = shared_names(found);
+    let taken = Mutex::new(BTreeSet::new());
+    // Each is written as soon as it is made: who interrupts finds what was done, and goes on there.
+    let keep = |one: &Found, (subject, made): (Subject, Converted)| {
+        let target = target(args, one, &subject, &made, &shared, &taken);
+        let outcome = put(one, &made, &target, args).unwrap_or_else(Outcome::Failed);
+        (made, outcome)
+    };
     let bar = progress(found.len(), output);
-    let results = match args.engine() {
-        Engine::Rules => on_all_cores(found, &bar, by_rule),
-        Engine::Llm | Engine::Hybrid => by_model(args, found, &bar, output)?,
+    let results: Vec<Done> = match args.engine() {
+        Engine::Rules => on_all_cores(found, &bar, |one| by_rule(one).map(|done| keep(one, done))),
+        Engine::Llm | Engine::Hybrid => by_model(args, found, &bar, output, keep)?,
     };
     bar.finish_and_clear();
-    let targets = targets(args, found, &results);
     let mut outcomes = Vec::with_capacity(found.len());
     let mut converted = Vec::new();
-    for ((one, result), target) in found.iter().zip(results).zip(targets) {
+    for result in results {
         outcomes.push(match result {
             Err(failure) if is_sweep && failure.code == "NOT_MARKDOWN" => Outcome::Passed,
             Err(failure) => Outcome::Failed(failure),
-            Ok((_, made)) => {
-                let outcome = put(one, &made, &target, args).unwrap_or_else(Outcome::Failed);
+            Ok((made, outcome)) => {
                 converted.push((outcomes.len(), made));
                 outcome
             }
@@ -70,7 +77,13 @@ pub(super) fn convert(args: &Args, found: &[Found], is_sweep: bool, output: &mut
 }
 
 /// Asks a model about one skill after the other, until it is clear that it answers nobody.
-fn by_model(args: &Args, found: &[Found], bar: &ProgressBar, output: &mut Output) -> Result<Vec<Result1>, Failure> {
+fn by_model(
+    args: &Args,
+    found: &[Found],
+    bar: &ProgressBar,
+    output: &mut Output,
+    keep: impl Fn(&Found, (Subject, Converted)) -> (Converted, Outcome),
+) -> Result<Vec<Done>, Failure> {
     if args.model.is_wanted() {
         let failure = Failure::unable("USAGE", format!("{} skills are meant, and one can be asked about", found.len()));
         return Err(failure.hint("name one of them"));
@@ -81,26 +94,38 @@ fn by_model(args: &Args, found: &[Found], bar: &ProgressBar, output: &mut Output
         bar.inc(1);
         match result {
             Err(failure) if llm::is_hopeless(&failure) => return Err(failure),
-            result => results.push(result),
+            result => results.push(result.map(|done| keep(one, done))),
         }
     }
     Ok(results)
 }
 
-/// Where each skill's file goes. Skills of one name keep apart by their folders.
-fn targets(args: &Args, found: &[Found], results: &[Result1]) -> Vec<PathBuf> {
-    let mut count: BTreeMap<&str, usize> = BTreeMap::new();
-    for (_, converted) in results.iter().flatten() {
-        *count.entry(converted.name()).or_default() += 1;
-    }
-    let target = |(one, result): (&Found, &Result1)| match (result, &args.out_dir) {
-        (Err(_), _) => PathBuf::new(),
-        (Ok((subject, converted)), None) => beside(one, subject, converted.name()),
-        (Ok((_, converted)), Some(folder)) => {
-            in_folder(folder, &one.path, converted.name(), count.get(converted.name()).is_some_and(|count| *count > 1))
+/// The names that more than one of the skills bears.
+fn shared_names(found: &[Found]) -> BTreeSet<String> {
+    let name = |one: &Found| subject::read(one).ok().and_then(|subject| subject.skill.name().map(str::to_owned));
+    let (mut seen, mut shared) = (BTreeSet::new(), BTreeSet::new());
+    for name in on_all_cores(found, &ProgressBar::hidden(), name).into_iter().flatten() {
+        if !seen.insert(name.clone()) {
+            shared.insert(name);
         }
-    };
-    found.iter().zip(results).map(target).collect()
+    }
+    shared
+}
+
+/// Where a skill's file goes. Skills of one name keep apart by their folders.
+fn target(
+    args: &Args,
+    one: &Found,
+    subject: &Subject,
+    converted: &Converted,
+    shared: &BTreeSet<String>,
+    taken: &Mutex<BTreeSet<PathBuf>>,
+) -> PathBuf {
+    let name = converted.name();
+    let Some(folder) = &args.out_dir else { return beside(one, subject, name) };
+    let plain = in_folder(folder, &one.path, name, shared.contains(name));
+    let mut taken = taken.lock().unwrap_or_else(PoisonError::into_inner);
+    if taken.insert(plain.clone()) { plain } else { in_folder(folder, &one.path, name, true) }
 }
 
 /// The file of a skill in a folder of many.
@@ -158,12 +183,12 @@ pub(super) fn on_all_cores<T: Send>(found: &[Found], bar: &ProgressBar, work: im
                 } {
                     let result = work(one);
                     bar.inc(1);
-                    done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((number, result));
+                    done.lock().unwrap_or_else(PoisonError::into_inner).push((number, result));
                 }
             });
         }
     });
-    let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     done.sort_by_key(|(number, _)| *number);
     done.into_iter().map(|(_, result)| result).collect()
 }
