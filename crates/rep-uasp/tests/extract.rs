@@ -431,6 +431,8 @@ fn what_is_shown_as_wrong_is_no_rule() {
         "Incorrect: You must use HTTP.",
         "Myth: you must always restart it.",
         "❌ Always commit to main",
+        "A reviewer wrote:\n\n> You must never merge on Friday.",
+        "> Ensure that every branch is deleted, she said.",
         "- ❌ Always commit to main",
         "## Anti-patterns\n\n- Always retry forever",
     ] {
@@ -440,6 +442,15 @@ fn what_is_shown_as_wrong_is_no_rule() {
             (vec![], vec![]),
             "{body}"
         );
+    }
+}
+
+#[test]
+fn a_box_of_the_author_holds_rules() {
+    for (body, rule) in
+        [("> **Warning**: never delete the log.", "delete the log"), ("> Never share keys.", "share keys")]
+    {
+        assert_eq!(texts(&of_body(body)["constraints"]["never"]), [rule], "{body}");
     }
 }
 

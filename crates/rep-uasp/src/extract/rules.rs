@@ -84,6 +84,8 @@ impl Reader<'_> {
     fn prose(&mut self, blocks: &[Block], index: usize, place: Place, is_parallel: bool) {
         let block = &blocks[index];
         self.condition = self.led.get(&block.line).cloned();
+        let mut place = place;
+        place.is_spoken |= block.is_quoted && !is_callout(&block.prose.text);
         if block.kind == Kind::Paragraph {
             self.memory = Memory::default();
         }
@@ -404,6 +406,29 @@ impl Reader<'_> {
         }
         self.draft.decisions.add(line, decision.doubt, value);
     }
+}
+
+/// Whether quoted text is a box of the author's own: `> **Warning**: …`, or what is printed bold as a whole.
+fn is_callout(text: &str) -> bool {
+    const LABELS: [&str; 14] = [
+        "important",
+        "note",
+        "warning",
+        "caution",
+        "tip",
+        "critical",
+        "remember",
+        "rule",
+        "attention",
+        "danger",
+        "never",
+        "always",
+        "mandatory",
+        "required",
+    ];
+    let first = text.trim_start_matches(['*', '_', '[', '!', ' ', '⚠', '\u{fe0f}', '❗', '💡', '🚨', '📌', '🛑']);
+    let word: String = first.chars().take_while(|letter| letter.is_alphabetic()).flat_map(char::to_lowercase).collect();
+    LABELS.contains(&word.as_str())
 }
 
 /// Where a rule holds, said before it: `In production, never …`.
