@@ -6,7 +6,7 @@
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
 lab=${1:-${TMPDIR:-/tmp}/rep-mcp}
-rep=${2:-$here/target/debug/rep}
+rep=$(realpath "${2:-$here/target/debug/rep}")
 mkdir -p "$lab" && cd "$lab" || exit 2
 
 if [ ! -e installed ]; then
