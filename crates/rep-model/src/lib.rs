@@ -9,6 +9,7 @@ mod fault;
 pub mod frontmatter;
 pub mod hash;
 pub mod markdown;
+pub mod markup;
 pub mod names;
 mod repair;
 mod skill;

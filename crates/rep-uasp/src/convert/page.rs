@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use rep_model::markup;
 use serde_json::Value;
 
 use super::report::{Item, Notice, Report};
@@ -122,25 +123,9 @@ fn one(number: usize, item: &Item, out: &mut String) {
     out.push_str("</div>\n");
 }
 
-/// Text that stays text in a page. What turns text around is shown by its number.
+/// Text that stays text in a page.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            '\n' | '\t' => out.push(letter),
-            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-                let _ = write!(out, "\\u{{{:x}}}", u32::from(letter));
-            }
-            control if control.is_control() => {
-                let _ = write!(out, "\\x{:02x}", u32::from(control));
-            }
-            other => out.push(other),
-        }
-    }
+    text.chars().for_each(|letter| markup::put(letter, &mut out));
     out
 }

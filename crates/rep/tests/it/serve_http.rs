@@ -18,9 +18,9 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// An answer over HTTP.
 #[derive(Debug)]
 pub(super) struct Answer {
-    status: u16,
+    pub(super) status: u16,
     head: String,
-    body: String,
+    pub(super) body: String,
 }
 
 impl Answer {
@@ -31,11 +31,17 @@ impl Answer {
         serde_json::from_str(text).unwrap_or_else(|error| panic!("no message ({error}): {self:?}"))
     }
 
-    fn header(&self, name: &str) -> Option<&str> {
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
         self.head.lines().find_map(|line| {
             let (own, value) = line.split_once(':')?;
             own.eq_ignore_ascii_case(name).then(|| value.trim())
         })
+    }
+
+    /// The key of the first form of a page that changes something.
+    pub(super) fn key(&self) -> String {
+        let (_, rest) = self.body.split_once("name=\"key\" value=\"").expect("the page has a form");
+        rest.split('"').next().expect("the page has a form").to_owned()
     }
 }
 
@@ -62,20 +68,22 @@ pub(super) fn listening(scratch: &Scratch, arguments: &[&str]) -> (Server, Strin
 
 /// Sends a request with these headers and waits for the whole answer.
 fn post(address: &str, headers: &[(&str, &str)], body: &str) -> Answer {
-    request(address, "POST", headers, body)
+    let own = [("Content-Type", "application/json"), ("Accept", "application/json, text/event-stream")];
+    request(address, "POST", "/mcp", &[headers, &own].concat(), body)
 }
 
-fn request(address: &str, method: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+/// Sends a request to an address of the server and waits for the whole answer.
+pub(super) fn request(address: &str, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
     let mut stream = TcpStream::connect(address).expect("the server is there");
     stream.set_read_timeout(Some(PATIENCE)).expect("the server is there");
-    let mut text = format!("{method} /mcp HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
+    let mut text = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
     if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
         text.push_str(&format!("Host: {address}\r\n"));
     }
     for (name, value) in headers {
         text.push_str(&format!("{name}: {value}\r\n"));
     }
-    text.push_str("Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\r\n");
+    text.push_str("\r\n");
     stream.write_all(text.as_bytes()).expect("the server is there");
     // A server that refuses may not wait for the body.
     let _ = stream.write_all(body.as_bytes());
@@ -120,7 +128,7 @@ fn both_eras_are_answered_at_one_address() {
     assert_eq!(old.message()["result"]["skills"], new.message()["result"]["skills"]);
     let unknown = ask_new(&address, "nothing/there", json!({}), &[]);
     assert_eq!((unknown.status, &unknown.message()["error"]["code"]), (404, &json!(-32601)), "{unknown:?}");
-    assert_eq!(request(&address, "DELETE", &headers, "").status / 100, 2);
+    assert_eq!(request(&address, "DELETE", "/mcp", &headers, "").status / 100, 2);
     assert_eq!(post(&address, &headers, &list.to_string()).status, 404);
 }
 

@@ -1,6 +1,6 @@
 //! The page and the operator's endpoints, over plain HTTP: what is shown, to whom, and what is refused.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
@@ -9,62 +9,18 @@ use serde_json::{Value, json};
 
 use super::run;
 use super::serve::{PATH, Server, library, start};
-use super::serve_http::{ask_new, listening};
+use super::serve_http::{Answer, ask_new, listening, request};
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// An answer.
-#[derive(Debug)]
-pub(super) struct Answer {
-    pub(super) status: u16,
-    head: String,
-    pub(super) body: String,
-}
-
-impl Answer {
-    pub(super) fn header(&self, name: &str) -> Option<&str> {
-        self.head.lines().find_map(|line| {
-            let (own, value) = line.split_once(':')?;
-            own.eq_ignore_ascii_case(name).then(|| value.trim())
-        })
-    }
-
-    /// The key of the first form that changes something.
-    pub(super) fn key(&self) -> String {
-        let (_, rest) = self.body.split_once("name=\"key\" value=\"").expect("the page has a form");
-        rest.split('"').next().expect("the page has a form").to_owned()
-    }
-}
-
-fn asked(address: &str, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
-    let mut stream = TcpStream::connect(address).expect("the server is there");
-    stream.set_read_timeout(Some(PATIENCE)).expect("the server is there");
-    let mut text = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
-    if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
-        text.push_str(&format!("Host: {address}\r\n"));
-    }
-    for (name, value) in headers {
-        text.push_str(&format!("{name}: {value}\r\n"));
-    }
-    text.push_str("\r\n");
-    text.push_str(body);
-    stream.write_all(text.as_bytes()).expect("the server is there");
-    let mut bytes = Vec::new();
-    let _ = stream.read_to_end(&mut bytes);
-    let text = String::from_utf8_lossy(&bytes).into_owned();
-    let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
-    let status = head.split_whitespace().nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
-    Answer { status, head: head.to_owned(), body: body.to_owned() }
-}
-
 pub(super) fn get(address: &str, path: &str) -> Answer {
-    asked(address, "GET", path, &[("Accept", "text/html")], "")
+    request(address, "GET", path, &[("Accept", "text/html")], "")
 }
 
 pub(super) fn post(address: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
     let mut all = vec![("Content-Type", "application/x-www-form-urlencoded")];
     all.extend_from_slice(headers);
-    asked(address, "POST", path, &all, body)
+    request(address, "POST", path, &all, body)
 }
 
 /// A skill of somebody who wants to be markup.
@@ -184,9 +140,9 @@ fn forms_of_other_pages_change_nothing() {
             assert_eq!(post(&address, path, &headers, body).status, 403, "{path} {headers:?} {body}");
         }
     }
-    assert_eq!(asked(&address, "GET", "/cancel", &[], "").status, 405);
+    assert_eq!(request(&address, "GET", "/cancel", &[], "").status, 405);
     for headers in [[("Host", "evil.example")], [("Origin", "https://evil.example")]] {
-        assert_eq!(asked(&address, "GET", "/", &headers, "").status, 403, "{headers:?}");
+        assert_eq!(request(&address, "GET", "/", &headers, "").status, 403, "{headers:?}");
     }
 }
 
@@ -199,12 +155,12 @@ fn who_has_a_token_signs_in_once() {
     let refused = get(&address, "/");
     assert_eq!((refused.status, refused.header("location")), (303, Some("/sign-in")), "{refused:?}");
     for path in ["/", "/metrics", "/events", "/.well-known/agent-skills/index.json"] {
-        assert_eq!(asked(&address, "GET", path, &[], "").status, 401, "{path}");
+        assert_eq!(request(&address, "GET", path, &[], "").status, 401, "{path}");
     }
     for path in ["/healthz", "/readyz"] {
-        assert_eq!(asked(&address, "GET", path, &[("Host", "10.0.0.1")], "").status, 200, "{path}");
+        assert_eq!(request(&address, "GET", path, &[("Host", "10.0.0.1")], "").status, 200, "{path}");
     }
-    assert_eq!(asked(&address, "GET", "/", &[("Authorization", "Bearer first-token-of-ours-1")], "").status, 200);
+    assert_eq!(request(&address, "GET", "/", &[("Authorization", "Bearer first-token-of-ours-1")], "").status, 200);
     let page = get(&address, "/sign-in");
     let key = page.key();
     assert_eq!(post(&address, "/sign-in", &[], "token=first-token-of-ours-1").status, 403);
@@ -218,14 +174,14 @@ fn who_has_a_token_signs_in_once() {
     );
     let pair = cookie.split(';').next().expect("there is a cookie");
     let with = [("Cookie", pair), ("Accept", "text/html")];
-    let home = asked(&address, "GET", "/", &with, "");
+    let home = request(&address, "GET", "/", &with, "");
     assert!(home.status == 200 && home.body.contains("Sign out"), "{home:?}");
     // A cookie is for people: the protocol takes tokens alone.
-    assert_eq!(asked(&address, "POST", "/mcp", &with, "{}").status, 401);
+    assert_eq!(request(&address, "POST", "/mcp", &with, "{}").status, 401);
     // The key of one who is not signed in is none for who is.
     assert_eq!(post(&address, "/sign-out", &with, &format!("key={key}")).status, 403);
     assert_eq!(post(&address, "/sign-out", &with, &format!("key={}", home.key())).status, 303);
-    assert_eq!(asked(&address, "GET", "/", &with, "").status, 303);
+    assert_eq!(request(&address, "GET", "/", &with, "").status, 303);
 }
 
 #[test]
@@ -235,9 +191,9 @@ fn an_operator_sees_how_it_is() {
     let (_server, address) = listening(&scratch, &PATH);
     assert_eq!(get(&address, "/healthz").body, "ok\n");
     assert!(get(&address, "/readyz").body.starts_with("ready"));
-    let id = asked(&address, "GET", "/", &[("X-Request-Id", "trace-7")], "");
+    let id = request(&address, "GET", "/", &[("X-Request-Id", "trace-7")], "");
     assert_eq!(id.header("x-request-id"), Some("trace-7"));
-    let made = asked(&address, "GET", "/", &[("X-Request-Id", "a b\"<")], "");
+    let made = request(&address, "GET", "/", &[("X-Request-Id", "a b\"<")], "");
     assert_eq!(made.header("x-request-id").map(str::len), Some(16), "{made:?}");
     let metrics = get(&address, "/metrics").body;
     for line in [
@@ -272,7 +228,7 @@ fn the_log_names_every_request_as_its_answer_does() {
     let _server = Server { child };
     let ready = lines.find(|line| line.contains("listening on ")).unwrap();
     let address = ready.split("//").nth(1).unwrap().trim_end_matches("/mcp").to_owned();
-    assert_eq!(asked(&address, "GET", "/costs?budget=9", &[("X-Request-Id", "trace-8")], "").status, 200);
+    assert_eq!(request(&address, "GET", "/costs?budget=9", &[("X-Request-Id", "trace-8")], "").status, 200);
     let line: Value = serde_json::from_str(&lines.next().unwrap()).unwrap();
     let told = (&line["request"], &line["method"], &line["path"], &line["status"]);
     assert_eq!(told, (&json!("trace-8"), &json!("GET"), &json!("/costs"), &json!(200)), "{line}");
