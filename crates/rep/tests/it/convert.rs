@@ -5,7 +5,7 @@ use std::path::Path;
 use rep_fixture::Scratch;
 use serde_json::{Value, json};
 
-use super::{json, run};
+use super::{json, rep, run};
 
 const TOOL: &str = "---
 name: tool
@@ -325,4 +325,41 @@ fn a_device_is_not_replaced_a_mode_stays_and_a_failure_is_one_document() {
     assert_eq!(json(&run(&scratch, &out))["error"]["code"], "EXISTS");
     assert_eq!(run(&scratch, &[&out[..], &["--force"]].concat()).code, 0);
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn an_interrupted_batch_keeps_what_was_done_and_goes_on_there() {
+    let scratch = Scratch::new();
+    for number in 0..400 {
+        let rules: String = (0..200).map(|rule| format!("- Never delete file {rule} of {number}.\n")).collect();
+        scratch.write(
+            &format!("lib/s{number}/SKILL.md"),
+            format!("---\nname: s{number}\ndescription: Does {number}. Use when testing.\n---\n\n## Rules\n\n{rules}"),
+        );
+    }
+    let words = ["convert", "--all", "--path", "lib", "--to", "uasp", "--out-dir", "out"];
+    let out = scratch.work().join("out");
+    let files = || std::fs::read_dir(&out).map_or(0, |all| all.filter_map(Result::ok).count());
+    let mut child = std::process::Command::new(rep())
+        .args(words)
+        .current_dir(scratch.work())
+        .env("HOME", scratch.work().parent().unwrap().join("home"))
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    while files() == 0 {
+        std::thread::yield_now();
+    }
+    assert!(std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let mut said = String::new();
+    std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut said).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{said}");
+    assert!(said.contains("of 400 skills; call it again"), "{said}");
+    let done = files();
+    assert!(
+        done < 400 && std::fs::read_dir(&out).unwrap().all(|one| one.unwrap().path().extension().unwrap() == "yaml")
+    );
+    let again = run(&scratch, &words);
+    assert!(again.code == 0 && again.stderr.contains(&format!("{done} in step and left alone")), "{again:?}");
+    assert_eq!(files(), 400);
 }

@@ -11,6 +11,7 @@ use rep_library::find::Found;
 use rep_library::read;
 use rep_model::uasp::SUFFIX;
 use rep_model::{hash, yaml};
+use rep_runtime::interrupt;
 use rep_uasp::convert::Stamp;
 use serde_json::{Value, json};
 
@@ -51,7 +52,19 @@ pub(super) fn convert(args: &Args, found: &[Found], is_sweep: bool, output: &mut
     };
     let bar = progress(found.len(), output);
     let results: Vec<Done> = match args.engine() {
-        Engine::Rules => on_all_cores(found, &bar, |one| by_rule(one).map(|done| keep(one, done))),
+        Engine::Rules => {
+            let cancel = interrupt::on_interrupt();
+            let results = on_all_cores(found, &bar, |one| {
+                (!cancel.is_cancelled()).then(|| by_rule(one).map(|done| keep(one, done)))
+            });
+            if cancel.is_cancelled() {
+                bar.finish_and_clear();
+                let count = results.iter().flatten().count();
+                output.insist(&format!("interrupted after {count} of {} skills; call it again to go on", found.len()));
+                return Ok(Exit::Interrupted);
+            }
+            results.into_iter().flatten().collect()
+        }
         Engine::Llm | Engine::Hybrid => by_model(args, found, &bar, output, keep)?,
     };
     bar.finish_and_clear();
