@@ -15,6 +15,9 @@
 //!
 //! This finds what was edited, removed, reordered or cut off. It cannot stop the user himself, who could write both files
 //! anew; tools cannot reach them.
+//!
+//! What clients ask a server is kept beside it in the same form (`calls.jsonl`, `calls.head`, `calls.lock`): they ask much more
+//! than they run, and runs must not be buried below it.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -31,9 +34,11 @@ use crate::plan::{HostRule, Plan};
 use crate::sandbox::{Denial, Layer};
 use crate::stamp;
 
+mod calls;
 mod read;
 mod verify;
 
+pub use calls::{Calls, calls};
 pub use read::{Entry, State, entries};
 pub use verify::{Verdict, verify};
 
@@ -50,6 +55,8 @@ const TAIL_BYTES_MAX: u64 = 64 << 20;
 #[derive(Clone, Debug)]
 pub struct Audit {
     folder: PathBuf,
+    /// What its files are called by.
+    stem: &'static str,
 }
 
 /// A run that was recorded and has not ended. Dropped without an end, it stays a run that was cut short.
@@ -82,18 +89,23 @@ pub struct Ending<'a> {
 }
 
 impl Audit {
-    /// The record kept in a folder.
+    /// The record of runs kept in a folder.
     pub fn at(folder: &Path) -> Self {
-        Self { folder: folder.to_owned() }
+        Self { folder: folder.to_owned(), stem: "audit" }
+    }
+
+    /// The record of what clients asked a server, kept in a folder: `calls.jsonl`, of the same form.
+    pub fn of_calls(folder: &Path) -> Self {
+        Self { folder: folder.to_owned(), stem: "calls" }
     }
 
     /// The file of records.
     pub fn file(&self) -> PathBuf {
-        self.folder.join("audit.jsonl")
+        self.folder.join(format!("{}.jsonl", self.stem))
     }
 
     fn head_file(&self) -> PathBuf {
-        self.folder.join("audit.head")
+        self.folder.join(format!("{}.head", self.stem))
     }
 
     /// Records that a run starts, for somebody (`who`: the user, or the client he speaks through). Where this fails nothing may
@@ -138,7 +150,12 @@ impl Audit {
     }
 
     /// Appends one record behind the newest.
-    fn append(&self, kind: &str, record: Map<String, Value>, at: SystemTime) -> Result<(), KeepError> {
+    fn append(&self, kind: &'static str, record: Map<String, Value>, at: SystemTime) -> Result<(), KeepError> {
+        self.append_all(vec![(kind, record, at)])
+    }
+
+    /// Appends records behind the newest, all of them or, where a crash comes between, the first of them.
+    fn append_all(&self, records: Vec<(&'static str, Map<String, Value>, SystemTime)>) -> Result<(), KeepError> {
         let path = self.file();
         let failed = |error| KeepError::new("write", &path, error);
         let _lock = keep::lock(&path)?;
@@ -162,10 +179,17 @@ impl Audit {
             let torn = torn.strip_suffix(b"\n").unwrap_or(torn);
             let mended =
                 json!({ "bytes": torn.len(), "digest": hex(&Sha256::digest(torn)), "is_headless": is_headless });
+            let at = records.first().map_or(SystemTime::UNIX_EPOCH, |(_, _, at)| *at);
             bytes.extend(head.line("mended", mended.as_object().cloned().unwrap_or_default(), at));
         }
-        bytes.extend(head.line(kind, record, at));
-        file.write_all(&bytes).and_then(|()| file.sync_data()).map_err(failed)?;
+        for (kind, record, at) in records {
+            bytes.extend(head.line(kind, record, at));
+        }
+        if let Err(error) = file.write_all(&bytes).and_then(|()| file.sync_data()) {
+            // A piece of what was not kept would only be mended later; where it cannot be taken back, it will be.
+            let _ = file.set_len(length);
+            return Err(failed(error));
+        }
         head.bytes = length + bytes.len() as u64;
         head.write(&self.head_file())
     }

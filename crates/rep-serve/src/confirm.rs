@@ -20,11 +20,11 @@ use rmcp::{ErrorData, RoleServer};
 use serde_json::{Map, Value, json};
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::fault;
 use crate::runs::{Asked, Call, Offer, Said, Stop};
 use crate::server::{Going, Server, Shared};
 use crate::shelf;
 use crate::tools::Fault;
+use crate::{calls, fault};
 
 /// How long a user may think.
 const THINKING: Duration = Duration::from_mins(10);
@@ -164,7 +164,7 @@ impl Server {
             (_, Way::Nobody) if !is_at_desk => Asked::Nobody,
             _ => Asked::Possible,
         };
-        let mut call = Call { offer, input, session: self.session_of(&context), asked };
+        let mut call = Call { offer, input, who: calls::who(&context), session: self.session_of(&context), asked };
         loop {
             let (text, mark) = match self.call(call.clone(), &context).await? {
                 Called::Done(Said::Result(value)) => return Ok(given(value).into()),
@@ -303,7 +303,8 @@ impl Server {
 pub(crate) async fn by_desk(shared: &Arc<Shared>, offer: Offer, input: Map<String, Value>) -> Said {
     let failed = || Said::Error(Fault::new("INTERNAL", "the server failed at this call").envelope());
     let refused = || Said::Error(Fault::new("CONFIRMATION_DECLINED", "nobody agreed to this run").envelope());
-    let mut call = Call { offer, input, session: Some("page".to_owned()), asked: Asked::Possible };
+    let (who, session) = ("the page".to_owned(), Some("page".to_owned()));
+    let mut call = Call { offer, input, who, session, asked: Asked::Possible };
     loop {
         let Ok(permit) = Arc::clone(&shared.slots).acquire_owned().await else { return failed() };
         let Ok(mut begun) = Begun::new(shared, call.clone(), permit) else { return failed() };

@@ -22,3 +22,11 @@ pub(crate) fn unreadable(what: &str) -> ErrorData {
 pub(crate) fn internal() -> ErrorData {
     ErrorData::internal_error("the server failed at this request", None)
 }
+
+/// A call that could not be recorded, and so is not answered.
+pub(crate) fn unkept() -> ErrorData {
+    ErrorData::internal_error(
+        "calls cannot be recorded on this server now, so none is answered; its operator can see why",
+        None,
+    )
+}

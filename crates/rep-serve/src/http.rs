@@ -22,6 +22,7 @@ use sha2::{Digest, Sha256};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
+use crate::calls::Bearer;
 use crate::confirm::random;
 use crate::oauth::OAuth;
 use crate::office::Office;
@@ -230,13 +231,17 @@ impl Guard {
     async fn pass(&self, request: Request, next: Next) -> Response {
         let gate = self.gate(request.uri().path());
         let is_person = is_person(&request);
-        if let Some(refused) = self.refused(request.headers(), gate, is_person).await {
-            return refused;
-        }
-        let request = match whole(request).await {
+        let bearer = match self.let_in(request.headers(), gate, is_person).await {
+            Ok(bearer) => bearer,
+            Err(refused) => return refused,
+        };
+        let mut request = match whole(request).await {
             Ok(request) => request,
             Err(refused) => return refused,
         };
+        if let Some(bearer) = bearer {
+            request.extensions_mut().insert(bearer);
+        }
         // Held until the answer begins: a stream that stays open takes no place.
         let Ok(_slot) = self.slots.try_acquire() else {
             return plain(StatusCode::SERVICE_UNAVAILABLE, "too many requests at once; try again");
@@ -256,30 +261,37 @@ impl Guard {
         }
     }
 
-    async fn refused(&self, headers: &HeaderMap, gate: Gate, is_person: bool) -> Option<Response> {
+    /// By what a request is let in, where that can be told; or why it is not.
+    async fn let_in(&self, headers: &HeaderMap, gate: Gate, is_person: bool) -> Result<Option<Bearer>, Response> {
         if gate != Gate::Probe && !self.is_host(headers) {
-            return Some(plain(StatusCode::FORBIDDEN, "this `Host` is not served here"));
+            return Err(plain(StatusCode::FORBIDDEN, "this `Host` is not served here"));
         }
         if gate != Gate::Probe && !self.is_origin(headers, gate) {
-            return Some(plain(StatusCode::FORBIDDEN, "pages of this `Origin` may not ask"));
+            return Err(plain(StatusCode::FORBIDDEN, "pages of this `Origin` may not ask"));
         }
-        let is_let_in = match gate {
-            Gate::Probe | Gate::Open => true,
-            Gate::Page => self.is_let_in(headers).await || self.is_signed_in(headers).await,
-            Gate::Person => self.tokens.is_empty() && self.oauth.is_none() || self.is_signed_in(headers).await,
-            Gate::Protocol => self.is_let_in(headers).await,
+        let is_guarded = !self.tokens.is_empty() || self.oauth.is_some();
+        let bearer = match gate {
+            _ if !is_guarded => None,
+            Gate::Probe | Gate::Open => None,
+            Gate::Person => self.signed_in(headers).await,
+            Gate::Protocol => self.bearer(headers).await,
+            Gate::Page => match self.bearer(headers).await {
+                Some(bearer) => Some(bearer),
+                None => self.signed_in(headers).await,
+            },
         };
+        let is_let_in = !is_guarded || matches!(gate, Gate::Probe | Gate::Open) || bearer.is_some();
         if !is_let_in && matches!(gate, Gate::Page | Gate::Person) && is_person {
-            return Some(web::onward("/sign-in"));
+            return Err(web::onward("/sign-in"));
         }
         if !is_let_in {
-            return Some(self.challenge(headers));
+            return Err(self.challenge(headers));
         }
         if !self.is_within_rate() {
-            return Some(plain(StatusCode::TOO_MANY_REQUESTS, "too many requests this second"));
+            return Err(plain(StatusCode::TOO_MANY_REQUESTS, "too many requests this second"));
         }
         if gate != Gate::Protocol {
-            return None;
+            return Ok(bearer);
         }
         let has_session = headers.contains_key("mcp-session-id");
         let is_new =
@@ -287,23 +299,21 @@ impl Guard {
         let sessions = self.sessions.sessions.read().await.len();
         self.web.shared.sessions.store(sessions, Ordering::Relaxed);
         if !has_session && !is_new && sessions >= SESSIONS_MAX {
-            return Some(plain(StatusCode::SERVICE_UNAVAILABLE, "too many sessions; end one, or try again later"));
+            return Err(plain(StatusCode::SERVICE_UNAVAILABLE, "too many sessions; end one, or try again later"));
         }
-        None
+        Ok(bearer)
     }
 
-    /// Whether whoever asks signed in, with a token that is still let in.
-    async fn is_signed_in(&self, headers: &HeaderMap) -> bool {
-        match self.web.door.token(headers) {
-            Some(token) => self.is_known(&token).await,
-            None => false,
-        }
+    /// Whoever signed in, with a token that is still let in.
+    async fn signed_in(&self, headers: &HeaderMap) -> Option<Bearer> {
+        let token = self.web.door.token(headers)?;
+        self.bearer_of(&token).await
     }
 
     /// Takes a token from a form, and gives a cookie for it.
     async fn sign_in(&self, headers: &HeaderMap, body: &Bytes) -> Response {
         let Some(token) = web::token_shown(&self.web, headers, body) else { return web::not_ours() };
-        if !self.is_known(&token).await {
+        if self.bearer_of(&token).await.is_none() {
             return web::sign_in_page(&self.web, headers, true);
         }
         let mut response = web::onward("/");
@@ -354,28 +364,30 @@ impl Guard {
         self.is_loopback && host.is_some_and(|host| !host.contains(['@', '/']) && is_loopback_name(without_port(host)))
     }
 
-    /// Whether a request bears a token.
-    async fn is_let_in(&self, headers: &HeaderMap) -> bool {
-        if self.tokens.is_empty() && self.oauth.is_none() {
-            return true;
+    /// Whoever bears a token in a request.
+    async fn bearer(&self, headers: &HeaderMap) -> Option<Bearer> {
+        let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+        let (scheme, token) = value.split_once(' ')?;
+        if !scheme.eq_ignore_ascii_case("bearer") {
+            return None;
         }
-        let value = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let Some((scheme, token)) = value.split_once(' ') else { return false };
-        scheme.eq_ignore_ascii_case("bearer") && self.is_known(token.trim()).await
+        self.bearer_of(token.trim()).await
     }
 
-    /// Whether a token is let in. Takes the same time whichever of ours it is.
-    async fn is_known(&self, token: &str) -> bool {
+    /// Whose token it is, where it is let in. Takes the same time whichever of ours it is.
+    async fn bearer_of(&self, token: &str) -> Option<Bearer> {
         let given: [u8; 32] = Sha256::digest(token.as_bytes()).into();
         let mut is_known = false;
         for own in &self.tokens {
             let difference = own.iter().zip(&given).fold(0, |all, (one, two)| all | (one ^ two));
             is_known |= difference == 0;
         }
-        match &self.oauth {
-            Some(oauth) if !is_known => oauth.is_good(token).await,
-            _ => is_known,
+        if is_known {
+            // Enough to tell one's tokens apart, and nothing to find them by.
+            return Some(Bearer(format!("token {:02x}{:02x}{:02x}{:02x}", given[0], given[1], given[2], given[3])));
         }
+        let subject = self.oauth.as_ref()?.subject(token).await?;
+        Some(Bearer(format!("subject {subject}")))
     }
 
     fn is_within_rate(&self) -> bool {

@@ -5,6 +5,7 @@
 //! shows besides is asked of an [`Office`]. Both revisions are served at the same place: 2025-11-25, with
 //! sessions, and 2026-07-28, without; with the Skills extension (SEP-2640) in both.
 
+mod calls;
 mod confirm;
 mod conformance;
 mod convert;
@@ -30,11 +31,12 @@ mod uri;
 mod visitors;
 mod web;
 
+pub use calls::{Calls, Made};
 pub use convert::Converts;
 pub use http::{Http, http};
 pub use log::{Log, LogForm};
 pub use oauth::{KeySource, OAuth};
-pub use office::{Noted, Office, Ran, Task, Trail, Wanted};
+pub use office::{CallTrail, Noted, Office, Ran, Task, Trail, Wanted};
 pub use runs::{Asked, Call, Offer, Runs, Said, Stop};
 pub use server::{Served, ServedOptions, Talk};
 pub use stdio::stdio;

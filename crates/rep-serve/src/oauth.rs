@@ -16,6 +16,8 @@ use serde_json::{Value, json};
 
 /// The longest token.
 const TOKEN_BYTES_MAX: usize = 16 << 10;
+/// The most of a subject's name that is kept.
+const SUBJECT_CHARS_MAX: usize = 100;
 /// The signatures that are understood.
 const ALGORITHMS: [&str; 3] = ["RS256", "ES256", "EdDSA"];
 /// The most keys of an issuer.
@@ -103,8 +105,18 @@ impl OAuth {
         })
     }
 
+    /// Whom a token that is let in was given to, as the server that gave it calls them.
+    pub(crate) async fn subject(&self, token: &str) -> Option<String> {
+        if !self.is_good(token).await {
+            return None;
+        }
+        let claims = Parts::of(token)?.claims;
+        let named = ["sub", "client_id", "azp"].into_iter().find_map(|name| claims.get(name)?.as_str());
+        Some(named.unwrap_or("unnamed").chars().take(SUBJECT_CHARS_MAX).collect())
+    }
+
     /// Whether a token is let in.
-    pub(crate) async fn is_good(&self, token: &str) -> bool {
+    async fn is_good(&self, token: &str) -> bool {
         if token.len() > TOKEN_BYTES_MAX {
             return false;
         }

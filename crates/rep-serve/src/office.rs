@@ -72,6 +72,15 @@ pub struct Ran {
     pub record: Value,
 }
 
+/// Calls of clients, the newest first.
+#[derive(Clone, Debug, Default)]
+pub struct CallTrail {
+    /// As many as were wanted, as the record has them.
+    pub calls: Vec<Value>,
+    /// How many there are.
+    pub total: usize,
+}
+
 /// A call that goes on after its answer.
 #[derive(Clone, Debug)]
 pub struct Task {
@@ -108,6 +117,9 @@ pub trait Office: Send + Sync {
 
     /// What ran.
     fn runs(&self, wanted: &Wanted) -> Result<Trail, String>;
+
+    /// What clients asked. Of what is wanted, only the skill, the time and the number count.
+    fn calls(&self, wanted: &Wanted) -> Result<CallTrail, String>;
 
     /// The calls that go on after their answer, the newest first.
     fn tasks(&self) -> Result<Vec<Task>, String>;

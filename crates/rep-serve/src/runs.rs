@@ -28,6 +28,8 @@ pub struct Call {
     pub offer: Offer,
     /// Its arguments.
     pub input: Map<String, Value>,
+    /// Who calls, for the record.
+    pub who: String,
     /// The client's session, where it has one.
     pub session: Option<String>,
     /// Whether somebody can be asked, or has answered.

@@ -22,10 +22,10 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Value, json};
 use tokio::sync::{Semaphore, watch};
 
+use crate::calls::{Calls, Question};
 use crate::confirm::{Confirm, random};
 use crate::convert::{self, Converts};
 use crate::desk::Desk;
-use crate::http::REQUEST_ID;
 use crate::log::Log;
 use crate::metrics::Metrics;
 use crate::page::{self, page};
@@ -44,6 +44,8 @@ pub type Talk = Arc<dyn Fn(&str) + Send + Sync>;
 pub struct ServedOptions {
     /// Runs tools, where they may be run.
     pub runs: Option<Arc<dyn Runs>>,
+    /// Keeps the record of calls, where one is wanted.
+    pub calls: Option<Arc<dyn Calls>>,
     /// Converts skills.
     pub converts: Arc<dyn Converts>,
     /// Our version, as clients are told it.
@@ -62,6 +64,7 @@ pub(crate) struct Shared {
     library: Arc<Library>,
     pub(crate) answers: Answers,
     pub(crate) runs: Option<Arc<dyn Runs>>,
+    pub(crate) calls: Option<Arc<dyn Calls>>,
     pub(crate) converts: Arc<dyn Converts>,
     shelf: RwLock<Arc<Shelf>>,
     pub(crate) changes: watch::Sender<Changes>,
@@ -105,7 +108,7 @@ pub(crate) struct Changes {
 impl Served {
     /// Serves a library.
     pub fn new(library: Arc<Library>, options: ServedOptions) -> Self {
-        let ServedOptions { runs, converts, version, log, has_fixtures } = options;
+        let ServedOptions { runs, calls, converts, version, log, has_fixtures } = options;
         // Cursors of another process are not of this one.
         let mark = u64::from(u32::from_le_bytes(random()));
         let shelf = Arc::new(Shelf::new(library.catalog(), mark));
@@ -113,6 +116,7 @@ impl Served {
             library,
             answers: Answers::default(),
             runs,
+            calls,
             converts,
             shelf: RwLock::new(shelf),
             changes: watch::Sender::new(Changes::default()),
@@ -251,15 +255,14 @@ impl Shared {
         Some(shelf::digest(json!(contents).to_string().as_bytes()))
     }
 
-    pub(crate) fn say(&self, context: &RequestContext<RoleServer>, what: &str) {
+    /// Counts a request, and tells of it where somebody wants to hear.
+    pub(crate) fn say(&self, context: &RequestContext<RoleServer>, request: &str, what: &str) {
         let method = what.split(' ').next().unwrap_or(what);
         self.metrics.asked(method);
-        let Some(log) = &self.log else { return };
-        // Over HTTP the request has an id, which its answer bears.
-        let parts = context.extensions.get::<axum::http::request::Parts>();
-        let given = parts.and_then(|parts| parts.headers.get(REQUEST_ID)?.to_str().ok()).map(str::to_owned);
-        let id = context.id.to_string();
-        log.tell(given.as_ref().unwrap_or(&id), what, &[("mcp", method.into()), ("id", id.as_str().into())]);
+        if let Some(log) = &self.log {
+            let id = context.id.to_string();
+            log.tell(request, what, &[("mcp", method.into()), ("id", id.as_str().into())]);
+        }
     }
 }
 
@@ -317,6 +320,12 @@ fn cursor(request: Option<PaginatedRequestParams>) -> Option<String> {
     request.and_then(|request| request.cursor)
 }
 
+/// What a request of the Skills extension asks.
+fn of_extension(request: &CustomRequest) -> Question {
+    let address = request.params.as_ref().and_then(|params| params.get("uri")?.as_str());
+    Question::new(&request.method, address.unwrap_or_default())
+}
+
 /// A field of a request of the Skills extension.
 fn field<'a>(params: Option<&'a Value>, name: &str) -> Result<Option<&'a str>, ErrorData> {
     match params.and_then(|params| params.get(name)) {
@@ -365,18 +374,21 @@ impl ServerHandler for Server {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        self.shared.say(&context, "tools/list");
-        self.work(move |shared, shelf| {
-            let all = shelf.tools(shared.runs.as_deref());
-            let page = page(all, shelf.mark, cursor(request).as_deref(), page::PAGE_MAX)?;
-            let mut result = ListToolsResult::with_all_items(page.items.to_vec());
-            result.next_cursor = page.next;
-            if shared.has_fixtures {
-                result.tools.extend(conformance::tools());
-            }
-            Ok(result.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Private))
-        })
-        .await
+        let asked = self.asked(Question::new("tools/list", ""), &context);
+        let answer = async {
+            self.work(move |shared, shelf| {
+                let all = shelf.tools(shared.runs.as_deref());
+                let page = page(all, shelf.mark, cursor(request).as_deref(), page::PAGE_MAX)?;
+                let mut result = ListToolsResult::with_all_items(page.items.to_vec());
+                result.next_cursor = page.next;
+                if shared.has_fixtures {
+                    result.tools.extend(conformance::tools());
+                }
+                Ok(result.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Private))
+            })
+            .await
+        };
+        asked.answered(answer.await)
     }
 
     async fn call_tool(
@@ -384,28 +396,33 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        self.shared.say(&context, &format!("tools/call {}", request.name));
-        let given = request.arguments.clone().unwrap_or_default();
-        if tools::is_own(&request.name) {
+        let asked =
+            self.asked(Question::of_tool(&request.name, &request.arguments.clone().unwrap_or_default()), &context);
+        let answer = async {
+            let given = request.arguments.clone().unwrap_or_default();
+            if tools::is_own(&request.name) {
+                let name = request.name.to_string();
+                let result =
+                    self.work(move |shared, shelf| Ok(tools::call(shelf, &shared.answers, &name, &given))).await?;
+                return Ok(result.into());
+            }
+            if request.name == convert::NAME {
+                return self.convert(request, context).await;
+            }
             let name = request.name.to_string();
-            let result = self.work(move |shared, shelf| Ok(tools::call(shelf, &shared.answers, &name, &given))).await?;
-            return Ok(result.into());
-        }
-        if request.name == convert::NAME {
-            return self.convert(request, context).await;
-        }
-        let name = request.name.to_string();
-        if self.shared.has_fixtures && conformance::tools().iter().any(|tool| tool.name == request.name) {
-            return conformance::call(self, &request, &context).await;
-        }
-        let offer = self
-            .work(move |shared, shelf| {
-                let offers = shelf.offers(shared.runs.as_deref());
-                Ok(offers.iter().find(|offer| offer.name == name).cloned())
-            })
-            .await?;
-        let offer = offer.ok_or_else(|| fault::invalid("there is no tool of this name"))?;
-        self.run(offer, request, context).await
+            if self.shared.has_fixtures && conformance::tools().iter().any(|tool| tool.name == request.name) {
+                return conformance::call(self, &request, &context).await;
+            }
+            let offer = self
+                .work(move |shared, shelf| {
+                    let offers = shelf.offers(shared.runs.as_deref());
+                    Ok(offers.iter().find(|offer| offer.name == name).cloned())
+                })
+                .await?;
+            let offer = offer.ok_or_else(|| fault::invalid("there is no tool of this name"))?;
+            self.run(offer, request, context).await
+        };
+        asked.answered(answer.await)
     }
 
     async fn list_prompts(
@@ -413,15 +430,18 @@ impl ServerHandler for Server {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        self.shared.say(&context, "prompts/list");
-        let shelf = self.shared.shelf();
-        let page = page(shelf.prompts(), shelf.mark, cursor(request).as_deref(), page::PAGE_MAX)?;
-        let mut result = ListPromptsResult::with_all_items(page.items.to_vec());
-        result.next_cursor = page.next;
-        if self.shared.has_fixtures {
-            result.prompts.extend(conformance::prompts());
-        }
-        Ok(result.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Private))
+        let asked = self.asked(Question::new("prompts/list", ""), &context);
+        let answer = async {
+            let shelf = self.shared.shelf();
+            let page = page(shelf.prompts(), shelf.mark, cursor(request).as_deref(), page::PAGE_MAX)?;
+            let mut result = ListPromptsResult::with_all_items(page.items.to_vec());
+            result.next_cursor = page.next;
+            if self.shared.has_fixtures {
+                result.prompts.extend(conformance::prompts());
+            }
+            Ok(result.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Private))
+        };
+        asked.answered(answer.await)
     }
 
     async fn get_prompt(
@@ -429,26 +449,34 @@ impl ServerHandler for Server {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        self.shared.say(&context, &format!("prompts/get {}", request.name));
-        if let Some(done) = self.shared.has_fixtures.then(|| conformance::prompt(&request)).flatten() {
-            return done;
-        }
-        let given = request.arguments.unwrap_or_default();
-        let given = json!(given).as_object().cloned().unwrap_or_default();
-        let result = self.work(move |_, shelf| prompts::get(shelf, &request.name, &given)).await?;
-        Ok(result.into())
+        let asked = self.asked(Question::new("prompts/get", &request.name), &context);
+        let answer = async {
+            if let Some(done) = self.shared.has_fixtures.then(|| conformance::prompt(&request)).flatten() {
+                return done;
+            }
+            let given = request.arguments.unwrap_or_default();
+            let given = json!(given).as_object().cloned().unwrap_or_default();
+            let result = self.work(move |_, shelf| prompts::get(shelf, &request.name, &given)).await?;
+            Ok(result.into())
+        };
+        asked.answered(answer.await)
     }
 
     async fn complete(
         &self,
         request: CompleteRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        if self.shared.has_fixtures {
-            return Ok(CompleteResult::default());
-        }
-        let done = self.work(move |_, shelf| prompts::complete(shelf, &request.r#ref, &request.argument.value)).await?;
-        Ok(CompleteResult::new(done))
+        let asked = self.asked(Question::new("completion/complete", ""), &context);
+        let answer = async {
+            if self.shared.has_fixtures {
+                return Ok(CompleteResult::default());
+            }
+            let done =
+                self.work(move |_, shelf| prompts::complete(shelf, &request.r#ref, &request.argument.value)).await?;
+            Ok(CompleteResult::new(done))
+        };
+        asked.answered(answer.await)
     }
 
     async fn list_resources(
@@ -456,28 +484,35 @@ impl ServerHandler for Server {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        self.shared.say(&context, "resources/list");
-        self.work(move |shared, shelf| {
-            let page = page(shelf.resources(), shelf.mark, cursor(request).as_deref(), page::PAGE_MAX)?;
-            let mut result = ListResourcesResult::with_all_items(page.items.to_vec());
-            result.next_cursor = page.next;
-            if shared.has_fixtures {
-                result.resources.extend(conformance::resources());
-            }
-            Ok(result.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Private))
-        })
-        .await
+        let asked = self.asked(Question::new("resources/list", ""), &context);
+        let answer = async {
+            self.work(move |shared, shelf| {
+                let page = page(shelf.resources(), shelf.mark, cursor(request).as_deref(), page::PAGE_MAX)?;
+                let mut result = ListResourcesResult::with_all_items(page.items.to_vec());
+                result.next_cursor = page.next;
+                if shared.has_fixtures {
+                    result.resources.extend(conformance::resources());
+                }
+                Ok(result.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Private))
+            })
+            .await
+        };
+        asked.answered(answer.await)
     }
 
     async fn list_resource_templates(
         &self,
         request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        let all = resources::templates();
-        let page = page(&all, self.shared.shelf().mark, cursor(request).as_deref(), page::PAGE_MAX)?;
-        let result = ListResourceTemplatesResult::with_all_items(page.items.to_vec());
-        Ok(result.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Private))
+        let asked = self.asked(Question::new("resources/templates/list", ""), &context);
+        let answer = async {
+            let all = resources::templates();
+            let page = page(&all, self.shared.shelf().mark, cursor(request).as_deref(), page::PAGE_MAX)?;
+            let result = ListResourceTemplatesResult::with_all_items(page.items.to_vec());
+            Ok(result.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Private))
+        };
+        asked.answered(answer.await)
     }
 
     async fn read_resource(
@@ -485,10 +520,13 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        self.shared.say(&context, &format!("resources/read {}", request.uri));
-        let contents = self.work(move |shared, shelf| shared.read(shelf, &request.uri)).await?;
-        let result = ReadResourceResult::new(vec![contents]);
-        Ok(result.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Private).into())
+        let asked = self.asked(Question::new("resources/read", &request.uri), &context);
+        let answer = async {
+            let contents = self.work(move |shared, shelf| shared.read(shelf, &request.uri)).await?;
+            let result = ReadResourceResult::new(vec![contents]);
+            Ok(result.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Private).into())
+        };
+        asked.answered(answer.await)
     }
 
     async fn on_custom_request(
@@ -496,21 +534,24 @@ impl ServerHandler for Server {
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        self.shared.say(&context, &request.method);
-        let done = self
-            .work(move |shared, shelf| {
-                let params = request.params.as_ref();
-                let address = || field(params, "uri")?.ok_or_else(|| fault::invalid("`uri` is missing"));
-                let cursor = || field(params, "cursor");
-                match request.method.as_str() {
-                    "skills/list" => skills::list(shelf, cursor()?, shared.is_watched()),
-                    "skills/get" => skills::get(shelf, address()?),
-                    "resources/directory/read" => skills::directory(shelf, address()?, cursor()?),
-                    _ => Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method.clone(), None)),
-                }
-            })
-            .await?;
-        Ok(CustomResult::new(done))
+        let asked = self.asked(of_extension(&request), &context);
+        let answer = async {
+            let done = self
+                .work(move |shared, shelf| {
+                    let params = request.params.as_ref();
+                    let address = || field(params, "uri")?.ok_or_else(|| fault::invalid("`uri` is missing"));
+                    let cursor = || field(params, "cursor");
+                    match request.method.as_str() {
+                        "skills/list" => skills::list(shelf, cursor()?, shared.is_watched()),
+                        "skills/get" => skills::get(shelf, address()?),
+                        "resources/directory/read" => skills::directory(shelf, address()?, cursor()?),
+                        _ => Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method.clone(), None)),
+                    }
+                })
+                .await?;
+            Ok(CustomResult::new(done))
+        };
+        asked.answered(answer.await)
     }
 
     async fn subscribe(
@@ -518,39 +559,50 @@ impl ServerHandler for Server {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.shared.say(&context, &format!("resources/subscribe {}", request.uri));
-        let address = request.uri.clone();
-        let state = self.work(move |shared, _| Ok(shared.state_of(&address))).await?;
-        if state.is_none() {
-            return Err(fault::no_resource(&request.uri));
-        }
-        self.subscribed.lock().unwrap_or_else(PoisonError::into_inner).insert(request.uri, state);
-        Ok(())
+        let asked = self.asked(Question::new("resources/subscribe", &request.uri), &context);
+        let answer = async {
+            let address = request.uri.clone();
+            let state = self.work(move |shared, _| Ok(shared.state_of(&address))).await?;
+            if state.is_none() {
+                return Err(fault::no_resource(&request.uri));
+            }
+            self.subscribed.lock().unwrap_or_else(PoisonError::into_inner).insert(request.uri, state);
+            Ok(())
+        };
+        asked.answered(answer.await)
     }
 
     async fn unsubscribe(
         &self,
         request: UnsubscribeRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.subscribed.lock().unwrap_or_else(PoisonError::into_inner).remove(&request.uri);
-        Ok(())
+        let asked = self.asked(Question::new("resources/unsubscribe", &request.uri), &context);
+        let answer = async {
+            self.subscribed.lock().unwrap_or_else(PoisonError::into_inner).remove(&request.uri);
+            Ok(())
+        };
+        asked.answered(answer.await)
     }
 
     async fn get_task(
         &self,
         request: GetTaskParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
-        self.shared.tasks.get_task(&request.task_id).map(GetTaskResult::new)
+        let asked = self.asked(Question::new("tasks/get", &request.task_id), &context);
+        let answer = async { self.shared.tasks.get_task(&request.task_id).map(GetTaskResult::new) };
+        asked.answered(answer.await)
     }
 
     async fn update_task(
         &self,
         request: UpdateTaskParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.shared.tasks.update_task(&request.task_id, request.input_responses)
+        let asked = self.asked(Question::new("tasks/update", &request.task_id), &context);
+        let answer = async { self.shared.tasks.update_task(&request.task_id, request.input_responses) };
+        asked.answered(answer.await)
     }
 
     async fn cancel_task(
@@ -558,8 +610,9 @@ impl ServerHandler for Server {
         request: CancelTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.shared.say(&context, "tasks/cancel");
-        self.shared.tasks.cancel_task(&request.task_id)
+        let asked = self.asked(Question::new("tasks/cancel", &request.task_id), &context);
+        let answer = async { self.shared.tasks.cancel_task(&request.task_id) };
+        asked.answered(answer.await)
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {

@@ -14,6 +14,7 @@ mod library;
 mod office;
 mod output;
 mod perform;
+mod recording;
 mod runner;
 mod serving;
 mod settings;

@@ -11,10 +11,10 @@ use rep_library::{CatalogEntry, read};
 use rep_model::Skill;
 use rep_package::{archive, files};
 use rep_runtime::access::{Asked, Ground};
-use rep_runtime::audit::{Audit, Entry};
+use rep_runtime::audit::{Audit, Entry, calls};
 use rep_runtime::plan::declared;
 use rep_runtime::task::{self, State, Tasks};
-use rep_serve::{Noted, Office, Ran, Task, Trail, Wanted};
+use rep_serve::{CallTrail, Noted, Office, Ran, Task, Trail, Wanted};
 use serde_json::Value;
 
 use crate::call::Called;
@@ -82,6 +82,23 @@ impl Office for Clerk {
         let found: Vec<&Entry> = found.iter().filter(fits).collect();
         let runs = found.iter().rev().take(wanted.most).map(|run| ran(run)).collect();
         Ok(Trail { runs, total: found.len() })
+    }
+
+    fn calls(&self, wanted: &Wanted) -> Result<CallTrail, String> {
+        let look = || -> Result<CallTrail, Failure> {
+            let filter = audit::Filter::new(wanted.skill.as_deref(), wanted.since.as_deref())?;
+            let (mut newest, mut total) = (VecDeque::new(), 0);
+            calls(&Audit::of_calls(&data_folder()?), |record| {
+                if !audit::is_call(&record, &filter) {
+                    return;
+                }
+                total += 1;
+                newest.push_front(record);
+                newest.truncate(wanted.most);
+            })?;
+            Ok(CallTrail { calls: newest.into(), total })
+        };
+        look().map_err(|failure| failure.message)
     }
 
     fn tasks(&self) -> Result<Vec<Task>, String> {

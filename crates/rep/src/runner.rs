@@ -45,6 +45,8 @@ pub(crate) struct Runner {
     unseen: Vec<PathBuf>,
     /// Where runs are noted while they go on.
     register: Option<PathBuf>,
+    /// The client that is run for, where it is not the user himself.
+    client: Option<String>,
 }
 
 impl Runner {
@@ -58,7 +60,18 @@ impl Runner {
             environments: environments().ok(),
             unseen: own_folders(),
             register: data_folder().ok().map(|folder| folder.join("running")),
+            client: None,
         }
+    }
+
+    /// A runner for a client of this user's.
+    pub(crate) fn for_client(client: &str) -> Self {
+        Self { client: Some(client.to_owned()), ..Self::new() }
+    }
+
+    /// Who runs it, for the record.
+    fn who(&self) -> String {
+        self.client.as_ref().map_or_else(who, |client| format!("{} for {client}", who()))
     }
 
     /// Where interpreters are looked for.
@@ -88,13 +101,13 @@ impl Runner {
         let granted = match decided {
             Ok(granted) => granted,
             Err(refusal) => {
-                if let Err(error) = audit.refused(plan, &refusal, &who(), SystemTime::now()) {
+                if let Err(error) = audit.refused(plan, &refusal, &self.who(), SystemTime::now()) {
                     return unkept(&error);
                 }
                 return Outcome::refused(ToolError::new(refusal.code, refusal.message).with("remedy", refusal.remedy));
             }
         };
-        let running = match audit.start(&granted, &who(), SystemTime::now()) {
+        let running = match audit.start(&granted, &self.who(), SystemTime::now()) {
             Ok(running) => running,
             Err(error) => return unkept(&error),
         };
@@ -167,16 +180,14 @@ impl Chain {
 }
 
 impl<'a> Tools<'a> {
-    pub(crate) fn new(options: &'a Options, catalog: &'a Catalog, workspace: PathBuf, is_confined: bool) -> Self {
-        Self {
-            options,
-            catalog,
-            workspace,
-            is_confined,
-            runner: Runner::new(),
-            calls: AtomicUsize::new(0),
-            below: Mutex::default(),
-        }
+    pub(crate) fn new(
+        options: &'a Options,
+        catalog: &'a Catalog,
+        workspace: PathBuf,
+        is_confined: bool,
+        runner: Runner,
+    ) -> Self {
+        Self { options, catalog, workspace, is_confined, runner, calls: AtomicUsize::new(0), below: Mutex::default() }
     }
 
     /// What the tools that were called came to.

@@ -101,7 +101,8 @@ impl Running {
     fn tool(&self, catalog: &Catalog, call: &Call, cancel: &Cancel) -> Result<Said, Failure> {
         let entry = Self::entry(catalog, call)?;
         let called = Called::held(entry, &self.options)?;
-        let tools = Tools::new(&self.options, catalog, self.workspace.clone(), self.is_confined);
+        let runner = Runner::for_client(&call.who);
+        let tools = Tools::new(&self.options, catalog, self.workspace.clone(), self.is_confined, runner);
         let input = Value::Object(call.input.clone());
         let mut plan = runner::planned(&called, &call.offer.tool, &tools.workspace, input)?;
         plan.is_confined = self.is_confined;
@@ -141,7 +142,7 @@ impl Running {
             ByClient::Decided(decided) => *decided,
             ByClient::Ask(text, mark) => return Ok(Said::Question { text, mark }),
         };
-        let done = perform::carry_out(&skill, &wish, plan, decided, &secrets, &Runner::new(), cancel)?;
+        let done = perform::carry_out(&skill, &wish, plan, decided, &secrets, &Runner::for_client(&call.who), cancel)?;
         Ok(said(&done.outcome, exec::document(&skill, &done.outcome, done.state.as_ref())))
     }
 

@@ -1,9 +1,10 @@
 //! `rep audit`: what ran, with what, for whom, and how it ended.
 
+use std::path::Path;
 use std::time::SystemTime;
 
 use rep_check::render::visible;
-use rep_runtime::audit::{self, Audit, Entry};
+use rep_runtime::audit::{self, Audit, Entry, Verdict};
 use rep_runtime::stamp;
 use serde_json::{Map, Value, json};
 
@@ -14,11 +15,14 @@ use crate::output::Output;
 /// Show what ran, with what, for whom, and how it ended
 #[derive(clap::Args)]
 #[command(
-    after_help = "Every run leaves a record before it starts and one when it ends; one that was cut short is shown as that. Records are chained by hashes: `verify` finds what was edited, removed, reordered or cut off at the end. Arguments are kept as a digest only.\n\nExamples:\n  rep audit --skill csv-profile --since 2d\n  rep audit --json --since 2026-11-01\n  rep audit verify"
+    after_help = "Every run leaves a record before it starts and one when it ends; one that was cut short is shown as that. Records are chained by hashes: `verify` finds what was edited, removed, reordered or cut off at the end. Arguments are kept as a digest only. What clients asked a server is in a record of its own, of the same form: --calls shows it, and `verify` looks through both.\n\nExamples:\n  rep audit --skill csv-profile --since 2d\n  rep audit --calls --since 1h\n  rep audit --json --since 2026-11-01\n  rep audit verify"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
     action: Option<Action>,
+    /// What clients asked a server, instead of what ran
+    #[arg(long)]
+    calls: bool,
     /// Only runs of this skill
     #[arg(long, value_name = "S")]
     skill: Option<String>,
@@ -38,10 +42,11 @@ enum Action {
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let mut show = || {
-        let audit = Audit::at(&data_folder()?);
+        let folder = data_folder()?;
         match args.action {
-            Some(Action::Verify) => verify(&audit, args, output),
-            None => list(&audit, args, output),
+            Some(Action::Verify) => verify(&folder, args, output),
+            None if args.calls => calls(&Audit::of_calls(&folder), args, output),
+            None => list(&Audit::at(&folder), args, output),
         }
     };
     show().map_err(|failure| failure.json(args.json))
@@ -67,24 +72,70 @@ fn list(audit: &Audit, args: &Args, output: &mut Output) -> Result<Exit, Failure
     Ok(Exit::Fine)
 }
 
+fn calls(audit: &Audit, args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+    let filter = Filter::new(args.skill.as_deref(), args.since.as_deref())?;
+    let (mut count, mut kept) = (0_u64, Vec::new());
+    audit::calls(audit, |record| {
+        if !is_call(&record, &filter) {
+            return;
+        }
+        count += 1;
+        if args.json {
+            kept.push(untied(&record));
+        } else {
+            output.data(&format!("{}\n", visible(&call_line(&record))));
+        }
+    })?;
+    if args.json {
+        output.json(&json!({ "calls": kept }));
+    } else {
+        output.say(&format!("{count} {}", if count == 1 { "call" } else { "calls" }));
+    }
+    Ok(Exit::Fine)
+}
+
+/// Whether a record is one of a call that is wanted.
+pub(crate) fn is_call(record: &Value, filter: &Filter) -> bool {
+    record["kind"] == "call"
+        && filter.fits(record["skill"].as_str().unwrap_or_default(), record["at"].as_str().unwrap_or_default())
+}
+
+/// A call on one line.
+fn call_line(record: &Value) -> String {
+    let text = |field: &str| record[field].as_str().unwrap_or_default();
+    let what = format!("{} {}", text("method"), text("target"));
+    let at = text("at").replace('T', " ");
+    let (outcome, duration) = (text("outcome"), &record["duration_ms"]);
+    format!("{}  {}  {outcome}  {duration} ms  {}", at.trim_end_matches('Z'), what.trim_end(), text("who"))
+}
+
+/// Which records are wanted.
+pub(crate) struct Filter {
+    skill: Option<String>,
+    since: Option<String>,
+}
+
+impl Filter {
+    /// Those of a skill, since some time.
+    pub(crate) fn new(skill: Option<&str>, since: Option<&str>) -> Result<Self, Failure> {
+        let since = since.map(|word| {
+            let at = stamp::parse(word, SystemTime::now()).map(stamp::text);
+            let unknown = || Failure::unable("USAGE", format!("`{word}` is no point in time"));
+            at.ok_or_else(|| unknown().hint("as in 2026-11-01, 15m, 2h or 3d"))
+        });
+        Ok(Self { skill: skill.map(str::to_owned), since: since.transpose()? })
+    }
+
+    fn fits(&self, name: &str, at: &str) -> bool {
+        let is_named = |skill: &String| name == skill || name.rsplit(':').next() == Some(skill);
+        self.skill.as_ref().is_none_or(is_named) && self.since.as_deref().is_none_or(|since| at >= since)
+    }
+}
+
 /// The runs of a skill, since some time.
 pub(crate) fn runs(audit: &Audit, skill: Option<&str>, since: Option<&str>) -> Result<Vec<Entry>, Failure> {
-    let since = since.map(|word| {
-        let at = stamp::parse(word, SystemTime::now()).map(stamp::text);
-        at.ok_or_else(|| {
-            Failure::unable("USAGE", format!("`{word}` is no point in time")).hint("as in 2026-11-01, 15m, 2h or 3d")
-        })
-    });
-    let since = since.transpose()?;
-    let is_named = |entry: &Entry, skill: &str| {
-        let name = entry.text("skill");
-        name == skill || name.rsplit(':').next() == Some(skill)
-    };
-    let is_wanted = |entry: &Entry| {
-        skill.is_none_or(|skill| is_named(entry, skill))
-            && since.as_ref().is_none_or(|since| entry.at() >= since.as_str())
-    };
-    Ok(audit::entries(audit, is_wanted)?)
+    let filter = Filter::new(skill, since)?;
+    Ok(audit::entries(audit, |entry| filter.fits(entry.text("skill"), entry.at()))?)
 }
 
 /// A run on one line.
@@ -109,9 +160,17 @@ fn line(run: &Entry) -> String {
     )
 }
 
+/// What ties records to each other, and is nobody's to read.
+const TIES: &[&str] = &["v", "seq", "prev", "hash", "kind", "pid", "pid_started"];
+
+/// A record as one object, less what ties it to others.
+pub(crate) fn untied(record: &Value) -> Value {
+    let fields = record.as_object().into_iter().flatten().filter(|(name, _)| !TIES.contains(&name.as_str()));
+    Value::Object(fields.map(|(name, value)| (name.clone(), value.clone())).collect())
+}
+
 /// A run as one object: what its records say, less what ties them to each other.
 pub(crate) fn document(run: &Entry) -> Value {
-    const TIES: &[&str] = &["v", "seq", "prev", "hash", "kind", "pid", "pid_started"];
     let mut fields = Map::new();
     fields.insert("state".to_owned(), json!(run.state.name()));
     for record in [Some(&run.start), run.end.as_ref()].into_iter().flatten() {
@@ -127,18 +186,27 @@ pub(crate) fn document(run: &Entry) -> Value {
     Value::Object(fields)
 }
 
-fn verify(audit: &Audit, args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    let verdict = audit::verify(audit)?;
-    let is_fine = verdict.faults.is_empty();
+fn verify(folder: &Path, args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+    let records = [Audit::at(folder), Audit::of_calls(folder)];
+    let mut verdicts = records.iter().map(audit::verify).collect::<Result<Vec<_>, _>>()?;
+    for fault in &mut verdicts[1].faults {
+        *fault = format!("calls: {fault}");
+    }
+    let is_fine = verdicts.iter().all(|verdict| verdict.faults.is_empty());
     if args.json {
-        let (records, faults, notes) = (verdict.records, &verdict.faults, &verdict.notes);
-        output.json(&json!({ "intact": is_fine, "records": records, "faults": faults, "notes": notes }));
-    } else {
+        let texts = |of: fn(&Verdict) -> &Vec<String>| verdicts.iter().flat_map(of).cloned().collect::<Vec<_>>();
+        let (faults, notes) = (texts(|verdict| &verdict.faults), texts(|verdict| &verdict.notes));
+        let (runs, calls) = (verdicts[0].records, verdicts[1].records);
+        output.json(&json!({
+            "intact": is_fine, "records": runs, "records_of_calls": calls, "faults": faults, "notes": notes,
+        }));
+    }
+    for (record, verdict) in records.iter().zip(&verdicts).filter(|_| !args.json) {
         for fault in verdict.faults.iter().chain(&verdict.notes) {
             output.data(&format!("{}\n", visible(fault)));
         }
-        let words = if is_fine { "all as they were written" } else { "not as they were written" };
-        output.say(&format!("{} records in `{}`, {words}", verdict.records, audit.file().display()));
+        let words = if verdict.faults.is_empty() { "all as they were written" } else { "not as they were written" };
+        output.say(&format!("{} records in `{}`, {words}", verdict.records, record.file().display()));
     }
     Ok(if is_fine { Exit::Fine } else { Exit::Findings })
 }

@@ -22,7 +22,7 @@ use crate::consent;
 use crate::exit::{Exit, Failure};
 use crate::library::{LibraryArgs, data_folder, missing};
 use crate::output::Output;
-use crate::runner::{self, Chain, Tools, arguments};
+use crate::runner::{self, Chain, Runner, Tools, arguments};
 use crate::write;
 
 /// Run one tool of a skill in the sandbox
@@ -87,7 +87,7 @@ fn tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let options = args.library.options()?;
     let called = if args.dry_run { Called::of(entry)? } else { Called::held(entry, &options)? };
     let workspace = call::workspace(args.workspace.as_deref(), &args.library)?;
-    let tools = Tools::new(&options, &catalog, workspace, !args.no_sandbox);
+    let tools = Tools::new(&options, &catalog, workspace, !args.no_sandbox, Runner::new());
     let mut plan = runner::planned(&called, tool, &tools.workspace, input)?;
     plan.is_confined = !args.no_sandbox;
     if let Some(seconds) = args.timeout {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rep_library::Library;
 use rep_runtime::token::token;
-use rep_serve::{Http, Log, LogForm, OAuth, Runs, Served, ServedOptions, Talk, Tls};
+use rep_serve::{Calls, Http, Log, LogForm, OAuth, Runs, Served, ServedOptions, Talk, Tls};
 
 use crate::call;
 use crate::commands::convert::Lending;
@@ -16,6 +16,7 @@ use crate::exit::{Exit, Failure};
 use crate::library::{LibraryArgs, data_folder};
 use crate::office::Clerk;
 use crate::output::{Choice, Output};
+use crate::recording::Recording;
 use crate::serving::Running;
 
 mod config;
@@ -30,7 +31,7 @@ const ADDRESS: &str = "127.0.0.1:8300";
 /// Serve the skills over MCP, on stdio or HTTP
 #[derive(clap::Args)]
 #[command(
-    after_help = "Both revisions of the protocol are spoken, 2025-11-25 and 2026-07-28, with the Skills extension; every file of every active skill is a resource, every skill people may call a prompt, and seven tools list, search, select, load, read, ask and convert. Skills that are not trusted, switched off or shadowed are not there. Changes are seen and told.\n\nOver HTTP a browser at the same address sees the library: search, every skill, what it costs, what runs and ran, tasks, the audit, and panels to try; /healthz, /readyz, /metrics and /.well-known/agent-skills/index.json are for programs.\n\nOnly this machine is answered unless --http names another address, which needs --token-file. Tools of skills run only with --allow-run, in the sandbox, and what needs consent asks the client's user; over HTTP a token is needed then, and made where none is named.\n\nExamples:\n  rep serve\n  rep serve --http 127.0.0.1:8300\n  rep serve --allow-run=csv-profile --path skills\n  rep serve --http 0.0.0.0:8300 --token-file tokens.txt --tls-cert cert.pem --tls-key key.pem\n  rep serve --print-config claude-code"
+    after_help = "Both revisions of the protocol are spoken, 2025-11-25 and 2026-07-28, with the Skills extension; every file of every active skill is a resource, every skill people may call a prompt, and seven tools list, search, select, load, read, ask and convert. Skills that are not trusted, switched off or shadowed are not there. Changes are seen and told.\n\nOver HTTP a browser at the same address sees the library: search, every skill, what it costs, what runs and ran, tasks, the audit, and panels to try; /healthz, /readyz, /metrics and /.well-known/agent-skills/index.json are for programs.\n\nOnly this machine is answered unless --http names another address, which needs --token-file. Tools of skills run only with --allow-run, in the sandbox, and what needs consent asks the client's user; over HTTP a token is needed then, and made where none is named. Every call is recorded: `rep audit --calls`.\n\nExamples:\n  rep serve\n  rep serve --http 127.0.0.1:8300\n  rep serve --allow-run=csv-profile --path skills\n  rep serve --http 0.0.0.0:8300 --token-file tokens.txt --tls-cert cert.pem --tls-key key.pem\n  rep serve --print-config claude-code"
 )]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Args {
@@ -79,6 +80,9 @@ pub(crate) struct Args {
     /// The most requests a second
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
     rate: u32,
+    /// Keep no record of what clients ask; what they run is recorded all the same
+    #[arg(long)]
+    no_record: bool,
     /// Tell of every request on stderr, in lines for people or in JSON
     #[arg(long, value_name = "FORM", value_enum)]
     log: Option<LogWanted>,
@@ -118,20 +122,33 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let runs = if args.allow_run.is_empty() { None } else { Some(running(args, options, &talk, output)?) };
     let log = log(args, output);
     let version = env!("CARGO_PKG_VERSION");
+    let place = args.http.as_deref().unwrap_or("stdio");
+    let loud = self::talk(output, true);
+    let recording = if args.no_record { None } else { Some(Arc::new(Recording::begin(place, &loud)?)) };
     let served = Served::new(
         library,
-        ServedOptions { runs, converts: Arc::new(Lending), version, log, has_fixtures: args.conformance },
+        ServedOptions {
+            runs,
+            calls: recording.clone().map(|recording| recording as Arc<dyn Calls>),
+            converts: Arc::new(Lending),
+            version,
+            log,
+            has_fixtures: args.conformance,
+        },
     );
     served.watch(talk);
-    let failed = |message: String| Failure::unable("UNSERVED", message);
-    if let Some(http) = http {
-        rep_serve::http(&served, office, &http, &self::talk(output, true)).map_err(failed)?;
-        return Ok(Exit::Fine);
+    let ended = if let Some(http) = http {
+        rep_serve::http(&served, office, &http, &loud)
+    } else {
+        if std::io::stdin().is_terminal() {
+            output.say("waiting for a client on stdin; `rep serve --print-config HOST` prints what a host needs");
+        }
+        rep_serve::stdio(&served)
+    };
+    if let Some(recording) = recording {
+        recording.finish();
     }
-    if std::io::stdin().is_terminal() {
-        output.say("waiting for a client on stdin; `rep serve --print-config HOST` prints what a host needs");
-    }
-    rep_serve::stdio(&served).map_err(failed)?;
+    ended.map_err(|message| Failure::unable("UNSERVED", message))?;
     Ok(Exit::Fine)
 }
 

@@ -32,6 +32,7 @@ mod search;
 mod select;
 mod serve;
 mod serve_browser;
+mod serve_calls;
 mod serve_convert;
 mod serve_http;
 mod serve_rmcp;

@@ -246,6 +246,7 @@ fn every_page_can_be_used_by_everybody() {
         "/runs",
         "/tasks",
         "/audit",
+        "/audit?calls=1",
         "/skill?name=nobody",
     ];
     for (width, is_dark) in [(1280, false), (390, true)] {

@@ -56,7 +56,7 @@ fn the_library_and_every_skill_have_a_page() {
         assert_eq!(get(&address, &format!("/skill?name=pdf&file={astray}")).status, 404, "{astray}");
     }
     assert_eq!(get(&address, "/skill?name=nobody").status, 404);
-    for page in ["/try", "/costs", "/graph", "/runs", "/tasks", "/audit"] {
+    for page in ["/try", "/costs", "/graph", "/runs", "/tasks", "/audit", "/audit?calls=1"] {
         let answer = get(&address, page);
         assert_eq!((answer.status, answer.body.matches("<h1").count()), (200, 1), "{page}");
     }

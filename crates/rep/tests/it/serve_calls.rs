@@ -1,0 +1,187 @@
+//! The record of what clients ask the server.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use rep_fixture::Scratch;
+use serde_json::{Value, json};
+
+use super::serve::{Client, ERAS, Era, PATH, library, start};
+use super::serve_http::{ask_new, listening};
+use super::serve_runs::{RUN, tools};
+use super::{json as parsed, run};
+
+/// Far longer than anything here takes.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+fn kept(scratch: &Scratch) -> PathBuf {
+    scratch.work().parent().expect("a scratch has a root").join("home/.local/share/repertoire")
+}
+
+/// Lets a client go, and waits for the end of its server.
+fn end(mut client: Client) {
+    drop(client.input.take());
+    assert!(client.server.child.wait().expect("the server ends").success());
+}
+
+fn calls(scratch: &Scratch, more: &[&str]) -> Vec<Value> {
+    let told = parsed(&run(scratch, &[&["audit", "--calls", "--json"], more].concat()));
+    told["calls"].as_array().expect("a list of calls").clone()
+}
+
+#[test]
+fn every_call_is_on_record_with_who_made_it_and_what_came_of_it() {
+    for era in ERAS {
+        let scratch = Scratch::new();
+        library(&scratch);
+        let mut client = Client::new(&scratch, &PATH, era);
+        client.ask("tools/list", json!({}));
+        client.ask("skills/list", json!({}));
+        client.ask("resources/templates/list", json!({}));
+        client.ask("tools/call", json!({ "name": "load_skill", "arguments": { "name": "pdf" } }));
+        client.ask("tools/call", json!({ "name": "search_skills", "arguments": { "text": "my own words" } }));
+        client.ask("tools/call", json!({ "name": "load_skill", "arguments": { "name": "nowhere" } }));
+        client.ask("tools/call", json!({ "name": "query_skill", "arguments": { "query": "pdf:constraints.never" } }));
+        client.ask("resources/read", json!({ "uri": "skill://pdf/SKILL.md" }));
+        client.ask("resources/read", json!({ "uri": "skill://pdf/none.md" }));
+        end(client);
+        let calls = calls(&scratch, &[]);
+        let text = |call: &Value, field: &str| call[field].as_str().unwrap_or_default().to_owned();
+        let told: Vec<String> = calls
+            .iter()
+            .map(|call| {
+                format!(
+                    "{} {} | {} | {}",
+                    text(call, "method"),
+                    text(call, "target"),
+                    text(call, "skill"),
+                    text(call, "outcome")
+                )
+            })
+            .collect();
+        let missing = told.last().expect("there are calls").rsplit(' ').next().expect("a code").to_owned();
+        assert!(missing.starts_with("-32"), "{told:?}");
+        assert_eq!(
+            told,
+            [
+                "tools/list  |  | ok".to_owned(),
+                "skills/list  |  | ok".to_owned(),
+                "resources/templates/list  |  | ok".to_owned(),
+                "tools/call load_skill pdf | pdf | ok".to_owned(),
+                "tools/call search_skills |  | ok".to_owned(),
+                "tools/call load_skill nowhere |  | SKILL_NOT_FOUND".to_owned(),
+                "tools/call query_skill pdf:constraints.never | pdf | PATH_NOT_FOUND".to_owned(),
+                "resources/read skill://pdf/SKILL.md | pdf | ok".to_owned(),
+                format!("resources/read skill://pdf/none.md | pdf | {missing}"),
+            ],
+            "{era:?}"
+        );
+        assert!(calls.iter().all(|call| call["who"] == "test 1"), "{calls:?}");
+        // What was looked for is the user's own: its digest is kept, and it is not.
+        let record = fs::read_to_string(kept(&scratch).join("calls.jsonl")).unwrap();
+        assert!(!record.contains("my own words"));
+        assert!(calls[4]["input_digest"].is_string());
+        let of_one = self::calls(&scratch, &["--skill", "pdf"]);
+        assert_eq!(of_one.len(), 4);
+        let shown = run(&scratch, &["audit", "--calls"]);
+        assert!(shown.stdout.contains("  tools/call load_skill pdf  ok  "), "{shown:?}");
+        // They are no runs.
+        assert_eq!(parsed(&run(&scratch, &["audit", "--json"]))["runs"], json!([]));
+    }
+}
+
+#[test]
+fn a_record_of_calls_that_was_changed_is_found() {
+    let scratch = Scratch::new();
+    library(&scratch);
+    let mut client = Client::new(&scratch, &PATH, Era::New);
+    client.ask("tools/list", json!({}));
+    client.ask("skills/list", json!({}));
+    end(client);
+    let intact = parsed(&run(&scratch, &["audit", "verify", "--json"]));
+    // The first says that a server began.
+    assert_eq!((&intact["intact"], &intact["records_of_calls"]), (&json!(true), &json!(3)), "{intact}");
+    let file = kept(&scratch).join("calls.jsonl");
+    let changed = fs::read_to_string(&file).unwrap().replace("tools/list", "tools/lost");
+    fs::write(&file, changed).unwrap();
+    let verdict = run(&scratch, &["audit", "verify"]);
+    assert_eq!(verdict.code, 1, "{verdict:?}");
+    assert!(verdict.stdout.contains("calls: line 2: this is no record as it was written"), "{verdict:?}");
+}
+
+#[test]
+fn the_record_tells_tokens_apart_and_holds_none() {
+    let scratch = Scratch::new();
+    tools(&scratch);
+    let tokens = ["first-0123456789abcdef", "second-0123456789abcdef"];
+    scratch.write("tokens.txt", tokens.join("\n"));
+    let (mut server, address) = listening(&scratch, &[&RUN[..], &["--token-file", "tokens.txt"]].concat());
+    for token in tokens {
+        let bearer = format!("Bearer {token}");
+        let headers = [("Authorization", bearer.as_str()), ("X-Request-Id", "named-by-me")];
+        let done = ask_new(&address, "tools/call", json!({ "name": "plain__echo", "arguments": {} }), &headers);
+        assert_eq!(done.message()["result"]["structuredContent"], json!({ "ok": true }), "{done:?}");
+    }
+    ask_to_end(server.child.id());
+    assert!(server.child.wait().expect("the server ends").success());
+    let calls = calls(&scratch, &[]);
+    let who = |call: &Value| call["who"].as_str().expect("somebody").to_owned();
+    assert_eq!(calls.len(), 2, "{calls:?}");
+    assert!(calls.iter().all(|call| who(call).starts_with("test 1, token ") && call["request"] == "named-by-me"));
+    assert!(calls.iter().all(|call| call["skill"] == "plain"), "{calls:?}");
+    assert_ne!(who(&calls[0]), who(&calls[1]));
+    // A run says for whom, in the same words.
+    let runs = parsed(&run(&scratch, &["audit", "--json"]));
+    for (run, call) in runs["runs"].as_array().unwrap().iter().zip(&calls) {
+        assert!(who(run).ends_with(&format!(" for {}", who(call))), "{run} {call}");
+    }
+    for file in ["calls.jsonl", "audit.jsonl"] {
+        let record = fs::read_to_string(kept(&scratch).join(file)).unwrap();
+        assert!(tokens.iter().all(|token| !record.contains(token)), "{file}");
+    }
+}
+
+/// Asks a process to end.
+fn ask_to_end(id: u32) {
+    let id = rustix::process::Pid::from_raw(i32::try_from(id).expect("a small number")).expect("a process");
+    rustix::process::kill_process(id, rustix::process::Signal::TERM).expect("the server is there");
+}
+
+#[test]
+fn what_cannot_be_recorded_is_not_answered() {
+    let scratch = Scratch::new();
+    library(&scratch);
+    let file = kept(&scratch).join("calls.jsonl");
+    fs::create_dir_all(&file).unwrap();
+    let refused = start(&scratch, &PATH).output().expect("the binary can be started");
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(said.contains("calls.jsonl") && said.contains("--no-record"), "{said}");
+    let mut client = Client::new(&scratch, &[&PATH[..], &["--no-record"]].concat(), Era::New);
+    assert!(client.ask("tools/list", json!({}))["result"].is_object());
+    end(client);
+    fs::remove_dir(&file).unwrap();
+
+    let mut client = Client::new(&scratch, &PATH, Era::New);
+    assert!(client.ask("tools/list", json!({}))["result"].is_object());
+    // Somebody takes the record away while it is served.
+    fs::remove_file(&file).unwrap();
+    fs::create_dir(&file).unwrap();
+    let until = |client: &mut Client, is_wanted: fn(&Value) -> bool| {
+        let started = Instant::now();
+        loop {
+            let answer = client.ask("tools/list", json!({}));
+            if is_wanted(&answer) {
+                return answer;
+            }
+            assert!(started.elapsed() < PATIENCE, "{answer}");
+        }
+    };
+    let error = until(&mut client, |answer| answer["error"].is_object());
+    assert!(error["error"]["message"].as_str().unwrap().contains("cannot be recorded"), "{error}");
+    assert!(!error.to_string().contains("calls.jsonl"), "{error}");
+    fs::remove_dir(&file).unwrap();
+    until(&mut client, |answer| answer["result"].is_object());
+    end(client);
+}
