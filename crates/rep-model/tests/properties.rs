@@ -63,6 +63,7 @@ fn json_value() -> impl Strategy<Value = Json> {
         Just(Json::Null),
         any::<bool>().prop_map(Json::from),
         any::<i64>().prop_map(Json::from),
+        any::<f64>().prop_filter("JSON has no others", |number| number.is_finite()).prop_map(Json::from),
         text.clone().prop_map(Json::from),
     ];
     leaf.prop_recursive(4, 32, 5, move |inner| {

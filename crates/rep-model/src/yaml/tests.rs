@@ -143,3 +143,16 @@ fn numbers_too_long_for_python_are_refused_at_once() {
         assert!(matches!(pyyaml::scalar(&root(&text)), Some(pyyaml::Scalar::Refused(_))), "{}", &text[..8]);
     }
 }
+
+#[test]
+fn what_is_written_is_read_back_by_both_typings() {
+    let long = "a long \"key\": ".repeat(200);
+    let inner = serde_json::json!({ "b": [1e30, -2.5e-9], "c": {} });
+    let value = serde_json::json!({ long.clone(): inner.clone(), "d": [{ long: null, "e": inner }] });
+    let written = super::write(&value);
+    let read = parse(&written, 0);
+    assert_eq!(read.fatal(), None, "{written}");
+    let root = read.root.unwrap();
+    assert_eq!(super::core::json(&root), value);
+    assert_eq!(super::pyyaml::json(&root), value);
+}

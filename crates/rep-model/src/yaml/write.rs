@@ -5,6 +5,9 @@ use serde_json::Value as Json;
 use super::{Node, Style, Value, core, pyyaml};
 use crate::Span;
 
+/// The longest key that stands on one line with its value. Readers give up looking for the colon after 1024 characters.
+const KEY_BYTES_MAX: usize = 1000;
+
 /// Writes a JSON value as a block document. Text that YAML 1.1 or 1.2 would take for something else is quoted.
 pub fn write(value: &Json) -> String {
     let mut out = String::new();
@@ -24,7 +27,15 @@ fn block(value: &Json, indent: usize, out: &mut String) {
         Json::Object(map) => {
             for (key, value) in map {
                 pad(indent, out);
-                out.push_str(&text(key));
+                let key = text(key);
+                if key.len() > KEY_BYTES_MAX {
+                    out.push_str("? ");
+                    out.push_str(&key);
+                    out.push('\n');
+                    pad(indent, out);
+                } else {
+                    out.push_str(&key);
+                }
                 out.push(':');
                 below(value, indent + 2, out);
             }
@@ -60,7 +71,7 @@ fn inline(value: &Json, out: &mut String) {
     match value {
         Json::Null => out.push_str("null"),
         Json::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
-        Json::Number(number) => out.push_str(&number.to_string()),
+        Json::Number(number) => out.push_str(&self::number(number)),
         Json::String(value) => out.push_str(&text(value)),
         Json::Array(_) => out.push_str("[]"),
         Json::Object(_) => out.push_str("{}"),
@@ -86,6 +97,15 @@ fn is_plain_safe(value: &str) -> bool {
         };
         core::scalar(&node) == Some(core::Scalar::Text) && pyyaml::scalar(&node) == Some(pyyaml::Scalar::Text)
     }
+}
+
+/// A number both typings read: `1e30` is text to YAML 1.1, which wants a point and a sign.
+pub fn number(number: &serde_json::Number) -> String {
+    let text = number.to_string();
+    let Some((mantissa, exponent)) = text.split_once(['e', 'E']) else { return text };
+    let point = if mantissa.contains('.') { "" } else { ".0" };
+    let sign = if exponent.starts_with(['+', '-']) { "" } else { "+" };
+    format!("{mantissa}{point}e{sign}{exponent}")
 }
 
 /// Text in double quotes, on one line.

@@ -3,7 +3,7 @@
 //! Whatever reader takes it back, by YAML 1.1 or 1.2, finds the value that was written.
 
 use rep_model::Span;
-use rep_model::yaml::{Node, Style, Value as Yaml, core, pyyaml, quote_double};
+use rep_model::yaml::{self, Node, Style, Value as Yaml, core, pyyaml, quote_double};
 use serde_json::Value;
 
 /// The longest list that is written on one line.
@@ -95,20 +95,11 @@ fn inline(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
         Value::Bool(value) => value.to_string(),
-        Value::Number(number) => self::number(number),
+        Value::Number(number) => yaml::number(number),
         Value::String(text) => self::text(text),
         Value::Array(items) => flow(items).unwrap_or_else(|| "[]".to_owned()),
         Value::Object(_) => "{}".to_owned(),
     }
-}
-
-/// A number both typings read: `1e30` is text to YAML 1.1, which wants a point and a sign.
-fn number(number: &serde_json::Number) -> String {
-    let text = number.to_string();
-    let Some((mantissa, exponent)) = text.split_once(['e', 'E']) else { return text };
-    let point = if mantissa.contains('.') { "" } else { ".0" };
-    let sign = if exponent.starts_with(['+', '-']) { "" } else { "+" };
-    format!("{mantissa}{point}e{sign}{exponent}")
 }
 
 /// A short list of plain words on one line.
