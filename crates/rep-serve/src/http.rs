@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::{Request, State};
+use axum::extract::{ConnectInfo, Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::Response;
@@ -28,8 +28,8 @@ use crate::office::Office;
 use crate::server::{Served, Talk};
 use crate::stdio::{GRACE, THREADS_MAX, asked_to_end};
 use crate::tls::{Tls, TlsListener};
-use crate::visitors::Visitors;
-use crate::web::{self, Web};
+use crate::visitors::{self, Visit, Visitors};
+use crate::web::{self, Door, Web};
 
 /// The header that names a request, in its answer and in the log.
 pub(crate) const REQUEST_ID: &str = "x-request-id";
@@ -37,7 +37,7 @@ pub(crate) const REQUEST_ID: &str = "x-request-id";
 const METADATA: &str = "/.well-known/oauth-protected-resource";
 /// The largest request.
 const REQUEST_BYTES_MAX: usize = 4 << 20;
-/// How long a request may take to come.
+/// How long the body of a request may take to come. Its head has as long, before.
 const BODY_TIME: Duration = Duration::from_secs(30);
 /// The most requests that are answered at once, and the most sessions of the old era.
 const REQUESTS_MAX: usize = 256;
@@ -131,12 +131,13 @@ async fn listen(served: &Served, office: Arc<dyn Office>, options: &Http, tell: 
     // Without a token the kernel still tells other users of this machine apart, unless everybody was asked in.
     let is_for_one = options.tokens.is_empty() && options.oauth.is_none() && !options.is_for_all;
     let is_guarded = !options.tokens.is_empty() || options.oauth.is_some();
-    let web = Web::new(served, office, is_guarded, options.tls.is_some());
+    let door = Door::new(is_guarded, options.tls.is_some(), address.port());
+    let web = Web::new(served, office, door);
     let pages = web.router();
     let guard = Arc::new(Guard::new(options, address, sessions, web));
     let (shown, taken) = (Arc::clone(&guard), Arc::clone(&guard));
     let sign_in = get(async move |headers: HeaderMap| web::sign_in_page(&shown.web, &headers, false))
-        .post(async move |headers: HeaderMap, body: Bytes| taken.sign_in(&headers, &body).await);
+        .post(async move |visit, headers: HeaderMap, body: Bytes| taken.sign_in(visit, &headers, &body).await);
     let mut router = Router::new().route_service("/mcp", service).merge(pages).route("/sign-in", sign_in);
     if let Some(oauth) = &options.oauth {
         let metadata = oauth.metadata().to_string();
@@ -169,7 +170,8 @@ where
     L: Listener<Addr = SocketAddr>,
 {
     let stopping = served.clone();
-    let serving = axum::serve(Visitors::new(listener, is_for_one), router).with_graceful_shutdown(async move {
+    let serving = axum::serve(Visitors::new(listener, is_for_one), visitors::hearing(router));
+    let serving = serving.with_graceful_shutdown(async move {
         asked_to_end().await;
         stopping.stop();
         // Streams that stay open would keep the end waiting.
@@ -210,6 +212,7 @@ impl Guard {
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());
         let mut response = guard.pass(request, next).await;
         response.headers_mut().insert(REQUEST_ID, id.clone());
+        web::fence(response.headers_mut());
         let shared = &guard.web.shared;
         let (status, took) = (response.status().as_u16(), started.elapsed());
         shared.metrics.answered(web::route(&path), status, took);
@@ -229,8 +232,12 @@ impl Guard {
 
     async fn pass(&self, request: Request, next: Next) -> Response {
         let gate = self.gate(request.uri().path());
-        let is_person = is_person(&request);
-        if let Some(refused) = self.refused(request.headers(), gate, is_person).await {
+        if gate == Gate::Probe {
+            // Constant and cheap: whoever floods this with other requests must not make it look dead.
+            return next.run(request).await;
+        }
+        let (is_person, visit) = (is_person(&request), request.extensions().get().cloned());
+        if let Some(refused) = self.refused(request.headers(), gate, is_person, visit).await {
             return refused;
         }
         let request = match whole(request).await {
@@ -256,17 +263,24 @@ impl Guard {
         }
     }
 
-    async fn refused(&self, headers: &HeaderMap, gate: Gate, is_person: bool) -> Option<Response> {
-        if gate != Gate::Probe && !self.is_host(headers) {
+    async fn refused(
+        &self,
+        headers: &HeaderMap,
+        gate: Gate,
+        is_person: bool,
+        visit: Option<ConnectInfo<Visit>>,
+    ) -> Option<Response> {
+        let owner = || visit.and_then(|ConnectInfo(visit)| visit.owner());
+        if !self.is_host(headers) {
             return Some(plain(StatusCode::FORBIDDEN, "this `Host` is not served here"));
         }
-        if gate != Gate::Probe && !self.is_origin(headers, gate) {
+        if !self.is_origin(headers, gate) {
             return Some(plain(StatusCode::FORBIDDEN, "pages of this `Origin` may not ask"));
         }
         let is_let_in = match gate {
             Gate::Probe | Gate::Open => true,
-            Gate::Page => self.is_let_in(headers).await || self.is_signed_in(headers).await,
-            Gate::Person => self.tokens.is_empty() && self.oauth.is_none() || self.is_signed_in(headers).await,
+            Gate::Page => self.is_let_in(headers).await || self.is_signed_in(headers, owner).await,
+            Gate::Person => self.tokens.is_empty() && self.oauth.is_none() || self.is_signed_in(headers, owner).await,
             Gate::Protocol => self.is_let_in(headers).await,
         };
         if !is_let_in && matches!(gate, Gate::Page | Gate::Person) && is_person {
@@ -293,21 +307,21 @@ impl Guard {
     }
 
     /// Whether whoever asks signed in, with a token that is still let in.
-    async fn is_signed_in(&self, headers: &HeaderMap) -> bool {
-        match self.web.door.token(headers) {
+    async fn is_signed_in(&self, headers: &HeaderMap, owner: impl FnOnce() -> Option<u32>) -> bool {
+        match self.web.door.token(headers, owner) {
             Some(token) => self.is_known(&token).await,
             None => false,
         }
     }
 
     /// Takes a token from a form, and gives a cookie for it.
-    async fn sign_in(&self, headers: &HeaderMap, body: &Bytes) -> Response {
+    async fn sign_in(&self, ConnectInfo(visit): ConnectInfo<Visit>, headers: &HeaderMap, body: &Bytes) -> Response {
         let Some(token) = web::token_shown(&self.web, headers, body) else { return web::not_ours() };
         if !self.is_known(&token).await {
             return web::sign_in_page(&self.web, headers, true);
         }
         let mut response = web::onward("/");
-        response.headers_mut().insert(header::SET_COOKIE, self.web.door.sign_in(&token));
+        response.headers_mut().insert(header::SET_COOKIE, self.web.door.sign_in(&token, visit.owner()));
         response
     }
 
@@ -436,8 +450,7 @@ async fn whole(request: Request) -> Result<Request, Response> {
 
 /// A short answer.
 fn plain(status: StatusCode, text: &'static str) -> Response {
-    let mut response = Response::new(Body::from(text));
-    *response.status_mut() = status;
+    let mut response = web::plain(status, text);
     if matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     }
@@ -447,6 +460,23 @@ fn plain(status: StatusCode, text: &'static str) -> Response {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_body_that_never_ends_is_not_waited_for() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+        runtime.unwrap().block_on(async {
+            let (sender, receiver) = tokio::sync::mpsc::channel::<Result<Bytes, std::io::Error>>(1);
+            // A byte every second is never silence.
+            tokio::spawn(async move {
+                while sender.send(Ok(Bytes::from_static(b"a"))).await.is_ok() {
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                }
+            });
+            let body = Body::from_stream(tokio_stream::wrappers::ReceiverStream::new(receiver));
+            let refused = whole(Request::new(body)).await.unwrap_err();
+            assert_eq!(refused.status(), StatusCode::REQUEST_TIMEOUT);
+        });
+    }
 
     #[test]
     fn names_of_this_machine_are_told_from_others() {
