@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::fields::encoded;
 use super::html::{Html, cut, html};
 use super::layout::Here;
-use super::{Asked, Shown, Web, plain};
+use super::{Asked, Shown, Web, plain, runs};
 use crate::confirm;
 use crate::runs::Said;
 
@@ -41,7 +41,7 @@ pub(super) async fn run(State(web): State<Arc<Web>>, headers: HeaderMap, body: B
     let number = web.shared.desk.begin(&offer.skill, &offer.name);
     let shared = Arc::clone(&web.shared);
     tokio::spawn(async move {
-        let said = confirm::by_desk(&shared, offer, input).await;
+        let said = confirm::by_desk(&shared, number, offer, input).await;
         shared.desk.end(number, said);
     });
     super::onward(&format!("/call?number={number}"))
@@ -53,16 +53,20 @@ pub(super) fn show(asked: &Asked) -> Shown {
     let Some(call) = asked.web.shared.desk.call(number) else {
         return Shown::Missing("This call is not remembered; the audit has it.".to_owned());
     };
-    let waits = asked.web.shared.desk.questions().iter().any(|question| question.tool == call.tool);
+    let mut questions = asked.web.shared.desk.questions_from(number);
+    questions.retain(|question| question.call == Some(number));
     let state = match &call.said {
-        None if waits => html!(
-            "<p><span class=\"pill untrusted\">waiting</span> for your answer: <a class=\"button\" href=\"/runs\">look at the question</a></p>"
-        ),
+        None if questions.iter().any(|question| question.end.is_none()) => {
+            html!("<p><span class=\"pill untrusted\">waiting</span> for your answer</p>")
+        }
         None => html!("<p><span class=\"pill running\">running</span></p>"),
         Some(Said::Result(value)) => result("active", "done", value),
         Some(Said::Error(value)) => result("invalid", "failed", value),
         Some(Said::Question { text, .. }) => html!("<p>{}</p>", text),
     };
+    let back = html!("<input type=\"hidden\" name=\"call\" value=\"{}\">", number);
+    let asking = if questions.is_empty() { Html::default() } else { runs::list_of(asked, &questions, &back) };
+    let state = html!("{}{}", asking, state);
     if asked.is_part() {
         return Shown::Part(state);
     }
@@ -78,7 +82,7 @@ pub(super) fn show(asked: &Asked) -> Shown {
         state,
         number
     );
-    Shown::Page(Here::Runs, call.tool, body)
+    Shown::Page(Here::Call, call.tool, body)
 }
 
 fn result(colour: &str, word: &str, value: &Value) -> Html {

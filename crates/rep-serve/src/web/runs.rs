@@ -10,12 +10,19 @@ use axum::response::Response;
 use super::html::{Html, counted, cut, html, put};
 use super::layout::{self, Here};
 use super::{Asked, Shown, Web};
+use crate::desk::{End, Question};
 use crate::office::{Ran, Wanted};
 
 /// How many runs are shown.
 const RUNS_SHOWN: usize = 40;
 
 pub(super) fn show(asked: &Asked) -> Shown {
+    // Questions that were there when the page was loaded stay in their place, answered or not: none below one moves
+    // under whoever is about to answer it.
+    let from = asked.fields.number("from").map_or_else(|| asked.web.shared.desk.first(), |from| from as u64);
+    if asked.fields.get("part") == "questions" {
+        return Shown::Part(asking(asked, from));
+    }
     let list = list(asked);
     if asked.is_part() {
         return Shown::Part(list);
@@ -29,9 +36,12 @@ pub(super) fn show(asked: &Asked) -> Shown {
     };
     let body = html!(
         "<div class=\"title\"><h1>Runs</h1><p class=\"lead\">{}</p></div>\
+         <div id=\"asking\" data-part=\"/runs?part=questions&amp;from={}\" data-on=\"questions\">{}</div>\
          <div id=\"live\" data-part=\"/runs?part=1\" data-on=\"runs\">{}</div>\
          <p><a href=\"/runs\">Load again</a> · <a href=\"/audit\">the whole record</a></p>",
         allowed,
+        from,
+        asking(asked, from),
         list
     );
     Shown::Page(Here::Runs, "Runs".to_owned(), body)
@@ -39,7 +49,7 @@ pub(super) fn show(asked: &Asked) -> Shown {
 
 fn list(asked: &Asked) -> Html {
     let mut body = Html::default();
-    put!(body, "{}{}", waiting(asked), going(asked));
+    put!(body, "{}", going(asked));
     match asked.web.office.runs(&Wanted { most: RUNS_SHOWN, ..Wanted::default() }) {
         Err(reason) => put!(body, "{}", layout::trouble(&reason)),
         Ok(trail) if trail.runs.is_empty() => put!(body, "<p class=\"card muted\">Nothing ran yet.</p>"),
@@ -61,9 +71,10 @@ fn going(asked: &Asked) -> Html {
     for (number, going) in running.iter() {
         put!(
             rows,
-            "<li><span class=\"pill running\">running</span> <b><bdi>{}</bdi></b> <span class=\"muted\">for {} s</span>\
+            "<li id=\"run-{}\"><span class=\"pill running\">running</span> <b><bdi>{}</bdi></b> <span class=\"muted\">for {} s</span>\
              <form method=\"post\" action=\"/cancel\"><input type=\"hidden\" name=\"key\" value=\"{}\">\
              <input type=\"hidden\" name=\"run\" value=\"{}\"><button id=\"end-{}\" aria-label=\"Cancel {}\">Cancel</button></form></li>",
+            *number,
             going.tool,
             going.since.elapsed().as_secs(),
             asked.key,
@@ -129,35 +140,72 @@ pub(super) fn table(runs: &[Ran], has_records: bool) -> Html {
     )
 }
 
-/// The questions that wait, each with its answers.
-fn waiting(asked: &Asked) -> Html {
-    let mut rows = Html::default();
-    for question in asked.web.shared.desk.questions() {
-        put!(
-            rows,
-            "<li class=\"question\"><h3><bdi>{}</bdi> <span class=\"muted\">waits {} s</span></h3><pre tabindex=\"0\"><code>{}</code></pre>\
-             <form method=\"post\" action=\"/answer\"><input type=\"hidden\" name=\"key\" value=\"{}\"><input type=\"hidden\" name=\"question\" value=\"{}\">\
-             <button class=\"primary\" name=\"answer\" value=\"yes\" id=\"yes-{}\">Run it this once</button> \
-             <button name=\"answer\" value=\"no\" id=\"no-{}\">Do not run it</button></form></li>",
-            question.tool,
-            question.since.elapsed().as_secs(),
-            question.text,
-            asked.key,
-            question.number,
-            question.number,
-            question.number
-        );
-    }
-    if rows.is_empty() {
+/// The questions from a number on, the newest last.
+fn asking(asked: &Asked, from: u64) -> Html {
+    let questions = asked.web.shared.desk.questions_from(from);
+    if questions.is_empty() {
         return Html::default();
     }
-    html!("<section class=\"card asking\"><h2>Waiting for your answer</h2><ul class=\"plain\">{}</ul></section>", rows)
+    let waiting = questions.iter().filter(|question| question.end.is_none()).count();
+    let title = if waiting == 0 { "Answered" } else { "Waiting for your answer" };
+    html!(
+        "<section class=\"card asking\"><h2>{}</h2><p class=\"muted\">A run waits ten minutes, and then does not happen.</p>{}</section>",
+        title,
+        list_of(asked, &questions, &html!("<input type=\"hidden\" name=\"from\" value=\"{}\">", from))
+    )
+}
+
+/// Questions, each with its answers, or with how it ended. `back` is where the answer leads back to.
+pub(super) fn list_of(asked: &Asked, questions: &[Question], back: &Html) -> Html {
+    let mut rows = Html::default();
+    questions.iter().for_each(|question| put!(rows, "{}", one(asked, question, back)));
+    html!("<ul class=\"plain questions\" data-keep>{}</ul>", rows)
+}
+
+/// One question. What ended is as high as what waits.
+fn one(asked: &Asked, question: &Question, back: &Html) -> Html {
+    let (class, mark, said) = match question.end {
+        None => ("question", Html::default(), Html::default()),
+        Some(end) => ("question ended", html!(" inert"), html!("<p class=\"said\">{}</p>", ending(end))),
+    };
+    html!(
+        "<li class=\"{}\" id=\"question-{}\" tabindex=\"-1\"><h3><bdi>{}</bdi></h3><pre tabindex=\"0\"><code>{}</code></pre>\
+         <div class=\"reply\"><form method=\"post\" action=\"/answer\" data-stay{}><input type=\"hidden\" name=\"key\" value=\"{}\">\
+         <input type=\"hidden\" name=\"question\" value=\"{}\">{}\
+         <button class=\"primary\" name=\"answer\" value=\"yes\" id=\"yes-{}\" aria-label=\"Run {} this once\">Run it this once</button> \
+         <button name=\"answer\" value=\"no\" id=\"no-{}\" aria-label=\"Do not run {}\">Do not run it</button></form>{}</div></li>",
+        class,
+        question.number,
+        question.tool,
+        question.text,
+        mark,
+        asked.key,
+        question.number,
+        *back,
+        question.number,
+        question.tool,
+        question.number,
+        question.tool,
+        said
+    )
+}
+
+/// How a question ended, in words.
+fn ending(end: End) -> &'static str {
+    match end {
+        End::Agreed => "Answered: run it this once.",
+        End::Declined => "Answered: do not run it.",
+        End::Expired => "Nobody answered in time: not run.",
+        End::TakenBack => "Taken back by who asked: not run.",
+    }
 }
 
 /// What every page says while questions wait.
 pub(super) fn notice(asked: &Asked, here: Here) -> Html {
-    let count = asked.web.shared.desk.questions().len();
-    if count == 0 || here == Here::Runs {
+    let shown = asked.fields.number("number").filter(|_| here == Here::Call).map(|number| number as u64);
+    let is_elsewhere = |question: &&Question| here != Here::Runs && (shown.is_none() || question.call != shown);
+    let count = asked.web.shared.desk.questions().iter().filter(is_elsewhere).count();
+    if count == 0 {
         return Html::default();
     }
     html!(
@@ -168,7 +216,12 @@ pub(super) fn notice(asked: &Asked, here: Here) -> Html {
 
 /// The notice alone.
 pub(super) fn questions(asked: &Asked) -> Shown {
-    Shown::Part(notice(asked, Here::Elsewhere))
+    let here = match asked.fields.get("here") {
+        "runs" => Here::Runs,
+        "call" => Here::Call,
+        _ => Here::Elsewhere,
+    };
+    Shown::Part(notice(asked, here))
 }
 
 /// Answers a question.
@@ -177,5 +230,9 @@ pub(super) async fn answer(State(web): State<Arc<Web>>, headers: HeaderMap, body
     let number = fields.number("question").unwrap_or(0) as u64;
     // One that nobody waits for any more needs no answer.
     web.shared.desk.answer(number, fields.get("answer") == "yes");
-    super::onward("/runs")
+    match (fields.number("call"), fields.number("from")) {
+        (Some(call), _) => super::onward(&format!("/call?number={call}")),
+        (None, Some(from)) => super::onward(&format!("/runs?from={from}#question-{number}")),
+        (None, None) => super::onward("/runs"),
+    }
 }

@@ -39,7 +39,8 @@ fn list(asked: &Asked) -> Html {
         for (number, going) in running.iter() {
             put!(
                 rows,
-                "<li><span class=\"pill running\">running</span> <b><bdi>{}</bdi></b> <span class=\"muted\">for a client of this server, for {} s</span>{}</li>",
+                "<li id=\"run-{}\"><span class=\"pill running\">running</span> <b><bdi>{}</bdi></b> <span class=\"muted\">for a client of this server, for {} s</span>{}</li>",
+                *number,
                 going.tool,
                 going.since.elapsed().as_secs(),
                 cancel_form(asked, &html!("<input type=\"hidden\" name=\"run\" value=\"{}\">", *number), &going.tool)
@@ -74,7 +75,8 @@ fn row(asked: &Asked, task: &Task) -> Html {
         )
     });
     html!(
-        "<li><span class=\"pill {}\">{}{}</span> <b><bdi>{}</bdi></b> <span class=\"muted\"><code>{}</code> since <time>{}</time>, last change <time>{}</time></span>{}{}</li>",
+        "<li id=\"{}\"><span class=\"pill {}\">{}{}</span> <b><bdi>{}</bdi></b> <span class=\"muted\"><code>{}</code> since <time>{}</time>, last change <time>{}</time></span>{}{}</li>",
+        task.id,
         colour,
         task.state,
         wanted,
