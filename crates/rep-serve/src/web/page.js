@@ -106,8 +106,9 @@ if (parts.length) {
   const follow = (word) => {
     for (const place of parts) {
       const wanted = place.dataset.on;
-      // A question begins or ends something, too.
-      if (wanted === word || word === "hello" || word === "questions") {
+      // A question begins or ends something, too; and what goes on says for how long.
+      const isGoing = word === "alive" && place.querySelector(".going form");
+      if (wanted === word || word === "hello" || word === "questions" || isGoing) {
         // What was asked for before is old by now, and must not come after.
         asking.get(place)?.abort();
         asking.set(place, new AbortController());
@@ -148,7 +149,7 @@ if (parts.length) {
     clearTimeout(leaving);
     if (events) return;
     events = new EventSource("/events");
-    for (const word of ["hello", "runs", "questions"]) events.addEventListener(word, () => follow(word));
+    for (const word of ["hello", "runs", "questions", "alive"]) events.addEventListener(word, () => follow(word));
     events.addEventListener("hello", () => live(true));
     events.addEventListener("error", () => live(false));
     events.addEventListener("library", changed);

@@ -18,6 +18,9 @@ pub(super) fn show(asked: &Asked) -> Shown {
     let result = |name: &str, make: fn(&Asked) -> Html| if panel == name { make(asked) } else { Html::default() };
     let value =
         |name: &str, field: &str| if panel == name { asked.fields.get(field).to_owned() } else { String::new() };
+    // Examples that this library can answer.
+    let first = asked.shelf.active.first().map(|index| asked.shelf.catalog.entries[*index].name.as_str());
+    let example = cut(first.unwrap_or("pdf"), 40);
     let mut body = html!(
         "<div class=\"title\"><h1>Try it</h1><p class=\"lead\">The same answers agents get, with the reasons.</p></div><div class=\"panels\">"
     );
@@ -47,16 +50,17 @@ pub(super) fn show(asked: &Asked) -> Shown {
         body,
         "<section class=\"card\" aria-labelledby=\"t-query\"><h2 id=\"t-query\">Query</h2><p class=\"muted\">One exact answer: <code>skill:path?key=value</code>. An empty path is the whole skill.</p>\
          <form action=\"/try#t-query\" method=\"get\"><input type=\"hidden\" name=\"panel\" value=\"query\">\
-         <label for=\"q-text\">Query</label><input id=\"q-text\" name=\"text\" value=\"{}\" placeholder=\"pdf:constraints.never\" spellcheck=\"false\">\
+         <label for=\"q-text\">Query</label><input id=\"q-text\" name=\"text\" value=\"{}\" placeholder=\"{}:meta.description\" spellcheck=\"false\">\
          <button class=\"primary\">Query</button></form>{}</section>",
         value("query", "text"),
+        example,
         result("query", answered)
     );
-    put!(body, "{}</div>", ask_panel(asked, &value, &result("ask", told)));
+    put!(body, "{}</div>", ask_panel(asked, &example, &value, &result("ask", told)));
     Shown::Page(Here::Try, "Try it".to_owned(), body)
 }
 
-fn ask_panel(asked: &Asked, value: &dyn Fn(&str, &str) -> String, result: &Html) -> Html {
+fn ask_panel(asked: &Asked, example: &str, value: &dyn Fn(&str, &str) -> String, result: &Html) -> Html {
     let mut questions = Html::default();
     for (word, text) in
         [("can", "Can I …?"), ("how", "How do I …?"), ("when", "What if …?"), ("syntax", "What is the syntax of …?")]
@@ -67,11 +71,12 @@ fn ask_panel(asked: &Asked, value: &dyn Fn(&str, &str) -> String, result: &Html)
     html!(
         "<section class=\"card\" aria-labelledby=\"t-ask\"><h2 id=\"t-ask\">Ask</h2><p class=\"muted\">A common question, put together from queries.</p>\
          <form action=\"/try#t-ask\" method=\"get\"><input type=\"hidden\" name=\"panel\" value=\"ask\">\
-         <label for=\"a-skill\">Skill</label><input id=\"a-skill\" name=\"skill\" value=\"{}\" spellcheck=\"false\">\
+         <label for=\"a-skill\">Skill</label><input id=\"a-skill\" name=\"skill\" value=\"{}\" placeholder=\"{}\" spellcheck=\"false\">\
          <label for=\"a-question\">Question</label><select id=\"a-question\" name=\"question\">{}</select>\
-         <label for=\"a-about\">About</label><input id=\"a-about\" name=\"text\" value=\"{}\">\
+         <label for=\"a-about\">About</label><input id=\"a-about\" name=\"text\" value=\"{}\" placeholder=\"what you want to do\">\
          <button class=\"primary\">Ask</button></form>{}</section>",
         value("ask", "skill"),
+        example,
         questions,
         value("ask", "text"),
         result

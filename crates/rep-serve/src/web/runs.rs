@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 
-use super::html::{Html, counted, cut, html, put};
+use super::html::{Html, counted, cut, html, moment, put, worded};
 use super::layout::{self, Here};
 use super::{Asked, Shown, Web};
 use crate::desk::{End, Question};
@@ -97,7 +97,8 @@ fn record(run: &Ran) -> Html {
     )
 }
 
-/// Runs as a table, perhaps with all that is on record.
+/// Runs as a table, perhaps with all that is on record. On a small screen every row is a card, and the roles say what
+/// browsers forget of a table that is shown as something else.
 pub(super) fn table(runs: &[Ran], has_records: bool) -> Html {
     let mut rows = Html::default();
     for run in runs {
@@ -120,22 +121,23 @@ pub(super) fn table(runs: &[Ran], has_records: bool) -> Html {
         };
         put!(
             rows,
-            "<tr><td><b><bdi>{}</bdi></b>{}{}</td><td><span class=\"pill {}\">{}</span></td>\
-             <td><time datetime=\"{}\">{}</time></td><td class=\"amount\">{}</td><td>{}</td></tr>",
+            "<tr role=\"row\"><td role=\"cell\"><b><bdi>{}</bdi></b>{}{}</td><td role=\"cell\"><span class=\"pill {}\">{}</span></td>\
+             <td role=\"cell\">{}</td><td role=\"cell\" class=\"amount\">{}</td><td role=\"cell\" data-word=\"for\">{}</td></tr>",
             format!("{}:{}", run.skill, run.tool),
             denials,
             has_records.then(|| record(run)),
             colour,
             word,
-            run.at,
-            run.at.replace('T', " ").trim_end_matches('Z'),
+            moment(&run.at),
             took,
             run.who
         );
     }
     html!(
-        "<div class=\"scroll\" tabindex=\"0\"><table class=\"runs\"><thead><tr><th scope=\"col\">Tool</th><th scope=\"col\">State</th>\
-         <th scope=\"col\">Started (UTC)</th><th scope=\"col\">Took</th><th scope=\"col\">For</th></tr></thead><tbody>{}</tbody></table></div>",
+        "<div class=\"scroll\"><table class=\"runs\" role=\"table\"><thead role=\"rowgroup\"><tr role=\"row\">\
+         <th role=\"columnheader\" scope=\"col\">Tool</th><th role=\"columnheader\" scope=\"col\">State</th>\
+         <th role=\"columnheader\" scope=\"col\">Started (UTC)</th><th role=\"columnheader\" scope=\"col\">Took</th>\
+         <th role=\"columnheader\" scope=\"col\">For</th></tr></thead><tbody role=\"rowgroup\">{}</tbody></table></div>",
         rows
     )
 }
@@ -169,7 +171,7 @@ fn one(asked: &Asked, question: &Question, back: &Html) -> Html {
         Some(end) => ("question ended", html!(" inert"), html!("<p class=\"said\">{}</p>", ending(end))),
     };
     html!(
-        "<li class=\"{}\" id=\"question-{}\" tabindex=\"-1\"><h3><bdi>{}</bdi></h3><pre tabindex=\"0\"><code>{}</code></pre>\
+        "<li class=\"{}\" id=\"question-{}\" tabindex=\"-1\"><h3><bdi>{}</bdi></h3>{}\
          <div class=\"reply\"><form method=\"post\" action=\"/answer\" data-stay{}><input type=\"hidden\" name=\"key\" value=\"{}\">\
          <input type=\"hidden\" name=\"question\" value=\"{}\">{}\
          <button class=\"primary\" name=\"answer\" value=\"yes\" id=\"yes-{}\" aria-label=\"Run {} this once\">Run it this once</button> \
@@ -177,7 +179,7 @@ fn one(asked: &Asked, question: &Question, back: &Html) -> Html {
         class,
         question.number,
         question.tool,
-        question.text,
+        words(&question.text),
         mark,
         asked.key,
         question.number,
@@ -188,6 +190,20 @@ fn one(asked: &Asked, question: &Question, back: &Html) -> Html {
         question.tool,
         said
     )
+}
+
+/// What is asked: a line, and below it what the run may do.
+fn words(text: &str) -> Html {
+    let mut out = Html::default();
+    let mut list = Html::default();
+    for line in text.lines() {
+        if line.starts_with("  ") {
+            put!(list, "<li>{}</li>", worded(line.trim()));
+        } else {
+            put!(out, "<p>{}</p>", worded(line));
+        }
+    }
+    html!("{}<ul class=\"words\">{}</ul>", out, list)
 }
 
 /// How a question ended, in words.

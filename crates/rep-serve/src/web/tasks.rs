@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 
-use super::html::{Html, cut, html, put};
+use super::html::{Html, cut, html, moment, put};
 use super::layout::{self, Here};
 use super::{Asked, Shown, Web, plain};
 use crate::office::Task;
@@ -51,7 +51,7 @@ fn list(asked: &Asked) -> Html {
     if rows.is_empty() {
         return html!("<p class=\"card muted\">There are no tasks.</p>");
     }
-    html!("<section class=\"card\"><h2>All</h2><ul class=\"plain going\">{}</ul></section>", rows)
+    html!("<section class=\"card\"><h2>Latest</h2><ul class=\"plain going\">{}</ul></section>", rows)
 }
 
 fn row(asked: &Asked, task: &Task) -> Html {
@@ -75,15 +75,15 @@ fn row(asked: &Asked, task: &Task) -> Html {
         )
     });
     html!(
-        "<li id=\"{}\"><span class=\"pill {}\">{}{}</span> <b><bdi>{}</bdi></b> <span class=\"muted\"><code>{}</code> since <time>{}</time>, last change <time>{}</time></span>{}{}</li>",
+        "<li id=\"{}\"><span class=\"pill {}\">{}{}</span> <b><bdi>{}</bdi></b> <span class=\"muted\"><code>{}</code> since {} UTC, last change {} UTC</span>{}{}</li>",
         task.id,
         colour,
         task.state,
         wanted,
         name,
         task.id,
-        task.created.replace('T', " "),
-        task.updated.replace('T', " "),
+        moment(&task.created),
+        moment(&task.updated),
         form,
         result
     )

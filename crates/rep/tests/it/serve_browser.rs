@@ -149,7 +149,7 @@ fn a_question_is_answered_in_the_browser() {
         let waiting = call(&address, "writer__mark");
         browser.wait("document.querySelector('#notices .notice a')");
         browser.js("document.querySelector('#notices .notice a').click()");
-        browser.wait("document.querySelector('.question pre')?.textContent.includes('out/**')");
+        browser.wait("document.querySelector('.question .words')?.textContent.includes('out/**')");
         browser.js(&format!(
             "document.querySelector('.question button[value={}]').click()",
             if is_yes { "yes" } else { "no" }
@@ -196,9 +196,7 @@ fn a_question_stays_where_it_is_when_another_ends() {
     assert_eq!((browser.js(&place(second)), browser.js(&place(third))), places);
     browser.wait(&format!("document.activeElement.id === 'question-{first}'"));
     // From there the keyboard goes on to the next one, and past what can be answered no more.
-    for _ in 0..3 {
-        browser.press("Tab", 9);
-    }
+    browser.press("Tab", 9);
     assert_eq!(browser.js("document.activeElement.id"), format!("yes-{second}"));
     // Its client goes while it has the focus.
     drop(waiting.remove(1));
@@ -305,6 +303,12 @@ const AMISS: &str = r"(() => {
     if (size.height && size.height < 18) say('too small', one);
   }
   if (!document.documentElement.lang || !document.title) amiss.push('no language or title');
+  const isCut = (one) => one.getClientRects().length && one.getBoundingClientRect().right > innerWidth;
+  for (const one of document.querySelectorAll('header a, header button, .runs td *:not(pre *), .going *:not(pre *), .question *')) if (isCut(one)) say('out of sight', one);
+  for (const one of document.querySelectorAll('.scroll, pre')) {
+    const isLong = one.scrollWidth > one.clientWidth + 1;
+    if (isLong && getComputedStyle(one).backgroundImage === 'none') say('goes on with no sign of it', one);
+  }
   if (document.documentElement.scrollWidth > innerWidth) {
     const wide = [...document.querySelectorAll('main *')].find((one) => one.getBoundingClientRect().right > innerWidth + 1 && !one.closest('.scroll, pre'));
     amiss.push('wider than the screen: ' + (wide?.outerHTML.slice(0, 120) ?? 'something'));
@@ -324,6 +328,13 @@ fn every_page_can_be_used_by_everybody() {
     for tool in ["plain__echo", "plain__fail", "writer__mark"] {
         call(&address, tool).join().unwrap();
     }
+    let begun = super::run(&scratch, &["run", "plain:fail", "--path", "skills", "--no-sandbox", "--detach"]);
+    assert!(begun.stdout.contains("task_"), "{begun:?}");
+    browser.go(&format!("http://{address}/tasks"));
+    browser.wait("document.querySelector('.going details') && document.documentElement.classList.contains('is-live')");
+    // One that waits, one that goes on, and what every page says of the first.
+    let _calls = [begin(&address, "writer__mark"), begin(&address, "plain__forever")];
+    browser.wait("document.querySelector('.notice') && document.querySelector('.going button')");
     let pages = [
         "/",
         "/?q=tools",
@@ -340,7 +351,7 @@ fn every_page_can_be_used_by_everybody() {
         "/audit",
         "/skill?name=nobody",
     ];
-    for (width, is_dark) in [(1280, false), (390, true)] {
+    for (width, is_dark) in [(1280, false), (390, true), (390, false), (1280, true)] {
         browser.screen(width, is_dark);
         for page in pages {
             browser.go(&format!("http://{address}{page}"));
