@@ -316,7 +316,7 @@ impl Guard {
 
     /// Takes a token from a form, and gives a cookie for it.
     async fn sign_in(&self, ConnectInfo(visit): ConnectInfo<Visit>, headers: &HeaderMap, body: &Bytes) -> Response {
-        let Some(token) = web::token_shown(&self.web, headers, body) else { return web::not_ours() };
+        let Some(token) = web::token_shown(&self.web, headers, body) else { return web::not_ours(&self.web, headers) };
         if !self.is_known(&token).await {
             return web::sign_in_page(&self.web, headers, true);
         }
@@ -422,8 +422,7 @@ fn request_id(headers: &HeaderMap) -> HeaderValue {
 
 /// Whether a request is somebody's who wants to see a page.
 fn is_person(request: &Request) -> bool {
-    let accept = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    request.method() == Method::GET && accept.contains("text/html")
+    request.method() == Method::GET && web::is_person(request.headers())
 }
 
 /// A host without its port.

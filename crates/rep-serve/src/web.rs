@@ -122,6 +122,13 @@ impl Web {
             .route("/metrics", get(operator::metrics))
             .route("/.well-known/agent-skills/{*path}", get(discovery::answer))
             .route("/assets/{name}", get(layout::asset))
+            .method_not_allowed_fallback(async |State(web): State<Arc<Web>>, headers: HeaderMap| {
+                let words = "Only a form leads here, and it is on another page.";
+                sorry(&web, &headers, StatusCode::METHOD_NOT_ALLOWED, words)
+            })
+            .fallback(async |State(web): State<Arc<Web>>, headers: HeaderMap| {
+                sorry(&web, &headers, StatusCode::NOT_FOUND, "There is no such page.")
+            })
             .with_state(Arc::clone(self))
     }
 
@@ -219,9 +226,37 @@ fn form(web: &Web, headers: &HeaderMap, body: &Bytes) -> Option<Fields> {
     web.door.is_ours(headers, fields.get("key")).then_some(fields)
 }
 
-/// The answer to a form that is none of ours.
-pub(crate) fn not_ours() -> Response {
-    plain(StatusCode::FORBIDDEN, "this form is not one of this server's; load the page again")
+/// What is answered where something cannot be: words to a program, a page with the way back to a person.
+fn sorry(web: &Arc<Web>, headers: &HeaderMap, status: StatusCode, message: &str) -> Response {
+    if !is_person(headers) {
+        return plain(status, format!("{message}\n"));
+    }
+    let asked = web.asked(headers, Fields::default());
+    let body = html!(
+        "<div class=\"title\"><h1>That did not work</h1></div><p class=\"alert bad\" role=\"alert\">{}</p><p><a href=\"/\">All skills</a></p>",
+        html::worded(message)
+    );
+    document(status, layout::page(&asked, Here::Elsewhere, "That did not work", &body))
+}
+
+/// The answer to a form that is none of ours. Whoever sent it may be nobody we know, and is told nothing else.
+pub(crate) fn not_ours(web: &Arc<Web>, headers: &HeaderMap) -> Response {
+    let words = "This form is not one of this server's, or older than it. Load the page again.";
+    if !is_person(headers) {
+        return plain(StatusCode::FORBIDDEN, format!("{words}\n"));
+    }
+    let asked = web.asked(headers, Fields::default());
+    let body = html!(
+        "<section class=\"narrow card\"><h1>That did not work</h1><p>{}</p><p><a href=\"/\">All skills</a></p></section>",
+        words
+    );
+    document(StatusCode::FORBIDDEN, layout::bare(&asked, "That did not work", &body))
+}
+
+/// Whether somebody looks at the answer.
+pub(crate) fn is_person(headers: &HeaderMap) -> bool {
+    let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    accept.is_some_and(|accept| accept.contains("text/html"))
 }
 
 pub(crate) use door::{Door, is_own_origin};

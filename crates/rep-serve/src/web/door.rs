@@ -105,7 +105,7 @@ impl Door {
 /// Ends being signed in.
 pub(super) async fn sign_out(State(web): State<Arc<Web>>, headers: HeaderMap, body: Bytes) -> Response {
     if super::form(&web, &headers, &body).is_none() {
-        return super::not_ours();
+        return super::not_ours(&web, &headers);
     }
     if let Some(word) = web.door.word(&headers) {
         web.door.sessions.lock().unwrap_or_else(PoisonError::into_inner).remove(&digest(&word));

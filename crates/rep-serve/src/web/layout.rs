@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 
 use super::fields::encoded;
-use super::html::{Html, html, put};
+use super::html::{Html, html, put, worded};
 use super::{Asked, Web, plain, sent};
 use crate::shelf::digest;
 use rep_library::{Catalog, CatalogEntry, Status};
@@ -173,5 +173,5 @@ pub(super) fn is_withheld(asked: &Asked, entry: &CatalogEntry) -> bool {
 
 /// Why something could not be told.
 pub(super) fn trouble(message: &str) -> Html {
-    html!("<p class=\"alert bad\" role=\"alert\">{}</p>", message)
+    html!("<p class=\"alert bad\" role=\"alert\">{}</p>", worded(message))
 }

@@ -242,7 +242,7 @@ pub(super) fn questions(asked: &Asked) -> Shown {
 
 /// Answers a question.
 pub(super) async fn answer(State(web): State<Arc<Web>>, headers: HeaderMap, body: Bytes) -> Response {
-    let Some(fields) = super::form(&web, &headers, &body) else { return super::not_ours() };
+    let Some(fields) = super::form(&web, &headers, &body) else { return super::not_ours(&web, &headers) };
     let number = fields.number("question").unwrap_or(0) as u64;
     // One that nobody waits for any more needs no answer.
     web.shared.desk.answer(number, fields.get("answer") == "yes");

@@ -164,8 +164,8 @@ fn tools(asked: &Asked, entry: &CatalogEntry, dossier: &Dossier) -> Html {
             text("/implementation/runtime"),
             text("/implementation/entrypoint"),
             schema("Takes", tool.get("input_schema")),
-            schema("Gives", tool.get("output_schema")),
-            offer.map(|offer| run_form(asked, offer))
+            offer.map(|offer| run_form(asked, offer, &sample(&offer.listed["inputSchema"]))),
+            schema("Gives", tool.get("output_schema"))
         );
     }
     for offer in own.iter().filter(|offer| offer.is_command).take(TOOLS_MAX) {
@@ -174,7 +174,7 @@ fn tools(asked: &Asked, entry: &CatalogEntry, dossier: &Dossier) -> Html {
             "<details class=\"tool\">{}<p class=\"place\">a command</p>{}{}</details>",
             summary(&offer.tool, offer.listed.get("description").and_then(Value::as_str).unwrap_or_default()),
             schema("Takes", offer.listed.get("inputSchema")),
-            run_form(asked, offer)
+            run_form(asked, offer, &sample(&offer.listed["inputSchema"]))
         );
     }
     let stale = if dossier.tools.stale {
@@ -192,21 +192,22 @@ fn summary(name: &str, description: &str) -> Html {
     html!("<summary><code>{}</code> <span class=\"muted\">{}</span></summary>{}", name, worded(&short), rest)
 }
 
-fn schema(title: &str, schema: Option<&Value>) -> Option<Html> {
+/// A contract, as it is written.
+pub(super) fn schema(title: &str, schema: Option<&Value>) -> Option<Html> {
     let schema = schema.filter(|schema| !schema.is_null())?;
     let text = cut(&format!("{schema:#}"), 8000);
     Some(html!("<h3>{}</h3><pre tabindex=\"0\"><code>{}</code></pre>", title, text))
 }
 
-/// A form that runs a tool. What needs consent is asked here, too.
-fn run_form(asked: &Asked, offer: &Offer) -> Html {
+/// A form that runs a tool, with arguments to begin with. What needs consent is asked here, too.
+pub(super) fn run_form(asked: &Asked, offer: &Offer, input: &str) -> Html {
     html!(
         "<form class=\"run\" method=\"post\" action=\"/run\"><input type=\"hidden\" name=\"key\" value=\"{}\">\
          <input type=\"hidden\" name=\"tool\" value=\"{}\"><label>Arguments, as JSON\
          <textarea name=\"input\" rows=\"3\" spellcheck=\"false\">{}</textarea></label><button class=\"primary\">Run {}</button></form>",
         asked.key,
         offer.name,
-        sample(&offer.listed["inputSchema"]),
+        input,
         offer.tool
     )
 }

@@ -9,7 +9,7 @@ use axum::response::Response;
 
 use super::html::{Html, cut, html, moment, put};
 use super::layout::{self, Here};
-use super::{Asked, Shown, Web, plain};
+use super::{Asked, Shown, Web};
 use crate::office::Task;
 
 /// How many tasks are shown.
@@ -101,16 +101,17 @@ fn cancel_form(asked: &Asked, what: &Html, name: &str) -> Html {
 
 /// Asks for the end of a task, or of a run of this server.
 pub(super) async fn cancel(State(web): State<Arc<Web>>, headers: HeaderMap, body: Bytes) -> Response {
-    let Some(fields) = super::form(&web, &headers, &body) else { return super::not_ours() };
+    let Some(fields) = super::form(&web, &headers, &body) else { return super::not_ours(&web, &headers) };
     let back = if fields.get("back") == "/tasks" { "/tasks" } else { "/runs" };
     if let Some(id) = fields.some("task") {
         let office = Arc::clone(&web.office);
         let done = tokio::task::spawn_blocking(move || office.cancel(&id)).await;
+        let sorry = |status, words: &str| super::sorry(&web, &headers, status, words);
         return match done {
             Ok(Ok(Some(_))) => super::onward(back),
-            Ok(Ok(None)) => plain(StatusCode::NOT_FOUND, "there is no such task"),
-            Ok(Err(reason)) => plain(StatusCode::INTERNAL_SERVER_ERROR, reason),
-            Err(_) => plain(StatusCode::INTERNAL_SERVER_ERROR, "the server failed at this"),
+            Ok(Ok(None)) => sorry(StatusCode::NOT_FOUND, "There is no such task."),
+            Ok(Err(reason)) => sorry(StatusCode::INTERNAL_SERVER_ERROR, &reason),
+            Err(_) => sorry(StatusCode::INTERNAL_SERVER_ERROR, "The server failed at this."),
         };
     }
     let number = fields.number("run").unwrap_or(usize::MAX) as u64;

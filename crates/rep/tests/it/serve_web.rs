@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::run;
 use super::serve::{PATH, Server, library, start};
 use super::serve_http::{Answer, ask_new, listening, request};
+use super::serve_runs::{RUN, tools};
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -144,6 +145,39 @@ fn forms_of_other_pages_change_nothing() {
     for headers in [[("Host", "evil.example")], [("Origin", "https://evil.example")]] {
         assert_eq!(request(&address, "GET", "/", &headers, "").status, 403, "{headers:?}");
     }
+}
+
+#[test]
+fn what_cannot_be_is_told_on_a_page_with_a_way_back() {
+    let scratch = Scratch::new();
+    tools(&scratch);
+    let (_server, address) = listening(&scratch, &RUN);
+    let key = get(&address, "/skill?name=plain").key();
+    let person = [("Accept", "text/html")];
+    let lost = get(&address, "/nowhere");
+    assert!(lost.status == 404 && lost.body.contains("There is no such page") && lost.body.contains("href=\"/\""));
+    let astray = get(&address, "/run");
+    assert!(
+        astray.status == 405 && astray.header("allow") == Some("POST") && astray.body.contains("<h1"),
+        "{astray:?}"
+    );
+    let none = post(&address, "/cancel", &person, &format!("key={key}&task=none"));
+    assert!(none.status == 404 && none.body.contains("There is no such task"), "{none:?}");
+    let foreign = post(&address, "/run", &person, "key=x&tool=plain__echo");
+    assert!(
+        foreign.status == 403 && foreign.body.contains("<h1") && !foreign.body.contains(" active of "),
+        "{foreign:?}"
+    );
+    // What was written is not lost.
+    for (input, wrong) in [("%7B%22a%22%3A+1", "no JSON"), ("%5B1%5D", "no JSON object")] {
+        let again = post(&address, "/run", &person, &format!("key={key}&tool=plain__echo&input={input}"));
+        assert!(again.status == 400 && again.body.contains(wrong), "{again:?}");
+        let written = if input.starts_with("%7B") { "{&quot;a&quot;: 1</textarea>" } else { "[1]</textarea>" };
+        assert!(again.body.contains(written) && again.body.contains(&key), "{again:?}");
+    }
+    // Programs are told in words.
+    let plain = request(&address, "GET", "/nowhere", &[], "");
+    assert!(plain.status == 404 && !plain.body.contains('<'), "{plain:?}");
 }
 
 #[test]
