@@ -160,7 +160,9 @@ fn asking(asked: &Asked, from: u64) -> Html {
 /// Questions, each with its answers, or with how it ended. `back` is where the answer leads back to.
 pub(super) fn list_of(asked: &Asked, questions: &[Question], back: &Html) -> Html {
     let mut rows = Html::default();
-    questions.iter().for_each(|question| put!(rows, "{}", one(asked, question, back)));
+    for question in questions {
+        put!(rows, "{}", one(asked, question, back));
+    }
     html!("<ul class=\"plain questions\" data-keep>{}</ul>", rows)
 }
 

@@ -31,8 +31,8 @@ fn begin(address: &str, tool: &str) -> TcpStream {
         "POST /mcp HTTP/1.1\r\nHost: {address}\r\nContent-Length: {}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: {tool}\r\n\r\n",
         body.len()
     );
-    let mut stream = TcpStream::connect(address).unwrap();
-    stream.write_all((head + &body).as_bytes()).unwrap();
+    let mut stream = TcpStream::connect(address).expect("the server is there");
+    stream.write_all((head + &body).as_bytes()).expect("the server is there");
     stream
 }
 
