@@ -27,7 +27,7 @@ use crate::tools::Fault;
 use crate::{calls, fault};
 
 /// How long a user may think.
-const THINKING: Duration = Duration::from_mins(10);
+pub(crate) const THINKING: Duration = Duration::from_mins(10);
 /// How often a run that takes long shows that it goes on.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
 /// When a run goes on as a task, and how long one is kept: while it runs, and once more when it has ended.
@@ -178,7 +178,7 @@ impl Server {
             }
             if is_at_desk {
                 let is_agreed = tokio::select! {
-                    is_agreed = tokio::time::timeout(THINKING, self.shared.desk.ask(&call.offer.name, text)) => is_agreed,
+                    is_agreed = tokio::time::timeout(THINKING, self.shared.desk.ask(None, &call.offer.name, text)) => is_agreed,
                     () = context.ct.cancelled() => return Ok(declined().into()),
                 };
                 if is_agreed != Ok(true) {
@@ -299,8 +299,8 @@ impl Server {
     }
 }
 
-/// Calls a tool for whoever sits at the page, who is asked there.
-pub(crate) async fn by_desk(shared: &Arc<Shared>, offer: Offer, input: Map<String, Value>) -> Said {
+/// Calls a tool for whoever sits at the page, who is asked there. `number` is the call's, at the desk.
+pub(crate) async fn by_desk(shared: &Arc<Shared>, number: u64, offer: Offer, input: Map<String, Value>) -> Said {
     let failed = || Said::Error(Fault::new("INTERNAL", "the server failed at this call").envelope());
     let refused = || Said::Error(Fault::new("CONFIRMATION_DECLINED", "nobody agreed to this run").envelope());
     let (who, session) = ("the page".to_owned(), Some("page".to_owned()));
@@ -315,7 +315,7 @@ pub(crate) async fn by_desk(shared: &Arc<Shared>, offer: Offer, input: Map<Strin
             Err(_) => return failed(),
         };
         drop(begun);
-        if tokio::time::timeout(THINKING, shared.desk.ask(&call.offer.name, text)).await != Ok(true) {
+        if tokio::time::timeout(THINKING, shared.desk.ask(Some(number), &call.offer.name, text)).await != Ok(true) {
             return refused();
         }
         call.asked = Asked::Agreed(mark);

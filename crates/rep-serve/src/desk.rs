@@ -7,16 +7,19 @@ use std::time::Instant;
 
 use tokio::sync::{oneshot, watch};
 
+use crate::confirm::THINKING;
 use crate::runs::Said;
 
 /// The most questions that wait at once; who comes after them is refused.
 const WAITING_MAX: usize = 32;
-/// How many calls are remembered.
+/// How many questions that wait no more are remembered, and how many calls.
+const ENDED_MAX: usize = 64;
 const CALLS_MAX: usize = 64;
 
 /// Where questions lie until somebody answers.
 pub(crate) struct Desk {
     waiting: Mutex<BTreeMap<u64, Waiting>>,
+    ended: Mutex<BTreeMap<u64, Question>>,
     calls: Mutex<BTreeMap<u64, Made>>,
     next: AtomicU64,
     listeners: AtomicUsize,
@@ -38,8 +41,24 @@ pub(crate) struct Question {
     pub(crate) tool: String,
     /// The question, in words.
     pub(crate) text: String,
-    /// Since when it waits.
-    pub(crate) since: Instant,
+    /// The call at the page that it is about, where it is about one.
+    pub(crate) call: Option<u64>,
+    /// How it ended; nothing while it waits.
+    pub(crate) end: Option<End>,
+    since: Instant,
+}
+
+/// How a question ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// Somebody said yes.
+    Agreed,
+    /// Somebody said no.
+    Declined,
+    /// Nobody said anything in time.
+    Expired,
+    /// Whoever wanted the run wants it no more.
+    TakenBack,
 }
 
 /// A call that was made at the page.
@@ -57,6 +76,7 @@ impl Default for Desk {
     fn default() -> Self {
         Self {
             waiting: Mutex::default(),
+            ended: Mutex::default(),
             calls: Mutex::default(),
             next: AtomicU64::new(1),
             listeners: AtomicUsize::new(0),
@@ -83,7 +103,7 @@ impl Desk {
     }
 
     /// Puts a question, and waits. False where the answer is no, or nobody takes it.
-    pub(crate) async fn ask(&self, tool: &str, text: String) -> bool {
+    pub(crate) async fn ask(&self, call: Option<u64>, tool: &str, text: String) -> bool {
         let (answer, heard) = oneshot::channel();
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         {
@@ -91,7 +111,7 @@ impl Desk {
             if waiting.len() >= WAITING_MAX {
                 return false;
             }
-            let question = Question { number, tool: tool.to_owned(), text, since: Instant::now() };
+            let question = Question { number, tool: tool.to_owned(), text, call, end: None, since: Instant::now() };
             waiting.insert(number, Waiting { question, answer });
         }
         let _gone = Gone { desk: self, number };
@@ -101,15 +121,45 @@ impl Desk {
 
     /// Answers a question. False where it does not wait any more.
     pub(crate) fn answer(&self, number: u64, is_yes: bool) -> bool {
-        let waiting = locked(&self.waiting).remove(&number);
-        let is_taken = waiting.is_some_and(|waiting| waiting.answer.send(is_yes).is_ok());
+        let end = if is_yes { End::Agreed } else { End::Declined };
+        let answer = self.close(number, |_| end);
+        let is_taken = answer.is_some_and(|answer| answer.send(is_yes).is_ok());
         self.changed();
         is_taken
+    }
+
+    /// Lets a question wait no more, and remembers how it ended.
+    fn close(&self, number: u64, end: impl FnOnce(&Question) -> End) -> Option<oneshot::Sender<bool>> {
+        // Both are held, so that nobody sees it in neither.
+        let mut waiting = locked(&self.waiting);
+        let Waiting { mut question, answer } = waiting.remove(&number)?;
+        question.end = Some(end(&question));
+        let mut ended = locked(&self.ended);
+        ended.insert(number, question);
+        while ended.len() > ENDED_MAX {
+            ended.pop_first();
+        }
+        Some(answer)
     }
 
     /// The questions that wait, the oldest first.
     pub(crate) fn questions(&self) -> Vec<Question> {
         locked(&self.waiting).values().map(|waiting| waiting.question.clone()).collect()
+    }
+
+    /// The questions from a number on, the oldest first, with those that wait no more.
+    pub(crate) fn questions_from(&self, number: u64) -> Vec<Question> {
+        let (waiting, ended) = (locked(&self.waiting), locked(&self.ended));
+        let waiting = waiting.range(number..).map(|(number, waiting)| (*number, waiting.question.clone()));
+        let mut all: BTreeMap<u64, Question> = waiting.collect();
+        all.extend(ended.range(number..).map(|(number, question)| (*number, question.clone())));
+        all.into_values().collect()
+    }
+
+    /// The number of the oldest question that waits, else of the next one.
+    pub(crate) fn first(&self) -> u64 {
+        let oldest = locked(&self.waiting).keys().next().copied();
+        oldest.unwrap_or_else(|| self.next.load(Ordering::Relaxed))
     }
 
     /// Remembers a call that begins.
@@ -165,7 +215,10 @@ struct Gone<'a> {
 
 impl Drop for Gone<'_> {
     fn drop(&mut self) {
-        if locked(&self.desk.waiting).remove(&self.number).is_some() {
+        let end = |question: &Question| {
+            if question.since.elapsed() < THINKING { End::TakenBack } else { End::Expired }
+        };
+        if self.desk.close(self.number, end).is_some() {
             self.desk.changed();
         }
     }

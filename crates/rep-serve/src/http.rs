@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::{Request, State};
+use axum::extract::{ConnectInfo, Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::Response;
@@ -29,8 +29,8 @@ use crate::office::Office;
 use crate::server::{Served, Talk};
 use crate::stdio::{GRACE, THREADS_MAX, asked_to_end};
 use crate::tls::{Tls, TlsListener};
-use crate::visitors::Visitors;
-use crate::web::{self, Web};
+use crate::visitors::{self, Visit, Visitors};
+use crate::web::{self, Door, Web};
 
 /// The header that names a request, in its answer and in the log.
 pub(crate) const REQUEST_ID: &str = "x-request-id";
@@ -38,7 +38,7 @@ pub(crate) const REQUEST_ID: &str = "x-request-id";
 const METADATA: &str = "/.well-known/oauth-protected-resource";
 /// The largest request.
 const REQUEST_BYTES_MAX: usize = 4 << 20;
-/// How long a request may take to come.
+/// How long the body of a request may take to come. Its head has as long, before.
 const BODY_TIME: Duration = Duration::from_secs(30);
 /// The most requests that are answered at once, and the most sessions of the old era.
 const REQUESTS_MAX: usize = 256;
@@ -132,12 +132,13 @@ async fn listen(served: &Served, office: Arc<dyn Office>, options: &Http, tell: 
     // Without a token the kernel still tells other users of this machine apart, unless everybody was asked in.
     let is_for_one = options.tokens.is_empty() && options.oauth.is_none() && !options.is_for_all;
     let is_guarded = !options.tokens.is_empty() || options.oauth.is_some();
-    let web = Web::new(served, office, is_guarded, options.tls.is_some());
+    let door = Door::new(is_guarded, options.tls.is_some(), address.port());
+    let web = Web::new(served, office, door);
     let pages = web.router();
     let guard = Arc::new(Guard::new(options, address, sessions, web));
     let (shown, taken) = (Arc::clone(&guard), Arc::clone(&guard));
     let sign_in = get(async move |headers: HeaderMap| web::sign_in_page(&shown.web, &headers, false))
-        .post(async move |headers: HeaderMap, body: Bytes| taken.sign_in(&headers, &body).await);
+        .post(async move |visit, headers: HeaderMap, body: Bytes| taken.sign_in(visit, &headers, &body).await);
     let mut router = Router::new().route_service("/mcp", service).merge(pages).route("/sign-in", sign_in);
     if let Some(oauth) = &options.oauth {
         let metadata = oauth.metadata().to_string();
@@ -170,7 +171,8 @@ where
     L: Listener<Addr = SocketAddr>,
 {
     let stopping = served.clone();
-    let serving = axum::serve(Visitors::new(listener, is_for_one), router).with_graceful_shutdown(async move {
+    let serving = axum::serve(Visitors::new(listener, is_for_one), visitors::hearing(router));
+    let serving = serving.with_graceful_shutdown(async move {
         asked_to_end().await;
         stopping.stop();
         // Streams that stay open would keep the end waiting.
@@ -211,6 +213,7 @@ impl Guard {
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());
         let mut response = guard.pass(request, next).await;
         response.headers_mut().insert(REQUEST_ID, id.clone());
+        web::fence(response.headers_mut());
         let shared = &guard.web.shared;
         let (status, took) = (response.status().as_u16(), started.elapsed());
         shared.metrics.answered(web::route(&path), status, took);
@@ -230,8 +233,12 @@ impl Guard {
 
     async fn pass(&self, request: Request, next: Next) -> Response {
         let gate = self.gate(request.uri().path());
-        let is_person = is_person(&request);
-        let bearer = match self.let_in(request.headers(), gate, is_person).await {
+        if gate == Gate::Probe {
+            // Constant and cheap: whoever floods this with other requests must not make it look dead.
+            return next.run(request).await;
+        }
+        let (is_person, visit) = (is_person(&request), request.extensions().get().cloned());
+        let bearer = match self.let_in(request.headers(), gate, is_person, visit).await {
             Ok(bearer) => bearer,
             Err(refused) => return refused,
         };
@@ -262,22 +269,29 @@ impl Guard {
     }
 
     /// By what a request is let in, where that can be told; or why it is not.
-    async fn let_in(&self, headers: &HeaderMap, gate: Gate, is_person: bool) -> Result<Option<Bearer>, Response> {
-        if gate != Gate::Probe && !self.is_host(headers) {
+    async fn let_in(
+        &self,
+        headers: &HeaderMap,
+        gate: Gate,
+        is_person: bool,
+        visit: Option<ConnectInfo<Visit>>,
+    ) -> Result<Option<Bearer>, Response> {
+        let owner = || visit.and_then(|ConnectInfo(visit)| visit.owner());
+        if !self.is_host(headers) {
             return Err(plain(StatusCode::FORBIDDEN, "this `Host` is not served here"));
         }
-        if gate != Gate::Probe && !self.is_origin(headers, gate) {
+        if !self.is_origin(headers, gate) {
             return Err(plain(StatusCode::FORBIDDEN, "pages of this `Origin` may not ask"));
         }
         let is_guarded = !self.tokens.is_empty() || self.oauth.is_some();
         let bearer = match gate {
             _ if !is_guarded => None,
             Gate::Probe | Gate::Open => None,
-            Gate::Person => self.signed_in(headers).await,
+            Gate::Person => self.signed_in(headers, owner).await,
             Gate::Protocol => self.bearer(headers).await,
             Gate::Page => match self.bearer(headers).await {
                 Some(bearer) => Some(bearer),
-                None => self.signed_in(headers).await,
+                None => self.signed_in(headers, owner).await,
             },
         };
         let is_let_in = !is_guarded || matches!(gate, Gate::Probe | Gate::Open) || bearer.is_some();
@@ -305,19 +319,19 @@ impl Guard {
     }
 
     /// Whoever signed in, with a token that is still let in.
-    async fn signed_in(&self, headers: &HeaderMap) -> Option<Bearer> {
-        let token = self.web.door.token(headers)?;
+    async fn signed_in(&self, headers: &HeaderMap, owner: impl FnOnce() -> Option<u32>) -> Option<Bearer> {
+        let token = self.web.door.token(headers, owner)?;
         self.bearer_of(&token).await
     }
 
     /// Takes a token from a form, and gives a cookie for it.
-    async fn sign_in(&self, headers: &HeaderMap, body: &Bytes) -> Response {
-        let Some(token) = web::token_shown(&self.web, headers, body) else { return web::not_ours() };
+    async fn sign_in(&self, ConnectInfo(visit): ConnectInfo<Visit>, headers: &HeaderMap, body: &Bytes) -> Response {
+        let Some(token) = web::token_shown(&self.web, headers, body) else { return web::not_ours(&self.web, headers) };
         if self.bearer_of(&token).await.is_none() {
             return web::sign_in_page(&self.web, headers, true);
         }
         let mut response = web::onward("/");
-        response.headers_mut().insert(header::SET_COOKIE, self.web.door.sign_in(&token));
+        response.headers_mut().insert(header::SET_COOKIE, self.web.door.sign_in(&token, visit.owner()));
         response
     }
 
@@ -420,8 +434,7 @@ fn request_id(headers: &HeaderMap) -> HeaderValue {
 
 /// Whether a request is somebody's who wants to see a page.
 fn is_person(request: &Request) -> bool {
-    let accept = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    request.method() == Method::GET && accept.contains("text/html")
+    request.method() == Method::GET && web::is_person(request.headers())
 }
 
 /// A host without its port.
@@ -448,8 +461,7 @@ async fn whole(request: Request) -> Result<Request, Response> {
 
 /// A short answer.
 fn plain(status: StatusCode, text: &'static str) -> Response {
-    let mut response = Response::new(Body::from(text));
-    *response.status_mut() = status;
+    let mut response = web::plain(status, text);
     if matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     }
@@ -459,6 +471,23 @@ fn plain(status: StatusCode, text: &'static str) -> Response {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_body_that_never_ends_is_not_waited_for() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+        runtime.unwrap().block_on(async {
+            let (sender, receiver) = tokio::sync::mpsc::channel::<Result<Bytes, std::io::Error>>(1);
+            // A byte every second is never silence.
+            tokio::spawn(async move {
+                while sender.send(Ok(Bytes::from_static(b"a"))).await.is_ok() {
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                }
+            });
+            let body = Body::from_stream(tokio_stream::wrappers::ReceiverStream::new(receiver));
+            let refused = whole(Request::new(body)).await.unwrap_err();
+            assert_eq!(refused.status(), StatusCode::REQUEST_TIMEOUT);
+        });
+    }
 
     #[test]
     fn names_of_this_machine_are_told_from_others() {

@@ -10,12 +10,21 @@ const ESTABLISHED: &str = "01";
 
 /// Whether a connection from this machine is of the user this process runs as, or of root. Where the kernel does not say, it is.
 pub(crate) fn is_own(peer: SocketAddr) -> bool {
-    let tables: Vec<String> = ["/proc/net/tcp", "/proc/net/tcp6"].into_iter().filter_map(table).collect();
+    let tables = tables();
     if tables.is_empty() {
         return true;
     }
     let own = rustix::process::geteuid().as_raw();
     tables.iter().find_map(|table| owner(table, peer)).is_some_and(|uid| uid == own || uid == 0)
+}
+
+/// The user whose connection from this machine this is, where the kernel says so.
+pub(crate) fn owner_of(peer: SocketAddr) -> Option<u32> {
+    tables().iter().find_map(|table| owner(table, peer))
+}
+
+fn tables() -> Vec<String> {
+    ["/proc/net/tcp", "/proc/net/tcp6"].into_iter().filter_map(table).collect()
 }
 
 fn table(path: &str) -> Option<String> {
@@ -63,9 +72,7 @@ mod tests {
             assert!(is_own(peer));
             // Once it was left, it is nobody's.
             drop(client);
-            let found =
-                ["/proc/net/tcp", "/proc/net/tcp6"].into_iter().filter_map(table).find_map(|text| owner(&text, peer));
-            assert_eq!(found, None);
+            assert_eq!(owner_of(peer), None);
             drop(server);
         }
     }

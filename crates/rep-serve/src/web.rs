@@ -36,7 +36,6 @@ use axum::routing::{MethodRouter, get, post};
 use crate::office::Office;
 use crate::server::{Served, Shared};
 use crate::shelf::Shelf;
-use door::Door;
 use fields::Fields;
 use html::{Html, html};
 use layout::{Asset, Here};
@@ -87,11 +86,11 @@ enum Shown {
 type Show = fn(&Asked) -> Shown;
 
 impl Web {
-    pub(crate) fn new(served: &Served, office: Arc<dyn Office>, is_guarded: bool, is_secure: bool) -> Arc<Self> {
+    pub(crate) fn new(served: &Served, office: Arc<dyn Office>, door: Door) -> Arc<Self> {
         Arc::new(Self {
             shared: Arc::clone(&served.0),
             office,
-            door: Door::new(is_guarded, is_secure),
+            door,
             style: Asset::new("style", "css", include_str!("web/style.css")),
             script: Asset::new("page", "js", include_str!("web/page.js")),
             archives: discovery::Archives::default(),
@@ -123,6 +122,13 @@ impl Web {
             .route("/metrics", get(operator::metrics))
             .route("/.well-known/agent-skills/{*path}", get(discovery::answer))
             .route("/assets/{name}", get(layout::asset))
+            .method_not_allowed_fallback(async |State(web): State<Arc<Web>>, headers: HeaderMap| {
+                let words = "Only a form leads here, and it is on another page.";
+                sorry(&web, &headers, StatusCode::METHOD_NOT_ALLOWED, words)
+            })
+            .fallback(async |State(web): State<Arc<Web>>, headers: HeaderMap| {
+                sorry(&web, &headers, StatusCode::NOT_FOUND, "There is no such page.")
+            })
             .with_state(Arc::clone(self))
     }
 
@@ -168,24 +174,26 @@ fn answer(asked: &Asked, show: Show) -> Response {
 
 /// A page or a part of one, as it is sent.
 pub(crate) fn document(status: StatusCode, markup: Html) -> Response {
-    let mut response = Response::new(Body::from(markup.into_string()));
+    let mut response = sent("text/html; charset=utf-8", "no-store", markup.into_string());
     *response.status_mut() = status;
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
-    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(CONTENT_POLICY));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
-    // With none at all, browsers would not say where a form comes from.
-    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
-    headers.insert(HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin"));
-    fenced(headers);
     response
 }
 
-/// Keeps a browser from guessing what an answer is, and other pages from taking it in.
-fn fenced(headers: &mut HeaderMap) {
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert(HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin"));
+/// Tells browsers of every answer, whoever made it, how little they may do with it.
+pub(crate) fn fence(headers: &mut HeaderMap) {
+    const RULES: [(HeaderName, &str); 6] = [
+        (header::CONTENT_SECURITY_POLICY, CONTENT_POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        // With none at all, browsers would not say where a form comes from.
+        (header::REFERRER_POLICY, "same-origin"),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    ];
+    for (name, rule) in RULES {
+        headers.insert(name, HeaderValue::from_static(rule));
+    }
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
 }
 
 /// Bytes of some kind.
@@ -194,7 +202,6 @@ fn sent(kind: &'static str, caching: &'static str, bytes: impl Into<Body>) -> Re
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(caching));
-    fenced(headers);
     response
 }
 
@@ -219,12 +226,40 @@ fn form(web: &Web, headers: &HeaderMap, body: &Bytes) -> Option<Fields> {
     web.door.is_ours(headers, fields.get("key")).then_some(fields)
 }
 
-/// The answer to a form that is none of ours.
-pub(crate) fn not_ours() -> Response {
-    plain(StatusCode::FORBIDDEN, "this form is not one of this server's; load the page again")
+/// What is answered where something cannot be: words to a program, a page with the way back to a person.
+fn sorry(web: &Arc<Web>, headers: &HeaderMap, status: StatusCode, message: &str) -> Response {
+    if !is_person(headers) {
+        return plain(status, format!("{message}\n"));
+    }
+    let asked = web.asked(headers, Fields::default());
+    let body = html!(
+        "<div class=\"title\"><h1>That did not work</h1></div><p class=\"alert bad\" role=\"alert\">{}</p><p><a href=\"/\">All skills</a></p>",
+        html::worded(message)
+    );
+    document(status, layout::page(&asked, Here::Elsewhere, "That did not work", &body))
 }
 
-pub(crate) use door::is_own_origin;
+/// The answer to a form that is none of ours. Whoever sent it may be nobody we know, and is told nothing else.
+pub(crate) fn not_ours(web: &Arc<Web>, headers: &HeaderMap) -> Response {
+    let words = "This form is not one of this server's, or older than it. Load the page again.";
+    if !is_person(headers) {
+        return plain(StatusCode::FORBIDDEN, format!("{words}\n"));
+    }
+    let asked = web.asked(headers, Fields::default());
+    let body = html!(
+        "<section class=\"narrow card\"><h1>That did not work</h1><p>{}</p><p><a href=\"/\">All skills</a></p></section>",
+        words
+    );
+    document(StatusCode::FORBIDDEN, layout::bare(&asked, "That did not work", &body))
+}
+
+/// Whether somebody looks at the answer.
+pub(crate) fn is_person(headers: &HeaderMap) -> bool {
+    let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    accept.is_some_and(|accept| accept.contains("text/html"))
+}
+
+pub(crate) use door::{Door, is_own_origin};
 
 /// The page to sign in at.
 pub(crate) fn sign_in_page(web: &Arc<Web>, headers: &HeaderMap, is_refused: bool) -> Response {

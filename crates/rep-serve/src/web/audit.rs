@@ -35,7 +35,7 @@ pub(super) fn show(asked: &Asked) -> Shown {
         "<div class=\"title\"><h1>Audit</h1><p class=\"lead\">What ran, for whom, and how it ended. Arguments are kept as a digest only; <code>rep audit verify</code> proves that nobody changed it.</p>{}</div>\
          <form class=\"search\" action=\"/audit\" method=\"get\">\
          <div class=\"grow\"><label for=\"skill\">Skill</label><input id=\"skill\" name=\"skill\" value=\"{}\"></div>\
-         <div><label for=\"since\">Since</label><input id=\"since\" name=\"since\" value=\"{}\" placeholder=\"2h, 3d, 2026-11-01\"></div>\
+         <div><label for=\"since\">Since</label><input id=\"since\" name=\"since\" value=\"{}\" placeholder=\"2h, 3d or a date\"></div>\
          <div><label for=\"state\">State</label><select id=\"state\" name=\"state\">{}</select></div>\
          <div class=\"check\"><input id=\"denied\" name=\"denied\" type=\"checkbox\" value=\"1\"{}><label for=\"denied\">only with denials</label></div>\
          <button class=\"primary\">Show</button></form>",

@@ -8,27 +8,16 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use serde_json::{Map, Value};
 
-use super::fields::encoded;
+use super::fields::{Fields, encoded};
 use super::html::{Html, cut, html};
-use super::layout::Here;
-use super::{Asked, Shown, Web, plain};
+use super::layout::{self, Here};
+use super::{Asked, Shown, Web, document, plain, runs, skill};
 use crate::confirm;
-use crate::runs::Said;
+use crate::runs::{Offer, Said};
 
 /// Runs a tool that may be run. Goes on whether anybody looks at it or not.
 pub(super) async fn run(State(web): State<Arc<Web>>, headers: HeaderMap, body: Bytes) -> Response {
-    let Some(fields) = super::form(&web, &headers, &body) else { return super::not_ours() };
-    let given = fields.get("input");
-    let input: Map<String, Value> = match serde_json::from_str(if given.is_empty() { "{}" } else { given }) {
-        Ok(Value::Object(input)) => input,
-        Ok(_) => return plain(StatusCode::BAD_REQUEST, "the arguments are no JSON object; go back and write one"),
-        Err(error) => {
-            return plain(
-                StatusCode::BAD_REQUEST,
-                format!("the arguments are no JSON: {error}; go back and mend them"),
-            );
-        }
-    };
+    let Some(fields) = super::form(&web, &headers, &body) else { return super::not_ours(&web, &headers) };
     let shared = Arc::clone(&web.shared);
     let name = fields.get("tool").to_owned();
     let found = tokio::task::spawn_blocking(move || {
@@ -36,15 +25,43 @@ pub(super) async fn run(State(web): State<Arc<Web>>, headers: HeaderMap, body: B
         shelf.offers(shared.runs.as_deref()).iter().find(|offer| offer.name == name).cloned()
     });
     let Ok(Some(offer)) = found.await else {
-        return plain(StatusCode::NOT_FOUND, "there is no such tool that may run here; see `--allow-run`");
+        let words = "There is no such tool that may run here; see `--allow-run`.";
+        return super::sorry(&web, &headers, StatusCode::NOT_FOUND, words);
+    };
+    let given = fields.get("input");
+    let input: Map<String, Value> = match serde_json::from_str(if given.is_empty() { "{}" } else { given }) {
+        Ok(Value::Object(input)) => input,
+        Ok(_) => return again(&web, &headers, &offer, given, "The arguments are no JSON object."),
+        Err(error) => {
+            return again(&web, &headers, &offer, given, &format!("The arguments are no JSON: {error}."));
+        }
     };
     let number = web.shared.desk.begin(&offer.skill, &offer.name);
     let shared = Arc::clone(&web.shared);
     tokio::spawn(async move {
-        let said = confirm::by_desk(&shared, offer, input).await;
+        let said = confirm::by_desk(&shared, number, offer, input).await;
         shared.desk.end(number, said);
     });
     super::onward(&format!("/call?number={number}"))
+}
+
+/// The form again, with what was written and what is wrong with it.
+fn again(web: &Arc<Web>, headers: &HeaderMap, offer: &Offer, given: &str, wrong: &str) -> Response {
+    if !super::is_person(headers) {
+        return plain(StatusCode::BAD_REQUEST, format!("{wrong}\n"));
+    }
+    let asked = web.asked(headers, Fields::default());
+    let body = html!(
+        "<nav class=\"trail\" aria-label=\"Breadcrumb\"><a href=\"/runs\">Runs</a> / <a href=\"/skill?name={}\"><bdi>{}</bdi></a></nav>\
+         <div class=\"title\"><h1><bdi>{}</bdi></h1></div>{}<section class=\"card tool\"><h2>Once more</h2>{}{}</section>",
+        encoded(&offer.skill),
+        offer.skill,
+        offer.name,
+        layout::trouble(wrong),
+        skill::run_form(&asked, offer, given),
+        skill::schema("Takes", offer.listed.get("inputSchema"))
+    );
+    document(StatusCode::BAD_REQUEST, layout::page(&asked, Here::Elsewhere, &offer.name, &body))
 }
 
 /// A call, and what came of it.
@@ -53,16 +70,20 @@ pub(super) fn show(asked: &Asked) -> Shown {
     let Some(call) = asked.web.shared.desk.call(number) else {
         return Shown::Missing("This call is not remembered; the audit has it.".to_owned());
     };
-    let waits = asked.web.shared.desk.questions().iter().any(|question| question.tool == call.tool);
+    let mut questions = asked.web.shared.desk.questions_from(number);
+    questions.retain(|question| question.call == Some(number));
     let state = match &call.said {
-        None if waits => html!(
-            "<p><span class=\"pill untrusted\">waiting</span> for your answer: <a class=\"button\" href=\"/runs\">look at the question</a></p>"
-        ),
+        None if questions.iter().any(|question| question.end.is_none()) => {
+            html!("<p><span class=\"pill untrusted\">waiting</span> for your answer</p>")
+        }
         None => html!("<p><span class=\"pill running\">running</span></p>"),
         Some(Said::Result(value)) => result("active", "done", value),
         Some(Said::Error(value)) => result("invalid", "failed", value),
         Some(Said::Question { text, .. }) => html!("<p>{}</p>", text),
     };
+    let back = html!("<input type=\"hidden\" name=\"call\" value=\"{}\">", number);
+    let asking = if questions.is_empty() { Html::default() } else { runs::list_of(asked, &questions, &back) };
+    let state = html!("{}{}", asking, state);
     if asked.is_part() {
         return Shown::Part(state);
     }
@@ -78,7 +99,7 @@ pub(super) fn show(asked: &Asked) -> Shown {
         state,
         number
     );
-    Shown::Page(Here::Runs, call.tool, body)
+    Shown::Page(Here::Call, call.tool, body)
 }
 
 fn result(colour: &str, word: &str, value: &Value) -> Html {

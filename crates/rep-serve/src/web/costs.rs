@@ -59,7 +59,12 @@ pub(super) fn show(asked: &Asked) -> Shown {
         (true, _) => html!("<p class=\"alert good\">Every description fits.</p>"),
         (false, 0) => html!("<p class=\"alert\">Not every description fits: some are shortened or left out.</p>"),
         (false, dropped) => {
-            html!("<p class=\"alert bad\">No room for {}: a model would not know of it.</p>", counted(dropped, "skill"))
+            let them = if dropped == 1 { "it" } else { "them" };
+            html!(
+                "<p class=\"alert bad\">No room for {}: a model would not know of {}.</p>",
+                counted(dropped, "skill"),
+                them
+            )
         }
     };
     let scale = [

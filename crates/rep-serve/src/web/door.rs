@@ -2,6 +2,9 @@
 //!
 //! A browser cannot bear a token by itself: whoever shows one once gets a cookie with a random word, which is good here,
 //! for this process, and for `/mcp` never. Forms that change something bear a key that is derived from that word.
+//!
+//! Browsers send a cookie to every port of a host. So its name has this server's port in it, and on one machine the word
+//! is good for the user who signed in alone: another one's server that was sent it can do nothing with it.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,12 +23,13 @@ use crate::confirm::random;
 /// How long somebody stays signed in, and how many are.
 const SIGNED_IN: Duration = Duration::from_hours(12);
 const SIGNED_IN_MAX: usize = 1024;
-const COOKIE: &str = "rep_session";
 
 /// Who is signed in.
 pub(crate) struct Door {
     pub(crate) is_guarded: bool,
     is_secure: bool,
+    /// The name of the cookie.
+    name: String,
     secret: [u8; 32],
     sessions: Mutex<BTreeMap<[u8; 32], Session>>,
 }
@@ -34,16 +38,21 @@ struct Session {
     ends: Instant,
     /// What was shown, which must stay good.
     token: String,
+    /// The user of this machine who signed in, where the kernel says so.
+    owner: Option<u32>,
 }
 
 impl Door {
-    pub(crate) fn new(is_guarded: bool, is_secure: bool) -> Self {
-        Self { is_guarded, is_secure, secret: random(), sessions: Mutex::default() }
+    pub(crate) fn new(is_guarded: bool, is_secure: bool, port: u16) -> Self {
+        // With this prefix browsers take it over TLS alone, and from no other name of the same domain.
+        let prefix = if is_secure { "__Host-" } else { "" };
+        let name = format!("{prefix}rep_session_{port}");
+        Self { is_guarded, is_secure, name, secret: random(), sessions: Mutex::default() }
     }
 
     /// The key of forms for who sent this.
     pub(crate) fn key(&self, headers: &HeaderMap) -> String {
-        let word = cookie(headers).filter(|_| self.is_guarded).unwrap_or_default();
+        let word = self.word(headers).filter(|_| self.is_guarded).unwrap_or_default();
         let digest = Sha256::new().chain_update(self.secret).chain_update(word.as_bytes()).finalize();
         hex(&digest[..16])
     }
@@ -53,17 +62,18 @@ impl Door {
         is_same(given.as_bytes(), self.key(headers).as_bytes()) && is_own_page(headers)
     }
 
-    /// The token that whoever sent this signed in with.
-    pub(crate) fn token(&self, headers: &HeaderMap) -> Option<String> {
-        let name = digest(&cookie(headers)?);
+    /// The token that whoever sent this signed in with. `owner` tells whose connection it came on.
+    pub(crate) fn token(&self, headers: &HeaderMap, owner: impl FnOnce() -> Option<u32>) -> Option<String> {
+        let name = digest(&self.word(headers)?);
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
         sessions.retain(|_, session| session.ends > now);
-        sessions.get(&name).map(|session| session.token.clone())
+        let session = sessions.get(&name)?;
+        (session.owner.is_none() || session.owner == owner()).then(|| session.token.clone())
     }
 
     /// Signs in who showed a token that is let in: the cookie.
-    pub(crate) fn sign_in(&self, token: &str) -> HeaderValue {
+    pub(crate) fn sign_in(&self, token: &str, owner: Option<u32>) -> HeaderValue {
         let word = hex(&random::<32>());
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         while sessions.len() >= SIGNED_IN_MAX {
@@ -72,23 +82,32 @@ impl Door {
             };
             sessions.remove(&oldest);
         }
-        sessions.insert(digest(&word), Session { ends: Instant::now() + SIGNED_IN, token: token.to_owned() });
+        let session = Session { ends: Instant::now() + SIGNED_IN, token: token.to_owned(), owner };
+        sessions.insert(digest(&word), session);
         self.cookie(&word, SIGNED_IN.as_secs())
     }
 
     fn cookie(&self, word: &str, seconds: u64) -> HeaderValue {
         let secure = if self.is_secure { "; Secure" } else { "" };
-        let text = format!("{COOKIE}={word}; Path=/; HttpOnly; SameSite=Strict; Max-Age={seconds}{secure}");
+        let name = &self.name;
+        let text = format!("{name}={word}; Path=/; HttpOnly; SameSite=Strict; Max-Age={seconds}{secure}");
         HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static(""))
+    }
+
+    /// The word in the cookie.
+    fn word(&self, headers: &HeaderMap) -> Option<String> {
+        let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+        let mut pairs = all.flat_map(|text| text.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        pairs.find(|(name, word)| *name == self.name && word.len() == 64).map(|(_, word)| word.to_owned())
     }
 }
 
 /// Ends being signed in.
 pub(super) async fn sign_out(State(web): State<Arc<Web>>, headers: HeaderMap, body: Bytes) -> Response {
     if super::form(&web, &headers, &body).is_none() {
-        return super::not_ours();
+        return super::not_ours(&web, &headers);
     }
-    if let Some(word) = cookie(&headers) {
+    if let Some(word) = web.door.word(&headers) {
         web.door.sessions.lock().unwrap_or_else(PoisonError::into_inner).remove(&digest(&word));
     }
     let mut response = super::onward("/sign-in");
@@ -129,13 +148,6 @@ pub(crate) fn is_own_origin(origin: &str, host: &str) -> bool {
     !host.is_empty() && named.is_some_and(|named| named.eq_ignore_ascii_case(host))
 }
 
-/// The word in the cookie.
-fn cookie(headers: &HeaderMap) -> Option<String> {
-    let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let mut pairs = all.flat_map(|text| text.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.find(|(name, word)| *name == COOKIE && word.len() == 64).map(|(_, word)| word.to_owned())
-}
-
 fn digest(word: &str) -> [u8; 32] {
     Sha256::digest(word.as_bytes()).into()
 }
@@ -166,17 +178,31 @@ mod tests {
 
     #[test]
     fn a_session_is_good_until_it_is_ended_and_its_forms_are_its_own() {
-        let door = Door::new(true, true);
-        let given = door.sign_in("a token").to_str().unwrap().to_owned();
+        let door = Door::new(true, true, 8300);
+        let given = door.sign_in("a token", None).to_str().unwrap().to_owned();
         assert!(given.contains("HttpOnly") && given.contains("SameSite=Strict") && given.contains("Secure"), "{given}");
-        assert!(!given.contains("a token"));
-        let mut headers = HeaderMap::new();
-        headers.insert(header::COOKIE, HeaderValue::from_str(given.split(';').next().unwrap()).unwrap());
-        assert_eq!(door.token(&headers).as_deref(), Some("a token"));
+        assert!(given.starts_with("__Host-rep_session_8300=") && !given.contains("a token"), "{given}");
+        let headers = bearing(&given);
+        assert_eq!(door.token(&headers, || Some(7)).as_deref(), Some("a token"));
         assert_ne!(door.key(&headers), door.key(&HeaderMap::new()));
         assert!(door.is_ours(&headers, &door.key(&headers)));
         assert!(!door.is_ours(&headers, ""));
+        let mut headers = headers;
         headers.insert("sec-fetch-site", HeaderValue::from_static("cross-site"));
         assert!(!door.is_ours(&headers, &door.key(&headers)));
+    }
+
+    #[test]
+    fn a_word_is_good_for_who_signed_in_and_at_one_port() {
+        let (door, other) = (Door::new(true, false, 8300), Door::new(true, false, 8301));
+        let headers = bearing(door.sign_in("a token", Some(1000)).to_str().unwrap());
+        let token = |owner| door.token(&headers, || owner);
+        assert_eq!((token(Some(1000)).as_deref(), token(Some(1001)), token(None)), (Some("a token"), None, None));
+        assert_eq!(other.word(&headers), None);
+    }
+
+    fn bearing(cookie: &str) -> HeaderMap {
+        let pair = HeaderValue::from_str(cookie.split(';').next().unwrap()).unwrap();
+        HeaderMap::from_iter([(header::COOKIE, pair)])
     }
 }

@@ -151,6 +151,12 @@ pub(crate) fn grouped(number: usize) -> String {
     out
 }
 
+/// A moment as people read it: to the second, where the rest is told to programs.
+pub(crate) fn moment(at: &str) -> Html {
+    let short = at.split(['.', 'Z']).next().unwrap_or(at).replace('T', " ");
+    html!("<time datetime=\"{}\">{}</time>", at, short)
+}
+
 /// A count with its noun.
 pub(crate) fn counted(count: usize, noun: &str) -> String {
     format!("{} {noun}{}", grouped(count), if count == 1 { "" } else { "s" })

@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 
 use super::fields::encoded;
-use super::html::{Html, html, put};
+use super::html::{Html, html, put, worded};
 use super::{Asked, Web, plain, sent};
 use crate::shelf::digest;
 use rep_library::{Catalog, CatalogEntry, Status};
@@ -46,6 +46,7 @@ pub(super) enum Here {
     Costs,
     Graph,
     Runs,
+    Call,
     Tasks,
     Audit,
     Elsewhere,
@@ -82,7 +83,11 @@ fn head(asked: &Asked, title: &str) -> Html {
 pub(super) fn page(asked: &Asked, here: Here, title: &str, body: &Html) -> Html {
     let mut links = Html::default();
     for (page, to, name) in PAGES {
-        let current = if page == here { html!(" aria-current=\"page\"") } else { Html::default() };
+        let current = if page == here || page == Here::Runs && here == Here::Call {
+            html!(" aria-current=\"page\"")
+        } else {
+            Html::default()
+        };
         put!(links, "<li><a href=\"{}\"{}>{}</a></li>", to, current, name);
     }
     let out = if asked.is_guarded {
@@ -95,6 +100,12 @@ pub(super) fn page(asked: &Asked, here: Here, title: &str, body: &Html) -> Html 
         Html::default()
     };
     let active = asked.shelf.active.len();
+    // A page that shows questions need not say that they wait.
+    let place = match here {
+        Here::Runs => "&here=runs".to_owned(),
+        Here::Call => format!("&here=call&number={}", asked.fields.number("number").unwrap_or(0)),
+        _ => String::new(),
+    };
     let mut page = head(asked, title);
     put!(
         page,
@@ -102,14 +113,15 @@ pub(super) fn page(asked: &Asked, here: Here, title: &str, body: &Html) -> Html 
          <a class=\"brand\" href=\"/\"><svg viewBox=\"0 0 32 32\" aria-hidden=\"true\" width=\"22\" height=\"22\"><rect width=\"32\" \
          height=\"32\" rx=\"8\"/><path d=\"M9 8v16M14 10v14M19 8v16M23 11l2 13\"/></svg>Repertoire</a>\
          <nav aria-label=\"Pages\"><ul>{}</ul></nav>{}</div></header>\
-         <div id=\"notices\" role=\"status\" aria-live=\"polite\" data-part=\"/questions?part=1\" data-on=\"questions\">{}</div>\
          <main id=\"main\" tabindex=\"-1\">{}</main>\
+         <div id=\"notices\"><div role=\"status\" aria-live=\"polite\" data-part=\"/questions?part=1{}\" data-on=\"questions\">{}</div></div>\
          <footer><p>Repertoire {} · {} active of {} skills · <a href=\"/metrics\">metrics</a> · \
          <a href=\"/.well-known/agent-skills/index.json\">index</a></p></footer></body></html>",
         links,
         out,
-        super::runs::notice(asked, here),
         body,
+        place,
+        super::runs::notice(asked, here),
         asked.web.shared.version,
         active,
         asked.shelf.catalog.entries.len()
@@ -161,5 +173,5 @@ pub(super) fn is_withheld(asked: &Asked, entry: &CatalogEntry) -> bool {
 
 /// Why something could not be told.
 pub(super) fn trouble(message: &str) -> Html {
-    html!("<p class=\"alert bad\" role=\"alert\">{}</p>", message)
+    html!("<p class=\"alert bad\" role=\"alert\">{}</p>", worded(message))
 }

@@ -167,7 +167,7 @@ fn item(asked: &Asked, listed: &Listed) -> Html {
     let is_withheld = layout::is_withheld(asked, entry);
     let trouble = entry.dependencies.iter().filter(|_| !is_withheld).find_map(rep_library::Dependency::trouble);
     if let Some(trouble) = trouble {
-        put!(beside, "<p class=\"why\">{}</p>", trouble);
+        put!(beside, "<p class=\"why\">{}</p>", worded(&trouble));
     }
     // What nobody trusts yet is not told on.
     let description = if is_withheld { String::new() } else { one_line(&entry.description) };

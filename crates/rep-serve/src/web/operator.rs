@@ -16,12 +16,12 @@ pub(super) async fn healthy() -> Response {
     plain(StatusCode::OK, "ok\n")
 }
 
-/// It can answer: not where it is about to end.
+/// It can answer: not where it is about to end. Whoever asks bears no token, and is told nothing else.
 pub(super) async fn ready(State(web): State<Arc<Web>>) -> Response {
     if *web.shared.ending.borrow() {
         return plain(StatusCode::SERVICE_UNAVAILABLE, "ending\n");
     }
-    plain(StatusCode::OK, format!("ready: {} skills\n", web.shared.shelf().active.len()))
+    plain(StatusCode::OK, "ready\n")
 }
 
 /// What was counted.

@@ -5,7 +5,7 @@ use rep_library::select::{Match, Request, Selected, THRESHOLD};
 use rep_library::{Status, search};
 use serde_json::Value;
 
-use super::html::{Html, cut, html, put};
+use super::html::{Html, cut, html, put, worded};
 use super::layout::{self, Here};
 use super::{Asked, Shown};
 
@@ -18,6 +18,9 @@ pub(super) fn show(asked: &Asked) -> Shown {
     let result = |name: &str, make: fn(&Asked) -> Html| if panel == name { make(asked) } else { Html::default() };
     let value =
         |name: &str, field: &str| if panel == name { asked.fields.get(field).to_owned() } else { String::new() };
+    // Examples that this library can answer.
+    let first = asked.shelf.active.first().map(|index| asked.shelf.catalog.entries[*index].name.as_str());
+    let example = cut(first.unwrap_or("pdf"), 40);
     let mut body = html!(
         "<div class=\"title\"><h1>Try it</h1><p class=\"lead\">The same answers agents get, with the reasons.</p></div><div class=\"panels\">"
     );
@@ -38,7 +41,7 @@ pub(super) fn show(asked: &Asked) -> Shown {
         body,
         "<section class=\"card\" aria-labelledby=\"t-search\"><h2 id=\"t-search\">Search</h2><p class=\"muted\">Which skills say something about it, best first.</p>\
          <form action=\"/try#t-search\" method=\"get\"><input type=\"hidden\" name=\"panel\" value=\"search\">\
-         <label for=\"f-text\">Text</label><input id=\"f-text\" name=\"text\" value=\"{}\" placeholder=\"fill in a tax form\">\
+         <label for=\"f-text\">Text</label><input id=\"f-text\" name=\"text\" value=\"{}\" placeholder=\"fill in a tax form\" required>\
          <button class=\"primary\">Search</button></form>{}</section>",
         value("search", "text"),
         result("search", found)
@@ -47,16 +50,17 @@ pub(super) fn show(asked: &Asked) -> Shown {
         body,
         "<section class=\"card\" aria-labelledby=\"t-query\"><h2 id=\"t-query\">Query</h2><p class=\"muted\">One exact answer: <code>skill:path?key=value</code>. An empty path is the whole skill.</p>\
          <form action=\"/try#t-query\" method=\"get\"><input type=\"hidden\" name=\"panel\" value=\"query\">\
-         <label for=\"q-text\">Query</label><input id=\"q-text\" name=\"text\" value=\"{}\" placeholder=\"pdf:constraints.never\" spellcheck=\"false\">\
+         <label for=\"q-text\">Query</label><input id=\"q-text\" name=\"text\" value=\"{}\" placeholder=\"{}:meta.description\" spellcheck=\"false\" required>\
          <button class=\"primary\">Query</button></form>{}</section>",
         value("query", "text"),
+        example,
         result("query", answered)
     );
-    put!(body, "{}</div>", ask_panel(asked, &value, &result("ask", told)));
+    put!(body, "{}</div>", ask_panel(asked, &example, &value, &result("ask", told)));
     Shown::Page(Here::Try, "Try it".to_owned(), body)
 }
 
-fn ask_panel(asked: &Asked, value: &dyn Fn(&str, &str) -> String, result: &Html) -> Html {
+fn ask_panel(asked: &Asked, example: &str, value: &dyn Fn(&str, &str) -> String, result: &Html) -> Html {
     let mut questions = Html::default();
     for (word, text) in
         [("can", "Can I …?"), ("how", "How do I …?"), ("when", "What if …?"), ("syntax", "What is the syntax of …?")]
@@ -67,11 +71,12 @@ fn ask_panel(asked: &Asked, value: &dyn Fn(&str, &str) -> String, result: &Html)
     html!(
         "<section class=\"card\" aria-labelledby=\"t-ask\"><h2 id=\"t-ask\">Ask</h2><p class=\"muted\">A common question, put together from queries.</p>\
          <form action=\"/try#t-ask\" method=\"get\"><input type=\"hidden\" name=\"panel\" value=\"ask\">\
-         <label for=\"a-skill\">Skill</label><input id=\"a-skill\" name=\"skill\" value=\"{}\" spellcheck=\"false\">\
+         <label for=\"a-skill\">Skill</label><input id=\"a-skill\" name=\"skill\" value=\"{}\" placeholder=\"{}\" spellcheck=\"false\" required>\
          <label for=\"a-question\">Question</label><select id=\"a-question\" name=\"question\">{}</select>\
-         <label for=\"a-about\">About</label><input id=\"a-about\" name=\"text\" value=\"{}\">\
+         <label for=\"a-about\">About</label><input id=\"a-about\" name=\"text\" value=\"{}\" placeholder=\"what you want to do\" required>\
          <button class=\"primary\">Ask</button></form>{}</section>",
         value("ask", "skill"),
+        example,
         questions,
         value("ask", "text"),
         result
@@ -170,7 +175,7 @@ fn answered(asked: &Asked) -> Html {
             reply.notes.iter().for_each(|note| put!(body, "<p class=\"why\">{}</p>", note));
         }
         Err(miss) => {
-            put!(body, "<p>{} <code>{}</code></p>", miss.message(), miss.code());
+            put!(body, "<p>{} <code>{}</code></p>", worded(&miss.message()), miss.code());
             if let rep_library::answer::Miss::Path { near, .. } = &miss {
                 let near: Vec<&str> = near.iter().take(12).map(String::as_str).collect();
                 put!(body, "<p class=\"match\">There are: {}</p>", near.join(", "));
@@ -200,7 +205,7 @@ fn told(asked: &Asked) -> Html {
     };
     let told = match ask::ask(&asked.web.shared.answers, entry, question, asked.fields.get("text")) {
         Ok(told) => told,
-        Err(miss) => return html!("<div class=\"result\" role=\"status\"><p>{}</p></div>", miss.message()),
+        Err(miss) => return html!("<div class=\"result\" role=\"status\"><p>{}</p></div>", worded(&miss.message())),
     };
     let verdict = match told.verdict {
         Verdict::No => "No.",

@@ -11,12 +11,15 @@ use super::layout::{self, Here};
 use super::{Asked, Shown, library, markdown};
 use crate::resources;
 use crate::runs::Offer;
+use crate::shelf::one_line;
 
 /// How much of a file, and how many files, findings and tools are shown.
 const FILE_BYTES_MAX: usize = 256 << 10;
 const FILES_MAX: usize = 300;
 const FINDINGS_MAX: usize = 100;
 const TOOLS_MAX: usize = 100;
+/// How much of what a tool does stands beside its name.
+const SUMMARY_CHARS: usize = 140;
 
 pub(super) fn show(asked: &Asked) -> Shown {
     let Some((index, entry)) = layout::entry(asked) else {
@@ -137,10 +140,15 @@ fn findings(asked: &Asked, entry: &CatalogEntry) -> Html {
     )
 }
 
-fn tools(asked: &Asked, entry: &CatalogEntry, dossier: &Dossier) -> Html {
+/// What of a skill may run here.
+fn offers(asked: &Asked, entry: &CatalogEntry) -> Vec<Offer> {
     let offers = asked.shelf.offers(asked.web.shared.runs.as_deref());
-    let own: Vec<&Offer> =
-        offers.iter().filter(|offer| entry.status == Status::Active && offer.skill == entry.qualified_name).collect();
+    let is_own = |offer: &&Offer| entry.status == Status::Active && offer.skill == entry.qualified_name;
+    offers.iter().filter(is_own).cloned().collect()
+}
+
+fn tools(asked: &Asked, entry: &CatalogEntry, dossier: &Dossier) -> Html {
+    let own = offers(asked, entry);
     let tools = &dossier.tools.tools;
     if tools.is_empty() && own.is_empty() {
         return Html::default();
@@ -151,24 +159,22 @@ fn tools(asked: &Asked, entry: &CatalogEntry, dossier: &Dossier) -> Html {
         let offer = own.iter().find(|offer| !offer.is_command && offer.tool == text("/name"));
         put!(
             list,
-            "<details class=\"tool\"><summary><code>{}</code> <span class=\"muted\">{} {}</span></summary><p>{}</p>{}{}{}</details>",
-            text("/name"),
+            "<details class=\"tool\">{}<p class=\"place\">{} {}</p>{}{}{}</details>",
+            summary(text("/name"), text("/description")),
             text("/implementation/runtime"),
             text("/implementation/entrypoint"),
-            text("/description"),
             schema("Takes", tool.get("input_schema")),
-            schema("Gives", tool.get("output_schema")),
-            offer.map(|offer| run_form(asked, offer))
+            offer.map(|offer| run_form(asked, offer, &sample(&offer.listed["inputSchema"]))),
+            schema("Gives", tool.get("output_schema"))
         );
     }
     for offer in own.iter().filter(|offer| offer.is_command).take(TOOLS_MAX) {
         put!(
             list,
-            "<details class=\"tool\"><summary><code>{}</code> <span class=\"muted\">command</span></summary><p>{}</p>{}{}</details>",
-            offer.tool,
-            offer.listed.get("description").and_then(Value::as_str).unwrap_or_default(),
+            "<details class=\"tool\">{}<p class=\"place\">a command</p>{}{}</details>",
+            summary(&offer.tool, offer.listed.get("description").and_then(Value::as_str).unwrap_or_default()),
             schema("Takes", offer.listed.get("inputSchema")),
-            run_form(asked, offer)
+            run_form(asked, offer, &sample(&offer.listed["inputSchema"]))
         );
     }
     let stale = if dossier.tools.stale {
@@ -179,21 +185,29 @@ fn tools(asked: &Asked, entry: &CatalogEntry, dossier: &Dossier) -> Html {
     html!("<section class=\"card\"><h2>Tools</h2>{}{}</section>", stale, list)
 }
 
-fn schema(title: &str, schema: Option<&Value>) -> Option<Html> {
+/// The name of a tool with what it does, and below it the rest where that is long.
+fn summary(name: &str, description: &str) -> Html {
+    let short = cut(&one_line(description), SUMMARY_CHARS);
+    let rest = short.ends_with('…').then(|| html!("<p>{}</p>", worded(description)));
+    html!("<summary><code>{}</code> <span class=\"muted\">{}</span></summary>{}", name, worded(&short), rest)
+}
+
+/// A contract, as it is written.
+pub(super) fn schema(title: &str, schema: Option<&Value>) -> Option<Html> {
     let schema = schema.filter(|schema| !schema.is_null())?;
     let text = cut(&format!("{schema:#}"), 8000);
     Some(html!("<h3>{}</h3><pre tabindex=\"0\"><code>{}</code></pre>", title, text))
 }
 
-/// A form that runs a tool. What needs consent is asked here, too.
-fn run_form(asked: &Asked, offer: &Offer) -> Html {
+/// A form that runs a tool, with arguments to begin with. What needs consent is asked here, too.
+pub(super) fn run_form(asked: &Asked, offer: &Offer, input: &str) -> Html {
     html!(
         "<form class=\"run\" method=\"post\" action=\"/run\"><input type=\"hidden\" name=\"key\" value=\"{}\">\
          <input type=\"hidden\" name=\"tool\" value=\"{}\"><label>Arguments, as JSON\
          <textarea name=\"input\" rows=\"3\" spellcheck=\"false\">{}</textarea></label><button class=\"primary\">Run {}</button></form>",
         asked.key,
         offer.name,
-        sample(&offer.listed["inputSchema"]),
+        input,
         offer.tool
     )
 }
@@ -231,7 +245,7 @@ fn costs(dossier: &Dossier) -> Html {
     let sections: Vec<Bar> = cost.sections.iter().map(|(name, tokens)| bar(name, *tokens, "four", "")).collect();
     let answers = match cost.structure {
         Some(origin) if !sections.is_empty() => html!(
-            "<details><summary>One answer instead ({})</summary>{}</details>",
+            "<details><summary>One section, by a query ({})</summary>{}</details>",
             origin.name(),
             chart::bars(&sections, "tokens")
         ),
@@ -266,6 +280,12 @@ fn permissions(asked: &Asked, entry: &CatalogEntry, dossier: &Dossier) -> Html {
     }
     if !dossier.allowed_tools.is_empty() {
         put!(body, "<p>It wants these tools of its host: {}</p>", cut(&dossier.allowed_tools.join(", "), 600));
+    }
+    if dossier.tools.tools.is_empty() && !offers(asked, entry).is_empty() {
+        put!(
+            body,
+            "<p class=\"muted\">What one of its commands may do is worked out for every run, and asked first where that needs consent.</p>"
+        );
     }
     if body.is_empty() {
         put!(body, "<p class=\"muted\">It has no tools, so that nothing of it runs here.</p>");

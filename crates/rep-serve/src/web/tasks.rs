@@ -7,9 +7,9 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 
-use super::html::{Html, cut, html, put};
+use super::html::{Html, cut, html, moment, put};
 use super::layout::{self, Here};
-use super::{Asked, Shown, Web, plain};
+use super::{Asked, Shown, Web};
 use crate::office::Task;
 
 /// How many tasks are shown.
@@ -39,7 +39,8 @@ fn list(asked: &Asked) -> Html {
         for (number, going) in running.iter() {
             put!(
                 rows,
-                "<li><span class=\"pill running\">running</span> <b><bdi>{}</bdi></b> <span class=\"muted\">for a client of this server, for {} s</span>{}</li>",
+                "<li id=\"run-{}\"><span class=\"pill running\">running</span> <b><bdi>{}</bdi></b> <span class=\"muted\">for a client of this server, for {} s</span>{}</li>",
+                *number,
                 going.tool,
                 going.since.elapsed().as_secs(),
                 cancel_form(asked, &html!("<input type=\"hidden\" name=\"run\" value=\"{}\">", *number), &going.tool)
@@ -50,7 +51,7 @@ fn list(asked: &Asked) -> Html {
     if rows.is_empty() {
         return html!("<p class=\"card muted\">There are no tasks.</p>");
     }
-    html!("<section class=\"card\"><h2>All</h2><ul class=\"plain going\">{}</ul></section>", rows)
+    html!("<section class=\"card\"><h2>Latest</h2><ul class=\"plain going\">{}</ul></section>", rows)
 }
 
 fn row(asked: &Asked, task: &Task) -> Html {
@@ -74,14 +75,15 @@ fn row(asked: &Asked, task: &Task) -> Html {
         )
     });
     html!(
-        "<li><span class=\"pill {}\">{}{}</span> <b><bdi>{}</bdi></b> <span class=\"muted\"><code>{}</code> since <time>{}</time>, last change <time>{}</time></span>{}{}</li>",
+        "<li id=\"{}\"><span class=\"pill {}\">{}{}</span> <b><bdi>{}</bdi></b> <span class=\"muted\"><code>{}</code> since {} UTC, last change {} UTC</span>{}{}</li>",
+        task.id,
         colour,
         task.state,
         wanted,
         name,
         task.id,
-        task.created.replace('T', " "),
-        task.updated.replace('T', " "),
+        moment(&task.created),
+        moment(&task.updated),
         form,
         result
     )
@@ -99,16 +101,17 @@ fn cancel_form(asked: &Asked, what: &Html, name: &str) -> Html {
 
 /// Asks for the end of a task, or of a run of this server.
 pub(super) async fn cancel(State(web): State<Arc<Web>>, headers: HeaderMap, body: Bytes) -> Response {
-    let Some(fields) = super::form(&web, &headers, &body) else { return super::not_ours() };
+    let Some(fields) = super::form(&web, &headers, &body) else { return super::not_ours(&web, &headers) };
     let back = if fields.get("back") == "/tasks" { "/tasks" } else { "/runs" };
     if let Some(id) = fields.some("task") {
         let office = Arc::clone(&web.office);
         let done = tokio::task::spawn_blocking(move || office.cancel(&id)).await;
+        let sorry = |status, words: &str| super::sorry(&web, &headers, status, words);
         return match done {
             Ok(Ok(Some(_))) => super::onward(back),
-            Ok(Ok(None)) => plain(StatusCode::NOT_FOUND, "there is no such task"),
-            Ok(Err(reason)) => plain(StatusCode::INTERNAL_SERVER_ERROR, reason),
-            Err(_) => plain(StatusCode::INTERNAL_SERVER_ERROR, "the server failed at this"),
+            Ok(Ok(None)) => sorry(StatusCode::NOT_FOUND, "There is no such task."),
+            Ok(Err(reason)) => sorry(StatusCode::INTERNAL_SERVER_ERROR, &reason),
+            Err(_) => sorry(StatusCode::INTERNAL_SERVER_ERROR, "The server failed at this."),
         };
     }
     let number = fields.number("run").unwrap_or(usize::MAX) as u64;

@@ -168,6 +168,14 @@ impl Browser {
         }
     }
 
+    /// Clicks at a place of the window.
+    pub(super) fn click(&mut self, x: f64, y: f64) {
+        for kind in ["mousePressed", "mouseReleased"] {
+            let params = json!({ "type": kind, "x": x, "y": y, "button": "left", "clickCount": 1 });
+            self.ask("Input.dispatchMouseEvent", params);
+        }
+    }
+
     /// A screen of this width, light or dark.
     pub(super) fn screen(&mut self, width: u32, is_dark: bool) {
         let metrics = json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600 });

@@ -1,12 +1,15 @@
 //! The page in a real browser: what a person sees and does.
 
+use std::io::Write;
+use std::net::TcpStream;
+
 use rep_fixture::Scratch;
 use rep_fixture::library::{Bodies, Library, Order, Planted, Shape};
 use serde_json::{Value, json};
 
 use super::browser::Browser;
 use super::run::{sandboxed, skill};
-use super::serve::{PATH, library};
+use super::serve::{PATH, library, meta};
 use super::serve_http::{ask_new, listening};
 use super::serve_runs::{RUN, tools};
 use super::serve_web::{get, hostile};
@@ -18,6 +21,19 @@ fn call(address: &str, tool: &'static str) -> std::thread::JoinHandle<Value> {
         let answer = ask_new(&address, "tools/call", json!({ "name": tool, "arguments": {} }), &[]);
         answer.message()["result"].clone()
     })
+}
+
+/// Calls a tool, and waits for nothing: the call lasts as long as the connection.
+fn begin(address: &str, tool: &str) -> TcpStream {
+    let params = json!({ "name": tool, "arguments": {}, "_meta": meta(&json!({})) });
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }).to_string();
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nHost: {address}\r\nContent-Length: {}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: {tool}\r\n\r\n",
+        body.len()
+    );
+    let mut stream = TcpStream::connect(address).expect("the server is there");
+    stream.write_all((head + &body).as_bytes()).expect("the server is there");
+    stream
 }
 
 #[test]
@@ -133,7 +149,7 @@ fn a_question_is_answered_in_the_browser() {
         let waiting = call(&address, "writer__mark");
         browser.wait("document.querySelector('#notices .notice a')");
         browser.js("document.querySelector('#notices .notice a').click()");
-        browser.wait("document.querySelector('.question pre')?.textContent.includes('out/**')");
+        browser.wait("document.querySelector('.question .words')?.textContent.includes('out/**')");
         browser.js(&format!(
             "document.querySelector('.question button[value={}]').click()",
             if is_yes { "yes" } else { "no" }
@@ -144,6 +160,80 @@ fn a_question_is_answered_in_the_browser() {
         browser.go(&format!("http://{address}/"));
         browser.wait("document.documentElement.classList.contains('is-live')");
     }
+    assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
+}
+
+#[test]
+fn a_question_stays_where_it_is_when_another_ends() {
+    let scratch = Scratch::new();
+    tools(&scratch);
+    let Some(mut browser) = Browser::open(&scratch) else { return };
+    let (_server, address) = listening(&scratch, &RUN);
+    browser.screen(390, false);
+    browser.go(&format!("http://{address}/runs"));
+    browser.wait("document.documentElement.classList.contains('is-live')");
+    browser.js("window.same = true");
+    let mut waiting = Vec::new();
+    for count in 1..=3 {
+        waiting.push(begin(&address, "writer__mark"));
+        browser.wait(&format!("document.querySelectorAll('.question').length === {count}"));
+    }
+    let numbers = "[...document.querySelectorAll('.question')].map((one) => Number(one.id.slice(9)))";
+    let numbers: Vec<u64> = serde_json::from_value(browser.js(numbers)).unwrap();
+    assert!(numbers.is_sorted(), "the newest is last: {numbers:?}");
+    let [first, second, third] = numbers[..] else { panic!("{numbers:?}") };
+    let place = |number: u64| {
+        format!(
+            "(() => {{ const at = document.querySelector('#yes-{number}').getBoundingClientRect(); return [at.x, at.y + scrollY]; }})()"
+        )
+    };
+    let places = (browser.js(&place(second)), browser.js(&place(third)));
+    browser.js(&format!("document.querySelector('#no-{first}').focus()"));
+    browser.press("Enter", 13);
+    let said = |number: u64| format!("document.querySelector('#question-{number} .said')?.textContent");
+    browser.wait(&format!("{} === 'Answered: do not run it.'", said(first)));
+    assert_eq!(browser.js("window.same"), true, "the page is the same");
+    assert_eq!((browser.js(&place(second)), browser.js(&place(third))), places);
+    browser.wait(&format!("document.activeElement.id === 'question-{first}'"));
+    // From there the keyboard goes on to the next one, and past what can be answered no more.
+    browser.press("Tab", 9);
+    assert_eq!(browser.js("document.activeElement.id"), format!("yes-{second}"));
+    // Its client goes while it has the focus.
+    drop(waiting.remove(1));
+    browser.wait(&format!("{}?.startsWith('Taken back')", said(second)));
+    assert_eq!((browser.js(&place(second)), browser.js(&place(third))), places);
+    browser.wait(&format!("document.activeElement.id === 'question-{second}'"));
+    // A click where the last one stands is an answer to the last one.
+    browser.js(&format!("document.querySelector('#yes-{third}').scrollIntoView({{ block: 'center' }})"));
+    browser.wait(&format!("getComputedStyle(document.querySelector('#yes-{third}')).pointerEvents === 'auto'"));
+    let middle = format!(
+        "(() => {{ const at = document.querySelector('#yes-{third}').getBoundingClientRect(); return [at.x + at.width / 2, at.y + at.height / 2]; }})()"
+    );
+    let middle = browser.js(&middle);
+    browser.click(middle[0].as_f64().unwrap(), middle[1].as_f64().unwrap());
+    browser.wait(&format!("{} === 'Answered: run it this once.'", said(third)));
+    browser.wait("document.querySelector('.asking h2').textContent === 'Answered'");
+    // Who loads the page again is done with them.
+    browser.go(&format!("http://{address}/costs"));
+    browser.go(&format!("http://{address}/runs"));
+    assert_eq!(browser.js("document.querySelectorAll('.question').length"), 0);
+    assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
+}
+
+#[test]
+fn a_question_about_a_call_of_the_page_is_answered_beside_its_result() {
+    let scratch = Scratch::new();
+    tools(&scratch);
+    let Some(mut browser) = Browser::open(&scratch) else { return };
+    let (_server, address) = listening(&scratch, &RUN);
+    browser.go(&format!("http://{address}/skill?name=writer"));
+    browser.js("document.querySelector('.tool').open = true; document.querySelector('.tool .run button').click()");
+    browser.wait("location.pathname === '/call' && document.querySelector('.question button')");
+    browser.wait("document.documentElement.classList.contains('is-live')");
+    assert_eq!(browser.js("document.querySelectorAll('.notice').length"), 0, "it is told once");
+    browser.js("document.querySelector('.question button[value=yes]').click()");
+    browser.wait("document.querySelector('#live')?.textContent.includes('\"done\": 1')");
+    assert_eq!(browser.js("document.querySelector('.said').textContent"), "Answered: run it this once.");
     assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
 }
 
@@ -213,6 +303,12 @@ const AMISS: &str = r"(() => {
     if (size.height && size.height < 18) say('too small', one);
   }
   if (!document.documentElement.lang || !document.title) amiss.push('no language or title');
+  const isCut = (one) => one.getClientRects().length && one.getBoundingClientRect().right > innerWidth;
+  for (const one of document.querySelectorAll('header a, header button, .runs td *:not(pre *), .going *:not(pre *), .question *')) if (isCut(one)) say('out of sight', one);
+  for (const one of document.querySelectorAll('.scroll, pre')) {
+    const isLong = one.scrollWidth > one.clientWidth + 1;
+    if (isLong && getComputedStyle(one).backgroundImage === 'none') say('goes on with no sign of it', one);
+  }
   if (document.documentElement.scrollWidth > innerWidth) {
     const wide = [...document.querySelectorAll('main *')].find((one) => one.getBoundingClientRect().right > innerWidth + 1 && !one.closest('.scroll, pre'));
     amiss.push('wider than the screen: ' + (wide?.outerHTML.slice(0, 120) ?? 'something'));
@@ -232,6 +328,13 @@ fn every_page_can_be_used_by_everybody() {
     for tool in ["plain__echo", "plain__fail", "writer__mark"] {
         call(&address, tool).join().unwrap();
     }
+    let begun = super::run(&scratch, &["run", "plain:fail", "--path", "skills", "--no-sandbox", "--detach"]);
+    assert!(begun.stdout.contains("task_"), "{begun:?}");
+    browser.go(&format!("http://{address}/tasks"));
+    browser.wait("document.querySelector('.going details') && document.documentElement.classList.contains('is-live')");
+    // One that waits, one that goes on, and what every page says of the first.
+    let _calls = [begin(&address, "writer__mark"), begin(&address, "plain__forever")];
+    browser.wait("document.querySelector('.notice') && document.querySelector('.going button')");
     let pages = [
         "/",
         "/?q=tools",
@@ -249,7 +352,7 @@ fn every_page_can_be_used_by_everybody() {
         "/audit?calls=1",
         "/skill?name=nobody",
     ];
-    for (width, is_dark) in [(1280, false), (390, true)] {
+    for (width, is_dark) in [(1280, false), (390, true), (390, false), (1280, true)] {
         browser.screen(width, is_dark);
         for page in pages {
             browser.go(&format!("http://{address}{page}"));

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::run;
 use super::serve::{PATH, Server, library, start};
 use super::serve_http::{Answer, ask_new, listening, request};
+use super::serve_runs::{RUN, tools};
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -147,6 +148,39 @@ fn forms_of_other_pages_change_nothing() {
 }
 
 #[test]
+fn what_cannot_be_is_told_on_a_page_with_a_way_back() {
+    let scratch = Scratch::new();
+    tools(&scratch);
+    let (_server, address) = listening(&scratch, &RUN);
+    let key = get(&address, "/skill?name=plain").key();
+    let person = [("Accept", "text/html")];
+    let lost = get(&address, "/nowhere");
+    assert!(lost.status == 404 && lost.body.contains("There is no such page") && lost.body.contains("href=\"/\""));
+    let astray = get(&address, "/run");
+    assert!(
+        astray.status == 405 && astray.header("allow") == Some("POST") && astray.body.contains("<h1"),
+        "{astray:?}"
+    );
+    let none = post(&address, "/cancel", &person, &format!("key={key}&task=none"));
+    assert!(none.status == 404 && none.body.contains("There is no such task"), "{none:?}");
+    let foreign = post(&address, "/run", &person, "key=x&tool=plain__echo");
+    assert!(
+        foreign.status == 403 && foreign.body.contains("<h1") && !foreign.body.contains(" active of "),
+        "{foreign:?}"
+    );
+    // What was written is not lost.
+    for (input, wrong) in [("%7B%22a%22%3A+1", "no JSON"), ("%5B1%5D", "no JSON object")] {
+        let again = post(&address, "/run", &person, &format!("key={key}&tool=plain__echo&input={input}"));
+        assert!(again.status == 400 && again.body.contains(wrong), "{again:?}");
+        let written = if input.starts_with("%7B") { "{&quot;a&quot;: 1</textarea>" } else { "[1]</textarea>" };
+        assert!(again.body.contains(written) && again.body.contains(&key), "{again:?}");
+    }
+    // Programs are told in words.
+    let plain = request(&address, "GET", "/nowhere", &[], "");
+    assert!(plain.status == 404 && !plain.body.contains('<'), "{plain:?}");
+}
+
+#[test]
 fn who_has_a_token_signs_in_once() {
     let scratch = Scratch::new();
     library(&scratch);
@@ -184,13 +218,102 @@ fn who_has_a_token_signs_in_once() {
     assert_eq!(request(&address, "GET", "/", &with, "").status, 303);
 }
 
+/// What every answer tells browsers, whatever it is.
+fn is_fenced(answer: &Answer) -> bool {
+    let says = |name: &str, words: &str| answer.header(name).is_some_and(|value| value.starts_with(words));
+    says("content-security-policy", "default-src 'none'")
+        && says("x-content-type-options", "nosniff")
+        && says("referrer-policy", "same-origin")
+        && says("x-frame-options", "DENY")
+}
+
+#[test]
+fn every_answer_is_fenced_in() {
+    let scratch = Scratch::new();
+    library(&scratch);
+    scratch.write("tokens.txt", "first-token-of-ours-1\n");
+    let (_server, address) = listening(&scratch, &["--path", "skills", "--token-file", "tokens.txt"]);
+    let token = ("Authorization", "Bearer first-token-of-ours-1");
+    let large = "x".repeat(5 << 20);
+    for (status, method, path, headers, body) in [
+        (200, "GET", "/", vec![token], ""),
+        (200, "GET", "/healthz", vec![], ""),
+        (200, "GET", "/readyz", vec![], ""),
+        (200, "GET", "/metrics", vec![token], ""),
+        (200, "GET", "/.well-known/agent-skills/index.json", vec![token], ""),
+        (200, "GET", "/sign-in", vec![], ""),
+        (303, "GET", "/", vec![("Accept", "text/html")], ""),
+        (401, "GET", "/", vec![], ""),
+        (401, "POST", "/mcp", vec![], "{}"),
+        (403, "GET", "/", vec![("Host", "evil.example")], ""),
+        (403, "POST", "/cancel", vec![token], "task=x"),
+        (404, "GET", "/nowhere", vec![token], ""),
+        (404, "GET", "/assets/none.css", vec![], ""),
+        (404, "GET", "/skill?name=nobody", vec![token], ""),
+        (405, "GET", "/cancel", vec![token], ""),
+        (405, "PUT", "/mcp", vec![token], ""),
+        (413, "POST", "/cancel", vec![token], &large),
+    ] {
+        let answer = request(&address, method, path, &headers, body);
+        assert_eq!(answer.status, status, "{method} {path} {headers:?}");
+        assert!(is_fenced(&answer), "{method} {path}: {answer:?}");
+    }
+    let said = ask_new(&address, "skills/list", json!({}), &[token]);
+    assert!(said.status == 200 && is_fenced(&said), "{said:?}");
+}
+
+#[test]
+fn a_flood_does_not_make_it_look_dead() {
+    let scratch = Scratch::new();
+    library(&scratch);
+    let (_server, address) = listening(&scratch, &["--path", "skills", "--rate", "1"]);
+    let refused = loop {
+        let answer = get(&address, "/costs");
+        if answer.status != 200 {
+            break answer;
+        }
+    };
+    assert!(refused.status == 429 && is_fenced(&refused), "{refused:?}");
+    // Twice as many as there could be in any second.
+    for path in ["/healthz", "/readyz"].repeat(20) {
+        assert_eq!(get(&address, path).status, 200, "{path}");
+    }
+}
+
+#[test]
+fn two_servers_of_one_host_keep_their_sessions_apart() {
+    let scratch = Scratch::new();
+    library(&scratch);
+    scratch.write("tokens.txt", "first-token-of-ours-1\n");
+    let arguments = ["--path", "skills", "--token-file", "tokens.txt"];
+    let (one, two) = (listening(&scratch, &arguments), listening(&scratch, &arguments));
+    let signed_in = |address: &str| {
+        let key = get(address, "/sign-in").key();
+        let done = post(address, "/sign-in", &[], &format!("key={key}&token=first-token-of-ours-1"));
+        done.header("set-cookie").expect("there is a cookie").split(';').next().unwrap().to_owned()
+    };
+    let (first, second) = (signed_in(&one.1), signed_in(&two.1));
+    let name = |cookie: &str| cookie.split('=').next().unwrap().to_owned();
+    assert_ne!(name(&first), name(&second));
+    assert!(one.1.ends_with(name(&first).trim_start_matches("rep_session_")), "{first} at {}", one.1);
+    // A browser sends both to both, in any order.
+    for cookies in [format!("{first}; {second}"), format!("{second}; {first}")] {
+        for (_, address) in [&one, &two] {
+            let home = request(address, "GET", "/", &[("Cookie", &cookies), ("Accept", "text/html")], "");
+            assert_eq!(home.status, 200, "{cookies}");
+        }
+    }
+    let astray = request(&one.1, "GET", "/", &[("Cookie", &second)], "");
+    assert_eq!(astray.status, 401, "{astray:?}");
+}
+
 #[test]
 fn an_operator_sees_how_it_is() {
     let scratch = Scratch::new();
     library(&scratch);
     let (_server, address) = listening(&scratch, &PATH);
     assert_eq!(get(&address, "/healthz").body, "ok\n");
-    assert!(get(&address, "/readyz").body.starts_with("ready"));
+    assert_eq!(get(&address, "/readyz").body, "ready\n", "who bears no token is told nothing else");
     let id = request(&address, "GET", "/", &[("X-Request-Id", "trace-7")], "");
     assert_eq!(id.header("x-request-id"), Some("trace-7"));
     let made = request(&address, "GET", "/", &[("X-Request-Id", "a b\"<")], "");
