@@ -47,7 +47,11 @@ pub(super) fn show(asked: &Asked) -> Shown {
     );
     match asked.web.office.runs(&wanted) {
         Err(reason) => put!(body, "{}", layout::trouble(&reason)),
-        Ok(trail) if trail.runs.is_empty() => put!(body, "<p class=\"card muted\">No run is like that.</p>"),
+        Ok(trail) if trail.runs.is_empty() => {
+            let is_all = ["skill", "since", "state", "denied"].iter().all(|name| fields.get(name).is_empty());
+            let words = if is_all { "Nothing ran yet." } else { "No run is like that." };
+            put!(body, "<p class=\"card muted\">{}</p>", words);
+        }
         Ok(trail) => {
             let more = if trail.total > trail.runs.len() && most < RUNS_MAX {
                 let denied = if wanted.has_denials { "&denied=1" } else { "" };

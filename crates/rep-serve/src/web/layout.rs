@@ -138,7 +138,19 @@ pub(super) fn bare(asked: &Asked, title: &str, body: &Html) -> Html {
 
 /// A status as people see it.
 pub(super) fn status(status: Status) -> Html {
-    html!("<span class=\"pill {}\">{}</span>", status.name(), status.name())
+    html!("<span class=\"pill {}\" title=\"{}\">{}</span>", status.name(), meaning(status), status.name())
+}
+
+/// What a status means, in a few words.
+pub(super) fn meaning(status: Status) -> &'static str {
+    match status {
+        Status::Active => "models may choose it",
+        Status::Hidden => "people call it, models do not",
+        Status::Shadowed => "another skill of its name wins",
+        Status::Invalid => "it cannot be loaded as it is",
+        Status::Untrusted => "nobody trusts it yet",
+        Status::Disabled => "it is switched off",
+    }
 }
 
 /// Where the page of an entry is.

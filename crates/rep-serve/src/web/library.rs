@@ -62,9 +62,10 @@ fn tiles(asked: &Asked) -> Html {
             };
             put!(
                 tiles,
-                "<li><a class=\"tile {}\" href=\"/?status={}\"{}><b>{}</b><span>{}</span></a></li>",
+                "<li><a class=\"tile {}\" href=\"/?status={}\" title=\"{}\"{}><b>{}</b><span>{}</span></a></li>",
                 status.name(),
                 status.name(),
+                layout::meaning(status),
                 current,
                 grouped(count),
                 status.name()
@@ -136,6 +137,12 @@ fn wanted(asked: &Asked) -> Vec<Listed> {
 }
 
 fn list(asked: &Asked) -> Html {
+    if asked.shelf.catalog.entries.is_empty() {
+        return html!(
+            "<p class=\"card\">No skill is here yet. <code>rep init NAME</code> begins one, <code>rep install SOURCE</code> brings one here, \
+             and <code>rep serve --path FOLDER</code> serves those of a folder.</p>"
+        );
+    }
     let all = wanted(asked);
     let pages = all.len().div_ceil(PAGE).max(1);
     let page = asked.fields.number("page").unwrap_or(1).clamp(1, pages);
@@ -145,7 +152,7 @@ fn list(asked: &Asked) -> Html {
     }
     let text = asked.fields.get("q");
     let found = match (all.len(), text.is_empty()) {
-        (0, true) => "No skill is here.".to_owned(),
+        (0, true) => "No skill is like that.".to_owned(),
         (0, false) => format!("No skill says anything about “{text}”."),
         (count, true) => counted(count, "skill"),
         (count, false) => format!("{} for “{text}”, best first", counted(count, "skill")),

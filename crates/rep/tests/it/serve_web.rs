@@ -79,6 +79,18 @@ fn a_search_is_a_plain_form_and_answers_a_part_alone() {
 }
 
 #[test]
+fn who_has_no_skills_yet_is_told_how_to_get_some() {
+    let scratch = Scratch::new();
+    let (_server, address) = listening(&scratch, &[]);
+    assert!(get(&address, "/").body.contains("rep install SOURCE"));
+    for page in ["/try", "/costs", "/graph", "/runs", "/tasks", "/audit"] {
+        assert_eq!(get(&address, page).status, 200, "{page}");
+    }
+    assert!(get(&address, "/audit").body.contains("Nothing ran yet"));
+    assert!(get(&address, "/audit?skill=x").body.contains("No run is like that"));
+}
+
+#[test]
 fn what_skills_say_is_never_markup() {
     let scratch = Scratch::new();
     library(&scratch);
