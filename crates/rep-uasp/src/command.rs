@@ -132,6 +132,33 @@ pub fn bind_template(
     Ok(bound.words.into_iter().skip(1).map(|word| word.text).collect())
 }
 
+/// An argument or flag, as clients are told it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Described {
+    /// The name it is given by.
+    pub name: String,
+    /// What it takes, as JSON Schema.
+    pub schema: Map<String, Value>,
+    /// Whether it must be given.
+    pub is_needed: bool,
+}
+
+/// The arguments and flags a command or template declares, in order.
+pub fn described(document: &Value, definition: &Value) -> Vec<Described> {
+    let lists = [("args", false), ("flags", true)];
+    let all =
+        lists.into_iter().flat_map(|(field, is_flag)| definitions(definition, field).map(move |one| (one, is_flag)));
+    let described = all.filter_map(|(one, is_flag)| {
+        let parameter = Parameter::of(one, document, is_flag, false)?;
+        let mut schema = Map::new();
+        let about = ["description", "purpose"].into_iter().find_map(|field| one.get(field)?.as_str());
+        schema.extend(about.map(|about| ("description".to_owned(), about.into())));
+        schema.extend(parameter.schema());
+        Some(Described { name: parameter.name().to_owned(), is_needed: parameter.is_needed(), schema })
+    });
+    described.collect()
+}
+
 /// What can be run, by path: the commands, and the templates as `templates.NAME`.
 pub fn runnable_names(document: &Value) -> Vec<String> {
     let commands = state::commands(document).into_iter().flatten().map(|(name, _)| name.clone());

@@ -203,27 +203,23 @@ fn listed(skill: &str, path: &str, document: &Value, read: &Skill) -> Value {
     };
     let text =
         |value: Option<&Value>, field: &str| value.and_then(|value| value.get(field)?.as_str()).map(str::to_owned);
-    let mut properties = Map::new();
-    for field in ["args", "flags"] {
-        let given = definition.and_then(|definition| definition.get(field)?.as_array()).into_iter().flatten();
-        for one in given {
-            let name = one.as_str().map(str::to_owned).or_else(|| text(Some(one), "name"));
-            let about = text(Some(one), "description").or_else(|| text(Some(one), "purpose"));
-            if let Some(name) = name {
-                properties.insert(name, about.map_or_else(|| json!({}), |about| json!({ "description": about })));
-            }
-        }
-    }
+    let described = definition.map(|definition| command::described(document, definition)).unwrap_or_default();
+    let required: Vec<String> = described.iter().filter(|one| one.is_needed).map(|one| one.name.clone()).collect();
+    let mut properties: Map<String, Value> =
+        described.into_iter().map(|one| (one.name, Value::Object(one.schema))).collect();
     let session = "Whose state it reads and changes; this connection's own where it is left out";
     properties.insert(session_key(document, path).to_owned(), json!({ "type": "string", "description": session }));
     let syntax = text(definition, "syntax").map(|syntax| format!("`{syntax}`"));
     let about = text(definition, "description").or_else(|| text(definition, "purpose"));
     let description: Vec<String> = about.into_iter().chain(syntax).collect();
-    let tool = json!({
+    let mut tool = json!({
         "name": path,
         "description": description.join(": "),
         "input_schema": { "type": "object", "properties": properties },
     });
+    if !required.is_empty() {
+        tool["input_schema"]["required"] = required.into();
+    }
     let tools = [tool];
     let mut listed = mcp_tool(&Source { name: skill, skill: read, tools: &tools }, &tools[0]);
     // What a program does is not known from its syntax.

@@ -1,6 +1,6 @@
 //! What a command takes: its arguments and flags, their types, and one JSON value made words.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::BindError;
 use crate::state::texts;
@@ -102,6 +102,35 @@ impl Parameter {
             is_typed: !word.is_empty(),
             keys,
         })
+    }
+
+    /// What it takes, as JSON Schema. What the author leaves open is left open.
+    pub(super) fn schema(&self) -> Map<String, Value> {
+        let kind = match self.kind {
+            Kind::Text => Some("string"),
+            Kind::Int => Some("integer"),
+            Kind::Number => Some("number"),
+            Kind::Bool => Some("boolean"),
+            Kind::Any | Kind::Json => None,
+        };
+        let mut one = Map::new();
+        one.extend(kind.map(|kind| ("type".to_owned(), kind.into())));
+        if !self.values.is_empty() {
+            one.insert("enum".to_owned(), self.values.iter().map(|value| self.read(value)).collect());
+        }
+        let mut schema = one;
+        if self.is_list {
+            let items = std::mem::take(&mut schema);
+            schema.insert("type".to_owned(), "array".into());
+            schema.insert("items".to_owned(), Value::Object(items));
+        }
+        schema.extend(self.default.clone().map(|default| ("default".to_owned(), default)));
+        schema
+    }
+
+    /// Whether it must be given: the author says so, and nothing stands in for it.
+    pub(super) fn is_needed(&self) -> bool {
+        self.is_required == Some(true) && self.default.is_none() && self.env.is_none()
     }
 
     /// The words of a value; none where it must be left out.

@@ -268,3 +268,29 @@ fn variables_are_read_with_their_care() {
         assert!(!is_secret_value(plain), "{plain}");
     }
 }
+
+#[test]
+fn what_a_command_takes_is_told_as_far_as_its_author_says() {
+    let definition = json!({
+        "syntax": "go <where> [--speed N]",
+        "args": ["where", { "name": "count", "type": "int", "required": true, "default": 3 }],
+        "flags": [
+            { "name": "--style", "values": ["a", "b"], "required": true, "description": "How it looks" },
+            { "name": "--tags", "type": "string[]" },
+            { "name": "--token", "type": "string", "required": true, "env": "GO_TOKEN" },
+            { "type": "string" },
+        ],
+    });
+    let told: Vec<Value> = described(&json!({}), &definition)
+        .into_iter()
+        .map(|one| json!([one.name, one.schema, one.is_needed]))
+        .collect();
+    let expected = json!([
+        ["where", {}, false],
+        ["count", { "type": "integer", "default": 3 }, false],
+        ["--style", { "description": "How it looks", "enum": ["a", "b"] }, true],
+        ["--tags", { "type": "array", "items": { "type": "string" } }, false],
+        ["--token", { "type": "string" }, false],
+    ]);
+    assert_eq!(Value::from(told), expected);
+}

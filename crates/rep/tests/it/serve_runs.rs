@@ -244,6 +244,7 @@ fn commands_of_structured_skills_keep_state_by_session() {
     let mut client = Client::that_can(&scratch, &RUN, Era::New, can);
     let listed = client.ask("tools/list", json!({}))["result"]["tools"].to_string();
     assert!(listed.contains("marks__make") && listed.contains("marks__use"), "{listed}");
+    assert!(listed.contains(r#""what":{"type":"string"}"#) && listed.contains(r#""required":["what"]"#), "{listed}");
     let mut call = |tool: &str, arguments: Value| {
         let asked = client.ask("tools/call", json!({ "name": tool, "arguments": arguments }))["result"].clone();
         if asked["resultType"] != "input_required" {
