@@ -7,6 +7,9 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
+use super::html::{self, Piece};
+use super::notices::{self, Notice};
+
 /// Text without emphasis; code keeps its backticks, so that nothing in it is mistaken for words.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Prose {
@@ -44,6 +47,20 @@ impl Prose {
         inside.map(|(_, target)| target.as_str())
     }
 
+    /// Takes some bytes off the front; what was marked there is forgotten.
+    fn drop_front(&mut self, length: usize) {
+        let moved = |range: &Range<usize>| range.start.saturating_sub(length)..range.end.saturating_sub(length);
+        self.text.drain(..length);
+        self.strongs = self.strongs.iter().map(moved).filter(|range| range.start < range.end).collect();
+        self.codes = self.codes.iter().map(moved).filter(|range| range.start < range.end).collect();
+        self.links.retain(|(range, _)| range.start >= length);
+        self.links.iter_mut().for_each(|(range, _)| *range = moved(range));
+        self.breaks = self.breaks.iter().filter_map(|at| at.checked_sub(length)).collect();
+        let first = self.lines.partition_point(|(from, _)| *from <= length).saturating_sub(1);
+        self.lines.drain(..first);
+        self.lines.iter_mut().for_each(|(from, _)| *from = from.saturating_sub(length));
+    }
+
     fn push(&mut self, words: &str, line: usize) {
         if self.lines.last().is_none_or(|(_, last)| *last != line) {
             self.lines.push((self.text.len(), line));
@@ -75,6 +92,8 @@ pub(super) struct Block {
     /// How many lists it stands in.
     pub(super) depth: usize,
     pub(super) is_quoted: bool,
+    /// The box of the author's it stands in.
+    pub(super) notice: Option<Notice>,
     /// The heading above it, by number of block; for a heading the one it stands below.
     pub(super) heading: Option<usize>,
     /// The list item it stands in, by number of block; for an item the one around its list.
@@ -124,13 +143,15 @@ pub(super) fn blocks(body: &str, first_line: usize) -> Vec<Block> {
         headings: Vec::new(),
         lists: Vec::new(),
         items: Vec::new(),
-        quotes: 0,
+        quotes: Vec::new(),
+        fenced: None,
         list_count: 0,
         strong: None,
         link: None,
         cell: None,
+        html: None,
     };
-    for (event, range) in Parser::new_ext(body, Options::ENABLE_TABLES).into_offset_iter() {
+    for (event, range) in Parser::new_ext(body, Options::ENABLE_TABLES | Options::ENABLE_TASKLISTS).into_offset_iter() {
         cutter.take(event, &range);
         if cutter.blocks.len() >= BLOCKS_MAX {
             break;
@@ -151,13 +172,35 @@ struct Cutter {
     lists: Vec<(usize, Option<u64>)>,
     /// The items around; `None` until their block is closed and has a number.
     items: Vec<Option<usize>>,
-    quotes: usize,
+    quotes: Vec<Quote>,
+    /// The box around that is fenced by colons.
+    fenced: Option<Notice>,
     list_count: usize,
     strong: Option<usize>,
     link: Option<(usize, String)>,
     /// The cell of a table that is open.
     cell: Option<Prose>,
+    /// The HTML that is open, with how many lists and items it opened.
+    html: Option<Html>,
 }
+
+/// A quotation around: whether its first text was read, and the box it is then.
+#[derive(Clone, Copy, Default)]
+struct Quote {
+    is_read: bool,
+    notice: Option<Notice>,
+}
+
+/// HTML that is open.
+#[derive(Default)]
+struct Html {
+    reader: html::Reader,
+    lists: usize,
+    items: usize,
+}
+
+/// The deepest list of HTML; what is deeper was made to hurt.
+const HTML_DEPTH_MAX: usize = 20;
 
 impl Cutter {
     fn line(&self, at: usize) -> usize {
@@ -177,7 +220,8 @@ impl Cutter {
             prose: Prose::default(),
             rows: Vec::new(),
             depth: self.lists.len(),
-            is_quoted: self.quotes > 0,
+            is_quoted: !self.quotes.is_empty(),
+            notice: None,
             heading,
             item: around,
             list: self.lists.last().map_or(0, |(list, _)| *list),
@@ -190,6 +234,7 @@ impl Cutter {
         self.link = None;
         let Some(mut block) = self.open.take() else { return };
         let number = self.blocks.len();
+        self.unbox(&mut block);
         let end = block.prose.text.trim_end().len();
         block.prose.text.truncate(end);
         match block.kind {
@@ -199,6 +244,7 @@ impl Cutter {
                 }
                 block.heading = self.headings.last().map(|(_, block)| *block);
                 self.headings.push((level, number));
+                self.fenced = None;
             }
             // An item without text of its own still numbers its list.
             Kind::Item(_) => {
@@ -210,6 +256,40 @@ impl Cutter {
             Kind::Paragraph | Kind::Code(_) | Kind::Table => {}
         }
         self.blocks.push(block);
+    }
+
+    /// Takes the marks of a box off a text, and notes which box the text stands in.
+    fn unbox(&mut self, block: &mut Block) {
+        if !block.is_prose() {
+            return;
+        }
+        let closes = block.prose.text.trim_end().ends_with(notices::FENCE);
+        let mark = notices::mark(&block.prose.text, block.is_quoted);
+        let length = mark.map_or(0, |mark| mark.length);
+        let own = mark.map(|mark| mark.notice);
+        // `> [!warning] Take care` has a title, which ends with its line unless its sentence goes on.
+        let title = block.prose.breaks.first().copied().filter(|at| mark.is_some() && *at > length);
+        let is_whole = |at: &usize| {
+            let next = block.prose.text.get(at + 1..).and_then(|rest| rest.chars().next());
+            *at - length <= 60 && next.is_some_and(|next| !next.is_lowercase())
+        };
+        if let Some(at) = title.filter(is_whole).filter(|at| block.prose.text[*at..].starts_with(' ')) {
+            block.prose.text.replace_range(at..=at, "\n");
+        }
+        block.prose.drop_front(length);
+        if closes && (mark.is_some() || self.fenced.is_some()) {
+            let kept = block.prose.text.trim_end().trim_end_matches(':').len();
+            block.prose.text.truncate(kept);
+        }
+        if let Some(quote) = self.quotes.last_mut().filter(|quote| !quote.is_read) {
+            *quote = Quote { is_read: true, notice: own.or_else(|| notices::label(&block.prose.text)) };
+        }
+        block.notice = own.or(self.quotes.last().and_then(|quote| quote.notice)).or(self.fenced);
+        if closes {
+            self.fenced = None;
+        } else if mark.is_some_and(|mark| mark.is_fenced) {
+            self.fenced = own;
+        }
     }
 
     fn prose(&mut self) -> Option<&mut Prose> {
@@ -227,6 +307,71 @@ impl Cutter {
         let line = self.line(at);
         if let Some(prose) = self.prose() {
             prose.push(words, line);
+        }
+    }
+
+    /// Reads a line of HTML.
+    fn markup(&mut self, text: &str, at: usize) {
+        let Some(mut html) = self.html.take() else { return };
+        for piece in html.reader.read(text) {
+            match piece {
+                Piece::Open(tag) => self.open_tag(&tag, &mut html, at),
+                Piece::Close(tag) => self.close_tag(&tag, &mut html),
+                Piece::Text(text) => {
+                    let text = html::decoded(text);
+                    let is_first = self.prose().is_none_or(|prose| prose.text.is_empty());
+                    if !text.is_empty() {
+                        self.push(&if is_first { text } else { format!(" {text}") }, at);
+                    }
+                }
+            }
+        }
+        self.html = Some(html);
+    }
+
+    fn open_tag(&mut self, tag: &str, html: &mut Html, at: usize) {
+        if html::is_inline(tag) {
+            return;
+        }
+        self.close();
+        match tag {
+            "ul" | "ol" if html.lists < HTML_DEPTH_MAX => {
+                html.lists += 1;
+                self.list_count += 1;
+                self.lists.push((self.list_count, (tag == "ol").then_some(1)));
+            }
+            "li" if html.lists > 0 && html.items < html.lists => {
+                html.items += 1;
+                self.items.push(None);
+                let number = self.lists.last().and_then(|(_, next)| *next);
+                self.start(Kind::Item(number), at);
+            }
+            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => self.start(Kind::Heading(tag.as_bytes()[1] - b'0'), at),
+            "important" | "critical" | "warning" | "caution" | "hard-gate" | "extremely-important" => {
+                self.fenced = Some(Notice::Grave);
+            }
+            _ => {}
+        }
+    }
+
+    fn close_tag(&mut self, tag: &str, html: &mut Html) {
+        if html::is_inline(tag) {
+            return;
+        }
+        self.close();
+        match tag {
+            "ul" | "ol" if html.lists > 0 => {
+                html.lists -= 1;
+                self.lists.pop();
+            }
+            "li" if html.items > 0 => {
+                html.items -= 1;
+                self.items.pop();
+            }
+            "important" | "critical" | "warning" | "caution" | "hard-gate" | "extremely-important" => {
+                self.fenced = None;
+            }
+            _ => {}
         }
     }
 
@@ -252,6 +397,7 @@ impl Cutter {
                 self.push(" ", range.start);
             }
             Event::HardBreak => self.push("\n", range.start),
+            Event::Html(text) => self.markup(&text, range.start),
             _ => {}
         }
     }
@@ -267,7 +413,7 @@ impl Cutter {
             }
             Tag::BlockQuote(_) => {
                 self.close();
-                self.quotes += 1;
+                self.quotes.push(Quote::default());
             }
             Tag::CodeBlock(kind) => {
                 let language = match kind {
@@ -301,7 +447,10 @@ impl Cutter {
             Tag::TableCell => self.cell = Some(Prose::default()),
             Tag::Strong => self.strong = Some(self.length()),
             Tag::Link { dest_url, .. } => self.link = Some((self.length(), dest_url.into_string())),
-            Tag::HtmlBlock => self.close(),
+            Tag::HtmlBlock => {
+                self.close();
+                self.html = Some(Html::default());
+            }
             _ => {}
         }
     }
@@ -311,7 +460,7 @@ impl Cutter {
             TagEnd::Heading(_) | TagEnd::CodeBlock | TagEnd::Table | TagEnd::Paragraph => self.close(),
             TagEnd::BlockQuote(_) => {
                 self.close();
-                self.quotes = self.quotes.saturating_sub(1);
+                self.quotes.pop();
             }
             TagEnd::List(_) => {
                 self.close();
@@ -320,6 +469,13 @@ impl Cutter {
             TagEnd::Item => {
                 self.close();
                 self.items.pop();
+            }
+            TagEnd::HtmlBlock => {
+                self.close();
+                let html = self.html.take().unwrap_or_default();
+                self.lists.truncate(self.lists.len().saturating_sub(html.lists));
+                self.items.truncate(self.items.len().saturating_sub(html.items));
+                self.fenced = None;
             }
             TagEnd::TableCell => {
                 let cell = self.cell.take().unwrap_or_default();

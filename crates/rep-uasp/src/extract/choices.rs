@@ -133,7 +133,9 @@ pub(super) fn of_table(block: &Block) -> Vec<(usize, Decision, Option<String>)> 
 
 fn is_header(text: &str, wanted: &[&str]) -> bool {
     let words = Words::of(text);
-    wanted.iter().any(|phrase| words.is(0, phrase) && phrase.split(' ').count() + 2 >= words.len())
+    // `If the user asks for` is a condition however long it is.
+    let is_open = wanted == WHEN && matches!(words.at(0), "if" | "when") && (3..=8).contains(&words.len());
+    is_open || wanted.iter().any(|phrase| words.is(0, phrase) && phrase.split(' ').count() + 2 >= words.len())
 }
 
 fn is_choosing(text: &str) -> bool {

@@ -210,11 +210,12 @@ pub(super) fn clauses(words: &Words<'_>, range: Range<usize>) -> Vec<Range<usize
 fn starts_clause(words: &Words<'_>, index: usize) -> bool {
     let between = words.before(index);
     // A last word alone is no clause: `Facts first, always`.
-    if between.contains('(') || index + 1 == words.len() {
+    let is_dash = between.contains(['—', '–', '→']) || between.trim_start().starts_with("- ");
+    if between.contains('(') || index + 1 == words.len() && !(is_dash && words.is_imperative(index)) {
         return false;
     }
     let head = head(words, index..words.len());
-    if between.contains(['—', '–', '→']) || between.trim_start().starts_with("- ") {
+    if is_dash {
         return true;
     }
     if between.contains(';') {

@@ -8,7 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::blocks::{Block, Kind, Prose};
+use super::contrasts;
 use super::draft::Draft;
+use super::endpoints;
 use super::flags;
 use super::programs;
 use super::sections::Place;
@@ -27,6 +29,8 @@ pub(super) struct Invocation {
     /// What it gives back, where a table says so.
     pub(super) returns: Option<String>,
     pub(super) line: usize,
+    /// Whether prose only mentions it.
+    pub(super) is_mention: bool,
 }
 
 /// Whether a language is one of a shell.
@@ -66,12 +70,12 @@ pub(super) fn read(blocks: &[Block], places: &[Place], tools: &[String], draft: 
         for (path, calls) in &group.commands {
             // The options of a skill with a single command are that command's.
             let is_own = named == 1 && programs::known_depth(&group.program).is_none();
-            let own =
-                if is_main && group.commands.len() == 1 || is_own { std::mem::take(&mut listed) } else { Vec::new() };
-            write(group, path, calls, is_main, own, draft);
+            let is_taken = is_main && group.commands.len() == 1 || is_own;
+            let own = if is_taken { std::mem::take(&mut listed) } else { Vec::new() };
+            write(group, path, calls, is_main, own, &listed, draft);
         }
     }
-    endpoints(blocks, places, draft);
+    endpoints::read(blocks, places, draft);
     globals.extend(listed);
     globals.extend(flags::mentioned(blocks, places, &found));
     if !draft.commands.entries.is_empty() {
@@ -100,10 +104,24 @@ fn invocations(blocks: &[Block], places: &[Place], tools: &[String]) -> Vec<Invo
         } else if matches!(language, "" | "text" | "txt" | "plaintext") && !text.contains(['├', '└', '│', '→'])
         {
             let prompts = text.lines().any(|line| line.trim_start().starts_with("$ "));
-            take(text, first, Strictness { needs_prompt: prompts, needs_known: true }, tools, &mut found);
+            let commented = with_comments(text);
+            take(&commented, first, Strictness { needs_prompt: prompts, needs_known: true }, tools, &mut found);
         }
     }
     found
+}
+
+/// Help that is printed, with what it says of a command as a comment: `tool init <dir>   Create a project`.
+fn with_comments(text: &str) -> String {
+    let lines = text.lines().map(|line| {
+        let bare = line.trim_end();
+        let gap = bare.trim_start().find("  ").map(|at| at + bare.len() - bare.trim_start().len());
+        match gap.map(|gap| (&bare[..gap], bare[gap..].trim_start())) {
+            Some((call, about)) if about.starts_with(char::is_uppercase) => format!("{call} # {about}"),
+            _ => bare.to_owned(),
+        }
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// How sure a line must be to count as a command.
@@ -250,10 +268,11 @@ fn invocation(simple: &Simple, first_line: usize, needs_known: bool, tools: &[St
         comment: simple.comment.clone(),
         returns: None,
         line: first_line + simple.line,
+        is_mention: false,
     })
 }
 
-fn is_name(text: &str) -> bool {
+pub(super) fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
@@ -295,25 +314,30 @@ fn mentioned(blocks: &[Block], places: &[Place], tools: &[String], seen: &[Invoc
                     if !forbids(&words) {
                         let comment = described(&block.prose, range.clone());
                         let line = block.prose.line_at(range.start);
-                        found.extend(
-                            block.prose.codes_in(range).filter_map(|code| inline(code, line, comment.clone(), &known)),
-                        );
+                        let codes = block.prose.codes_in(range);
+                        let calls = codes.filter_map(|code| inline(code, line, comment.clone(), &known, false));
+                        found.extend(calls.map(|call| Invocation { is_mention: true, ..call }));
                     }
                 }
             }
             Kind::Table => {
                 let given = returns_column(block);
+                let named = command_column(block);
+                let against = contrasts::columns(block);
                 for row in block.rows.iter().skip(1) {
                     let returns = given.and_then(|column| row.get(column)).map(|cell| cell.text.trim().to_owned());
                     let returns = returns.filter(|text| text.len() > 1);
-                    for (column, cell) in row.iter().enumerate() {
+                    // What not to do is no command of the skill, and what to do is not described by it.
+                    let is_bad = |column: usize| against.is_some_and(|against| against.bad == column);
+                    for (column, cell) in row.iter().enumerate().filter(|(column, _)| !is_bad(*column)) {
                         let mut others = row.iter().enumerate();
-                        let other = others
-                            .find(|(other, cell)| *other != column && Some(*other) != given && !cell.text.is_empty());
-                        let comment = other.map(|(_, cell)| cell.text.clone());
+                        let other =
+                            others.find(|(other, cell)| *other != column && Some(*other) != given && says(cell));
+                        let comment = other.map(|(_, cell)| cell.text.clone()).filter(|_| against.is_none());
                         let line = cell.line_at(0);
                         let codes = cell.codes_in(0..cell.text.len());
-                        let calls = codes.filter_map(|code| inline(code, line, comment.clone(), &known));
+                        let is_named = named == Some(column);
+                        let calls = codes.filter_map(|code| inline(code, line, comment.clone(), &known, is_named));
                         found.extend(calls.map(|call| Invocation { returns: returns.clone(), ..call }));
                     }
                 }
@@ -322,6 +346,11 @@ fn mentioned(blocks: &[Block], places: &[Place], tools: &[String], seen: &[Invoc
         }
     }
     found
+}
+
+/// Whether a cell says something, and is not code alone.
+fn says(cell: &Prose) -> bool {
+    cell.text.split('`').step_by(2).any(|text| text.contains(char::is_alphabetic))
 }
 
 /// The column of a table that says what a command gives back.
@@ -335,7 +364,7 @@ fn returns_column(block: &Block) -> Option<usize> {
 }
 
 /// What a command gives back, where its description is about that: `Returns the text of an element`.
-fn returned(description: &str) -> Option<String> {
+pub(super) fn returned(description: &str) -> Option<String> {
     let (verb, rest) = description.split_once(' ')?;
     let is_said = matches!(verb.to_lowercase().as_str(), "returns" | "return" | "prints" | "outputs");
     (is_said && rest.len() > 2).then(|| rest.to_owned())
@@ -351,38 +380,75 @@ pub(super) fn forbids(words: &Words<'_>) -> bool {
 }
 
 /// What an item says about the code it names, before or behind it.
-fn described(prose: &Prose, range: std::ops::Range<usize>) -> Option<String> {
+pub(super) fn described(prose: &Prose, range: std::ops::Range<usize>) -> Option<String> {
     let text = &prose.text[range];
     let rest = text.split('`').step_by(2).collect::<String>();
     let bare = super::constraints::tidy(rest.trim_matches([' ', ':', '-', '—', '–', '(', ')']));
     // Where the code was a word of the sentence, the sentence is none without it.
     let has_hole = bare.contains(" ,") || bare.contains(" .") || bare.contains(" ;");
-    let ends = ["by", "after", "with", "of", "to", "the", "a", "an", "in", "before", "via", "from", "and", "or"];
+    let ends = [
+        "by",
+        "after",
+        "with",
+        "of",
+        "to",
+        "the",
+        "a",
+        "an",
+        "in",
+        "before",
+        "via",
+        "from",
+        "and",
+        "or",
+        "then",
+        "run",
+        "use",
+        "using",
+        "running",
+        "execute",
+        "call",
+        "run again",
+        "as",
+        "for",
+    ];
+    // `Run … to ship` says what it is for.
+    let told = ["Run to ", "Use to ", "Execute to ", "Run for ", "Use for "];
+    let bare = told.iter().find_map(|lead| bare.strip_prefix(lead)).map_or(bare.clone(), str::to_owned);
     let is_cut = bare.rsplit(' ').next().is_some_and(|last| ends.contains(&last.to_lowercase().as_str()));
-    (bare.len() > 3 && bare.len() < 160 && !has_hole && !is_cut).then_some(bare)
+    let is_led = ["if ", "when ", "run ", "then "].iter().any(|lead| bare.to_lowercase().starts_with(lead));
+    (bare.len() > 3 && bare.len() < 160 && !has_hole && !is_cut && !is_led).then_some(bare)
 }
 
-fn inline(code: &str, line: usize, comment: Option<String>, known: &BTreeSet<String>) -> Option<Invocation> {
+/// The column of a table that lists commands of one program. Where the first words differ, they are commands of another
+/// program, which the table leaves out.
+fn command_column(block: &Block) -> Option<usize> {
+    let (titles, rows) = block.rows.split_first()?;
+    let names = ["command", "commands", "usage", "syntax"];
+    let column = titles.iter().position(|title| names.contains(&title.text.to_lowercase().trim()))?;
+    let cells = rows.iter().filter_map(|row| row.get(column));
+    let codes = cells.flat_map(|cell| cell.codes_in(0..cell.text.len()));
+    let first: BTreeSet<&str> = codes.filter_map(|code| code.split_once(' ')).map(|(first, _)| first).collect();
+    (first.len() == 1).then_some(column)
+}
+
+/// The call some code makes; `is_named` where its place says that it is one, whatever the program.
+fn inline(
+    code: &str,
+    line: usize,
+    comment: Option<String>,
+    known: &BTreeSet<String>,
+    is_named: bool,
+) -> Option<Invocation> {
     if code.contains('\n') || code.len() > 300 || !code.contains(' ') {
         return None;
     }
-    let simple = shell::commands(&choices(code)).into_iter().next()?;
+    let simple = shell::commands(code).into_iter().next()?;
     let tools: Vec<String> = simple.words.first().filter(|first| known.contains(*first)).cloned().into_iter().collect();
-    let mut found = invocation(&simple, line, true, &tools)?;
+    let is_lower = code.starts_with(|letter: char| letter.is_ascii_lowercase());
+    let mut found = invocation(&simple, line, !(is_named && is_lower), &tools)?;
     found.comment = comment;
     Some(found)
-}
-
-/// A line in which the values a flag chooses from, `--format json|csv`, are no pipe.
-fn choices(code: &str) -> String {
-    let mut is_value = false;
-    let words = code.split(' ').map(|word| {
-        let is_simple = |letter: char| letter.is_ascii_alphanumeric() || "-_.|".contains(letter);
-        let is_choice = is_value && word.contains('|') && word.chars().all(is_simple) && !word.contains("||");
-        is_value = syntax::is_flag(word);
-        if is_choice { format!("<{word}>") } else { word.to_owned() }
-    });
-    words.collect::<Vec<_>>().join(" ")
 }
 
 /// The calls of one program.
@@ -476,9 +542,13 @@ fn take_globals(call: &mut Invocation, first_words: &BTreeSet<&str>, globals: &m
         globals.push((call.line, Flag { name, value, ..Flag::default() }));
     }
     if index == 0 {
-        let is_any = call.rest.first().is_some_and(|word| word.starts_with(['<', '[']) && word.contains("command"));
+        // `tool [options] <command>` is every command.
+        let is_place = |word: &&String| matches!(word.trim_matches(['[', ']', '<', '>']), "options" | "flags");
+        let place = call.rest.iter().take_while(is_place).count();
+        let is_command = |word: &String| word.starts_with(['<', '[']) && word.contains("command");
+        let is_any = call.rest.get(place).is_some_and(is_command);
         if is_any {
-            let flags = syntax::call(&call.program, &call.rest[1..]).flags;
+            let flags = syntax::call(&call.program, &call.rest[place + 1..]).flags;
             globals.extend(flags.into_iter().map(|flag| (call.line, Flag { purpose: purpose.clone(), ..flag })));
         }
         return !is_any;
@@ -566,27 +636,39 @@ fn write(
     path: &[String],
     calls: &[Invocation],
     is_main: bool,
-    listed: Vec<(usize, Flag)>,
+    own: Vec<(usize, Flag)>,
+    listed: &[(usize, Flag)],
     draft: &mut Draft,
 ) {
     let name = line_of(&group.program, path);
-    let read: Vec<Call> = calls
+    let mut read: Vec<Call> = calls
         .iter()
         .take(40)
-        .map(|call| syntax::call(&call.program, &call.rest[path.len().min(call.rest.len())..]))
+        .map(|call| Call {
+            is_mention: call.is_mention,
+            ..syntax::call(&call.program, &call.rest[path.len().min(call.rest.len())..])
+        })
         .collect();
+    // What is shown whole says in which order things stand.
+    read.sort_by_key(|call| call.is_mention);
     let (mut syntax, mut arguments, mut flags) = syntax::template(&name, &read);
     if programs::is_freeform(&group.program) {
         syntax = line_of(&group.program, &calls[0].rest).replace('\n', " ");
         arguments.clear();
         flags.clear();
     }
-    for (_, flag) in listed {
+    // What is listed of a flag is known wherever it is used.
+    for flag in &mut flags {
+        if let Some((_, other)) = listed.iter().find(|(_, other)| other.name == flag.name && other.value.is_some()) {
+            flag.learn(other.clone());
+        }
+    }
+    for (_, flag) in own {
         let known = flags.iter_mut().find(|known| known.name == flag.name || Some(&known.name) == flag.short.as_ref());
         if let Some(known) = known {
             known.learn(flag);
         } else {
-            syntax = format!("{syntax} [{}]", flag.name);
+            syntax = format!("{syntax} [{}]", flag.shown());
             flags.push(flag);
         }
     }
@@ -611,7 +693,7 @@ fn write(
     if let Some(returns) = returns {
         map.insert("returns".to_owned(), json!(returns));
     }
-    let variants = variants(group, calls);
+    let variants = variants(group, path.len(), calls);
     if variants.len() > 1 {
         map.insert("variants".to_owned(), json!(variants));
     }
@@ -620,13 +702,15 @@ fn write(
 
 /// A program and its words as one line.
 pub(super) fn line_of(program: &str, words: &[String]) -> String {
-    words.iter().fold(program.to_owned(), |line, word| format!("{line} {word}"))
+    std::iter::once(program).chain(words.iter().map(String::as_str)).collect::<Vec<_>>().join(" ")
 }
 
 /// The ways a command is called, each once, with the first thing that is said about it.
-fn variants(group: &Group, calls: &[Invocation]) -> Vec<Value> {
+fn variants(group: &Group, path_length: usize, calls: &[Invocation]) -> Vec<Value> {
     let mut found: Vec<Value> = Vec::new();
-    for one in calls.iter().take(60).map(|call| variant(group, call)) {
+    let has_whole = calls.iter().any(|call| !call.is_mention);
+    let is_way = |call: &&Invocation| !has_whole || !call.is_mention || call.rest.len() > path_length;
+    for one in calls.iter().take(60).filter(is_way).map(|call| variant(group, call)) {
         match found.iter_mut().find(|known| known["syntax"] == one["syntax"]) {
             Some(known) if known.get("purpose").is_none() => *known = one,
             Some(_) => {}
@@ -657,96 +741,4 @@ fn write_globals(globals: Vec<(usize, Flag)>, found: &[Invocation], draft: &mut 
     for (line, flag) in known {
         draft.global_flags.add(line, is_empty.then_some("no command it belongs to was found"), flag.json());
     }
-}
-
-/// The endpoints of an API: `GET https://…`, `POST /v1/users`.
-fn endpoints(blocks: &[Block], places: &[Place], draft: &mut Draft) {
-    for (index, block) in blocks.iter().enumerate() {
-        if places[index].is_forbidden || places[index].is_mistake {
-            continue;
-        }
-        match &block.kind {
-            Kind::Code(language)
-                if matches!(language.as_str(), "" | "http" | "text" | "txt" | "rest" | "plaintext") =>
-            {
-                for (number, line) in block.prose.text.lines().enumerate() {
-                    endpoint(line, block.line + 1 + number, None, draft);
-                }
-            }
-            Kind::Paragraph | Kind::Item(_) => {
-                let mut codes =
-                    block.prose.codes_in(0..block.prose.text.len()).filter(|code| method_of(code).is_some());
-                if let Some(first) = codes.next() {
-                    let about = described(&block.prose, 0..block.prose.text.len());
-                    endpoint(first, block.line, about.clone(), draft);
-                    codes.for_each(|code| endpoint(code, block.line, about.clone(), draft));
-                }
-            }
-            Kind::Table => {
-                for row in block.rows.iter().skip(1) {
-                    let last = row.last().map(|cell| cell.text.clone()).filter(|_| row.len() > 1);
-                    for cell in row {
-                        for code in cell.codes_in(0..cell.text.len()) {
-                            endpoint(code, cell.line_at(0), last.clone(), draft);
-                        }
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
-/// The method a line starts with, where a place follows it.
-fn method_of(text: &str) -> Option<&str> {
-    let (method, rest) = text.trim_start().split_once(' ')?;
-    let is_method = matches!(method, "GET" | "POST" | "PUT" | "PATCH" | "DELETE");
-    (is_method && rest.trim_start().starts_with(['/', 'h'])).then_some(method)
-}
-
-fn endpoint(text: &str, line: usize, description: Option<String>, draft: &mut Draft) {
-    let mut words = text.split_whitespace();
-    let (Some(method), Some(path)) = (words.next(), words.next()) else { return };
-    let is_endpoint = matches!(method, "GET" | "POST" | "PUT" | "PATCH" | "DELETE")
-        && (path.starts_with('/') && path.len() > 1 || path.starts_with("https://") || path.starts_with("http://"));
-    if !is_endpoint || words.next().is_some_and(|next| !next.starts_with(['H', '#', '-', '—', '?'])) {
-        return;
-    }
-    let place = path.split("://").last().unwrap_or(path).split('?').next().unwrap_or_default();
-    let place = if path.contains("://") { place.split_once('/').map_or(place, |(_, rest)| rest) } else { place };
-    let slugs: Vec<String> = place.split('/').map(super::names::slug).filter(|part| !part.is_empty()).collect();
-    let key = format!("{}.{}", method.to_lowercase(), slugs.join("-"));
-    let key = key.trim_end_matches('.').to_owned();
-    if draft.commands.has(&key) {
-        return;
-    }
-    let mut value = json!({ "syntax": format!("{method} {path}") });
-    if let Some(description) = description.filter(|description| !description.trim().is_empty()) {
-        if let Some(returns) = returned(&description) {
-            value["returns"] = json!(returns);
-        }
-        value["description"] = json!(description);
-    }
-    let arguments = path_arguments(path);
-    if !arguments.is_empty() {
-        value["args"] = json!(arguments);
-    }
-    draft.commands.add(&key, line, None, value);
-}
-
-/// The arguments of an endpoint: `{id}`, `<id>` and `:id` in its path.
-fn path_arguments(path: &str) -> Vec<Value> {
-    let mut found: Vec<Value> = Vec::new();
-    for part in path.split("://").last().unwrap_or(path).split(['/', '?', '&', '=']).take(40) {
-        let braced = part.strip_prefix('{').and_then(|part| part.strip_suffix('}'));
-        let name = braced
-            .or(part.strip_prefix('<').and_then(|part| part.strip_suffix('>')))
-            .or(part.strip_prefix(':'))
-            .filter(|name| is_name(&name.replace('-', "_")));
-        if let Some(name) = name.filter(|name| !found.iter().any(|known| known["name"] == **name)) {
-            let kind = syntax::value_type(name, &format!("<{name}>"));
-            found.push(json!({ "name": name, "type": kind, "required": true }));
-        }
-    }
-    found
 }

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::clauses;
-use super::sections::Place;
+use super::sections::{Place, is_bad_mark, is_good_mark};
 use super::words::{Form, Words, is_gerund, is_verb};
 
 /// Which list a rule belongs to.
@@ -34,11 +34,34 @@ impl Rule {
         (words.len() >= 2).then_some(Rule { sort, text, doubt })
     }
 
+    /// A rule that may be a single word behind its marker: `Never guess`, `No tabs`.
+    pub(super) fn terse(sort: Sort, text: &str) -> Option<Rule> {
+        let bare = tidy(text);
+        let words = Words::of(&bare);
+        if words.len() != 1 {
+            return Rule::of(sort, text);
+        }
+        let word = words.at(0);
+        let is_idle = BACK.contains(&word) || matches!(word, "worry" | "panic" | "bother" | "ever" | "so" | "else");
+        let rule = Rule { sort, text: bare.clone(), doubt: None };
+        // `Do not use.` leaves out what not to use.
+        let is_cut = is_verb(word) && !ALONE.contains(&word);
+        let rule = if is_cut { rule.doubted("it points at something said before") } else { rule };
+        (!is_idle && bare.chars().count() > 2).then_some(rule)
+    }
+
     fn doubted(mut self, doubt: &'static str) -> Rule {
         self.doubt = Some(doubt);
         self
     }
 }
+
+/// Words that stand for something said before.
+const BACK: &[&str] = &["it", "them", "this", "that", "those", "these", "all", "one", "any"];
+
+/// Verbs that need no object.
+const ALONE: &[&str] =
+    &["guess", "assume", "speculate", "hallucinate", "improvise", "hurry", "lie", "rush", "swear", "retry", "stop"];
 
 /// Whether a sentence can hold a rule at all: a question, a quotation and a supposition cannot.
 pub(super) fn can_rule(words: &Words<'_>) -> bool {
@@ -109,32 +132,108 @@ const OPEN: &[&str] = &[
 fn never(words: &Words<'_>, clause: Range<usize>) -> Option<Rule> {
     let head = clause.start;
     let end = clauses::reason_start(words, clause.clone());
+    // `Don't repeat yourself: extract helpers` goes on with what to do.
+    let is_turn = |index: &usize| words.before(*index).starts_with(':') && words.is_imperative(*index);
+    let end = (head + 2..end).find(is_turn).unwrap_or(end);
     if let Some(length) = words.any(head, &["never", "never ever", "under no circumstances", "do not ever"]) {
-        let verb = head + length;
+        let verb = behind_asides(words, head + length);
         let is_adverb = words.at(verb).ends_with("ly") && is_verb(words.at(verb + 1));
         let is_deed = is_verb(words.at(verb)) || is_gerund(words.at(verb)) || is_adverb;
         let is_idle = matches!(words.at(verb), "mind" | "again") || words.at(verb + 1) == "mind";
-        return if is_deed && !is_idle { Rule::of(Sort::Never, words.slice(verb..end)) } else { None };
+        // At the head of a sentence, any word that is none of these is what not to do.
+        let is_first = head == 0 && words.list.get(verb).is_some_and(|word| word.form == Form::Plain);
+        let is_deed = is_deed || is_first && length == 1 && end - verb > 1 && can_be_verb(words, verb);
+        return if is_deed && !is_idle { told(words, Sort::Never, head, verb..end) } else { None };
     }
-    if let Some(length) = words.any(head, &["do not", "don't", "dont"]) {
-        return forbidden_deed(words, head + length..end);
+    if let Some(length) = words.any(head, &["do not", "don't", "dont", "try not to"]) {
+        return forbidden_deed(words, head, behind_asides(words, head + length)..end);
     }
-    if let Some(length) = words.any(head, &["avoid", "refrain from", "stay away from", "strictly avoid"]) {
+    let away = ["avoid", "refrain from", "stay away from", "strictly avoid", "steer clear of", "stay clear of"];
+    if let Some(length) = words.any(head, &away) {
         return avoided(words, head + length..end);
     }
     if words.at(head) == "no" {
         let without = words.find(head + 2..end, &["without"])?;
         return (without < head + 9).then(|| Rule::of(Sort::Never, words.slice(head + 1..end)))?;
     }
+    if let Some(length) = words.any(head, BANS).filter(|length| words.at(head + length) == "to") {
+        return Rule::of(Sort::Never, words.slice(head + length + 1..end));
+    }
+    if let Some(length) = words.any(head, NOBODY) {
+        return Rule::of(Sort::Never, words.slice(head + length..end)).filter(|_| is_verb(words.at(head + length)));
+    }
     forbidden_thing(words, head..end).or_else(|| modal(words, head..end, Sort::Never))
 }
 
-fn forbidden_deed(words: &Words<'_>, deed: Range<usize>) -> Option<Rule> {
+/// Whether a word no list knows can be a verb: it has no ending of another kind of word and no comma behind it.
+fn can_be_verb(words: &Words<'_>, index: usize) -> bool {
+    let word = words.at(index);
+    let ends = ["al", "ive", "ous", "ic", "ence", "ion", "ed", "ity", "ness", "ment", "ly", "ful", "ism"];
+    let is_plural = word.ends_with('s') && !word.ends_with("ss");
+    word.len() > 2
+        && !is_plural
+        && !ends.iter().any(|end| word.ends_with(end))
+        && !STARTS.contains(&word)
+        && !words.before(index + 1).contains([',', '+'])
+}
+
+/// Words that follow `Never` without being what not to do.
+const STARTS: &[&str] = &[
+    "before", "has", "have", "had", "was", "were", "been", "the", "once", "more", "less", "too", "and", "than", "but",
+    "for", "with", "from", "into", "use-case", "blind",
+];
+
+/// Sentences that forbid what follows `to`.
+const BANS: &[&str] = &[
+    "it is forbidden",
+    "it's forbidden",
+    "it is prohibited",
+    "it's prohibited",
+    "it is not allowed",
+    "it's not allowed",
+    "it is not permitted",
+    "you are not allowed",
+    "you're not allowed",
+    "you are not permitted",
+    "you are forbidden",
+    "you're not permitted",
+    "you are prohibited",
+];
+
+/// Sentences that forbid everybody what follows.
+const NOBODY: &[&str] = &[
+    "nobody should",
+    "nobody may",
+    "nobody must",
+    "no one should",
+    "no one may",
+    "no one must",
+    "there must be no",
+    "there should be no",
+];
+
+/// The word behind what is only thrown in: `Do not, under any circumstances, delete`, `don't ever`.
+fn behind_asides(words: &Words<'_>, index: usize) -> usize {
+    let asides = ["ever", "under any circumstances", "under any circumstance", "however", "please", "never", "always"];
+    words.any(index, &asides).map_or(index, |length| index + length)
+}
+
+/// A rule behind its marker; a single word is one where nothing else is said.
+fn told(words: &Words<'_>, sort: Sort, head: usize, deed: Range<usize>) -> Option<Rule> {
+    let start = clauses::head(words, clauses::body_start(words)..words.len());
+    let is_whole = head == start || clauses::is_condition(words, start) && words.before(head).contains(',');
+    let is_last = deed.end == words.len() || words.before(deed.end).contains([';', '—', '–']);
+    if is_whole && is_last { Rule::terse(sort, words.slice(deed)) } else { Rule::of(sort, words.slice(deed)) }
+}
+
+fn forbidden_deed(words: &Words<'_>, head: usize, deed: Range<usize>) -> Option<Rule> {
     let verb = words.at(deed.start);
     let idle =
         ["worry", "hesitate", "need", "have", "want", "know", "exist", "mind", "care", "require", "you", "be", "get"];
     if verb == "forget" {
-        let to = words.find(deed.start..(deed.start + 2).min(deed.end), &["to"])?;
+        let is_shown = words.list.get(deed.start + 1).is_some_and(|word| word.form == Form::Code);
+        let to = words.find(deed.start..(deed.start + 2).min(deed.end), &["to"]);
+        let to = to.or(is_shown.then_some(deed.start))?;
         return Rule::of(Sort::Always, words.slice(to + 1..deed.end));
     }
     let is_idle = idle.contains(&verb) && !(verb == "be" && deed.len() > 2);
@@ -147,7 +246,7 @@ fn forbidden_deed(words: &Words<'_>, deed: Range<usize>) -> Option<Rule> {
     if is_idle || !(is_deed || is_shown) {
         return None;
     }
-    Rule::of(Sort::Never, words.slice(deed))
+    told(words, Sort::Never, head, deed)
 }
 
 /// `Avoid this`, but not `avoid delays by caching`, which says what to do.
@@ -157,11 +256,7 @@ fn avoided(words: &Words<'_>, thing: Range<usize>) -> Option<Rule> {
         return None;
     }
     let is_soft = words.any(thing.end.saturating_sub(2), &["if possible", "when possible", "where possible"]).is_some();
-    let text = tidy(words.slice(thing));
-    if text.chars().count() < 5 {
-        return None;
-    }
-    let rule = Rule { sort: Sort::Never, text, doubt: None };
+    let rule = Rule { doubt: None, ..Rule::terse(Sort::Never, words.slice(thing))? };
     Some(if is_soft { rule.doubted("the text says `where possible`") } else { rule })
 }
 
@@ -179,7 +274,7 @@ fn forbidden_thing(words: &Words<'_>, clause: Range<usize>) -> Option<Rule> {
         return None;
     }
     let rest = words.slice(mark + length..clause.end);
-    Rule::of(Sort::Never, &format!("{} {rest}", words.slice(subject)))
+    Rule::terse(Sort::Never, &format!("{} {rest}", words.slice(subject)))
 }
 
 /// Words that stand for something said before, or for somebody who is not the reader.
@@ -289,9 +384,9 @@ fn always(words: &Words<'_>, clause: Range<usize>) -> Option<Rule> {
     let head = clause.start;
     let end = clauses::reason_start(words, clause.clone());
     if words.at(head) == "always" {
-        let verb = head + 1;
+        let verb = behind_asides(words, head + 1);
         let is_deed = words.is_imperative(verb) || matches!(words.at(verb), "be" | "have");
-        return is_deed.then(|| Rule::of(Sort::Always, words.slice(verb..end)))?;
+        return is_deed.then(|| told(words, Sort::Always, head, verb..end))?;
     }
     if let Some(length) = words.any(head, &["remember to", "be sure to", "make sure to"]) {
         return Rule::of(Sort::Always, words.slice(head + length..end));
@@ -309,7 +404,15 @@ fn always(words: &Words<'_>, clause: Range<usize>) -> Option<Rule> {
     if last > head + 1 && words.at(last) == "always" && words.before(last).contains(',') {
         return Rule::of(Sort::Always, words.slice(head..last));
     }
-    modal(words, head..end, Sort::Always)
+    mandatory(words, head..end).or_else(|| modal(words, head..end, Sort::Always))
+}
+
+/// `Licence headers are mandatory in every file`.
+fn mandatory(words: &Words<'_>, clause: Range<usize>) -> Option<Rule> {
+    let verb = words.find(clause.start + 1..clause.end, &["is", "are"])?;
+    let subject = clause.start..verb;
+    let is_said = words.at(verb + 1) == "mandatory" && !is_reference(words, &subject);
+    (is_said && !is_clause(words, &subject)).then(|| Rule::of(Sort::Always, words.slice(clause)))?
 }
 
 /// Verbs that point somewhere instead of asking for something.
@@ -321,7 +424,9 @@ const BOUNDS: &[&str] = &["only", "every", "separate", "exactly"];
 /// A command without a marker that is a rule by where it stands, or because it sets a bound.
 pub(super) fn unmarked(words: &Words<'_>, range: Range<usize>, place: Place, is_step: bool) -> Option<Rule> {
     let mut start = range.start;
-    while matches!(words.at(start), "then" | "also" | "instead" | "please" | "similarly") {
+    while matches!(words.at(start), "then" | "also" | "instead" | "please" | "similarly")
+        || words.at(start) == "do" && words.is_imperative(start + 1)
+    {
         start += 1;
     }
     let end = clauses::reason_start(words, start..range.end);
@@ -361,20 +466,114 @@ fn is_bounded(words: &Words<'_>, range: Range<usize>) -> bool {
                 || (matches!(words.at(index), "under" | "within" | "below")
                     && words.at(index + 1).starts_with(|letter: char| letter.is_ascii_digit()))
         })
-        || words.find(range, &["before"]).is_some_and(|before| is_gerund(words.at(before + 1)))
+        || words.find(range, &["before"]).is_some_and(|before| {
+            is_gerund(words.at(before + 1)) || words.at(before + 1) == "you" && is_verb(words.at(before + 2))
+        })
 }
 
 /// What an item says that stands below `Don't`, or below `Red flags`.
 pub(super) fn listed_prohibition(words: &Words<'_>, place: Place) -> Option<Rule> {
-    let start = usize::from(words.at(0) == "no" && words.len() > 2);
-    let first = words.at(start);
-    let end = first_boundary(words).min(clauses::reason_start(words, 0..words.len()));
-    let is_deed = is_gerund(first) || (place.is_forbidden && (words.is_imperative(start) || start == 1));
-    if !is_deed || words.list.first()?.form != Form::Plain {
+    let is_shown = words.list.first()?.form == Form::Code && place.is_forbidden && !is_bad_mark(words.text);
+    if is_remedy(words) || words.list.first()?.form != Form::Plain && !is_shown {
         return None;
     }
-    let rule = Rule::of(Sort::Never, words.slice(start..end))?;
+    let start = usize::from(words.at(0) == "no" && words.len() > 1);
+    let ends = [first_boundary(words), clauses::reason_start(words, 0..words.len()), remedy_start(words, Sort::Never)];
+    let end = ends.into_iter().min()?;
+    // Behind a mark, what goes on is a legend: `❌ Missing → ask for it`.
+    let is_named = is_thing(words, 0..end) && (!is_bad_mark(words.text) || end == words.len() && end > 1);
+    let is_told = if place.is_forbidden || place.is_antipattern {
+        is_deed(words, start) || place.is_forbidden && (start == 1 || is_named)
+    } else {
+        is_gerund(words.at(start))
+    };
+    if !is_told {
+        return None;
+    }
+    let rule = Rule::terse(Sort::Never, words.slice(start..end))?;
     Some(if place.is_forbidden { rule } else { rule.doubted("read from a list of mistakes") })
+}
+
+/// A bare command as a prohibition.
+pub(super) fn listed(words: &Words<'_>, range: Range<usize>) -> Option<Rule> {
+    let end = clauses::reason_start(words, range.clone()).min(remedy_start(words, Sort::Never));
+    Rule::terse(Sort::Never, words.slice(range.start..end))
+}
+
+/// Whether a word starts something that can be done.
+pub(super) fn is_deed(words: &Words<'_>, index: usize) -> bool {
+    is_gerund(words.at(index)) || words.is_imperative(index)
+}
+
+/// Whether some words name a thing and say nothing of it: `Deep nesting`, but not `Nesting is slow`.
+fn is_thing(words: &Words<'_>, range: Range<usize>) -> bool {
+    const SAYING: [&str; 22] = [
+        "is", "are", "was", "were", "has", "have", "had", "can", "will", "would", "should", "must", "may", "does",
+        "do", "means", "see", "you", "we", "they", "it", "this",
+    ];
+    (1..=8).contains(&range.len())
+        && !words.has(range.clone(), &SAYING)
+        && !clauses::is_condition(words, range.start)
+        && !words.text.trim_end().ends_with([':', '?'])
+        && !words.text.contains('：')
+        && !SHOWN.contains(&words.at(range.end - 1))
+        && !matches!(words.at(range.start), "don't" | "do" | "never" | "always" | "no")
+        && !matches!(words.at(range.start), "note" | "example" | "warning" | "tip" | "ok" | "important")
+}
+
+/// Last words of what is reported instead of named: `Regression detected`.
+const SHOWN: &[&str] = &["detected", "discovered", "found", "failed", "missing", "violated", "fails", "supported"];
+
+/// Labels of a text that says what to do instead, or why.
+const REMEDIES: &[&str] = &[
+    "instead",
+    "fix",
+    "better",
+    "why",
+    "reason",
+    "because",
+    "solution",
+    "remedy",
+    "correct",
+    "good",
+    "right",
+    "do",
+    "alternative",
+    "alternatives",
+    "rather",
+    "result",
+    "impact",
+    "problem",
+    "consequence",
+    "correction",
+];
+
+/// Whether a sentence beside a prohibition says what to do instead, or why.
+pub(super) fn is_remedy(words: &Words<'_>) -> bool {
+    let is_labelled = REMEDIES.contains(&words.at(0)) && (words.len() == 1 || is_gap(words.before(1)))
+        || matches!(words.at(0), "instead" | "rather" | "because");
+    is_labelled || remedy_start(words, Sort::Never) == 0 || is_good_mark(words.text)
+}
+
+pub(super) fn is_gap(between: &str) -> bool {
+    between.starts_with([',', ':']) || clauses::is_separator(between)
+}
+
+/// Where a prohibition goes on with what to do instead: `Edit the output; change the template instead`.
+pub(super) fn remedy_start(words: &Words<'_>, sort: Sort) -> usize {
+    if sort == Sort::Always {
+        return words.len();
+    }
+    let is_instead = |index: &usize| words.at(*index) == "instead" && words.at(*index + 1) != "of";
+    let instead = (0..words.len()).find(is_instead);
+    let is_turn = |index: &usize| {
+        let between = words.before(*index);
+        let is_used = words.is_imperative(*index) && (between.contains([',', '(']) || clauses::is_separator(between));
+        between.contains(';') && !matches!(words.at(*index), "or" | "and")
+            || instead.is_some_and(|instead| *index <= instead && is_used)
+    };
+    // A sentence that says `instead` without a turn is the remedy as a whole.
+    (1..words.len()).find(is_turn).or(instead.map(|_| 0)).unwrap_or(words.len())
 }
 
 /// Where a label or the first clause of an item ends.

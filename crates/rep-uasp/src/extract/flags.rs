@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::blocks::{Block, Kind, Prose};
 use super::commands::{Invocation, forbids};
 use super::constraints::tidy;
+use super::contrasts;
 use super::sections::Place;
 use super::sentences::sentences;
 use super::syntax::{self, Flag};
@@ -18,17 +19,25 @@ pub(super) fn listed(blocks: &[Block], places: &[Place], _tools: &[String]) -> V
             continue;
         }
         match block.kind {
-            Kind::Table => {
+            Kind::Table if contrasts::columns(block).is_none() => {
                 let columns = Columns::of(block.rows.first().map_or(&[], Vec::as_slice));
                 for row in block.rows.iter().skip(1) {
                     let Some(first) = row.first() else { continue };
                     let said = row.get(columns.purpose).filter(|_| columns.purpose > 0);
                     let purpose = said.map(|cell| cell.text.as_str()).unwrap_or_default();
-                    let codes: Vec<&str> = first.codes_in(0..first.text.len()).collect();
+                    let mut codes: Vec<&str> = first.codes_in(0..first.text.len()).collect();
+                    let cell = |column: Option<usize>| column.and_then(|column| row.get(column));
+                    codes.extend(cell(columns.short).and_then(|cell| cell.codes_in(0..cell.text.len()).next()));
                     let default = columns.default.and_then(|column| row.get(column)).and_then(value_of);
                     let flag = flag(&codes, purpose, &values(said), default);
+                    let is_switch = cell(columns.kind).is_some_and(|cell| cell.text.to_lowercase().contains("bool"));
+                    // A switch takes no value, though it has a default.
+                    let flag = flag.map(|flag| if is_switch { Flag { value: None, ..flag } } else { flag });
                     found.extend(flag.map(|flag| (first.line_at(0), flag)));
                 }
+            }
+            Kind::Code(ref language) if matches!(language.as_str(), "" | "text" | "txt" | "plaintext") => {
+                found.extend(printed_list(&block.prose.text).into_iter().map(|(line, flag)| (block.line + line, flag)));
             }
             Kind::Item(_) if block.prose.text.starts_with('`') => {
                 let codes: Vec<&str> = leading_codes(&block.prose);
@@ -42,11 +51,46 @@ pub(super) fn listed(blocks: &[Block], places: &[Place], _tools: &[String]) -> V
     found
 }
 
+/// The options help prints, each with its line.
+fn printed_list(text: &str) -> Vec<(usize, Flag)> {
+    let mut found: Vec<(usize, &str, String)> = Vec::new();
+    let mut column = None;
+    for (number, line) in text.lines().enumerate().take(2_000) {
+        let bare = line.trim();
+        let indent = line.len() - line.trim_start().len();
+        if let Some((code, purpose)) = printed(bare) {
+            column = Some(indent);
+            found.push((number, code, purpose.to_owned()));
+        } else if let Some((_, _, purpose)) = found.last_mut().filter(|_| column.is_some_and(|own| indent > own + 3))
+            && !bare.is_empty()
+            && purpose.len() < 300
+        {
+            // A line that is set in goes on with what the option is for.
+            purpose.push(' ');
+            purpose.push_str(bare);
+        } else {
+            column = None;
+        }
+    }
+    let flags = found.into_iter().map(|(line, code, purpose)| (line, flag(&[code], &purpose, &[], None)));
+    flags.filter_map(|(line, flag)| flag.map(|flag| (line, flag))).collect()
+}
+
+/// An option as help prints it, and what it is for: `-o, --output <file>   Where to write`.
+fn printed(line: &str) -> Option<(&str, &str)> {
+    let (code, purpose) = line.split_once("  ").filter(|(code, _)| code.starts_with('-') && code.len() <= 80)?;
+    let purpose = purpose.trim();
+    purpose.starts_with(char::is_alphanumeric).then_some((code, purpose))
+}
+
 /// What the columns of a table of options are about.
 struct Columns {
     /// The one that says what an option is for; the last where none says so.
     purpose: usize,
     default: Option<usize>,
+    /// The ones that have the other name and the type of an option.
+    short: Option<usize>,
+    kind: Option<usize>,
 }
 
 impl Columns {
@@ -57,10 +101,11 @@ impl Columns {
             titles.iter().skip(1).position(speaks).map(|at| at + 1)
         };
         let default = column(&["default"]);
-        let side = [default, column(&["required", "optional"]), column(&["type"])];
+        let (short, kind) = (column(&["short", "alias"]), column(&["type"]));
+        let side = [default, column(&["required", "optional"]), kind, short];
         let last = (1..titles.len()).rev().find(|at| !side.contains(&Some(*at)));
         let purpose = column(&["description", "purpose", "meaning", "effect", "what "]);
-        Self { purpose: purpose.or(last).unwrap_or(titles.len().saturating_sub(1)), default }
+        Self { purpose: purpose.or(last).unwrap_or(titles.len().saturating_sub(1)), default, short, kind }
     }
 }
 
@@ -100,32 +145,45 @@ fn values(cell: Option<&Prose>) -> Vec<String> {
 fn flag(codes: &[&str], purpose: &str, values: &[String], default: Option<String>) -> Option<Flag> {
     let mut long: Option<String> = None;
     let mut short: Option<String> = None;
-    let mut value = None;
+    let mut value: Option<String> = None;
     for code in codes {
-        for part in code.split([',', '/', '|']).flat_map(str::split_whitespace) {
-            let (name, own) = part.split_once('=').map_or((part, None), |(name, own)| (name, Some(own)));
-            if syntax::is_flag(name) {
-                let slot = if name.starts_with("--") { &mut long } else { &mut short };
-                slot.get_or_insert_with(|| name.to_owned());
-                value = value.or(own.map(str::to_owned));
-            } else if long.is_some() || short.is_some() {
-                value = value.or(Some(part.trim_matches(['[', ']']).to_owned()));
-            } else {
-                return None;
+        for word in code.split_whitespace() {
+            // The brackets of `[--style a|b]` are not the flag's, the choices are not its names.
+            let word = word.trim_end_matches(',');
+            let word = if word.starts_with("[-") { &word[1..] } else { word };
+            let names: Vec<&str> = word.split([',', '/', '|']).collect();
+            let is_pair = names.len() > 1 && names.iter().all(|name| syntax::is_flag(name));
+            for part in if is_pair { names } else { vec![word] } {
+                let (name, own) = part.split_once('=').map_or((part, None), |(name, own)| (name, Some(own)));
+                let name = name.trim_end_matches(']');
+                if syntax::is_flag(name) {
+                    let slot = if name.starts_with("--") { &mut long } else { &mut short };
+                    slot.get_or_insert_with(|| name.to_owned());
+                    value = value.or(own.map(str::to_owned));
+                } else if long.is_some() || short.is_some() {
+                    value = value.or(Some(part.to_owned()));
+                } else {
+                    return None;
+                }
             }
         }
     }
+    let value = value.map(|value| {
+        let is_choice = syntax::alternatives(&value).len() > 1;
+        if is_choice { value } else { value.trim_matches(['[', ']']).to_owned() }
+    });
+    let mut value = value.filter(|value| !value.is_empty());
     let name = long.clone().or(short.clone())?;
     let short = long.and(short);
     let default = default.or_else(|| default_of(purpose));
-    let values: Vec<String> = values.to_vec();
+    let values = if values.is_empty() { choices_in(purpose) } else { values.to_vec() };
     // A flag whose meaning lists numbers, dates or files wants a value, though the table does not show it.
     let lower = purpose.to_lowercase();
-    let wants = default.is_some()
+    let wants = default.as_deref().is_some_and(|default| !matches!(default, "true" | "false"))
         || ["yyyy", "comma-separated", "path to", "file", "number of", "max ", "url", "domain", "to file"]
             .iter()
             .any(|mark| lower.contains(mark));
-    if value.is_none() && wants {
+    if value.is_none() && (wants || !values.is_empty()) {
         value = Some(name.trim_start_matches('-').to_owned());
     }
     let purpose = tidy(purpose);
@@ -140,6 +198,27 @@ fn flag(codes: &[&str], purpose: &str, values: &[String], default: Option<String
     })
 }
 
+/// The values a text lists: `one of json, yaml or table`, `(json|yaml)`.
+fn choices_in(text: &str) -> Vec<String> {
+    let bracketed = text.split('(').skip(1).filter_map(|rest| rest.split(')').next());
+    let barred = bracketed.map(syntax::alternatives).find(|values| values.len() > 1);
+    if let Some(values) = barred.filter(|values| values.iter().all(|value| !value.contains('/'))) {
+        return values;
+    }
+    let lower = text.to_ascii_lowercase();
+    let marks =
+        ["one of: ", "one of ", "choices: ", "allowed values: ", "possible values: ", "valid values: ", "either "];
+    let Some(at) = marks.iter().find_map(|mark| lower.find(mark).map(|at| at + mark.len())) else { return Vec::new() };
+    let list = text.get(at..).unwrap_or_default().split(['.', ';', '(', ')', '\n']).next().unwrap_or_default();
+    let parts = list.split([',', '|']).flat_map(|part| part.split(" or "));
+    let values: Vec<String> = parts
+        .map(|part| part.trim().trim_start_matches("or ").trim_matches(['`', '"', '\'', ' ']).to_owned())
+        .filter(|part| !part.is_empty())
+        .collect();
+    let is_value = |value: &String| value.len() <= 40 && !value.contains(char::is_whitespace);
+    if values.len() > 1 && values.iter().all(is_value) { values } else { Vec::new() }
+}
+
 /// `(default: 5)`, or the code before `(default)`.
 fn default_of(purpose: &str) -> Option<String> {
     let lower = purpose.to_ascii_lowercase();
@@ -147,7 +226,7 @@ fn default_of(purpose: &str) -> Option<String> {
         let rest = purpose.get(at + 8..)?.trim_start_matches([':', ' ', '=']);
         let value: String = rest.chars().take_while(|letter| !matches!(letter, ')' | ',' | ';' | ' ')).collect();
         let value = value.trim_matches(['`', '"', '.']).to_owned();
-        return Some(value).filter(|value| !value.is_empty());
+        return Some(value).filter(|value| !matches!(value.as_str(), "" | "no" | "none" | "is"));
     }
     let at = lower.find("` (default)")?;
     let start = purpose[..at].rfind('`')?;

@@ -19,7 +19,7 @@ const RANKING: &[&str] = &["prefer", "prioritize", "prioritise", "favor", "favou
 
 /// The preference some words state, if they do.
 pub(super) fn preference(words: &Words<'_>, range: Range<usize>, condition: Option<&str>) -> Option<Preference> {
-    let (use_, over) = match recommended(words, range.clone()) {
+    let (use_, over) = match turned(words, range.clone()).or_else(|| recommended(words, range.clone())) {
         Some(both) => both,
         None => sides(words, verb_start(words, range.clone())?, range.end)?,
     };
@@ -52,6 +52,21 @@ fn is_soft(text: &str) -> bool {
     matches!(text, "possible" | "appropriate" | "applicable" | "needed")
 }
 
+/// The sides of `Instead of Y, use X`.
+fn turned(words: &Words<'_>, range: Range<usize>) -> Option<(Range<usize>, Range<usize>)> {
+    let head = clauses::head(words, range.start..range.end);
+    // `instead` is a connector too.
+    let head = head.checked_sub(1).filter(|before| words.is(*before, "instead of")).unwrap_or(head);
+    let length = words.any(head, &["instead of", "rather than"])?;
+    let is_told = |index: usize| words.is_imperative(index) && words.at(index) != "complete";
+    let is_turn = |index: &usize| words.before(*index).contains(',') && is_told(*index);
+    let verb = (head + length + 1..range.end).find(is_turn)?;
+    let from = verb + usize::from(RANKING.contains(&words.at(verb)) || words.at(verb) == "use");
+    let end = (from..range.end).find(|index| words.before(*index).contains([';', '—', '–', '('])).unwrap_or(range.end);
+    let end = clauses::reason_start(words, from..end.max(from + 1));
+    (from < end).then_some((from..end, head + length..verb))
+}
+
 /// The sides of `X is recommended over Y`.
 fn recommended(words: &Words<'_>, range: Range<usize>) -> Option<(Range<usize>, Range<usize>)> {
     let head = clauses::head(words, range.clone());
@@ -75,6 +90,9 @@ fn verb_start(words: &Words<'_>, range: Range<usize>) -> Option<usize> {
     if words.is(head, "do not") || matches!(words.at(head), "don't" | "never" | "avoid") {
         return None;
     }
+    if words.any(head, &["we recommend", "i recommend"]).is_some() {
+        head += 1;
+    }
     if matches!(words.at(head), "advise" | "encourage" | "tell" | "ask") {
         let to = words.find(head + 1..(head + 4).min(range.end), &["to"])?;
         head = to + 1;
@@ -85,7 +103,9 @@ fn verb_start(words: &Words<'_>, range: Range<usize>) -> Option<usize> {
 /// The two sides, as ranges of words.
 fn sides(words: &Words<'_>, head: usize, end: usize) -> Option<(Range<usize>, Range<usize>)> {
     let ranks = RANKING.contains(&words.at(head));
-    let from = head + usize::from(ranks || words.at(head) == "use");
+    let opts = words.any(head, &["opt for", "go for", "go with", "reach for"]);
+    let from = head + opts.unwrap_or(usize::from(ranks || words.at(head) == "use"));
+    let ranks = ranks || opts.is_some();
     // `Use when: this, not that` names no thing to use.
     if matches!(words.at(from), "when" | "for" | "if") {
         return None;
@@ -104,8 +124,10 @@ fn sides(words: &Words<'_>, head: usize, end: usize) -> Option<(Range<usize>, Ra
             && matches!(words.at(head), "prefer" | "favor" | "favour")
             && index > from
             && !is_verb(words.at(index + 1));
-        let is_not =
-            words.at(index) == "not" && between.starts_with(',') && words.at(head) == "use" && end - index <= 8;
+        let is_not = (words.at(index) == "not" || words.at(index) == "never" && is_named(words, index + 1))
+            && between.trim_start().starts_with([',', '('])
+            && words.at(head) == "use"
+            && end - index <= 8;
         if is_over || is_to || is_not {
             return Some((from..index, index + 1..end));
         }
@@ -118,6 +140,11 @@ fn sides(words: &Words<'_>, head: usize, end: usize) -> Option<(Range<usize>, Ra
         }
     }
     None
+}
+
+/// Whether a thing is named here, and not where or when.
+fn is_named(words: &Words<'_>, index: usize) -> bool {
+    !matches!(words.at(index), "for" | "in" | "on" | "to" | "when" | "with" | "as" | "at" | "by" | "from")
 }
 
 fn over_end(words: &Words<'_>, over: Range<usize>) -> usize {

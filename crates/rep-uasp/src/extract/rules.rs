@@ -5,16 +5,17 @@ use std::ops::Range;
 
 use serde_json::{Value, json};
 
-use super::blocks::{Block, Kind};
+use super::blocks::{Block, Kind, Prose};
 use super::clauses::{self, Conditional, Opening};
 use super::constraints::{self, Rule, Sort};
 use super::decisions::{self, Decision, Memory};
 use super::draft::Draft;
+use super::notices::Notice;
 use super::preferences::{self, Preference};
-use super::sections::Place;
+use super::sections::{self, Place};
 use super::sentences::sentences;
-use super::words::Words;
-use super::{choices, trees};
+use super::words::{Words, is_gerund};
+use super::{choices, contrasts, terse, trees};
 
 /// Where a decision's link became a source: link as written → id.
 pub(super) type SourceIds = BTreeMap<String, String>;
@@ -78,6 +79,9 @@ impl Reader<'_> {
         {
             let rule = constraints::marked(&words, start..words.len());
             self.add_rule(rule, None, block.line);
+        } else if place.is_antipattern && is_gerund(words.at(start)) && words.len() - start >= 2 {
+            // `### Using global state`, below `Anti-patterns`.
+            self.add_rule(constraints::listed_prohibition(&words, place), None, block.line);
         }
     }
 
@@ -85,7 +89,13 @@ impl Reader<'_> {
         let block = &blocks[index];
         self.condition = self.led.get(&block.line).cloned();
         let mut place = place;
-        place.is_spoken |= block.is_quoted && !is_callout(&block.prose.text);
+        place.is_spoken |= block.is_quoted && block.notice.is_none() && !is_callout(&block.prose.text);
+        if block.notice == Some(Notice::Grave) {
+            // A warning speaks for itself, also among what is forbidden; a list in it goes on with that.
+            place = if block.is_item() { place } else { sections::right(place) };
+            place.has_rules = true;
+        }
+        place.is_spoken |= block.notice == Some(Notice::Shown);
         if block.kind == Kind::Paragraph {
             self.memory = Memory::default();
         }
@@ -111,9 +121,11 @@ impl Reader<'_> {
                 continue;
             }
             let mut place = place;
-            place.is_forbidden |= words.text.starts_with('❌');
-            place.has_rules |= words.text.starts_with('✅');
-            let is_first = number == 0 && block.is_item();
+            // A mark inside a sentence is spoken of.
+            let is_marked = sections::is_bad_mark(words.text) && (number == 0 || is_mark(&block.prose.text));
+            place.is_forbidden |= is_marked;
+            place.has_rules |= sections::is_good_mark(words.text);
+            let is_first = number == 0 && block.is_item() || is_marked;
             self.sentence(&words, place, Where { block, line, link, is_parallel, is_first });
         }
     }
@@ -137,6 +149,12 @@ impl Reader<'_> {
     /// A sentence with its condition in front.
     fn conditional(&mut self, words: &Words<'_>, found: &Conditional, place: Place, at: Where<'_>) -> Vec<Decision> {
         let when = decisions::condition(words, found, &self.memory);
+        if place.is_forbidden && at.is_first && words.is_imperative(found.then.start) && !place.is_spoken {
+            // `If the build is red, merge anyway` below `Don't` says what not to do then.
+            let rule = constraints::listed(words, found.then.clone());
+            self.add_rule(rule, when.as_deref().map(|when| (found.opening, when)), at.line);
+            return Vec::new();
+        }
         let decision = decisions::leading(words, found, &self.memory);
         if place.is_spoken {
             return decision.into_iter().collect();
@@ -172,11 +190,13 @@ impl Reader<'_> {
         if place.is_spoken {
             return made;
         }
-        if (place.is_forbidden || place.is_mistake) && (at.is_first || words.text.starts_with('❌')) {
+        let is_against = place.is_forbidden || place.is_mistake;
+        if is_against && at.is_first {
             let rule =
                 clauses::clauses(words, all.clone()).into_iter().find_map(|clause| constraints::marked(words, clause));
             // `❌ Always commit to main` is what not to do, in words that say to do it.
-            if rule.as_ref().is_some_and(|rule| rule.sort == Sort::Always) {
+            let is_duty = words.any(start, &["don't forget", "do not forget"]).is_some();
+            if rule.as_ref().is_some_and(|rule| rule.sort == Sort::Always) && !is_duty {
                 return made;
             }
             let rule = rule.or_else(|| constraints::listed_prohibition(words, place));
@@ -193,18 +213,40 @@ impl Reader<'_> {
                 Some(bounds) => Rule { text: constraints::tidy(&format!("{} {bounds}", rule.text)), ..rule },
                 None => rule,
             });
-            if rule.is_none() || words.has(clause.clone(), &["either"]) {
+            if !place.is_forbidden && (rule.is_none() || words.has(clause.clone(), &["either"])) {
                 made.extend(decisions::trailing(words, clause, at.is_parallel && at.is_first));
             }
             self.add_rule(rule, None, at.line);
         }
         self.after_priority(words, all.clone(), at.line);
         let is_step = (at.block.is_ordered() || place.is_listing) && !place.has_rules;
-        if !has_marker && !is_preferred && made.is_empty() {
+        // Behind what is forbidden, a bare command may be more of it as well as what to do instead.
+        if has_marker || is_preferred || !made.is_empty() || place.is_forbidden || place.is_antipattern {
+            return made;
+        }
+        let short = terse::rules(words, all.clone());
+        if short.is_empty() {
             let rule = labelled(words, all, place, is_step);
             self.add_rule(rule, None, at.line);
+        } else if !is_step {
+            self.add_terse(short, words, place, at);
         }
         made
+    }
+
+    /// `No tabs` is a rule among rules; in other prose it may describe.
+    fn add_terse(&mut self, rules: Vec<Rule>, words: &Words<'_>, place: Place, at: Where<'_>) {
+        let is_listed = place.is_trouble || place.is_choice || place.is_procedure;
+        // `One click to start. No credit card.` goes on describing.
+        let is_firm = place.has_rules && (at.is_first || !at.block.is_item()) || words.at(0) != "no";
+        let is_open = self.condition.is_some() || is_listed || !at.block.is_item() && words.len() > 5;
+        if !is_firm && (is_open || !place.has_rules && !terse::is_several(&rules)) {
+            return;
+        }
+        for rule in rules {
+            let doubt = rule.doubt.or((!is_firm).then_some("it may describe"));
+            self.add_rule(Some(Rule { doubt, ..rule }), None, at.line);
+        }
     }
 
     /// `Put this first. That is an acceptable alternative if …` prefers this over that.
@@ -318,8 +360,41 @@ impl Reader<'_> {
         if place.is_example || place.is_trigger {
             return;
         }
+        if let Some(columns) = contrasts::columns(block) {
+            for (line, said) in contrasts::read(block, columns) {
+                match said {
+                    contrasts::Said::Rule(rule) => self.add_rule(Some(rule), None, line),
+                    contrasts::Said::Preference(preference) => self.add_preference(Some(preference), line),
+                }
+            }
+            return;
+        }
+        self.listed_rules(block);
         for (line, decision, link) in choices::of_table(block) {
             self.add_decision(&decision, line, link.as_deref());
+        }
+    }
+
+    /// The rules of a table that lists them: `| Rule | Why |`.
+    fn listed_rules(&mut self, block: &Block) {
+        const TITLES: [&str; 9] =
+            ["rule", "rules", "guideline", "constraint", "requirement", "principle", "policy", "practice", "guardrail"];
+        let Some((titles, rows)) = block.rows.split_first() else { return };
+        let is_listing = |cell: &Prose| {
+            let words = Words::of(&cell.text);
+            words.len() <= 2 && words.len() > 0 && TITLES.contains(&words.at(words.len() - 1))
+        };
+        let Some(column) = titles.iter().position(is_listing) else { return };
+        let place = Place { has_rules: true, ..Place::default() };
+        for cell in rows.iter().filter_map(|row| row.get(column)) {
+            let Some(range) = sentences(cell).into_iter().next() else { continue };
+            let words = Words::of(&cell.text[range]);
+            if words.len() > 1 && constraints::can_rule(&words) {
+                let all = 0..words.len();
+                let rule = constraints::marked(&words, all.clone())
+                    .or_else(|| constraints::unmarked(&words, all, place, false));
+                self.add_rule(rule, None, cell.line_at(0));
+            }
         }
     }
 
@@ -406,6 +481,11 @@ impl Reader<'_> {
         }
         self.draft.decisions.add(line, decision.doubt, value);
     }
+}
+
+/// Whether a text starts with a mark of right or wrong.
+fn is_mark(text: &str) -> bool {
+    sections::is_bad_mark(text) || sections::is_good_mark(text)
 }
 
 /// Whether quoted text is a box of the author's own: `> **Warning**: …`, or what is printed bold as a whole.

@@ -15,6 +15,8 @@ pub(super) struct Place {
     pub(super) is_forbidden: bool,
     /// What people do wrong is collected here.
     pub(super) is_mistake: bool,
+    /// What people do wrong is collected here by name: a bare command is one of these.
+    pub(super) is_antipattern: bool,
     /// Somebody is told these words.
     pub(super) is_spoken: bool,
     /// Alternatives are listed here, each with when it fits.
@@ -36,6 +38,7 @@ impl Place {
             is_example: self.is_example || other.is_example,
             is_forbidden: self.is_forbidden || other.is_forbidden,
             is_mistake: self.is_mistake || other.is_mistake,
+            is_antipattern: self.is_antipattern || other.is_antipattern,
             is_spoken: self.is_spoken || other.is_spoken,
             is_choice: self.is_choice || other.is_choice,
             is_trouble: self.is_trouble || other.is_trouble,
@@ -84,6 +87,7 @@ const RULES_ALONE: &[&str] = &[
     "always",
     "do",
     "dos",
+    "do's",
     "standard",
     "standards",
     "policy",
@@ -121,6 +125,11 @@ const FORBIDDEN: &[&str] = &[
     "should not",
     "things to avoid",
     "negative requirements",
+    "banned",
+    "dont",
+    "donts",
+    "not this",
+    "not like this",
     "not to do",
     "what to avoid",
 ];
@@ -298,7 +307,7 @@ const LISTINGS: &[&str] = &[
 pub(super) fn places(blocks: &[Block]) -> Vec<Place> {
     let mut of_heading: Vec<Place> = vec![Place::default(); blocks.len()];
     let mut places = Vec::with_capacity(blocks.len());
-    let mut lead: Option<(usize, Place)> = None;
+    let mut lead: Option<(usize, Lead)> = None;
     for (index, block) in blocks.iter().enumerate() {
         let above = block.heading.map_or(Place::default(), |heading| of_heading[heading]);
         let mut own = if block.is_heading() { read(&block.prose.text) } else { Place::default() };
@@ -314,21 +323,42 @@ pub(super) fn places(blocks: &[Block]) -> Vec<Place> {
             continue;
         }
         let around = block.item.map_or(above, |item| inherit(above, places[item], ""));
-        let led = lead.filter(|(depth, _)| block.is_item() && block.depth > *depth).map(|(_, place)| place);
-        let mut place = led.map_or(around, |led| around.or(led));
+        let led = lead.filter(|(depth, _)| block.is_item() && block.depth > *depth).map(|(_, lead)| lead);
+        let around = if led.is_some_and(|led| led.is_remedy) { right(around) } else { around };
+        let mut place = led.map_or(around, |led| around.or(led.place));
         if block.kind == Kind::Paragraph || block.is_item() {
             let text = block.prose.text.trim_end();
-            if text.ends_with(':') || text.ends_with("：") {
+            let is_label = is_title(block) || is_parent(blocks, index);
+            if text.ends_with(':') || text.ends_with("：") || is_label {
                 // A lead-in speaks for the list or quotation below it and says nothing itself.
-                lead = Some((block.depth, lead_in(text)));
+                lead = Some((block.depth, Lead { place: lead_in(text), is_remedy: is_remedy(&Words::of(text)) }));
             } else if block.kind == Kind::Paragraph && !block.is_quoted {
                 lead = None;
             }
         }
-        place.is_spoken |= block.is_quoted && lead.is_some_and(|(_, led)| led.is_spoken);
+        place.is_spoken |= block.is_quoted && lead.is_some_and(|(_, led)| led.place.is_spoken);
         places.push(place);
     }
     places
+}
+
+/// What the line before a list says.
+#[derive(Clone, Copy)]
+struct Lead {
+    place: Place,
+    is_remedy: bool,
+}
+
+/// Whether a line announces what to do against what stands before it: `Instead:`, `To break this pattern:`.
+fn is_remedy(words: &Words<'_>) -> bool {
+    let remedies = ["instead", "fix", "fixes", "solution", "solutions", "remedy", "remedies", "better", "correct"];
+    matches!(words.at(0), "to" | "do") && words.len() > 1 && !words.is(0, "do not")
+        || words.has(0..words.len(), &remedies)
+}
+
+/// A place in which nothing is wrong.
+pub(super) fn right(place: Place) -> Place {
+    Place { is_forbidden: false, is_mistake: false, is_antipattern: false, ..place }
 }
 
 /// A section takes over what the section around it says, unless its own heading says something else.
@@ -349,6 +379,10 @@ fn inherit(above: Place, own: Place, heading: &str) -> Place {
     merged.is_trigger = own.is_trigger;
     merged.is_forbidden = own.is_forbidden || (above.is_forbidden && !says(own));
     merged.is_mistake = own.is_mistake || (above.is_mistake && !says(own));
+    merged.is_antipattern = own.is_antipattern || (above.is_antipattern && !says(own));
+    if is_remedy(&Words::of(heading)) {
+        merged = right(merged);
+    }
     merged
 }
 
@@ -365,8 +399,14 @@ pub(super) fn read(text: &str) -> Place {
     let names_other = words.has(0..words.len(), &["patch", "release", "speaker", "meeting", "release", "functional"]);
     let has_rules = !is_counted && !names_other && (has(RULES) || is_alone);
     // `If you don't have one` forbids nothing.
-    let is_conditional = words.has(0..words.len(), &["if", "when", "unless", "you"]);
-    let is_forbidden = !is_trigger && !is_mistake && !is_conditional && forbids(&words);
+    let strict = ["must never", "should never", "must not", "should not", "may not", "never do"];
+    let is_strict = (0..words.len()).any(|index| words.any(index, &strict).is_some());
+    let is_conditional =
+        words.has(0..words.len(), &["if", "when", "unless"]) || words.has(0..words.len(), &["you"]) && !is_strict;
+    // `Do's and don'ts` holds both, each below its own line.
+    let has_both =
+        words.has(0..words.len(), &["do's", "dos", "do"]) && words.has(0..words.len(), &["don'ts", "donts", "don't"]);
+    let is_forbidden = !is_trigger && !is_mistake && !is_conditional && !has_both && forbids(&words);
     Place {
         has_rules: !is_trigger && has_rules && !is_forbidden && !is_mistake,
         is_example: starts(EXAMPLES)
@@ -374,6 +414,7 @@ pub(super) fn read(text: &str) -> Place {
             || has(&["examples", "rationalization", "rationalizations", "excuses"]),
         is_forbidden,
         is_mistake,
+        is_antipattern: is_mistake && has(&["anti-pattern", "anti-patterns", "antipattern", "antipatterns"]),
         is_spoken: false,
         is_choice: has(CHOICES),
         is_trouble: has(TROUBLES),
@@ -383,15 +424,71 @@ pub(super) fn read(text: &str) -> Place {
     }
 }
 
-/// Whether a heading is about what is forbidden: `Never do this`, but not `Don't know what is wrong yet`.
+/// Whether a heading is about what is forbidden: `Never do this`, but not `Don't know what is wrong yet`. What stands
+/// below `Avoid rate limits` is how to.
 fn forbids(words: &Words<'_>) -> bool {
-    let idle = ["know", "have", "need", "want", "see", "understand", "forget"];
+    const FILLERS: &[&str] = &[
+        "do",
+        "doing",
+        "this",
+        "these",
+        "that",
+        "those",
+        "the",
+        "following",
+        "things",
+        "patterns",
+        "mistakes",
+        "ever",
+        "list",
+        "anti-patterns",
+        "rules",
+        "items",
+        "all",
+        "of",
+        "at",
+        "costs",
+        "be",
+        "say",
+        "section",
+    ];
     (0..words.len()).any(|index| {
         words.any(index, FORBIDDEN).is_some_and(|length| {
             let next = index + length;
-            words.len() - next.min(words.len()) <= 2 && !idle.contains(&words.at(next))
+            let rest = words.len() - next.min(words.len());
+            let is_named = matches!(words.at(index), "prohibited" | "forbidden" | "banned" | "what" | "things");
+            let fills = (next..words.len()).all(|rest| FILLERS.contains(&words.at(rest)));
+            rest <= 2 && is_named || fills
         })
     })
+}
+
+/// Marks that say what stands behind them is wrong.
+pub(super) fn is_bad_mark(text: &str) -> bool {
+    text.starts_with(['❌', '✗', '✘', '✖', '🚫', '⛔', '👎'])
+}
+
+/// Marks that say what stands behind them is right.
+pub(super) fn is_good_mark(text: &str) -> bool {
+    text.starts_with(['✅', '✔', '✓', '☑', '👍'])
+}
+
+/// Whether an item only names what the list below it holds: `- Must not`.
+fn is_parent(blocks: &[Block], index: usize) -> bool {
+    let block = &blocks[index];
+    let has_list = blocks.get(index + 1).is_some_and(|next| next.is_item() && next.depth > block.depth);
+    block.is_item() && has_list && block.prose.text.split(' ').count() <= 3 && block.prose.codes.is_empty()
+}
+
+/// Whether a paragraph is printed bold as a whole and stands for a heading.
+fn is_title(block: &Block) -> bool {
+    let text = block.prose.text.as_str();
+    let [strong] = block.prose.strongs.as_slice() else { return false };
+    let outside = [&text[..strong.start], text.get(strong.end..).unwrap_or_default()];
+    block.kind == Kind::Paragraph
+        && outside.iter().all(|part| !part.contains(char::is_alphanumeric))
+        && !text.ends_with(['.', '!', '?'])
+        && text.split(' ').count() <= 6
 }
 
 fn lead_in(text: &str) -> Place {

@@ -27,13 +27,13 @@ pub(super) fn sentences(prose: &Prose) -> Vec<Range<usize>> {
         let next = letters.peek().map(|(_, next)| *next);
         let ends = match letter {
             '\n' | '。' | '！' | '？' => true,
-            '✅' | '❌' | '✓' | '✗' | '✔' | '✖' => {
+            '✅' | '❌' | '✓' | '✗' | '✔' | '✖' | '🚫' | '⛔' | '✘' | '👎' | '👍' => {
                 push(text, start..at, &mut found);
                 start = at;
                 false
             }
             '.' | '!' | '?' => ends_here(text, at, next),
-            ' ' => is_unmarked_end(prose, at, next),
+            ' ' => is_unmarked_end(prose, at, next) || is_drawn_bullet(prose, at, next),
             _ => false,
         };
         if ends {
@@ -72,6 +72,19 @@ fn ends_here(text: &str, at: usize, next: Option<char>) -> bool {
     let rest = text[at + 1..].trim_start_matches(['"', '”', ')', ' ', '\n', '*']);
     // A sentence starts with anything but a small letter.
     !rest.starts_with(|letter: char| letter.is_lowercase())
+}
+
+/// Whether the next line starts with a drawing: a list whose bullets are not Markdown's.
+fn is_drawn_bullet(prose: &Prose, at: usize, next: Option<char>) -> bool {
+    let is_bullet = |letter: char| {
+        matches!(letter, '•' | '‣' | '◦' | '▪' | '▸' | '►' | '➤' | '★' | '☆' | '⚠' | '❗' | '❕')
+            || ('\u{1f300}'..='\u{1faff}').contains(&letter)
+            || letter.is_ascii_digit() && prose.text.get(at + 2..).is_some_and(|rest| rest.starts_with('\u{fe0f}'))
+    };
+    let labels =
+        ["DO:", "DON'T:", "DON’T:", "DO NOT:", "NEVER:", "ALWAYS:", "AVOID:", "Do:", "Don't:", "Never:", "Always:"];
+    let is_label = prose.text.get(at + 1..).is_some_and(|rest| labels.iter().any(|label| rest.starts_with(label)));
+    (is_label || next.is_some_and(is_bullet)) && prose.breaks.binary_search(&at).is_ok()
 }
 
 /// Whether a line ended here with a link, and the next starts afresh: a list its author did not mark as one.

@@ -1,6 +1,8 @@
 //! Cuts shell text into simple commands, well enough for documentation: quotes, comments, continuations, pipes,
 //! here-documents and placeholders like `<url>`.
 
+use super::programs;
+
 /// One simple command as it stands in a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Simple {
@@ -15,6 +17,10 @@ pub(super) struct Simple {
     /// Whether its input comes through a pipe.
     pub(super) is_piped: bool,
 }
+
+/// The most words of a command, and the most bytes of a list of values; what is longer was not written for people.
+const WORDS_MAX: usize = 400;
+const LIST_MAX: usize = 400;
 
 /// The deepest command substitution that is looked into.
 const DEPTH_MAX: usize = 3;
@@ -106,6 +112,7 @@ impl Lexer {
             '<' if self.placeholder() => {}
             '>' | '<' => self.redirection(),
             '|' | '&' | ';' => self.operator(),
+            '(' | '{' if self.choice() => {}
             '(' if self.word.is_empty() => {
                 self.end_command(false);
                 self.at += 1;
@@ -128,7 +135,10 @@ impl Lexer {
         if self.current.words.is_empty() {
             self.current.line = self.line;
         }
-        self.current.words.push(std::mem::take(&mut self.word));
+        let word = std::mem::take(&mut self.word);
+        if self.current.words.len() < WORDS_MAX {
+            self.current.words.push(word);
+        }
     }
 
     fn end_command(&mut self, is_piped: bool) {
@@ -228,6 +238,25 @@ impl Lexer {
         is_name
     }
 
+    /// `(a|b)` and `{a, b}` behind a command: what documentation writes for a choice.
+    fn choice(&mut self) -> bool {
+        if self.current.words.is_empty() || !(self.word.is_empty() || self.word.ends_with('=')) {
+            return false;
+        }
+        let close = if self.peek(0) == '(' { ')' } else { '}' };
+        let rest = &self.letters[self.at + 1..(self.at + 120).min(self.letters.len())];
+        let Some(end) = rest.iter().position(|letter| *letter == close) else { return false };
+        let inner = &rest[..end];
+        let is_list = inner.contains(&'|') || close == '}' && inner.contains(&',');
+        let is_choice = is_list && inner.iter().all(|letter| letter.is_alphanumeric() || " -_.|,:".contains(*letter));
+        if is_choice {
+            let text = self.letters[self.at..self.at + end + 2].iter().filter(|letter| **letter != ' ');
+            self.word.extend(text);
+            self.at += end + 2;
+        }
+        is_choice
+    }
+
     fn redirection(&mut self) {
         // The file of a redirection is no argument.
         if self.word.chars().all(|letter| letter.is_ascii_digit()) {
@@ -246,8 +275,9 @@ impl Lexer {
         let operator = self.peek(0);
         // `[a|b]` and `{x|y}` list values in documentation.
         let is_value = operator == '|'
+            && self.word.len() < LIST_MAX
             && (self.word.contains(['[', '{', '<'])
-                || self.word.ends_with(char::is_alphanumeric) && self.peek(1).is_alphanumeric());
+                || self.word.ends_with(char::is_alphanumeric) && self.peek(1).is_alphanumeric() && !self.is_piped_on());
         if is_value {
             self.word.push(operator);
             self.at += 1;
@@ -260,6 +290,13 @@ impl Lexer {
         let above = self.above.clone();
         self.end_command(is_pipe);
         self.above = above;
+    }
+
+    /// Whether the word behind a bar is a program: `tool list|grep x`.
+    fn is_piped_on(&self) -> bool {
+        let rest = self.letters[self.at + 1..].iter().take(20);
+        let word: String = rest.take_while(|letter| letter.is_alphanumeric() || **letter == '-').collect();
+        programs::is_plumbing(&word) || word == "jq"
     }
 
     fn document(&mut self) {

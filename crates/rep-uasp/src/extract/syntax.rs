@@ -48,13 +48,29 @@ impl Flag {
         Value::Object(map)
     }
 
+    /// The flag as a syntax shows it: `--format <json|csv>`.
+    pub(super) fn shown(&self) -> String {
+        let Some(value) = &self.value else { return self.name.clone() };
+        let values = if self.values.is_empty() { alternatives(value) } else { self.values.clone() };
+        let inner = value.trim_matches(['<', '>']);
+        let slot = match values.len() {
+            0 if value.starts_with('<') => slug(inner),
+            0 => slug(self.name.trim_start_matches('-')),
+            _ => values.join("|"),
+        };
+        format!("{} <{slot}>", self.name)
+    }
+
     /// Takes over what another reading of the same flag knows.
     pub(super) fn learn(&mut self, other: Flag) {
         self.short = self.short.take().or(other.short);
-        self.value = self.value.take().or(other.value);
+        // `--format json|csv` knows more than `--format json`.
+        let lists = |value: &Option<String>| value.as_deref().is_some_and(|value| alternatives(value).len() > 1);
+        let is_better = lists(&other.value) && !lists(&self.value);
+        self.value = if is_better { other.value } else { self.value.take().or(other.value) };
         self.purpose = self.purpose.take().or(other.purpose);
         self.default = self.default.take().or(other.default);
-        if self.values.is_empty() {
+        if self.values.is_empty() && !lists(&self.value) {
             self.values = other.values;
         }
     }
@@ -84,6 +100,8 @@ impl Argument {
 pub(super) struct Call {
     pub(super) arguments: Vec<String>,
     pub(super) flags: Vec<Flag>,
+    /// Whether prose only mentions it: what it leaves out may still be required.
+    pub(super) is_mention: bool,
 }
 
 /// Flags that take no value, whatever stands behind them.
@@ -185,6 +203,15 @@ pub(super) fn call(program: &str, words: &[String]) -> Call {
         if word == "--" || word == "..." || word == "\\" {
             break;
         }
+        let names: Vec<&str> = word.split(['|', ',', '/']).collect();
+        if names.len() == 2 && names.iter().all(|name| is_flag(name)) {
+            // `-n|--dry-run` is one flag with two names.
+            let long = usize::from(!names[0].starts_with("--"));
+            let (name, short) = (names[long].to_owned(), Some(names[1 - long].to_owned()));
+            call.flags.push(Flag { name, short, is_required: !is_optional, ..Flag::default() });
+            index += 1;
+            continue;
+        }
         if !is_flag(word) {
             call.arguments.push(words[index].clone());
             index += 1;
@@ -194,10 +221,12 @@ pub(super) fn call(program: &str, words: &[String]) -> Call {
             Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
             None => (word.to_owned(), None),
         };
-        let next = words.get(index + 1).map(|next| next.trim_end_matches(']'));
+        // The bracket of `[--style a|b]` closes the group, that of `--style [a|b]` belongs to the value.
+        let closed = words.get(index + 1).map(String::as_str);
+        let next = closed.map(|next| if next.starts_with('[') { next } else { next.trim_end_matches(']') });
         let takes = value.is_none()
             && !words[index].ends_with(']')
-            && next.is_some_and(|next| takes_value(program, &name, next));
+            && next.is_some_and(|next| takes_value(program, &name, next) || is_optional && closed != Some(next));
         if takes {
             value = next.map(str::to_owned);
             index += 1;
@@ -227,7 +256,8 @@ fn takes_value(program: &str, flag: &str, next: &str) -> bool {
     if program == "git" && !OF_GIT.contains(&flag) {
         return next.starts_with('<') && flag.len() == 2;
     }
-    if is_flag(next) || next == "..." || next == "--" || next.starts_with('[') {
+    let is_choice = alternatives(next).len() > 1;
+    if is_flag(next) || next == "..." || next == "--" || next.starts_with('[') && !is_choice {
         return false;
     }
     let is_shaped =
@@ -260,7 +290,11 @@ pub(super) fn value_type(name: &str, example: &str) -> &'static str {
     ];
     let lower = word.to_ascii_lowercase();
     let is_named = lower.split(['-', '_', ' ']).any(|part| numbers.contains(&part));
-    if bare.parse::<i64>().is_ok() || (is_named && example.starts_with(['<', '['])) {
+    let is_slot = example.starts_with(['<', '[']);
+    // `--jobs N` has its kind in capitals.
+    let is_metavariable =
+        bare.chars().all(|letter| letter.is_ascii_uppercase()) && numbers.contains(&bare.to_lowercase().as_str());
+    if bare.parse::<i64>().is_ok() || is_named && is_slot || is_metavariable {
         "int"
     } else if bare.starts_with('@') || lower == "ref" {
         "ref"
@@ -274,7 +308,7 @@ fn placeholder(word: &str) -> Option<(String, bool)> {
     let is_optional = word.starts_with('[');
     let bare = word.trim_matches(['[', ']']);
     let inner = bare.trim_end_matches("...").trim_matches(['<', '>', '{', '}']);
-    if is_optional || bare.starts_with('<') || bare.starts_with('{') {
+    if is_optional || bare.starts_with('<') || bare.starts_with('{') || alternatives(bare).len() > 1 {
         return Some((slug(inner), !is_optional));
     }
     if bare.starts_with('@') && bare.len() > 1 && !bare.contains('/') {
@@ -311,16 +345,20 @@ fn slug(text: &str) -> String {
 
 /// The template, the arguments and the flags that several calls of one command share.
 pub(super) fn template(name: &str, calls: &[Call]) -> (String, Vec<Argument>, Vec<Flag>) {
+    let firm = firm(calls);
     let most = calls.iter().map(|call| call.arguments.len()).max().unwrap_or(0).min(12);
     let mut syntax = name.to_owned();
     let mut arguments: Vec<Argument> = Vec::new();
     for position in 0..most {
         let words: Vec<&str> =
             calls.iter().filter_map(|call| call.arguments.get(position)).map(String::as_str).collect();
-        let is_always = words.len() == calls.len();
+        let is_always = firm.iter().all(|call| call.arguments.len() > position);
         let same = words.iter().all(|word| *word == words[0]);
-        match placeholder(words[0]) {
-            None if same && is_always => syntax = format!("{syntax} {}", words[0]),
+        // What stands for a value says more than a value.
+        let is_slot = |word: &&&str| word.starts_with(['<', '[', '{']) && word.ends_with(['>', ']', '}', '.']);
+        let shown = words.iter().find(is_slot).unwrap_or(&words[0]);
+        match placeholder(shown) {
+            None if same && is_always => syntax = format!("{syntax} {shown}"),
             found => {
                 let (mut argument, is_required) = found.unwrap_or_else(|| ("value".to_owned(), true));
                 let taken =
@@ -329,15 +367,35 @@ pub(super) fn template(name: &str, calls: &[Call]) -> (String, Vec<Argument>, Ve
                     argument = format!("{argument}{}", taken + 1);
                 }
                 let is_required = is_required && is_always;
-                let inner: Vec<String> = alternatives(words[0]);
-                let kind = if inner.len() > 1 { "enum" } else { value_type(&argument, words[0]) };
-                let shown = if inner.len() > 1 { inner.join("|") } else { argument.clone() };
-                syntax = if is_required { format!("{syntax} <{shown}>") } else { format!("{syntax} [{shown}]") };
-                let values = if inner.len() > 1 { inner } else { Vec::new() };
+                let values = alternatives(shown);
+                let kind = if values.is_empty() { value_type(&argument, shown) } else { "enum" };
+                let slot = if values.is_empty() { argument.clone() } else { values.join("|") };
+                syntax = if is_required { format!("{syntax} <{slot}>") } else { format!("{syntax} [{slot}]") };
                 arguments.push(Argument { name: argument, kind, is_required, values });
             }
         }
     }
+    let flags = shared_flags(calls, &firm);
+    for flag in &flags {
+        let shown = flag.shown();
+        syntax = if flag.is_required { format!("{syntax} {shown}") } else { format!("{syntax} [{shown}]") };
+    }
+    (syntax, arguments, flags)
+}
+
+/// The calls that show a command whole: those that prose only mentions are not among them, unless there are no others.
+fn firm(calls: &[Call]) -> Vec<&Call> {
+    let shown: Vec<&Call> = calls.iter().filter(|call| !call.is_mention).collect();
+    if !shown.is_empty() {
+        return shown;
+    }
+    let has_words = |call: &&Call| !(call.arguments.is_empty() && call.flags.is_empty());
+    let full: Vec<&Call> = calls.iter().filter(has_words).collect();
+    if full.is_empty() { calls.iter().collect() } else { full }
+}
+
+/// The flags of some calls, each once.
+fn shared_flags(calls: &[Call], firm: &[&Call]) -> Vec<Flag> {
     let mut flags: Vec<Flag> = Vec::new();
     for call in calls {
         for flag in call.flags.iter().take(60) {
@@ -348,29 +406,69 @@ pub(super) fn template(name: &str, calls: &[Call]) -> (String, Vec<Argument>, Ve
         }
     }
     for flag in &mut flags {
-        let everywhere = calls.iter().all(|call| call.flags.iter().any(|own| own.name == flag.name && own.is_required));
-        let value = flag.value.as_ref().map(|value| flag_value(&flag.name, value));
-        let shown = value.map_or(flag.name.clone(), |value| format!("{} <{value}>", flag.name));
-        flag.is_required = everywhere;
-        syntax = if everywhere { format!("{syntax} {shown}") } else { format!("{syntax} [{shown}]") };
+        flag.is_required =
+            firm.iter().all(|call| call.flags.iter().any(|own| own.name == flag.name && own.is_required));
     }
-    (syntax, arguments, flags)
+    flags
 }
 
-fn flag_value(name: &str, value: &str) -> String {
-    let inner = value.trim_matches(['<', '>']);
-    let is_placeholder = value.starts_with('<');
-    if is_placeholder { slug(inner) } else { slug(name.trim_start_matches('-')) }
-}
+/// Names of what a value is, which are no values themselves: `<file|url>`.
+const KINDS: &[&str] = &[
+    "file",
+    "path",
+    "url",
+    "name",
+    "id",
+    "dir",
+    "directory",
+    "folder",
+    "string",
+    "text",
+    "number",
+    "int",
+    "ref",
+    "branch",
+    "commit",
+    "sha",
+    "tag",
+    "query",
+    "glob",
+    "pattern",
+    "selector",
+    "value",
+    "key",
+    "uri",
+    "host",
+    "port",
+    "user",
+    "email",
+    "package",
+    "module",
+    "command",
+    "regex",
+    "hash",
+    "version",
+    "repo",
+    "filename",
+    "filepath",
+];
 
-/// The values a placeholder lists: `{a|b}`.
-fn alternatives(word: &str) -> Vec<String> {
-    if !word.starts_with(['<', '[', '{', '(']) || !word.contains('|') {
-        return Vec::new();
-    }
-    word.trim_matches(['<', '>', '[', ']', '{', '}', '(', ')'])
-        .split('|')
-        .map(|value| value.trim().to_owned())
-        .filter(|value| !value.is_empty())
-        .collect()
+/// The values a word lists: `<a|b>`, `{a,b}`, `(a|b)`, `a|b`. None where it lists nothing.
+pub(super) fn alternatives(word: &str) -> Vec<String> {
+    let open = ['<', '[', '{', '('];
+    let separator = if word.contains('|') { '|' } else { ',' };
+    let is_list = word.starts_with('{') && word.ends_with('}') || separator == '|' && !word.contains("||");
+    let inner = word.trim_start_matches(open).trim_end_matches(['>', ']', '}', ')']);
+    let values: Vec<String> =
+        inner.split(separator).map(|value| value.trim().trim_matches(['"', '\'']).to_owned()).collect();
+    let is_value = |value: &String| {
+        !value.is_empty()
+            && value.len() <= 40
+            && value.chars().all(|letter| letter.is_alphanumeric() || "-_.:/+@*".contains(letter))
+    };
+    // Outside brackets, only plain words are values.
+    let is_plain = word.starts_with(open) || values.iter().all(|value| !value.contains(['/', ':', '@', '*']));
+    let is_kinds = values.iter().all(|value| KINDS.contains(&value.to_lowercase().as_str()));
+    let is_found = is_list && is_plain && values.len() > 1 && values.iter().all(is_value) && !is_kinds;
+    if is_found { values } else { Vec::new() }
 }

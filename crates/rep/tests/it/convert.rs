@@ -67,6 +67,33 @@ fn a_skill_becomes_a_valid_file_with_its_own_version() {
     assert_eq!(run(&scratch, &["convert", "tool", "--path", "skills", "--to", "uasp"]).stdout, text);
 }
 
+/// UC-02, UC-04, UC-09, UC-14: what tables, boxes, terse lines and blocks say reaches the file, and none of it is turned round.
+#[test]
+fn what_not_to_do_stays_what_not_to_do() {
+    let scratch = Scratch::new();
+    let text = "---\r\nname: tool\r\ndescription: Drives the tool.\r\nallowed-tools: Bash(tool:*)\r\n---\r\n\r\n\
+        | Do | Don't |\r\n|---|---|\r\n| Open a request | Push to main |\r\n\r\n\
+        ## What not to do\r\n\r\n- Commit secrets. Use every vault instead.\r\n- No tabs.\r\n\r\n\
+        > [!WARNING]\r\n> Copy the data first.\r\n\r\n\
+        ## Use\r\n\r\nRun `tool deploy` to ship.\r\n\r\n```bash\r\ntool deploy <env> --style a|b --port ${PORT:-80}\r\n```\r\n";
+    scratch.write("skills/tool/SKILL.md", text);
+    let found = run(&scratch, &["convert", "skills/tool", "--to", "uasp", "--out", "out/tool.uasp.yaml"]);
+    assert_eq!(found.code, 0, "{found:?}");
+    let checked = run(&scratch, &["check", "out", "--profile", "uasp", "--format", "json"]);
+    assert_eq!(json(&checked)["summary"]["errors"], 0, "{}", checked.stdout);
+    for (query, value) in [
+        ("tool:constraints.never", json!(["Push to main", "Commit secrets", "tabs"])),
+        ("tool:constraints.always", json!(["Open a request", "Copy the data first"])),
+        ("tool:commands.deploy.args.env.required", json!(true)),
+        ("tool:commands.deploy.syntax", json!("tool deploy <env> --style <a|b> --port <port>")),
+        ("tool:environment.PORT.default", json!("80")),
+    ] {
+        assert_eq!(json(&run(&scratch, &["query", query, "--path", "out"]))["value"], value, "{query}");
+    }
+    let style = json(&run(&scratch, &["query", "tool:commands.deploy", "--path", "out"]))["value"]["flags"][0].clone();
+    assert_eq!((&style["type"], &style["values"]), (&json!("enum"), &json!(["a", "b"])));
+}
+
 #[test]
 fn what_is_there_is_replaced_only_when_asked() {
     let scratch = scratch();
