@@ -176,9 +176,12 @@ impl Audit {
             bytes.push(b'\n');
         }
         if is_headless || !torn.is_empty() {
+            // A crash leaves the beginning of a record; what has an end of line and is none, somebody wrote.
+            let is_foreign = torn.contains(&b'\n');
             let torn = torn.strip_suffix(b"\n").unwrap_or(torn);
+            let digest = hex(&Sha256::digest(torn));
             let mended =
-                json!({ "bytes": torn.len(), "digest": hex(&Sha256::digest(torn)), "is_headless": is_headless });
+                json!({ "bytes": torn.len(), "digest": digest, "is_headless": is_headless, "is_foreign": is_foreign });
             let at = records.first().map_or(SystemTime::UNIX_EPOCH, |(_, _, at)| *at);
             bytes.extend(head.line("mended", mended.as_object().cloned().unwrap_or_default(), at));
         }

@@ -127,6 +127,14 @@ impl Glob {
         pattern_at == self.parts.len()
     }
 
+    /// Whether a path whose last part is this could fit.
+    pub fn may_end_in(&self, name: &str) -> bool {
+        match self.parts.last() {
+            Some(Part::One(texts)) => part_fits(texts, name),
+            Some(Part::Any) | None => true,
+        }
+    }
+
     /// Whether some path fits both patterns.
     pub fn meets(&self, other: &Glob) -> bool {
         let (one, two) = (self.spelled_out(), other.spelled_out());
@@ -302,6 +310,9 @@ mod tests {
         ] {
             let found = Glob::parse(pattern).is_ok() && fits(pattern, path);
             assert_eq!(found, expected, "{pattern} on {path}");
+            let name = normalise(path).map(|path| path.rsplit('/').next().unwrap_or_default().to_owned());
+            let may = Glob::parse(pattern).is_ok_and(|glob| name.is_some_and(|name| glob.may_end_in(&name)));
+            assert!(may || !found, "{pattern} on the end of {path}");
         }
     }
 

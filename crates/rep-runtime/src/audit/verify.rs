@@ -119,6 +119,7 @@ impl Chain {
         let names = |digest: &str| link.record.get("digest").and_then(Value::as_str) == Some(digest);
         if is_next
             && link.record.get("kind").and_then(Value::as_str) == Some("mended")
+            && link.record.get("is_foreign") != Some(&Value::Bool(true))
             && names(&hex(&Sha256::digest(stray)))
         {
             verdict.notes.push(format!("line {}: a record was left unfinished, and mended", self.stray_line));
@@ -135,8 +136,8 @@ impl Chain {
             return;
         };
         if !self.stray.is_empty() {
-            // Only what stands behind the head can be a crash's; the next record will account for it.
-            if self.has_head && self.seq >= head.seq {
+            // Only what stands behind the head and has no end of line can be a crash's; the next record will account for it.
+            if self.has_head && self.seq >= head.seq && !self.stray.contains(&b'\n') {
                 verdict.notes.push(format!("line {}: a record was left unfinished", self.stray_line));
             } else {
                 verdict.fault(self.stray_line, "this is no record as it was written");

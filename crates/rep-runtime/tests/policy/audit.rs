@@ -210,6 +210,19 @@ impl Tampering {
     }
 }
 
+#[test]
+fn a_line_that_is_no_record_is_found_behind_the_last_one_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let audit = Audit::at(folder.path());
+    run(&audit, 1);
+    let mut text = fs::read(audit.file()).unwrap();
+    text.extend_from_slice(b"{\"v\":1,\"seq\":3}\n");
+    fs::write(audit.file(), text).unwrap();
+    assert_eq!(faults(&audit), ["line 3: this is no record as it was written"]);
+    run(&audit, 2);
+    assert_eq!(faults(&audit), ["line 3: this is no record as it was written"]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
     #[test]

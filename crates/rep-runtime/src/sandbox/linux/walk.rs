@@ -1,22 +1,26 @@
 //! Which files of a workspace fit patterns: without following a link, and within a budget.
 
+use std::ffi::OsStr;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Dir, FileType, Mode, OFlags, ResolveFlags};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags};
 
 use crate::glob::Glob;
 
 /// The most entries that are looked at.
-const ENTRIES_MAX: usize = 200_000;
+const ENTRIES_MAX: usize = 1_000_000;
 
 /// The most files that are shown one by one.
 const FILES_MAX: usize = 20_000;
 
 /// The deepest folder.
 const DEPTH_MAX: usize = 128;
+
+/// How a folder is opened to be listed.
+const LISTING: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// A regular file that fits.
 pub(super) struct Found {
@@ -43,7 +47,8 @@ pub(super) fn files(
     // What is not there, or behind a link, is not granted.
     let Ok(start) = open(workspace, Path::new(prefix)) else { return Ok(Vec::new()) };
     let mut walk = Walk { workspace, patterns, shown, entries: 0, found: Vec::new() };
-    walk.folder(&start, Path::new(prefix), depth_max(patterns))?;
+    let Ok(listed) = rustix::fs::openat(start, ".", LISTING, Mode::empty()) else { return Ok(Vec::new()) };
+    walk.folder(listed, Path::new(prefix), depth_max(patterns))?;
     walk.found.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(walk.found)
 }
@@ -66,17 +71,16 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn folder(&mut self, folder: &OwnedFd, path: &Path, depth_max: usize) -> Result<(), String> {
+    /// Goes through a folder that was opened for listing. What its entries are is asked of the folder, and of them only where it does
+    /// not know or where it matters: this may be a large project.
+    fn folder(&mut self, listed: OwnedFd, path: &Path, depth_max: usize) -> Result<(), String> {
         let below = path.components().count();
-        let whole = self.workspace.join(path);
-        if below >= depth_max || self.shown.contains(&whole) {
+        if below >= depth_max || self.shown.contains(&self.workspace.join(path)) {
             return Ok(());
         }
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        // A folder the caller cannot list holds nothing he could grant.
-        let Ok(listed) = rustix::fs::openat(folder, ".", flags, Mode::empty()) else { return Ok(()) };
-        let Ok(entries) = Dir::new(listed) else { return Ok(()) };
-        for entry in entries.flatten() {
+        let Ok(mut entries) = Dir::new(listed) else { return Ok(()) };
+        while let Some(entry) = entries.read() {
+            let Ok(entry) = entry else { continue };
             let name = entry.file_name();
             if matches!(name.to_bytes(), b"." | b"..") {
                 continue;
@@ -88,19 +92,37 @@ impl Walk<'_> {
                     path.display()
                 ));
             }
-            let path = path.join(std::ffi::OsStr::from_bytes(name.to_bytes()));
-            let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            // It may be gone since it was listed.
-            let Ok(opened) = rustix::fs::openat(folder, name, flags, Mode::empty()) else { continue };
-            let Ok(stat) = rustix::fs::fstat(&opened) else { continue };
-            match FileType::from_raw_mode(stat.st_mode) {
-                FileType::Directory => self.folder(&opened, &path, depth_max)?,
-                FileType::RegularFile => self.file(path, stat.st_size.cast_unsigned())?,
+            let Ok(folder) = entries.fd() else { return Ok(()) };
+            let stat = || rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
+            let kind = match entry.file_type() {
+                FileType::Unknown => stat().map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode)),
+                known => known,
+            };
+            let inner = || path.join(OsStr::from_bytes(name.to_bytes()));
+            match kind {
+                FileType::Directory => {
+                    // One the caller cannot list holds nothing he could grant, and it may be gone since it was listed.
+                    if let Ok(listed) = rustix::fs::openat(folder, name, LISTING, Mode::empty()) {
+                        self.folder(listed, &inner(), depth_max)?;
+                    }
+                }
+                FileType::RegularFile if self.is_named(&name.to_string_lossy()) => {
+                    let stat =
+                        stat().ok().filter(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile);
+                    if let Some(stat) = stat {
+                        self.file(inner(), stat.st_size.cast_unsigned())?;
+                    }
+                }
                 // Links, pipes, sockets and devices are never shown.
                 _ => {}
             }
         }
         Ok(())
+    }
+
+    /// Whether a file of this name could fit.
+    fn is_named(&self, name: &str) -> bool {
+        self.patterns.iter().any(|glob| glob.may_end_in(name))
     }
 
     fn file(&mut self, path: PathBuf, size_bytes: u64) -> Result<(), String> {
