@@ -86,7 +86,7 @@ fn going(asked: &Asked) -> Html {
     if rows.is_empty() {
         return Html::default();
     }
-    html!("<section class=\"card\"><h2>Going on here</h2><ul class=\"plain going\">{}</ul></section>", rows)
+    html!("<section class=\"card\"><h2>Going on here</h2><ul class=\"plain going\" data-keep>{}</ul></section>", rows)
 }
 
 /// What the record says of a run.

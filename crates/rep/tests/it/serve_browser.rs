@@ -99,6 +99,31 @@ fn a_run_is_seen_when_it_happens_and_one_that_goes_on_can_be_ended() {
 }
 
 #[test]
+fn a_run_that_goes_on_stays_where_it_is_when_another_ends() {
+    let scratch = Scratch::new();
+    tools(&scratch);
+    let Some(mut browser) = Browser::open(&scratch) else { return };
+    let (_server, address) = listening(&scratch, &RUN);
+    browser.go(&format!("http://{address}/runs"));
+    browser.wait("document.documentElement.classList.contains('is-live')");
+    let first = call(&address, "plain__forever");
+    browser.wait("document.querySelectorAll('.going button').length === 1");
+    let second = call(&address, "plain__forever");
+    browser.wait("document.querySelectorAll('.going button').length === 2");
+    let place = "[...document.querySelectorAll('.going button')].at(-1).getBoundingClientRect().top";
+    let before = browser.js(place);
+    browser.js("fetch('/cancel', { method: 'POST', body: new URLSearchParams(new FormData(document.querySelector('.going form'))) })");
+    assert_eq!(first.join().unwrap()["structuredContent"]["error"]["code"], "CANCELLED");
+    browser.wait("document.querySelector('.going li').inert");
+    assert_eq!(browser.js(place), before);
+    assert_eq!(browser.js("getComputedStyle(document.querySelector('.going button')).visibility"), "hidden");
+    browser.js("[...document.querySelectorAll('.going button')].at(-1).click()");
+    assert_eq!(second.join().unwrap()["structuredContent"]["error"]["code"], "CANCELLED");
+    browser.wait("document.readyState === 'complete' && !document.querySelector('.going button')");
+    assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
+}
+
+#[test]
 fn what_a_run_is_denied_is_seen_when_it_happens() {
     let scratch = Scratch::new();
     scratch.write("private.txt", "mine");
