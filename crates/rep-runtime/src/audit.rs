@@ -194,7 +194,12 @@ impl Audit {
             return Err(failed(error));
         }
         head.bytes = length + bytes.len() as u64;
-        head.write(&self.head_file())
+        head.write(&self.head_file()).inspect_err(|_| {
+            // Whoever is told that it failed may try again, and it must not stand there twice.
+            if !Head::read(&self.head_file()).is_ok_and(|kept| kept.as_ref() == Some(&head)) {
+                let _ = file.set_len(length);
+            }
+        })
     }
 }
 
@@ -316,7 +321,7 @@ impl Head {
         if text.len() > LINE_BYTES_MAX - 128 {
             let mut cut = small;
             cut["cut"] = json!(text.len());
-            for field in ["run", "skill", "tool", "outcome", "duration_ms"] {
+            for field in ["run", "who", "method", "skill", "tool", "outcome", "duration_ms"] {
                 cut[field] =
                     line.get(field).filter(|value| value.to_string().len() < 4096).cloned().unwrap_or_default();
             }

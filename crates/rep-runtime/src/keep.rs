@@ -1,9 +1,10 @@
 //! The user's own files: approvals, secrets, audit and tasks. Readable by their owner only, replaced whole, one writer at a time.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 
@@ -121,12 +122,26 @@ pub(crate) fn remove(path: &Path) -> Result<(), KeepError> {
     }
 }
 
-/// Waits for the sole right to change what lies at a path.
+/// How long is waited for others, and how often is looked. They write a few lines each.
+const LOCK_TIME: Duration = Duration::from_mins(1);
+const LOCK_PAUSE: Duration = Duration::from_millis(2);
+
+/// Waits for the sole right to change what lies at a path; not for ever, for who has it may have been stopped.
 pub(crate) fn lock(path: &Path) -> Result<Lock, KeepError> {
     let path = path.with_extension("lock");
+    let failed = |error| KeepError::new("lock", &path, error);
     let file = open(&path)?;
-    file.lock().map_err(|error| KeepError::new("lock", &path, error))?;
-    Ok(Lock { _file: file })
+    let started = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(Lock { _file: file }),
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
+            Err(TryLockError::WouldBlock) if started.elapsed() > LOCK_TIME => {
+                return Err(failed(io::Error::other("another process has held it for a minute")));
+            }
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_PAUSE),
+        }
+    }
 }
 
 /// Opens a file for reading and appending, and makes it where there is none.

@@ -19,8 +19,10 @@ const TEXT_CHARS_MAX: usize = 300;
 /// A call that was made.
 #[derive(Clone, Debug, Default)]
 pub struct Made {
-    /// Who made it: the client as it calls itself, and by what it was let in.
+    /// Who made it: the client as it calls itself, which proves nothing.
     pub who: String,
+    /// By what it was let in: a token or a subject, where there is one.
+    pub bearer: Option<String>,
     /// The request's id, as its answer and the log have it.
     pub request: String,
     /// The method.
@@ -39,9 +41,16 @@ pub struct Made {
 
 /// Whoever keeps the record of calls.
 pub trait Calls: Send + Sync {
-    /// Takes a call in. False where it cannot be kept: then it is not answered.
+    /// Whether a call that is made now can be kept. One that cannot is not made.
+    fn is_open(&self) -> bool;
+
+    /// Takes a call in, without waiting. False where it cannot be kept: then it is not answered.
     fn keep(&self, made: Made) -> bool;
 }
+
+/// What somebody on the page is told where nothing can be kept.
+pub(crate) const UNKEPT: &str =
+    "Nothing can be recorded on this server now, so nothing is done; its operator can see why.";
 
 /// By what a request over HTTP was let in.
 #[derive(Clone, Debug)]
@@ -58,8 +67,10 @@ pub(crate) struct Question {
 /// What may name a skill.
 enum About {
     Nothing,
-    /// A name, an address or a query.
+    /// A name or an address.
     Name(String),
+    /// What was said where a name, an address or a query belongs: kept where it names a skill.
+    Said(String),
     /// A tool of a skill, as it is called.
     Tool(String),
 }
@@ -71,21 +82,40 @@ impl Question {
         Self { method: cut(method), target: cut(target), about, input_digest: None }
     }
 
-    /// A call of a tool. Which skill and file it is about is kept, what else was said is not.
+    /// A call of a tool. Which skill it is about is kept, what else was said is not.
     pub(crate) fn of_tool(name: &str, given: &JsonObject) -> Self {
         let text = |field: &str| given.get(field).and_then(Value::as_str);
+        let about = match name {
+            "load_skill" => text("name"),
+            "read_skill_file" => text("uri").or_else(|| text("skill")),
+            "query_skill" => text("query"),
+            convert::NAME => text("skill"),
+            _ => None,
+        };
         let is_own = tools::is_own(name) || name == convert::NAME;
-        let named = ["uri", "name", "skill", "query"].into_iter().find_map(text).filter(|_| is_own);
         Self {
             method: "tools/call".to_owned(),
-            target: cut(&named.map_or_else(|| name.to_owned(), |named| format!("{name} {named}"))),
-            about: match named {
-                Some(named) => About::Name(named.to_owned()),
+            target: cut(name),
+            about: match about {
+                Some(about) => About::Said(about.to_owned()),
                 None if is_own => About::Nothing,
                 None => About::Tool(name.to_owned()),
             },
             input_digest: Some(shelf::digest(json!(given).to_string().as_bytes())),
         }
+    }
+
+    /// A request about a task. Its id is what lets one ask for it, so only a mark of it is kept.
+    pub(crate) fn of_task(method: &str, id: &str) -> Self {
+        let mark: String =
+            shelf::digest(id.as_bytes()).chars().skip_while(|letter| *letter != ':').skip(1).take(12).collect();
+        Self { method: method.to_owned(), target: mark, about: About::Nothing, input_digest: None }
+    }
+
+    /// With a digest of what was given with it.
+    pub(crate) fn with(mut self, given: &Value) -> Self {
+        self.input_digest = Some(shelf::digest(given.to_string().as_bytes()));
+        self
     }
 
     /// The skill it is about.
@@ -94,7 +124,7 @@ impl Question {
         let named = |name: &str| uri::named(&shelf.catalog, name);
         match &self.about {
             About::Nothing => None,
-            About::Name(name) => {
+            About::Name(name) | About::Said(name) => {
                 let by_address = || uri::find(&shelf.catalog, name).map(|(entry, _)| entry);
                 // A query has a path behind the name, which may itself have colons.
                 let by_query = || name.rmatch_indices(':').find_map(|(at, _)| named(&name[..at]));
@@ -133,12 +163,15 @@ impl Told for CallToolResponse {
         if result.is_error != Some(true) {
             return "ok".to_owned();
         }
-        let code = result.structured_content.as_ref().and_then(|content| content.pointer("/error/code")?.as_str());
-        code.unwrap_or("TOOL_ERROR").to_owned()
+        // Where the tool has a contract of its own, the envelope is told as text alone.
+        let told = || serde_json::from_str(&result.content.first()?.as_text()?.text).ok();
+        let envelope = result.structured_content.clone().or_else(told).unwrap_or_default();
+        envelope.pointer("/error/code").and_then(Value::as_str).unwrap_or("TOOL_ERROR").to_owned()
     }
 }
 
 told_by_its_kind!(
+    rmcp::model::InitializeResult,
     rmcp::model::ListToolsResult,
     rmcp::model::ListPromptsResult,
     rmcp::model::GetPromptResponse,
@@ -162,16 +195,30 @@ pub(crate) struct Answering {
 impl Server {
     /// Begins to answer a call, and tells of it.
     pub(crate) fn asked(&self, question: Question, context: &RequestContext<RoleServer>) -> Answering {
-        let made = Made { who: who(context), request: request_id(context), ..Made::default() };
+        let made =
+            Made { who: client(context), bearer: bearer(context), request: request_id(context), ..Made::default() };
         let words = format!("{} {}", question.method, question.target);
         self.shared.say(context, &made.request, words.trim_end());
+        self.shared.answering.send_modify(|count| *count += 1);
         Answering { shared: Arc::clone(&self.shared), made: Some(made), question, started: Instant::now() }
     }
 }
 
 impl Answering {
+    /// Answers, where it can be kept. What is not made for that reason is no call.
+    pub(crate) async fn by<T: Told>(
+        mut self,
+        answer: impl Future<Output = Result<T, ErrorData>>,
+    ) -> Result<T, ErrorData> {
+        if self.shared.calls.as_ref().is_some_and(|calls| !calls.is_open()) {
+            self.made = None;
+            return Err(fault::unkept());
+        }
+        self.answered(answer.await)
+    }
+
     /// Has the call kept with what came of it. What cannot be kept is not answered.
-    pub(crate) fn answered<T: Told>(mut self, answer: Result<T, ErrorData>) -> Result<T, ErrorData> {
+    fn answered<T: Told>(mut self, answer: Result<T, ErrorData>) -> Result<T, ErrorData> {
         let outcome = match &answer {
             Ok(told) => told.outcome(),
             Err(error) => error.code.0.to_string(),
@@ -182,8 +229,12 @@ impl Answering {
     fn keep(&mut self, outcome: String) -> bool {
         let (Some(made), Some(calls)) = (self.made.take(), &self.shared.calls) else { return true };
         let question = &mut self.question;
+        let skill = question.skill(&self.shared);
+        if let (About::Said(said), Some(_)) = (&question.about, &skill) {
+            question.target = format!("{} {}", question.target, cut(said));
+        }
         calls.keep(Made {
-            skill: question.skill(&self.shared),
+            skill,
             method: std::mem::take(&mut question.method),
             target: std::mem::take(&mut question.target),
             input_digest: question.input_digest.take(),
@@ -197,23 +248,56 @@ impl Answering {
 impl Drop for Answering {
     fn drop(&mut self) {
         self.keep("abandoned".to_owned());
+        self.shared.answering.send_modify(|count| *count -= 1);
     }
 }
 
-/// The id of a request: over HTTP the one its answer bears.
-pub(crate) fn request_id(context: &RequestContext<RoleServer>) -> String {
-    let parts = context.extensions.get::<Parts>();
-    let given = parts.and_then(|parts| parts.headers.get(REQUEST_ID)?.to_str().ok()).map(str::to_owned);
-    given.unwrap_or_else(|| context.id.to_string())
+/// Keeps what somebody did on the page that a client could have done.
+pub(crate) fn on_page(
+    shared: &Shared,
+    bearer: Option<&Bearer>,
+    method: &str,
+    target: &str,
+    skill: Option<&str>,
+    outcome: &str,
+) -> bool {
+    let Some(calls) = &shared.calls else { return true };
+    calls.is_open()
+        && calls.keep(Made {
+            who: "the page".to_owned(),
+            bearer: bearer.map(|Bearer(bearer)| bearer.clone()),
+            method: method.to_owned(),
+            target: cut(target),
+            skill: skill.map(str::to_owned),
+            outcome: outcome.to_owned(),
+            ..Made::default()
+        })
 }
 
-/// Who asks: the client as it calls itself, which is nobody's proof, and by what it was let in, which is.
-pub(crate) fn who(context: &RequestContext<RoleServer>) -> String {
+/// The id of a request: over HTTP the one its answer bears.
+fn request_id(context: &RequestContext<RoleServer>) -> String {
+    let parts = context.extensions.get::<Parts>();
+    let given = parts.and_then(|parts| parts.headers.get(REQUEST_ID)?.to_str().ok()).map(str::to_owned);
+    cut(&given.unwrap_or_else(|| context.id.to_string()))
+}
+
+/// The client as it calls itself.
+fn client(context: &RequestContext<RoleServer>) -> String {
     let client = context.client_info();
     let client = client.map_or_else(|| "a client".to_owned(), |client| format!("{} {}", client.name, client.version));
-    let bearer = context.extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Bearer>());
-    let bearer = bearer.map(|Bearer(bearer)| format!(", {bearer}")).unwrap_or_default();
-    format!("{}{bearer}", cut(client.trim()))
+    cut(client.trim())
+}
+
+/// By what it was let in.
+fn bearer(context: &RequestContext<RoleServer>) -> Option<String> {
+    let parts = context.extensions.get::<Parts>()?;
+    parts.extensions.get::<Bearer>().map(|Bearer(bearer)| bearer.clone())
+}
+
+/// Who asks, in words for the record of runs: first what is proven, then what is only said.
+pub(crate) fn who(context: &RequestContext<RoleServer>) -> String {
+    let said = format!("a client that calls itself {:?}", client(context));
+    bearer(context).map_or_else(|| said.clone(), |bearer| format!("{bearer}, {said}"))
 }
 
 fn cut(text: &str) -> String {

@@ -134,6 +134,10 @@ fn declined() -> CallToolResult {
     failed(&Fault::new("CONFIRMATION_DECLINED", "the user did not agree to this run").envelope(), false)
 }
 
+fn unanswered() -> CallToolResult {
+    failed(&Fault::new("CANCELLED", "the server ended before the user answered").envelope(), false)
+}
+
 /// A tool's error: told as text, and as structure where no contract of the tool's own speaks against it.
 fn failed(envelope: &Value, has_contract: bool) -> CallToolResult {
     let mut result = CallToolResult::structured_error(envelope.clone());
@@ -180,6 +184,7 @@ impl Server {
                 let is_agreed = tokio::select! {
                     is_agreed = tokio::time::timeout(THINKING, self.shared.desk.ask(None, &call.offer.name, text)) => is_agreed,
                     () = context.ct.cancelled() => return Ok(declined().into()),
+                    () = self.shared.ended() => return Ok(unanswered().into()),
                 };
                 if is_agreed != Ok(true) {
                     return Ok(declined().into());
@@ -201,6 +206,7 @@ impl Server {
             let answer = tokio::select! {
                 answer = context.peer.create_elicitation_with_timeout(params, Some(THINKING)) => answer,
                 () = context.ct.cancelled() => return Ok(declined().into()),
+                () = self.shared.ended() => return Ok(unanswered().into()),
             };
             let is_agreed = answer
                 .is_ok_and(|answer| is_yes(json!(answer.action).as_str().unwrap_or_default(), answer.content.as_ref()));
@@ -300,10 +306,16 @@ impl Server {
 }
 
 /// Calls a tool for whoever sits at the page, who is asked there. `number` is the call's, at the desk.
-pub(crate) async fn by_desk(shared: &Arc<Shared>, number: u64, offer: Offer, input: Map<String, Value>) -> Said {
+pub(crate) async fn by_desk(
+    shared: &Arc<Shared>,
+    number: u64,
+    offer: Offer,
+    input: Map<String, Value>,
+    who: String,
+) -> Said {
     let failed = || Said::Error(Fault::new("INTERNAL", "the server failed at this call").envelope());
     let refused = || Said::Error(Fault::new("CONFIRMATION_DECLINED", "nobody agreed to this run").envelope());
-    let (who, session) = ("the page".to_owned(), Some("page".to_owned()));
+    let session = Some("page".to_owned());
     let mut call = Call { offer, input, who, session, asked: Asked::Possible };
     loop {
         let Ok(permit) = Arc::clone(&shared.slots).acquire_owned().await else { return failed() };

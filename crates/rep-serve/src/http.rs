@@ -283,6 +283,10 @@ impl Guard {
         if !self.is_origin(headers, gate) {
             return Err(plain(StatusCode::FORBIDDEN, "pages of this `Origin` may not ask"));
         }
+        // Before anything that costs: a token is guessed no faster either.
+        if !self.is_within_rate() {
+            return Err(plain(StatusCode::TOO_MANY_REQUESTS, "too many requests this second"));
+        }
         let is_guarded = !self.tokens.is_empty() || self.oauth.is_some();
         let bearer = match gate {
             _ if !is_guarded => None,
@@ -300,9 +304,6 @@ impl Guard {
         }
         if !is_let_in {
             return Err(self.challenge(headers));
-        }
-        if !self.is_within_rate() {
-            return Err(plain(StatusCode::TOO_MANY_REQUESTS, "too many requests this second"));
         }
         if gate != Gate::Protocol {
             return Ok(bearer);
@@ -401,7 +402,7 @@ impl Guard {
             return Some(Bearer(format!("token {:02x}{:02x}{:02x}{:02x}", given[0], given[1], given[2], given[3])));
         }
         let subject = self.oauth.as_ref()?.subject(token).await?;
-        Some(Bearer(format!("subject {subject}")))
+        Some(Bearer(format!("subject {subject:?}")))
     }
 
     fn is_within_rate(&self) -> bool {

@@ -10,11 +10,11 @@ use rep_library::{Catalog, Library, Watching};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams, CompleteResult,
     CustomRequest, CustomResult, ErrorCode, ExtensionCapabilities, GetPromptRequestParams, GetPromptResponse,
-    GetTaskParams, GetTaskResult, Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, ResourceContents, ResourceUpdatedNotificationParam, ServerCapabilities,
-    ServerConfig, SubscribeRequestParams, SubscriptionFilter, TASKS_EXTENSION_ID, Tool, UnsubscribeRequestParams,
-    UpdateTaskParams,
+    GetTaskParams, GetTaskResult, Implementation, InitializeRequestParams, InitializeResult, JsonObject,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceContents,
+    ResourceUpdatedNotificationParam, ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter,
+    TASKS_EXTENSION_ID, Tool, UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, SubscriptionContext, SubscriptionSink};
 use rmcp::task_manager::TaskManager;
@@ -36,6 +36,11 @@ use crate::{conformance, fault, prompts, resources, tools};
 
 /// The most runs at once.
 const RUNS_MAX: usize = 16;
+
+/// The longest name a client may have, the most it may say at first, and the most resources it may listen to.
+const CLIENT_BYTES_MAX: usize = 1 << 10;
+const HELLO_BYTES_MAX: usize = 16 << 10;
+const LISTENED_MAX: usize = 1000;
 
 /// Takes what is said to the operator.
 pub type Talk = Arc<dyn Fn(&str) + Send + Sync>;
@@ -79,6 +84,8 @@ pub(crate) struct Shared {
     pub(crate) slots: Arc<Semaphore>,
     /// Runs that go on after their call was answered.
     pub(crate) tasks: TaskManager,
+    /// How many calls are being answered.
+    pub(crate) answering: watch::Sender<usize>,
     /// The runs that go on, to be asked to end at the end.
     pub(crate) running: Mutex<BTreeMap<u64, Going>>,
     pub(crate) version: &'static str,
@@ -127,6 +134,7 @@ impl Served {
             confirm: Confirm::new(),
             slots: Arc::new(Semaphore::new(RUNS_MAX)),
             tasks: TaskManager::new(),
+            answering: watch::Sender::new(0),
             running: Mutex::default(),
             version,
             log,
@@ -179,7 +187,12 @@ impl Served {
     pub(crate) async fn rest(&self, most: Duration) {
         let all = u32::try_from(RUNS_MAX).unwrap_or(u32::MAX);
         // Whoever still runs then is left to the end of the process, which ends it.
-        let _ = tokio::time::timeout(most, self.0.slots.acquire_many(all)).await;
+        let _ = tokio::time::timeout(most, async {
+            let _ = self.0.slots.acquire_many(all).await;
+            // And until each call is answered, and kept.
+            let _ = self.0.answering.subscribe().wait_for(|count| *count == 0).await;
+        })
+        .await;
     }
 
     /// Stops watching.
@@ -212,6 +225,11 @@ impl Shared {
     /// The newest snapshot.
     pub(crate) fn shelf(&self) -> Arc<Shelf> {
         Arc::clone(&self.shelf.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Waits until the end has begun.
+    pub(crate) async fn ended(&self) {
+        let _ = self.ending.subscribe().wait_for(|is_ending| *is_ending).await;
     }
 
     /// Whether changes on disk are seen.
@@ -344,6 +362,22 @@ impl ServerHandler for Server {
         std::borrow::Cow::Borrowed(ProtocolVersion::KNOWN_VERSIONS)
     }
 
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        let info = &request.client_info;
+        // It is held as long as the session lasts, and there may be many.
+        if info.name.len() + info.version.len() > CLIENT_BYTES_MAX || json!(request).to_string().len() > HELLO_BYTES_MAX
+        {
+            return Err(fault::invalid("`initialize` says more than a server could need"));
+        }
+        context.peer.set_peer_info(request.clone());
+        let asked = self.asked(Question::new("initialize", ""), &context);
+        asked.by(std::future::ready(self.negotiate_initialize(&request))).await
+    }
+
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let changes = self.shared.changes.subscribe();
         let shared = Arc::downgrade(&self.shared);
@@ -388,7 +422,7 @@ impl ServerHandler for Server {
             })
             .await
         };
-        asked.answered(answer.await)
+        asked.by(answer).await
     }
 
     async fn call_tool(
@@ -422,7 +456,7 @@ impl ServerHandler for Server {
             let offer = offer.ok_or_else(|| fault::invalid("there is no tool of this name"))?;
             self.run(offer, request, context).await
         };
-        asked.answered(answer.await)
+        asked.by(answer).await
     }
 
     async fn list_prompts(
@@ -441,7 +475,7 @@ impl ServerHandler for Server {
             }
             Ok(result.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Private))
         };
-        asked.answered(answer.await)
+        asked.by(answer).await
     }
 
     async fn get_prompt(
@@ -449,7 +483,7 @@ impl ServerHandler for Server {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let asked = self.asked(Question::new("prompts/get", &request.name), &context);
+        let asked = self.asked(Question::new("prompts/get", &request.name).with(&json!(request.arguments)), &context);
         let answer = async {
             if let Some(done) = self.shared.has_fixtures.then(|| conformance::prompt(&request)).flatten() {
                 return done;
@@ -459,7 +493,7 @@ impl ServerHandler for Server {
             let result = self.work(move |_, shelf| prompts::get(shelf, &request.name, &given)).await?;
             Ok(result.into())
         };
-        asked.answered(answer.await)
+        asked.by(answer).await
     }
 
     async fn complete(
@@ -467,7 +501,7 @@ impl ServerHandler for Server {
         request: CompleteRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        let asked = self.asked(Question::new("completion/complete", ""), &context);
+        let asked = self.asked(Question::new("completion/complete", "").with(&json!(request)), &context);
         let answer = async {
             if self.shared.has_fixtures {
                 return Ok(CompleteResult::default());
@@ -476,7 +510,7 @@ impl ServerHandler for Server {
                 self.work(move |_, shelf| prompts::complete(shelf, &request.r#ref, &request.argument.value)).await?;
             Ok(CompleteResult::new(done))
         };
-        asked.answered(answer.await)
+        asked.by(answer).await
     }
 
     async fn list_resources(
@@ -497,7 +531,7 @@ impl ServerHandler for Server {
             })
             .await
         };
-        asked.answered(answer.await)
+        asked.by(answer).await
     }
 
     async fn list_resource_templates(
@@ -512,7 +546,7 @@ impl ServerHandler for Server {
             let result = ListResourceTemplatesResult::with_all_items(page.items.to_vec());
             Ok(result.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Private))
         };
-        asked.answered(answer.await)
+        asked.by(answer).await
     }
 
     async fn read_resource(
@@ -526,7 +560,7 @@ impl ServerHandler for Server {
             let result = ReadResourceResult::new(vec![contents]);
             Ok(result.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Private).into())
         };
-        asked.answered(answer.await)
+        asked.by(answer).await
     }
 
     async fn on_custom_request(
@@ -551,7 +585,7 @@ impl ServerHandler for Server {
                 .await?;
             Ok(CustomResult::new(done))
         };
-        asked.answered(answer.await)
+        asked.by(answer).await
     }
 
     async fn subscribe(
@@ -566,10 +600,14 @@ impl ServerHandler for Server {
             if state.is_none() {
                 return Err(fault::no_resource(&request.uri));
             }
-            self.subscribed.lock().unwrap_or_else(PoisonError::into_inner).insert(request.uri, state);
+            let mut subscribed = self.subscribed.lock().unwrap_or_else(PoisonError::into_inner);
+            if subscribed.len() >= LISTENED_MAX {
+                return Err(fault::invalid("too many resources are subscribed to"));
+            }
+            subscribed.insert(request.uri, state);
             Ok(())
         };
-        asked.answered(answer.await)
+        asked.by(answer).await
     }
 
     async fn unsubscribe(
@@ -582,7 +620,7 @@ impl ServerHandler for Server {
             self.subscribed.lock().unwrap_or_else(PoisonError::into_inner).remove(&request.uri);
             Ok(())
         };
-        asked.answered(answer.await)
+        asked.by(answer).await
     }
 
     async fn get_task(
@@ -590,9 +628,9 @@ impl ServerHandler for Server {
         request: GetTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
-        let asked = self.asked(Question::new("tasks/get", &request.task_id), &context);
+        let asked = self.asked(Question::of_task("tasks/get", &request.task_id), &context);
         let answer = async { self.shared.tasks.get_task(&request.task_id).map(GetTaskResult::new) };
-        asked.answered(answer.await)
+        asked.by(answer).await
     }
 
     async fn update_task(
@@ -600,9 +638,9 @@ impl ServerHandler for Server {
         request: UpdateTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let asked = self.asked(Question::new("tasks/update", &request.task_id), &context);
+        let asked = self.asked(Question::of_task("tasks/update", &request.task_id), &context);
         let answer = async { self.shared.tasks.update_task(&request.task_id, request.input_responses) };
-        asked.answered(answer.await)
+        asked.by(answer).await
     }
 
     async fn cancel_task(
@@ -610,17 +648,23 @@ impl ServerHandler for Server {
         request: CancelTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let asked = self.asked(Question::new("tasks/cancel", &request.task_id), &context);
+        let asked = self.asked(Question::of_task("tasks/cancel", &request.task_id), &context);
         let answer = async { self.shared.tasks.cancel_task(&request.task_id) };
-        asked.answered(answer.await)
+        asked.by(answer).await
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        Some(requested.clone())
+        let mut accepted = requested.clone();
+        if let Some(addresses) = &mut accepted.resource_subscriptions {
+            addresses.truncate(LISTENED_MAX);
+        }
+        Some(accepted)
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let accepted = context.accepted().resource_subscriptions.clone().unwrap_or_default();
+        let asked = self.asked(Question::new("subscriptions/listen", ""), context.request_context());
+        asked.by(std::future::ready(Ok(()))).await?;
         let changes = self.shared.changes.subscribe();
         let wanted: BTreeMap<String, Option<String>> = self
             .work(move |shared, _| {

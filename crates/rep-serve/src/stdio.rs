@@ -32,7 +32,7 @@ pub fn stdio(served: &Served) -> Result<(), String> {
 }
 
 async fn one(served: &Served) -> Result<(), String> {
-    let started = served.server().serve(rmcp::transport::io::stdio_pipes()).await;
+    let started = Box::pin(served.server().serve(rmcp::transport::io::stdio_pipes())).await;
     let running = match started {
         Ok(running) => running,
         // Whoever goes before saying anything has seen enough.

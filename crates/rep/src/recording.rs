@@ -27,15 +27,27 @@ impl Recording {
     }
 
     /// Waits until every call is on the disk.
-    pub(crate) fn finish(&self) {
-        self.0.finish();
+    pub(crate) fn finish(&self) -> Result<(), Failure> {
+        match self.0.finish() {
+            0 => Ok(()),
+            count => {
+                let words = if count == 1 { "call was" } else { "calls were" };
+                let message = format!("{count} {words} answered and could not be recorded");
+                Err(Failure::unable("UNRECORDED", message).hint("`rep audit --calls` shows those before"))
+            }
+        }
     }
 }
 
 impl Calls for Recording {
+    fn is_open(&self) -> bool {
+        self.0.is_open()
+    }
+
     fn keep(&self, made: Made) -> bool {
         let record = json!({
             "who": made.who,
+            "bearer": made.bearer,
             "request": made.request,
             "method": made.method,
             "target": made.target,

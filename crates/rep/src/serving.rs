@@ -148,8 +148,11 @@ impl Running {
 
     /// A failure as clients are told it: without paths of this machine, which the operator is told.
     fn failed(&self, failure: &Failure) -> Said {
-        (self.talk)(&format!("{}: {}", failure.code, failure.message));
         let is_of_the_machine = matches!(failure.code, "UNREADABLE" | "UNKEPT" | "NO_HOME" | "UNFIT");
+        // What the client hears itself is not told twice: it may hold what its user wrote.
+        if is_of_the_machine {
+            (self.talk)(&format!("{}: {}", failure.code, failure.message));
+        }
         let hidden = "the call could not be made on this server; its operator can see why";
         let message = if is_of_the_machine { hidden } else { &failure.message };
         let mut error = json!({ "code": failure.code, "message": message, "retriable": false });

@@ -1,10 +1,9 @@
-//! What clients asked a server, kept behind their back: a call waits for the disk only where the record falls behind.
+//! What clients asked a server, kept behind their back: no call waits for the disk, and none is made that could not be kept.
 
 use std::io::{BufRead, BufReader, Read};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Map, Value, json};
@@ -19,6 +18,8 @@ const WAITING_MAX: usize = 4096;
 const AT_ONCE_MAX: usize = 1024;
 /// How long is waited before a record that failed is tried again.
 const PAUSE: Duration = Duration::from_secs(1);
+/// How long the end waits for the disk.
+const GRACE: Duration = Duration::from_secs(5);
 
 /// One record of a call.
 type Made = (&'static str, Map<String, Value>, SystemTime);
@@ -26,10 +27,18 @@ type Made = (&'static str, Map<String, Value>, SystemTime);
 /// Keeps the record of calls. Many that come at once are one write.
 pub struct Calls {
     sender: Mutex<Option<SyncSender<Made>>>,
-    is_failing: Arc<AtomicBool>,
-    /// Asks a writer that waits to try again no more.
-    end: Sender<()>,
-    writer: Mutex<Option<JoinHandle<()>>>,
+    state: Arc<State>,
+    /// Dropped to tell a writer that waits to try once more and no further.
+    end: Mutex<Option<Sender<()>>>,
+    /// Told when the writer is done.
+    done: Mutex<Receiver<()>>,
+}
+
+#[derive(Default)]
+struct State {
+    is_failing: AtomicBool,
+    /// How many were taken in and are not on the disk.
+    waiting: AtomicUsize,
 }
 
 impl Calls {
@@ -48,47 +57,66 @@ impl Calls {
         audit.append("serve", record, at)?;
         let (sender, receiver) = sync_channel(WAITING_MAX);
         let (end, ended) = channel();
-        let is_failing = Arc::new(AtomicBool::new(false));
-        let failing = Arc::clone(&is_failing);
-        let writer = std::thread::spawn(move || write(&audit, &receiver, &ended, &failing, &warn));
-        Ok(Self { sender: Mutex::new(Some(sender)), is_failing, end, writer: Mutex::new(Some(writer)) })
+        let (over, done) = sync_channel(1);
+        let state = Arc::new(State::default());
+        let inside = Arc::clone(&state);
+        std::thread::spawn(move || {
+            write(&audit, &receiver, &ended, &inside, &warn);
+            // Whoever waited too long is not there to hear it.
+            let _ = over.send(());
+        });
+        Ok(Self { sender: Mutex::new(Some(sender)), state, end: Mutex::new(Some(end)), done: Mutex::new(done) })
     }
 
-    /// Takes a call in. False where it cannot be kept: then it must not be answered.
+    /// Whether a call that is made now can be kept, as far as one can know. Asked before it is made.
+    pub fn is_open(&self) -> bool {
+        !self.state.is_failing.load(Ordering::Relaxed) && self.state.waiting.load(Ordering::Relaxed) < WAITING_MAX
+    }
+
+    /// Takes a call in, without waiting. False where it cannot be kept: then it must not be answered.
     pub fn keep(&self, record: Map<String, Value>, at: SystemTime) -> bool {
         let sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let is_failing = self.is_failing.load(Ordering::Relaxed);
-        !is_failing && sender.is_some_and(|sender| sender.send(("call", record, at)).is_ok())
+        self.state.waiting.fetch_add(1, Ordering::Relaxed);
+        let is_kept = sender.is_some_and(|sender| sender.try_send(("call", record, at)).is_ok());
+        if !is_kept {
+            self.state.waiting.fetch_sub(1, Ordering::Relaxed);
+        }
+        is_kept
     }
 
-    /// Waits until everything that was taken in is on the disk, or cannot be.
-    pub fn finish(&self) {
+    /// Waits until everything that was taken in is on the disk, for a while. How many are not.
+    pub fn finish(&self) -> usize {
         drop(self.sender.lock().unwrap_or_else(PoisonError::into_inner).take());
-        let _ = self.end.send(());
-        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
-        // One that panicked has said so itself.
-        let _ = writer.map(JoinHandle::join);
+        drop(self.end.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let _ = self.done.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(GRACE);
+        self.state.waiting.load(Ordering::Relaxed)
     }
 }
 
 /// Writes what comes until nobody sends any more.
-fn write(audit: &Audit, receiver: &Receiver<Made>, ended: &Receiver<()>, is_failing: &AtomicBool, warn: &dyn Fn(&str)) {
+fn write(audit: &Audit, receiver: &Receiver<Made>, ended: &Receiver<()>, state: &State, warn: &dyn Fn(&str)) {
     while let Ok(first) = receiver.recv() {
         let mut batch = vec![first];
         batch.extend(receiver.try_iter().take(AT_ONCE_MAX - 1));
-        let mut is_last = false;
-        while let Err(error) = audit.append_all(batch.clone()) {
-            if !is_failing.swap(true, Ordering::Relaxed) {
-                warn(&format!("calls are not answered until they can be recorded again: {error}"));
+        loop {
+            match audit.append_all(batch.clone()) {
+                Ok(()) => {
+                    state.waiting.fetch_sub(batch.len(), Ordering::Relaxed);
+                    if state.is_failing.swap(false, Ordering::Relaxed) {
+                        warn("calls are recorded again");
+                    }
+                    break;
+                }
+                Err(error) => {
+                    if !state.is_failing.swap(true, Ordering::Relaxed) {
+                        warn(&format!("no call is made until calls can be recorded again: {error}"));
+                    }
+                    // At the end each is tried once more; what cannot be kept then is counted.
+                    if ended.recv_timeout(PAUSE) == Err(RecvTimeoutError::Disconnected) {
+                        break;
+                    }
+                }
             }
-            if is_last {
-                warn(&format!("{} calls could not be recorded", batch.len()));
-                break;
-            }
-            is_last = !matches!(ended.recv_timeout(PAUSE), Err(RecvTimeoutError::Timeout));
-        }
-        if !is_last && is_failing.swap(false, Ordering::Relaxed) {
-            warn("calls are recorded again");
         }
     }
 }

@@ -49,7 +49,11 @@ pub fn verify(audit: &Audit) -> Result<Verdict, KeepError> {
     if !path.exists() && !audit.head_file().exists() {
         return Ok(verdict);
     }
-    let _lock = keep::lock(&path)?;
+    // What stands there now does not change any more: nobody is held up while it is looked through.
+    // Where nothing can be written there is nobody to wait for.
+    let lock = keep::lock(&path).ok();
+    let file = keep::open_there(&path)?;
+    let length = file.as_ref().map_or(Ok(0), |file| file.metadata().map(|about| about.len())).map_err(failed)?;
     let head = match Head::read(&audit.head_file()) {
         Ok(head) => head,
         Err(error) => {
@@ -57,6 +61,7 @@ pub fn verify(audit: &Audit) -> Result<Verdict, KeepError> {
             None
         }
     };
+    drop(lock);
     let mut chain = Chain {
         seq: 0,
         hash: Head::none().hash,
@@ -65,8 +70,8 @@ pub fn verify(audit: &Audit) -> Result<Verdict, KeepError> {
         has_head: head.as_ref().is_some_and(|head| head.seq == 0),
     };
     let mut number = 0;
-    if let Some(file) = keep::open_there(&path)? {
-        let mut file = BufReader::new(file);
+    if let Some(file) = file {
+        let mut file = BufReader::new(file.take(length));
         loop {
             let mut line = Vec::new();
             let most = LINE_BYTES_MAX as u64 + 1;

@@ -118,6 +118,11 @@ fn calls(asked: &Asked, wanted: &Wanted) -> Shown {
                 trail.total,
                 rows
             );
+            if trail.total > trail.calls.len() && wanted.most < RUNS_MAX {
+                let (skill, since) = (encoded(fields.get("skill")), encoded(fields.get("since")));
+                let to = format!("/audit?calls=1&skill={skill}&since={since}&most={RUNS_MAX}");
+                put!(body, "<p><a href=\"{}\">Show more</a></p>", to);
+            }
         }
     }
     Shown::Page(Here::Audit, "Audit: calls".to_owned(), body)
@@ -143,6 +148,11 @@ fn row(call: &Value) -> Html {
         text("at"),
         text("at").replace('T', " ").trim_end_matches('Z'),
         took,
-        text("who")
+        who(text("who"), text("bearer"))
     )
+}
+
+/// Who made a call: what is proven first.
+fn who(said: &str, bearer: &str) -> Html {
+    if bearer.is_empty() { html!("{}", said) } else { html!("<b>{}</b> {}", bearer, said) }
 }

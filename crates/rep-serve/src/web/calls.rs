@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
@@ -12,11 +13,17 @@ use super::fields::{Fields, encoded};
 use super::html::{Html, cut, html};
 use super::layout::{self, Here};
 use super::{Asked, Shown, Web, document, plain, runs, skill};
+use crate::calls::{self, Bearer};
 use crate::confirm;
 use crate::runs::{Offer, Said};
 
 /// Runs a tool that may be run. Goes on whether anybody looks at it or not.
-pub(super) async fn run(State(web): State<Arc<Web>>, headers: HeaderMap, body: Bytes) -> Response {
+pub(super) async fn run(
+    State(web): State<Arc<Web>>,
+    bearer: Option<Extension<Bearer>>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
     let Some(fields) = super::form(&web, &headers, &body) else { return super::not_ours(&web, &headers) };
     let shared = Arc::clone(&web.shared);
     let name = fields.get("tool").to_owned();
@@ -36,10 +43,15 @@ pub(super) async fn run(State(web): State<Arc<Web>>, headers: HeaderMap, body: B
             return again(&web, &headers, &offer, given, &format!("The arguments are no JSON: {error}."));
         }
     };
+    let bearer = bearer.map(|Extension(bearer)| bearer);
+    if !calls::on_page(&web.shared, bearer.as_ref(), "page/run", &offer.name, Some(&offer.skill), "begun") {
+        return super::sorry(&web, &headers, StatusCode::SERVICE_UNAVAILABLE, calls::UNKEPT);
+    }
+    let who = bearer.map_or_else(|| "the page".to_owned(), |Bearer(bearer)| format!("{bearer}, on the page"));
     let number = web.shared.desk.begin(&offer.skill, &offer.name);
     let shared = Arc::clone(&web.shared);
     tokio::spawn(async move {
-        let said = confirm::by_desk(&shared, number, offer, input).await;
+        let said = confirm::by_desk(&shared, number, offer, input, who).await;
         shared.desk.end(number, said);
     });
     super::onward(&format!("/call?number={number}"))

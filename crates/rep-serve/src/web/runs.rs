@@ -2,14 +2,16 @@
 
 use std::sync::{Arc, PoisonError};
 
+use axum::Extension;
 use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 
 use super::html::{Html, counted, cut, html, moment, put, worded};
 use super::layout::{self, Here};
 use super::{Asked, Shown, Web};
+use crate::calls::{self, Bearer};
 use crate::desk::{End, Question};
 use crate::office::{Ran, Wanted};
 
@@ -243,11 +245,25 @@ pub(super) fn questions(asked: &Asked) -> Shown {
 }
 
 /// Answers a question.
-pub(super) async fn answer(State(web): State<Arc<Web>>, headers: HeaderMap, body: Bytes) -> Response {
+pub(super) async fn answer(
+    State(web): State<Arc<Web>>,
+    bearer: Option<Extension<Bearer>>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
     let Some(fields) = super::form(&web, &headers, &body) else { return super::not_ours(&web, &headers) };
     let number = fields.number("question").unwrap_or(0) as u64;
+    let is_yes = fields.get("answer") == "yes";
+    let bearer = bearer.map(|Extension(bearer)| bearer);
+    let asked = web.shared.desk.questions_from(number).into_iter().find(|question| question.number == number);
+    if let Some(question) = asked.filter(|question| question.end.is_none()) {
+        let word = if is_yes { "yes" } else { "no" };
+        if !calls::on_page(&web.shared, bearer.as_ref(), "page/answer", &question.tool, None, word) {
+            return super::sorry(&web, &headers, StatusCode::SERVICE_UNAVAILABLE, calls::UNKEPT);
+        }
+    }
     // One that nobody waits for any more needs no answer.
-    web.shared.desk.answer(number, fields.get("answer") == "yes");
+    web.shared.desk.answer(number, is_yes);
     match (fields.number("call"), fields.number("from")) {
         (Some(call), _) => super::onward(&format!("/call?number={call}")),
         (None, Some(from)) => super::onward(&format!("/runs?from={from}#question-{number}")),

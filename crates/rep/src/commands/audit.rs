@@ -23,10 +23,10 @@ pub(crate) struct Args {
     /// What clients asked a server, instead of what ran
     #[arg(long)]
     calls: bool,
-    /// Only runs of this skill
+    /// Only what is about this skill
     #[arg(long, value_name = "S")]
     skill: Option<String>,
-    /// Only runs since then: a date, a date with a time (UTC), or `90s`, `15m`, `2h`, `3d` ago
+    /// Only what happened since then: a date, a date with a time (UTC), or `90s`, `15m`, `2h`, `3d` ago
     #[arg(long, value_name = "T")]
     since: Option<String>,
     /// Print one JSON document
@@ -74,20 +74,22 @@ fn list(audit: &Audit, args: &Args, output: &mut Output) -> Result<Exit, Failure
 
 fn calls(audit: &Audit, args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let filter = Filter::new(args.skill.as_deref(), args.since.as_deref())?;
-    let (mut count, mut kept) = (0_u64, Vec::new());
+    let mut count = 0_u64;
+    // There may be many, and none needs to be held.
     audit::calls(audit, |record| {
         if !is_call(&record, &filter) {
             return;
         }
         count += 1;
         if args.json {
-            kept.push(untied(&record));
+            let before = if count == 1 { "{\"calls\": [" } else { "," };
+            output.data(&format!("{before}\n{}", untied(&record)));
         } else {
             output.data(&format!("{}\n", visible(&call_line(&record))));
         }
     })?;
     if args.json {
-        output.json(&json!({ "calls": kept }));
+        output.data(if count == 0 { "{\"calls\": []}\n" } else { "\n]}\n" });
     } else {
         output.say(&format!("{count} {}", if count == 1 { "call" } else { "calls" }));
     }
@@ -106,7 +108,9 @@ fn call_line(record: &Value) -> String {
     let what = format!("{} {}", text("method"), text("target"));
     let at = text("at").replace('T', " ");
     let (outcome, duration) = (text("outcome"), &record["duration_ms"]);
-    format!("{}  {}  {outcome}  {duration} ms  {}", at.trim_end_matches('Z'), what.trim_end(), text("who"))
+    let bearer = record["bearer"].as_str().map(|bearer| format!("{bearer}  ")).unwrap_or_default();
+    // What a client wrote comes last, where it can imitate nothing.
+    format!("{}  {outcome}  {duration} ms  {bearer}{:?}  {}", at.trim_end_matches('Z'), text("who"), what.trim_end())
 }
 
 /// Which records are wanted.
@@ -206,7 +210,8 @@ fn verify(folder: &Path, args: &Args, output: &mut Output) -> Result<Exit, Failu
             output.data(&format!("{}\n", visible(fault)));
         }
         let words = if verdict.faults.is_empty() { "all as they were written" } else { "not as they were written" };
-        output.say(&format!("{} records in `{}`, {words}", verdict.records, record.file().display()));
+        let count = if verdict.records == 1 { "1 record".to_owned() } else { format!("{} records", verdict.records) };
+        output.say(&format!("{count} in `{}`, {words}", record.file().display()));
     }
     Ok(if is_fine { Exit::Fine } else { Exit::Findings })
 }

@@ -145,10 +145,9 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         }
         rep_serve::stdio(&served)
     };
-    if let Some(recording) = recording {
-        recording.finish();
-    }
+    let recorded = recording.map_or(Ok(()), |recording| recording.finish());
     ended.map_err(|message| Failure::unable("UNSERVED", message))?;
+    recorded?;
     Ok(Exit::Fine)
 }
 
