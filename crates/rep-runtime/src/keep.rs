@@ -139,7 +139,7 @@ pub(crate) fn lock(path: &Path) -> Result<Lock, KeepError> {
             Err(TryLockError::WouldBlock) if started.elapsed() > LOCK_TIME => {
                 return Err(failed(io::Error::other("another process has held it for a minute")));
             }
-            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_PAUSE),
+            Err(TryLockError::WouldBlock) => std::thread::park_timeout(LOCK_PAUSE),
         }
     }
 }
