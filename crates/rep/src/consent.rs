@@ -132,8 +132,18 @@ pub(crate) fn granted_by_client(
         Decision::Ask(question) if *asked == Asked::Possible => {
             ByClient::Ask(question.text(), approval::binding(question.plan()))
         }
-        decision => decided(settled(decision)),
+        decision => decided(settled(decision).map_err(|refusal| for_client(refusal, asked))),
     })
+}
+
+/// A refusal with a remedy that somebody far from a terminal can follow.
+fn for_client(refusal: Refusal, asked: &Asked) -> Refusal {
+    if *asked != Asked::Nobody || refusal.code != "CONFIRMATION_REQUIRED" {
+        return refusal;
+    }
+    let remedy =
+        "use a client that can ask its user (elicitation), or have the server's page open in a browser".to_owned();
+    Refusal { remedy, ..refusal }
 }
 
 /// Makes a grant of a plan that nobody is asked about, because the command that was typed says it all.

@@ -89,6 +89,7 @@ fn who_cannot_be_asked_is_refused() {
         let refused = client.call("writer__mark", json!({}));
         assert_eq!(refused["isError"], true, "{refused}");
         assert_eq!(refused["structuredContent"]["error"]["code"], "CONFIRMATION_REQUIRED", "{refused}");
+        assert!(refused["structuredContent"]["error"].to_string().contains("elicitation"), "{refused}");
         assert!(!scratch.work().join("marked").exists());
     }
 }
