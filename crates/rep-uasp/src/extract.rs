@@ -19,6 +19,7 @@ mod html;
 pub(crate) mod layout;
 pub(crate) mod names;
 mod notices;
+mod phrases;
 mod preferences;
 mod programs;
 mod reference;

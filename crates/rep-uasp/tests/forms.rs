@@ -389,3 +389,107 @@ fn rules_and_commands_in_passing() {
     assert_eq!(deploy["syntax"], "./deploy.sh <service> [--dry-run] [-e <e>] --jobs <jobs>");
     assert_eq!((&deploy["flags"][0]["short"], &deploy["flags"][2]["type"]), (&"-n".into(), &"int".into()));
 }
+
+/// The triggers of frontmatter and a body: words, phrases and files, each list by its name.
+fn triggers(front: &str, body: &str) -> Vec<String> {
+    let value = document(&format!("---\nname: z\n{front}\n---\n\n# Z\n\n{body}\n"), &[]).value;
+    let lists = ["keywords", "intents", "file_patterns"];
+    let all = lists.iter().flat_map(|list| {
+        texts(&value["triggers"][list]).into_iter().map(|text| format!("{}: {text}", &list[..1])).collect::<Vec<_>>()
+    });
+    all.collect()
+}
+
+/// UC-15: what a skill is not for is no trigger.
+#[test]
+fn what_a_skill_is_not_for_does_not_call_it() {
+    let cases: &[(&str, &str, &[&str], &[&str])] = &[
+        (
+            "description: 'Checks apps. USE FOR: validate my app, run preflight checks. DO NOT USE FOR: deploying clusters (use other). Needs Azure.'",
+            "",
+            &["i: validate my app", "i: run preflight checks", "k: azure"],
+            &["deploying", "clusters"],
+        ),
+        (
+            "description: Coaches people. Use when planning a week. Do not use for therapy, crisis support or \"medical advice\".",
+            "",
+            &["i: planning a week"],
+            &["therapy", "crisis", "medical"],
+        ),
+        ("description: Reads *.csv tables, not for *.parquet files.", "", &["k: tables", "f: *.csv"], &["parquet"]),
+        (
+            "description: Draws. Don't use when the user wants photos; use when charts are wanted.",
+            "",
+            &["i: charts are wanted"],
+            &["photos"],
+        ),
+        (
+            "description: Draws. DO NOT TRIGGER when code imports torch. SKIP: spreadsheets.",
+            "",
+            &[],
+            &["torch", "spreadsheets"],
+        ),
+        ("description: Onboards users who sign up but don't use the product.", "", &["k: product"], &[]),
+        ("description: Draws.\nwhen_to_use: Use for charts. Not for photos.", "", &["i: charts"], &["photos"]),
+        (
+            "description: Draws.",
+            "## When to use\n\nUse it for:\n\n- Charts of sales\n\n**Do NOT use for:**\n\n- Retouching photos\n\n## When to activate\n\n- Plans of houses. Not for boats.",
+            &["i: Charts of sales", "i: Plans of houses"],
+            &["photos", "boats"],
+        ),
+        (
+            "description: Draws.",
+            "## Invoke this skill when\n\n- Somebody wants a plan",
+            &["i: Somebody wants a plan"],
+            &[],
+        ),
+    ];
+    for (front, body, wanted, unwanted) in cases {
+        let found = triggers(front, body);
+        for one in *wanted {
+            assert!(found.iter().any(|found| found == one), "{front}{body}: no {one} in {found:?}");
+        }
+        for one in *unwanted {
+            assert!(!found.iter().any(|found| found.contains(one)), "{front}{body}: {one} in {found:?}");
+        }
+    }
+}
+
+/// UC-15: triggers that are declared, and phrases that are listed.
+#[test]
+fn declared_triggers_and_listed_phrases() {
+    let cases: &[(&str, &[&str])] = &[
+        (
+            "triggers:\n  - Auto plan\n  - \"my DataRaptor Load is failing, and returns nothing\"",
+            &["k: auto plan", "i: my DataRaptor Load is failing, and returns nothing"],
+        ),
+        (
+            "metadata:\n  triggers: code review, SAST, look over a pull request",
+            &["k: code review", "k: sast", "i: look over a pull request"],
+        ),
+        (
+            "metadata:\n  triggers:\n    files: ['**/*.swift', kt]\n    keywords: [Resolver]\n    phrases: [resolve my dependencies]\n    exclude: [java]",
+            &["k: resolver", "i: resolve my dependencies", "f: **/*.swift", "f: *.kt"],
+        ),
+        ("keywords: [Ads, second opinion]", &["k: ads", "k: second opinion"]),
+        ("metadata:\n  keywords: ads, second opinion", &["k: ads", "k: second opinion"]),
+        (
+            "description: \"Triggers: 'try harder', 'don't give up', 'you broke it, again'.\"",
+            &["i: try harder", "i: don't give up", "i: you broke it, again"],
+        ),
+        (
+            "description: Use when user says 'daily', 'stand up now', or 'scrum update'.",
+            &["i: daily", "i: stand up now", "i: scrum update"],
+        ),
+        (
+            "description: \"Trigger keywords: policy API, TMF679 (old, new), swim lane.\"",
+            &["i: policy API", "i: TMF679 (old, new)", "i: swim lane"],
+        ),
+    ];
+    for (front, expected) in cases {
+        let found: Vec<String> = triggers(front, "").into_iter().filter(|found| found != "k: z").collect();
+        let is_said = front.starts_with("description");
+        let found: Vec<String> = found.into_iter().filter(|found| !is_said || found.starts_with('i')).collect();
+        assert_eq!(found, *expected, "{front}");
+    }
+}
