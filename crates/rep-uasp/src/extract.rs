@@ -16,6 +16,7 @@ mod endpoints;
 mod environment;
 mod flags;
 mod html;
+pub(crate) mod language;
 pub(crate) mod layout;
 pub(crate) mod names;
 mod notices;
