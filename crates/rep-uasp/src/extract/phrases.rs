@@ -131,8 +131,7 @@ fn ends(words: &Words<'_>, index: usize) -> bool {
     let opens = words.any(index, LEADS).is_some() && !matches!(words.at(index), "when" | "triggers")
         || words.any(index, LABELS).is_some_and(|length| words.before(index + length).starts_with(':'));
     let is_turned = matches!(words.at(index - 1), "not" | "don't" | "never");
-    between.contains("\n\n") && is_line
-        || is_line && has_label
+    is_line && (has_label || between.contains("\n\n"))
         || opens && !is_turned && (between.contains([',', ';', '—', '–', '\n']) || words.at(index - 1) == "but")
 }
 
@@ -166,7 +165,9 @@ pub(super) fn listed(text: &str) -> Vec<String> {
     let bare = |part: &&str| {
         let part = tidy(part);
         let part = part.strip_prefix("or ").or(part.strip_prefix("and ")).unwrap_or(&part);
-        part.trim_matches(['"', '\'', '“', '”', ' ']).to_owned()
+        let marks = ['"', '\'', '“', '”'];
+        // `even if they say "this"` ends with a quotation, which keeps its marks.
+        if part.starts_with(marks) { part.trim_matches(marks).trim().to_owned() } else { part.trim().to_owned() }
     };
     found.iter().map(bare).filter(|part| !part.is_empty()).collect()
 }
