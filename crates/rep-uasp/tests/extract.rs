@@ -519,7 +519,7 @@ fn returns_choices_and_defaults_are_read() {
     let timeout = flags.iter().find(|flag| flag["name"] == "--timeout").unwrap();
     assert_eq!(
         (&timeout["default"], &timeout["purpose"], &timeout["type"]),
-        (&"30000".into(), &"How long to wait".into(), &"int".into())
+        (&30_000.into(), &"How long to wait".into(), &"int".into())
     );
     assert_eq!(flags.iter().find(|flag| flag["name"] == "--all").unwrap().get("default"), None);
 }

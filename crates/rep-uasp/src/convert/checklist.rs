@@ -57,18 +57,19 @@ impl Point {
     }
 }
 
-/// Fills in the list.
-pub(super) fn fill(value: &Value, items: &[Item], errors: usize) -> Vec<Point> {
+/// Fills in the list; `foreign` says why the Markdown is taken to be in a language the rules do not know.
+pub(super) fn fill(value: &Value, items: &[Item], errors: usize, foreign: Option<&str>) -> Vec<Point> {
+    let section = |title, name, left: &str| section(title, (value, items, foreign), name, left);
     vec![
         kind(value, items),
-        section("constraints: never, always, prefer", value, items, "constraints", ""),
-        section("decisions: when and then", value, items, "decisions", ""),
-        section("state: entities and their lifecycles", value, items, "state", &lifecycles(value)),
-        section("commands: arguments, flags, returns", value, items, "commands", &returns(value)),
-        section("global flags", value, items, "global_flags", ""),
-        section("workflows and what holds throughout", value, items, "workflows", &invariants(value)),
-        section("reference: syntax patterns", value, items, "reference", ""),
-        section("sources", value, items, "sources", ""),
+        section("constraints: never, always, prefer", "constraints", ""),
+        section("decisions: when and then", "decisions", ""),
+        section("state: entities and their lifecycles", "state", &lifecycles(value)),
+        section("commands: arguments, flags, returns", "commands", &returns(value)),
+        section("global flags", "global_flags", ""),
+        section("workflows and what holds throughout", "workflows", &invariants(value)),
+        section("reference: syntax patterns", "reference", ""),
+        section("sources", "sources", ""),
         valid(errors),
         version(value),
         queries(value),
@@ -90,11 +91,20 @@ fn kind(value: &Value, items: &[Item]) -> Point {
 }
 
 /// A section's count, its doubts, and what else is left to look at.
-fn section(title: &'static str, value: &Value, items: &[Item], name: &str, left: &str) -> Point {
+fn section(
+    title: &'static str,
+    (value, items, foreign): (&Value, &[Item], Option<&str>),
+    name: &str,
+    left: &str,
+) -> Point {
     let own: Vec<&Item> = items.iter().filter(|item| item.section() == name).collect();
     let count = if own.is_empty() { count(&value[name]) } else { own.len() };
     if count == 0 {
-        return point(title, State::Absent, "none in the Markdown");
+        // What was not understood may be there all the same.
+        return match foreign {
+            Some(reason) => point(title, State::Review, format!("none was read, but {reason}")),
+            None => point(title, State::Absent, "none in the Markdown"),
+        };
     }
     let doubts = own.iter().filter(|item| item.doubt.is_some()).count();
     let mut notes = vec![count.to_string()];
@@ -183,5 +193,20 @@ fn queries(value: &Value) -> Point {
     match missed.as_slice() {
         [] => point(title, State::Done, format!("{asked} asked")),
         [first, ..] => point(title, State::Review, format!("{} of {asked} not found, `{first}` first", missed.len())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// UC-20: what was not understood is not said to be absent.
+    #[test]
+    fn nothing_read_from_another_language_is_for_a_person() {
+        let value = json!({ "meta": { "name": "a", "type": "knowledge" } });
+        let states = |foreign| fill(&value, &[], 0, foreign)[1..9].iter().map(|point| point.state).collect::<Vec<_>>();
+        assert_eq!(states(None), [State::Absent; 8]);
+        assert_eq!(states(Some("it is Latin")), [State::Review; 8]);
+        assert_eq!(fill(&value, &[], 0, Some("it is Latin"))[2].note, "none was read, but it is Latin");
     }
 }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::Finished;
 use super::checklist::{self, Point};
 use crate::document::{Document, Fact, Step};
+use crate::extract::language;
 
 /// The longest excerpt of a source line.
 const EXCERPT_MAX: usize = 300;
@@ -67,7 +68,7 @@ impl Report {
     ) -> Self {
         let lines: Vec<&str> = source.lines().collect();
         let items: Vec<Item> = document.facts.iter().filter_map(|fact| item(fact, &document.value, &lines)).collect();
-        let checklist = checklist::fill(&finished.value, &items, errors.len());
+        let checklist = checklist::fill(&finished.value, &items, errors.len(), language::foreign_file(source));
         let (file, source, engine) = (file.to_owned(), source.to_owned(), engine.to_owned());
         Self { file, source, engine, finished, errors, warnings, items, checklist }
     }

@@ -4,6 +4,7 @@ use super::blocks::{Block, Prose};
 use super::clauses;
 use super::constraints::tidy;
 use super::decisions::Decision;
+use super::rules::SourceIds;
 use super::sections::Place;
 use super::words::Words;
 
@@ -89,7 +90,7 @@ const THEN: &[&str] = &[
 ];
 
 /// The decisions of a table, each with the line it stands on.
-pub(super) fn of_table(block: &Block) -> Vec<(usize, Decision, Option<String>)> {
+pub(super) fn of_table(block: &Block, ids: &SourceIds) -> Vec<(usize, Decision, Option<String>)> {
     let mut found = Vec::new();
     let Some((head, rows)) = block.rows.split_first() else { return found };
     let column = |wanted: &[&str]| head.iter().position(|cell| is_header(&cell.text, wanted));
@@ -123,12 +124,20 @@ pub(super) fn of_table(block: &Block) -> Vec<(usize, Decision, Option<String>)> 
         } else {
             action.text.clone()
         };
-        let link = action.links.first().or(condition.links.first()).map(|(_, target)| target.clone());
+        // The file may stand in a column of its own.
+        let link = [action, condition].into_iter().chain(row).find_map(|cell| pointed(cell, ids));
         if let Some(decision) = Decision::of(strip_when(&condition.text), &action_text) {
             found.push((condition.line_at(0), decision, link));
         }
     }
     found
+}
+
+/// The source a cell links to or names.
+fn pointed(cell: &Prose, ids: &SourceIds) -> Option<String> {
+    let links = cell.links.iter().map(|(_, target)| target.as_str());
+    let mut found = links.chain(cell.codes_in(0..cell.text.len())).filter(|target| ids.contains_key(*target));
+    found.next().map(str::to_owned)
 }
 
 fn is_header(text: &str, wanted: &[&str]) -> bool {

@@ -383,7 +383,9 @@ pub(super) fn forbids(words: &Words<'_>) -> bool {
 pub(super) fn described(prose: &Prose, range: std::ops::Range<usize>) -> Option<String> {
     let text = &prose.text[range];
     let rest = text.split('`').step_by(2).collect::<String>();
-    let bare = super::constraints::tidy(rest.trim_matches([' ', ':', '-', '—', '–', '(', ')']));
+    let bare = |rest: &str| super::constraints::tidy(rest.trim_matches([' ', ':', '-', '—', '–', '(', ')', '/', ',']));
+    let whole = bare(&with_words(text));
+    let bare = bare(&rest);
     // Where the code was a word of the sentence, the sentence is none without it.
     let has_hole = bare.contains(" ,") || bare.contains(" .") || bare.contains(" ;");
     let ends = [
@@ -414,10 +416,37 @@ pub(super) fn described(prose: &Prose, range: std::ops::Range<usize>) -> Option<
     ];
     // `Run … to ship` says what it is for.
     let told = ["Run to ", "Use to ", "Execute to ", "Run for ", "Use for "];
-    let bare = told.iter().find_map(|lead| bare.strip_prefix(lead)).map_or(bare.clone(), str::to_owned);
+    let bare = told.iter().find_map(|lead| bare.strip_prefix(lead)).map_or(whole, str::to_owned);
     let is_cut = bare.rsplit(' ').next().is_some_and(|last| ends.contains(&last.to_lowercase().as_str()));
     let is_led = ["if ", "when ", "run ", "then "].iter().any(|lead| bare.to_lowercase().starts_with(lead));
     (bare.len() > 3 && bare.len() < 160 && !has_hole && !is_cut && !is_led).then_some(bare)
+}
+
+/// A sentence without the code it names, but for the code that is a word of it: `Prefer a / b for pages` needs both.
+fn with_words(text: &str) -> String {
+    let pieces: Vec<&str> = text.split('`').collect();
+    let says = |piece: &&str| piece.contains(char::is_alphabetic);
+    let last = pieces.iter().enumerate().step_by(2).rfind(|(_, piece)| says(piece)).map_or(0, |(at, _)| at);
+    let marks = [':', '-', '—', '–', '→'];
+    let (mut has_words, mut is_aside) = (false, false);
+    let mut kept = String::new();
+    for (at, piece) in pieces.iter().enumerate() {
+        if at % 2 == 0 {
+            has_words |= says(piece);
+            kept.push_str(if is_aside { piece.trim_start().trim_start_matches(')') } else { piece });
+            continue;
+        }
+        let (before, after) = (pieces[at - 1].trim_end(), pieces.get(at + 1).map_or("", |after| after.trim_start()));
+        is_aside = before.ends_with('(') && after.starts_with(')');
+        if is_aside {
+            kept.truncate(kept.trim_end().len() - 1);
+        } else if has_words && at < last && !before.ends_with(marks) && !after.starts_with(marks) {
+            kept.push('`');
+            kept.push_str(piece);
+            kept.push('`');
+        }
+    }
+    kept
 }
 
 /// The column of a table that lists commands of one program. Where the first words differ, they are commands of another

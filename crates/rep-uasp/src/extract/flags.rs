@@ -9,7 +9,7 @@ use super::contrasts;
 use super::sections::Place;
 use super::sentences::sentences;
 use super::syntax::{self, Flag};
-use super::words::Words;
+use super::words::{Words, is_verb};
 
 /// The flags of tables and bullets, each with its line.
 pub(super) fn listed(blocks: &[Block], places: &[Place], _tools: &[String]) -> Vec<(usize, Flag)> {
@@ -37,7 +37,8 @@ pub(super) fn listed(blocks: &[Block], places: &[Place], _tools: &[String]) -> V
                 }
             }
             Kind::Code(ref language) if matches!(language.as_str(), "" | "text" | "txt" | "plaintext") => {
-                found.extend(printed_list(&block.prose.text).into_iter().map(|(line, flag)| (block.line + line, flag)));
+                let first = block.prose.line_at(0);
+                found.extend(printed_list(&block.prose.text).into_iter().map(|(line, flag)| (first + line, flag)));
             }
             Kind::Item(_) if block.prose.text.starts_with('`') => {
                 let codes: Vec<&str> = leading_codes(&block.prose);
@@ -175,7 +176,9 @@ fn flag(codes: &[&str], purpose: &str, values: &[String], default: Option<String
     let mut value = value.filter(|value| !value.is_empty());
     let name = long.clone().or(short.clone())?;
     let short = long.and(short);
-    let default = default.or_else(|| default_of(purpose));
+    // `--submit` that says `default: preview` is a switch, which names what happens without it.
+    let is_named = default.is_some() || value.is_some();
+    let default = default.or_else(|| default_of(purpose)).filter(|default| is_named || !is_switch(&name, default));
     let values = if values.is_empty() { choices_in(purpose) } else { values.to_vec() };
     // A flag whose meaning lists numbers, dates or files wants a value, though the table does not show it.
     let lower = purpose.to_lowercase();
@@ -196,6 +199,75 @@ fn flag(codes: &[&str], purpose: &str, values: &[String], default: Option<String
         default,
         is_required: false,
     })
+}
+
+/// Whether a flag is a deed that is done or not, and its default in words the other one.
+fn is_switch(name: &str, default: &str) -> bool {
+    const TAKING: &[&str] = &[
+        "format",
+        "output",
+        "sort",
+        "filter",
+        "order",
+        "limit",
+        "count",
+        "branch",
+        "target",
+        "model",
+        "log",
+        "report",
+        "display",
+        "view",
+        "group",
+        "name",
+        "start",
+        "end",
+        "load",
+        "save",
+        "set",
+        "select",
+        "search",
+        "query",
+        "range",
+        "scale",
+        "size",
+        "use",
+        "import",
+        "export",
+        "include",
+        "exclude",
+        "input",
+        "state",
+        "style",
+        "type",
+        "mode",
+        "level",
+        "scope",
+        "position",
+        "profile",
+        "project",
+        "process",
+        "value",
+        "build",
+        "test",
+        "function",
+        "cache",
+        "record",
+        "read",
+        "write",
+        "open",
+        "host",
+        "index",
+        "transform",
+        "encode",
+        "render",
+        "split",
+        "match",
+        "map",
+    ];
+    let bare = name.trim_start_matches('-');
+    let is_word = default.chars().all(|letter| letter.is_ascii_lowercase());
+    name.starts_with("--") && is_word && !bare.contains('-') && is_verb(bare) && !TAKING.contains(&bare)
 }
 
 /// The values a text lists: `one of json, yaml or table`, `(json|yaml)`.
@@ -225,7 +297,7 @@ fn default_of(purpose: &str) -> Option<String> {
     if let Some(at) = lower.find("default: ").or(lower.find("default ")) {
         let rest = purpose.get(at + 8..)?.trim_start_matches([':', ' ', '=']);
         let value: String = rest.chars().take_while(|letter| !matches!(letter, ')' | ',' | ';' | ' ')).collect();
-        let value = value.trim_matches(['`', '"', '.']).to_owned();
+        let value = value.trim_matches(['`', '"', '.', ':']).to_owned();
         return Some(value).filter(|value| !matches!(value.as_str(), "" | "no" | "none" | "is"));
     }
     let at = lower.find("` (default)")?;

@@ -370,7 +370,7 @@ impl Reader<'_> {
             return;
         }
         self.listed_rules(block);
-        for (line, decision, link) in choices::of_table(block) {
+        for (line, decision, link) in choices::of_table(block, self.ids) {
             self.add_decision(&decision, line, link.as_deref());
         }
     }
@@ -474,9 +474,18 @@ impl Reader<'_> {
         self.draft.prefer.add(line, None, value);
     }
 
+    /// The source an action names by its path: ``read `references/a.md` ``.
+    fn named(&self, action: &str) -> Option<&String> {
+        let is_edge = |letter: char| letter.is_whitespace() || "`\"'()[],;".contains(letter);
+        let words = action.split(is_edge).filter(|word| word.contains(['.', '/']));
+        let mut found =
+            words.filter_map(|word| self.ids.get(word).or_else(|| self.ids.get(word.trim_end_matches('.'))));
+        found.next()
+    }
+
     fn add_decision(&mut self, decision: &Decision, line: usize, link: Option<&str>) {
         let mut value = json!({ "when": decision.when, "then": decision.then });
-        if let Some(id) = link.and_then(|link| self.ids.get(link)) {
+        if let Some(id) = self.named(&decision.then).or_else(|| link.and_then(|link| self.ids.get(link))) {
             value["ref"] = json!(id);
         }
         self.draft.decisions.add(line, decision.doubt, value);

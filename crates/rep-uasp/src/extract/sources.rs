@@ -27,29 +27,53 @@ struct Pointer {
 pub(super) fn read(blocks: &[Block], tree: &SkillTree, calls: &[Invocation], draft: &mut Draft) -> SourceIds {
     let mut ids = SourceIds::new();
     let mut taken: BTreeSet<String> = BTreeSet::new();
-    let mut seen: BTreeSet<String> = BTreeSet::new();
-    let mut pointers = pointers(blocks);
+    let mut seen: BTreeMap<String, Option<String>> = BTreeMap::new();
+    let files: BTreeSet<&str> = files(tree).filter(|path| is_document(path)).collect();
+    let mut pointers = pointers(blocks, &files);
     pointers.extend(bundled(tree, &pointers));
-    for pointer in pointers.into_iter().take(POINTERS_MAX) {
-        let target = pointer.target.trim_start_matches("./").to_owned();
-        if !seen.insert(target.clone()) {
+    pointers.truncate(POINTERS_MAX);
+    let said = said(&pointers);
+    for pointer in &pointers {
+        let target = bare(&pointer.target).to_owned();
+        if let Some(known) = seen.get(&target) {
+            // Another way to write it leads to the same source.
+            ids.extend(known.clone().map(|id| (pointer.target.clone(), id)));
             continue;
         }
+        let about = said.get(target.as_str()).copied();
         if is_template(&target) {
-            template(&target, &pointer, calls, draft);
+            template(&target, pointer.line, about, calls, draft);
+            seen.insert(target, None);
             continue;
         }
         let is_url = target.contains("://");
         let id = unique(&if is_url { url_id(&target) } else { path_id(&target) }, &mut taken);
         let mut value = if is_url { json!({ "id": id, "url": target }) } else { json!({ "id": id, "path": target }) };
-        if let Some(about) = &pointer.about {
+        if let Some(about) = about {
             value["use_for"] = json!(about);
         }
         let doubt = (pointer.line == 1).then_some("bundled with the skill, but its text does not name it");
         draft.sources.add(pointer.line, doubt, value);
-        ids.insert(pointer.target, id);
+        ids.insert(pointer.target.clone(), id.clone());
+        seen.insert(target, Some(id));
     }
     ids
+}
+
+/// A target without what says that it is here.
+fn bare(target: &str) -> &str {
+    target.trim_start_matches("./")
+}
+
+/// What is said about each target, by the first mention that says something.
+fn said(pointers: &[Pointer]) -> BTreeMap<&str, &str> {
+    let mut said = BTreeMap::new();
+    for pointer in pointers {
+        if let Some(about) = &pointer.about {
+            said.entry(bare(&pointer.target)).or_insert(about.as_str());
+        }
+    }
+    said
 }
 
 fn unique(id: &str, taken: &mut BTreeSet<String>) -> String {
@@ -63,7 +87,7 @@ fn unique(id: &str, taken: &mut BTreeSet<String>) -> String {
 }
 
 /// Everything the text points at, in its order.
-fn pointers(blocks: &[Block]) -> Vec<Pointer> {
+fn pointers(blocks: &[Block], files: &BTreeSet<&str>) -> Vec<Pointer> {
     let mut found = Vec::new();
     let mut folders: BTreeMap<usize, String> = BTreeMap::new();
     for (index, block) in blocks.iter().enumerate() {
@@ -72,8 +96,9 @@ fn pointers(blocks: &[Block]) -> Vec<Pointer> {
                 for row in &block.rows {
                     for (column, cell) in row.iter().enumerate() {
                         let other = row.iter().enumerate().skip(1).find(|(other, _)| *other != column);
-                        let about = other.map(|(_, cell)| tidy(&cell.text)).filter(|text| !text.is_empty());
-                        point(cell, about.as_deref(), None, &mut found);
+                        let other = other.map(|(_, cell)| cell).or(row.first().filter(|_| column > 0));
+                        let about = other.map(|cell| tidy(&cell.text)).filter(|text| !text.is_empty());
+                        point(cell, about.as_deref(), None, files, &mut found);
                     }
                 }
             }
@@ -82,7 +107,7 @@ fn pointers(blocks: &[Block]) -> Vec<Pointer> {
                 if let Some(own) = folder_of(&block.prose) {
                     folders.insert(index, own);
                 }
-                point(&block.prose, about(&block.prose).as_deref(), folder.as_deref(), &mut found);
+                point(&block.prose, about(&block.prose).as_deref(), folder.as_deref(), files, &mut found);
             }
             Kind::Code(_) => {}
         }
@@ -114,7 +139,7 @@ fn folder_of(prose: &Prose) -> Option<String> {
     is_folder.then(|| first.to_owned())
 }
 
-fn point(prose: &Prose, about: Option<&str>, folder: Option<&str>, found: &mut Vec<Pointer>) {
+fn point(prose: &Prose, about: Option<&str>, folder: Option<&str>, files: &BTreeSet<&str>, found: &mut Vec<Pointer>) {
     let mut places: Vec<(usize, String)> = Vec::new();
     for (range, target) in &prose.links {
         if is_link(target) {
@@ -126,7 +151,7 @@ fn point(prose: &Prose, about: Option<&str>, folder: Option<&str>, found: &mut V
         let in_folder = folder.filter(|_| !text.contains(['/', ' ', '(', '=']) && is_file(text));
         if let Some(folder) = in_folder {
             places.push((code.start, format!("{folder}{text}")));
-        } else if is_bundled_path(text) || text.starts_with("https://") && is_link(text) {
+        } else if is_bundled_path(text) || files.contains(bare(text)) || text.starts_with("https://") && is_link(text) {
             places.push((code.start, text.to_owned()));
         }
     }
@@ -180,7 +205,7 @@ fn is_link(target: &str) -> bool {
 
 /// Whether code names a file that skills bundle.
 fn is_bundled_path(text: &str) -> bool {
-    let bare = text.trim_start_matches("./");
+    let bare = bare(text);
     let folders =
         ["references/", "reference/", "examples/", "templates/", "docs/", "assets/", "scripts/", "resources/"];
     folders.iter().any(|folder| bare.starts_with(folder) && bare.len() > folder.len())
@@ -188,6 +213,7 @@ fn is_bundled_path(text: &str) -> bool {
         && !bare.contains(['*', '<', '{', ' ', '[', '$'])
 }
 
+/// Whether code names a file, by its looks.
 fn is_file(text: &str) -> bool {
     let end = text.rsplit('/').next().unwrap_or(text);
     end.rsplit_once('.').is_some_and(|(stem, ending)| {
@@ -197,13 +223,27 @@ fn is_file(text: &str) -> bool {
     }) && text.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_./@+#".contains(letter))
 }
 
+/// The files of a folder.
+fn files(tree: &SkillTree) -> impl Iterator<Item = &str> {
+    let files = tree.entries.iter().filter(|(_, entry)| matches!(entry, rep_model::Entry::File { .. }));
+    files.map(|(path, _)| path.as_str())
+}
+
+/// Whether a bundled file is there to be read, and not the skill itself or about its repository.
+fn is_document(path: &str) -> bool {
+    let (stem, ending) = path.rsplit_once('.').unwrap_or((path, ""));
+    let is_own = ["skill", "readme", "changelog", "contributing", "license", "code_of_conduct", "security"]
+        .contains(&stem.to_lowercase().as_str());
+    matches!(ending, "md" | "mdx" | "mdc" | "txt" | "rst" | "adoc" | "pdf" | "html") && !is_own
+}
+
 /// Files in the folder that the text does not name.
 fn bundled(tree: &SkillTree, named: &[Pointer]) -> Vec<Pointer> {
-    let known: BTreeSet<&str> = named.iter().map(|pointer| pointer.target.trim_start_matches("./")).collect();
-    let paths = tree.entries.iter().filter(|(_, entry)| matches!(entry, rep_model::Entry::File { .. }));
-    let wanted = paths.map(|(path, _)| path.as_str()).filter(|path| {
-        let is_reference =
-            (path.starts_with("references/") || path.starts_with("reference/")) && path.strip_suffix(".md").is_some();
+    let known: BTreeSet<&str> = named.iter().map(|pointer| bare(&pointer.target)).collect();
+    let wanted = files(tree).filter(|path| {
+        let is_inside =
+            ["references/", "reference/", "prompts/", "rules/"].iter().any(|folder| path.starts_with(folder));
+        let is_reference = is_inside && path.strip_suffix(".md").is_some() || *path == "AGENTS.md";
         (is_reference || is_template(path))
             && !known.contains(path)
             && !path.contains("/.")
@@ -222,11 +262,11 @@ fn is_template(path: &str) -> bool {
     is_inside && (is_run || is_form) && !name.starts_with(['_', '.']) && !name.starts_with("test_")
 }
 
-fn template(path: &str, pointer: &Pointer, calls: &[Invocation], draft: &mut Draft) {
+fn template(path: &str, line: usize, about: Option<&str>, calls: &[Invocation], draft: &mut Draft) {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.split('.').next().unwrap_or(name);
     let call = calls.iter().find(|call| call.program.split(' ').any(|word| word.trim_start_matches("./") == path));
-    let described = pointer.about.clone().or_else(|| call.and_then(|call| call.comment.clone()));
+    let described = about.map(str::to_owned).or_else(|| call.and_then(|call| call.comment.clone()));
     let is_said = described.is_some();
     let description = described.unwrap_or_else(|| stem.replace(['-', '_'], " "));
     let mut value = json!({ "description": description });
@@ -235,7 +275,7 @@ fn template(path: &str, pointer: &Pointer, calls: &[Invocation], draft: &mut Dra
     }
     value["path"] = json!(path);
     let doubt = (!is_said).then_some("the text does not say what it is for");
-    draft.templates.add(&names::name(stem, "template"), pointer.line, doubt, value);
+    draft.templates.add(&names::name(stem, "template"), line, doubt, value);
 }
 
 /// An id for an address: `acme:api/users`.

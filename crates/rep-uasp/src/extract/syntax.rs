@@ -40,7 +40,8 @@ impl Flag {
             map.insert("values".to_owned(), json!(values));
         }
         if let Some(default) = &self.default {
-            map.insert("default".to_owned(), json!(default));
+            let number = default.parse::<i64>().ok().filter(|_| kind == "int");
+            map.insert("default".to_owned(), number.map_or_else(|| json!(default), |number| json!(number)));
         }
         if let Some(purpose) = &self.purpose {
             map.insert("purpose".to_owned(), json!(purpose));
@@ -266,9 +267,26 @@ fn takes_value(program: &str, flag: &str, next: &str) -> bool {
     let is_bundle = !flag.starts_with("--") && flag.len() > 2;
     if BARE.contains(&flag) || flag.starts_with("--no-") || is_bundle {
         let is_list = next.contains(',') && !next.contains(' ');
-        return (is_shaped && next.starts_with('<') || is_list && flag == "--json") && !is_bundle;
+        let is_given = is_shaped && next.starts_with('<') || is_list && flag == "--json";
+        return (is_given || is_filled(program, flag, next)) && !is_bundle;
     }
     true
+}
+
+/// Whether a flag that mostly takes nothing has a value here: `-q TEXT`, `pip install -r requirements.txt`.
+fn is_filled(program: &str, flag: &str, next: &str) -> bool {
+    let runs = |names: &[&str]| program.split(' ').any(|word| names.contains(&word));
+    // What these are told to be quiet, recursive or sure about stands behind the flag.
+    if runs(&["rm", "cp", "mv", "ls", "grep", "rg", "docker", "podman", "pytest", "rsync", "scp", "chmod", "chown"]) {
+        return false;
+    }
+    let is_slot = next.starts_with(|letter: char| letter.is_ascii_uppercase())
+        && next.chars().all(|letter| letter.is_ascii_uppercase() || "_=|".contains(letter));
+    match flag {
+        "-r" => runs(&["pip", "pip3", "uv"]),
+        "-q" | "-s" | "-i" | "-u" | "-e" | "-x" | "-l" | "-S" | "-U" => is_slot,
+        _ => false,
+    }
 }
 
 /// Whether a word is several short flags at once, as everyday tools take them: `-fsSL`, `-xzf`.

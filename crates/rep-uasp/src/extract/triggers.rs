@@ -6,11 +6,12 @@ use rep_model::Frontmatter;
 use rep_model::yaml::Node;
 use serde_json::json;
 
-use super::blocks::Block;
+use super::blocks::{Block, Kind};
 use super::constraints::tidy;
 use super::draft::{Draft, List};
+use super::phrases;
 use super::sections::Place;
-use super::words::{Form, Words};
+use super::words::Words;
 
 /// The most of each.
 const KEYWORDS_MAX: usize = 25;
@@ -156,31 +157,40 @@ pub(super) fn read(
     draft: &mut Draft,
 ) {
     let description = front.and_then(Frontmatter::description);
-    let text = description.map_or("", |text| text.value);
+    let parts = phrases::positive(description.map_or("", |text| text.value));
     let line = description.map_or(1, |text| line_of(text.span().start));
     if let Some(front) = front {
         declared(front, line_of, draft);
     }
-    intents(text, line, &mut draft.intents);
-    for (block, place) in blocks.iter().zip(places) {
-        if place.is_trigger && block.is_item() && block.depth == 1 && !is_against(blocks, block) {
-            let item = tidy(&block.prose.text);
-            if item.len() > 5 && item.len() <= 200 {
-                add_intent(&mut draft.intents, block.line, &item);
+    for part in &parts {
+        intents(part, line, &mut draft.intents);
+    }
+    for (index, (block, place)) in blocks.iter().zip(places).enumerate() {
+        if place.is_trigger && block.is_item() && block.depth == 1 && !is_against(blocks, index) {
+            for part in phrases::positive(&block.prose.text) {
+                let item = tidy(part);
+                if item.len() > 5 && item.len() <= 200 {
+                    add_intent(&mut draft.intents, block.line, &item);
+                }
             }
         }
     }
-    keywords(name, text, line, &mut draft.keywords);
-    for pattern in file_patterns(text) {
+    let text = parts.join("\n");
+    keywords(name, &text, line, &mut draft.keywords);
+    for pattern in file_patterns(&text) {
         draft.file_patterns.add(line, None, json!(pattern));
     }
 }
 
-/// Whether a list says when *not* to use a skill.
-fn is_against(blocks: &[Block], block: &Block) -> bool {
-    let heading = block.heading.map_or("", |heading| blocks[heading].prose.text.as_str());
-    let words = Words::of(heading);
-    words.has(0..words.len(), &["not", "don't", "non-activation", "never"])
+/// Whether an item says when *not* to use a skill, by its heading, by the line before its list, or by itself.
+fn is_against(blocks: &[Block], index: usize) -> bool {
+    const TURNS: &[&str] = &["not", "don't", "non-activation", "non-trigger", "never", "skip", "avoid"];
+    let block = &blocks[index];
+    let heading = Words::of(block.heading.map_or("", |heading| blocks[heading].prose.text.as_str()));
+    let lead = blocks[..index].iter().rev().take(200).find(|before| before.depth < block.depth);
+    let lead = lead.filter(|lead| lead.kind == Kind::Paragraph);
+    heading.has(0..heading.len(), TURNS)
+        || lead.is_some_and(|lead| phrases::positive(&lead.prose.text) != [lead.prose.text.as_str()])
         || block.prose.text.starts_with('❌')
         || Words::of(block.prose.text.get(..40).unwrap_or(&block.prose.text)).has(0..2, &["don't", "not", "never"])
 }
@@ -201,19 +211,15 @@ fn declared(front: &Frontmatter, line_of: &dyn Fn(usize) -> usize, draft: &mut D
                 draft.intents.add(line, None, json!(intent));
             }
             for (line, kind) in texts(when.get("file_types")) {
-                let is_bare = !kind.contains(['*', '/', '.']);
-                let pattern = if is_bare {
-                    format!("*.{kind}")
-                } else {
-                    kind.replacen('.', "*.", usize::from(kind.starts_with('.')))
-                };
-                draft.file_patterns.add(line, None, json!(pattern));
+                draft.file_patterns.add(line, None, json!(pattern(&kind)));
             }
         } else {
             for (line, text) in texts(Some(when)) {
-                intents(&text, line, &mut draft.intents);
-                if draft.intents.items.is_empty() {
-                    add_intent(&mut draft.intents, line, &tidy(&text));
+                for part in phrases::positive(&text) {
+                    intents(part, line, &mut draft.intents);
+                    if draft.intents.items.is_empty() {
+                        add_intent(&mut draft.intents, line, &tidy(part));
+                    }
                 }
             }
         }
@@ -223,9 +229,62 @@ fn declared(front: &Frontmatter, line_of: &dyn Fn(usize) -> usize, draft: &mut D
             draft.file_patterns.add(line, None, json!(part));
         }
     }
-    for (line, tag) in texts(front.get("tags")) {
-        draft.keywords.add(line, None, json!(tag.to_lowercase()));
+    let metadata = front.get("metadata");
+    let either = |key: &str| [front.get(key), metadata.and_then(|metadata| metadata.get(key))];
+    for words in ["tags", "keywords"].into_iter().flat_map(either) {
+        for (line, text) in texts(words) {
+            for word in phrases::listed(&text) {
+                draft.keywords.add(line, None, json!(word.to_lowercase()));
+            }
+        }
     }
+    for triggers in either("triggers").into_iter().flatten() {
+        match triggers.entries() {
+            None => texts(Some(triggers)).iter().for_each(|(line, text)| sort(*line, text, triggers, draft)),
+            Some(entries) => {
+                for entry in entries {
+                    for (line, text) in texts(Some(&entry.value)) {
+                        match entry.key.text().unwrap_or_default() {
+                            "files" | "file_patterns" | "paths" | "globs" | "file_types" | "extensions" => {
+                                draft.file_patterns.add(line, None, json!(pattern(&text)));
+                            }
+                            "intents" => add_intent(&mut draft.intents, line, &text),
+                            "keywords" | "mentions" | "words" => phrases::listed(&text)
+                                .iter()
+                                .for_each(|word| draft.keywords.add(line, None, json!(word.to_lowercase()))),
+                            key if is_turned(key) => {}
+                            _ => sort(line, &text, &entry.value, draft),
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Whether the name of a list of triggers says that they are none.
+fn is_turned(key: &str) -> bool {
+    let key = key.to_lowercase();
+    ["exclu", "negative", "not", "never", "anti", "ignore", "skip"].iter().any(|mark| key.starts_with(mark))
+}
+
+/// Sorts declared triggers: a word or two is looked for, a phrase is what somebody means. Text holds several, an item
+/// of a list one.
+fn sort(line: usize, text: &str, node: &Node, draft: &mut Draft) {
+    let parts = if node.items().is_some() { vec![tidy(text)] } else { phrases::listed(text) };
+    for part in parts.iter().flat_map(|part| phrases::positive(part)) {
+        match part.split_whitespace().count() {
+            0 => {}
+            1 | 2 => draft.keywords.add(line, None, json!(part.trim().to_lowercase())),
+            _ => add_intent(&mut draft.intents, line, part),
+        }
+    }
+}
+
+/// A kind of file as a pattern: `pdf` and `.pdf` are `*.pdf`.
+fn pattern(kind: &str) -> String {
+    let is_bare = !kind.contains(['*', '/', '.']);
+    if is_bare { format!("*.{kind}") } else { kind.replacen('.', "*.", usize::from(kind.starts_with('.'))) }
 }
 
 fn add_intent(list: &mut List, line: usize, text: &str) {
@@ -244,50 +303,41 @@ fn intents(description: &str, line: usize, list: &mut List) {
     let words = Words::of(description);
     let mut index = 0;
     while index < words.len() {
-        let lead = [
-            "use when",
-            "use this skill when",
-            "use this when",
-            "use for",
-            "use it when",
-            "use whenever",
-            "when the user",
-            "triggers on",
-            "triggers when",
-            "activate when",
-            "invoke when",
-            "use this skill for",
-            "use this skill whenever",
-            "should be used when",
-            "use proactively when",
-            "use if",
-            "apply when",
-            "use this skill to",
-            "trigger when",
-        ];
-        let Some(length) = words.any(index, &lead) else {
+        let label = words.any(index, phrases::LABELS).filter(|length| words.before(index + length).starts_with(':'));
+        let Some(length) = words.any(index, phrases::LEADS).or(label) else {
             index += 1;
             continue;
         };
         let start = if words.is(index, "when the user") { index + 1 } else { index + length };
-        let end = (start + 1..words.len()).find(|next| ends_sentence(&words, *next)).unwrap_or(words.len());
-        for part in parts(&words, start, end) {
-            add_intent(list, line, &part);
+        let end = (start + 1..words.len()).find(|next| phrases::ends_sentence(&words, *next)).unwrap_or(words.len());
+        let is_list = words.before(index + length).starts_with(':');
+        let cases = if is_list { phrases::listed(words.slice(start..end)) } else { parts(&words, start, end) };
+        for case in cases.iter().flat_map(|case| unlumped(case)) {
+            add_intent(list, line, &case);
         }
         index = end.max(index + 1);
     }
-    for word in words.list.iter().filter(|word| word.form == Form::Quoted) {
-        let text = description[word.at.clone()].trim_matches(['"', '“', '”', ',', '.', ' ']);
-        if text.chars().count() <= 60 {
+    for text in phrases::quoted(description).into_iter().map(|at| description[at].trim_matches([',', '.', ' '])) {
+        if text.chars().count() <= 100 {
             add_intent(list, line, text);
         }
     }
 }
 
-fn ends_sentence(words: &Words<'_>, index: usize) -> bool {
-    let between = words.before(index);
-    let is_capital = words.text[words.list[index].at.clone()].starts_with(char::is_uppercase);
-    between.starts_with(['.', '!', '?', ';']) && is_capital || between.contains('\n') && between.contains('.')
+/// A case, without the phrases it quotes, which are cases of their own; a long list is one case for each of its parts.
+fn unlumped(case: &str) -> Vec<String> {
+    const SAYS: &[&str] = &[
+        "user", "users", "someone", "the", "says", "say", "asks", "ask", "asked", "to", "for", "or", "and", "like",
+        "as", "such", "mentions", "mention", "with", "phrases", "about", "a", "when",
+    ];
+    let quoted = phrases::quoted(case);
+    if quoted.len() > 1 {
+        let words = Words::of(case[..quoted[0].start].trim_end_matches(['"', '\'', '“', '‘']));
+        let end = (0..words.len()).rev().find(|index| !SAYS.contains(&words.at(*index))).map_or(0, |last| last + 1);
+        return vec![tidy(words.slice(0..end))];
+    }
+    let is_long = case.chars().count() > INTENT_MAX && case.matches(',').count() > 1;
+    if is_long { phrases::listed(case) } else { vec![case.to_owned()] }
 }
 
 /// The cases of an enumeration, cut before `when` and `or when`, else whole.

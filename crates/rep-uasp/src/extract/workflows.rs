@@ -11,6 +11,7 @@ use super::blocks::{Block, Kind, Prose};
 use super::commands::is_shell;
 use super::constraints::tidy;
 use super::draft::Draft;
+use super::language;
 use super::names;
 use super::sections::Place;
 use super::sentences::sentences;
@@ -30,8 +31,12 @@ const STEPS_MAX: usize = 60;
 
 /// Reads the procedures of a skill; `skill` names those that have no heading.
 pub(super) fn read(blocks: &[Block], places: &[Place], skill: &str, draft: &mut Draft) {
-    let mut found = counted_headings(blocks, skill);
-    found.extend(numbered_lists(blocks, places, skill));
+    let is_foreign =
+        language::foreign(blocks.iter().filter(|block| block.is_prose()).map(|block| block.prose.text.as_str()));
+    let is_foreign = is_foreign.is_some();
+    let doubt = is_foreign.then_some("in a language the rules do not know: it may be no procedure");
+    let mut found = counted_headings(blocks, skill, is_foreign);
+    found.extend(numbered_lists(blocks, places, skill, is_foreign));
     for (index, block) in blocks.iter().enumerate() {
         match &block.kind {
             Kind::Code(language) if is_shell(language) => found.extend(session(blocks, index)),
@@ -54,7 +59,7 @@ pub(super) fn read(blocks: &[Block], places: &[Place], skill: &str, draft: &mut 
         if let Some(example) = procedure.example {
             value["example"] = json!(example);
         }
-        draft.workflows.add(&names::name(&procedure.title, "procedure"), procedure.line, None, value);
+        draft.workflows.add(&names::name(&procedure.title, "procedure"), procedure.line, doubt, value);
     }
 }
 
@@ -93,7 +98,7 @@ fn title(blocks: &[Block], index: usize, skill: &str) -> String {
 }
 
 /// Numbered lists that are procedures.
-fn numbered_lists(blocks: &[Block], places: &[Place], skill: &str) -> Vec<Procedure> {
+fn numbered_lists(blocks: &[Block], places: &[Place], skill: &str, is_foreign: bool) -> Vec<Procedure> {
     let mut found: Vec<Procedure> = Vec::new();
     let mut index = 0;
     while index < blocks.len() {
@@ -120,7 +125,8 @@ fn numbered_lists(blocks: &[Block], places: &[Place], skill: &str) -> Vec<Proced
             next += 1;
         }
         let lead = index.checked_sub(1).map(|before| &blocks[before]).filter(|before| before.kind == Kind::Paragraph);
-        if items.len() >= 2 && is_procedure(blocks, &items, places[index], lead) {
+        let is_steps = is_procedure(blocks, &items, places[index], lead, is_foreign);
+        if items.len() >= 2 && is_steps {
             let title = lead_title(lead).filter(|_| is_again(&found, &title(blocks, index, skill)));
             let title = title.unwrap_or_else(|| self::title(blocks, index, skill));
             let steps = items.iter().take(STEPS_MAX).map(|item| step(blocks, *item)).collect();
@@ -209,7 +215,7 @@ const NOT_STEPS: &[&str] = &[
     "signals",
 ];
 
-fn is_procedure(blocks: &[Block], items: &[usize], place: Place, lead: Option<&Block>) -> bool {
+fn is_procedure(blocks: &[Block], items: &[usize], place: Place, lead: Option<&Block>, is_foreign: bool) -> bool {
     let heading = blocks[items[0]].heading.map_or("", |heading| blocks[heading].prose.text.as_str());
     let lead = lead.map_or("", |lead| lead.prose.text.get(..lead.prose.text.len().min(120)).unwrap_or_default());
     let heading_words = Words::of(heading);
@@ -223,6 +229,10 @@ fn is_procedure(blocks: &[Block], items: &[usize], place: Place, lead: Option<&B
     let deeds = items.iter().filter(|item| is_deed(&blocks[**item].prose)).count();
     if place.is_choice || place.is_forbidden || place.is_mistake || place.is_trigger {
         return false;
+    }
+    // A verb of another language is not known for one.
+    if is_foreign {
+        return items.len() >= 3 && !names_other && !place.has_rules && !place.is_listing;
     }
     if is_named {
         return items.len() >= 2 && deeds * 3 >= items.len();
@@ -287,7 +297,7 @@ fn step_of(text: &str, command: Option<&str>, ranges: &[std::ops::Range<usize>])
 }
 
 /// Headings that count: `Step 1: …`, `Phase 2`, `1. …`.
-fn counted_headings(blocks: &[Block], skill: &str) -> Vec<Procedure> {
+fn counted_headings(blocks: &[Block], skill: &str, is_foreign: bool) -> Vec<Procedure> {
     let mut found: Vec<Procedure> = Vec::new();
     let mut open: Option<(Option<usize>, u8, usize)> = None;
     let mut run: Vec<usize> = Vec::new();
@@ -309,17 +319,17 @@ fn counted_headings(blocks: &[Block], skill: &str) -> Vec<Procedure> {
         if open.is_some_and(|(_, own, _)| level > own) {
             continue;
         }
-        close_run(blocks, &mut run, skill, &mut found);
+        close_run(blocks, &mut run, (skill, is_foreign), &mut found);
         open = number.filter(|(number, _)| *number <= 1).map(|(number, _)| (block.heading, level, number));
         if open.is_some() {
             run.push(index);
         }
     }
-    close_run(blocks, &mut run, skill, &mut found);
+    close_run(blocks, &mut run, (skill, is_foreign), &mut found);
     found
 }
 
-fn close_run(blocks: &[Block], run: &mut Vec<usize>, skill: &str, found: &mut Vec<Procedure>) {
+fn close_run(blocks: &[Block], run: &mut Vec<usize>, (skill, is_foreign): (&str, bool), found: &mut Vec<Procedure>) {
     let headings = std::mem::take(run);
     let named = headings
         .iter()
@@ -333,7 +343,9 @@ fn close_run(blocks: &[Block], run: &mut Vec<usize>, skill: &str, found: &mut Ve
     let is_steps = if named == headings.len() {
         headings.len() >= 2
     } else {
-        headings.len() >= 3 && deeds * 3 >= headings.len() * 2 && !is_other
+        // Below `Workflow`, `1. Discovery` is a step as well as `1. Find out`.
+        let is_said = is_foreign || super::sections::read(above).is_procedure;
+        headings.len() >= 3 && (is_said || deeds * 3 >= headings.len() * 2) && !is_other
     };
     if !is_steps {
         return;
