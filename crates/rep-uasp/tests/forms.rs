@@ -1,8 +1,8 @@
 //! The many ways people set down rules, choices and variables: tables, boxes, terse lines, HTML, printed help.
 
 use rep_model::{Skill, SkillTree};
-use rep_uasp::Document;
 use rep_uasp::extract::extract;
+use rep_uasp::{Document, Step};
 use serde_json::Value;
 
 const TOOL: &str = "---\nname: tool\ndescription: A tool.\nallowed-tools: Bash(tool:*)\n---\n\n# Tool\n\n";
@@ -315,6 +315,68 @@ fn preferences_that_are_turned() {
         ("Instead of an error, the tool returns nothing.", &[]),
     ];
     table(cases, rules);
+}
+
+/// The decisions of a body, each with its doubt as a question mark.
+fn decided(body: &str) -> Vec<String> {
+    let document = document(&format!("---\nname: demo\ndescription: Shows things.\n---\n\n# Demo\n\n{body}\n"), &[]);
+    let facts = document.facts.iter().filter(|fact| fact.path.first() == Some(&Step::Key("decisions".into())));
+    let doubts: Vec<bool> = facts.map(|fact| fact.doubt.is_some()).collect();
+    let items = document.value["decisions"].as_array().cloned().unwrap_or_default();
+    let text = |item: &Value, key: &str| item[key].as_str().unwrap_or_default().to_owned();
+    let said = items.iter().zip(doubts).map(|(item, is_doubted)| {
+        let mark = if is_doubted { "? " } else { "" };
+        format!("{mark}{} => {}", text(item, "when"), text(item, "then"))
+    });
+    said.collect()
+}
+
+/// Runs a table of bodies and the decisions they hold, and reports all lines that differ at once.
+fn table_of_decisions(cases: &[(&str, &[&str])]) {
+    let differs = |(body, expected): &&(&str, &[&str])| decided(body) != *expected;
+    let wrong: Vec<String> = cases
+        .iter()
+        .filter(differs)
+        .map(|(body, expected)| format!("{body}\n  expected {expected:?}\n  found    {:?}", decided(body)))
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// UC-04, UC-05: what is thrown in or called a mistake is not asked for, and what is forbidden twice is forbidden.
+#[test]
+fn rules_that_must_not_turn_round() {
+    let cases: &[(&str, &[&str])] = &[
+        (
+            "## Rules\n\nThe naive behavior — re-run the entire ladder every interval forever — is exactly the trap.",
+            &[],
+        ),
+        ("## Rules\n\n- A common mistake — delete every file — costs a day.", &[]),
+        ("## Rules\n\n- Retrying — run the call every second — makes it worse.", &[]),
+        ("## Rules\n\n- Common mistake: always rebuild the index.\n- The trap - use only one worker.", &[]),
+        ("## Rules\n\n- Common mistake: never delete the lock.", &["never: delete the lock"]),
+        ("## Rules\n\n- Caching — keep only one copy.", &["always: keep only one copy"]),
+        ("**DON'T**: Don't commit secrets", &["never: commit secrets"]),
+        ("**ALWAYS**: Always sign commits", &["always: sign commits"]),
+        ("NEVER: always push", &[]),
+        ("## Don'ts\n\n- Don't commit secrets\n- Never push", &["never: commit secrets", "never: push"]),
+        ("**Don't:**\n\n- Don't commit secrets\n- push", &["never: commit secrets", "never: push"]),
+        ("Avoid jargon, define technical terms.", &["never: jargon"]),
+        ("Don't guess the schema, ask the user.", &["never: guess the schema"]),
+        ("Always flag what looks wrong — one line.", &["always: flag what looks wrong"]),
+        ("Do not skip (style, plan, review notes).", &["never: skip (style, plan, review notes)"]),
+        ("Never log, print, or embed the token.", &["never: log, print, or embed the token"]),
+        ("Do not, under any circumstances, delete data.", &["never: delete data"]),
+        ("Use `psql` only for reads, not for writes.", &["always: Use `psql` only for reads, not for writes"]),
+        ("Use `psql` for reads, not for writes.", &[]),
+    ];
+    table(cases, rules);
+    table_of_decisions(&[
+        ("Use `a` for reads or `b` for writes.", &["reads => use `a`", "writes => use `b`"]),
+        ("Use Redis for a cache or Kafka for a log.", &["a cache => use Redis", "a log => use Kafka"]),
+        ("Use tabs for a line and blanks for a table.", &["? a line => use tabs", "? a table => use blanks"]),
+        ("Use `psql` only for a read, not for a write.", &[]),
+        ("Use `a` for x, `b` for y, and `c` for z.", &["x => use `a`", "y => use `b`", "z => use `c`"]),
+    ]);
 }
 
 /// UC-07: prose in HTML is prose; comments, foreign tags and code are not.

@@ -136,7 +136,7 @@ fn never(words: &Words<'_>, clause: Range<usize>) -> Option<Rule> {
     let is_turn = |index: &usize| words.before(*index).starts_with(':') && words.is_imperative(*index);
     let end = (head + 2..end).find(is_turn).unwrap_or(end);
     if let Some(length) = words.any(head, &["never", "never ever", "under no circumstances", "do not ever"]) {
-        let verb = behind_asides(words, head + length);
+        let verb = behind_asides(words, behind_colon(words, head + length)?);
         let is_adverb = words.at(verb).ends_with("ly") && is_verb(words.at(verb + 1));
         let is_deed = is_verb(words.at(verb)) || is_gerund(words.at(verb)) || is_adverb;
         let is_idle = matches!(words.at(verb), "mind" | "again") || words.at(verb + 1) == "mind";
@@ -146,7 +146,7 @@ fn never(words: &Words<'_>, clause: Range<usize>) -> Option<Rule> {
         return if is_deed && !is_idle { told(words, Sort::Never, head, verb..end) } else { None };
     }
     if let Some(length) = words.any(head, &["do not", "don't", "dont", "try not to"]) {
-        return forbidden_deed(words, head, behind_asides(words, head + length)..end);
+        return forbidden_deed(words, head, behind_asides(words, behind_colon(words, head + length)?)..end);
     }
     let away = ["avoid", "refrain from", "stay away from", "strictly avoid", "steer clear of", "stay clear of"];
     if let Some(length) = words.any(head, &away) {
@@ -213,9 +213,17 @@ const NOBODY: &[&str] = &[
 ];
 
 /// The word behind what is only thrown in: `Do not, under any circumstances, delete`, `don't ever`.
-fn behind_asides(words: &Words<'_>, index: usize) -> usize {
+pub(super) fn behind_asides(words: &Words<'_>, index: usize) -> usize {
     let asides = ["ever", "under any circumstances", "under any circumstance", "however", "please", "never", "always"];
     words.any(index, &asides).map_or(index, |length| index + length)
+}
+
+/// The word behind a marker and its colon, where the marker may stand again; `Never: always push` may mean either.
+fn behind_colon(words: &Words<'_>, index: usize) -> Option<usize> {
+    if !words.before(index).starts_with(':') {
+        return Some(index);
+    }
+    (words.at(index) != "always").then(|| repeated(words, index, Sort::Never))
 }
 
 /// A rule behind its marker; a single word is one where nothing else is said.
@@ -477,7 +485,7 @@ pub(super) fn listed_prohibition(words: &Words<'_>, place: Place) -> Option<Rule
     if is_remedy(words) || words.list.first()?.form != Form::Plain && !is_shown {
         return None;
     }
-    let start = usize::from(words.at(0) == "no" && words.len() > 1);
+    let start = usize::from(words.at(0) == "no" && words.len() > 1).max(repeated(words, 0, Sort::Never));
     let ends = [first_boundary(words), clauses::reason_start(words, 0..words.len()), remedy_start(words, Sort::Never)];
     let end = ends.into_iter().min()?;
     // Behind a mark, what goes on is a legend: `❌ Missing → ask for it`.
@@ -492,6 +500,15 @@ pub(super) fn listed_prohibition(words: &Words<'_>, place: Place) -> Option<Rule
     }
     let rule = Rule::terse(Sort::Never, words.slice(start..end))?;
     Some(if place.is_forbidden { rule } else { rule.doubted("read from a list of mistakes") })
+}
+
+/// What a text says behind a marker where it repeats that: `Don't: don't commit secrets`.
+pub(super) fn repeated(words: &Words<'_>, start: usize, sort: Sort) -> usize {
+    let marks: &[&str] = match sort {
+        Sort::Never => &["never", "do not", "don't", "dont", "avoid", "must not", "you must not"],
+        Sort::Always => &["always", "you must", "do"],
+    };
+    start + words.any(start, marks).filter(|length| start + length < words.len()).unwrap_or(0)
 }
 
 /// A bare command as a prohibition.

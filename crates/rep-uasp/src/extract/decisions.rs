@@ -290,6 +290,9 @@ fn purpose(words: &Words<'_>, range: Range<usize>, is_parallel: bool) -> Option<
     let at = case.or_else(|| words.find(range.start + 2..range.end, &["for", "to"]))?;
     let is_listed = is_parallel && (words.at(at) == "for" || is_verb(words.at(at + 1)));
     let end = clauses::reason_start(words, at..range.end);
+    if (at..range.end).any(|index| words.at(index) == "for" && is_denied(words, index)) {
+        return None;
+    }
     if !(is_case || is_listed) || end - at < 2 || at - range.start > 12 {
         return None;
     }
@@ -302,13 +305,21 @@ fn enumerated(words: &Words<'_>, range: Range<usize>) -> Vec<Decision> {
         return Vec::new();
     }
     let fors: Vec<usize> = range.clone().filter(|index| words.at(*index) == "for").collect();
+    if fors.iter().any(|at| is_denied(words, *at)) {
+        return Vec::new();
+    }
     let mut found = Vec::new();
     let mut thing = range.start + 1;
+    let mut is_sure = true;
     for (number, at) in fors.iter().enumerate() {
         let next_for = fors.get(number + 1).copied().unwrap_or(range.end);
         // The next pair starts behind the last comma before its `for`.
-        let cut =
-            (at + 1..next_for).rev().find(|index| words.before(*index).contains(',')).filter(|_| next_for < range.end);
+        let comma = (at + 1..next_for).rev().find(|index| words.before(*index).contains(','));
+        // Without a comma it starts behind `or`: `Use A for this or B for that`.
+        let joined =
+            || (at + 2..next_for.saturating_sub(1)).rev().find(|index| matches!(words.at(*index), "or" | "and"));
+        let cut = comma.or_else(joined).filter(|_| next_for < range.end);
+        is_sure &= comma.is_some() || cut.is_none_or(|cut| is_alike(words, range.start + 1, cut + 1));
         let end = cut.unwrap_or(range.end);
         if *at <= thing || (number + 1 < fors.len() && cut.is_none()) {
             return Vec::new();
@@ -317,7 +328,24 @@ fn enumerated(words: &Words<'_>, range: Range<usize>) -> Vec<Decision> {
         found.extend(Decision::of(words.slice(at + 1..end), &then));
         thing = end + usize::from(words.at(end) == "and" || words.at(end) == "or");
     }
+    if !is_sure {
+        found.iter_mut().for_each(|decision| decision.doubt = Some("what belongs to which case is not certain"));
+    }
     found
+}
+
+/// Whether `for` says for what something is not: `not for that`, `never for this`.
+fn is_denied(words: &Words<'_>, at: usize) -> bool {
+    at > 0 && matches!(words.at(at - 1), "not" | "never" | "than" | "isn't" | "aren't")
+}
+
+/// Whether two things are written alike: both as code, or both as names.
+fn is_alike(words: &Words<'_>, one: usize, other: usize) -> bool {
+    let written = |index: usize| {
+        words.list.get(index).map(|word| (word.form, words.text[word.at.clone()].starts_with(char::is_uppercase)))
+    };
+    let (one, other) = (written(one), written(other));
+    one == other && one.is_some_and(|(form, is_name)| form == Form::Code || is_name)
 }
 
 /// `Use either A if this or B if that`.

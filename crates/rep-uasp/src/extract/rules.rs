@@ -203,6 +203,10 @@ impl Reader<'_> {
             self.add_rule(rule, None, at.line);
             return made;
         }
+        if clauses::is_mistaken(words) {
+            self.add_mistaken(words, all, at.line);
+            return made;
+        }
         let preference = preferences::preference(words, all.clone(), None);
         let is_preferred = preference.is_some();
         self.add_preference(preference, at.line);
@@ -232,6 +236,14 @@ impl Reader<'_> {
             self.add_terse(short, words, place, at);
         }
         made
+    }
+
+    /// What is told to do below the name of a mistake is not to be done, and only what forbids it counts.
+    fn add_mistaken(&mut self, words: &Words<'_>, all: Range<usize>, line: usize) {
+        let marked = |clause| constraints::marked(words, clause).filter(|rule| rule.sort == Sort::Never);
+        for rule in clauses::clauses(words, all).into_iter().filter_map(marked) {
+            self.add_rule(Some(rule), None, line);
+        }
     }
 
     /// `No tabs` is a rule among rules; in other prose it may describe.
@@ -320,7 +332,8 @@ impl Reader<'_> {
         for item in below {
             let own = Words::of(&item.prose.text);
             let end = clauses::reason_start(&own, 0..own.len());
-            let text = constraints::tidy(&format!("{lead} {}", own.slice(0..end)));
+            let from = if lead.is_empty() { constraints::repeated(&own, 0, sort) } else { 0 };
+            let text = constraints::tidy(&format!("{lead} {}", own.slice(from..end)));
             let is_rule = constraints::can_rule(&own) && text.len() <= 300 && own.len() > 0;
             let last = words.at(words.len() - 1);
             if is_rule && matches!(last, "when" | "if") && sort == Sort::Always {
