@@ -21,6 +21,7 @@ pub(crate) mod names;
 mod notices;
 mod preferences;
 mod programs;
+mod quotations;
 mod reference;
 mod rules;
 mod sections;

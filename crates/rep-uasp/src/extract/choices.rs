@@ -88,24 +88,41 @@ const THEN: &[&str] = &[
     "recovery",
 ];
 
+/// Which columns of a table say when, and what to do then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Columns {
+    pub(super) when: usize,
+    then: usize,
+    /// Whether what to do is a thing to use.
+    is_thing: bool,
+    /// Whether the case is a fault, against which the remedy always helps.
+    pub(super) is_fault: bool,
+}
+
+/// The columns of a table of decisions, if it is one.
+pub(super) fn columns(block: &Block) -> Option<Columns> {
+    let head = block.rows.first()?;
+    let column = |wanted: &[&str]| head.iter().position(|cell| is_header(&cell.text, wanted));
+    if let Some(when) = column(WHEN) {
+        let then = (0..head.len()).find(|index| *index != when && is_header(&head[*index].text, THEN));
+        let is_fault = is_header(&head[when].text, &["mistake", "claim"]);
+        return match then {
+            Some(then) => Some(Columns { when, then, is_thing: false, is_fault }),
+            // `Tool | Best for`: the first column is what is chosen.
+            None if when > 0 && is_choosing(&head[when].text) => {
+                Some(Columns { when, then: 0, is_thing: true, is_fault })
+            }
+            None => None,
+        };
+    }
+    Some(Columns { when: column(TROUBLE)?, then: column(THEN)?, is_thing: false, is_fault: true })
+}
+
 /// The decisions of a table, each with the line it stands on.
 pub(super) fn of_table(block: &Block) -> Vec<(usize, Decision, Option<String>)> {
     let mut found = Vec::new();
     let Some((head, rows)) = block.rows.split_first() else { return found };
-    let column = |wanted: &[&str]| head.iter().position(|cell| is_header(&cell.text, wanted));
-    let (when, then, is_thing) = if let Some(when) = column(WHEN) {
-        let then = (0..head.len()).find(|index| *index != when && is_header(&head[*index].text, THEN));
-        match then {
-            Some(then) => (when, then, false),
-            // `Tool | Best for`: the first column is what is chosen.
-            None if when > 0 && is_choosing(&head[when].text) => (when, 0, true),
-            None => return found,
-        }
-    } else if let (Some(when), Some(then)) = (column(TROUBLE), column(THEN)) {
-        (when, then, false)
-    } else {
-        return found;
-    };
+    let Some(Columns { when, then, is_thing, .. }) = columns(block) else { return found };
     for row in rows {
         let (Some(condition), Some(action)) = (row.get(when), row.get(then)) else { continue };
         let is_empty = |cell: &Prose| !cell.text.chars().any(char::is_alphanumeric);

@@ -141,7 +141,14 @@ fn never(words: &Words<'_>, clause: Range<usize>) -> Option<Rule> {
         let is_deed = is_verb(words.at(verb)) || is_gerund(words.at(verb)) || is_adverb;
         let is_idle = matches!(words.at(verb), "mind" | "again") || words.at(verb + 1) == "mind";
         // At the head of a sentence, any word that is none of these is what not to do.
-        let is_first = head == 0 && words.list.get(verb).is_some_and(|word| word.form == Form::Plain);
+        let is_numbered = head == 1 && words.at(0).chars().all(|letter| letter.is_ascii_digit());
+        let form = words.list.get(verb).map(|word| word.form).filter(|_| head == 0 || is_numbered);
+        if form == Some(Form::Code) && length == 1 {
+            // `Never `x`: it is old` forbids code.
+            let until = (verb + 1..end).find(|index| is_gap(words.before(*index))).unwrap_or(end);
+            return Rule::terse(Sort::Never, words.slice(verb..until));
+        }
+        let is_first = form == Some(Form::Plain);
         let is_deed = is_deed || is_first && length == 1 && end - verb > 1 && can_be_verb(words, verb);
         return if is_deed && !is_idle { told(words, Sort::Never, head, verb..end) } else { None };
     }
@@ -368,15 +375,18 @@ fn modal(words: &Words<'_>, clause: Range<usize>, sort: Sort) -> Option<Rule> {
     if is_reader {
         return Rule::of(sort, deed);
     }
-    if is_reference(words, &subject) || is_clause(words, &subject) || !(is_hard || words.at(verb) == "be" || is_always)
-    {
+    // `This field must be set` needs what stands before it, and says more than `this must be set`.
+    let points = subject.len() > 1 && matches!(words.at(subject.start), "this" | "these" | "that" | "those");
+    let bare = subject.start + usize::from(points)..subject.end;
+    if is_reference(words, &bare) || is_clause(words, &subject) || !(is_hard || words.at(verb) == "be" || is_always) {
         return None;
     }
     let subject = lower_first(words.slice(subject));
-    match sort {
+    let rule = match sort {
         Sort::Never => Rule::of(sort, &format!("let {subject} {deed}")),
         Sort::Always => Rule::of(sort, words.slice(clause)),
-    }
+    };
+    rule.map(|rule| if points { rule.doubted("it points at something said before") } else { rule })
 }
 
 /// Text that goes on in a sentence: `The build` is `the build`, `API` stays.
@@ -509,6 +519,12 @@ pub(super) fn repeated(words: &Words<'_>, start: usize, sort: Sort) -> usize {
         Sort::Always => &["always", "you must", "do"],
     };
     start + words.any(start, marks).filter(|length| start + length < words.len()).unwrap_or(0)
+}
+
+/// What a list of rules forbids by its name alone: `Never an unexplained answer`.
+pub(super) fn named(words: &Words<'_>) -> Option<Rule> {
+    let end = clauses::reason_start(words, 0..words.len());
+    (words.at(0) == "never" && end > 1).then(|| Rule::terse(Sort::Never, words.slice(1..end)))?
 }
 
 /// A bare command as a prohibition.

@@ -348,6 +348,55 @@ fn is_alike(words: &Words<'_>, one: usize, other: usize) -> bool {
     one == other && one.is_some_and(|(form, is_name)| form == Form::Code || is_name)
 }
 
+/// The case for which a sentence forbids something: `Don't use A for this`.
+pub(super) fn denied(words: &Words<'_>) -> Option<String> {
+    let start = clauses::body_start(words);
+    let length = words.any(start, &["don't use", "do not use", "never use", "avoid using", "avoid"])?;
+    let at = words.find(start + length + 1..words.len(), &["for", "when", "if"])?;
+    let end = clauses::reason_start(words, at..words.len());
+    Some(tidy(words.slice(at + 1..end))).filter(|case| !case.is_empty() && !is_soft(case))
+}
+
+/// Words that name a fault where a label starts or ends with them.
+const FAULTS: &[&str] = &[
+    "missing",
+    "invalid",
+    "expired",
+    "failed",
+    "fails",
+    "failing",
+    "failure",
+    "error",
+    "timeout",
+    "denied",
+    "unauthorized",
+    "unavailable",
+    "unreachable",
+    "conflict",
+    "broken",
+    "unknown",
+    "absent",
+    "stale",
+    "corrupt",
+    "corrupted",
+    "locked",
+    "exceeded",
+    "rejected",
+    "refused",
+    "mismatch",
+    "crash",
+    "crashes",
+];
+
+/// The fault a sentence is labelled with: `Missing credentials: export one variable`.
+pub(super) fn fault(words: &Words<'_>, all: &Range<usize>) -> Option<String> {
+    let last = all.start.checked_sub(1)?;
+    let topics = ["handling", "message", "messages", "management", "reporting", "logs", "modes", "codes", "recovery"];
+    let is_fault =
+        FAULTS.contains(&words.at(0)) || FAULTS.contains(&words.at(last)) || words.is(last.max(1) - 1, "not found");
+    (is_fault && !topics.contains(&words.at(last))).then(|| tidy(words.slice(0..all.start)))
+}
+
 /// `Use either A if this or B if that`.
 fn either(words: &Words<'_>, range: Range<usize>) -> Option<Vec<Decision>> {
     let either = words.find(range.clone(), &["either"])?;

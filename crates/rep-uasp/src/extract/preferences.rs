@@ -131,6 +131,10 @@ fn sides(words: &Words<'_>, head: usize, end: usize) -> Option<(Range<usize>, Ra
             && between.trim_start().starts_with([',', '('])
             && words.at(head) == "use"
             && end - index <= 8;
+        // `Prefer A > B`
+        if ranks && between.trim() == ">" && index > from {
+            return Some((from..index, index..end));
+        }
         if is_over || is_to || is_not {
             return Some((from..index, index + 1..end));
         }

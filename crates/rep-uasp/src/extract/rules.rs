@@ -15,7 +15,7 @@ use super::preferences::{self, Preference};
 use super::sections::{self, Place};
 use super::sentences::sentences;
 use super::words::{Words, is_gerund};
-use super::{choices, contrasts, terse, trees};
+use super::{choices, contrasts, quotations, terse, trees};
 
 /// Where a decision's link became a source: link as written → id.
 pub(super) type SourceIds = BTreeMap<String, String>;
@@ -23,8 +23,15 @@ pub(super) type SourceIds = BTreeMap<String, String>;
 /// Reads constraints, preferences and decisions.
 pub(super) fn read(blocks: &[Block], places: &[Place], ids: &SourceIds, draft: &mut Draft) {
     let parallel = parallel_lists(blocks);
-    let mut reader =
-        Reader { ids, draft, memory: Memory::default(), priority: None, led: BTreeMap::new(), condition: None };
+    let mut reader = Reader {
+        ids,
+        draft,
+        memory: Memory::default(),
+        priority: None,
+        led: BTreeMap::new(),
+        condition: None,
+        denied: None,
+    };
     for (index, block) in blocks.iter().enumerate() {
         let place = places[index];
         match &block.kind {
@@ -62,6 +69,8 @@ struct Reader<'a> {
     /// The conditions that lead in lists, by the lines of their items; and that of the item being read.
     led: BTreeMap<usize, String>,
     condition: Option<String>,
+    /// For what the sentence before forbids something.
+    denied: Option<String>,
 }
 
 impl Reader<'_> {
@@ -89,7 +98,11 @@ impl Reader<'_> {
         let block = &blocks[index];
         self.condition = self.led.get(&block.line).cloned();
         let mut place = place;
-        place.is_spoken |= block.is_quoted && block.notice.is_none() && !is_callout(&block.prose.text);
+        let is_own = is_callout(&block.prose.text) && !quotations::is_signed(&block.prose.text);
+        let is_quotation = block.is_quoted && block.notice.is_none() && !is_own;
+        // Where nobody is quoted, what a quotation forbids or commands outright is the author's.
+        let is_boxed = is_quotation && !place.is_spoken && !quotations::is_somebodys(blocks, index);
+        place.is_spoken |= is_quotation;
         if block.notice == Some(Notice::Grave) {
             // A warning speaks for itself, also among what is forbidden; a list in it goes on with that.
             place = if block.is_item() { place } else { sections::right(place) };
@@ -99,6 +112,7 @@ impl Reader<'_> {
         if block.kind == Kind::Paragraph {
             self.memory = Memory::default();
         }
+        self.denied = None;
         if place.is_trigger {
             return;
         }
@@ -126,7 +140,8 @@ impl Reader<'_> {
             place.is_forbidden |= is_marked;
             place.has_rules |= sections::is_good_mark(words.text);
             let is_first = number == 0 && block.is_item() || is_marked;
-            self.sentence(&words, place, Where { block, line, link, is_parallel, is_first });
+            self.sentence(&words, place, Where { block, line, link, is_parallel, is_first, is_boxed });
+            self.denied = decisions::denied(&words);
         }
     }
 
@@ -156,6 +171,11 @@ impl Reader<'_> {
             return Vec::new();
         }
         let decision = decisions::leading(words, found, &self.memory);
+        if at.is_boxed {
+            for rule in told(words, found.then.clone()) {
+                self.add_rule(Some(rule), when.as_deref().map(|when| (found.opening, when)), at.line);
+            }
+        }
         if place.is_spoken {
             return decision.into_iter().collect();
         }
@@ -188,6 +208,9 @@ impl Reader<'_> {
         let mut made = Vec::new();
         let mut has_marker = false;
         if place.is_spoken {
+            for rule in told(words, all).into_iter().filter(|_| at.is_boxed) {
+                self.add_rule(Some(rule), None, at.line);
+            }
             return made;
         }
         let is_against = place.is_forbidden || place.is_mistake;
@@ -230,8 +253,14 @@ impl Reader<'_> {
         }
         let short = terse::rules(words, all.clone());
         if short.is_empty() {
-            let rule = labelled(words, all, place, is_step);
-            self.add_rule(rule, None, at.line);
+            let rule = labelled(words, all.clone(), place, is_step);
+            // What helps against a fault, or where something else must not be used, holds for that alone.
+            let case =
+                decisions::fault(words, &all).or_else(|| self.denied.clone().filter(|_| words.at(start) == "use"));
+            match (case, rule) {
+                (Some(case), Some(_)) => made.extend(Decision::of(&case, words.slice(all))),
+                (_, rule) => self.add_rule(rule, None, at.line),
+            }
         } else if !is_step {
             self.add_terse(short, words, place, at);
         }
@@ -380,11 +409,39 @@ impl Reader<'_> {
                     contrasts::Said::Preference(preference) => self.add_preference(Some(preference), line),
                 }
             }
+            self.cells(block, |column| columns.holds(column));
             return;
         }
         self.listed_rules(block);
+        let when = choices::columns(block).map(|columns| columns.when);
+        self.cells(block, |column| when == Some(column));
         for (line, decision, link) in choices::of_table(block) {
             self.add_decision(&decision, line, link.as_deref());
+        }
+    }
+
+    /// What the cells of a table say outright: `Do not send it`. What is too short to stand alone keeps its row's name.
+    fn cells(&mut self, block: &Block, is_read: impl Fn(usize) -> bool) {
+        let Some((titles, rows)) = block.rows.split_first() else { return };
+        let choice = choices::columns(block).filter(|columns| !columns.is_fault);
+        let is_shown = |column: usize| titles.get(column).is_some_and(|title| quotations::shows(&title.text));
+        for row in rows {
+            let name = |column: usize| row.get(column).map(|cell| constraints::tidy(&cell.text));
+            let case = choice.and_then(|columns| name(columns.when)).map(|case| format!("when: {case}"));
+            let named = name(0).filter(|name| name.contains(char::is_alphabetic));
+            let cells = row.iter().enumerate().filter(|(column, _)| !is_read(*column) && !is_shown(*column));
+            for (column, cell) in cells {
+                let own = named.clone().filter(|_| column > 0 && !is_read(0));
+                for range in sentences(cell) {
+                    let words = Words::of(&cell.text[range.clone()]);
+                    let start = clauses::body_start(&words);
+                    let is_open = words.len() > 0 && constraints::can_rule(&words);
+                    for rule in told(&words, start..words.len()).into_iter().filter(|_| is_open) {
+                        let rule = quotations::of_row(rule, case.as_deref(), own.as_deref());
+                        self.add_rule(Some(rule), None, cell.line_at(range.start));
+                    }
+                }
+            }
         }
     }
 
@@ -405,6 +462,7 @@ impl Reader<'_> {
             if words.len() > 1 && constraints::can_rule(&words) {
                 let all = 0..words.len();
                 let rule = constraints::marked(&words, all.clone())
+                    .or_else(|| constraints::named(&words))
                     .or_else(|| constraints::unmarked(&words, all, place, false));
                 self.add_rule(rule, None, cell.line_at(0));
             }
@@ -555,6 +613,13 @@ fn labelled(words: &Words<'_>, all: Range<usize>, place: Place, is_step: bool) -
     constraints::unmarked(words, all, place, is_step && !shouts)
 }
 
+/// The rules of the clauses that say so outright.
+fn told(words: &Words<'_>, all: Range<usize>) -> Vec<Rule> {
+    let clauses = clauses::clauses(words, all).into_iter();
+    let outright = clauses.filter(|clause| quotations::is_outright(words, clause.clone()));
+    outright.filter_map(|clause| constraints::marked(words, clause)).collect()
+}
+
 /// Where a sentence stands.
 #[derive(Clone, Copy)]
 struct Where<'a> {
@@ -564,6 +629,8 @@ struct Where<'a> {
     is_parallel: bool,
     /// The first sentence of an item.
     is_first: bool,
+    /// Whether it stands in a quotation that quotes nobody.
+    is_boxed: bool,
 }
 
 /// The items of the list a lead-in leads in.
