@@ -375,7 +375,7 @@ fn rules_that_must_not_turn_round() {
         ("Use Redis for a cache or Kafka for a log.", &["a cache => use Redis", "a log => use Kafka"]),
         ("Use tabs for a line and blanks for a table.", &["? a line => use tabs", "? a table => use blanks"]),
         ("Use `psql` only for a read, not for a write.", &[]),
-        ("Use `a` for x, `b` for y, and `c` for z.", &["x => use `a`", "y => use `b`", "z => use `c`"]),
+        ("Use `a` for one, `b` for two, and `c` for more.", &["one => use `a`", "two => use `b`", "more => use `c`"]),
     ]);
 }
 
@@ -403,6 +403,11 @@ fn rules_in_cells_and_quotations() {
             "| # | Rule | Why |\n|---|---|---|\n| 1 | NEVER an unexplained answer | x |",
             &["never: an unexplained answer"],
         ),
+        (
+            "| Score | Means | Do |\n|---|---|---|\n| 0-29 | Low | Do not delete |\n\n| Need | Edge |\n|---|---|\n| Always go on | `x` |",
+            &["never: delete (0-29)"],
+        ),
+        ("| Kind | Note |\n|---|---|\n| Easy | They feel good but don't move the war |\n| Key | MUST be unique |", &[]),
         (
             "| Excuse | Truth |\n|---|---|\n| Always skip the tests | Wrong |\n\n| Tool | Does |\n|---|---|\n| Find | Always cites links |\n| Old | Never imported |",
             &[],
@@ -433,16 +438,65 @@ fn rules_that_keep_what_they_are_about() {
         ("This field must be set.", &["always: This field must be set"]),
         ("This must be set.", &[]),
         ("Prefer `fetch` > `axios`.", &["prefer: `fetch` > `axios`"]),
-        ("## Rules\n\n- Missing credentials: export one variable.", &[]),
+        ("- Missing credentials: export only one variable.", &[]),
+        ("## Rules\n\n- Expired token: create a new one.", &["always: Expired token: create a new one"]),
+        ("## Rules\n\n- Error bounds: state every one.", &["always: state every one"]),
         ("## Rules\n\n- Error messages: keep every line short.", &["always: keep every line short"]),
         ("## Rules\n\n- Don't use `sed` for JSON. Use `jq`.", &["never: use `sed` for JSON"]),
         ("## Rules\n\n- Don't use `sed`. Use `jq`.", &["never: use `sed`", "always: Use `jq`"]),
     ];
     table(cases, rules);
     table_of_decisions(&[
-        ("## Rules\n\n- Missing credentials: export one variable.", &["Missing credentials => export one variable"]),
+        ("- Missing credentials: export only one variable.", &["Missing credentials => export only one variable"]),
         ("## Rules\n\n- Don't use `sed` for JSON. Use `jq`.", &["JSON => Use `jq`"]),
     ]);
+}
+
+/// UC-08: labels, letters of a menu, titles and answers are no decisions; what points back is marked.
+#[test]
+fn decisions_that_are_none_or_in_doubt() {
+    table_of_decisions(&[
+        (
+            "## Which tool\n\n- **And more**: Demo aggregates thousands of tools\n- **Time Complexity**: O(1) per operation",
+            &[],
+        ),
+        ("## Which tool\n\n- **Lines** - Trends over time", &["Trends over time => use Lines"]),
+        ("| Tool | When to use |\n|---|---|\n| Grid | When to Choose |\n| No | Large tables |", &[]),
+        ("If A: run `x`. If B: run `y`.", &[]),
+        ("If A:\n\n- Run `x`\n- Run `y`", &[]),
+        ("Keep files local unless the user asks to share.", &["? unless the user asks to share => Keep files local"]),
+        ("If a venv exists, skip this step.", &["? a venv exists => skip this step"]),
+        ("If a search tool is there, use it.", &["? a search tool is there => use it"]),
+        ("If the page is long, split the page.", &["the page is long => split the page"]),
+    ]);
+    let doubts = |body: &str| -> Vec<bool> {
+        let facts = document(&format!("---\nname: demo\ndescription: Shows.\n---\n\n{body}\n"), &[]).facts;
+        let is_rule = |path: &[Step]| path.first() == Some(&Step::Key("constraints".into()));
+        facts.iter().filter(|fact| is_rule(&fact.path)).map(|fact| fact.doubt.is_some()).collect()
+    };
+    assert_eq!(doubts("Prefer it over files. Prefer `a` over `b`."), [true, false]);
+    assert_eq!(doubts("Never reopen it without cause. Never reopen tickets without cause."), [true, false]);
+    assert_eq!(doubts("This field must be set. The field must be set."), [true, false]);
+}
+
+/// UC-09: a flag mentioned once is not every command's, and a function of a script is no program.
+#[test]
+fn flags_and_functions_that_belong_elsewhere() {
+    let calls = "```bash\ntool list\ntool push <remote>\n```\n\n";
+    let flags = |body: &str| -> Vec<String> {
+        let value = document(&format!("{TOOL}{calls}{body}\n"), &[]).value;
+        let flags = value["global_flags"].as_array().cloned().unwrap_or_default();
+        flags.iter().map(|flag| flag["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(flags("Pass `--download` where files are large."), [""; 0]);
+    assert_eq!(flags("Every command takes `--json`."), ["--json"]);
+    assert_eq!(flags("Pass `--json` to read it.\n\nUse `--json` in scripts."), ["--json"]);
+    assert_eq!(flags("```bash\nphp -v\nphp artisan migrate\n```"), [""; 0]);
+    let value =
+        of_body("```bash\nclean_up() {\n  acme stop\n}\nfunction again {\n  acme start\n}\nclean_up --now\nagain\n```");
+    assert_eq!(keys(&value["commands"]), ["acme.stop", "acme.start"]);
+    let steps = "```bash\nsay() {\n  acme say\n}\nacme login\nacme build\nacme test\nacme push\nacme tag\n```";
+    assert_eq!(keys(&of_body(&format!("## Example workflow\n\n{steps}"))["workflows"]), [""; 0]);
 }
 
 /// UC-07: prose in HTML is prose; comments, foreign tags and code are not.

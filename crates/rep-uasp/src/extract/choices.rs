@@ -155,6 +155,11 @@ fn is_header(text: &str, wanted: &[&str]) -> bool {
     is_open || wanted.iter().any(|phrase| words.is(0, phrase) && phrase.split(' ').count() + 2 >= words.len())
 }
 
+/// Whether a column says when, or what went wrong.
+pub(super) fn is_case(title: &str) -> bool {
+    is_header(title, WHEN) || is_header(title, &["error", "symptom", "error message"])
+}
+
 fn is_choosing(text: &str) -> bool {
     is_header(text, &["use when", "when to use", "best for", "use case", "use cases", "use for", "when", "good for"])
 }
@@ -164,6 +169,39 @@ fn strip_when(text: &str) -> &str {
     let lead = ["when ", "if ", "use when ", "for "].into_iter().find(|lead| lower.starts_with(lead));
     lead.map_or(text, |lead| &text[lead.len()..])
 }
+
+/// Labels of what something is like, which is nothing to choose.
+const PROPERTIES: &[&str] = &[
+    "complexity",
+    "cost",
+    "costs",
+    "performance",
+    "pros",
+    "cons",
+    "output",
+    "input",
+    "returns",
+    "description",
+    "purpose",
+    "example",
+    "examples",
+    "note",
+    "notes",
+    "default",
+    "advantages",
+    "disadvantages",
+    "trade-offs",
+    "tradeoffs",
+    "limitations",
+    "speed",
+    "memory",
+    "price",
+    "pricing",
+    "summary",
+    "features",
+    "benefits",
+    "drawbacks",
+];
 
 /// The decision of an item that names an alternative and what it is for: `**Lines** - Trends over time`.
 pub(super) fn of_item(block: &Block, place: Place) -> Option<Decision> {
@@ -184,7 +222,9 @@ pub(super) fn of_item(block: &Block, place: Place) -> Option<Decision> {
     // `Report pages, exports` lists nouns.
     let told = clauses::is_action(&rest_words, 0) && !rest_words.before(2).contains(',');
     let is_each = matches!(rest_words.at(0), "each" | "every") || rest_words.is(0, "for each");
-    if is_each || !has_gap || !is_name || rest.is_empty() || rest.len() > 200 {
+    let is_property = PROPERTIES.contains(&words.at(words.len().saturating_sub(1)))
+        || words.any(0, &["and more", "more", "others", "etc"]).is_some();
+    if is_property || is_each || !has_gap || !is_name || rest.is_empty() || rest.len() > 200 {
         return None;
     }
     // `Disk full: delete logs` names the fault first, `Lines: trends` the choice. `Manual mode: fixes one file`

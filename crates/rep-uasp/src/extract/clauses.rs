@@ -349,7 +349,9 @@ pub(super) fn reason_start(words: &Words<'_>, range: Range<usize>) -> usize {
                 && matches!(words.at(index), "since" | "as" | "so" | "it" | "this" | "which")
                 && words.at(index + 1) != "well");
         if is_reason && !between.contains('(') {
-            return index;
+            // `just because` goes as one.
+            let is_just = matches!(words.at(index - 1), "just" | "simply" | "only") && words.at(index) == "because";
+            return index - usize::from(is_just && index > range.start + 1);
         }
     }
     range.end

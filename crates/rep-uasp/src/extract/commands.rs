@@ -57,12 +57,19 @@ pub(super) fn is_shell(language: &str) -> bool {
 pub(super) fn read(blocks: &[Block], places: &[Place], tools: &[String], draft: &mut Draft) -> Vec<Invocation> {
     let mut found = invocations(blocks, places, tools);
     found.extend(mentioned(blocks, places, tools, &found));
+    let defined = functions(blocks);
+    found.retain(|call| !defined.contains(call.program.as_str()));
     let mut listed = flags::listed(blocks, places, tools);
     let groups = group(&found);
     let mut globals: Vec<(usize, Flag)> = Vec::new();
     let main = main_program(&groups, tools);
     for group in &groups {
-        globals.extend(group.globals.iter().cloned());
+        // `php -v` in a skill about something else is a check.
+        let is_own = main.as_deref().is_none_or(|main| main == group.program) || groups.len() == 1;
+        if is_own && programs::known_depth(&group.program).is_none() || main.as_deref() == Some(group.program.as_str())
+        {
+            globals.extend(group.globals.iter().cloned());
+        }
     }
     let named: usize = groups.iter().map(|group| group.commands.len()).sum();
     for group in &groups {
@@ -82,6 +89,14 @@ pub(super) fn read(blocks: &[Block], places: &[Place], tools: &[String], draft: 
         write_globals(globals, &found, draft);
     }
     found
+}
+
+/// The functions the shell blocks of a skill define, which are no programs.
+fn functions(blocks: &[Block]) -> BTreeSet<&str> {
+    let shells = blocks
+        .iter()
+        .filter(|block| block.language().is_some_and(|language| is_shell(language) || language.is_empty()));
+    shells.flat_map(|block| block.prose.text.lines()).filter_map(shell::defined).collect()
 }
 
 /// The calls in code blocks.

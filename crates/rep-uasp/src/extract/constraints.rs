@@ -28,9 +28,10 @@ impl Rule {
     fn of(sort: Sort, text: &str) -> Option<Rule> {
         let text = tidy(text);
         let words = Words::of(&text);
-        let last = words.at(words.len().saturating_sub(1)).to_owned();
-        let points_back = matches!(last.as_str(), "it" | "them" | "this" | "that" | "those" | "these");
-        let doubt = points_back.then_some("it points at something said before");
+        let last = words.at(words.len().saturating_sub(1));
+        let is_cut = matches!(last, "it" | "them" | "this" | "that" | "those" | "these");
+        let points = is_cut || is_verb(words.at(0)) && points_back(&words, 1);
+        let doubt = points.then_some("it points at something said before");
         (words.len() >= 2).then_some(Rule { sort, text, doubt })
     }
 
@@ -58,6 +59,17 @@ impl Rule {
 
 /// Words that stand for something said before.
 const BACK: &[&str] = &["it", "them", "this", "that", "those", "these", "all", "one", "any"];
+
+/// Whether what stands at a word stands for something said before: `it`, `either`, `this step`.
+pub(super) fn points_back(words: &Words<'_>, index: usize) -> bool {
+    match words.at(index) {
+        "it" | "them" | "either" | "those" | "these" | "they" => true,
+        "this" => !matches!(words.at(index + 1), "skill" | "repository" | "repo" | "project" | "document" | "guide"),
+        "that" => index == 0 || index + 1 == words.len(),
+        "one" | "both" => index + 1 == words.len(),
+        _ => false,
+    }
+}
 
 /// Verbs that need no object.
 const ALONE: &[&str] =

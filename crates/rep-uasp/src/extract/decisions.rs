@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use super::clauses::{self, Conditional, Opening};
-use super::constraints::tidy;
+use super::constraints::{points_back, tidy};
 use super::words::{Form, Words, is_gerund, is_verb};
 
 /// A decision as read.
@@ -26,11 +26,36 @@ impl Decision {
         // `If you can't measure it, you can't improve it` is a saying.
         let can_not = |text: &str| text.starts_with("you can't") || text.starts_with("you cannot");
         let is_saying = can_not(&when) && can_not(&then);
-        if is_bare || is_answer || is_torn || is_saying || then.ends_with('?') {
+        if is_bare || is_answer || is_torn || is_saying || is_label(&when, &then) || then.ends_with('?') {
             return None;
         }
-        (fits(&when) && fits(&then)).then_some(Decision { when, then, doubt: None })
+        let doubt = doubt(&when, &then);
+        (fits(&when) && fits(&then)).then_some(Decision { when, then, doubt })
     }
+}
+
+/// Whether one side is a letter of a menu, a title or an answer: `A`, `to choose`, `use No`.
+fn is_label(when: &str, then: &str) -> bool {
+    let (when, then) = (when.to_lowercase(), then.to_lowercase());
+    let letters: Vec<&str> = when.split(['→', '>', '/', ' ', '-', '(', ')']).filter(|part| !part.is_empty()).collect();
+    let letters = letters.strip_prefix(&["option"]).unwrap_or(&letters);
+    let is_menu = letters.len() <= 2 && letters.iter().all(|part| part.chars().count() == 1);
+    let titles = ["to choose", "to use", "to use it", "to pick", "to avoid", "not to use", "to apply", "to load"];
+    let value = then.strip_prefix("use ").unwrap_or_default();
+    let is_value = ["no", "yes", "none", "n/a", "optional", "required", "true", "false", "not"].contains(&value);
+    is_menu || is_value || titles.contains(&when.as_str())
+}
+
+/// What makes a decision uncertain by its words alone.
+fn doubt(when: &str, then: &str) -> Option<&'static str> {
+    if when.starts_with("unless ") {
+        return Some("the condition says when not");
+    }
+    let words = Words::of(then);
+    let points = is_verb(words.at(0)) && points_back(&words, 1);
+    // What `this file` stands for may be said in the condition.
+    let is_said = words.len() > 2 && words.at(1) == "this" && when.to_lowercase().contains(words.at(2));
+    (points && !is_said).then_some("what to do points at something said before")
 }
 
 /// What was said before a sentence, for conditions that only point back.
@@ -357,7 +382,7 @@ pub(super) fn denied(words: &Words<'_>) -> Option<String> {
     Some(tidy(words.slice(at + 1..end))).filter(|case| !case.is_empty() && !is_soft(case))
 }
 
-/// Words that name a fault where a label starts or ends with them.
+/// Words that name a fault where a label ends with them.
 const FAULTS: &[&str] = &[
     "missing",
     "invalid",
@@ -388,12 +413,16 @@ const FAULTS: &[&str] = &[
     "crashes",
 ];
 
+/// Words that make a fault of the thing behind them.
+const STATES: &[&str] =
+    &["missing", "invalid", "expired", "failed", "failing", "broken", "unknown", "stale", "corrupt"];
+
 /// The fault a sentence is labelled with: `Missing credentials: export one variable`.
 pub(super) fn fault(words: &Words<'_>, all: &Range<usize>) -> Option<String> {
     let last = all.start.checked_sub(1)?;
     let topics = ["handling", "message", "messages", "management", "reporting", "logs", "modes", "codes", "recovery"];
     let is_fault =
-        FAULTS.contains(&words.at(0)) || FAULTS.contains(&words.at(last)) || words.is(last.max(1) - 1, "not found");
+        STATES.contains(&words.at(0)) || FAULTS.contains(&words.at(last)) || words.is(last.max(1) - 1, "not found");
     (is_fault && !topics.contains(&words.at(last))).then(|| tidy(words.slice(0..all.start)))
 }
 

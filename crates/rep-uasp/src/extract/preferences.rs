@@ -132,7 +132,9 @@ fn sides(words: &Words<'_>, head: usize, end: usize) -> Option<(Range<usize>, Ra
             && words.at(head) == "use"
             && end - index <= 8;
         // `Prefer A > B`
-        if ranks && between.trim() == ">" && index > from {
+        let is_ranked =
+            matches!(words.at(head), "prefer" | "favor" | "favour") && (1..=4).contains(&(index - from.min(index)));
+        if is_ranked && between.trim() == ">" && !words.slice(from..index).contains(':') {
             return Some((from..index, index..end));
         }
         if is_over || is_to || is_not {

@@ -11,7 +11,8 @@ use super::words::{Words, is_verb};
 pub(super) fn is_outright(words: &Words<'_>, clause: Range<usize>) -> bool {
     let head = clauses::head(words, clause);
     let marks = ["never", "always", "don't", "do not", "you must", "must not", "must never", "you should never"];
-    words.any(head, &marks).is_some() || words.at(head) == "must" && is_verb(words.at(head + 1))
+    let next = words.at(head + 1);
+    words.any(head, &marks).is_some() || words.at(head) == "must" && is_verb(next) && !matches!(next, "be" | "have")
 }
 
 /// Whether a quotation holds somebody's words: it is announced, signed, put in quotes, says `I`, or has gaps to fill.
@@ -41,7 +42,8 @@ pub(super) fn is_somebodys(blocks: &[Block], index: usize) -> bool {
 /// Whether a text ends with a name behind a dash.
 pub(super) fn is_signed(text: &str) -> bool {
     let name = text.rsplit(['—', '–']).next().filter(|name| name.len() < text.len()).unwrap_or_default().trim();
-    name.starts_with(char::is_uppercase) && name.split(' ').count() <= 5 && !name.ends_with(['.', '!'])
+    let is_name = |word: &str| word.starts_with(char::is_uppercase) && word != word.to_uppercase();
+    !name.is_empty() && name.split(' ').all(is_name) && name.split(' ').count() <= 5 && !name.ends_with(['.', '!'])
 }
 
 /// Titles of columns that show what people say, write or do wrong.
@@ -92,8 +94,8 @@ pub(super) fn shows(title: &str) -> bool {
     words.has(0..words.len(), SHOWN)
 }
 
-/// A rule of a cell with what its row is about, where it needs that.
-pub(super) fn of_row(rule: Rule, case: Option<&str>, name: Option<&str>) -> Rule {
+/// A rule of a cell with what its row is about, where it needs that; none where the row has no name to give.
+pub(super) fn of_row(rule: Rule, case: Option<&str>, name: Option<&str>) -> Option<Rule> {
     let words = Words::of(&rule.text);
     let joins =
         ["on", "for", "in", "with", "to", "when", "if", "even", "before", "after", "unless", "at", "here", "by"];
@@ -101,9 +103,9 @@ pub(super) fn of_row(rule: Rule, case: Option<&str>, name: Option<&str>) -> Rule
     let fits = |text: &&str| text.len() <= 160;
     let (about, doubt) = match case.filter(fits) {
         Some(case) => (Some(case), rule.doubt),
-        None if is_bare => (name.filter(fits), Some("what it holds for stands in its row")),
+        None if is_bare => (Some(name.filter(fits)?), Some("what it holds for stands in its row")),
         None => (None, rule.doubt),
     };
     let text = about.map_or(rule.text.clone(), |about| tidy(&format!("{} ({about})", rule.text)));
-    Rule { text, doubt, ..rule }
+    Some(Rule { text, doubt, ..rule })
 }

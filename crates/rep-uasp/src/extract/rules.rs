@@ -258,6 +258,11 @@ impl Reader<'_> {
             let case =
                 decisions::fault(words, &all).or_else(|| self.denied.clone().filter(|_| words.at(start) == "use"));
             match (case, rule) {
+                // Among rules, what is missing may be the rule.
+                (Some(_), Some(rule)) if place.has_rules && start > 0 => {
+                    let text = constraints::tidy(words.slice(0..words.len()));
+                    self.add_rule(Some(Rule { text, ..rule }), None, at.line);
+                }
                 (Some(case), Some(_)) => made.extend(Decision::of(&case, words.slice(all))),
                 (_, rule) => self.add_rule(rule, None, at.line),
             }
@@ -424,11 +429,13 @@ impl Reader<'_> {
     fn cells(&mut self, block: &Block, is_read: impl Fn(usize) -> bool) {
         let Some((titles, rows)) = block.rows.split_first() else { return };
         let choice = choices::columns(block).filter(|columns| !columns.is_fault);
-        let is_shown = |column: usize| titles.get(column).is_some_and(|title| quotations::shows(&title.text));
+        let is_shown = |column: usize| {
+            titles.get(column).is_some_and(|title| quotations::shows(&title.text) || choices::is_case(&title.text))
+        };
         for row in rows {
             let name = |column: usize| row.get(column).map(|cell| constraints::tidy(&cell.text));
             let case = choice.and_then(|columns| name(columns.when)).map(|case| format!("when: {case}"));
-            let named = name(0).filter(|name| name.contains(char::is_alphabetic));
+            let named = name(0).filter(|name| name.parse::<u32>().is_err() && !name.is_empty());
             let cells = row.iter().enumerate().filter(|(column, _)| !is_read(*column) && !is_shown(*column));
             for (column, cell) in cells {
                 let own = named.clone().filter(|_| column > 0 && !is_read(0));
@@ -438,7 +445,7 @@ impl Reader<'_> {
                     let is_open = words.len() > 0 && constraints::can_rule(&words);
                     for rule in told(&words, start..words.len()).into_iter().filter(|_| is_open) {
                         let rule = quotations::of_row(rule, case.as_deref(), own.as_deref());
-                        self.add_rule(Some(rule), None, cell.line_at(range.start));
+                        self.add_rule(rule, None, cell.line_at(range.start));
                     }
                 }
             }
@@ -538,11 +545,13 @@ impl Reader<'_> {
 
     fn add_preference(&mut self, preference: Option<Preference>, line: usize) {
         let Some(Preference { use_, over, when }) = preference else { return };
+        let points = [&use_, &over].iter().any(|side| constraints::points_back(&Words::of(side), 0));
+        let doubt = points.then_some("it points at something said before");
         let value = match when {
             Some(when) => json!({ "use": use_, "over": over, "when": when }),
             None => json!({ "use": use_, "over": over }),
         };
-        self.draft.prefer.add(line, None, value);
+        self.draft.prefer.add(line, doubt, value);
     }
 
     fn add_decision(&mut self, decision: &Decision, line: usize, link: Option<&str>) {
@@ -615,8 +624,11 @@ fn labelled(words: &Words<'_>, all: Range<usize>, place: Place, is_step: bool) -
 
 /// The rules of the clauses that say so outright.
 fn told(words: &Words<'_>, all: Range<usize>) -> Vec<Rule> {
-    let clauses = clauses::clauses(words, all).into_iter();
-    let outright = clauses.filter(|clause| quotations::is_outright(words, clause.clone()));
+    let clauses = clauses::clauses(words, all.clone()).into_iter();
+    let is_told = clauses::is_action(words, all.start);
+    // `They look fine but don't help` goes on describing.
+    let is_joined = |clause: &Range<usize>| matches!(words.at(clause.start), "and" | "but" | "so" | "or") && !is_told;
+    let outright = clauses.filter(|clause| quotations::is_outright(words, clause.clone()) && !is_joined(clause));
     outright.filter_map(|clause| constraints::marked(words, clause)).collect()
 }
 
