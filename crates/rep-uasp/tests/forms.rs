@@ -461,6 +461,7 @@ fn decisions_that_are_none_or_in_doubt() {
             &[],
         ),
         ("## Which tool\n\n- **Lines** - Trends over time", &["Trends over time => use Lines"]),
+        ("**When to choose**:\n\n- Never for large sets\n- Small sets", &[]),
         ("| Tool | When to use |\n|---|---|\n| Grid | When to Choose |\n| No | Large tables |", &[]),
         ("If A: run `x`. If B: run `y`.", &[]),
         ("If A:\n\n- Run `x`\n- Run `y`", &[]),
@@ -492,6 +493,8 @@ fn flags_and_functions_that_belong_elsewhere() {
     assert_eq!(flags("Every command takes `--json`."), ["--json"]);
     assert_eq!(flags("Pass `--json` to read it.\n\nUse `--json` in scripts."), ["--json"]);
     assert_eq!(flags("```bash\nphp -v\nphp artisan migrate\n```"), [""; 0]);
+    assert_eq!(flags("```bash\ntool --version\n```"), [""; 0]);
+    assert_eq!(flags("```bash\ntool --quiet list\n```"), ["--quiet"]);
     let value =
         of_body("```bash\nclean_up() {\n  acme stop\n}\nfunction again {\n  acme start\n}\nclean_up --now\nagain\n```");
     assert_eq!(keys(&value["commands"]), ["acme.stop", "acme.start"]);

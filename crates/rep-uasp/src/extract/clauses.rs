@@ -271,6 +271,9 @@ pub(super) fn clauses(words: &Words<'_>, range: Range<usize>) -> Vec<Range<usize
 /// Whether a command behind a comma leaves the prohibition before it: `Avoid jargon, define the terms`, but not `Never
 /// log, print, or show it`.
 fn leaves(words: &Words<'_>, clause: Range<usize>, index: usize) -> bool {
+    if words.before(index).trim() != "," || !words.is_imperative(index) {
+        return false;
+    }
     let head = head(words, clause.start..index);
     let Some(length) = words.any(head, &["never", "don't", "avoid", "do not", "must not", "you must not"]) else {
         return false;
@@ -279,11 +282,9 @@ fn leaves(words: &Words<'_>, clause: Range<usize>, index: usize) -> bool {
     let inside = words.slice(clause.start..index);
     let is_bracketed = inside.matches('(').count() > inside.matches(')').count();
     let is_listed = |at: usize| words.before(at).contains(',') && matches!(words.at(at), "or" | "and" | "nor");
-    words.before(index).trim() == ","
-        && !is_bracketed
+    !is_bracketed
         && deed < index
         && index + 1 < clause.end
-        && words.is_imperative(index)
         && !(deed + 1..clause.end).any(is_listed)
         && !words.has(index..clause.end, &["or", "nor"])
 }

@@ -63,11 +63,12 @@ pub(super) fn read(blocks: &[Block], places: &[Place], tools: &[String], draft: 
     let groups = group(&found);
     let mut globals: Vec<(usize, Flag)> = Vec::new();
     let main = main_program(&groups, tools);
+    let all: usize = groups.iter().map(|group| group.commands.len()).sum();
     for group in &groups {
-        // `php -v` in a skill about something else is a check.
-        let is_own = main.as_deref().is_none_or(|main| main == group.program) || groups.len() == 1;
-        if is_own && programs::known_depth(&group.program).is_none() || main.as_deref() == Some(group.program.as_str())
-        {
+        // `git -C` in a skill about something else is git's.
+        let is_most = group.commands.len() * 2 > all;
+        let is_own = is_most || main.is_none() && programs::known_depth(&group.program).is_none();
+        if is_own || main.as_deref() == Some(group.program.as_str()) {
             globals.extend(group.globals.iter().cloned());
         }
     }
@@ -571,6 +572,11 @@ fn take_globals(call: &mut Invocation, first_words: &BTreeSet<&str>, globals: &m
     let is_alone = call.rest[index..].iter().all(|word| word == "...");
     if is_alone && let Some((_, flag)) = globals.last_mut() {
         let (purpose, other) = flags::purpose_and_twin(purpose.as_deref().unwrap_or_default(), &flag.name);
+        // `php -v` that says nothing more is a check.
+        if purpose.is_none() && matches!(flag.name.as_str(), "-v" | "-V" | "--version") {
+            globals.pop();
+            return false;
+        }
         flag.purpose = purpose;
         if let Some(other) = other {
             flags::pair(flag, other);

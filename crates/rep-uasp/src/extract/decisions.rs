@@ -354,7 +354,9 @@ fn enumerated(words: &Words<'_>, range: Range<usize>) -> Vec<Decision> {
         thing = end + usize::from(words.at(end) == "and" || words.at(end) == "or");
     }
     if !is_sure {
-        found.iter_mut().for_each(|decision| decision.doubt = Some("what belongs to which case is not certain"));
+        for decision in &mut found {
+            decision.doubt = Some("what belongs to which case is not certain");
+        }
     }
     found
 }

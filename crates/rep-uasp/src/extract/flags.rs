@@ -236,6 +236,7 @@ fn default_of(purpose: &str) -> Option<String> {
 /// Flags that only stand in a sentence.
 pub(super) fn mentioned(blocks: &[Block], places: &[Place], found: &[Invocation]) -> Vec<(usize, Flag)> {
     let mut flags = Vec::new();
+    let mut general: BTreeSet<String> = BTreeSet::new();
     let known: BTreeSet<&str> = found.iter().flat_map(|call| &call.rest).map(String::as_str).collect();
     for (index, block) in blocks.iter().enumerate().filter(|(_, block)| block.is_prose()) {
         let place = places[index];
@@ -247,11 +248,12 @@ pub(super) fn mentioned(blocks: &[Block], places: &[Place], found: &[Invocation]
             if forbids(&words) {
                 continue;
             }
-            let mark = is_general(&words).then(String::new);
+            let is_general = is_general(&words);
             let line = block.prose.line_at(range.start);
             for code in block.prose.codes_in(range) {
                 if code.starts_with("--") && syntax::is_flag(code) && !code.contains('=') && !known.contains(code) {
-                    flags.push((line, Flag { name: code.to_owned(), purpose: mark.clone(), ..Flag::default() }));
+                    flags.push((line, Flag { name: code.to_owned(), ..Flag::default() }));
+                    general.extend(is_general.then(|| code.to_owned()));
                 }
             }
         }
@@ -261,8 +263,7 @@ pub(super) fn mentioned(blocks: &[Block], places: &[Place], found: &[Invocation]
     for (_, flag) in &flags {
         *counts.entry(flag.name.clone()).or_default() += 1;
     }
-    flags.retain(|(_, flag)| flag.purpose.is_some() || counts[&flag.name] > 1);
-    flags.iter_mut().for_each(|(_, flag)| flag.purpose = None);
+    flags.retain(|(_, flag)| general.contains(&flag.name) || counts[&flag.name] > 1);
     flags.truncate(100);
     flags
 }

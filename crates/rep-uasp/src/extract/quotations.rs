@@ -19,7 +19,7 @@ pub(super) fn is_outright(words: &Words<'_>, clause: Range<usize>) -> bool {
 pub(super) fn is_somebodys(blocks: &[Block], index: usize) -> bool {
     let block = &blocks[index];
     let text = block.prose.text.trim();
-    let before = blocks[..index].iter().rev().find(|before| !before.is_quoted);
+    let before = blocks[..index].iter().rev().take(50).find(|before| !before.is_quoted);
     let is_announced = before.is_some_and(|before| {
         let text = before.prose.text.trim_end_matches(['*', ' ']);
         !before.is_heading() && text.ends_with([':', '：'])
@@ -95,7 +95,7 @@ pub(super) fn shows(title: &str) -> bool {
 }
 
 /// A rule of a cell with what its row is about, where it needs that; none where the row has no name to give.
-pub(super) fn of_row(rule: Rule, case: Option<&str>, name: Option<&str>) -> Option<Rule> {
+pub(super) fn of_row(rule: &Rule, case: Option<&str>, name: Option<&str>) -> Option<Rule> {
     let words = Words::of(&rule.text);
     let joins =
         ["on", "for", "in", "with", "to", "when", "if", "even", "before", "after", "unless", "at", "here", "by"];
@@ -103,9 +103,12 @@ pub(super) fn of_row(rule: Rule, case: Option<&str>, name: Option<&str>) -> Opti
     let fits = |text: &&str| text.len() <= 160;
     let (about, doubt) = match case.filter(fits) {
         Some(case) => (Some(case), rule.doubt),
-        None if is_bare => (Some(name.filter(fits)?), Some("what it holds for stands in its row")),
+        None if is_bare && (words.len() > 2 || name.is_some_and(|name| fits(&name))) => {
+            (name.filter(fits), Some("what it holds for stands in its row"))
+        }
+        None if is_bare => return None,
         None => (None, rule.doubt),
     };
     let text = about.map_or(rule.text.clone(), |about| tidy(&format!("{} ({about})", rule.text)));
-    Some(Rule { text, doubt, ..rule })
+    Some(Rule { sort: rule.sort, text, doubt })
 }

@@ -259,7 +259,7 @@ impl Reader<'_> {
                 decisions::fault(words, &all).or_else(|| self.denied.clone().filter(|_| words.at(start) == "use"));
             match (case, rule) {
                 // Among rules, what is missing may be the rule.
-                (Some(_), Some(rule)) if place.has_rules && start > 0 => {
+                (Some(_), Some(rule)) if place.has_rules && start > 0 && !words.before(start).contains('→') => {
                     let text = constraints::tidy(words.slice(0..words.len()));
                     self.add_rule(Some(Rule { text, ..rule }), None, at.line);
                 }
@@ -325,6 +325,7 @@ impl Reader<'_> {
         let start = clauses::body_start(&words);
         let is_condition = matches!(words.at(start), "if" | "when" | "whenever" | "unless" | "once" | "after")
             && clauses::conditional(&words, start).is_none()
+            && words.at(start + 1) != "to"
             && words.len() > start + 1;
         if is_condition {
             let found = Conditional { opening: Opening::If, when: start + 1..words.len(), then: 0..0 };
@@ -444,7 +445,7 @@ impl Reader<'_> {
                     let start = clauses::body_start(&words);
                     let is_open = words.len() > 0 && constraints::can_rule(&words);
                     for rule in told(&words, start..words.len()).into_iter().filter(|_| is_open) {
-                        let rule = quotations::of_row(rule, case.as_deref(), own.as_deref());
+                        let rule = quotations::of_row(&rule, case.as_deref(), own.as_deref());
                         self.add_rule(rule, None, cell.line_at(range.start));
                     }
                 }
