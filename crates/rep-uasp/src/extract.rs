@@ -23,6 +23,7 @@ mod notices;
 mod phrases;
 mod preferences;
 mod programs;
+mod quotations;
 mod reference;
 mod rules;
 mod sections;

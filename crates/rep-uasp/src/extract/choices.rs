@@ -89,24 +89,41 @@ const THEN: &[&str] = &[
     "recovery",
 ];
 
+/// Which columns of a table say when, and what to do then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Columns {
+    pub(super) when: usize,
+    then: usize,
+    /// Whether what to do is a thing to use.
+    is_thing: bool,
+    /// Whether the case is a fault, against which the remedy always helps.
+    pub(super) is_fault: bool,
+}
+
+/// The columns of a table of decisions, if it is one.
+pub(super) fn columns(block: &Block) -> Option<Columns> {
+    let head = block.rows.first()?;
+    let column = |wanted: &[&str]| head.iter().position(|cell| is_header(&cell.text, wanted));
+    if let Some(when) = column(WHEN) {
+        let then = (0..head.len()).find(|index| *index != when && is_header(&head[*index].text, THEN));
+        let is_fault = is_header(&head[when].text, &["mistake", "claim"]);
+        return match then {
+            Some(then) => Some(Columns { when, then, is_thing: false, is_fault }),
+            // `Tool | Best for`: the first column is what is chosen.
+            None if when > 0 && is_choosing(&head[when].text) => {
+                Some(Columns { when, then: 0, is_thing: true, is_fault })
+            }
+            None => None,
+        };
+    }
+    Some(Columns { when: column(TROUBLE)?, then: column(THEN)?, is_thing: false, is_fault: true })
+}
+
 /// The decisions of a table, each with the line it stands on.
 pub(super) fn of_table(block: &Block, ids: &SourceIds) -> Vec<(usize, Decision, Option<String>)> {
     let mut found = Vec::new();
     let Some((head, rows)) = block.rows.split_first() else { return found };
-    let column = |wanted: &[&str]| head.iter().position(|cell| is_header(&cell.text, wanted));
-    let (when, then, is_thing) = if let Some(when) = column(WHEN) {
-        let then = (0..head.len()).find(|index| *index != when && is_header(&head[*index].text, THEN));
-        match then {
-            Some(then) => (when, then, false),
-            // `Tool | Best for`: the first column is what is chosen.
-            None if when > 0 && is_choosing(&head[when].text) => (when, 0, true),
-            None => return found,
-        }
-    } else if let (Some(when), Some(then)) = (column(TROUBLE), column(THEN)) {
-        (when, then, false)
-    } else {
-        return found;
-    };
+    let Some(Columns { when, then, is_thing, .. }) = columns(block) else { return found };
     for row in rows {
         let (Some(condition), Some(action)) = (row.get(when), row.get(then)) else { continue };
         let is_empty = |cell: &Prose| !cell.text.chars().any(char::is_alphanumeric);
@@ -147,6 +164,11 @@ fn is_header(text: &str, wanted: &[&str]) -> bool {
     is_open || wanted.iter().any(|phrase| words.is(0, phrase) && phrase.split(' ').count() + 2 >= words.len())
 }
 
+/// Whether a column says when, or what went wrong.
+pub(super) fn is_case(title: &str) -> bool {
+    is_header(title, WHEN) || is_header(title, &["error", "symptom", "error message"])
+}
+
 fn is_choosing(text: &str) -> bool {
     is_header(text, &["use when", "when to use", "best for", "use case", "use cases", "use for", "when", "good for"])
 }
@@ -156,6 +178,39 @@ fn strip_when(text: &str) -> &str {
     let lead = ["when ", "if ", "use when ", "for "].into_iter().find(|lead| lower.starts_with(lead));
     lead.map_or(text, |lead| &text[lead.len()..])
 }
+
+/// Labels of what something is like, which is nothing to choose.
+const PROPERTIES: &[&str] = &[
+    "complexity",
+    "cost",
+    "costs",
+    "performance",
+    "pros",
+    "cons",
+    "output",
+    "input",
+    "returns",
+    "description",
+    "purpose",
+    "example",
+    "examples",
+    "note",
+    "notes",
+    "default",
+    "advantages",
+    "disadvantages",
+    "trade-offs",
+    "tradeoffs",
+    "limitations",
+    "speed",
+    "memory",
+    "price",
+    "pricing",
+    "summary",
+    "features",
+    "benefits",
+    "drawbacks",
+];
 
 /// The decision of an item that names an alternative and what it is for: `**Lines** - Trends over time`.
 pub(super) fn of_item(block: &Block, place: Place) -> Option<Decision> {
@@ -176,7 +231,9 @@ pub(super) fn of_item(block: &Block, place: Place) -> Option<Decision> {
     // `Report pages, exports` lists nouns.
     let told = clauses::is_action(&rest_words, 0) && !rest_words.before(2).contains(',');
     let is_each = matches!(rest_words.at(0), "each" | "every") || rest_words.is(0, "for each");
-    if is_each || !has_gap || !is_name || rest.is_empty() || rest.len() > 200 {
+    let is_property = PROPERTIES.contains(&words.at(words.len().saturating_sub(1)))
+        || words.any(0, &["and more", "more", "others", "etc"]).is_some();
+    if is_property || is_each || !has_gap || !is_name || rest.is_empty() || rest.len() > 200 {
         return None;
     }
     // `Disk full: delete logs` names the fault first, `Lines: trends` the choice. `Manual mode: fixes one file`

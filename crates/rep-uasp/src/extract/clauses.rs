@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::words::{Form, Words};
+use super::words::{Form, Words, is_verb};
 
 /// Words that may stand before what a clause is about.
 const CONNECTORS: &[&str] = &[
@@ -74,10 +74,71 @@ pub(super) fn body_start(words: &Words<'_>) -> usize {
             let is_label = (!words.is_imperative(0) || is_titled(words))
                 && !is_condition(words, 0)
                 && words.list[0].form == Form::Plain;
-            return if (is_label && !has_verb(words, 0..index)) || shouts { index } else { 0 };
+            let is_label = is_label && !has_verb(words, 0..index) && !is_aside(words, index);
+            return if is_label || shouts { index } else { 0 };
         }
     }
     0
+}
+
+/// Whether a dash before a word opens what is only thrown in: `The naive way — retry forever — costs a day`.
+fn is_aside(words: &Words<'_>, index: usize) -> bool {
+    if !is_dash(words.before(index)) {
+        return false;
+    }
+    let Some(close) = (index + 1..words.len()).find(|close| is_dash(words.before(*close))) else { return false };
+    let next = words.at(close);
+    let is_finite = FINITE.contains(&next)
+        || next.strip_suffix('s').is_some_and(is_verb)
+        || next.strip_suffix("es").is_some_and(is_verb);
+    is_finite || matches!(words.at(0), "the" | "a" | "an" | "this" | "that" | "these" | "those" | "one")
+}
+
+/// Verbs that say something of what stands before them.
+const FINITE: &[&str] = &[
+    "is", "are", "was", "were", "has", "have", "had", "can", "cannot", "can't", "will", "would", "should", "must",
+    "may", "does", "doesn't", "isn't", "aren't", "won't", "never", "almost", "only", "also", "usually", "often",
+];
+
+/// Words that name something people do wrong.
+const MISTAKES: &[&str] = &[
+    "mistake",
+    "mistakes",
+    "naive",
+    "naïve",
+    "pitfall",
+    "pitfalls",
+    "trap",
+    "traps",
+    "temptation",
+    "tempting",
+    "anti-pattern",
+    "anti-patterns",
+    "antipattern",
+    "antipatterns",
+    "wrong",
+    "myth",
+    "misconception",
+    "misuse",
+    "excuse",
+    "rationalization",
+    "smell",
+];
+
+/// Whether what a sentence labels or throws in is done wrong: `A common mistake — delete every file — costs a day`.
+pub(super) fn is_mistaken(words: &Words<'_>) -> bool {
+    let end = (1..words.len().min(8)).find(|index| is_separator(words.before(*index)));
+    // `Flag whatever looks wrong — at once` is no label.
+    let is_told = !MISTAKES.contains(&words.at(0)) && (words.is_imperative(0) || is_strong(words, 0));
+    end.is_some_and(|end| words.has(0..end, MISTAKES) && !has_negation(words, 0..end)) && !is_told
+}
+
+fn has_negation(words: &Words<'_>, range: Range<usize>) -> bool {
+    words.has(range, &["never", "not", "don't", "avoid", "no", "avoiding", "prevent", "fix", "fixing"])
+}
+
+fn is_dash(between: &str) -> bool {
+    between.contains(['—', '–']) || between.trim_start().starts_with("- ")
 }
 
 /// Whether a sentence starts with a title and a colon: `Cache Stampede: lock it`.
@@ -196,7 +257,7 @@ pub(super) fn clauses(words: &Words<'_>, range: Range<usize>) -> Vec<Range<usize
     for index in range.start + 1..range.end {
         // What follows a prohibition and a semicolon is no longer forbidden: `Don't guess; ask`.
         let is_turn = words.before(index).contains(';') && is_strong(words, head(words, start..index));
-        if is_turn || starts_clause(words, index) {
+        if is_turn || leaves(words, start..range.end, index) || starts_clause(words, index) {
             found.push(start..index);
             start = index;
         }
@@ -205,6 +266,27 @@ pub(super) fn clauses(words: &Words<'_>, range: Range<usize>) -> Vec<Range<usize
         found.push(start..range.end);
     }
     found
+}
+
+/// Whether a command behind a comma leaves the prohibition before it: `Avoid jargon, define the terms`, but not `Never
+/// log, print, or show it`.
+fn leaves(words: &Words<'_>, clause: Range<usize>, index: usize) -> bool {
+    if words.before(index).trim() != "," || !words.is_imperative(index) {
+        return false;
+    }
+    let head = head(words, clause.start..index);
+    let Some(length) = words.any(head, &["never", "don't", "avoid", "do not", "must not", "you must not"]) else {
+        return false;
+    };
+    let deed = super::constraints::behind_asides(words, head + length);
+    let inside = words.slice(clause.start..index);
+    let is_bracketed = inside.matches('(').count() > inside.matches(')').count();
+    let is_listed = |at: usize| words.before(at).contains(',') && matches!(words.at(at), "or" | "and" | "nor");
+    !is_bracketed
+        && deed < index
+        && index + 1 < clause.end
+        && !(deed + 1..clause.end).any(is_listed)
+        && !words.has(index..clause.end, &["or", "nor"])
 }
 
 fn starts_clause(words: &Words<'_>, index: usize) -> bool {
@@ -268,7 +350,9 @@ pub(super) fn reason_start(words: &Words<'_>, range: Range<usize>) -> usize {
                 && matches!(words.at(index), "since" | "as" | "so" | "it" | "this" | "which")
                 && words.at(index + 1) != "well");
         if is_reason && !between.contains('(') {
-            return index;
+            // `just because` goes as one.
+            let is_just = matches!(words.at(index - 1), "just" | "simply" | "only") && words.at(index) == "because";
+            return index - usize::from(is_just && index > range.start + 1);
         }
     }
     range.end

@@ -57,12 +57,20 @@ pub(super) fn is_shell(language: &str) -> bool {
 pub(super) fn read(blocks: &[Block], places: &[Place], tools: &[String], draft: &mut Draft) -> Vec<Invocation> {
     let mut found = invocations(blocks, places, tools);
     found.extend(mentioned(blocks, places, tools, &found));
+    let defined = functions(blocks);
+    found.retain(|call| !defined.contains(call.program.as_str()));
     let mut listed = flags::listed(blocks, places, tools);
     let groups = group(&found);
     let mut globals: Vec<(usize, Flag)> = Vec::new();
     let main = main_program(&groups, tools);
+    let all: usize = groups.iter().map(|group| group.commands.len()).sum();
     for group in &groups {
-        globals.extend(group.globals.iter().cloned());
+        // `git -C` in a skill about something else is git's.
+        let is_most = group.commands.len() * 2 > all;
+        let is_own = is_most || main.is_none() && programs::known_depth(&group.program).is_none();
+        if is_own || main.as_deref() == Some(group.program.as_str()) {
+            globals.extend(group.globals.iter().cloned());
+        }
     }
     let named: usize = groups.iter().map(|group| group.commands.len()).sum();
     for group in &groups {
@@ -82,6 +90,14 @@ pub(super) fn read(blocks: &[Block], places: &[Place], tools: &[String], draft: 
         write_globals(globals, &found, draft);
     }
     found
+}
+
+/// The functions the shell blocks of a skill define, which are no programs.
+fn functions(blocks: &[Block]) -> BTreeSet<&str> {
+    let shells = blocks
+        .iter()
+        .filter(|block| block.language().is_some_and(|language| is_shell(language) || language.is_empty()));
+    shells.flat_map(|block| block.prose.text.lines()).filter_map(shell::defined).collect()
 }
 
 /// The calls in code blocks.
@@ -585,6 +601,11 @@ fn take_globals(call: &mut Invocation, first_words: &BTreeSet<&str>, globals: &m
     let is_alone = call.rest[index..].iter().all(|word| word == "...");
     if is_alone && let Some((_, flag)) = globals.last_mut() {
         let (purpose, other) = flags::purpose_and_twin(purpose.as_deref().unwrap_or_default(), &flag.name);
+        // `php -v` that says nothing more is a check.
+        if purpose.is_none() && matches!(flag.name.as_str(), "-v" | "-V" | "--version") {
+            globals.pop();
+            return false;
+        }
         flag.purpose = purpose;
         if let Some(other) = other {
             flags::pair(flag, other);

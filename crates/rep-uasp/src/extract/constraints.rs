@@ -28,9 +28,10 @@ impl Rule {
     fn of(sort: Sort, text: &str) -> Option<Rule> {
         let text = tidy(text);
         let words = Words::of(&text);
-        let last = words.at(words.len().saturating_sub(1)).to_owned();
-        let points_back = matches!(last.as_str(), "it" | "them" | "this" | "that" | "those" | "these");
-        let doubt = points_back.then_some("it points at something said before");
+        let last = words.at(words.len().saturating_sub(1));
+        let is_cut = matches!(last, "it" | "them" | "this" | "that" | "those" | "these");
+        let points = is_cut || is_verb(words.at(0)) && points_back(&words, 1);
+        let doubt = points.then_some("it points at something said before");
         (words.len() >= 2).then_some(Rule { sort, text, doubt })
     }
 
@@ -58,6 +59,17 @@ impl Rule {
 
 /// Words that stand for something said before.
 const BACK: &[&str] = &["it", "them", "this", "that", "those", "these", "all", "one", "any"];
+
+/// Whether what stands at a word stands for something said before: `it`, `either`, `this step`.
+pub(super) fn points_back(words: &Words<'_>, index: usize) -> bool {
+    match words.at(index) {
+        "it" | "them" | "either" | "those" | "these" | "they" => true,
+        "this" => !matches!(words.at(index + 1), "skill" | "repository" | "repo" | "project" | "document" | "guide"),
+        "that" => index == 0 || index + 1 == words.len(),
+        "one" | "both" => index + 1 == words.len(),
+        _ => false,
+    }
+}
 
 /// Verbs that need no object.
 const ALONE: &[&str] =
@@ -136,17 +148,24 @@ fn never(words: &Words<'_>, clause: Range<usize>) -> Option<Rule> {
     let is_turn = |index: &usize| words.before(*index).starts_with(':') && words.is_imperative(*index);
     let end = (head + 2..end).find(is_turn).unwrap_or(end);
     if let Some(length) = words.any(head, &["never", "never ever", "under no circumstances", "do not ever"]) {
-        let verb = behind_asides(words, head + length);
+        let verb = behind_asides(words, behind_colon(words, head + length)?);
         let is_adverb = words.at(verb).ends_with("ly") && is_verb(words.at(verb + 1));
         let is_deed = is_verb(words.at(verb)) || is_gerund(words.at(verb)) || is_adverb;
         let is_idle = matches!(words.at(verb), "mind" | "again") || words.at(verb + 1) == "mind";
         // At the head of a sentence, any word that is none of these is what not to do.
-        let is_first = head == 0 && words.list.get(verb).is_some_and(|word| word.form == Form::Plain);
+        let is_numbered = head == 1 && words.at(0).chars().all(|letter| letter.is_ascii_digit());
+        let form = words.list.get(verb).map(|word| word.form).filter(|_| head == 0 || is_numbered);
+        if form == Some(Form::Code) && length == 1 {
+            // `Never `x`: it is old` forbids code.
+            let until = (verb + 1..end).find(|index| is_gap(words.before(*index))).unwrap_or(end);
+            return Rule::terse(Sort::Never, words.slice(verb..until));
+        }
+        let is_first = form == Some(Form::Plain);
         let is_deed = is_deed || is_first && length == 1 && end - verb > 1 && can_be_verb(words, verb);
         return if is_deed && !is_idle { told(words, Sort::Never, head, verb..end) } else { None };
     }
     if let Some(length) = words.any(head, &["do not", "don't", "dont", "try not to"]) {
-        return forbidden_deed(words, head, behind_asides(words, head + length)..end);
+        return forbidden_deed(words, head, behind_asides(words, behind_colon(words, head + length)?)..end);
     }
     let away = ["avoid", "refrain from", "stay away from", "strictly avoid", "steer clear of", "stay clear of"];
     if let Some(length) = words.any(head, &away) {
@@ -213,9 +232,17 @@ const NOBODY: &[&str] = &[
 ];
 
 /// The word behind what is only thrown in: `Do not, under any circumstances, delete`, `don't ever`.
-fn behind_asides(words: &Words<'_>, index: usize) -> usize {
+pub(super) fn behind_asides(words: &Words<'_>, index: usize) -> usize {
     let asides = ["ever", "under any circumstances", "under any circumstance", "however", "please", "never", "always"];
     words.any(index, &asides).map_or(index, |length| index + length)
+}
+
+/// The word behind a marker and its colon, where the marker may stand again; `Never: always push` may mean either.
+fn behind_colon(words: &Words<'_>, index: usize) -> Option<usize> {
+    if !words.before(index).starts_with(':') {
+        return Some(index);
+    }
+    (words.at(index) != "always").then(|| repeated(words, index, Sort::Never))
 }
 
 /// A rule behind its marker; a single word is one where nothing else is said.
@@ -360,15 +387,18 @@ fn modal(words: &Words<'_>, clause: Range<usize>, sort: Sort) -> Option<Rule> {
     if is_reader {
         return Rule::of(sort, deed);
     }
-    if is_reference(words, &subject) || is_clause(words, &subject) || !(is_hard || words.at(verb) == "be" || is_always)
-    {
+    // `This field must be set` needs what stands before it, and says more than `this must be set`.
+    let points = subject.len() > 1 && matches!(words.at(subject.start), "this" | "these" | "that" | "those");
+    let bare = subject.start + usize::from(points)..subject.end;
+    if is_reference(words, &bare) || is_clause(words, &subject) || !(is_hard || words.at(verb) == "be" || is_always) {
         return None;
     }
     let subject = lower_first(words.slice(subject));
-    match sort {
+    let rule = match sort {
         Sort::Never => Rule::of(sort, &format!("let {subject} {deed}")),
         Sort::Always => Rule::of(sort, words.slice(clause)),
-    }
+    };
+    rule.map(|rule| if points { rule.doubted("it points at something said before") } else { rule })
 }
 
 /// Text that goes on in a sentence: `The build` is `the build`, `API` stays.
@@ -477,7 +507,7 @@ pub(super) fn listed_prohibition(words: &Words<'_>, place: Place) -> Option<Rule
     if is_remedy(words) || words.list.first()?.form != Form::Plain && !is_shown {
         return None;
     }
-    let start = usize::from(words.at(0) == "no" && words.len() > 1);
+    let start = usize::from(words.at(0) == "no" && words.len() > 1).max(repeated(words, 0, Sort::Never));
     let ends = [first_boundary(words), clauses::reason_start(words, 0..words.len()), remedy_start(words, Sort::Never)];
     let end = ends.into_iter().min()?;
     // Behind a mark, what goes on is a legend: `❌ Missing → ask for it`.
@@ -492,6 +522,21 @@ pub(super) fn listed_prohibition(words: &Words<'_>, place: Place) -> Option<Rule
     }
     let rule = Rule::terse(Sort::Never, words.slice(start..end))?;
     Some(if place.is_forbidden { rule } else { rule.doubted("read from a list of mistakes") })
+}
+
+/// What a text says behind a marker where it repeats that: `Don't: don't commit secrets`.
+pub(super) fn repeated(words: &Words<'_>, start: usize, sort: Sort) -> usize {
+    let marks: &[&str] = match sort {
+        Sort::Never => &["never", "do not", "don't", "dont", "avoid", "must not", "you must not"],
+        Sort::Always => &["always", "you must", "do"],
+    };
+    start + words.any(start, marks).filter(|length| start + length < words.len()).unwrap_or(0)
+}
+
+/// What a list of rules forbids by its name alone: `Never an unexplained answer`.
+pub(super) fn named(words: &Words<'_>) -> Option<Rule> {
+    let end = clauses::reason_start(words, 0..words.len());
+    (words.at(0) == "never" && end > 1).then(|| Rule::terse(Sort::Never, words.slice(1..end)))?
 }
 
 /// A bare command as a prohibition.

@@ -106,6 +106,13 @@ pub(super) struct Columns {
     has_no: bool,
 }
 
+impl Columns {
+    /// Whether a column is one of these.
+    pub(super) fn holds(self, column: usize) -> bool {
+        column == self.bad || [self.good, self.topic].contains(&Some(column))
+    }
+}
+
 /// The columns a table sets against each other, if it does.
 pub(super) fn columns(block: &Block) -> Option<Columns> {
     let titles: Vec<String> = block.rows.first()?.iter().map(|cell| title(&cell.text)).collect();

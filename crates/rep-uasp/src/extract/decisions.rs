@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use super::clauses::{self, Conditional, Opening};
-use super::constraints::tidy;
+use super::constraints::{points_back, tidy};
 use super::words::{Form, Words, is_gerund, is_verb};
 
 /// A decision as read.
@@ -26,11 +26,36 @@ impl Decision {
         // `If you can't measure it, you can't improve it` is a saying.
         let can_not = |text: &str| text.starts_with("you can't") || text.starts_with("you cannot");
         let is_saying = can_not(&when) && can_not(&then);
-        if is_bare || is_answer || is_torn || is_saying || then.ends_with('?') {
+        if is_bare || is_answer || is_torn || is_saying || is_label(&when, &then) || then.ends_with('?') {
             return None;
         }
-        (fits(&when) && fits(&then)).then_some(Decision { when, then, doubt: None })
+        let doubt = doubt(&when, &then);
+        (fits(&when) && fits(&then)).then_some(Decision { when, then, doubt })
     }
+}
+
+/// Whether one side is a letter of a menu, a title or an answer: `A`, `to choose`, `use No`.
+fn is_label(when: &str, then: &str) -> bool {
+    let (when, then) = (when.to_lowercase(), then.to_lowercase());
+    let letters: Vec<&str> = when.split(['→', '>', '/', ' ', '-', '(', ')']).filter(|part| !part.is_empty()).collect();
+    let letters = letters.strip_prefix(&["option"]).unwrap_or(&letters);
+    let is_menu = letters.len() <= 2 && letters.iter().all(|part| part.chars().count() == 1);
+    let titles = ["to choose", "to use", "to use it", "to pick", "to avoid", "not to use", "to apply", "to load"];
+    let value = then.strip_prefix("use ").unwrap_or_default();
+    let is_value = ["no", "yes", "none", "n/a", "optional", "required", "true", "false", "not"].contains(&value);
+    is_menu || is_value || titles.contains(&when.as_str())
+}
+
+/// What makes a decision uncertain by its words alone.
+fn doubt(when: &str, then: &str) -> Option<&'static str> {
+    if when.starts_with("unless ") {
+        return Some("the condition says when not");
+    }
+    let words = Words::of(then);
+    let points = is_verb(words.at(0)) && points_back(&words, 1);
+    // What `this file` stands for may be said in the condition.
+    let is_said = words.len() > 2 && words.at(1) == "this" && when.to_lowercase().contains(words.at(2));
+    (points && !is_said).then_some("what to do points at something said before")
 }
 
 /// What was said before a sentence, for conditions that only point back.
@@ -290,6 +315,9 @@ fn purpose(words: &Words<'_>, range: Range<usize>, is_parallel: bool) -> Option<
     let at = case.or_else(|| words.find(range.start + 2..range.end, &["for", "to"]))?;
     let is_listed = is_parallel && (words.at(at) == "for" || is_verb(words.at(at + 1)));
     let end = clauses::reason_start(words, at..range.end);
+    if (at..range.end).any(|index| words.at(index) == "for" && is_denied(words, index)) {
+        return None;
+    }
     if !(is_case || is_listed) || end - at < 2 || at - range.start > 12 {
         return None;
     }
@@ -302,13 +330,21 @@ fn enumerated(words: &Words<'_>, range: Range<usize>) -> Vec<Decision> {
         return Vec::new();
     }
     let fors: Vec<usize> = range.clone().filter(|index| words.at(*index) == "for").collect();
+    if fors.iter().any(|at| is_denied(words, *at)) {
+        return Vec::new();
+    }
     let mut found = Vec::new();
     let mut thing = range.start + 1;
+    let mut is_sure = true;
     for (number, at) in fors.iter().enumerate() {
         let next_for = fors.get(number + 1).copied().unwrap_or(range.end);
         // The next pair starts behind the last comma before its `for`.
-        let cut =
-            (at + 1..next_for).rev().find(|index| words.before(*index).contains(',')).filter(|_| next_for < range.end);
+        let comma = (at + 1..next_for).rev().find(|index| words.before(*index).contains(','));
+        // Without a comma it starts behind `or`: `Use A for this or B for that`.
+        let joined =
+            || (at + 2..next_for.saturating_sub(1)).rev().find(|index| matches!(words.at(*index), "or" | "and"));
+        let cut = comma.or_else(joined).filter(|_| next_for < range.end);
+        is_sure &= comma.is_some() || cut.is_none_or(|cut| is_alike(words, range.start + 1, cut + 1));
         let end = cut.unwrap_or(range.end);
         if *at <= thing || (number + 1 < fors.len() && cut.is_none()) {
             return Vec::new();
@@ -317,7 +353,79 @@ fn enumerated(words: &Words<'_>, range: Range<usize>) -> Vec<Decision> {
         found.extend(Decision::of(words.slice(at + 1..end), &then));
         thing = end + usize::from(words.at(end) == "and" || words.at(end) == "or");
     }
+    if !is_sure {
+        for decision in &mut found {
+            decision.doubt = Some("what belongs to which case is not certain");
+        }
+    }
     found
+}
+
+/// Whether `for` says for what something is not: `not for that`, `never for this`.
+fn is_denied(words: &Words<'_>, at: usize) -> bool {
+    at > 0 && matches!(words.at(at - 1), "not" | "never" | "than" | "isn't" | "aren't")
+}
+
+/// Whether two things are written alike: both as code, or both as names.
+fn is_alike(words: &Words<'_>, one: usize, other: usize) -> bool {
+    let written = |index: usize| {
+        words.list.get(index).map(|word| (word.form, words.text[word.at.clone()].starts_with(char::is_uppercase)))
+    };
+    let (one, other) = (written(one), written(other));
+    one == other && one.is_some_and(|(form, is_name)| form == Form::Code || is_name)
+}
+
+/// The case for which a sentence forbids something: `Don't use A for this`.
+pub(super) fn denied(words: &Words<'_>) -> Option<String> {
+    let start = clauses::body_start(words);
+    let length = words.any(start, &["don't use", "do not use", "never use", "avoid using", "avoid"])?;
+    let at = words.find(start + length + 1..words.len(), &["for", "when", "if"])?;
+    let end = clauses::reason_start(words, at..words.len());
+    Some(tidy(words.slice(at + 1..end))).filter(|case| !case.is_empty() && !is_soft(case))
+}
+
+/// Words that name a fault where a label ends with them.
+const FAULTS: &[&str] = &[
+    "missing",
+    "invalid",
+    "expired",
+    "failed",
+    "fails",
+    "failing",
+    "failure",
+    "error",
+    "timeout",
+    "denied",
+    "unauthorized",
+    "unavailable",
+    "unreachable",
+    "conflict",
+    "broken",
+    "unknown",
+    "absent",
+    "stale",
+    "corrupt",
+    "corrupted",
+    "locked",
+    "exceeded",
+    "rejected",
+    "refused",
+    "mismatch",
+    "crash",
+    "crashes",
+];
+
+/// Words that make a fault of the thing behind them.
+const STATES: &[&str] =
+    &["missing", "invalid", "expired", "failed", "failing", "broken", "unknown", "stale", "corrupt"];
+
+/// The fault a sentence is labelled with: `Missing credentials: export one variable`.
+pub(super) fn fault(words: &Words<'_>, all: &Range<usize>) -> Option<String> {
+    let last = all.start.checked_sub(1)?;
+    let topics = ["handling", "message", "messages", "management", "reporting", "logs", "modes", "codes", "recovery"];
+    let is_fault =
+        STATES.contains(&words.at(0)) || FAULTS.contains(&words.at(last)) || words.is(last.max(1) - 1, "not found");
+    (is_fault && !topics.contains(&words.at(last))).then(|| tidy(words.slice(0..all.start)))
 }
 
 /// `Use either A if this or B if that`.

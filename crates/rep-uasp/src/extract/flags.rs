@@ -1,6 +1,6 @@
 //! Flags that are listed or mentioned apart from a call: tables of options, bullets, and code in sentences.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::blocks::{Block, Kind, Prose};
 use super::commands::{Invocation, forbids};
@@ -308,6 +308,7 @@ fn default_of(purpose: &str) -> Option<String> {
 /// Flags that only stand in a sentence.
 pub(super) fn mentioned(blocks: &[Block], places: &[Place], found: &[Invocation]) -> Vec<(usize, Flag)> {
     let mut flags = Vec::new();
+    let mut general: BTreeSet<String> = BTreeSet::new();
     let known: BTreeSet<&str> = found.iter().flat_map(|call| &call.rest).map(String::as_str).collect();
     for (index, block) in blocks.iter().enumerate().filter(|(_, block)| block.is_prose()) {
         let place = places[index];
@@ -315,19 +316,36 @@ pub(super) fn mentioned(blocks: &[Block], places: &[Place], found: &[Invocation]
             continue;
         }
         for range in sentences(&block.prose) {
-            if forbids(&Words::of(&block.prose.text[range.clone()])) {
+            let words = Words::of(&block.prose.text[range.clone()]);
+            if forbids(&words) {
                 continue;
             }
+            let is_general = is_general(&words);
             let line = block.prose.line_at(range.start);
             for code in block.prose.codes_in(range) {
                 if code.starts_with("--") && syntax::is_flag(code) && !code.contains('=') && !known.contains(code) {
                     flags.push((line, Flag { name: code.to_owned(), ..Flag::default() }));
+                    general.extend(is_general.then(|| code.to_owned()));
                 }
             }
         }
     }
+    // What is mentioned once belongs to what is spoken of there, which is not every command.
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for (_, flag) in &flags {
+        *counts.entry(flag.name.clone()).or_default() += 1;
+    }
+    flags.retain(|(_, flag)| general.contains(&flag.name) || counts[&flag.name] > 1);
     flags.truncate(100);
     flags
+}
+
+/// Whether a sentence speaks of every command.
+fn is_general(words: &Words<'_>) -> bool {
+    let all = ["global", "globally", "every", "all", "any", "each"];
+    let commands =
+        ["command", "commands", "subcommand", "subcommands", "call", "calls", "flag", "flags", "option", "options"];
+    words.has(0..words.len(), &all) && words.has(0..words.len(), &commands)
 }
 
 /// What a comment says about a flag, and its other name in brackets: `Show help (-h)`.

@@ -124,10 +124,19 @@ fn sides(words: &Words<'_>, head: usize, end: usize) -> Option<(Range<usize>, Ra
             && matches!(words.at(head), "prefer" | "favor" | "favour")
             && index > from
             && !is_verb(words.at(index + 1));
-        let is_not = (words.at(index) == "not" || words.at(index) == "never" && is_named(words, index + 1))
+        // `Use it for this, not for that` says where, and ranks nothing.
+        let is_where = matches!(words.at(index + 1), "for" | "in" | "on" | "to" | "when" | "if" | "at");
+        let is_not = (words.at(index) == "not" && !is_where
+            || words.at(index) == "never" && is_named(words, index + 1))
             && between.trim_start().starts_with([',', '('])
             && words.at(head) == "use"
             && end - index <= 8;
+        // `Prefer A > B`
+        let is_ranked =
+            matches!(words.at(head), "prefer" | "favor" | "favour") && (1..=4).contains(&(index - from.min(index)));
+        if is_ranked && between.trim() == ">" && !words.slice(from..index).contains(':') {
+            return Some((from..index, index..end));
+        }
         if is_over || is_to || is_not {
             return Some((from..index, index + 1..end));
         }

@@ -15,7 +15,7 @@ use super::preferences::{self, Preference};
 use super::sections::{self, Place};
 use super::sentences::sentences;
 use super::words::{Words, is_gerund};
-use super::{choices, contrasts, terse, trees};
+use super::{choices, contrasts, quotations, terse, trees};
 
 /// Where a decision's link became a source: link as written → id.
 pub(super) type SourceIds = BTreeMap<String, String>;
@@ -23,8 +23,15 @@ pub(super) type SourceIds = BTreeMap<String, String>;
 /// Reads constraints, preferences and decisions.
 pub(super) fn read(blocks: &[Block], places: &[Place], ids: &SourceIds, draft: &mut Draft) {
     let parallel = parallel_lists(blocks);
-    let mut reader =
-        Reader { ids, draft, memory: Memory::default(), priority: None, led: BTreeMap::new(), condition: None };
+    let mut reader = Reader {
+        ids,
+        draft,
+        memory: Memory::default(),
+        priority: None,
+        led: BTreeMap::new(),
+        condition: None,
+        denied: None,
+    };
     for (index, block) in blocks.iter().enumerate() {
         let place = places[index];
         match &block.kind {
@@ -62,6 +69,8 @@ struct Reader<'a> {
     /// The conditions that lead in lists, by the lines of their items; and that of the item being read.
     led: BTreeMap<usize, String>,
     condition: Option<String>,
+    /// For what the sentence before forbids something.
+    denied: Option<String>,
 }
 
 impl Reader<'_> {
@@ -89,7 +98,11 @@ impl Reader<'_> {
         let block = &blocks[index];
         self.condition = self.led.get(&block.line).cloned();
         let mut place = place;
-        place.is_spoken |= block.is_quoted && block.notice.is_none() && !is_callout(&block.prose.text);
+        let is_own = is_callout(&block.prose.text) && !quotations::is_signed(&block.prose.text);
+        let is_quotation = block.is_quoted && block.notice.is_none() && !is_own;
+        // Where nobody is quoted, what a quotation forbids or commands outright is the author's.
+        let is_boxed = is_quotation && !place.is_spoken && !quotations::is_somebodys(blocks, index);
+        place.is_spoken |= is_quotation;
         if block.notice == Some(Notice::Grave) {
             // A warning speaks for itself, also among what is forbidden; a list in it goes on with that.
             place = if block.is_item() { place } else { sections::right(place) };
@@ -99,6 +112,7 @@ impl Reader<'_> {
         if block.kind == Kind::Paragraph {
             self.memory = Memory::default();
         }
+        self.denied = None;
         if place.is_trigger {
             return;
         }
@@ -126,7 +140,8 @@ impl Reader<'_> {
             place.is_forbidden |= is_marked;
             place.has_rules |= sections::is_good_mark(words.text);
             let is_first = number == 0 && block.is_item() || is_marked;
-            self.sentence(&words, place, Where { block, line, link, is_parallel, is_first });
+            self.sentence(&words, place, Where { block, line, link, is_parallel, is_first, is_boxed });
+            self.denied = decisions::denied(&words);
         }
     }
 
@@ -156,6 +171,11 @@ impl Reader<'_> {
             return Vec::new();
         }
         let decision = decisions::leading(words, found, &self.memory);
+        if at.is_boxed {
+            for rule in told(words, found.then.clone()) {
+                self.add_rule(Some(rule), when.as_deref().map(|when| (found.opening, when)), at.line);
+            }
+        }
         if place.is_spoken {
             return decision.into_iter().collect();
         }
@@ -188,6 +208,9 @@ impl Reader<'_> {
         let mut made = Vec::new();
         let mut has_marker = false;
         if place.is_spoken {
+            for rule in told(words, all).into_iter().filter(|_| at.is_boxed) {
+                self.add_rule(Some(rule), None, at.line);
+            }
             return made;
         }
         let is_against = place.is_forbidden || place.is_mistake;
@@ -201,6 +224,10 @@ impl Reader<'_> {
             }
             let rule = rule.or_else(|| constraints::listed_prohibition(words, place));
             self.add_rule(rule, None, at.line);
+            return made;
+        }
+        if clauses::is_mistaken(words) {
+            self.add_mistaken(words, all, at.line);
             return made;
         }
         let preference = preferences::preference(words, all.clone(), None);
@@ -226,12 +253,31 @@ impl Reader<'_> {
         }
         let short = terse::rules(words, all.clone());
         if short.is_empty() {
-            let rule = labelled(words, all, place, is_step);
-            self.add_rule(rule, None, at.line);
+            let rule = labelled(words, all.clone(), place, is_step);
+            // What helps against a fault, or where something else must not be used, holds for that alone.
+            let case =
+                decisions::fault(words, &all).or_else(|| self.denied.clone().filter(|_| words.at(start) == "use"));
+            match (case, rule) {
+                // Among rules, what is missing may be the rule.
+                (Some(_), Some(rule)) if place.has_rules && start > 0 && !words.before(start).contains('→') => {
+                    let text = constraints::tidy(words.slice(0..words.len()));
+                    self.add_rule(Some(Rule { text, ..rule }), None, at.line);
+                }
+                (Some(case), Some(_)) => made.extend(Decision::of(&case, words.slice(all))),
+                (_, rule) => self.add_rule(rule, None, at.line),
+            }
         } else if !is_step {
             self.add_terse(short, words, place, at);
         }
         made
+    }
+
+    /// What is told to do below the name of a mistake is not to be done, and only what forbids it counts.
+    fn add_mistaken(&mut self, words: &Words<'_>, all: Range<usize>, line: usize) {
+        let marked = |clause| constraints::marked(words, clause).filter(|rule| rule.sort == Sort::Never);
+        for rule in clauses::clauses(words, all).into_iter().filter_map(marked) {
+            self.add_rule(Some(rule), None, line);
+        }
     }
 
     /// `No tabs` is a rule among rules; in other prose it may describe.
@@ -279,6 +325,7 @@ impl Reader<'_> {
         let start = clauses::body_start(&words);
         let is_condition = matches!(words.at(start), "if" | "when" | "whenever" | "unless" | "once" | "after")
             && clauses::conditional(&words, start).is_none()
+            && words.at(start + 1) != "to"
             && words.len() > start + 1;
         if is_condition {
             let found = Conditional { opening: Opening::If, when: start + 1..words.len(), then: 0..0 };
@@ -320,7 +367,8 @@ impl Reader<'_> {
         for item in below {
             let own = Words::of(&item.prose.text);
             let end = clauses::reason_start(&own, 0..own.len());
-            let text = constraints::tidy(&format!("{lead} {}", own.slice(0..end)));
+            let from = if lead.is_empty() { constraints::repeated(&own, 0, sort) } else { 0 };
+            let text = constraints::tidy(&format!("{lead} {}", own.slice(from..end)));
             let is_rule = constraints::can_rule(&own) && text.len() <= 300 && own.len() > 0;
             let last = words.at(words.len() - 1);
             if is_rule && matches!(last, "when" | "if") && sort == Sort::Always {
@@ -367,11 +415,41 @@ impl Reader<'_> {
                     contrasts::Said::Preference(preference) => self.add_preference(Some(preference), line),
                 }
             }
+            self.cells(block, |column| columns.holds(column));
             return;
         }
         self.listed_rules(block);
+        let when = choices::columns(block).map(|columns| columns.when);
+        self.cells(block, |column| when == Some(column));
         for (line, decision, link) in choices::of_table(block, self.ids) {
             self.add_decision(&decision, line, link.as_deref());
+        }
+    }
+
+    /// What the cells of a table say outright: `Do not send it`. What is too short to stand alone keeps its row's name.
+    fn cells(&mut self, block: &Block, is_read: impl Fn(usize) -> bool) {
+        let Some((titles, rows)) = block.rows.split_first() else { return };
+        let choice = choices::columns(block).filter(|columns| !columns.is_fault);
+        let is_shown = |column: usize| {
+            titles.get(column).is_some_and(|title| quotations::shows(&title.text) || choices::is_case(&title.text))
+        };
+        for row in rows {
+            let name = |column: usize| row.get(column).map(|cell| constraints::tidy(&cell.text));
+            let case = choice.and_then(|columns| name(columns.when)).map(|case| format!("when: {case}"));
+            let named = name(0).filter(|name| name.parse::<u32>().is_err() && !name.is_empty());
+            let cells = row.iter().enumerate().filter(|(column, _)| !is_read(*column) && !is_shown(*column));
+            for (column, cell) in cells {
+                let own = named.clone().filter(|_| column > 0 && !is_read(0));
+                for range in sentences(cell) {
+                    let words = Words::of(&cell.text[range.clone()]);
+                    let start = clauses::body_start(&words);
+                    let is_open = words.len() > 0 && constraints::can_rule(&words);
+                    for rule in told(&words, start..words.len()).into_iter().filter(|_| is_open) {
+                        let rule = quotations::of_row(&rule, case.as_deref(), own.as_deref());
+                        self.add_rule(rule, None, cell.line_at(range.start));
+                    }
+                }
+            }
         }
     }
 
@@ -392,6 +470,7 @@ impl Reader<'_> {
             if words.len() > 1 && constraints::can_rule(&words) {
                 let all = 0..words.len();
                 let rule = constraints::marked(&words, all.clone())
+                    .or_else(|| constraints::named(&words))
                     .or_else(|| constraints::unmarked(&words, all, place, false));
                 self.add_rule(rule, None, cell.line_at(0));
             }
@@ -467,11 +546,13 @@ impl Reader<'_> {
 
     fn add_preference(&mut self, preference: Option<Preference>, line: usize) {
         let Some(Preference { use_, over, when }) = preference else { return };
+        let points = [&use_, &over].iter().any(|side| constraints::points_back(&Words::of(side), 0));
+        let doubt = points.then_some("it points at something said before");
         let value = match when {
             Some(when) => json!({ "use": use_, "over": over, "when": when }),
             None => json!({ "use": use_, "over": over }),
         };
-        self.draft.prefer.add(line, None, value);
+        self.draft.prefer.add(line, doubt, value);
     }
 
     /// The source an action names by its path: ``read `references/a.md` ``.
@@ -551,6 +632,16 @@ fn labelled(words: &Words<'_>, all: Range<usize>, place: Place, is_step: bool) -
     constraints::unmarked(words, all, place, is_step && !shouts)
 }
 
+/// The rules of the clauses that say so outright.
+fn told(words: &Words<'_>, all: Range<usize>) -> Vec<Rule> {
+    let clauses = clauses::clauses(words, all.clone()).into_iter();
+    let is_told = clauses::is_action(words, all.start);
+    // `They look fine but don't help` goes on describing.
+    let is_joined = |clause: &Range<usize>| matches!(words.at(clause.start), "and" | "but" | "so" | "or") && !is_told;
+    let outright = clauses.filter(|clause| quotations::is_outright(words, clause.clone()) && !is_joined(clause));
+    outright.filter_map(|clause| constraints::marked(words, clause)).collect()
+}
+
 /// Where a sentence stands.
 #[derive(Clone, Copy)]
 struct Where<'a> {
@@ -560,6 +651,8 @@ struct Where<'a> {
     is_parallel: bool,
     /// The first sentence of an item.
     is_first: bool,
+    /// Whether it stands in a quotation that quotes nobody.
+    is_boxed: bool,
 }
 
 /// The items of the list a lead-in leads in.

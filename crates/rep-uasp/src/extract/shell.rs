@@ -43,6 +43,16 @@ pub(super) fn commands(text: &str) -> Vec<Simple> {
     found
 }
 
+/// The function a line starts to define: `name() {`, `function name`.
+pub(super) fn defined(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    let is_word = |letter: char| letter.is_alphanumeric() || "_-:.".contains(letter);
+    let (rest, is_said) = line.strip_prefix("function ").map_or((line, false), |rest| (rest.trim_start(), true));
+    let end = rest.find(|letter: char| !is_word(letter)).unwrap_or(rest.len());
+    let is_defined = is_said || rest[end..].trim_start().starts_with("()");
+    (is_defined && end > 0).then(|| &rest[..end])
+}
+
 fn substitution(word: &str) -> Option<&str> {
     let start = word.find("$(")? + 2;
     let end = word.rfind(')')?;

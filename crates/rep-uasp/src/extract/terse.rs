@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::clauses;
-use super::constraints::{Rule, Sort, is_gap};
+use super::constraints::{Rule, Sort, is_gap, repeated};
 use super::words::{Form, Words, is_gerund};
 
 /// Prohibitions in as few words as they take: `No tabs`, `Never: tabs`, `Force pushes: never`.
@@ -25,7 +25,12 @@ pub(super) fn rules(words: &Words<'_>, range: Range<usize>) -> Vec<Rule> {
         // `Avoid: `x`` stands beside `Good: `y``, and shows.
         let is_shown = |length: usize| words.at(0) == "avoid" && words.list[length].form != Form::Plain;
         if let Some(length) = length.filter(|length| !is_shown(*length)) {
-            return Rule::terse(*sort, words.slice(length..end)).into_iter().collect();
+            let from = repeated(words, length, *sort);
+            // `Never: always push` may mean either.
+            let is_torn =
+                *sort == Sort::Never && words.at(from) == "always" || *sort == Sort::Always && forbids(words, from);
+            let rule = Rule::terse(*sort, words.slice(from..end)).filter(|_| !is_torn);
+            return rule.into_iter().collect();
         }
     }
     if start > 0 || words.at(0) != "no" || words.before(start + 1).contains(',') || words.text.trim_end().ends_with(':')
@@ -49,6 +54,10 @@ pub(super) fn rules(words: &Words<'_>, range: Range<usize>) -> Vec<Rule> {
         from = until + 1;
     }
     found
+}
+
+fn forbids(words: &Words<'_>, index: usize) -> bool {
+    words.any(index, &["never", "don't", "do not", "avoid", "no", "not"]).is_some()
 }
 
 /// Whether rules forbid deeds or things in the plural: `No tabs` forbids more likely than `No server`.

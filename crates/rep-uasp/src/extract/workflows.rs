@@ -438,6 +438,10 @@ fn session(blocks: &[Block], index: usize) -> Option<Procedure> {
     }
     let commands: Vec<shell::Simple> =
         shell::commands(&block.prose.text).into_iter().filter(|simple| !simple.is_piped).collect();
+    // What defines a function is a program, not a session.
+    if block.prose.text.lines().any(|line| shell::defined(line).is_some()) {
+        return None;
+    }
     let programs: Vec<&str> = commands
         .iter()
         .filter_map(|simple| simple.words.first())
