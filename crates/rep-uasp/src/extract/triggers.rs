@@ -188,7 +188,7 @@ fn is_against(blocks: &[Block], index: usize) -> bool {
     let block = &blocks[index];
     let heading = Words::of(block.heading.map_or("", |heading| blocks[heading].prose.text.as_str()));
     let lead = blocks[..index].iter().rev().take(200).find(|before| before.depth < block.depth);
-    let lead = lead.filter(|lead| lead.kind == Kind::Paragraph);
+    let lead = lead.filter(|lead| lead.kind == Kind::Paragraph && lead.prose.text.len() <= 300);
     heading.has(0..heading.len(), TURNS)
         || lead.is_some_and(|lead| phrases::positive(&lead.prose.text) != [lead.prose.text.as_str()])
         || block.prose.text.starts_with('❌')
