@@ -478,6 +478,10 @@ fn decisions_that_are_none_or_in_doubt() {
     assert_eq!(doubts("Prefer it over files. Prefer `a` over `b`."), [true, false]);
     assert_eq!(doubts("Never reopen it without cause. Never reopen tickets without cause."), [true, false]);
     assert_eq!(doubts("This field must be set. The field must be set."), [true, false]);
+    assert_eq!(
+        doubts("**When to choose it**:\n\n- Must not overflow the stack\n\nDo not stop halfway."),
+        [true, false]
+    );
 }
 
 /// UC-09: a flag mentioned once is not every command's, and a function of a script is no program.

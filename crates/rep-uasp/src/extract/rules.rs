@@ -1,6 +1,6 @@
 //! Walks over the prose of a skill and gives every sentence to the readers of constraints, preferences and decisions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use serde_json::{Value, json};
@@ -31,6 +31,8 @@ pub(super) fn read(blocks: &[Block], places: &[Place], ids: &SourceIds, draft: &
         led: BTreeMap::new(),
         condition: None,
         denied: None,
+        cases: BTreeSet::new(),
+        is_case: false,
     };
     for (index, block) in blocks.iter().enumerate() {
         let place = places[index];
@@ -71,12 +73,16 @@ struct Reader<'a> {
     condition: Option<String>,
     /// For what the sentence before forbids something.
     denied: Option<String>,
+    /// The lines of items below `When to choose it:`, which name cases; and whether one of them is being read.
+    cases: BTreeSet<usize>,
+    is_case: bool,
 }
 
 impl Reader<'_> {
     /// A heading can be a rule itself: `### Never commit secrets`.
     fn heading(&mut self, block: &Block, place: Place) {
         self.memory = Memory::default();
+        self.is_case = false;
         let words = Words::of(&block.prose.text);
         let start = usize::from(words.at(0).chars().all(|letter| letter.is_ascii_digit()));
         let is_said = matches!(words.at(start), "never" | "always" | "don't") || words.is(start, "do not");
@@ -97,6 +103,7 @@ impl Reader<'_> {
     fn prose(&mut self, blocks: &[Block], index: usize, place: Place, is_parallel: bool) {
         let block = &blocks[index];
         self.condition = self.led.get(&block.line).cloned();
+        self.is_case = self.cases.contains(&block.line);
         let mut place = place;
         let is_own = is_callout(&block.prose.text) && !quotations::is_signed(&block.prose.text);
         let is_quotation = block.is_quoted && block.notice.is_none() && !is_own;
@@ -323,6 +330,9 @@ impl Reader<'_> {
             return self.led_code(blocks, index, &words, line);
         }
         let start = clauses::body_start(&words);
+        if words.is(start, "when to") {
+            self.cases.extend(below.iter().map(|item| item.line));
+        }
         let is_condition = matches!(words.at(start), "if" | "when" | "whenever" | "unless" | "once" | "after")
             && clauses::conditional(&words, start).is_none()
             && words.at(start + 1) != "to"
@@ -405,6 +415,7 @@ impl Reader<'_> {
     }
 
     fn table(&mut self, block: &Block, place: Place) {
+        self.is_case = false;
         if place.is_example || place.is_trigger {
             return;
         }
@@ -541,7 +552,8 @@ impl Reader<'_> {
             Sort::Never => &mut self.draft.never,
             Sort::Always => &mut self.draft.always,
         };
-        list.add(line, rule.doubt, Value::String(text));
+        let doubt = rule.doubt.or(self.is_case.then_some("it may name a case"));
+        list.add(line, doubt, Value::String(text));
     }
 
     fn add_preference(&mut self, preference: Option<Preference>, line: usize) {
