@@ -24,6 +24,8 @@ said() { printf '%-6s %s\n' "$1" "$2"; [ "$1" = pass ] || failed=$((failed + 1))
 
 # Starts the server with the examples and these arguments; sets `url`.
 serve() {
+  # What a run before said is not what this one says.
+  : >server.log
   "$rep" serve --http 127.0.0.1:0 --path "$here/examples" "$@" 2>server.log &
   server=$!
   url=
