@@ -38,8 +38,8 @@ mod calls;
 mod read;
 mod verify;
 
-pub use calls::{Calls, calls};
-pub use read::{Entry, State, entries};
+pub use calls::Calls;
+pub use read::{Entry, State, entries, records};
 pub use verify::{Verdict, verify};
 
 const VERSION: u64 = 1;

@@ -11,7 +11,7 @@ use rep_library::{CatalogEntry, read};
 use rep_model::Skill;
 use rep_package::{archive, files};
 use rep_runtime::access::{Asked, Ground};
-use rep_runtime::audit::{Audit, Entry, calls};
+use rep_runtime::audit::{Audit, Entry, records};
 use rep_runtime::plan::declared;
 use rep_runtime::task::{self, State, Tasks};
 use rep_serve::{CallTrail, Noted, Office, Ran, Task, Trail, Wanted};
@@ -88,7 +88,7 @@ impl Office for Clerk {
         let look = || -> Result<CallTrail, Failure> {
             let filter = audit::Filter::new(wanted.skill.as_deref(), wanted.since.as_deref())?;
             let (mut newest, mut total) = (VecDeque::new(), 0);
-            calls(&Audit::of_calls(&data_folder()?), |record| {
+            records(&Audit::of_calls(&data_folder()?), |record| {
                 if !audit::is_call(&record, &filter) {
                     return;
                 }

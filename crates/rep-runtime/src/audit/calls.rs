@@ -1,6 +1,6 @@
-//! What clients asked a server, kept behind their back: no call waits for the disk, and none is made that could not be kept.
+//! What clients asked a server, kept behind their back: no call waits for the disk, and none is made
+//! where one knows that it could not be kept.
 
-use std::io::{BufRead, BufReader, Read};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,8 +8,8 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Map, Value, json};
 
-use super::{Audit, LINE_BYTES_MAX};
-use crate::keep::{self, KeepError};
+use super::Audit;
+use crate::keep::KeepError;
 use crate::owner::Owner;
 
 /// How many calls may wait for the disk.
@@ -117,25 +117,6 @@ fn write(audit: &Audit, receiver: &Receiver<Made>, ended: &Receiver<()>, state: 
                     }
                 }
             }
-        }
-    }
-}
-
-/// Shows every record of calls, from the oldest on. Lines that are no records are passed over: finding them is for
-/// [`super::verify()`].
-pub fn calls(audit: &Audit, mut show: impl FnMut(Value)) -> Result<(), KeepError> {
-    let path = audit.file();
-    let Some(file) = keep::open_there(&path)? else { return Ok(()) };
-    let mut file = BufReader::new(file);
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        let read = file.by_ref().take(LINE_BYTES_MAX as u64 + 1).read_until(b'\n', &mut line);
-        if read.map_err(|error| KeepError::new("read", &path, error))? == 0 {
-            return Ok(());
-        }
-        if let Ok(record) = serde_json::from_slice::<Value>(&line) {
-            show(record);
         }
     }
 }

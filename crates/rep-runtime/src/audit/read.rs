@@ -66,20 +66,30 @@ impl Entry {
     }
 }
 
-/// The runs in the order they started. Lines that are no records are passed over: finding them is for [`super::verify()`].
-pub fn entries(audit: &Audit, mut is_wanted: impl FnMut(&Entry) -> bool) -> Result<Vec<Entry>, KeepError> {
+/// Shows every record, from the oldest on. Lines that are no records are passed over: finding them is for
+/// [`super::verify()`].
+pub fn records(audit: &Audit, mut show: impl FnMut(Value)) -> Result<(), KeepError> {
     let path = audit.file();
-    let Some(file) = keep::open_there(&path)? else { return Ok(Vec::new()) };
-    let failed = |error| KeepError::new("read", &path, error);
+    let Some(file) = keep::open_there(&path)? else { return Ok(()) };
     let mut file = BufReader::new(file);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = file.by_ref().take(LINE_BYTES_MAX as u64 + 1).read_until(b'\n', &mut line);
+        if read.map_err(|error| KeepError::new("read", &path, error))? == 0 {
+            return Ok(());
+        }
+        if let Ok(record) = serde_json::from_slice::<Value>(&line) {
+            show(record);
+        }
+    }
+}
+
+/// The runs in the order they started.
+pub fn entries(audit: &Audit, mut is_wanted: impl FnMut(&Entry) -> bool) -> Result<Vec<Entry>, KeepError> {
     let mut found: Vec<Entry> = Vec::new();
     let mut open: BTreeMap<String, usize> = BTreeMap::new();
-    loop {
-        let mut line = Vec::new();
-        if file.by_ref().take(LINE_BYTES_MAX as u64 + 1).read_until(b'\n', &mut line).map_err(failed)? == 0 {
-            break;
-        }
-        let Ok(record) = serde_json::from_slice::<Value>(&line) else { continue };
+    records(audit, |record| {
         let text = |field: &str| record.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
         let run = text("run");
         match text("kind").as_str() {
@@ -105,7 +115,7 @@ pub fn entries(audit: &Audit, mut is_wanted: impl FnMut(&Entry) -> bool) -> Resu
             }
             _ => {}
         }
-    }
+    })?;
     Ok(found)
 }
 

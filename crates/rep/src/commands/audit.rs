@@ -76,7 +76,7 @@ fn calls(audit: &Audit, args: &Args, output: &mut Output) -> Result<Exit, Failur
     let filter = Filter::new(args.skill.as_deref(), args.since.as_deref())?;
     let mut count = 0_u64;
     // There may be many, and none needs to be held.
-    audit::calls(audit, |record| {
+    audit::records(audit, |record| {
         if !is_call(&record, &filter) {
             return;
         }
