@@ -23,7 +23,7 @@ BESIDE = 2_000  # the size budgets against peers are stated for
 ANSWERS = 10_000  # the size budgets of answers in process are stated for
 ANSWER_MS = 2
 OPENSKILLS = "1.5.0"
-# What stands in one generated skill alone; see crates/rep-fixture/src/library.rs.
+# What stands in one generated skill alone; see crates/rep-test-support/src/library.rs.
 PHRASE, FILE, NAME = "quixotic marmalade foghorn", "in/a.zzlog", "keep-lighthouse-log"
 CACHE = WORK / "cache"
 INDEX = CACHE / "repertoire" / "search.idx"
@@ -34,7 +34,7 @@ INDEX = CACHE / "repertoire" / "search.idx"
 def library(count, shape):
     """A generated library below target/bench; its stamp is the generator's sources, so that a change makes it anew."""
     folder, stamp = WORK / f"{shape}-{count}", WORK / f"{shape}-{count}.stamp"
-    sources = sorted((ROOT / "crates/rep-fixture/src").glob("library*")) + sorted((ROOT / "crates/rep-fixture/src/library").iterdir())
+    sources = sorted((ROOT / "crates/rep-test-support/src").glob("library*")) + sorted((ROOT / "crates/rep-test-support/src/library").iterdir())
     version = "".join(path.read_text() for path in sources if path.is_file())
     if stamp.exists() and stamp.read_text() == version:
         return folder

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rep_fixture::library::{Bodies, Library, Order, SKILLS_MAX, Shape};
+use rep_test_support::library::{Bodies, Library, Order, SKILLS_MAX, Shape};
 
 /// Writes a library of so many skills into a folder that is new or empty, and says what is in it.
 pub(crate) fn write(folder: &Path, count: &str, shape: Shape) -> Result<(), String> {

@@ -11,7 +11,7 @@ mod tidy;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use rep_fixture::library::Shape;
+use rep_test_support::library::Shape;
 
 const HELP: &str = "usage: cargo xtask CHORE
 

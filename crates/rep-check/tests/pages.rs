@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use rep_check::{Options, Profile, RULES, Report, Rule, check, check_set, render};
-use rep_fixture::{Example, File, Kind, Page};
 use rep_model::{Content, Entry, Leads, Resolved, Skill, SkillTree, resolve};
+use rep_test_support::{Example, File, Kind, Page};
 
 fn trees(example: &Example) -> Vec<SkillTree> {
     let mut trees: BTreeMap<String, SkillTree> = BTreeMap::new();

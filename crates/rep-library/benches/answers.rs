@@ -9,10 +9,10 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use rep_fixture::library::{Bodies, Library, Order, Planted, Shape};
 use rep_library::search::{self, Index};
 use rep_library::select::{Request, Selector};
 use rep_library::{Catalog, Options, TrustWanted};
+use rep_test_support::library::{Bodies, Library, Order, Planted, Shape};
 
 /// What people ask, in words that generated skills are made of; some misspelt, some in no skill.
 const REQUESTS: [&str; 16] = [

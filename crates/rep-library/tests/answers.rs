@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use rep_fixture::Scratch;
 use rep_library::answer::{Answers, Miss};
 use rep_library::{Catalog, Options};
+use rep_test_support::Scratch;
 
 fn uasp(name: &str, kind: &str) -> String {
     format!("meta: {{name: {name}, version: \"00000000\", type: {kind}}}\ndecisions: [{{when: a, then: b}}]\n")

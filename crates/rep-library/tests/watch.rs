@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 
-use rep_fixture::Scratch;
 use rep_library::store::Decisions;
 use rep_library::{Catalog, Library, LibraryError, Options, Status, Watching};
+use rep_test_support::Scratch;
 
 fn skill(name: &str) -> String {
     format!("---\nname: {name}\ndescription: Does {name}. Use it for {name}.\n---\n# {name}\n")

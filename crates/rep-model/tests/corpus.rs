@@ -76,7 +76,7 @@ fn compare(expected: &Value, skill: &Skill, faults: &[Fault], wrong: &mut Vec<St
 #[test]
 fn every_frontmatter_parses_to_what_is_recorded() {
     let Some(corpus) = corpus() else {
-        rep_fixture::left_out("../shared/corpus is not here, so no real skill was read");
+        rep_test_support::left_out("../shared/corpus is not here, so no real skill was read");
         return;
     };
     let lines = std::fs::read_to_string(corpus.join("expected.jsonl")).expect("the record can be read");

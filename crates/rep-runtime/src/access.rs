@@ -8,9 +8,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::glob::{Glob, normalise};
 use crate::plan::{HostRule, Permissions};
-use crate::sandbox::trusted::Trusted;
+use rep_permissions::glob::{Glob, normalise};
+use rep_sandbox::trusted::Trusted;
 
 /// What somebody wants to know.
 #[derive(Clone, Debug, PartialEq, Eq)]

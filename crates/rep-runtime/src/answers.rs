@@ -9,8 +9,8 @@ use rep_uasp::convert::{Question, Usage};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::keep::{self, KeepError, hex};
 use crate::model::Endpoint;
+use rep_storage::files::{self, StorageError};
 
 const VERSION: u64 = 1;
 const FILE_BYTES_MAX: u64 = 8 << 20;
@@ -39,7 +39,7 @@ impl Answers {
 
     /// The answer to a question; `None` where none is kept that can be read.
     pub fn get(&self, digest: &str) -> Option<Kept> {
-        let bytes = keep::read(&self.file(digest), FILE_BYTES_MAX).ok().flatten()?;
+        let bytes = files::read(&self.file(digest), FILE_BYTES_MAX).ok().flatten()?;
         let value: Value = serde_json::from_slice(&bytes).ok()?;
         let text = value["text"].as_str().filter(|_| value["version"] == VERSION && value["question"] == digest)?;
         let usage = Usage { input: value["input_tokens"].as_u64(), output: value["output_tokens"].as_u64() };
@@ -47,7 +47,7 @@ impl Answers {
     }
 
     /// Keeps an answer.
-    pub fn put(&self, digest: &str, kept: &Kept) -> Result<(), KeepError> {
+    pub fn put(&self, digest: &str, kept: &Kept) -> Result<(), StorageError> {
         let value = json!({
             "version": VERSION,
             "question": digest,
@@ -55,8 +55,8 @@ impl Answers {
             "input_tokens": kept.usage.input,
             "output_tokens": kept.usage.output,
         });
-        keep::replace(&self.file(digest), value.to_string().as_bytes())?;
-        keep::prune(&self.folder, ANSWERS_MAX)
+        files::replace(&self.file(digest), value.to_string().as_bytes())?;
+        files::prune(&self.folder, ANSWERS_MAX)
     }
 
     fn file(&self, digest: &str) -> PathBuf {
@@ -76,7 +76,7 @@ pub fn digest(endpoint: &Endpoint, question: &Question<'_>) -> String {
         "prompt": question.prompt,
         "schema": question.schema,
     });
-    hex(&Sha256::digest(all.to_string().as_bytes()))
+    hex::encode(&Sha256::digest(all.to_string().as_bytes()))
 }
 
 #[cfg(test)]
@@ -94,7 +94,7 @@ mod tests {
             let at = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1000 + u64::from(number));
             file.set_modified(at).unwrap();
         }
-        keep::prune(folder.path(), 3).unwrap();
+        files::prune(folder.path(), 3).unwrap();
         let left: Vec<bool> = (0..5).map(|number| answers.get(&format!("q{number}")).is_some()).collect();
         assert_eq!(left, [false, false, true, true, true]);
     }

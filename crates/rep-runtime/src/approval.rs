@@ -12,9 +12,9 @@ use std::time::SystemTime;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::keep::{self, KeepError, hex};
 use crate::plan::{Plan, Work};
-use crate::stamp;
+use rep_storage::files::{self, StorageError};
+use rep_storage::time;
 
 const VERSION: u64 = 1;
 const BYTES_MAX: u64 = 16 << 20;
@@ -27,12 +27,12 @@ pub struct Approvals {
 
 impl Approvals {
     /// Reads the approvals; none where there is no file.
-    pub fn read(file: &Path) -> Result<Self, KeepError> {
-        let Some(bytes) = keep::read(file, BYTES_MAX)? else { return Ok(Self::default()) };
+    pub fn read(file: &Path) -> Result<Self, StorageError> {
+        let Some(bytes) = files::read(file, BYTES_MAX)? else { return Ok(Self::default()) };
         let value: Value = serde_json::from_slice(&bytes)
-            .map_err(|error| KeepError::broken(file, format!("it is no JSON ({error}); mend or remove it")))?;
+            .map_err(|error| StorageError::broken(file, format!("it is no JSON ({error}); mend or remove it")))?;
         if value.get("version").and_then(Value::as_u64).is_none_or(|version| version > VERSION) {
-            return Err(KeepError::broken(file, "it was written by a newer rep"));
+            return Err(StorageError::broken(file, "it was written by a newer rep"));
         }
         let known = value.get("approvals").and_then(Value::as_object).cloned().unwrap_or_default();
         Ok(Self { known: known.into_iter().collect() })
@@ -49,20 +49,20 @@ impl Approvals {
     }
 
     /// Remembers an approval, in the file too.
-    pub fn remember(file: &Path, plan: &Plan, at: SystemTime) -> Result<(), KeepError> {
+    pub fn remember(file: &Path, plan: &Plan, at: SystemTime) -> Result<(), StorageError> {
         change(file, |known| {
             let about = json!({
                 "skill": plan.skill,
                 "tool": plan.tool,
                 "workspace": plan.workspace.to_string_lossy(),
-                "at": stamp::text(at),
+                "at": time::text(at),
             });
             known.insert(binding(plan), about);
         })
     }
 
     /// Forgets every approval of a skill. Says how many there were.
-    pub fn forget(file: &Path, skill: &str) -> Result<usize, KeepError> {
+    pub fn forget(file: &Path, skill: &str) -> Result<usize, StorageError> {
         let mut count = 0;
         change(file, |known| {
             let before = known.len();
@@ -74,12 +74,12 @@ impl Approvals {
 }
 
 /// Changes the file while nobody else does.
-fn change(file: &Path, edit: impl FnOnce(&mut BTreeMap<String, Value>)) -> Result<(), KeepError> {
-    let _lock = keep::lock(file)?;
+fn change(file: &Path, edit: impl FnOnce(&mut BTreeMap<String, Value>)) -> Result<(), StorageError> {
+    let _lock = files::lock(file)?;
     let mut approvals = Approvals::read(file)?;
     edit(&mut approvals.known);
     let value = json!({ "version": VERSION, "approvals": approvals.known });
-    keep::replace(file, format!("{value:#}\n").as_bytes())
+    files::replace(file, format!("{value:#}\n").as_bytes())
 }
 
 /// The digest an approval is bound to: everything that says what would run and what it may do. The arguments are left out, as
@@ -91,7 +91,7 @@ pub fn binding(plan: &Plan) -> String {
         "digest": plan.digest,
         "work": plan.work.bound(),
         // Bytes, because two paths that are not text may look alike when shown.
-        "workspace": hex(plan.workspace.as_os_str().as_encoded_bytes()),
+        "workspace": hex::encode(plan.workspace.as_os_str().as_encoded_bytes()),
         "policy": plan.policy_json(),
     });
     // A program is approved for a skill, whichever of its commands starts it.
@@ -102,5 +102,5 @@ pub fn binding(plan: &Plan) -> String {
     if !plan.is_confined {
         bound["sandbox"] = false.into();
     }
-    hex(&Sha256::digest(bound.to_string().as_bytes()))
+    hex::encode(&Sha256::digest(bound.to_string().as_bytes()))
 }

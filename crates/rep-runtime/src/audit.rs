@@ -28,11 +28,11 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::grant::{Granted, Refusal};
-use crate::keep::{self, KeepError, hex, random};
-use crate::owner::Owner;
 use crate::plan::{HostRule, Plan};
-use crate::sandbox::{Denial, Layer};
-use crate::stamp;
+use rep_sandbox::{Denial, Layer};
+use rep_storage::files::{self, StorageError, random};
+use rep_storage::owner::Owner;
+use rep_storage::time;
 
 mod calls;
 mod read;
@@ -110,9 +110,9 @@ impl Audit {
 
     /// Records that a run starts, for somebody (`who`: the user, or the client he speaks through). Where this fails nothing may
     /// be started: a run nobody can look up later did not happen as promised.
-    pub fn start(&self, granted: &Granted, who: &str, at: SystemTime) -> Result<Running, KeepError> {
+    pub fn start(&self, granted: &Granted, who: &str, at: SystemTime) -> Result<Running, StorageError> {
         let plan = granted.plan();
-        let run = hex(&random::<8>());
+        let run = hex::encode(&random::<8>());
         let owner = Owner::this();
         let mut record = about(plan, who);
         record.insert("run".to_owned(), json!(run));
@@ -124,9 +124,9 @@ impl Audit {
     }
 
     /// Records that a run was refused.
-    pub fn refused(&self, plan: &Plan, refusal: &Refusal, who: &str, at: SystemTime) -> Result<(), KeepError> {
+    pub fn refused(&self, plan: &Plan, refusal: &Refusal, who: &str, at: SystemTime) -> Result<(), StorageError> {
         let mut record = about(plan, who);
-        record.insert("run".to_owned(), json!(hex(&random::<8>())));
+        record.insert("run".to_owned(), json!(hex::encode(&random::<8>())));
         record.insert("outcome".to_owned(), json!(refusal.code));
         record.insert("message".to_owned(), json!(refusal.message));
         self.append("refused", record, at)
@@ -140,7 +140,7 @@ impl Audit {
         hosts: &[HostRule],
         who: &str,
         at: SystemTime,
-    ) -> Result<(), KeepError> {
+    ) -> Result<(), StorageError> {
         let mut record = Map::new();
         record.insert("skill".to_owned(), json!(skill));
         record.insert("who".to_owned(), json!(who));
@@ -150,16 +150,16 @@ impl Audit {
     }
 
     /// Appends one record behind the newest.
-    fn append(&self, kind: &'static str, record: Map<String, Value>, at: SystemTime) -> Result<(), KeepError> {
+    fn append(&self, kind: &'static str, record: Map<String, Value>, at: SystemTime) -> Result<(), StorageError> {
         self.append_all(vec![(kind, record, at)])
     }
 
     /// Appends records behind the newest, all of them or, where a crash comes between, the first of them.
-    fn append_all(&self, records: Vec<(&'static str, Map<String, Value>, SystemTime)>) -> Result<(), KeepError> {
+    fn append_all(&self, records: Vec<(&'static str, Map<String, Value>, SystemTime)>) -> Result<(), StorageError> {
         let path = self.file();
-        let failed = |error| KeepError::new("write", &path, error);
-        let _lock = keep::lock(&path)?;
-        let mut file = keep::open(&path)?;
+        let failed = |error| StorageError::new("write", &path, error);
+        let _lock = files::lock(&path)?;
+        let mut file = files::open(&path)?;
         let length = file.metadata().map_err(failed)?.len();
         let known = Head::read(&self.head_file())?;
         if known.is_none() && length == 0 {
@@ -179,7 +179,7 @@ impl Audit {
             // A crash leaves the beginning of a record; what has an end of line and is none, somebody wrote.
             let is_foreign = torn.contains(&b'\n');
             let torn = torn.strip_suffix(b"\n").unwrap_or(torn);
-            let digest = hex(&Sha256::digest(torn));
+            let digest = hex::encode(&Sha256::digest(torn));
             let mended =
                 json!({ "bytes": torn.len(), "digest": digest, "is_headless": is_headless, "is_foreign": is_foreign });
             let at = records.first().map_or(SystemTime::UNIX_EPOCH, |(_, _, at)| *at);
@@ -226,7 +226,7 @@ impl Running {
     }
 
     /// Records how the run ended.
-    pub fn end(self, ending: &Ending<'_>, at: SystemTime) -> Result<(), KeepError> {
+    pub fn end(self, ending: &Ending<'_>, at: SystemTime) -> Result<(), StorageError> {
         let denials = ending.denials.iter().map(|denial| json!({ "action": denial.action, "target": denial.target }));
         let layers = ending.layers.iter().map(|layer| (layer.name.to_owned(), json!(layer.state)));
         let record = json!({
@@ -254,7 +254,7 @@ fn about(plan: &Plan, who: &str) -> Map<String, Value> {
         "digest": plan.digest,
         "tool": plan.tool,
         "workspace": plan.workspace.to_string_lossy(),
-        "input_digest": hex(&Sha256::digest(plan.input.to_string().as_bytes())),
+        "input_digest": hex::encode(&Sha256::digest(plan.input.to_string().as_bytes())),
         "sandbox": plan.is_confined,
         "policy": plan.policy_json(),
     });
@@ -274,22 +274,22 @@ impl Head {
         Self { seq: 0, hash: NOTHING.to_owned(), bytes: 0 }
     }
 
-    fn read(path: &Path) -> Result<Option<Self>, KeepError> {
-        let Some(bytes) = keep::read(path, HEAD_BYTES_MAX)? else { return Ok(None) };
+    fn read(path: &Path) -> Result<Option<Self>, StorageError> {
+        let Some(bytes) = files::read(path, HEAD_BYTES_MAX)? else { return Ok(None) };
         let value: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         if value.get("v").and_then(Value::as_u64).is_some_and(|version| version > VERSION) {
-            return Err(KeepError::broken(path, "it was written by a newer rep"));
+            return Err(StorageError::broken(path, "it was written by a newer rep"));
         }
         let number = |field: &str| value.get(field).and_then(Value::as_u64);
         match (number("seq"), value.get("hash").and_then(Value::as_str), number("bytes")) {
             (Some(seq), Some(hash), Some(bytes)) => Ok(Some(Self { seq, hash: hash.to_owned(), bytes })),
-            _ => Err(KeepError::broken(path, "it is damaged; `rep audit verify` says what can be told")),
+            _ => Err(StorageError::broken(path, "it is damaged; `rep audit verify` says what can be told")),
         }
     }
 
-    fn write(&self, path: &Path) -> Result<(), KeepError> {
+    fn write(&self, path: &Path) -> Result<(), StorageError> {
         let value = json!({ "v": VERSION, "seq": self.seq, "hash": self.hash, "bytes": self.bytes });
-        keep::replace(path, format!("{value}\n").as_bytes())
+        files::replace(path, format!("{value}\n").as_bytes())
     }
 
     /// Follows the records of a tail as far as they continue the chain, and gives back what is left unfinished. A record that
@@ -310,7 +310,7 @@ impl Head {
             "v": VERSION,
             "seq": self.seq + 1,
             "prev": self.hash,
-            "at": stamp::text(at),
+            "at": time::text(at),
             "kind": kind,
         });
         let small = line.clone();
@@ -328,7 +328,7 @@ impl Head {
             text = cut.to_string();
         }
         text.pop();
-        self.hash = hex(&Sha256::digest(text.as_bytes()));
+        self.hash = hex::encode(&Sha256::digest(text.as_bytes()));
         self.seq += 1;
         format!("{text},\"hash\":\"{}\"}}\n", self.hash).into_bytes()
     }
@@ -350,7 +350,7 @@ impl Link {
         let (body, rest) = line.split_at(at);
         let hash = rest.strip_prefix(MARK)?.strip_suffix(b"\"}")?;
         let hash = std::str::from_utf8(hash).ok()?.to_owned();
-        if hex(&Sha256::digest(body)) != hash {
+        if hex::encode(&Sha256::digest(body)) != hash {
             return None;
         }
         let record: Value = serde_json::from_slice(line).ok()?;

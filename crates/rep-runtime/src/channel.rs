@@ -10,7 +10,7 @@ use std::os::unix::net::UnixStream;
 use serde_json::{Value, json};
 
 use crate::outcome::ToolError;
-use crate::sandbox::Cancel;
+use rep_sandbox::Cancel;
 
 /// The longest request.
 const REQUEST_BYTES_MAX: u64 = 8 << 20;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 
-use crate::keep;
+use rep_storage::files;
 
 /// How long one process waits while another writes.
 const BUSY_MS: u64 = 30_000;
@@ -13,7 +13,7 @@ const BUSY_MS: u64 = 30_000;
 /// Opens a file, and makes it where there is none. `form` makes the tables of a fresh one; `version` is that of its form.
 pub(crate) fn open(path: &Path, form: &str, version: i64) -> Result<Connection, String> {
     // SQLite would make the file for everybody to read; what it makes beside it has the file's own mode.
-    drop(keep::open(path).map_err(|error| error.to_string())?);
+    drop(files::open(path).map_err(|error| error.to_string())?);
     let mut connection = Connection::open(path).map_err(|error| told(&error))?;
     connection.busy_timeout(Duration::from_millis(BUSY_MS)).map_err(|error| told(&error))?;
     if version_of(&connection)? == version {

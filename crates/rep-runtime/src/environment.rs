@@ -17,9 +17,9 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::interpreter::Interpreter;
-use crate::keep::{self, hex};
 use crate::outcome::{Outcome, Reply};
 use crate::plan::{Runtime, Tool};
+use rep_storage::files::{self};
 
 mod index;
 mod install;
@@ -93,10 +93,10 @@ impl Place {
             "skill": skill,
             "runtime": runtime.name(),
             "packages": packages,
-            "program": hex(interpreter.program.as_os_str().as_encoded_bytes()),
+            "program": hex::encode(interpreter.program.as_os_str().as_encoded_bytes()),
             "interpreter": interpreter.version,
         });
-        let key = hex(&Sha256::digest(content.to_string().as_bytes())[..16]);
+        let key = hex::encode(&Sha256::digest(content.to_string().as_bytes())[..16]);
         Self { folder: root.join(key), content, runtime }
     }
 
@@ -110,7 +110,7 @@ impl Place {
 
     /// The environment, if it was finished for just this.
     fn whole(&self) -> Option<Environment> {
-        let bytes = keep::read(&self.ready(), READY_BYTES_MAX).ok()??;
+        let bytes = files::read(&self.ready(), READY_BYTES_MAX).ok()??;
         let content: Value = serde_json::from_slice(&bytes).ok()?;
         let folder = std::fs::canonicalize(self.env()).ok()?;
         (content == self.content).then_some(Environment { folder, runtime: self.runtime })

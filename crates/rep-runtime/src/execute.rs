@@ -14,10 +14,10 @@ use crate::grant::Granted;
 use crate::interpreter::{self, Search};
 use crate::outcome::{self, Outcome, ToolError};
 use crate::plan::{Plan, Tool, Work};
-use crate::redact::Redactor;
-use crate::resolver::Resolver;
-use crate::sandbox::{CHANNEL_FD, Cancel, Ended, Guarding, Job, SandboxError};
 use crate::shim;
+use rep_permissions::redact::Redactor;
+use rep_permissions::resolver::Resolver;
+use rep_sandbox::{CHANNEL_FD, Cancel, Ended, Guarding, Job, SandboxError};
 
 mod command;
 pub mod request;

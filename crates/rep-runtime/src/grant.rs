@@ -1,6 +1,6 @@
 //! Who may run what: a plan becomes a grant, a question or a refusal.
 //!
-//! [`Granted`] has no constructor: only [`Policy::decide`] and [`Question::answer`] make one, and only a [`Granted`] can run.
+//! [`Granted`] has no constructor: only [`decide`] and [`Question::answer`] make one, and only a [`Granted`] can run.
 //!
 //! ```compile_fail,E0451
 //! # fn plan() -> rep_runtime::Plan { unimplemented!() }
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 use crate::approval::Approvals;
 use crate::plan::{Plan, Risk};
-use crate::policy::Policy;
+use rep_permissions::Policy;
 
 /// How much of the author's words, and of the arguments, a question shows.
 const PROMPT_LINES_MAX: usize = 8;
@@ -134,59 +134,57 @@ pub enum Answer {
     No,
 }
 
-impl Policy {
-    /// Decides over a plan. The strictest answer wins.
-    pub fn decide(&self, plan: Plan, context: &Context<'_>) -> Decision {
-        if let Err(refusal) = self.permits(&plan, context) {
-            return Decision::Refused(refusal);
-        }
-        let risks = plan.risks();
-        if risks.is_empty() {
-            return Decision::Granted(Granted { plan, how: How::Unasked });
-        }
-        if context.approvals.holds(&plan) {
-            return Decision::Granted(Granted { plan, how: How::Remembered });
-        }
-        match context.consent {
-            Consent::Given => Decision::Granted(Granted { plan, how: How::Given }),
-            Consent::Ask => Decision::Ask(Question { plan, risks }),
-            Consent::Nobody => Decision::Refused(Refusal {
-                code: "CONFIRMATION_REQUIRED",
-                message: format!(
-                    "`{}:{}` wants consent ({}), and nobody can be asked",
-                    plan.skill,
-                    plan.tool,
-                    words(&risks)
-                ),
-                remedy: "run it on a terminal, or give consent with --yes".to_owned(),
-            }),
-        }
+/// Decides over a plan. The strictest answer wins.
+pub fn decide(policy: &Policy, plan: Plan, context: &Context<'_>) -> Decision {
+    if let Err(refusal) = permits(policy, &plan, context) {
+        return Decision::Refused(refusal);
     }
+    let risks = plan.risks();
+    if risks.is_empty() {
+        return Decision::Granted(Granted { plan, how: How::Unasked });
+    }
+    if context.approvals.holds(&plan) {
+        return Decision::Granted(Granted { plan, how: How::Remembered });
+    }
+    match context.consent {
+        Consent::Given => Decision::Granted(Granted { plan, how: How::Given }),
+        Consent::Ask => Decision::Ask(Question { plan, risks }),
+        Consent::Nobody => Decision::Refused(Refusal {
+            code: "CONFIRMATION_REQUIRED",
+            message: format!(
+                "`{}:{}` wants consent ({}), and nobody can be asked",
+                plan.skill,
+                plan.tool,
+                words(&risks)
+            ),
+            remedy: "run it on a terminal, or give consent with --yes".to_owned(),
+        }),
+    }
+}
 
-    /// What stands against a run, whoever agrees to it.
-    fn permits(&self, plan: &Plan, context: &Context<'_>) -> Result<(), Refusal> {
-        let refuse = |code, message: String, remedy: &str| Err(Refusal { code, message, remedy: remedy.to_owned() });
-        if let Some(message) = self.objection(&plan.skill, &plan.permissions) {
-            return refuse("POLICY_DENIED", message, "its operator can change `policy.deny` in rep.yaml");
-        }
-        if let Trust::Untrusted(reason) = &context.trust {
-            let message = format!("the skill `{}` is not trusted: {reason}", plan.skill);
-            return refuse("UNTRUSTED", message, "look at it, then `rep trust`");
-        }
-        if let Some(refusal) = plan.unreachable() {
-            return Err(refusal);
-        }
-        let missing = plan.secrets.iter().find(|need| !need.is_optional && !context.secrets.contains(&need.name));
-        if let Some(need) = missing {
-            let message = format!("`{}` needs the secret `{}`, which is not there", plan.skill, need.name);
-            let remedy = format!(
-                "`rep secrets set {0}` keeps it, or set {0} in the environment; `rep secrets list` says for whom one is kept",
-                need.name
-            );
-            return refuse("SECRET_MISSING", message, &remedy);
-        }
-        Ok(())
+/// What stands against a run, whoever agrees to it.
+fn permits(policy: &Policy, plan: &Plan, context: &Context<'_>) -> Result<(), Refusal> {
+    let refuse = |code, message: String, remedy: &str| Err(Refusal { code, message, remedy: remedy.to_owned() });
+    if let Some(message) = policy.objection(&plan.skill, &plan.permissions) {
+        return refuse("POLICY_DENIED", message, "its operator can change `policy.deny` in rep.yaml");
     }
+    if let Trust::Untrusted(reason) = &context.trust {
+        let message = format!("the skill `{}` is not trusted: {reason}", plan.skill);
+        return refuse("UNTRUSTED", message, "look at it, then `rep trust`");
+    }
+    if let Some(refusal) = plan.unreachable() {
+        return Err(refusal);
+    }
+    let missing = plan.secrets.iter().find(|need| !need.is_optional && !context.secrets.contains(&need.name));
+    if let Some(need) = missing {
+        let message = format!("`{}` needs the secret `{}`, which is not there", plan.skill, need.name);
+        let remedy = format!(
+            "`rep secrets set {0}` keeps it, or set {0} in the environment; `rep secrets list` says for whom one is kept",
+            need.name
+        );
+        return refuse("SECRET_MISSING", message, &remedy);
+    }
+    Ok(())
 }
 
 /// A text as far as a question shows it.

@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use crate::glob::normalise;
 use crate::plan::{Limits, Permissions, Runtime};
-use crate::sandbox::{Cancel, Exit, Guarding, Job, unconfined};
+use rep_permissions::glob::normalise;
+use rep_sandbox::{Cancel, Exit, Guarding, Job, unconfined};
 
 /// A program that runs tools.
 #[derive(Clone, Debug, PartialEq, Eq)]

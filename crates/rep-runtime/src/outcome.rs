@@ -8,9 +8,9 @@
 use serde_json::{Map, Value, json};
 
 use crate::plan::{Plan, Tool};
-use crate::redact::Redactor;
-use crate::sandbox::{Denial, Ended, Exit, Killed, Layer, SandboxError};
 use crate::schema::{Fit, Misfit, fit};
+use rep_permissions::redact::Redactor;
+use rep_sandbox::{Denial, Ended, Exit, Killed, Layer, SandboxError};
 
 /// How a run ended, for programs that look at exit codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,19 +9,14 @@ use rep_model::{Resolved, resolve};
 use rep_uasp::request::Request;
 use serde_json::Value;
 
-use crate::glob::Glob;
-
-mod address;
 pub mod command;
 pub mod declared;
-mod host;
 mod request;
 mod wire;
 pub mod words;
 
-pub(crate) use address::is_public;
-pub use host::BadHost;
-pub(crate) use host::canonical;
+use rep_permissions::limits::TIMEOUT_S_MAX;
+pub use rep_permissions::{HostRule, Limits, Permissions};
 
 /// What runs a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,28 +38,6 @@ impl Runtime {
             Runtime::Bash => "bash",
         }
     }
-}
-
-/// A host, and perhaps a port, a skill may connect to.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct HostRule {
-    /// The name in lower case without a dot at its end, or a literal address. `*.example.org` is every name below it.
-    pub host: String,
-    /// The port; 443 and 80 where none is declared.
-    pub port: Option<u16>,
-}
-
-/// What a skill may do. The default is nothing.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Permissions {
-    /// The files it may read, besides its own folder.
-    pub read: Vec<Glob>,
-    /// The files it may make, change and remove.
-    pub write: Vec<Glob>,
-    /// The hosts it may connect to.
-    pub outbound: Vec<HostRule>,
-    /// Whether it may start other programs.
-    pub allow_subprocess: bool,
 }
 
 /// A kind of action that wants somebody's consent.
@@ -96,45 +69,6 @@ pub struct SecretNeed {
     pub name: String,
     /// Whether the tool runs without it.
     pub is_optional: bool,
-}
-
-/// How much a run may use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Wall-clock time.
-    pub timeout_ms: u64,
-    /// Time between the request to end and the end.
-    pub grace_ms: u64,
-    /// Processor time of one process.
-    pub cpu_s: u64,
-    /// Memory of the whole tree.
-    pub memory_bytes: u64,
-    /// Processes and threads.
-    pub processes: u64,
-    /// Open files of one process.
-    pub open_files: u64,
-    /// The largest file.
-    pub file_bytes: u64,
-    /// Room for temporary files.
-    pub temporary_bytes: u64,
-    /// What is read of stdout, and of stderr.
-    pub output_bytes: u64,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            timeout_ms: 60_000,
-            grace_ms: 2_000,
-            cpu_s: 60,
-            memory_bytes: 1 << 30,
-            processes: 128,
-            open_files: 1024,
-            file_bytes: 1 << 30,
-            temporary_bytes: 256 << 20,
-            output_bytes: 8 << 20,
-        }
-    }
 }
 
 /// A tool of a skill: a function in a file, or a script, with contracts.
@@ -339,9 +273,6 @@ pub struct Call<'a> {
     pub input: Value,
 }
 
-/// The longest time a tool may ask for, in seconds: a day.
-const TIMEOUT_S_MAX: u64 = 86_400;
-
 impl Plan {
     /// Works out what a call needs. Touches nothing: whether the entrypoint is there is for who runs it to see.
     pub fn of(call: Call<'_>) -> Result<Plan, PlanError> {
@@ -486,15 +417,6 @@ fn limits(tool: &Value) -> Result<Limits, PlanError> {
             Err(PlanError::new(FIELD, format!("is {seconds}, more than a day"), "ask for less"))
         }
         _ => Err(PlanError::new(FIELD, format!("is {value}"), "use a whole number of seconds, 1 or more")),
-    }
-}
-
-impl Limits {
-    /// The same with another wall-clock time, in seconds. Processor time is never what stops a run before that.
-    #[must_use]
-    pub fn with_timeout(self, seconds: u64) -> Self {
-        let seconds = seconds.clamp(1, TIMEOUT_S_MAX);
-        Self { timeout_ms: seconds * 1000, cpu_s: seconds.max(Self::default().cpu_s), ..self }
     }
 }
 

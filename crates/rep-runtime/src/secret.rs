@@ -14,9 +14,9 @@ use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
-use crate::keep::{self, KeepError, from_hex, hex, random};
 use crate::plan::SecretNeed;
 use crate::plan::declared::variable;
+use rep_storage::files::{self, StorageError, random};
 
 #[cfg_attr(not(target_os = "linux"), path = "secret/keyring/none.rs")]
 mod keyring;
@@ -105,13 +105,13 @@ impl Secrets {
     }
 
     /// The secrets there are, in order of their names.
-    pub fn list(&self) -> Result<Vec<Listed>, KeepError> {
+    pub fn list(&self) -> Result<Vec<Listed>, StorageError> {
         let listed = |(name, entry): (String, Value)| Listed { name, skills: skills(&entry) };
         Ok(self.read()?.secrets.into_iter().map(listed).collect())
     }
 
     /// The value of a secret for a skill; `None` where none is kept for it.
-    pub fn get(&self, name: &str, skill: &str) -> Result<Option<Secret>, KeepError> {
+    pub fn get(&self, name: &str, skill: &str) -> Result<Option<Secret>, StorageError> {
         let file = self.file();
         let mut store = self.read()?;
         let Some(entry) = store.secrets.remove(name) else { return Ok(None) };
@@ -119,20 +119,20 @@ impl Secrets {
         if !is_for(&skills, skill) {
             return Ok(None);
         }
-        let part = |field: &str| entry.get(field).and_then(Value::as_str).and_then(from_hex);
+        let part = |field: &str| entry.get(field).and_then(Value::as_str).and_then(|text| hex::decode(text).ok());
         let (Some(nonce), Some(sealed)) =
             (part("nonce").and_then(|nonce| <[u8; 24]>::try_from(nonce).ok()), part("sealed"))
         else {
-            return Err(KeepError::broken(&file, format!("the secret `{name}` is damaged; set it again")));
+            return Err(StorageError::broken(&file, format!("the secret `{name}` is damaged; set it again")));
         };
         let Some(key) = self.key(&store)? else {
             let place = if store.key.is_some() { "the keyring of the desktop" } else { "`secrets.key`" };
-            return Err(KeepError::broken(&file, format!("its key is gone from {place}; set the secrets again")));
+            return Err(StorageError::broken(&file, format!("its key is gone from {place}; set the secrets again")));
         };
         let payload = Payload { msg: &sealed, aad: &bound(name, &skills) };
         let value = cipher(&key).decrypt(&XNonce::from(nonce), payload).ok().and_then(text).and_then(Secret::new);
         value.map(Some).ok_or_else(|| {
-            KeepError::broken(
+            StorageError::broken(
                 &file,
                 format!("the secret `{name}` was changed or sealed with another key; set it again"),
             )
@@ -140,10 +140,11 @@ impl Secrets {
     }
 
     /// Keeps a secret, for these skills or for all that declare it. Says where its key is.
-    pub fn set(&self, name: &str, value: &Secret, skills: &[String]) -> Result<Place, KeepError> {
+    pub fn set(&self, name: &str, value: &Secret, skills: &[String]) -> Result<Place, StorageError> {
         let file = self.file();
-        variable(name).map_err(|reason| KeepError::broken(&file, format!("`{name}` cannot be a secret: {reason}")))?;
-        let _lock = keep::lock(&file)?;
+        variable(name)
+            .map_err(|reason| StorageError::broken(&file, format!("`{name}` cannot be a secret: {reason}")))?;
+        let _lock = files::lock(&file)?;
         let mut store = self.read()?;
         let key = match self.key(&store)? {
             Some(key) => key,
@@ -153,8 +154,8 @@ impl Secrets {
         let payload = Payload { msg: value.expose().as_bytes(), aad: &bound(name, skills) };
         let sealed = cipher(&key)
             .encrypt(&XNonce::from(nonce), payload)
-            .map_err(|_| KeepError::broken(&file, "the value could not be sealed"))?;
-        let mut entry = json!({ "nonce": hex(&nonce), "sealed": hex(&sealed) });
+            .map_err(|_| StorageError::broken(&file, "the value could not be sealed"))?;
+        let mut entry = json!({ "nonce": hex::encode(&nonce), "sealed": hex::encode(&sealed) });
         if !skills.is_empty() {
             entry["for"] = json!(skills);
         }
@@ -164,8 +165,8 @@ impl Secrets {
     }
 
     /// Forgets a secret. Says whether there was one.
-    pub fn remove(&self, name: &str) -> Result<bool, KeepError> {
-        let _lock = keep::lock(&self.file())?;
+    pub fn remove(&self, name: &str) -> Result<bool, StorageError> {
+        let _lock = files::lock(&self.file())?;
         let mut store = self.read()?;
         if store.secrets.remove(name).is_none() {
             return Ok(false);
@@ -175,16 +176,16 @@ impl Secrets {
     }
 
     /// Where the key is; `None` where there is none yet.
-    pub fn place(&self) -> Result<Option<Place>, KeepError> {
+    pub fn place(&self) -> Result<Option<Place>, StorageError> {
         let store = self.read()?;
-        let is_there = store.key.is_some() || keep::read(&self.key_file(), KEY_BYTES as u64)?.is_some();
+        let is_there = store.key.is_some() || files::read(&self.key_file(), KEY_BYTES as u64)?.is_some();
         Ok(is_there.then(|| store.place()))
     }
 
     /// Puts the key into the other place. Says whether there was one to move.
-    pub fn move_key(&self, to: Place) -> Result<bool, KeepError> {
+    pub fn move_key(&self, to: Place) -> Result<bool, StorageError> {
         let file = self.file();
-        let _lock = keep::lock(&file)?;
+        let _lock = files::lock(&file)?;
         let mut store = self.read()?;
         if store.place() == to {
             return Ok(false);
@@ -195,10 +196,10 @@ impl Secrets {
             Place::Keyring => {
                 self.to_keyring(&mut store, &key).map_err(|reason| unreached(&file, &reason))?;
                 self.write(&store)?;
-                keep::remove(&self.key_file())?;
+                files::remove(&self.key_file())?;
             }
             Place::File => {
-                keep::replace(&self.key_file(), &key)?;
+                files::replace(&self.key_file(), &key)?;
                 let name = store.key.take();
                 self.write(&store)?;
                 if let (Some(keyring), Some(name)) = (self.keyring, name) {
@@ -209,30 +210,30 @@ impl Secrets {
         Ok(true)
     }
 
-    fn write(&self, store: &Store) -> Result<(), KeepError> {
+    fn write(&self, store: &Store) -> Result<(), StorageError> {
         let mut value = json!({ "version": VERSION, "cipher": "xchacha20-poly1305", "secrets": store.secrets });
         if let Some(key) = &store.key {
             value["key"] = json!({ "keyring": key });
         }
-        keep::replace(&self.file(), format!("{value:#}\n").as_bytes())
+        files::replace(&self.file(), format!("{value:#}\n").as_bytes())
     }
 
-    fn read(&self) -> Result<Store, KeepError> {
+    fn read(&self) -> Result<Store, StorageError> {
         let file = self.file();
-        let Some(bytes) = keep::read(&file, FILE_BYTES_MAX)? else { return Ok(Store::default()) };
+        let Some(bytes) = files::read(&file, FILE_BYTES_MAX)? else { return Ok(Store::default()) };
         let value: Value = serde_json::from_slice(&bytes)
-            .map_err(|error| KeepError::broken(&file, format!("it is no JSON ({error}); mend or remove it")))?;
+            .map_err(|error| StorageError::broken(&file, format!("it is no JSON ({error}); mend or remove it")))?;
         if value.get("version").and_then(Value::as_u64).is_none_or(|version| version > VERSION) {
-            return Err(KeepError::broken(&file, "it was written by a newer rep"));
+            return Err(StorageError::broken(&file, "it was written by a newer rep"));
         }
         let secrets = value.get("secrets").and_then(Value::as_object).cloned().unwrap_or_default();
         let key = value.pointer("/key/keyring").and_then(Value::as_str).map(str::to_owned);
         Ok(Store { key, secrets: secrets.into_iter().collect() })
     }
 
-    fn key(&self, store: &Store) -> Result<Option<Zeroizing<Vec<u8>>>, KeepError> {
+    fn key(&self, store: &Store) -> Result<Option<Zeroizing<Vec<u8>>>, StorageError> {
         let key = match &store.key {
-            None => keep::read(&self.key_file(), KEY_BYTES as u64)?.map(Zeroizing::new),
+            None => files::read(&self.key_file(), KEY_BYTES as u64)?.map(Zeroizing::new),
             Some(name) => {
                 let held = self.keyring.ok_or_else(|| "there is none in this session".to_owned());
                 held.and_then(|keyring| keyring.get(name)).map_err(|reason| unreached(&self.file(), &reason))?
@@ -240,26 +241,26 @@ impl Secrets {
         };
         match key {
             Some(key) if key.len() != KEY_BYTES => {
-                Err(KeepError::broken(&self.key_file(), "the key is no key; remove it and set the secrets again"))
+                Err(StorageError::broken(&self.key_file(), "the key is no key; remove it and set the secrets again"))
             }
             key => Ok(key),
         }
     }
 
     /// Makes a key: into the keyring where that takes it, else into a file.
-    fn new_key(&self, store: &mut Store) -> Result<Zeroizing<Vec<u8>>, KeepError> {
+    fn new_key(&self, store: &mut Store) -> Result<Zeroizing<Vec<u8>>, StorageError> {
         let key = Zeroizing::new(random::<KEY_BYTES>().to_vec());
         if self.to_keyring(store, &key).is_ok() {
             return Ok(key);
         }
         store.key = None;
-        keep::replace(&self.key_file(), &key)?;
+        files::replace(&self.key_file(), &key)?;
         Ok(key)
     }
 
     fn to_keyring(&self, store: &mut Store, key: &[u8]) -> Result<(), String> {
         let keyring = self.keyring.ok_or("there is none in this session")?;
-        let name = hex(&random::<16>());
+        let name = hex::encode(&random::<16>());
         keyring.put(&name, key)?;
         store.key = Some(name);
         Ok(())
@@ -272,8 +273,8 @@ impl Store {
     }
 }
 
-fn unreached(file: &Path, reason: &str) -> KeepError {
-    KeepError::broken(file, format!("its key is kept in the keyring of the desktop: {reason}"))
+fn unreached(file: &Path, reason: &str) -> StorageError {
+    StorageError::broken(file, format!("its key is kept in the keyring of the desktop: {reason}"))
 }
 
 /// The skills an entry is for.
@@ -313,7 +314,7 @@ pub fn gather(
     needs: &[SecretNeed],
     variable: impl Fn(&str) -> Option<String>,
     kept: Option<&Secrets>,
-) -> Result<BTreeMap<String, Secret>, KeepError> {
+) -> Result<BTreeMap<String, Secret>, StorageError> {
     let mut found = BTreeMap::new();
     for need in needs {
         let value = match variable(&need.name).and_then(Secret::new) {

@@ -13,8 +13,8 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehav
 use serde_json::{Map, Value, json};
 
 use crate::database;
-use crate::keep;
-use crate::stamp;
+use rep_storage::files;
+use rep_storage::time;
 
 const VERSION: i64 = 1;
 /// How much of what a command said is kept.
@@ -71,7 +71,7 @@ impl Sessions {
 
     /// Opens the store in a folder where there is one: who only looks leaves nothing behind.
     pub fn there(folder: &Path) -> Result<Option<Self>, SessionError> {
-        match keep::open_there(&folder.join("state.db")) {
+        match files::open_there(&folder.join("state.db")) {
             Ok(None) => Ok(None),
             _ => Self::open(folder).map(Some),
         }
@@ -105,7 +105,7 @@ impl Sessions {
         let mut work = || {
             let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let mut state = read(&transaction, document, skill, session)?;
-            let at = stamp::text(at);
+            let at = time::text(at);
             state.apply(name, command, ended, Some(&at));
             let touched = ["creates", "invalidates"].into_iter().flat_map(|key| texts(command, key)).chain([name]);
             for entity in touched {
@@ -162,7 +162,7 @@ impl Sessions {
         let mut work = || {
             let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             transaction.execute("DELETE FROM entities WHERE skill = ?1 AND session = ?2", params![skill, session])?;
-            let at = stamp::text(at);
+            let at = time::text(at);
             for (name, entity) in &entities {
                 write(&transaction, skill, session, name, entity, &at)?;
             }
@@ -197,7 +197,7 @@ impl Sessions {
             Some((step, digest)) => {
                 let sql = "INSERT OR REPLACE INTO progress (skill, session, workflow, step, digest, updated) \
                            VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-                self.connection.execute(sql, params![skill, session, workflow, step, digest, stamp::text(at)])
+                self.connection.execute(sql, params![skill, session, workflow, step, digest, time::text(at)])
             }
         };
         changed.map(drop).map_err(failed)

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::interpreter::Interpreter;
 use crate::plan::Runtime;
-use crate::sandbox::GIVEN_FOLDER;
+use rep_sandbox::GIVEN_FOLDER;
 
 /// How to start a tool.
 pub(crate) struct Start {

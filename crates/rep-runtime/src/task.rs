@@ -13,10 +13,10 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::Value;
 
 use crate::database;
-use crate::keep::{hex, random};
-use crate::owner::Owner;
-use crate::sandbox::Cancel;
-use crate::stamp;
+use rep_sandbox::Cancel;
+use rep_storage::files::random;
+use rep_storage::owner::Owner;
+use rep_storage::time;
 
 const VERSION: i64 = 1;
 /// How often an owner looks whether somebody wants its task cancelled.
@@ -114,7 +114,7 @@ impl Tasks {
     /// Makes a task that this process runs.
     pub fn create(&self, skill: &str, tool: &str, at: SystemTime) -> Result<Task, TaskError> {
         let owner = Owner::this();
-        let (id, at) = (format!("task_{}", hex(&random::<8>())), stamp::text(at));
+        let (id, at) = (format!("task_{}", hex::encode(&random::<8>())), time::text(at));
         let task = Task {
             id,
             skill: skill.to_owned(),
@@ -136,7 +136,7 @@ impl Tasks {
     /// Ends a task that still runs. Says whether it did: what ended stays as it ended.
     pub fn finish(&self, id: &str, state: State, result: Option<&Value>, at: SystemTime) -> Result<bool, TaskError> {
         let sql = "UPDATE tasks SET state = ?2, result = ?3, updated = ?4 WHERE id = ?1 AND state = 'running'";
-        let values = params![id, state.name(), result.map(Value::to_string), stamp::text(at)];
+        let values = params![id, state.name(), result.map(Value::to_string), time::text(at)];
         Ok(self.connection.execute(sql, values).map_err(self.failed("end a task"))? > 0)
     }
 
@@ -161,7 +161,7 @@ impl Tasks {
     /// Asks for a task to be cancelled. The task as it is then; one that ended stays as it ended.
     pub fn cancel(&self, id: &str, now: SystemTime) -> Result<Option<Task>, TaskError> {
         let sql = "UPDATE tasks SET cancel = 1, updated = ?2 WHERE id = ?1 AND state = 'running'";
-        self.connection.execute(sql, params![id, stamp::text(now)]).map_err(self.failed("cancel a task"))?;
+        self.connection.execute(sql, params![id, time::text(now)]).map_err(self.failed("cancel a task"))?;
         self.get(id, now)
     }
 
@@ -171,7 +171,7 @@ impl Tasks {
                    WHERE id = ?1 AND state = 'running' AND pid = ?3 AND pid_started = ?4";
         for task in self.read(&format!("{SELECT} WHERE state = 'running'"))? {
             if !task.owner.is_alive() {
-                let values = params![task.id, stamp::text(now), task.owner.pid, task.owner.started];
+                let values = params![task.id, time::text(now), task.owner.pid, task.owner.started];
                 self.connection.execute(sql, values).map_err(self.failed("mark a task"))?;
             }
         }

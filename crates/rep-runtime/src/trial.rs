@@ -14,7 +14,7 @@ use crate::outcome::{Outcome, Reply, ToolError, Verdict};
 use crate::plan::{
     Command, Limits, Permissions, Plan, PlanError, Program, Redaction, Risk, StartFolder, Work, declared,
 };
-use crate::sandbox::Killed;
+use rep_sandbox::Killed;
 
 pub mod agent;
 pub mod case;

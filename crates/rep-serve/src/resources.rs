@@ -2,8 +2,8 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use rep_adapt::hosts::{mcp_contract, mime_type};
-use rep_adapt::{Source, is_part};
+use rep_hosts::hosts::{mcp_contract, mime_type};
+use rep_hosts::{Source, is_part};
 use rep_library::CatalogEntry;
 use rep_library::disclose;
 use rep_model::Frontmatter;

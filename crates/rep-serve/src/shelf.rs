@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use rep_adapt::is_part;
+use rep_hosts::is_part;
 use rep_library::disclose::{self, Held};
 use rep_library::{Catalog, CatalogEntry, LibraryError, Status};
 use rmcp::model::{Prompt, Resource, Tool};

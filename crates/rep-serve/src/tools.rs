@@ -4,7 +4,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use rep_adapt::hosts::mime_type;
+use rep_hosts::hosts::mime_type;
 use rep_library::answer::{Answers, Miss, Reply};
 use rep_library::select::{Match, Request, Selected};
 use rep_library::{Catalog, CatalogEntry, Status, disclose};

@@ -1,6 +1,6 @@
 //! The addresses of skills and their files: `skill://name/path`, and with a package `skill://package/name/path`.
 
-use rep_adapt::hosts::encoded;
+use rep_hosts::hosts::encoded;
 use rep_library::{Catalog, CatalogEntry, Status};
 
 /// The scheme.

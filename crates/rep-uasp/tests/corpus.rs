@@ -54,7 +54,7 @@ fn files(folder: &Path) -> Vec<String> {
 #[test]
 fn every_extracted_document_is_valid() {
     let Some(corpus) = corpus() else {
-        rep_fixture::left_out("../shared/corpus is not here, so no real skill was extracted");
+        rep_test_support::left_out("../shared/corpus is not here, so no real skill was extracted");
         return;
     };
     let mut wrong = Vec::new();

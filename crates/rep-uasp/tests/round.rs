@@ -161,7 +161,7 @@ fn hostile_values_stay_where_they_are() {
 fn every_skill_of_the_corpus_keeps_every_fact() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/skills");
     if !root.is_dir() {
-        rep_fixture::left_out("../shared/corpus is not here, so no real skill went there and back");
+        rep_test_support::left_out("../shared/corpus is not here, so no real skill went there and back");
         return;
     }
     roundtrip(&root, 400);

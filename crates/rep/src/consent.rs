@@ -176,7 +176,7 @@ fn settled(decision: Decision) -> Result<Granted, Refusal> {
 fn decide(plan: Plan, trust: Trust, secrets: &BTreeMap<String, Secret>, consent: Consent) -> Result<Decision, Failure> {
     let approvals = approvals()?;
     let context = Context { trust, secrets: secrets.keys().cloned().collect(), consent, approvals: &approvals };
-    Ok(policy()?.decide(plan, &context))
+    Ok(rep_runtime::grant::decide(&policy()?, plan, &context))
 }
 
 /// Puts a question on the terminal. Anything but a clear yes is a no.

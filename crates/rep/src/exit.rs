@@ -90,8 +90,8 @@ impl Failure {
     }
 }
 
-impl From<rep_runtime::KeepError> for Failure {
-    fn from(error: rep_runtime::KeepError) -> Self {
+impl From<rep_storage::StorageError> for Failure {
+    fn from(error: rep_storage::StorageError) -> Self {
         Failure::unable("UNKEPT", error.to_string())
     }
 }

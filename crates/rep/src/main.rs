@@ -100,7 +100,7 @@ enum Command {
 
 fn main() -> ExitCode {
     // In the first process of a sandbox this does not return.
-    rep_runtime::sandbox::init();
+    rep_sandbox::init();
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
     if let Some(exit) = plainly(&words) {
         return exit;

@@ -15,9 +15,10 @@ use rep_library::{Catalog, CatalogEntry, Options, Status};
 use rep_runtime::audit::{Audit, Ending};
 use rep_runtime::channel::Caller;
 use rep_runtime::interpreter::Search;
-use rep_runtime::sandbox::{self, Cancel, unconfined};
 use rep_runtime::secret::Secret;
-use rep_runtime::{ExecuteOptions, Granted, KeepError, Outcome, Plan, Refusal, Reply, ToolError, Verdict, execute};
+use rep_runtime::{ExecuteOptions, Granted, Outcome, Plan, Refusal, Reply, ToolError, Verdict, execute};
+use rep_sandbox::{Cancel, unconfined};
+use rep_storage::StorageError;
 use serde_json::{Value, json};
 
 use crate::call::Called;
@@ -94,7 +95,7 @@ impl Runner {
             Ok(folder) => Audit::at(&folder),
             Err(failure) => return Outcome::refused(ToolError::new(failure.code, failure.message)),
         };
-        let unkept = |error: &KeepError| {
+        let unkept = |error: &StorageError| {
             let message = format!("the run could not be recorded, and was not made: {error}");
             Outcome::refused(ToolError::new("UNRECORDED", message))
         };
@@ -119,7 +120,7 @@ impl Runner {
             unseen: &self.unseen,
             register: self.register.as_deref(),
         };
-        let door = if granted.plan().is_confined { sandbox::run } else { unconfined::run };
+        let door = if granted.plan().is_confined { rep_sandbox::run } else { unconfined::run };
         let outcome = execute(&granted, secrets, &options, cancel, door);
         let (code, message) = match &outcome.reply {
             Reply::Result(_) => ("ok", None),
@@ -130,8 +131,8 @@ impl Runner {
             outcome: code,
             message,
             exit: outcome.exit.map(|exit| match exit {
-                sandbox::Exit::Code(code) => format!("code {code}"),
-                sandbox::Exit::Signal(signal) => format!("signal {signal}"),
+                rep_sandbox::Exit::Code(code) => format!("code {code}"),
+                rep_sandbox::Exit::Signal(signal) => format!("signal {signal}"),
             }),
             layers: &outcome.layers,
             denials: &outcome.denials,

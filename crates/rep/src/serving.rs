@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use rep_adapt::Source;
-use rep_adapt::hosts::mcp_tool;
 use rep_check::tools::effective_tools;
+use rep_hosts::Source;
+use rep_hosts::hosts::mcp_tool;
 use rep_library::{Catalog, CatalogEntry, Options, Status, read};
 use rep_model::Skill;
 use rep_runtime::plan::command::Loan;
-use rep_runtime::sandbox::Cancel;
 use rep_runtime::{Outcome, Reply};
+use rep_sandbox::Cancel;
 use rep_serve::{Call, Offer, Runs, Said, Stop, Talk};
 use rep_uasp::{Document, Origin, command};
 use serde_json::{Map, Value, json};

@@ -31,8 +31,8 @@ use rep_check::{Level, Options, Profile, nearest, rule};
 use rep_library::{Root, Scope, read};
 use rep_model::yaml::{self, Entry, Node, core};
 use rep_model::{Source, Span};
+use rep_permissions::glob::Glob;
 use rep_runtime::Policy;
-use rep_runtime::glob::Glob;
 use rep_runtime::plan::HostRule;
 
 use crate::exit::Failure;

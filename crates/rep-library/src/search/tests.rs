@@ -1,6 +1,6 @@
 //! Search over small libraries on disk.
 
-use rep_fixture::Scratch;
+use rep_test_support::Scratch;
 
 use super::*;
 use crate::catalog::Options;

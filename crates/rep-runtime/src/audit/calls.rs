@@ -9,8 +9,8 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Map, Value, json};
 
 use super::Audit;
-use crate::keep::KeepError;
-use crate::owner::Owner;
+use rep_storage::StorageError;
+use rep_storage::owner::Owner;
 
 /// How many calls may wait for the disk.
 const WAITING_MAX: usize = 4096;
@@ -49,7 +49,7 @@ impl Calls {
         about: Map<String, Value>,
         at: SystemTime,
         warn: impl Fn(&str) + Send + 'static,
-    ) -> Result<Self, KeepError> {
+    ) -> Result<Self, StorageError> {
         let owner = Owner::this();
         let mut record = about;
         record.insert("uid".to_owned(), json!(rustix::process::geteuid().as_raw()));

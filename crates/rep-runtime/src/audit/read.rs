@@ -6,8 +6,8 @@ use std::io::{BufRead, BufReader, Read};
 use serde_json::Value;
 
 use super::{Audit, LINE_BYTES_MAX};
-use crate::keep::{self, KeepError};
-use crate::owner::Owner;
+use rep_storage::files::{self, StorageError};
+use rep_storage::owner::Owner;
 
 /// Where a run stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,15 +68,15 @@ impl Entry {
 
 /// Shows every record, from the oldest on. Lines that are no records are passed over: finding them is for
 /// [`super::verify()`].
-pub fn records(audit: &Audit, mut show: impl FnMut(Value)) -> Result<(), KeepError> {
+pub fn records(audit: &Audit, mut show: impl FnMut(Value)) -> Result<(), StorageError> {
     let path = audit.file();
-    let Some(file) = keep::open_there(&path)? else { return Ok(()) };
+    let Some(file) = files::open_there(&path)? else { return Ok(()) };
     let mut file = BufReader::new(file);
     let mut line = Vec::new();
     loop {
         line.clear();
         let read = file.by_ref().take(LINE_BYTES_MAX as u64 + 1).read_until(b'\n', &mut line);
-        if read.map_err(|error| KeepError::new("read", &path, error))? == 0 {
+        if read.map_err(|error| StorageError::new("read", &path, error))? == 0 {
             return Ok(());
         }
         if let Ok(record) = serde_json::from_slice::<Value>(&line) {
@@ -86,7 +86,7 @@ pub fn records(audit: &Audit, mut show: impl FnMut(Value)) -> Result<(), KeepErr
 }
 
 /// The runs in the order they started.
-pub fn entries(audit: &Audit, mut is_wanted: impl FnMut(&Entry) -> bool) -> Result<Vec<Entry>, KeepError> {
+pub fn entries(audit: &Audit, mut is_wanted: impl FnMut(&Entry) -> bool) -> Result<Vec<Entry>, StorageError> {
     let mut found: Vec<Entry> = Vec::new();
     let mut open: BTreeMap<String, usize> = BTreeMap::new();
     records(audit, |record| {

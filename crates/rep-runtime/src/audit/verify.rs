@@ -6,7 +6,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::{Audit, Head, LINE_BYTES_MAX, Link};
-use crate::keep::{self, KeepError, hex};
+use rep_storage::files::{self, StorageError};
 
 /// The most faults that are told.
 const FAULTS_MAX: usize = 100;
@@ -42,17 +42,17 @@ struct Chain {
 }
 
 /// Looks through all records.
-pub fn verify(audit: &Audit) -> Result<Verdict, KeepError> {
+pub fn verify(audit: &Audit) -> Result<Verdict, StorageError> {
     let path = audit.file();
-    let failed = |error| KeepError::new("read", &path, error);
+    let failed = |error| StorageError::new("read", &path, error);
     let mut verdict = Verdict::default();
     if !path.exists() && !audit.head_file().exists() {
         return Ok(verdict);
     }
     // What stands there now does not change any more: nobody is held up while it is looked through.
     // Where nothing can be written there is nobody to wait for.
-    let lock = keep::lock(&path).ok();
-    let file = keep::open_there(&path)?;
+    let lock = files::lock(&path).ok();
+    let file = files::open_there(&path)?;
     let length = file.as_ref().map_or(Ok(0), |file| file.metadata().map(|about| about.len())).map_err(failed)?;
     let head = match Head::read(&audit.head_file()) {
         Ok(head) => head,
@@ -125,7 +125,7 @@ impl Chain {
         if is_next
             && link.record.get("kind").and_then(Value::as_str) == Some("mended")
             && link.record.get("is_foreign") != Some(&Value::Bool(true))
-            && names(&hex(&Sha256::digest(stray)))
+            && names(&hex::encode(&Sha256::digest(stray)))
         {
             verdict.notes.push(format!("line {}: a record was left unfinished, and mended", self.stray_line));
         } else {

@@ -7,11 +7,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{BadPackage, Environment, Place, Source, judge};
-use crate::glob::Glob;
 use crate::interpreter::Interpreter;
-use crate::keep::{self, KeepError};
 use crate::plan::{Limits, Permissions, Runtime};
-use crate::sandbox::{Cancel, Denial, Ended, Exit, GIVEN_FOLDER, Guarding, Job, SandboxError};
+use rep_permissions::glob::Glob;
+use rep_sandbox::{Cancel, Denial, Ended, Exit, GIVEN_FOLDER, Guarding, Job, SandboxError};
+use rep_storage::files::{self, StorageError};
 
 /// How long one step may take, in seconds.
 const STEP_S_MAX: u64 = 900;
@@ -37,7 +37,7 @@ pub enum InstallError {
     Sandbox(#[from] SandboxError),
     /// The folder could not be kept.
     #[error(transparent)]
-    Keep(#[from] KeepError),
+    Keep(#[from] StorageError),
     /// The installer failed.
     #[error("the installer failed ({how}):\n{said}")]
     Failed {
@@ -238,17 +238,17 @@ pub fn install(
     run: impl Fn(Job, &Cancel) -> Result<Ended, SandboxError>,
 ) -> Result<Environment, InstallError> {
     let place = &prepared.place;
-    let _lock = keep::lock(&place.folder)?;
+    let _lock = files::lock(&place.folder)?;
     if let Some(environment) = place.whole() {
         return Ok(environment);
     }
     // What a crash left is no beginning to build on.
     let _ = fs::remove_dir_all(&place.folder);
     let mut unfinished = Unfinished { folder: &place.folder, is_kept: false };
-    keep::folder_of(&place.ready())?;
+    files::folder_of(&place.ready())?;
     if place.runtime == Runtime::Python {
         skeleton(&place.env(), &prepared.interpreter)
-            .map_err(|error| KeepError::new("make the environment", &place.folder, error))?;
+            .map_err(|error| StorageError::new("make the environment", &place.folder, error))?;
     }
     for step in &prepared.steps {
         let ended = run(prepared.job(step), cancel)?;
@@ -256,7 +256,7 @@ pub fn install(
             return Err(failed(&ended));
         }
     }
-    keep::replace(&place.ready(), place.content.to_string().as_bytes())?;
+    files::replace(&place.ready(), place.content.to_string().as_bytes())?;
     unfinished.is_kept = true;
     place.whole().ok_or_else(|| InstallError::Installer("the installer left nothing".to_owned()))
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use super::{InstallError, Order, Place, Source, install, judge, prepare};
 use crate::interpreter::Interpreter;
 use crate::plan::Runtime;
-use crate::sandbox::{Cancel, Ended, Exit, Job};
+use rep_sandbox::{Cancel, Ended, Exit, Job};
 
 fn python() -> Interpreter {
     let program = "/usr/bin/true".into();

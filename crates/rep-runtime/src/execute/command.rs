@@ -14,7 +14,7 @@ use super::{ExecuteOptions, add_secrets, common, search_path};
 use crate::interpreter::{self, Interpreter, InterpreterError};
 use crate::outcome::ToolError;
 use crate::plan::{Command, Plan, Program, Runtime, StartFolder};
-use crate::sandbox::{GIVEN_FOLDER, Job};
+use rep_sandbox::{GIVEN_FOLDER, Job};
 
 /// How much of a file is read for its first line.
 const LINE_BYTES_MAX: u64 = 256;

@@ -11,10 +11,11 @@ use std::time::{Duration, Instant};
 use rep_uasp::request::Request;
 
 use crate::outcome::{self, Outcome, ToolError};
-use crate::plan::{HostRule, Plan, is_public};
-use crate::redact::Redactor;
-use crate::resolver::Resolver;
-use crate::sandbox::{Cancel, Denial, Killed};
+use crate::plan::{HostRule, Plan};
+use rep_permissions::is_public;
+use rep_permissions::redact::Redactor;
+use rep_permissions::resolver::Resolver;
+use rep_sandbox::{Cancel, Denial, Killed};
 
 mod answer;
 mod door;

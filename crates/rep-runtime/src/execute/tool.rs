@@ -10,10 +10,10 @@ use crate::environment;
 use crate::interpreter::{self, Interpreter};
 use crate::outcome::{self, ToolError};
 use crate::plan::{Plan, Runtime, Tool};
-use crate::sandbox::Job;
 use crate::schema::{self, Fit};
 use crate::shim::{self, Start};
 use crate::typescript;
+use rep_sandbox::Job;
 
 /// Holds the arguments against their schema.
 pub(super) fn accepts(plan: &Plan, tool: &Tool) -> Result<(), ToolError> {

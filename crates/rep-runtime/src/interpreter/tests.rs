@@ -1,6 +1,6 @@
 //! With the interpreters of this machine, and with shims made for the test.
 
-use rep_fixture::is_installed;
+use rep_test_support::is_installed;
 
 use super::*;
 

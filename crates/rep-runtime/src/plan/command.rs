@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use super::{
     Command, HostRule, Ignored, Limits, Plan, Program, Redaction, Risk, SecretNeed, StartFolder, Work, declared,
 };
-use crate::glob::Glob;
+use rep_permissions::glob::Glob;
 
 /// What stands before a template's name.
 const TEMPLATES: &str = "templates.";

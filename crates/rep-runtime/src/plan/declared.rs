@@ -10,7 +10,7 @@ use rep_model::yaml::{Node, core};
 use serde_json::Value;
 
 use super::{HostRule, Ignored, Permissions, PlanError, Redaction, Risk, Runtime, SecretNeed};
-use crate::glob::Glob;
+use rep_permissions::glob::Glob;
 
 /// The longest name of a variable.
 const NAME_BYTES_MAX: usize = 256;

@@ -61,7 +61,7 @@ fn permissions_that_cannot_be_read_grant_nothing_and_are_told() {
                  network: {outbound: [API.Example.org., 'a b', 'x:0', '*.foo.dev:443', '*x']}\n  \
                  processes: {allow_subprocess: 'yes'}\n";
     let plan = planned(front, &bash()).unwrap();
-    let read: Vec<&str> = plan.permissions.read.iter().map(Glob::as_str).collect();
+    let read: Vec<&str> = plan.permissions.read.iter().map(rep_permissions::Glob::as_str).collect();
     assert_eq!(read, ["5", "docs/**"]);
     assert!(plan.permissions.write.is_empty() && !plan.permissions.allow_subprocess);
     let outbound: Vec<String> = plan.permissions.outbound.iter().map(ToString::to_string).collect();

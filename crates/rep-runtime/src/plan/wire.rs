@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::{Limits, Permissions, Plan, Work};
+use super::{Plan, Work};
 
 impl Plan {
     /// The plan as JSON.
@@ -83,38 +83,5 @@ impl Work {
             Work::Command(command) => json!({ "program": command.program.name(), "inline": command.program.inline() }),
             Work::Request(request) => json!({ "server": request.origin.to_string() }),
         }
-    }
-}
-
-impl Permissions {
-    /// The permissions in the shape of the specification.
-    pub fn to_json(&self) -> Value {
-        json!({
-            "filesystem": {
-                "read": self.read.iter().map(crate::glob::Glob::as_str).collect::<Vec<_>>(),
-                "write": self.write.iter().map(crate::glob::Glob::as_str).collect::<Vec<_>>(),
-            },
-            "network": { "outbound": self.outbound.iter().map(ToString::to_string).collect::<Vec<_>>() },
-            "processes": { "allow_subprocess": self.allow_subprocess },
-        })
-    }
-}
-
-impl Limits {
-    /// The limits as JSON.
-    pub fn to_json(self) -> Value {
-        let Limits { timeout_ms, grace_ms, cpu_s, memory_bytes, processes, .. } = self;
-        let Limits { open_files, file_bytes, temporary_bytes, output_bytes, .. } = self;
-        json!({
-            "timeout_ms": timeout_ms,
-            "grace_ms": grace_ms,
-            "cpu_s": cpu_s,
-            "memory_bytes": memory_bytes,
-            "processes": processes,
-            "open_files": open_files,
-            "file_bytes": file_bytes,
-            "temporary_bytes": temporary_bytes,
-            "output_bytes": output_bytes,
-        })
     }
 }

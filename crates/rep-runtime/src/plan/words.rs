@@ -1,7 +1,6 @@
 //! A plan in plain words, for whoever is asked or wants to know.
 
-use super::{Command, HostRule, Limits, Permissions, Plan, Program, Redaction, Work};
-use crate::glob::Glob;
+use super::{Command, Plan, Program, Redaction, Work};
 
 /// What a run may read in any case.
 pub const OWN: &str = "its own folder";
@@ -90,41 +89,6 @@ fn cut(line: &str) -> String {
     }
 }
 
-impl Permissions {
-    /// The permissions, a line each. `own` is what it may read in any case.
-    pub fn in_words(&self, own: &str, workspace: &str) -> Vec<String> {
-        let globs =
-            |globs: &[Glob]| globs.iter().map(|glob| format!("`{}`", glob.as_str())).collect::<Vec<_>>().join(", ");
-        let mut lines = Vec::new();
-        lines.push(if self.read.is_empty() {
-            format!("reads nothing but {own}")
-        } else {
-            format!("reads {own}, and {} in {workspace}", globs(&self.read))
-        });
-        lines.push(if self.write.is_empty() {
-            "writes nothing".to_owned()
-        } else {
-            format!("makes, changes and removes {} in {workspace}", globs(&self.write))
-        });
-        lines.push(self.outbound_in_words());
-        let spawns = if self.allow_subprocess { "starts other programs" } else { "starts no other program" };
-        lines.push(spawns.to_owned());
-        lines
-    }
-
-    /// The hosts, in a line.
-    fn outbound_in_words(&self) -> String {
-        let host = |rule: &HostRule| match rule.port {
-            Some(_) => format!("`{rule}`"),
-            None => format!("`{rule}` on 443 and 80"),
-        };
-        if self.outbound.is_empty() {
-            return "connects to nothing".to_owned();
-        }
-        format!("connects to {}", self.outbound.iter().map(host).collect::<Vec<_>>().join(", "))
-    }
-}
-
 impl Redaction {
     fn in_words(self) -> &'static str {
         match (self.secrets, self.pii) {
@@ -133,12 +97,5 @@ impl Redaction {
             (false, true) => "keeps personal data out of what it says, and secrets in",
             (false, false) => "shows everything it says, secrets too",
         }
-    }
-}
-
-impl Limits {
-    fn in_words(self) -> String {
-        let (seconds, memory_mb) = (self.timeout_ms.div_ceil(1000), self.memory_bytes >> 20);
-        format!("runs for {seconds} s at most, with {memory_mb} MiB and {} processes", self.processes)
     }
 }

@@ -8,8 +8,6 @@ use std::collections::HashMap;
 use dbus_secret_service::{EncryptionType, Error, SecretService};
 use zeroize::Zeroizing;
 
-use crate::keep::{from_hex, hex};
-
 /// How long somebody may take to unlock it, in seconds.
 const PATIENCE: u64 = 120;
 
@@ -37,7 +35,9 @@ impl Keyring {
             item.get_secret().map(|secret| Some(Zeroizing::new(secret)))
         };
         let held = work().map_err(|error| told(&error))?;
-        Ok(held.and_then(|text| std::str::from_utf8(&text).ok().and_then(from_hex).map(Zeroizing::new)))
+        Ok(held.and_then(|text| {
+            std::str::from_utf8(&text).ok().and_then(|text| hex::decode(text).ok()).map(Zeroizing::new)
+        }))
     }
 
     /// Puts a key in.
@@ -46,7 +46,7 @@ impl Keyring {
             let service = self.service()?;
             let collection = service.get_default_collection()?;
             collection.ensure_unlocked().or_else(|_| collection.unlock())?;
-            let text = Zeroizing::new(hex(key));
+            let text = Zeroizing::new(hex::encode(key));
             let label = "Key of the secrets kept by Repertoire";
             collection.create_item(label, attributes(name), text.as_bytes(), true, "text/plain").map(drop)
         };

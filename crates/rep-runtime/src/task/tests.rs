@@ -6,7 +6,7 @@ use std::time::UNIX_EPOCH;
 use serde_json::json;
 
 use super::*;
-use crate::keep;
+use rep_storage::files;
 
 fn at(seconds: u64) -> SystemTime {
     UNIX_EPOCH + Duration::from_secs(seconds)
@@ -22,7 +22,7 @@ fn a_task_ends_once_and_is_seen_by_other_connections() {
     assert!(!mine.finish(&task.id, State::Failed, None, at(4)).unwrap());
     let found = other.cancel(&task.id, at(5)).unwrap().unwrap();
     assert_eq!((found.state, found.is_cancel_wanted, found.result), (State::Done, false, Some(json!({ "pages": 3 }))));
-    assert_eq!(found.updated, stamp::text(at(3)));
+    assert_eq!(found.updated, time::text(at(3)));
     assert_eq!(other.get("task_none", at(6)).unwrap(), None);
 }
 
@@ -66,7 +66,7 @@ fn a_store_that_is_none_is_told() {
     Tasks::open(folder.path()).unwrap().connection.execute_batch("PRAGMA user_version = 9").unwrap();
     assert!(Tasks::open(folder.path()).is_err_and(|error| error.to_string().contains("newer rep")));
     let folder = tempfile::tempdir().unwrap();
-    keep::replace(&folder.path().join("tasks.db"), &[b'x'; 4096]).unwrap();
+    files::replace(&folder.path().join("tasks.db"), &[b'x'; 4096]).unwrap();
     assert!(Tasks::open(folder.path()).is_err_and(|error| error.to_string().contains("not a database")));
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::interpreter::{self, Search};
 use crate::plan::{Limits, Permissions};
-use crate::sandbox::{Cancel, Exit, Guarding, Job, Killed, unconfined};
+use rep_sandbox::{Cancel, Exit, Guarding, Job, Killed, unconfined};
 
 /// The variable that holds the skill's folder; it is not set where the agent is to do without.
 pub const SKILL: &str = "REP_EVAL_SKILL";

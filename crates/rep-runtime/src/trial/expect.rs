@@ -3,7 +3,7 @@
 use serde_json::{Map, Number, Value};
 
 use crate::outcome::{Outcome, Reply};
-use crate::sandbox::Exit;
+use rep_sandbox::Exit;
 
 /// The most mismatches that are told of one expectation.
 const TOLD_MAX: usize = 20;

@@ -383,13 +383,8 @@ fn entrypoints_stay_in_the_skill() {
             unseen: &[],
             register: None,
         };
-        let outcome = rep_runtime::execute(
-            &crate::granted(&plan),
-            &[],
-            &options,
-            &tool.cancel,
-            rep_runtime::sandbox::unconfined::run,
-        );
+        let outcome =
+            rep_runtime::execute(&crate::granted(&plan), &[], &options, &tool.cancel, rep_sandbox::unconfined::run);
         assert_eq!((code(&outcome), outcome.is_executed), ("INVALID_ENTRYPOINT", false), "{entrypoint}");
         assert!(message(&outcome).contains(reason), "{}", message(&outcome));
     }

@@ -1,8 +1,8 @@
 //! A tool that calls another one, through whoever runs it.
 
 use rep_runtime::channel::Caller;
-use rep_runtime::sandbox::{Cancel, unconfined};
 use rep_runtime::{ExecuteOptions, Outcome, Runtime, ToolError, execute};
+use rep_sandbox::{Cancel, unconfined};
 use serde_json::{Value, json};
 
 use super::{Tool, code, message, result, search};

@@ -4,8 +4,8 @@ use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use rep_runtime::sandbox::{Denial, Exit, Killed};
 use rep_runtime::{Runtime, Verdict};
+use rep_sandbox::{Denial, Exit, Killed};
 
 use super::{Tool, code, make_pipe, result};
 
@@ -207,7 +207,7 @@ fn denials_are_told_with_their_remedy_and_the_skill_itself_is_none() {
     let denial =
         |target: &str| Denial { action: "read", target: target.to_owned(), suggestion: Some("declare it".to_owned()) };
     let outcome = rep_runtime::execute(&crate::granted(&tool.plan), &[], &options, &tool.cancel, |job, cancel| {
-        let mut ended = rep_runtime::sandbox::unconfined::run(job, cancel)?;
+        let mut ended = rep_sandbox::unconfined::run(job, cancel)?;
         ended.denials = vec![denial("secret.txt"), denial("skill/scripts/tool.sh")];
         Ok(ended)
     });
@@ -230,13 +230,8 @@ fn a_missing_program_is_a_refusal() {
         unseen: &[],
         register: None,
     };
-    let outcome = rep_runtime::execute(
-        &crate::granted(&tool.plan),
-        &[],
-        &options,
-        &tool.cancel,
-        rep_runtime::sandbox::unconfined::run,
-    );
+    let outcome =
+        rep_runtime::execute(&crate::granted(&tool.plan), &[], &options, &tool.cancel, rep_sandbox::unconfined::run);
     assert_eq!((code(&outcome), outcome.verdict), ("RUNTIME_UNAVAILABLE", Verdict::Refused));
     assert!(super::message(&outcome).contains("no `node`"), "{}", super::message(&outcome));
 }

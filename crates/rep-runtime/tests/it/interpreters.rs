@@ -3,8 +3,8 @@
 use std::process::Command;
 
 use rep_runtime::interpreter::{Search, find};
-use rep_runtime::sandbox::unconfined;
 use rep_runtime::{ExecuteOptions, Runtime, execute};
+use rep_sandbox::unconfined;
 
 use super::{Tool, result, search};
 

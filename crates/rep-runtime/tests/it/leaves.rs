@@ -134,7 +134,7 @@ fn the_secrets_of_who_called_do_not_leave_either() {
     let outcome = rep_runtime::execute(&crate::granted(&tool.plan), &[], &options, &tool.cancel, |job, cancel| {
         assert_eq!(job.hidden, unseen, "the sandbox is told what is never shown");
         assert!(job.env.iter().all(|(name, _)| name != "KEY"), "what is hidden is not handed on");
-        rep_runtime::sandbox::unconfined::run(job, cancel)
+        rep_sandbox::unconfined::run(job, cancel)
     });
     assert_eq!(outcome.value(), json!({"x": "[redacted:KEY]"}));
     assert!(!outcome.said.contains("sk-of"), "{}", outcome.said);

@@ -14,11 +14,11 @@ use std::path::{Path, PathBuf};
 use rep_runtime::approval::Approvals;
 use rep_runtime::interpreter::Search;
 use rep_runtime::plan::{self, Redaction, Work};
-use rep_runtime::sandbox::{Cancel, unconfined};
 use rep_runtime::{
     Consent, Context, Decision, ExecuteOptions, Granted, Limits, Outcome, Permissions, Plan, Policy, Reply, Runtime,
     Trust, execute,
 };
+use rep_sandbox::{Cancel, unconfined};
 use serde_json::{Value, json};
 
 /// Whether everything tools are written in is installed. Says aloud what is not; in CI, that is a failure.
@@ -30,7 +30,10 @@ pub(crate) fn has_runtimes() -> bool {
         .map(Runtime::name)
         .collect();
     if !missing.is_empty() {
-        rep_fixture::not_run(&format!("{} not installed, and these tests compare all three", missing.join(" and ")));
+        rep_test_support::not_run(&format!(
+            "{} not installed, and these tests compare all three",
+            missing.join(" and ")
+        ));
     }
     missing.is_empty()
 }
@@ -40,7 +43,7 @@ pub(crate) fn granted(plan: &Plan) -> Granted {
     let approvals = Approvals::default();
     let secrets = plan.secrets.iter().map(|need| need.name.clone()).collect();
     let context = Context { trust: Trust::Trusted, secrets, consent: Consent::Given, approvals: &approvals };
-    match Policy::default().decide(plan.clone(), &context) {
+    match rep_runtime::grant::decide(&Policy::default(), plan.clone(), &context) {
         Decision::Granted(granted) => granted,
         other => panic!("not granted: {other:?}"),
     }

@@ -8,7 +8,7 @@ use super::{Tool, code, message, result, search};
 
 #[test]
 fn typescript_runs_where_node_strips_types_and_is_refused_with_the_reason_elsewhere() {
-    if !rep_fixture::is_installed("node") {
+    if !rep_test_support::is_installed("node") {
         return;
     }
     let text = "interface Args { n: number }\nexport function run(args: Args): object { return { n: args.n + 1 }; }\n";
@@ -34,7 +34,7 @@ fn typescript_runs_where_node_strips_types_and_is_refused_with_the_reason_elsewh
 
 #[test]
 fn a_missing_package_is_hinted_at_only_where_it_is_declared() {
-    if !rep_fixture::is_installed("node") {
+    if !rep_test_support::is_installed("node") {
         return;
     }
     let mut tool =
@@ -49,7 +49,7 @@ fn a_missing_package_is_hinted_at_only_where_it_is_declared() {
             unseen: &[],
             register: None,
         };
-        let door = rep_runtime::sandbox::unconfined::run;
+        let door = rep_sandbox::unconfined::run;
         match execute(&crate::granted(&tool.plan), &[], &options, &tool.cancel, door).reply {
             Reply::Error(error) => error.more.get("remedy").cloned(),
             other => panic!("{other:?}"),

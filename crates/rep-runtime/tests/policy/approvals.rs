@@ -3,15 +3,15 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use proptest::prelude::*;
+use rep_permissions::glob::Glob;
 use rep_runtime::Runtime;
-use rep_runtime::glob::Glob;
 use rep_runtime::grant::How;
 use rep_runtime::plan::{HostRule, Redaction, Risk, SecretNeed, Tool};
 
 use super::*;
 
 fn decided(plan: Plan, approvals: &Approvals) -> Option<How> {
-    match Policy::default().decide(plan, &context(approvals, Consent::Ask)) {
+    match rep_runtime::grant::decide(&Policy::default(), plan, &context(approvals, Consent::Ask)) {
         Decision::Granted(granted) => Some(granted.how()),
         Decision::Ask(_) | Decision::Refused(_) => None,
     }

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use proptest::prelude::*;
 use rep_runtime::audit::{Audit, Ending, State, entries, verify};
 use rep_runtime::grant::Refusal;
-use rep_runtime::sandbox::{Denial, Layer};
+use rep_sandbox::{Denial, Layer};
 
 use sha2::{Digest, Sha256};
 

@@ -1,11 +1,11 @@
-use rep_runtime::glob::Glob;
+use rep_permissions::glob::Glob;
 use rep_runtime::grant::{Answer, How};
 use rep_runtime::plan::HostRule;
 
 use super::*;
 
 fn refused(policy: &Policy, plan: Plan, context: &Context<'_>) -> &'static str {
-    match policy.decide(plan, context) {
+    match rep_runtime::grant::decide(policy, plan, context) {
         Decision::Refused(refusal) => refusal.code,
         other => panic!("{other:?}"),
     }
@@ -27,7 +27,7 @@ fn consent_is_asked_only_for_what_a_run_can_do() {
         ("permissions: {filesystem: {write: ['!x']}}\n", false),
         ("permissions: {filesystem: {read: ['**']}, processes: {allow_subprocess: true}}\n", false),
     ] {
-        let decision = Policy::default().decide(plan(front), &context(&none, Consent::Ask));
+        let decision = rep_runtime::grant::decide(&Policy::default(), plan(front), &context(&none, Consent::Ask));
         assert_eq!(matches!(decision, Decision::Ask(_)), is_asked, "{front}");
         assert_eq!(matches!(decision, Decision::Granted(_)), !is_asked, "{front}");
     }
@@ -43,7 +43,8 @@ fn where_nobody_can_be_asked_the_run_is_refused() {
 #[test]
 fn an_answer_makes_a_grant_or_a_refusal() {
     let none = Approvals::default();
-    let question = || match Policy::default().decide(plan(WRITES), &context(&none, Consent::Ask)) {
+    let question = || match rep_runtime::grant::decide(&Policy::default(), plan(WRITES), &context(&none, Consent::Ask))
+    {
         Decision::Ask(question) => question,
         other => panic!("{other:?}"),
     };
@@ -51,7 +52,8 @@ fn an_answer_makes_a_grant_or_a_refusal() {
     assert_eq!(question().answer(Answer::No).unwrap_err().code, "DECLINED");
     let mut long = plan(WRITES);
     long.prompt = Some("Please agree.\n".repeat(500) + &"é".repeat(5000));
-    let Decision::Ask(long) = Policy::default().decide(long, &context(&none, Consent::Ask)) else {
+    let Decision::Ask(long) = rep_runtime::grant::decide(&Policy::default(), long, &context(&none, Consent::Ask))
+    else {
         panic!("not asked")
     };
     assert!(long.text().lines().count() < 20, "{}", long.text());
@@ -97,6 +99,9 @@ fn the_operator_can_only_deny() {
         Policy { denied_hosts: vec![host("api.example.org", Some(8080))], ..Policy::default() },
         Policy { denied_paths: vec![Glob::parse("secret/**").unwrap()], ..Policy::default() },
     ] {
-        assert!(matches!(policy.decide(plan(WRITES), &given()), Decision::Granted(_)), "{policy:?}");
+        assert!(
+            matches!(rep_runtime::grant::decide(&policy, plan(WRITES), &given()), Decision::Granted(_)),
+            "{policy:?}"
+        );
     }
 }

@@ -1,5 +1,5 @@
 use proptest::prelude::*;
-use rep_runtime::glob::{Glob, normalise};
+use rep_permissions::glob::{Glob, normalise};
 
 use super::*;
 

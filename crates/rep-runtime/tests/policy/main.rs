@@ -48,7 +48,7 @@ fn context(approvals: &Approvals, consent: Consent) -> Context<'_> {
 }
 
 fn granted(plan: Plan) -> Granted {
-    match Policy::default().decide(plan, &context(&Approvals::default(), Consent::Given)) {
+    match rep_runtime::grant::decide(&Policy::default(), plan, &context(&Approvals::default(), Consent::Given)) {
         Decision::Granted(granted) => granted,
         other => panic!("{other:?}"),
     }

@@ -8,16 +8,16 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use proptest::prelude::*;
-use rep_fixture::{Answer, Server, answer};
 use rep_model::{Skill, SkillTree};
 use rep_runtime::approval::{Approvals, binding};
 use rep_runtime::interpreter::Search;
 use rep_runtime::plan::command::{CommandCall, CommandError};
 use rep_runtime::plan::{HostRule, Risk};
-use rep_runtime::sandbox::{Cancel, Killed, SandboxError};
 use rep_runtime::{
     Consent, Context, Decision, ExecuteOptions, Outcome, Plan, Policy, Reply, ToolError, Trust, Verdict, execute,
 };
+use rep_sandbox::{Cancel, Killed, SandboxError};
+use rep_test_support::{Answer, Server, answer};
 use serde_json::{Value, json};
 
 fn document(base: &str, command: Value) -> Value {
@@ -56,7 +56,7 @@ fn planned(document: &Value, arguments: &Value) -> Result<Plan, CommandError> {
 fn decide(plan: Plan, consent: Consent, approvals: &Approvals) -> Decision {
     let secrets = ["A_TOKEN".to_owned()].into();
     let context = Context { trust: Trust::Trusted, secrets, consent, approvals };
-    Policy::default().decide(plan, &context)
+    rep_runtime::grant::decide(&Policy::default(), plan, &context)
 }
 
 const TOKEN: &str = "token-0123456789";

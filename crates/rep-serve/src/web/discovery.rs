@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use rep_adapt::hosts::{Published, index};
+use rep_hosts::hosts::{Published, index};
 use rep_library::CatalogEntry;
 
 use super::{Web, plain, sent};

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use rep_check::render::visible;
 use rep_runtime::audit::{self, Audit, Entry, Verdict};
-use rep_runtime::stamp;
+use rep_storage::time;
 use serde_json::{Map, Value, json};
 
 use crate::exit::{Exit, Failure};
@@ -123,7 +123,7 @@ impl Filter {
     /// Those of a skill, since some time.
     pub(crate) fn new(skill: Option<&str>, since: Option<&str>) -> Result<Self, Failure> {
         let since = since.map(|word| {
-            let at = stamp::parse(word, SystemTime::now()).map(stamp::text);
+            let at = time::parse(word, SystemTime::now()).map(time::text);
             let unknown = || Failure::unable("USAGE", format!("`{word}` is no point in time"));
             at.ok_or_else(|| unknown().hint("as in 2026-11-01, 15m, 2h or 3d"))
         });

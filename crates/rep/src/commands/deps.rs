@@ -11,7 +11,8 @@ use rep_runtime::audit::Audit;
 use rep_runtime::environment::{self, InstallError, Order, Prepared};
 use rep_runtime::interpreter::{self, Search};
 use rep_runtime::plan::{HostRule, declared};
-use rep_runtime::{Runtime, Trust, interrupt, sandbox};
+use rep_runtime::{Runtime, Trust};
+use rep_sandbox::interrupt;
 use serde_json::{Value, json};
 
 use crate::call::{self, Called, tool_name};
@@ -185,7 +186,7 @@ fn one(
     let audit = Audit::at(&data_folder()?);
     audit.install(&called.name, packages, &permissions.outbound, &who(), SystemTime::now())?;
     let cancel = interrupt::on_interrupt();
-    environment::install(prepared, &cancel, sandbox::run).map_err(told)
+    environment::install(prepared, &cancel, rep_sandbox::run).map_err(told)
 }
 
 /// Asks on a terminal; where there is none, the answer is no.
@@ -215,7 +216,7 @@ fn told(error: InstallError) -> Failure {
     let message = shown(&error.to_string());
     match error {
         InstallError::Package(_) => Failure::refused("INVALID_PACKAGE", message),
-        InstallError::Sandbox(sandbox::SandboxError::Unavailable { remedy, .. }) => {
+        InstallError::Sandbox(rep_sandbox::SandboxError::Unavailable { remedy, .. }) => {
             Failure::refused("SANDBOX_UNAVAILABLE", message).hint(remedy)
         }
         InstallError::Sandbox(_) => Failure { exit: Exit::Failed, ..Failure::unable("INSTALL_FAILED", message) },

@@ -7,10 +7,10 @@ use std::time::SystemTime;
 use rep_check::render::visible;
 use rep_library::Status;
 use rep_runtime::approval::Approvals;
-use rep_runtime::interrupt;
 use rep_runtime::plan::Work;
 use rep_runtime::plan::command::Loan;
 use rep_runtime::{Outcome, Plan, Reply};
+use rep_sandbox::interrupt;
 use rep_uasp::state::{State, texts};
 use serde_json::{Map, Value, json};
 

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use anstyle::AnsiColor;
-use rep_adapt::hosts::{self, About, Unfit};
-use rep_adapt::{Form, HOSTS, Host, Loss, Made, MadeContent, Projection, Source, Takes, Wanted, Weight};
 use rep_check::{Level, Options, Profile, check, tools};
+use rep_hosts::hosts::{self, About, Unfit};
+use rep_hosts::{Form, HOSTS, Host, Loss, Made, MadeContent, Projection, Source, Takes, Wanted, Weight};
 use rep_library::read;
 use rep_model::{Skill, SkillTree};
 use rep_package::archive;

@@ -1,7 +1,7 @@
 //! `rep hosts`: every known host, and what is known of it.
 
 use anstyle::Style;
-use rep_adapt::Takes;
+use rep_hosts::Takes;
 use rep_library::hosts::{At, Collisions, Folder};
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ struct Known {
     id: &'static str,
     name: &'static str,
     lists: Option<&'static rep_library::hosts::Host>,
-    shape: Option<&'static rep_adapt::Host>,
+    shape: Option<&'static rep_hosts::Host>,
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
@@ -71,7 +71,7 @@ fn known() -> Vec<Known> {
             Known { id: shape.map_or(host.id, |shape| shape.id), name: host.name, lists: Some(host), shape }
         })
         .collect();
-    for shape in &rep_adapt::HOSTS {
+    for shape in &rep_hosts::HOSTS {
         if !known.iter().any(|host| host.shape.is_some_and(|other| other.id == shape.id)) {
             known.push(Known { id: shape.id, name: shape.name, lists: None, shape: Some(shape) });
         }
@@ -79,14 +79,14 @@ fn known() -> Vec<Known> {
     known
 }
 
-fn shape_of(host: &rep_library::hosts::Host) -> Option<&'static rep_adapt::Host> {
+fn shape_of(host: &rep_library::hosts::Host) -> Option<&'static rep_hosts::Host> {
     let words = std::iter::once(host.id).chain(host.aliases.iter().copied());
-    words.filter_map(rep_adapt::Host::named).find(|shape| shape.takes == Takes::Folders)
+    words.filter_map(rep_hosts::Host::named).find(|shape| shape.takes == Takes::Folders)
 }
 
 fn is_named(host: &Known, word: &str) -> bool {
     host.id == word
-        || host.lists.is_some_and(|lists| lists.aliases.contains(&word) && rep_adapt::Host::named(word).is_none())
+        || host.lists.is_some_and(|lists| lists.aliases.contains(&word) && rep_hosts::Host::named(word).is_none())
         || host.shape.is_some_and(|host| host.id == word || host.aliases.contains(&word))
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use rep_adapt::hosts::restored_manifest;
+use rep_hosts::hosts::restored_manifest;
 use rep_library::{find, read};
 use rep_model::{Entry, Skill};
 use rep_package::place::{Bytes, Existing, Placed, place};

@@ -10,11 +10,12 @@ use std::time::SystemTime;
 
 use rep_library::Status;
 use rep_runtime::approval;
-use rep_runtime::detach::Detached;
 use rep_runtime::plan::Work;
-use rep_runtime::sandbox::Cancel;
 use rep_runtime::task::{State, Tasks, Watch};
-use rep_runtime::{Outcome, Plan, Runtime, Verdict, interrupt};
+use rep_runtime::{Outcome, Plan, Runtime, Verdict};
+use rep_sandbox::Cancel;
+use rep_sandbox::detach::Detached;
+use rep_sandbox::interrupt;
 use serde_json::{Value, json};
 
 use crate::call::{self, Called};

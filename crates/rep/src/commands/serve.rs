@@ -164,7 +164,7 @@ fn log(args: &Args, output: &Output) -> Option<Log> {
         (Some(LogWanted::Text), _) | (None, true) => LogForm::Text,
         (None, false) => return None,
     };
-    let now = || rep_runtime::stamp::text(std::time::SystemTime::now());
+    let now = || rep_storage::time::text(std::time::SystemTime::now());
     Some(Log { talk: talk(output, true), form, now })
 }
 

@@ -15,8 +15,8 @@ use std::thread;
 use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use rep_runtime::interrupt;
-use rep_runtime::sandbox::Cancel;
+use rep_sandbox::Cancel;
+use rep_sandbox::interrupt;
 
 use crate::exit::{Exit, Failure};
 use crate::library::LibraryArgs;

@@ -4,8 +4,9 @@ use std::time::SystemTime;
 
 use rep_check::render::visible;
 use rep_library::{CatalogEntry, Status, read};
-use rep_runtime::sandbox::Cancel;
-use rep_runtime::{Outcome, ToolError, Verdict, interrupt};
+use rep_runtime::{Outcome, ToolError, Verdict};
+use rep_sandbox::Cancel;
+use rep_sandbox::interrupt;
 use rep_uasp::Document;
 use rep_uasp::workflow::{self, Step, Workflow};
 use serde_json::{Map, Value, json};

@@ -2,7 +2,7 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use rep_fixture::{Answer, Run, Scratch, Server, answer};
+use rep_test_support::{Answer, Run, Scratch, Server, answer};
 use serde_json::{Value, json};
 
 use super::{json, rep};
@@ -212,7 +212,7 @@ fn example(folder: &str) -> Option<(Example, String)> {
     let server = format!("{folder}/scripts/server.py");
     let started = Command::new("python3").args([&server, "0"]).stdout(Stdio::piped()).spawn();
     let Ok(mut child) = started else {
-        rep_fixture::not_run("python3 is not installed, and the example's server needs it");
+        rep_test_support::not_run("python3 is not installed, and the example's server needs it");
         return None;
     };
     let mut line = String::new();

@@ -5,12 +5,12 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use rep_fixture::{Run, Scratch, is_installed};
 use rep_library::hosts::{At, HOSTS};
 use rep_library::{PERSONAL_FOLDERS, PROJECT_FOLDERS};
+use rep_permissions::glob::Glob;
 use rep_runtime::Permissions;
 use rep_runtime::access::{Asked, Ground};
-use rep_runtime::glob::Glob;
+use rep_test_support::{Run, Scratch, is_installed};
 use serde_json::json;
 
 use super::run::skill;

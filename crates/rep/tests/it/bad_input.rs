@@ -3,7 +3,7 @@
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Command;
 
-use rep_fixture::Scratch;
+use rep_test_support::Scratch;
 
 use super::{GOOD, json, rules, run};
 

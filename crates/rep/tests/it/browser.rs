@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use rep_fixture::Scratch;
+use rep_test_support::Scratch;
 use serde_json::{Value, json};
 
 /// How long something may take before a test gives up: far more than anything takes.
@@ -40,7 +40,7 @@ fn program() -> Option<&'static str> {
     };
     let found = PROGRAMS.iter().find(is_there).copied();
     if found.is_none() {
-        rep_fixture::not_run("no Chromium is installed (`apt-get install chromium`)");
+        rep_test_support::not_run("no Chromium is installed (`apt-get install chromium`)");
     }
     found
 }

@@ -1,7 +1,7 @@
 //! Budgets of tokens through the binary: what is lost, in which order, and that all of it is told.
 
 use proptest::prelude::*;
-use rep_fixture::{Run, Scratch};
+use rep_test_support::{Run, Scratch};
 use rep_tokens::count;
 use serde_json::Value;
 

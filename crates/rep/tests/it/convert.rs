@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rep_fixture::Scratch;
+use rep_test_support::Scratch;
 use serde_json::{Value, json};
 
 use super::{json, rep, run};
@@ -321,7 +321,7 @@ fn markdown_made_from_uasp_is_a_skill_and_converts_back() {
 fn the_whole_corpus_converts() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/skills");
     if !corpus.is_dir() {
-        rep_fixture::left_out("../shared/corpus is not here, so no real skill was converted");
+        rep_test_support::left_out("../shared/corpus is not here, so no real skill was converted");
         return;
     }
     let scratch = Scratch::new();

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use rep_fixture::{Answer, Asked, Run, Scratch, Server, answer};
+use rep_test_support::{Answer, Asked, Run, Scratch, Server, answer};
 use serde_json::{Value, json};
 
 use super::{json, rep};

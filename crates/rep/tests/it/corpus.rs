@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use rep_fixture::Scratch;
+use rep_test_support::Scratch;
 
 use super::{json, run};
 
@@ -36,7 +36,7 @@ fn the_count_per_rule_is_the_reviewed_one() {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let corpus = root.join("../../../shared/corpus/skills");
     if !corpus.is_dir() {
-        rep_fixture::left_out("../shared/corpus is not here, so no rule was counted");
+        rep_test_support::left_out("../shared/corpus is not here, so no rule was counted");
         return;
     }
     let mut table = String::new();

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use rep_fixture::{Run, Scratch, is_installed};
+use rep_test_support::{Run, Scratch, is_installed};
 use serde_json::{Value, json};
 
 use super::{json, rep};
@@ -64,7 +64,7 @@ fn what_was_installed_is_used_and_nothing_else() {
     let hint = json(&missing)["error"]["remedy"].clone();
     if json(&missing)["error"]["code"] == "SANDBOX_UNAVAILABLE" {
         // On a machine without a sandbox nothing can be installed, which another test of ours is about.
-        rep_fixture::left_out("there is no sandbox here to install in");
+        rep_test_support::left_out("there is no sandbox here to install in");
         return;
     }
     assert_eq!(hint, "`rep deps wants --install` installs the packages it declares", "{missing:?}");

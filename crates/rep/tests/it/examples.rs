@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use rep_fixture::Scratch;
+use rep_test_support::Scratch;
 
 use super::{json, run};
 

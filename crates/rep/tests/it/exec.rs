@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::{Command, Stdio};
 
-use rep_fixture::{Run, Scratch, is_installed};
+use rep_test_support::{Run, Scratch, is_installed};
 use serde_json::{Value, json};
 
 use super::policy::typed;

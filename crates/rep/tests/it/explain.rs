@@ -1,4 +1,4 @@
-use rep_fixture::Scratch;
+use rep_test_support::Scratch;
 
 use super::{json, run};
 

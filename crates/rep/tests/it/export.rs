@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use rep_fixture::Scratch;
+use rep_test_support::Scratch;
 use serde_json::{Value, json};
 
 /// Runs the binary.
-fn rep(scratch: &Scratch, words: &[&str]) -> rep_fixture::Run {
+fn rep(scratch: &Scratch, words: &[&str]) -> rep_test_support::Run {
     scratch.run(crate::rep(), words)
 }
 
@@ -18,7 +18,7 @@ fn skill(scratch: &Scratch) {
     scratch.write("csv-profile/scripts/a.py", "def run(args, ctx):\n    return {}\n");
 }
 
-fn out(run: &rep_fixture::Run) -> Value {
+fn out(run: &rep_test_support::Run) -> Value {
     serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"))
 }
 

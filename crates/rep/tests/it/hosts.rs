@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use rep_fixture::Scratch;
+use rep_test_support::Scratch;
 use serde_json::Value;
 
 use super::{json, rep, run};

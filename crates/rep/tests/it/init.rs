@@ -1,6 +1,6 @@
 use std::process::{Command, Stdio};
 
-use rep_fixture::Scratch;
+use rep_test_support::Scratch;
 
 use super::{json, run};
 

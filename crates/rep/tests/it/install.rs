@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use rep_fixture::{Run, Scratch};
+use rep_test_support::{Run, Scratch};
 use serde_json::{Value, json};
 
 use crate::{json as parsed, rep, run};

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use rep_fixture::{Run, Scratch, is_installed};
+use rep_test_support::{Run, Scratch, is_installed};
 
 use super::rep;
 

@@ -3,7 +3,7 @@
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use rep_fixture::Scratch;
+use rep_test_support::Scratch;
 use serde_json::Value;
 
 use super::{GOOD, json, run};
@@ -290,7 +290,7 @@ fn discovery_reads_only_frontmatter() {
         .stdout(std::process::Stdio::null())
         .status();
     let Ok(status) = status else {
-        rep_fixture::not_run("strace is not installed, so reads were not traced");
+        rep_test_support::not_run("strace is not installed, so reads were not traced");
         return;
     };
     assert!(status.success());

@@ -47,7 +47,7 @@ mod workflow;
 use std::path::Path;
 use std::process::Child;
 
-use rep_fixture::{Run, Scratch};
+use rep_test_support::{Run, Scratch};
 
 /// A process that goes on until the test is over.
 struct Watching(Child);

@@ -1,6 +1,6 @@
 //! Exact answers, common questions, state and documentation through the binary.
 
-use rep_fixture::Scratch;
+use rep_test_support::Scratch;
 use serde_json::{Value, json};
 
 use super::{json, run};

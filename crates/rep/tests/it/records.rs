@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, UNIX_EPOCH};
 
-use rep_fixture::{Run, Scratch};
-use rep_runtime::sandbox::Cancel;
 use rep_runtime::task::{State, Tasks, Watch};
+use rep_sandbox::Cancel;
+use rep_test_support::{Run, Scratch};
 
 use crate::policy::typed;
 use crate::{json, rep, run};

@@ -1,7 +1,7 @@
 //! The three commands of the reference tool. That they match it byte for byte is shown by the recorded cases and by
 //! the comparison script; here is what holds without either.
 
-use rep_fixture::Scratch;
+use rep_test_support::Scratch;
 
 use super::{GOOD, run};
 

@@ -1,7 +1,7 @@
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
-use rep_fixture::{Run, Scratch, is_installed};
+use rep_test_support::{Run, Scratch, is_installed};
 use serde_json::{Value, json};
 
 use super::{json, rep, run};

@@ -7,8 +7,8 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use rep_fixture::library::{Bodies, Library, Order, Planted, Shape};
-use rep_fixture::{Run, Scratch};
+use rep_test_support::library::{Bodies, Library, Order, Planted, Shape};
+use rep_test_support::{Run, Scratch};
 
 use super::{GOOD, json, rep, run};
 

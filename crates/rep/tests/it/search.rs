@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use rep_fixture::Scratch;
+use rep_test_support::Scratch;
 
 use super::{json, rep, run};
 

@@ -1,6 +1,6 @@
 //! Selection through the binary: Universal 2.1 §10, with the triggers of UASP §5.2.
 
-use rep_fixture::{Run, Scratch};
+use rep_test_support::{Run, Scratch};
 use serde_json::{Value, json};
 
 use super::{json as parsed, run};

@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::net::TcpStream;
 
-use rep_fixture::Scratch;
-use rep_fixture::library::{Bodies, Library, Order, Planted, Shape};
+use rep_test_support::Scratch;
+use rep_test_support::library::{Bodies, Library, Order, Planted, Shape};
 use serde_json::{Value, json};
 
 use super::browser::Browser;

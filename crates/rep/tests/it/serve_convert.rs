@@ -1,6 +1,6 @@
 //! `convert_skill` over MCP: by rule for everybody, with a client's own model for who lends one.
 
-use rep_fixture::Scratch;
+use rep_test_support::Scratch;
 use serde_json::{Value, json};
 
 use super::serve::{Client, ERAS, Era};

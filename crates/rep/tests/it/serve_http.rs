@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
-use rep_fixture::{Scratch, answer};
+use rep_test_support::{Scratch, answer};
 use serde_json::{Value, json};
 
 use super::run;
@@ -269,7 +269,7 @@ fn keys_come_from_the_issuer_and_change_with_it() {
     };
     let seed = Arc::new(AtomicU8::new(1));
     let signing = Arc::clone(&seed);
-    let server = rep_fixture::Server::start(move |asked, _| match asked.line.as_str() {
+    let server = rep_test_support::Server::start(move |asked, _| match asked.line.as_str() {
         "GET /.well-known/openid-configuration/team" => {
             let own = format!("http://{}", asked.header("host").unwrap_or_default());
             let value = json!({ "issuer": format!("{own}/team"), "jwks_uri": format!("{own}/keys") });

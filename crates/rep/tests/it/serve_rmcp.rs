@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rep_fixture::Scratch;
+use rep_test_support::Scratch;
 use rmcp::model::{
     CallToolRequestParams, ClientCapabilities, ClientConfig, ClientRequest, CustomRequest, ElicitRequestParams,
     ElicitResult, ElicitationAction, ErrorData, GetPromptRequestParams, Implementation, ProtocolVersion,

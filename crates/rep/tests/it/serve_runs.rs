@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::net::TcpStream;
 
-use rep_fixture::Scratch;
+use rep_test_support::Scratch;
 use serde_json::{Value, json};
 
 use super::run;

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use rep_fixture::Scratch;
+use rep_test_support::Scratch;
 use serde_json::{Value, json};
 
 use super::run;

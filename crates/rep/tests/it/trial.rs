@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::symlink;
 use std::process::{Command, Stdio};
 
-use rep_fixture::Scratch;
+use rep_test_support::Scratch;
 use serde_json::{Value, json};
 
 use super::run::{environment, installed};
@@ -603,7 +603,7 @@ fn a_change_is_tested_again() {
 #[test]
 fn a_skill_that_was_not_named_does_not_reach_this_machine() {
     let scratch = Scratch::new();
-    let server = rep_fixture::Server::start(|_, _| rep_fixture::answer("200 OK", &[], "hello"));
+    let server = rep_test_support::Server::start(|_, _| rep_test_support::answer("200 OK", &[], "hello"));
     let fields = format!(
         "spec_version: \"2.1\"\nversion: 1.0.0\npermissions: {{network: {{outbound: ['127.0.0.1:{}']}}}}\n",
         server.port

@@ -1,7 +1,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-use rep_fixture::Scratch;
+use rep_test_support::Scratch;
 
 use super::{GOOD, Watching};
 

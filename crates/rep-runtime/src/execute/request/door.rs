@@ -15,8 +15,9 @@ use ureq::unversioned::transport::{
 };
 
 use super::Trouble;
-use crate::plan::{HostRule, is_public};
-use crate::resolver::Resolver;
+use crate::plan::HostRule;
+use rep_permissions::is_public;
+use rep_permissions::resolver::Resolver;
 
 /// The most addresses of a name that are tried.
 const ADDRESSES_MAX: usize = 8;

@@ -13,7 +13,7 @@ use super::Trouble;
 use super::answer::Answer;
 use super::door::{Door, Turned};
 use crate::plan::HostRule;
-use crate::resolver::Resolver;
+use rep_permissions::resolver::Resolver;
 
 /// The most redirects that are followed.
 const REDIRECTS_MAX: usize = 5;

@@ -14,7 +14,7 @@ use super::Trouble;
 use super::answer::Answer;
 use super::exchange::{Exchange, Sent};
 use crate::plan::HostRule;
-use crate::resolver::Resolver;
+use rep_permissions::resolver::Resolver;
 
 /// How long a file may take.
 const TIMEOUT: Duration = Duration::from_mins(2);

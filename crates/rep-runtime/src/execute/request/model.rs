@@ -17,9 +17,9 @@ use super::answer::Answer;
 use super::exchange::{Exchange, Header, Sent};
 use super::fetch::{alone, judged};
 use crate::plan::HostRule;
-use crate::redact::Redactor;
-use crate::resolver::Resolver;
 use crate::secret::Secret;
+use rep_permissions::redact::Redactor;
+use rep_permissions::resolver::Resolver;
 
 /// The largest answer on the wire; streams say much around each word.
 const WIRE_BYTES_MAX: u64 = 32 << 20;

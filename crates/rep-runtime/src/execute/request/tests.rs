@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
-use crate::resolver::Resolver;
+use rep_permissions::resolver::Resolver;
 
 fn opened(rules: &[&str], url: &str, found: &[SocketAddr]) -> (Result<Answer, Trouble>, usize) {
     let rules: Vec<HostRule> = rules.iter().map(|rule| HostRule::parse(rule).unwrap()).collect();

@@ -11,7 +11,7 @@ use rep_library::find::Found;
 use rep_library::read;
 use rep_model::uasp::SUFFIX;
 use rep_model::{hash, yaml};
-use rep_runtime::interrupt;
+use rep_sandbox::interrupt;
 use rep_uasp::convert::Stamp;
 use serde_json::{Value, json};
 

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use rep_package::files;
 use rep_package::journal::Step;
 use rep_package::lock::{Installed, Lock, Put};
-use rep_runtime::stamp;
+use rep_storage::time;
 
 use crate::exit::Failure;
 use crate::installed::{Scope, real, relative};
@@ -99,7 +99,7 @@ impl Plan {
             files: files::digests(&one.files),
             hosts,
             places,
-            at: stamp::text(now),
+            at: time::text(now),
             is_foreign: false,
         };
         let state = match &before {

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use rep_library::store::Copy;
 use rep_runtime::plan::HostRule;
-use rep_runtime::sandbox::Cancel;
 use rep_runtime::secret::Secret;
 use rep_runtime::trial::case::Case;
 use rep_runtime::trial::expect::Said;
 use rep_runtime::trial::smoke::Smoke;
 use rep_runtime::trial::{self, Attempt, Ground, Judged};
 use rep_runtime::{Call, Outcome, Plan, PlanError, Reply, Runtime, ToolError, interpreter};
+use rep_sandbox::Cancel;
 
 use super::report::{Came, Fault, Row};
 use super::subject::{self, Subject};

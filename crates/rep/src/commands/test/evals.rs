@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rep_runtime::sandbox::Cancel;
 use rep_runtime::trial::agent::{self, Answered, Asked};
 use rep_runtime::trial::evals::Eval;
 use rep_runtime::trial::grade::{self, Grade, Measured};
+use rep_sandbox::Cancel;
 use serde_json::{Value, json};
 
 use super::Args;

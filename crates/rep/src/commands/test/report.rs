@@ -3,9 +3,9 @@
 use anstyle::{AnsiColor, Style};
 use rep_check::render::visible;
 use rep_runtime::ToolError;
-use rep_runtime::sandbox::Denial;
 use rep_runtime::trial::Mistake;
 use rep_runtime::trial::expect::{Mismatch, Said};
+use rep_sandbox::Denial;
 use serde_json::{Value, json};
 
 use super::subject::Subject;

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use rep_library::watch::{Watched, Watcher, Woken};
-use rep_runtime::sandbox::Cancel;
+use rep_sandbox::Cancel;
 
 use super::{Args, once, subject};
 use crate::exit::{Exit, Failure};

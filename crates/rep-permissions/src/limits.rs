@@ -1,0 +1,52 @@
+//! How much a run may use.
+
+/// The longest time a tool may ask for, in seconds: a day.
+pub const TIMEOUT_S_MAX: u64 = 86_400;
+
+/// How much a run may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Wall-clock time.
+    pub timeout_ms: u64,
+    /// Time between the request to end and the end.
+    pub grace_ms: u64,
+    /// Processor time of one process.
+    pub cpu_s: u64,
+    /// Memory of the whole tree.
+    pub memory_bytes: u64,
+    /// Processes and threads.
+    pub processes: u64,
+    /// Open files of one process.
+    pub open_files: u64,
+    /// The largest file.
+    pub file_bytes: u64,
+    /// Room for temporary files.
+    pub temporary_bytes: u64,
+    /// What is read of stdout, and of stderr.
+    pub output_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            timeout_ms: 60_000,
+            grace_ms: 2_000,
+            cpu_s: 60,
+            memory_bytes: 1 << 30,
+            processes: 128,
+            open_files: 1024,
+            file_bytes: 1 << 30,
+            temporary_bytes: 256 << 20,
+            output_bytes: 8 << 20,
+        }
+    }
+}
+
+impl Limits {
+    /// The same with another wall-clock time, in seconds. Processor time is never what stops a run before that.
+    #[must_use]
+    pub fn with_timeout(self, seconds: u64) -> Self {
+        let seconds = seconds.clamp(1, TIMEOUT_S_MAX);
+        Self { timeout_ms: seconds * 1000, cpu_s: seconds.max(Self::default().cpu_s), ..self }
+    }
+}

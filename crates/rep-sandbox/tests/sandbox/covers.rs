@@ -1,0 +1,111 @@
+//! What lies in a folder every tool sees is not seen for that: the workspace, and the runtime's own folders.
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::scene::{Scene, everyone, is_root};
+
+const LOOK: &str = "import os\nfor path in os.environ['LOOK'].split():\n\
+                    \x20 try: print(open(path).read().strip())\n  except OSError as error: print(error.strerror)";
+
+#[test]
+fn a_workspace_in_a_folder_of_the_system_shows_what_is_granted() {
+    if !is_root() {
+        rep_test_support::left_out("only root writes to /usr/src");
+        return;
+    }
+    for who in everyone() {
+        let scene = Scene::new(who);
+        let folder = tempfile::tempdir_in("/usr/src").unwrap();
+        let moved = folder.path().join("ws");
+        let copied = Command::new("cp").arg("-a").args([&*scene.workspace(), folder.path()]).status();
+        assert!(copied.unwrap().success());
+        let opened = Command::new("chmod").arg("755").arg(folder.path()).status().unwrap();
+        assert!(opened.success());
+        let code = format!(
+            "{LOOK}\nopen('output/x', 'w').write('x')\ntry: open('new', 'w')\nexcept OSError as e: print(e.strerror)"
+        );
+        let env = json!({ "LOOK": "docs/a.pdf docs/b.txt secret/key.txt" });
+        let result = scene.python(&code, json!({ "workspace": moved, "env": env }));
+        let nothing = "No such file or directory\n";
+        let expected = format!("PDFDATA\n{nothing}{nothing}Read-only file system\n");
+        assert_eq!(result["stdout"], expected, "{result:#}");
+        assert_eq!(fs::read_to_string(moved.join("output/x")).unwrap(), "x");
+        let result =
+            scene.python("print(open('secret/key.txt').read())", json!({ "workspace": moved, "read": ["**"] }));
+        assert_eq!(result["stdout"], "SECRET\n\n", "{result:#}");
+        let result = scene.python("open('a.csv', 'w')", json!({ "workspace": moved, "write": ["*.csv"] }));
+        assert_eq!(result["written"], json!(["a.csv"]), "{result:#}");
+    }
+    let scene = Scene::new(everyone()[0]);
+    for workspace in ["/usr", "/usr/bin"] {
+        let result = scene.python("print(1)", json!({ "workspace": workspace, "read": [], "write": [] }));
+        assert!(result["unstartable"].is_string(), "{workspace}: {result:#}");
+    }
+}
+
+#[test]
+fn a_skill_that_holds_the_workspace_does_not_show_it() {
+    for who in everyone() {
+        let scene = Scene::new(who);
+        let env = json!({ "LOOK": "docs/a.pdf secret/key.txt ../skill/lib.txt" });
+        let result = scene.python(LOOK, json!({ "readable": [scene.outside()], "env": env }));
+        assert_eq!(result["stdout"], "PDFDATA\nNo such file or directory\nof the skill\n", "{result:#}");
+        let job = json!({ "readable": [scene.outside()], "env": env, "write": ["secret/*.csv"] });
+        let result = scene.python(LOOK, job);
+        assert_eq!(result["stdout"], "PDFDATA\nNo such file or directory\nof the skill\n", "{result:#}");
+    }
+}
+
+#[test]
+fn folders_of_the_runtime_are_never_seen_and_never_written() {
+    for who in everyone() {
+        let scene = Scene::new(who);
+        scene.put("data/rep/grants", "GRANTS\n");
+        scene.put("data/rep/skills/a/lib", "of the skill\n");
+        scene.put("data/other", "other\n");
+        let hidden = json!([scene.workspace().join("data/rep"), scene.workspace().join("data/not-there")]);
+        let own = json!([scene.workspace().join("data/rep/skills/a")]);
+        let env = json!({ "LOOK": "data/rep/grants data/rep/skills/a/lib data/other" });
+        let code = format!(
+            "{LOOK}\nfor act in (lambda: open('data/rep/grants', 'w'), lambda: os.rename('data/rep', 'data/moved'),\n\
+             \x20 lambda: os.rename('data', 'moved')):\n\x20 try: act()\n  except OSError: pass"
+        );
+        for (read, write) in [
+            (json!(["**"]), json!([])),
+            (json!(["data/**"]), json!(["output/**"])),
+            (json!([]), json!(["data/**"])),
+            (json!(["data/rep/grants", "data/other"]), json!([])),
+            (json!(["**"]), json!(["data/*"])),
+            (json!([]), json!(["**/other", "**/grants"])),
+        ] {
+            let job = json!({ "read": read, "write": write, "env": env, "hidden": hidden, "readable": own });
+            let result = scene.python(&code, job);
+            let expected = "No such file or directory\nof the skill\nother\n";
+            assert_eq!(result["stdout"], expected, "{read} {write}: {result:#}");
+            assert_eq!(scene.text("data/rep/grants").as_deref(), Some("GRANTS\n"), "{read} {write}");
+            scene.put("data/other", "other\n");
+        }
+        for write in ["data/rep/**", "data/rep/*.csv"] {
+            let result = scene.python("print(1)", json!({ "write": [write], "hidden": hidden }));
+            assert!(result["unstartable"].is_string(), "{write}: {result:#}");
+        }
+    }
+}
+
+#[test]
+fn a_folder_of_the_runtime_that_is_not_there_yet_is_hidden_under_its_real_name() {
+    for who in everyone() {
+        let scene = Scene::new(who);
+        scene.put("src/x", "x");
+        std::os::unix::fs::symlink(scene.workspace(), scene.outside().join("link")).unwrap();
+        let hidden = json!([scene.outside().join("link/src/own/deep")]);
+        let code = "import os\ntry:\n  os.makedirs('src/own/deep', exist_ok=True)\n  open('src/own/deep/x', 'w')\n\
+                    except OSError as error: print(error.strerror)";
+        let result = scene.python(code, json!({ "write": ["src/**"], "hidden": hidden }));
+        assert_eq!(result["stdout"], "Read-only file system\n", "{result:#}");
+        assert_eq!(scene.text("src/own/deep/x"), None);
+    }
+}
