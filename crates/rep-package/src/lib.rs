@@ -3,7 +3,6 @@
 //! The only room that writes skills where others read them. What it puts somewhere is there as a whole or not at all, whatever
 //! happens in between; nothing of a skill is ever executed.
 
-pub mod archive;
 pub mod files;
 pub mod index;
 pub mod journal;

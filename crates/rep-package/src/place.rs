@@ -10,6 +10,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use rep_archive::ArchiveEntry;
 use rep_model::{Resolved, resolve};
 use rustix::fs::{CWD, OFlags, RenameFlags};
 
@@ -43,6 +44,12 @@ impl Placed {
             Bytes::Here(bytes) => bytes,
             Bytes::Of(_) => &[],
         }
+    }
+}
+
+impl From<ArchiveEntry> for Placed {
+    fn from(entry: ArchiveEntry) -> Self {
+        Self { path: entry.path, content: Bytes::Here(entry.bytes), is_executable: entry.is_executable }
     }
 }
 

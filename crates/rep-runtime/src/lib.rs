@@ -7,7 +7,6 @@
 pub mod access;
 pub mod answers;
 pub mod approval;
-pub mod audit;
 pub mod channel;
 mod database;
 pub mod environment;

@@ -6,12 +6,12 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use rep_audit::{Audit, Entry, records};
 use rep_check::{Finding, Level, Options, check};
 use rep_library::{CatalogEntry, read};
 use rep_model::Skill;
-use rep_package::{archive, files};
+use rep_package::files;
 use rep_runtime::access::{Asked, Ground};
-use rep_runtime::audit::{Audit, Entry, records};
 use rep_runtime::plan::declared;
 use rep_runtime::task::{self, State, Tasks};
 use rep_serve::{CallTrail, Noted, Office, Ran, Task, Trail, Wanted};
@@ -124,7 +124,7 @@ impl Office for Clerk {
 
     fn packed(&self, entry: &CatalogEntry) -> Result<Vec<u8>, String> {
         let held = files::read(&entry.folder).map_err(|error| error.to_string())?;
-        archive::write_tar_gz(&files::packed(&held, &entry.name)).map_err(|error| error.to_string())
+        rep_archive::write_tar_gz(&files::packed(&held, &entry.name)).map_err(|error| error.to_string())
     }
 
     fn pulse(&self) -> u64 {

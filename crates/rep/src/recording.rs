@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use rep_runtime::audit::{self, Audit};
+use rep_audit::{self as audit, Audit};
 use rep_serve::{Calls, Made, Talk};
 use serde_json::{Map, Value, json};
 

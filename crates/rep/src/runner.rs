@@ -11,8 +11,8 @@ use std::time::{Duration, SystemTime};
 
 use anstyle::AnsiColor;
 use indicatif::{ProgressBar, ProgressDrawTarget};
+use rep_audit::{Audit, RunEnding};
 use rep_library::{Catalog, CatalogEntry, Options, Status};
-use rep_runtime::audit::{Audit, Ending};
 use rep_runtime::channel::Caller;
 use rep_runtime::interpreter::Search;
 use rep_runtime::secret::Secret;
@@ -102,16 +102,19 @@ impl Runner {
         let granted = match decided {
             Ok(granted) => granted,
             Err(refusal) => {
-                if let Err(error) = audit.refused(plan, &refusal, &self.who(), SystemTime::now()) {
+                if let Err(error) =
+                    audit.refused(&plan.audit_subject(), refusal.code, &refusal.message, &self.who(), SystemTime::now())
+                {
                     return unkept(&error);
                 }
                 return Outcome::refused(ToolError::new(refusal.code, refusal.message).with("remedy", refusal.remedy));
             }
         };
-        let running = match audit.start(&granted, &self.who(), SystemTime::now()) {
-            Ok(running) => running,
-            Err(error) => return unkept(&error),
-        };
+        let running =
+            match audit.start(&granted.plan().audit_subject(), granted.how().name(), &self.who(), SystemTime::now()) {
+                Ok(running) => running,
+                Err(error) => return unkept(&error),
+            };
         let options = ExecuteOptions {
             search: &self.search,
             environments: self.environments.as_deref(),
@@ -127,15 +130,15 @@ impl Runner {
             Reply::Task(_) => ("async", None),
             Reply::Error(error) => (error.code.as_str(), Some(error.message.as_str())),
         };
-        let ending = Ending {
+        let ending = RunEnding {
             outcome: code,
             message,
             exit: outcome.exit.map(|exit| match exit {
                 rep_sandbox::Exit::Code(code) => format!("code {code}"),
                 rep_sandbox::Exit::Signal(signal) => format!("signal {signal}"),
             }),
-            layers: &outcome.layers,
-            denials: &outcome.denials,
+            layers: outcome.layers.iter().map(|layer| (layer.name, layer.state.as_str())).collect(),
+            denials: outcome.denials.iter().map(|denial| (denial.action, denial.target.as_str())).collect(),
             written: &outcome.written,
             duration_ms: outcome.duration_ms,
         };

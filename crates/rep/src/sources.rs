@@ -7,7 +7,7 @@ use rep_model::{Skill, SkillTree};
 use rep_package::index::{self, Fetched, Indexed};
 use rep_package::lock::{Installed, Origin};
 use rep_package::place::{Bytes, Placed};
-use rep_package::{archive, files, working_copy};
+use rep_package::{files, working_copy};
 
 use crate::exit::Failure;
 use crate::installed::{Scope, relative};
@@ -54,7 +54,7 @@ pub(crate) fn offered(
     } else {
         let path = Path::new(source);
         let is_file = path.is_file();
-        if is_file && archive::is_archive_name(source) {
+        if is_file && rep_archive::is_archive_name(source) {
             of_archive(path, scope)?
         } else if path.exists() {
             of_folder(path, scope, output)?
@@ -126,14 +126,14 @@ fn is_folder_name(name: &str) -> bool {
 
 fn of_archive(path: &Path, scope: &Scope) -> Result<Vec<Offered>, Failure> {
     let shown = path.display();
-    let bytes = files::read_file(path, archive::ARCHIVE_BYTES_MAX)
+    let bytes = files::read_file(path, rep_archive::ARCHIVE_BYTES_MAX)
         .map_err(|error| Failure::unable("UNREADABLE", format!("could not read `{shown}`: {error}")))?;
-    let (found, top) = archive::open(&bytes)
+    let (found, top) = rep_archive::open(&bytes)
         .map_err(|error| Failure::unable("INVALID_ARCHIVE", format!("`{shown}` was not opened: {error}")))?;
     let stem =
         path.file_name().and_then(|name| name.to_str()).and_then(|name| name.split('.').next()).unwrap_or_default();
     let fallback = top.unwrap_or_else(|| stem.to_owned());
-    let skills = files::split(found);
+    let skills = files::split(found.into_iter().map(Placed::from).collect());
     if skills.is_empty() {
         return Err(Failure::unable("NOT_A_SKILL", format!("`{shown}` holds no SKILL.md")));
     }
@@ -269,9 +269,10 @@ fn of_entry(source: &str, skill: &Indexed) -> Result<Offered, Failure> {
     let found = match &skill.fetched {
         Fetched::Manifest(url, digest) => vec![file("SKILL.md", whole(url, digest, INDEX_BYTES_MAX)?)],
         Fetched::Archive(url, digest) => {
-            let bytes = whole(url, digest, archive::ARCHIVE_BYTES_MAX)?;
-            let opened = archive::open(&bytes);
-            opened.map_err(|error| Failure::unable("INVALID_ARCHIVE", format!("`{url}` was not opened: {error}")))?.0
+            let bytes = whole(url, digest, rep_archive::ARCHIVE_BYTES_MAX)?;
+            let (entries, _) = rep_archive::open(&bytes)
+                .map_err(|error| Failure::unable("INVALID_ARCHIVE", format!("`{url}` was not opened: {error}")))?;
+            entries.into_iter().map(Placed::from).collect()
         }
         Fetched::Files(list) => {
             let all = list.iter().map(|(path, url)| Ok(file(path, fetched(url, INDEX_BYTES_MAX)?)));

@@ -2,11 +2,26 @@
 
 use std::collections::BTreeMap;
 
+use rep_audit::RunSubject;
 use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
 
 use super::{Plan, Work};
 
 impl Plan {
+    /// What the audit log says of a run of this plan.
+    pub fn audit_subject(&self) -> RunSubject {
+        RunSubject {
+            skill: self.skill.clone(),
+            digest: self.digest.clone(),
+            tool: self.tool.clone(),
+            workspace: self.workspace.to_string_lossy().into_owned(),
+            input_digest: hex::encode(Sha256::digest(self.input.to_string().as_bytes())),
+            is_confined: self.is_confined,
+            policy: self.policy_json(),
+        }
+    }
+
     /// The plan as JSON.
     pub fn to_json(&self) -> Value {
         let mut plan = json!({

@@ -2,7 +2,6 @@
 #![expect(clippy::disallowed_methods, reason = "tests touch the disk")]
 
 mod approvals;
-mod audit;
 mod decisions;
 mod hostile;
 

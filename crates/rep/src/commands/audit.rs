@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::SystemTime;
 
+use rep_audit::{self as audit, Audit, Entry, Verdict};
 use rep_check::render::visible;
-use rep_runtime::audit::{self, Audit, Entry, Verdict};
 use rep_storage::time;
 use serde_json::{Map, Value, json};
 

@@ -6,8 +6,8 @@ use std::io::{self, BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use rep_audit::Audit;
 use rep_check::render::visible;
-use rep_runtime::audit::Audit;
 use rep_runtime::environment::{self, InstallError, Order, Prepared};
 use rep_runtime::interpreter::{self, Search};
 use rep_runtime::plan::{HostRule, declared};
@@ -184,7 +184,8 @@ fn one(
         consented(&question, output)?;
     }
     let audit = Audit::at(&data_folder()?);
-    audit.install(&called.name, packages, &permissions.outbound, &who(), SystemTime::now())?;
+    let hosts: Vec<String> = permissions.outbound.iter().map(ToString::to_string).collect();
+    audit.install(&called.name, packages, &hosts, &who(), SystemTime::now())?;
     let cancel = interrupt::on_interrupt();
     environment::install(prepared, &cancel, rep_sandbox::run).map_err(told)
 }

@@ -8,7 +8,6 @@ use rep_hosts::hosts::{self, About, Unfit};
 use rep_hosts::{Form, HOSTS, Host, Loss, Made, MadeContent, Projection, Source, Takes, Wanted, Weight};
 use rep_library::read;
 use rep_model::{Skill, SkillTree};
-use rep_package::archive;
 use rep_package::place::{Bytes, Existing, Placed, place};
 use serde_json::{Value, json};
 
@@ -251,7 +250,7 @@ fn folders(
             put(&own.collect::<Vec<Placed>>(), &target, existing)?;
             targets.push(target);
             if args.zip {
-                let packed = archive::write_zip(&contents(files, &below, &below, taken)?);
+                let packed = rep_archive::write_zip(&contents(files, &below, &below, taken)?);
                 let bytes =
                     packed.map_err(|error| Failure::unable("UNWRITABLE", format!("`{}`: {error}", one.name)))?;
                 let file = out.join(format!("{}.zip", one.name));
@@ -304,7 +303,7 @@ fn published(taken: &[Taken], files: &[Made], out: &Path, existing: Existing) ->
         let held = contents(files, &format!("{}/", one.name), "", taken)?;
         let is_archive = held.len() > 1;
         let (path, bytes) = if is_archive {
-            let packed = archive::write_tar_gz(&held);
+            let packed = rep_archive::write_tar_gz(&held);
             let bytes = packed.map_err(|error| Failure::unable("UNWRITABLE", format!("`{}`: {error}", one.name)))?;
             (format!("{}.tar.gz", one.name), bytes)
         } else {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use rep_check::{Level, Options, check};
 use rep_library::read;
 use rep_model::Skill;
-use rep_package::{archive, files};
+use rep_package::files;
 
 use crate::exit::{Exit, Failure};
 use crate::library::{LibraryArgs, Places};
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     }
     let packed = files::packed(&found, &name);
     let bytes =
-        archive::write_zip(&packed).map_err(|error| Failure::unable("UNWRITABLE", format!("`{name}`: {error}")))?;
+        rep_archive::write_zip(&packed).map_err(|error| Failure::unable("UNWRITABLE", format!("`{name}`: {error}")))?;
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from(format!("{name}.skill")));
     write::file(&out, &bytes, args.force)?;
     output.data(&format!("{}\n", out.display()));

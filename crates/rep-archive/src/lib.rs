@@ -4,10 +4,15 @@
 //! archive says of itself; a name that could mean two things, or anything that is no plain file or folder, refuses all of it.
 //! Both formats are read and written here rather than by a crate: what is refused must be seen, and those at hand merge
 //! entries of one name and believe sizes. What is written has the same bytes every time.
+//!
+//! ```
+//! let files = [("pdf/SKILL.md".to_owned(), b"# PDF".to_vec(), false)];
+//! let (entries, top) = rep_archive::open(&rep_archive::write_zip(&files)?)?;
+//! assert_eq!((entries[0].path.as_str(), top.as_deref()), ("SKILL.md", Some("pdf")));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::collections::BTreeMap;
-
-use crate::place::{Bytes, Placed};
 
 mod tar;
 mod zip;
@@ -29,6 +34,17 @@ const DEPTH_MAX: usize = 32;
 /// How many times its size in the archive an entry may have, once it is larger than the floor: text repeats itself, but not so often.
 const RATIO_MAX: u64 = 200;
 const RATIO_FLOOR: u64 = 1 << 20;
+
+/// A file in an archive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArchiveEntry {
+    /// Its path below the top folder, with `/`.
+    pub path: String,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// Whether it can be executed.
+    pub is_executable: bool,
+}
 
 /// Why an archive was not opened.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -64,7 +80,7 @@ pub fn is_archive_name(name: &str) -> bool {
 }
 
 /// Opens an archive, whichever it is. The folder all entries lie in is taken off, and its name given.
-pub fn open(bytes: &[u8]) -> Result<(Vec<Placed>, Option<String>), ArchiveError> {
+pub fn open(bytes: &[u8]) -> Result<(Vec<ArchiveEntry>, Option<String>), ArchiveError> {
     let mut unpacked = Unpacked::default();
     match bytes {
         [b'P', b'K', ..] => zip::read(bytes, &mut unpacked)?,
@@ -77,7 +93,7 @@ pub fn open(bytes: &[u8]) -> Result<(Vec<Placed>, Option<String>), ArchiveError>
 /// What came out of an archive so far.
 #[derive(Default)]
 struct Unpacked {
-    files: Vec<Placed>,
+    files: Vec<ArchiveEntry>,
     /// Every name in small letters, and what it is.
     names: BTreeMap<String, Kind>,
     entries: usize,
@@ -137,7 +153,7 @@ impl Unpacked {
             return Ok(());
         }
         self.total += bytes.len() as u64;
-        self.files.push(Placed { path, content: Bytes::Here(bytes), is_executable });
+        self.files.push(ArchiveEntry { path, bytes, is_executable });
         Ok(())
     }
 
@@ -158,7 +174,7 @@ impl Unpacked {
         }
     }
 
-    fn finish(mut self) -> Result<(Vec<Placed>, Option<String>), ArchiveError> {
+    fn finish(mut self) -> Result<(Vec<ArchiveEntry>, Option<String>), ArchiveError> {
         if self.files.is_empty() {
             return Err(broken("there is no file in it"));
         }

@@ -1,23 +1,39 @@
+//! The record: what tampering is found, what a crash leaves, and what many writers do.
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use proptest::prelude::*;
-use rep_runtime::audit::{Audit, Ending, State, entries, verify};
-use rep_runtime::grant::Refusal;
-use rep_sandbox::{Denial, Layer};
+use rep_audit::{Audit, RunEnding, RunSubject, State, entries, verify};
+use serde_json::json;
 
 use sha2::{Digest, Sha256};
 
-use super::*;
+fn at(seconds: u64) -> SystemTime {
+    UNIX_EPOCH + Duration::from_secs(seconds)
+}
+
+/// A run that may write and connect.
+fn subject() -> RunSubject {
+    RunSubject {
+        skill: "pdf".to_owned(),
+        digest: "0123".to_owned(),
+        tool: "fill".to_owned(),
+        workspace: "/work".to_owned(),
+        input_digest: hex::encode(Sha256::digest(br#"{"path":"a.pdf"}"#)),
+        is_confined: true,
+        policy: json!({ "permissions": { "filesystem": { "write": ["output/**"] } } }),
+    }
+}
 
 fn run(audit: &Audit, seconds: u64) {
-    let running = audit.start(&granted(plan(WRITES)), "ada", at(seconds)).expect("a start can be recorded");
-    let ending = Ending {
+    let running = audit.start(&subject(), "given", "ada", at(seconds)).expect("a start can be recorded");
+    let ending = RunEnding {
         outcome: "ok",
         message: None,
         exit: Some("code 0".to_owned()),
-        layers: &[Layer { name: "landlock", state: "enforced".to_owned() }],
-        denials: &[Denial { action: "read", target: "secret/key.txt".to_owned(), suggestion: None }],
+        layers: vec![("landlock", "enforced")],
+        denials: vec![("read", "secret/key.txt")],
         written: &["output/a.pdf".to_owned()],
         duration_ms: 12,
     };
@@ -34,8 +50,7 @@ fn a_run_leaves_a_start_and_an_end() {
     let audit = Audit::at(&folder.path().join("inner"));
     assert_eq!((verify(&audit).unwrap().records, entries(&audit, |_| true).unwrap().len()), (0, 0));
     run(&audit, 1);
-    let refusal = Refusal { code: "UNTRUSTED", message: "no".to_owned(), remedy: "look".to_owned() };
-    audit.refused(&plan(""), &refusal, "ada", at(5)).unwrap();
+    audit.refused(&subject(), "UNTRUSTED", "no", "ada", at(5)).unwrap();
     let found = entries(&audit, |_| true).unwrap();
     assert_eq!(found.iter().map(|entry| entry.state).collect::<Vec<_>>(), [State::Ended, State::Refused]);
     assert_eq!((found[0].text("who"), found[0].text("outcome"), found[0].text("consent")), ("ada", "ok", "given"));
@@ -55,7 +70,7 @@ fn a_run_leaves_a_start_and_an_end() {
 fn a_start_without_an_end_is_running_or_cut_short() {
     let folder = tempfile::tempdir().unwrap();
     let audit = Audit::at(folder.path());
-    let running = audit.start(&granted(plan("")), "ada", at(1)).unwrap();
+    let running = audit.start(&subject(), "given", "ada", at(1)).unwrap();
     assert_eq!(entries(&audit, |_| true).unwrap()[0].state, State::Running);
     drop(running);
     // As if the process that wrote it were gone; the chain is not what is looked at here.
@@ -110,9 +125,8 @@ fn without_its_head_the_record_is_not_believed() {
 fn a_record_too_large_for_a_line_is_cut_and_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let audit = Audit::at(folder.path());
-    let mut large = plan("");
-    large.prompt = Some("x".repeat(2 << 20));
-    let running = audit.start(&granted(large), "ada", at(1)).unwrap();
+    let large = RunSubject { policy: json!({ "prompt": "x".repeat(2 << 20) }), ..subject() };
+    let running = audit.start(&large, "given", "ada", at(1)).unwrap();
     assert_eq!(faults(&audit), Vec::<String>::new());
     let found = entries(&audit, |_| true).unwrap();
     assert_eq!((found[0].text("run"), found[0].text("skill")), (running.id(), "pdf"));
@@ -263,7 +277,7 @@ proptest! {
         let audit = Audit::at(folder.path());
         run(&audit, 1);
         let (whole, head) = (fs::read(audit.file()).unwrap(), fs::read(folder.path().join("audit.head")).unwrap());
-        let _running = audit.start(&granted(plan("")), "ada", at(3)).unwrap();
+        let _running = audit.start(&subject(), "given", "ada", at(3)).unwrap();
         let longer = fs::read(audit.file()).unwrap();
         let written = if is_head_late { longer.len() } else { whole.len() + torn.index(longer.len() - whole.len()) };
         // The power went after this many bytes, before the head was written.

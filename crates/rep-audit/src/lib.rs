@@ -27,9 +27,6 @@ use std::time::SystemTime;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::grant::{Granted, Refusal};
-use crate::plan::{HostRule, Plan};
-use rep_sandbox::{Denial, Layer};
 use rep_storage::files::{self, StorageError, random};
 use rep_storage::owner::Owner;
 use rep_storage::time;
@@ -59,29 +56,65 @@ pub struct Audit {
     stem: &'static str,
 }
 
-/// A run that was recorded and has not ended. Dropped without an end, it stays a run that was cut short.
+/// What a record about a run says of the run. The arguments themselves may be anybody's data, so only their digest is kept.
+#[derive(Clone, Debug)]
+pub struct RunSubject {
+    /// The skill, by its qualified name.
+    pub skill: String,
+    /// The digest of the skill's folder.
+    pub digest: String,
+    /// The tool, the command or the test.
+    pub tool: String,
+    /// The folder patterns are relative to.
+    pub workspace: String,
+    /// The digest of the arguments.
+    pub input_digest: String,
+    /// Whether the sandbox confines the run.
+    pub is_confined: bool,
+    /// What the run may do, as JSON.
+    pub policy: Value,
+}
+
+impl RunSubject {
+    fn fields(&self, who: &str) -> Map<String, Value> {
+        let record = json!({
+            "who": who,
+            "uid": rustix::process::geteuid().as_raw(),
+            "skill": self.skill,
+            "digest": self.digest,
+            "tool": self.tool,
+            "workspace": self.workspace,
+            "input_digest": self.input_digest,
+            "sandbox": self.is_confined,
+            "policy": self.policy,
+        });
+        record.as_object().cloned().unwrap_or_default()
+    }
+}
+
+/// The open record of a run that has not ended. Dropped without an end, it stays a run that was cut short.
 #[derive(Debug)]
 #[must_use = "a run that is not ended is recorded as cut short"]
-pub struct Running {
+pub struct RunRecord {
     audit: Audit,
     run: String,
     skill: String,
     tool: String,
 }
 
-/// How a run ended. Whoever hands this in has redacted it.
-#[derive(Clone, Debug)]
-pub struct Ending<'a> {
+/// How a run ended. The caller has redacted it.
+#[derive(Clone, Debug, Default)]
+pub struct RunEnding<'a> {
     /// `ok`, or the code of the error.
     pub outcome: &'a str,
     /// The message of the error.
     pub message: Option<&'a str>,
     /// The exit code or signal, in words.
     pub exit: Option<String>,
-    /// What held the run.
-    pub layers: &'a [Layer],
-    /// What it tried and may not.
-    pub denials: &'a [Denial],
+    /// The layers of the sandbox, each with its state.
+    pub layers: Vec<(&'a str, &'a str)>,
+    /// What the run tried and was denied: the action and its target.
+    pub denials: Vec<(&'a str, &'a str)>,
     /// The files it made or changed.
     pub written: &'a [String],
     /// How long it took.
@@ -108,27 +141,39 @@ impl Audit {
         self.folder.join(format!("{}.head", self.stem))
     }
 
-    /// Records that a run starts, for somebody (`who`: the user, or the client he speaks through). Where this fails nothing may
-    /// be started: a run nobody can look up later did not happen as promised.
-    pub fn start(&self, granted: &Granted, who: &str, at: SystemTime) -> Result<Running, StorageError> {
-        let plan = granted.plan();
-        let run = hex::encode(&random::<8>());
+    /// Records that a run starts, for somebody (`who`: the user, or the client he speaks through), with how consent was
+    /// given. If this fails, nothing may be started.
+    pub fn start(
+        &self,
+        subject: &RunSubject,
+        consent: &str,
+        who: &str,
+        at: SystemTime,
+    ) -> Result<RunRecord, StorageError> {
+        let run = hex::encode(random::<8>());
         let owner = Owner::this();
-        let mut record = about(plan, who);
+        let mut record = subject.fields(who);
         record.insert("run".to_owned(), json!(run));
-        record.insert("consent".to_owned(), json!(granted.how().name()));
+        record.insert("consent".to_owned(), json!(consent));
         record.insert("pid".to_owned(), json!(owner.pid));
         record.insert("pid_started".to_owned(), json!(owner.started));
         self.append("start", record, at)?;
-        Ok(Running { audit: self.clone(), run, skill: plan.skill.clone(), tool: plan.tool.clone() })
+        Ok(RunRecord { audit: self.clone(), run, skill: subject.skill.clone(), tool: subject.tool.clone() })
     }
 
-    /// Records that a run was refused.
-    pub fn refused(&self, plan: &Plan, refusal: &Refusal, who: &str, at: SystemTime) -> Result<(), StorageError> {
-        let mut record = about(plan, who);
-        record.insert("run".to_owned(), json!(hex::encode(&random::<8>())));
-        record.insert("outcome".to_owned(), json!(refusal.code));
-        record.insert("message".to_owned(), json!(refusal.message));
+    /// Records that a run was refused, with the code and the message of the refusal.
+    pub fn refused(
+        &self,
+        subject: &RunSubject,
+        code: &str,
+        message: &str,
+        who: &str,
+        at: SystemTime,
+    ) -> Result<(), StorageError> {
+        let mut record = subject.fields(who);
+        record.insert("run".to_owned(), json!(hex::encode(random::<8>())));
+        record.insert("outcome".to_owned(), json!(code));
+        record.insert("message".to_owned(), json!(message));
         self.append("refused", record, at)
     }
 
@@ -137,7 +182,7 @@ impl Audit {
         &self,
         skill: &str,
         packages: &[String],
-        hosts: &[HostRule],
+        hosts: &[String],
         who: &str,
         at: SystemTime,
     ) -> Result<(), StorageError> {
@@ -145,7 +190,7 @@ impl Audit {
         record.insert("skill".to_owned(), json!(skill));
         record.insert("who".to_owned(), json!(who));
         record.insert("packages".to_owned(), json!(packages));
-        record.insert("hosts".to_owned(), hosts.iter().map(ToString::to_string).collect());
+        record.insert("hosts".to_owned(), json!(hosts));
         self.append("install", record, at)
     }
 
@@ -179,7 +224,7 @@ impl Audit {
             // A crash leaves the beginning of a record; what has an end of line and is none, somebody wrote.
             let is_foreign = torn.contains(&b'\n');
             let torn = torn.strip_suffix(b"\n").unwrap_or(torn);
-            let digest = hex::encode(&Sha256::digest(torn));
+            let digest = hex::encode(Sha256::digest(torn));
             let mended =
                 json!({ "bytes": torn.len(), "digest": digest, "is_headless": is_headless, "is_foreign": is_foreign });
             let at = records.first().map_or(SystemTime::UNIX_EPOCH, |(_, _, at)| *at);
@@ -219,16 +264,16 @@ fn ends_line(mut file: &File) -> io::Result<bool> {
     Ok(last == *b"\n")
 }
 
-impl Running {
+impl RunRecord {
     /// The id of the run.
     pub fn id(&self) -> &str {
         &self.run
     }
 
     /// Records how the run ended.
-    pub fn end(self, ending: &Ending<'_>, at: SystemTime) -> Result<(), StorageError> {
-        let denials = ending.denials.iter().map(|denial| json!({ "action": denial.action, "target": denial.target }));
-        let layers = ending.layers.iter().map(|layer| (layer.name.to_owned(), json!(layer.state)));
+    pub fn end(self, ending: &RunEnding<'_>, at: SystemTime) -> Result<(), StorageError> {
+        let denials = ending.denials.iter().map(|(action, target)| json!({ "action": action, "target": target }));
+        let layers = ending.layers.iter().map(|(name, state)| ((*name).to_owned(), json!(state)));
         let record = json!({
             "run": self.run,
             "skill": self.skill,
@@ -243,22 +288,6 @@ impl Running {
         });
         self.audit.append("end", record.as_object().cloned().unwrap_or_default(), at)
     }
-}
-
-/// What every record about a plan says. The arguments themselves may be anybody's data, so only their digest is kept.
-fn about(plan: &Plan, who: &str) -> Map<String, Value> {
-    let record = json!({
-        "who": who,
-        "uid": rustix::process::geteuid().as_raw(),
-        "skill": plan.skill,
-        "digest": plan.digest,
-        "tool": plan.tool,
-        "workspace": plan.workspace.to_string_lossy(),
-        "input_digest": hex::encode(&Sha256::digest(plan.input.to_string().as_bytes())),
-        "sandbox": plan.is_confined,
-        "policy": plan.policy_json(),
-    });
-    record.as_object().cloned().unwrap_or_default()
 }
 
 /// The newest record, and where the file ends behind it.
@@ -328,7 +357,7 @@ impl Head {
             text = cut.to_string();
         }
         text.pop();
-        self.hash = hex::encode(&Sha256::digest(text.as_bytes()));
+        self.hash = hex::encode(Sha256::digest(text.as_bytes()));
         self.seq += 1;
         format!("{text},\"hash\":\"{}\"}}\n", self.hash).into_bytes()
     }
@@ -350,7 +379,7 @@ impl Link {
         let (body, rest) = line.split_at(at);
         let hash = rest.strip_prefix(MARK)?.strip_suffix(b"\"}")?;
         let hash = std::str::from_utf8(hash).ok()?.to_owned();
-        if hex::encode(&Sha256::digest(body)) != hash {
+        if hex::encode(Sha256::digest(body)) != hash {
             return None;
         }
         let record: Value = serde_json::from_slice(line).ok()?;
