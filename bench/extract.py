@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Scores what `rep-uasp` extracts from Markdown against hand-labelled facts, and fails below the floors.
+"""Scores what `rep-convert` extracts from Markdown against hand-labelled facts, and fails below the floors.
 
 The gold set and its scorer lie beside the repository in ../shared/convert; without them nothing is scored, loudly.
 `--show` prints what was missed and what was wrong, `--gold DIR` scores another set of the same form.
@@ -38,7 +38,7 @@ def main():
     if not args.gold.is_dir() or not args.scorer.is_file():
         print(f"NOT SCORED: {args.gold} or {args.scorer} is not here", file=sys.stderr)
         return 0
-    build = ["cargo", "build", "--quiet", "--package", "rep-uasp", "--example", "extract"]
+    build = ["cargo", "build", "--quiet", "--package", "rep-convert", "--example", "extract"]
     subprocess.run(build, cwd=ROOT, check=True)
     program = ROOT / "target" / "debug" / "examples" / "extract"
     skills = sorted(path.parent for path in args.gold.glob("*/SKILL.md"))

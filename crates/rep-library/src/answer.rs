@@ -6,9 +6,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use rep_model::query::{Filter, Query};
 use rep_model::{Content, Entry, Skill};
-use rep_uasp::query::{Filter, Query};
-use rep_uasp::{Document, Index, Origin, Step};
+use rep_model::{Index, Origin, Step};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -152,7 +152,7 @@ impl Answers {
             let near = index.near(path);
             return Err(Miss::Path { skill, path: path.to_owned(), near });
         };
-        let line = |fact: &&rep_uasp::Fact| Line { at: shown(&fact.path), line: fact.line, doubt: fact.doubt.clone() };
+        let line = |fact: &&rep_model::Fact| Line { at: shown(&fact.path), line: fact.line, doubt: fact.doubt.clone() };
         let is_plain = note.is_none();
         let reply = Arc::new(Reply {
             skill,
@@ -176,7 +176,7 @@ impl Answers {
             return Ok((key, Arc::clone(index)));
         }
         let empty = || Miss::Empty { skill: entry.qualified_name.clone() };
-        let index = Arc::new(Index::new(Document::of(&skill).ok_or_else(empty)?));
+        let index = Arc::new(Index::new(rep_convert::document_of(&skill).ok_or_else(empty)?));
         keep(&mut locked(&self.indexes), INDEXES_MAX, key, Arc::clone(&index));
         Ok((key, index))
     }

@@ -12,8 +12,8 @@
 
 use std::collections::BTreeSet;
 
-use rep_uasp::query::{Filter, Pattern};
-use rep_uasp::{Index, Origin};
+use rep_model::query::{Filter, Pattern};
+use rep_model::{Index, Origin};
 use serde_json::Value;
 
 use crate::answer::{Answers, Miss};
@@ -254,7 +254,7 @@ impl Asker<'_> {
         };
         let facts = answer.facts.into_iter();
         let mut own = facts.filter(|fact| match number {
-            Some(number) => fact.path.contains(&rep_uasp::Step::Item(number)),
+            Some(number) => fact.path.contains(&rep_model::Step::Item(number)),
             None => true,
         });
         own.next().map(|fact| fact.line)

@@ -7,10 +7,10 @@ use std::path::Path;
 
 use rep_check::tools::{EffectiveTools, effective_tools};
 use rep_check::{Profile, dialects};
+use rep_model::Origin;
 use rep_model::frontmatter::{Frontmatter, split_allowed_tools};
 use rep_model::yaml::{Node, core};
 use rep_model::{Content, Entry, Skill, SkillTree, UaspFile, hash};
-use rep_uasp::{Document, Origin};
 use serde_json::Value;
 
 use crate::catalog::{CatalogEntry, is_switch};
@@ -297,7 +297,7 @@ fn footprint(entry: &CatalogEntry, skill: &Skill, files: &[FileEntry]) -> Footpr
         let text = manifest.source.slice(manifest.parts?.front);
         Some((text.len(), rep_tokens::count(text)))
     });
-    let document = Document::of(skill);
+    let document = rep_convert::document_of(skill);
     let sections = document.as_ref().and_then(|document| document.value.as_object()).into_iter().flatten();
     Footprint {
         sections: sections.map(|(name, value)| (name.clone(), rep_tokens::count(&value.to_string()))).collect(),

@@ -5,12 +5,15 @@
 //! bytes are, [`Skill::parse`] returns a skill and the list of its [`Fault`]s. Judging the
 //! skill is the business of `rep-check`.
 
+mod document;
 mod fault;
 pub mod frontmatter;
 pub mod hash;
+mod index;
 pub mod markdown;
 pub mod markup;
 pub mod names;
+pub mod query;
 mod repair;
 mod skill;
 pub mod skill_md;
@@ -19,8 +22,10 @@ mod tree;
 pub mod uasp;
 pub mod yaml;
 
+pub use document::{Document, Fact, Origin, Step};
 pub use fault::{Edit, Fault};
 pub use frontmatter::Frontmatter;
+pub use index::{Answer, Found, Index};
 pub use skill::{Manifest, Skill, ToolsJson, UaspFile};
 pub use source::{Position, Source, Span};
 pub use tree::{Content, Entry, Leads, Resolved, SkillTree, resolve};

@@ -19,6 +19,7 @@ pub mod policy;
 pub mod redact;
 mod render;
 pub mod resolver;
+pub mod secret;
 
 pub use address::is_public;
 pub use glob::Glob;
@@ -27,6 +28,7 @@ pub use limits::Limits;
 pub use policy::Policy;
 pub use redact::Redactor;
 pub use resolver::Resolver;
+pub use secret::Secret;
 
 /// A host, and perhaps a port, a skill may connect to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,9 +5,9 @@
 //! kernel ([`sandbox`]); where it cannot be, the run is refused and never weakened in silence.
 
 pub mod access;
-pub mod answers;
 pub mod approval;
 pub mod channel;
+pub mod command;
 mod database;
 pub mod environment;
 pub mod execute;
@@ -15,16 +15,18 @@ pub mod grant;
 pub mod interpreter;
 pub mod outcome;
 pub mod plan;
+pub mod request;
 pub mod schema;
 pub mod secret;
 pub mod session;
 mod shim;
+pub mod state;
 pub mod task;
 pub mod token;
 pub mod trial;
 mod typescript;
+pub mod workflow;
 
-pub use execute::request::{fetch, model};
 pub use execute::{ExecuteOptions, execute};
 pub use grant::{Answer, Consent, Context, Decision, Granted, Question, Refusal, Trust};
 pub use outcome::{Outcome, Reply, ToolError, Verdict};

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::request::Request;
 use rep_model::frontmatter::Frontmatter;
 use rep_model::{Resolved, resolve};
-use rep_uasp::request::Request;
 use serde_json::Value;
 
 pub mod command;

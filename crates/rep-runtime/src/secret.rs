@@ -22,29 +22,11 @@ use rep_storage::files::{self, StorageError, random};
 mod keyring;
 
 pub use keyring::Keyring;
+pub use rep_permissions::secret::{Secret, VALUE_BYTES_MAX};
 
 const VERSION: u64 = 1;
 const FILE_BYTES_MAX: u64 = 16 << 20;
 const KEY_BYTES: usize = 32;
-/// The largest value.
-pub const VALUE_BYTES_MAX: usize = 64 << 10;
-
-/// The value of a secret. Overwritten when it is dropped.
-pub struct Secret(Zeroizing<String>);
-
-impl Secret {
-    /// Takes a value in; `None` where a variable could not hold it.
-    pub fn new(value: String) -> Option<Self> {
-        let value = Zeroizing::new(value);
-        (!value.is_empty() && value.len() <= VALUE_BYTES_MAX && !value.contains('\0')).then_some(Self(value))
-    }
-
-    /// The value itself.
-    pub fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
 /// The secrets a user keeps.
 pub struct Secrets {
     folder: PathBuf,

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::SystemTime;
 
+use rep_runtime::command;
 use rep_runtime::plan::Work;
 use rep_runtime::plan::command::Loan;
 use rep_runtime::secret::Secret;
 use rep_runtime::session::{Sessions, entity_json, is_name};
+use rep_runtime::state::{Ended, State};
 use rep_runtime::{Granted, Outcome, Plan, Refusal, Reply, ToolError};
 use rep_sandbox::Cancel;
-use rep_uasp::command;
-use rep_uasp::state::{Ended, State};
 use serde_json::{Map, Value, json};
 
 use crate::consent;

@@ -7,12 +7,13 @@ use rep_check::tools::effective_tools;
 use rep_hosts::Source;
 use rep_hosts::hosts::mcp_tool;
 use rep_library::{Catalog, CatalogEntry, Options, Status, read};
+use rep_model::Origin;
 use rep_model::Skill;
+use rep_runtime::command;
 use rep_runtime::plan::command::Loan;
 use rep_runtime::{Outcome, Reply};
 use rep_sandbox::Cancel;
 use rep_serve::{Call, Offer, Runs, Said, Stop, Talk};
-use rep_uasp::{Document, Origin, command};
 use serde_json::{Map, Value, json};
 
 use crate::call::{Called, tool_name};
@@ -85,7 +86,7 @@ impl Running {
         };
         let mut offers: Vec<Offer> =
             tools.iter().map(|tool| offer(tool_name(tool), false, mcp_tool(&source, tool))).collect();
-        let document = Document::of(&skill).filter(|document| document.origin != Origin::Extracted);
+        let document = rep_convert::document_of(&skill).filter(|document| document.origin != Origin::Extracted);
         if let Some(document) = document {
             let names = command::runnable_names(&document.value).into_iter().take(COMMANDS_MAX);
             offers.extend(names.map(|path| offer(&path, true, listed(&name, &path, &document.value, &skill))));

@@ -212,7 +212,7 @@ fn local(source: &str, scope: &Scope) -> PathBuf {
 }
 
 fn fetched(url: &str, most: u64) -> Result<Vec<u8>, Failure> {
-    rep_runtime::fetch::fetch(url, most).map_err(|error| Failure::unable("FETCH_FAILED", error.to_string()))
+    rep_net::fetch::fetch(url, most).map_err(|error| Failure::unable("FETCH_FAILED", error.to_string()))
 }
 
 /// The index of an address: the first of the places it may be at.

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use rep_library::store::{Contents, Copy, Texts};
 use rep_library::{CatalogEntry, Options, read};
+use rep_model::{Document, Origin};
 use rep_model::{Resolved, Skill, resolve};
 use rep_runtime::plan::Work;
 use rep_runtime::plan::command::{CommandCall, CommandError};
 use rep_runtime::{Plan, Trust};
-use rep_uasp::{Document, Origin};
 use serde_json::{Map, Value};
 
 use crate::call;
@@ -125,7 +125,7 @@ impl Structured {
 
 /// The sections its author wrote. What a rule read out of prose is no contract, and is not run.
 fn authored(skill: &Skill, name: &str) -> Result<Document, Failure> {
-    let Some(document) = Document::of(skill) else {
+    let Some(document) = rep_convert::document_of(skill) else {
         let failure = Failure::unable("VALIDATION_FAILED", format!("`{name}` holds no structure"));
         return Err(failure.hint("`rep check` says what is wrong"));
     };
@@ -139,7 +139,7 @@ fn authored(skill: &Skill, name: &str) -> Result<Document, Failure> {
 
 /// The files of a skill that is one file.
 pub(crate) fn files(entry: &CatalogEntry, skill: &Skill) -> Vec<String> {
-    named(entry, &Document::of(skill).map(|document| document.value).unwrap_or_default())
+    named(entry, &rep_convert::document_of(skill).map(|document| document.value).unwrap_or_default())
 }
 
 /// The files of a skill that is one file: itself, and what its templates and commands start. What else lies beside it, in a home or

@@ -4,69 +4,18 @@
 //! is the one connected to. Proxies of the environment are not asked. Secrets are put in here and leave to the one server the
 //! author named; what comes back is bounded, and is cleaned of them like the output of a tool.
 
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::thread;
 use std::time::{Duration, Instant};
 
-use rep_uasp::request::Request;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use rep_net::{Header, HttpAnswer, NetError, OutgoingRequest, SendOptions, SendOutcome};
+use rep_permissions::{Redactor, Resolver, is_public};
+use rep_sandbox::{Cancel, Denial, Killed};
+use serde_json::{Map, Value, json};
 
 use crate::outcome::{self, Outcome, ToolError};
-use crate::plan::{HostRule, Plan};
-use rep_permissions::is_public;
-use rep_permissions::redact::Redactor;
-use rep_permissions::resolver::Resolver;
-use rep_sandbox::{Cancel, Denial, Killed};
-
-mod answer;
-mod door;
-mod exchange;
-pub mod fetch;
-pub mod model;
-
-use answer::Answer;
-use exchange::{Exchange, Sent};
-
-/// How often it is looked whether somebody wants the end.
-const TICK: Duration = Duration::from_millis(20);
-
-/// Why there is no answer.
-pub(super) struct Trouble {
-    error: ToolError,
-    denial: Option<Box<Denial>>,
-    /// Whether nothing was sent yet.
-    is_unsent: bool,
-}
-
-impl Trouble {
-    fn new(code: &str, message: impl Into<String>) -> Self {
-        Self { error: ToolError::new(code, message), denial: None, is_unsent: false }
-    }
-
-    fn retriable(mut self) -> Self {
-        self.error.is_retriable = true;
-        self
-    }
-
-    fn unsent(mut self) -> Self {
-        self.is_unsent = true;
-        self
-    }
-
-    /// A connection the declarations do not allow; `suggested` is the host whose declaration would.
-    fn denied(message: String, host: &str, port: u16, suggested: &str) -> Self {
-        let rule = |host: &str| HostRule { host: host.to_owned(), port: Some(port) }.to_string();
-        let suggestion = HostRule::parse(&rule(suggested)).ok().map(|rule| format!("network.outbound: \"{rule}\""));
-        let mut error = ToolError::new("PERMISSION_DENIED", message);
-        if let Some(suggestion) = &suggestion {
-            error = error.with("remedy", format!("to allow it: {suggestion}"));
-        }
-        Self {
-            error,
-            denial: Some(Box::new(Denial { action: "connect", target: rule(host), suggestion })),
-            is_unsent: true,
-        }
-    }
-}
+use crate::plan::Plan;
+use crate::request::{Piece, Request};
 
 /// Sends a request, and says what came of it.
 pub(super) fn send(
@@ -82,27 +31,53 @@ pub(super) fn send(
         Err(error) => return Outcome::refused(super::clean(error, redactor)),
     };
     let start = Instant::now();
-    let ended = awaited(plan, sent, resolver, cancel, start);
+    let options = SendOptions {
+        rules: &plan.permissions.outbound,
+        resolver,
+        bytes_max: plan.limits.output_bytes,
+        timeout: Duration::from_millis(plan.limits.timeout_ms),
+    };
+    let ended = rep_net::send(sent, &options, &|| cancel.is_cancelled());
     let duration_ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let stopped = |killed: Killed| {
+        let error = outcome::ended_by_us(plan, killed);
+        outcome::answered(plan, Err(error), Vec::new(), Some(killed), duration_ms, redactor)
+    };
     match ended {
-        Ended::Answered(answer) => outcome::answered(plan, answer.reply(), Vec::new(), None, duration_ms, redactor),
-        Ended::Troubled(trouble) if trouble.is_unsent && trouble.denial.is_some() => {
-            let denials = trouble.denial.into_iter().map(|denial| *denial).collect();
-            Outcome { denials, ..Outcome::refused(super::clean(trouble.error, redactor)) }
+        SendOutcome::Answered(answer) => {
+            outcome::answered(plan, reply(&answer), Vec::new(), None, duration_ms, redactor)
         }
-        Ended::Troubled(trouble) => {
-            let denials = trouble.denial.into_iter().map(|denial| *denial).collect();
-            outcome::answered(plan, Err(trouble.error), denials, None, duration_ms, redactor)
+        SendOutcome::Failed(error) => {
+            let is_refused = error.is_unsent && error.denied.is_some();
+            let (error, denials) = failed(error);
+            if is_refused {
+                Outcome { denials, ..Outcome::refused(super::clean(error, redactor)) }
+            } else {
+                outcome::answered(plan, Err(error), denials, None, duration_ms, redactor)
+            }
         }
-        Ended::Stopped(killed) => {
-            let error = outcome::ended_by_us(plan, killed);
-            outcome::answered(plan, Err(error), Vec::new(), Some(killed), duration_ms, redactor)
-        }
+        SendOutcome::Cancelled => stopped(Killed::Cancelled),
+        SendOutcome::TimedOut => stopped(Killed::Timeout),
     }
 }
 
+/// The error of an exchange that failed, and what was denied.
+fn failed(error: NetError) -> (ToolError, Vec<Denial>) {
+    let mut tool_error = ToolError::new(error.code.as_str(), error.message);
+    tool_error.is_retriable = error.is_retriable;
+    if let Some(remedy) = error.remedy {
+        tool_error = tool_error.with("remedy", remedy);
+    }
+    let denial = |denied: rep_net::DeniedConnection| Denial {
+        action: "connect",
+        target: denied.target,
+        suggestion: denied.suggestion,
+    };
+    (tool_error, error.denied.map(denial).into_iter().collect())
+}
+
 /// Puts the secrets in, where they may go.
-fn prepared(plan: &Plan, request: &Request, secrets: &[(String, String)]) -> Result<Sent, ToolError> {
+fn prepared(plan: &Plan, request: &Request, secrets: &[(String, String)]) -> Result<OutgoingRequest, ToolError> {
     let value = |name: &str| secrets.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
     let origin = &request.origin;
     if !plan.permissions.outbound.iter().any(|rule| rule.fits(&origin.host, origin.port)) {
@@ -123,62 +98,60 @@ fn prepared(plan: &Plan, request: &Request, secrets: &[(String, String)]) -> Res
     };
     let is_held = |name: &str| {
         let of = |(known, pieces): &&(String, Vec<_>)| {
-            known == name && pieces.iter().any(|piece: &rep_uasp::request::Piece| piece.secret().is_some())
+            known == name && pieces.iter().any(|piece: &Piece| piece.secret().is_some())
         };
         request.headers.iter().any(|header| of(&header))
     };
     let headers = filled.headers.into_iter().map(|(name, value)| (is_held(&name), name, value));
-    Ok(Sent {
+    Ok(OutgoingRequest {
         method: request.method,
         url: filled.url,
-        headers: headers.map(|(is_secret, name, value)| exchange::Header { name, value, is_secret }).collect(),
+        headers: headers.map(|(is_secret, name, value)| Header { name, value, is_secret }).collect(),
         body: filled.body,
         has_secret_body: request.body.iter().flatten().any(|piece| piece.secret().is_some()),
         is_idempotent: request.is_idempotent,
     })
 }
 
-/// How the wait for an answer ended.
-enum Ended {
-    Answered(Answer),
-    Troubled(Trouble),
-    Stopped(Killed),
+/// The result of the command, or its error: a status from 400 on is one.
+fn reply(answer: &HttpAnswer) -> Result<Value, ToolError> {
+    let (text, body, note) = content(answer);
+    let mut response = Map::new();
+    response.insert("status".to_owned(), answer.status.into());
+    response.insert("headers".to_owned(), json!(answer.headers()));
+    response.insert("body".to_owned(), body);
+    if let Some(note) = note {
+        response.insert("note".to_owned(), note.into());
+    }
+    if answer.status < 400 {
+        return Ok(json!({ "stdout": text, "stderr": "", "returncode": 0, "response": response }));
+    }
+    let error = ToolError::new("COMMAND_FAILED", format!("the server answered {}", answer.status));
+    let error = if matches!(answer.status, 408 | 425 | 429 | 502..=504) { error.retriable() } else { error };
+    Err(error.with("stdout", text).with("stderr", "").with("returncode", 1).with("response", response))
 }
 
-/// Sends in a thread of its own and waits, for as long as it may take and nobody wants the end. Then every connection is shut;
-/// what the system's resolver holds on to has nothing of the request, and ends when it gives up.
-fn awaited(plan: &Plan, sent: Sent, resolver: Resolver, cancel: &Cancel, start: Instant) -> Ended {
-    let until = start + Duration::from_millis(plan.limits.timeout_ms);
-    let exchange = Exchange::new(&plan.permissions.outbound, resolver, plan.limits.output_bytes, until);
-    let agent = exchange.agent.clone();
-    let (say, hear) = channel();
-    // Dropped when the wait is over, which wakes whoever waits for another try.
-    let (_stop, stopped) = channel();
-    let thread = thread::Builder::new().name("rep-request".to_owned()).spawn(move || {
-        // Whoever asked may be gone, which is how an end is.
-        let _ = say.send(exchange.run(sent, &stopped));
-    });
-    if let Err(error) = thread {
-        return Ended::Troubled(Trouble::new("RUNTIME_UNAVAILABLE", error.to_string()));
+/// The body as text, as a value, and what is odd about it.
+fn content(answer: &HttpAnswer) -> (String, Value, Option<String>) {
+    if answer.body.is_empty() {
+        return (String::new(), Value::Null, None);
     }
-    loop {
-        match hear.recv_timeout(TICK) {
-            Ok(Ok(answer)) => return Ended::Answered(answer),
-            Ok(Err(trouble)) => return Ended::Troubled(trouble),
-            Err(RecvTimeoutError::Disconnected) => {
-                return Ended::Troubled(Trouble::new("INVALID_RESPONSE", "the answer could not be read"));
+    let kind = answer.header("content-type").unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let is_json = kind == "application/json" || kind.ends_with("+json");
+    let text = std::str::from_utf8(&answer.body).ok().filter(|text| !text.contains('\0'));
+    match text {
+        Some(text) if is_json => match serde_json::from_str::<Value>(text) {
+            Ok(value) => (text.to_owned(), value, None),
+            Err(error) => {
+                let note = format!("the body says that it is JSON, and is not: {error}");
+                (text.to_owned(), text.into(), Some(note))
             }
-            Err(RecvTimeoutError::Timeout) => {}
+        },
+        Some(text) => (text.to_owned(), text.into(), None),
+        None => {
+            let coded = BASE64_STANDARD.encode(&answer.body);
+            (coded.clone(), coded.into(), Some("the body is no text, and is shown in base64".to_owned()))
         }
-        let killed = match () {
-            () if cancel.is_cancelled() => Killed::Cancelled,
-            () if Instant::now() >= until => Killed::Timeout,
-            () => continue,
-        };
-        agent.shutdown();
-        return Ended::Stopped(killed);
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -7,10 +7,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use crate::command::{self, BindError, Bound, Lookup};
+use crate::request::{self, RequestError};
 use rep_model::yaml::{Node, core};
 use rep_model::{Resolved, resolve};
-use rep_uasp::command::{self, BindError, Bound, Lookup};
-use rep_uasp::request::{self, RequestError};
 use serde_json::{Map, Value};
 
 use super::{

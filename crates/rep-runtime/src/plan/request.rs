@@ -1,6 +1,6 @@
 //! What a request needs: the hosts its skill declares, or the one it names.
 
-use rep_uasp::request::{Origin, Request, Source};
+use crate::request::{Origin, Request, Source};
 use serde_json::Value;
 
 use super::command::{CommandCall, CommandError};

@@ -10,9 +10,10 @@ mod subject;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use rep_convert::convert::{Report, page};
+use rep_convert::docs;
 use rep_library::find::Found;
-use rep_uasp::convert::{Report, page};
-use rep_uasp::{Document, Origin, docs};
+use rep_model::Origin;
 use serde_json::json;
 
 use crate::exit::{Exit, Failure};
@@ -219,7 +220,7 @@ fn write_report(path: &Path, reports: &[&Report], is_forced: bool) -> Result<(),
 
 fn to_markdown(args: &Args, found: &Found, output: &mut Output) -> Result<Exit, Failure> {
     let subject = read(found)?;
-    let document = Document::of(&subject.skill).filter(|document| document.origin == Origin::Authored);
+    let document = rep_convert::document_of(&subject.skill).filter(|document| document.origin == Origin::Authored);
     let Some(document) = document else {
         let failure = Failure::unable("NOT_STRUCTURED", format!("`{}` has no UASP file", found.shown));
         return Err(failure.hint("a SKILL.md is made from a `*.uasp.yaml`; `--to uasp` makes that one"));

@@ -9,9 +9,9 @@ use rep_library::Status;
 use rep_runtime::approval::Approvals;
 use rep_runtime::plan::Work;
 use rep_runtime::plan::command::Loan;
+use rep_runtime::state::{State, texts};
 use rep_runtime::{Outcome, Plan, Reply};
 use rep_sandbox::interrupt;
-use rep_uasp::state::{State, texts};
 use serde_json::{Map, Value, json};
 
 use crate::call;
@@ -228,7 +228,7 @@ fn passed(outcome: &Outcome, output: &mut Output) {
 
 /// What a command did to the state, in one line.
 fn tell_state(skill: &Structured, plan: &Plan, state: &State, output: &mut Output) {
-    let Some((_, command)) = rep_uasp::state::command(&skill.document.value, &plan.tool) else { return };
+    let Some((_, command)) = rep_runtime::state::command(&skill.document.value, &plan.tool) else { return };
     let mut touched: Vec<&str> = ["creates", "invalidates"].into_iter().flat_map(|key| texts(command, key)).collect();
     touched.sort_unstable();
     touched.dedup();

@@ -389,6 +389,6 @@ fn tokens_value(footprint: &Footprint) -> Value {
         "files_not_counted": footprint.uncounted,
         "frontmatter": footprint.frontmatter.map(|(bytes, tokens)| json!({ "bytes": bytes, "tokens": tokens })),
         "sections": footprint.sections.iter().map(|(name, tokens)| (name.clone(), json!(tokens))).collect::<Map<_, _>>(),
-        "structure": footprint.structure.map(rep_uasp::Origin::name),
+        "structure": footprint.structure.map(rep_model::Origin::name),
     })
 }

@@ -5,8 +5,7 @@ use std::time::SystemTime;
 
 use rep_check::render::visible;
 use rep_library::read;
-use rep_uasp::Document;
-use rep_uasp::state::{Illegal, State};
+use rep_runtime::state::{Illegal, State};
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
@@ -75,7 +74,7 @@ fn state(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         return Ok(said(&json!({ "imported": count }), &format!("{count} entities are taken in"), args.json, output));
     }
     let skill = read::skill(entry)?;
-    let Some(document) = Document::of(&skill) else {
+    let Some(document) = rep_convert::document_of(&skill) else {
         let failure = Failure::unable("VALIDATION_FAILED", format!("`{name}` holds no structure"));
         return Err(failure.hint("`rep check` says what is wrong"));
     };

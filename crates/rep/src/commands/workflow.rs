@@ -4,11 +4,10 @@ use std::time::SystemTime;
 
 use rep_check::render::visible;
 use rep_library::{CatalogEntry, Status, read};
+use rep_runtime::workflow::{self, Step, Workflow};
 use rep_runtime::{Outcome, ToolError, Verdict};
 use rep_sandbox::Cancel;
 use rep_sandbox::interrupt;
-use rep_uasp::Document;
-use rep_uasp::workflow::{self, Step, Workflow};
 use serde_json::{Map, Value, json};
 
 use super::exec::{self, How};
@@ -102,7 +101,7 @@ fn found(document: &Value, skill: &str, name: &str, session: &str) -> Result<Wor
 /// Shows a workflow, or which there are.
 fn look(args: &Args, entry: &CatalogEntry, session: &str, output: &mut Output) -> Result<Exit, Failure> {
     let skill = read::skill(entry)?;
-    let Some(document) = Document::of(&skill) else {
+    let Some(document) = rep_convert::document_of(&skill) else {
         let failure = Failure::unable("VALIDATION_FAILED", format!("`{}` holds no structure", entry.qualified_name));
         return Err(failure.hint("`rep check` says what is wrong"));
     };

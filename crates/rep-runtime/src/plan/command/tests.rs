@@ -1,5 +1,5 @@
+use rep_model::Document;
 use rep_model::{Skill, SkillTree};
-use rep_uasp::Document;
 use serde_json::json;
 
 use super::*;
@@ -12,7 +12,7 @@ fn planned(uasp: &str, front: Option<&str>, name: &str, arguments: &Value) -> Re
     let mut files = vec![("a.uasp.yaml", uasp.as_str()), ("scripts/x.py", "")];
     files.extend(manifest.as_ref().map(|text| ("SKILL.md", text.as_str())));
     let (skill, _) = Skill::parse(SkillTree::of("a", &files));
-    let document = Document::of(&skill).unwrap();
+    let document = Document::authored(&skill).unwrap();
     Plan::of_command(&CommandCall {
         skill: "a",
         digest: "d",

@@ -7,12 +7,12 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rep_convert::convert::Stamp;
 use rep_library::find::Found;
 use rep_library::read;
 use rep_model::uasp::SUFFIX;
 use rep_model::{hash, yaml};
 use rep_sandbox::interrupt;
-use rep_uasp::convert::Stamp;
 use serde_json::{Value, json};
 
 use super::subject::{self, Converted, Subject, beside, by_engine, by_rule};

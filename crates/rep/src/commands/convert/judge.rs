@@ -1,9 +1,9 @@
 //! Whether a text is a valid UASP file, whoever wrote it: the schema, then what refers to what (UASP §7.1.5).
 
 use rep_check::{Finding, Level, Options, Profile};
+use rep_convert::convert::Notice;
 use rep_model::uasp::SUFFIX;
 use rep_model::{Content, Entry, Skill, SkillTree};
-use rep_uasp::convert::Notice;
 
 /// What the linter says of a UASP file.
 pub(crate) struct Judged {

@@ -1,9 +1,9 @@
 //! Converting for who asks over MCP: the same conversion, without the paths of this machine.
 
+use rep_convert::convert::{answer, prompt};
+use rep_convert::extract;
 use rep_model::Skill;
 use rep_serve::Converts;
-use rep_uasp::convert::{answer, prompt};
-use rep_uasp::extract;
 use serde_json::Value;
 
 use super::subject::{Converted, convert, errors};

@@ -8,14 +8,15 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rep_convert::convert::dialogue::{Unusable, Usable, converse};
+use rep_convert::convert::{Model, ModelError, Question, Reply, Usage, answer, grounds, prompt, schema, write};
+use rep_convert::extract;
 use rep_library::read;
 use rep_model::Skill;
-use rep_runtime::answers::{Answers, Kept, digest};
-use rep_runtime::model::{Api, Endpoint, Server};
+use rep_model::{Document, Origin, Step};
+use rep_net::model::cache::{Answers, Kept, digest};
+use rep_net::model::{Api, Endpoint, Server};
 use rep_runtime::secret::Secret;
-use rep_uasp::convert::dialogue::{Unusable, Usable, converse};
-use rep_uasp::convert::{Model, ModelError, Question, Reply, Usage, answer, grounds, prompt, schema, write};
-use rep_uasp::{Document, Origin, Step, extract};
 use serde_json::{Value, json};
 
 use super::Engine;
@@ -368,6 +369,6 @@ impl<'a> Layers<'a> {
 
 /// The form the server at an address is likeliest to speak.
 fn spoken(url: &str) -> Api {
-    let host = rep_uasp::request::Origin::split(url).map(|(origin, _)| origin.host).unwrap_or_default();
+    let host = rep_runtime::request::Origin::split(url).map(|(origin, _)| origin.host).unwrap_or_default();
     if host == "anthropic.com" || host.ends_with(".anthropic.com") { Api::Anthropic } else { Api::OpenAi }
 }

@@ -5,10 +5,10 @@
 
 use std::path::PathBuf;
 
+use rep_convert::convert::{Difference, Stamp, differences};
 use rep_library::find::Found;
 use rep_library::read;
 use rep_model::yaml::{core, parse};
-use rep_uasp::convert::{Difference, Stamp, differences};
 use serde_json::{Value, json};
 
 use super::Args;

@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use rep_convert::convert::{Notice, Report, Stamp, finish};
+use rep_convert::extract;
 use rep_library::find::{self, Found};
 use rep_library::{Status, read};
+use rep_model::Document;
 use rep_model::uasp::SUFFIX;
 use rep_model::{Fault, Manifest, Skill};
-use rep_uasp::convert::{Notice, Report, Stamp, finish};
-use rep_uasp::{Document, extract};
 use serde_json::Value;
 
 use super::judge::judge;

@@ -1,6 +1,6 @@
 //! The keys of an authorization server: where its own description says they are.
 
-use rep_runtime::execute::request::fetch::fetch;
+use rep_net::fetch::fetch;
 use rep_serve::KeySource;
 use serde_json::Value;
 
