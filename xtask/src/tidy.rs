@@ -17,7 +17,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("rep-convert", &["rep-model", "rep-check", "rep-test-support"]),
     ("rep-net", &["rep-convert", "rep-permissions", "rep-storage"]),
     ("rep-hosts", &["rep-model"]),
-    ("rep-library", &["rep-model", "rep-check", "rep-tokens", "rep-convert", "rep-test-support"]),
+    ("rep-library", &["rep-model", "rep-check", "rep-permissions", "rep-tokens", "rep-convert", "rep-test-support"]),
     ("rep-package", &["rep-archive", "rep-model"]),
     ("rep-serve", &["rep-model", "rep-hosts", "rep-library"]),
     (

@@ -53,6 +53,7 @@ pub mod read;
 mod roots;
 pub mod search;
 pub mod select;
+pub mod settings;
 pub mod store;
 pub mod watch;
 

@@ -14,7 +14,7 @@ use rep_serve::Asked;
 use crate::exit::Failure;
 use crate::library::{data_folder, user_settings_file};
 use crate::output::Output;
-use crate::settings;
+use rep_library::settings;
 
 /// The file approvals are remembered in.
 pub(crate) fn approvals_file() -> Result<PathBuf, Failure> {
@@ -32,7 +32,7 @@ pub(crate) fn approvals() -> Result<Approvals, Failure> {
 /// What the user's own settings deny.
 pub(crate) fn policy() -> Result<Policy, Failure> {
     match user_settings_file() {
-        Ok(file) => settings::policy(&file),
+        Ok(file) => Ok(settings::policy(&file)?),
         Err(_) => Ok(Policy::default()),
     }
 }

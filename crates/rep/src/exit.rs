@@ -117,3 +117,14 @@ impl From<rep_library::LibraryError> for Failure {
         }
     }
 }
+
+impl From<rep_library::settings::SettingsError> for Failure {
+    fn from(error: rep_library::settings::SettingsError) -> Self {
+        match error {
+            rep_library::settings::SettingsError::Unreadable(error) => error.into(),
+            rep_library::settings::SettingsError::Invalid { message, remedy } => {
+                Failure::unable("BROKEN_SETTINGS", message).hint(remedy)
+            }
+        }
+    }
+}

@@ -9,7 +9,7 @@ use rep_library::{Catalog, CatalogEntry, Options, Precedence, Status, TrustWante
 
 use crate::exit::Failure;
 use crate::output::Output;
-use crate::settings;
+use rep_library::settings;
 
 /// Where the skills to work on are.
 #[derive(clap::Args, Clone, Debug)]

@@ -12,7 +12,7 @@ use rep_check::{Options, Profile, Report, nearest, render, rule};
 
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
-use crate::settings;
+use rep_library::settings;
 
 /// Check skills and say what is wrong, where, and what to do
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]

@@ -23,7 +23,7 @@ use super::Engine;
 use crate::exit::Failure;
 use crate::library;
 use crate::output::Output;
-use crate::settings;
+use rep_library::settings;
 
 /// How often a model is told what is wrong with its answer.
 const MENDS: u64 = 2;

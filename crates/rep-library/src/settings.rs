@@ -28,14 +28,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use rep_check::{Level, Options, Profile, nearest, rule};
-use rep_library::{Root, Scope, read};
 use rep_model::yaml::{self, Entry, Node, core};
 use rep_model::{Source, Span};
-use rep_permissions::glob::Glob;
-use rep_runtime::Policy;
-use rep_runtime::plan::HostRule;
+use rep_permissions::{Glob, HostRule, Policy};
 
-use crate::exit::Failure;
+use crate::{LibraryError, Root, Scope, read};
 
 const NAME: &str = "rep.yaml";
 const BYTES_MAX: u64 = 256 * 1024;
@@ -44,14 +41,30 @@ const USERS: &[&str] = &["library", "policy", "llm"];
 /// What can be said of a model.
 const MODEL: [&str; 9] = ["url", "model", "api", "key-env", "max-tokens", "temperature", "timeout", "mends", "price"];
 
+/// Why settings could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsError {
+    /// The file could not be read.
+    #[error(transparent)]
+    Unreadable(#[from] LibraryError),
+    /// The file says something that has no meaning. The message begins with the place.
+    #[error("{message}")]
+    Invalid {
+        /// The place and what is wrong there.
+        message: String,
+        /// What to do about it.
+        remedy: String,
+    },
+}
+
 /// Reads the settings that hold in a folder into the options of a check.
-pub(crate) fn load(given: Option<&Path>, folder: &Path) -> Result<Options, Failure> {
+pub fn load(given: Option<&Path>, folder: &Path) -> Result<Options, SettingsError> {
     let Some(path) = given.map(Path::to_owned).or_else(|| search(folder)) else { return Ok(Options::default()) };
     Ok(Reader::open(&path, folder)?.settings(&["check", "library"])?.check)
 }
 
 /// The further folders a project's settings name.
-pub(crate) fn project_roots(project: &Path) -> Result<Vec<Root>, Failure> {
+pub fn project_roots(project: &Path) -> Result<Vec<Root>, SettingsError> {
     let path = project.join(NAME);
     if path.symlink_metadata().is_err() || is_skill(project) {
         return Ok(Vec::new());
@@ -63,7 +76,7 @@ pub(crate) fn project_roots(project: &Path) -> Result<Vec<Root>, Failure> {
 }
 
 /// The further folders the user's own settings name.
-pub(crate) fn user_roots(path: &Path, home: Option<&Path>) -> Result<Vec<Root>, Failure> {
+pub fn user_roots(path: &Path, home: Option<&Path>) -> Result<Vec<Root>, SettingsError> {
     if path.symlink_metadata().is_err() {
         return Ok(Vec::new());
     }
@@ -78,7 +91,7 @@ pub(crate) fn user_roots(path: &Path, home: Option<&Path>) -> Result<Vec<Root>, 
 }
 
 /// What the user's own settings deny, whatever skills declare.
-pub(crate) fn policy(path: &Path) -> Result<Policy, Failure> {
+pub fn policy(path: &Path) -> Result<Policy, SettingsError> {
     if path.symlink_metadata().is_err() {
         return Ok(Policy::default());
     }
@@ -87,7 +100,7 @@ pub(crate) fn policy(path: &Path) -> Result<Policy, Failure> {
 }
 
 /// What the user's own settings say of the model to ask, as written.
-pub(crate) fn llm(path: &Path) -> Result<BTreeMap<&'static str, String>, Failure> {
+pub fn llm(path: &Path) -> Result<BTreeMap<&'static str, String>, SettingsError> {
     if path.symlink_metadata().is_err() {
         return Ok(BTreeMap::new());
     }
@@ -129,19 +142,19 @@ struct Reader {
 }
 
 impl Reader {
-    fn open(path: &Path, folder: &Path) -> Result<Self, Failure> {
+    fn open(path: &Path, folder: &Path) -> Result<Self, SettingsError> {
         let text = read::text(path, BYTES_MAX)?;
-        let shown = rep_library::find::shown(path.strip_prefix(folder).unwrap_or(path));
+        let shown = crate::find::shown(path.strip_prefix(folder).unwrap_or(path));
         Ok(Self { source: Source::new(text), shown })
     }
 
-    fn fail(&self, span: Span, message: &str, hint: &str) -> Failure {
+    fn fail(&self, span: Span, message: &str, hint: &str) -> SettingsError {
         let position = self.source.position(span.start);
         let place = format!("{}:{}:{}", self.shown, position.line, position.column);
-        Failure::unable("BROKEN_SETTINGS", format!("{place}: {message}")).hint(hint)
+        SettingsError::Invalid { message: format!("{place}: {message}"), remedy: hint.to_owned() }
     }
 
-    fn settings(&self, known: &[&str]) -> Result<Settings, Failure> {
+    fn settings(&self, known: &[&str]) -> Result<Settings, SettingsError> {
         let document = yaml::parse(self.source.text(), 0);
         if let Some((trouble, span)) = document.fatal() {
             let message = match trouble {
@@ -176,7 +189,7 @@ impl Reader {
         Ok(settings)
     }
 
-    fn library(&self, node: &Node) -> Result<Vec<String>, Failure> {
+    fn library(&self, node: &Node) -> Result<Vec<String>, SettingsError> {
         let mut paths = Vec::new();
         for entry in self.entries(node)? {
             match self.key(entry)? {
@@ -193,7 +206,7 @@ impl Reader {
         Ok(paths)
     }
 
-    fn llm(&self, node: &Node) -> Result<BTreeMap<&'static str, String>, Failure> {
+    fn llm(&self, node: &Node) -> Result<BTreeMap<&'static str, String>, SettingsError> {
         let mut found = BTreeMap::new();
         for entry in self.entries(node)? {
             let key = self.key(entry)?;
@@ -208,7 +221,7 @@ impl Reader {
         Ok(found)
     }
 
-    fn policy(&self, node: &Node) -> Result<Policy, Failure> {
+    fn policy(&self, node: &Node) -> Result<Policy, SettingsError> {
         let mut policy = Policy::default();
         for entry in self.entries(node)? {
             match self.key(entry)? {
@@ -224,7 +237,7 @@ impl Reader {
     }
 
     /// One list of denials. What cannot be read stops everything: a denial must not be lost to a typing error.
-    fn deny(&self, list: &Entry, policy: &mut Policy) -> Result<(), Failure> {
+    fn deny(&self, list: &Entry, policy: &mut Policy) -> Result<(), SettingsError> {
         let kind = self.key(list)?;
         for item in self.items(&list.value)? {
             let text = item.text().filter(|text| !text.is_empty());
@@ -240,7 +253,7 @@ impl Reader {
         Ok(())
     }
 
-    fn check(&self, node: &Node, options: &mut Options) -> Result<(), Failure> {
+    fn check(&self, node: &Node, options: &mut Options) -> Result<(), SettingsError> {
         for entry in self.entries(node)? {
             match self.key(entry)? {
                 "profiles" => {
@@ -275,21 +288,21 @@ impl Reader {
         Ok(())
     }
 
-    fn entries<'a>(&self, node: &'a Node) -> Result<&'a [Entry], Failure> {
+    fn entries<'a>(&self, node: &'a Node) -> Result<&'a [Entry], SettingsError> {
         let message = format!("this is {}, not a mapping", node.kind());
         node.entries().ok_or_else(|| self.fail(node.span, &message, "write `key: value` lines"))
     }
 
-    fn items<'a>(&self, node: &'a Node) -> Result<&'a [Node], Failure> {
+    fn items<'a>(&self, node: &'a Node) -> Result<&'a [Node], SettingsError> {
         let message = format!("this is {}, not a list", node.kind());
         node.items().ok_or_else(|| self.fail(node.span, &message, "write `[one, two]`"))
     }
 
-    fn key<'a>(&self, entry: &'a Entry) -> Result<&'a str, Failure> {
+    fn key<'a>(&self, entry: &'a Entry) -> Result<&'a str, SettingsError> {
         entry.key.text().ok_or_else(|| self.fail(entry.key.span, "a key is no text", "use the documented keys"))
     }
 
-    fn unknown(&self, entry: &Entry, key: &str, known: &[&str]) -> Failure {
+    fn unknown(&self, entry: &Entry, key: &str, known: &[&str]) -> SettingsError {
         self.fail(
             entry.key.span,
             &format!("there is no setting `{key}`"),
@@ -297,7 +310,7 @@ impl Reader {
         )
     }
 
-    fn profile(&self, node: &Node) -> Result<Profile, Failure> {
+    fn profile(&self, node: &Node) -> Result<Profile, SettingsError> {
         let name = node.text().unwrap_or("?");
         Profile::named(name).ok_or_else(|| {
             let all: Vec<&str> = Profile::all().iter().map(|profile| profile.name()).collect();
@@ -309,7 +322,7 @@ impl Reader {
         })
     }
 
-    fn rule(&self, node: &Node) -> Result<String, Failure> {
+    fn rule(&self, node: &Node) -> Result<String, SettingsError> {
         let name = node.text().unwrap_or("?");
         if rule(name).is_some() {
             return Ok(name.to_owned());
@@ -319,7 +332,7 @@ impl Reader {
         Err(self.fail(node.span, &format!("there is no rule `{name}`"), &hint))
     }
 
-    fn level(&self, node: &Node) -> Result<Option<Level>, Failure> {
+    fn level(&self, node: &Node) -> Result<Option<Level>, SettingsError> {
         let word = node.text().unwrap_or("?");
         // `off` unquoted is text in YAML 1.2, which is how this file is read.
         if word == "off" {
