@@ -35,8 +35,8 @@ mod calls;
 mod read;
 mod verify;
 
-pub use calls::Calls;
-pub use read::{Entry, State, entries, records};
+pub use calls::{CallRecord, CallRecorder};
+pub use read::{Entry, State, entries, records, without_ties};
 pub use verify::{Verdict, verify};
 
 const VERSION: u64 = 1;

@@ -125,7 +125,7 @@ impl Chain {
         if is_next
             && link.record.get("kind").and_then(Value::as_str) == Some("mended")
             && link.record.get("is_foreign") != Some(&Value::Bool(true))
-            && names(&hex::encode(&Sha256::digest(stray)))
+            && names(&hex::encode(Sha256::digest(stray)))
         {
             verdict.notes.push(format!("line {}: a record was left unfinished, and mended", self.stray_line));
         } else {

@@ -1,11 +1,11 @@
 //! One tool, written three times, behaves the same three times (Universal 2.1 §9).
 
-use rep_runtime::{Reply, Runtime, Verdict};
+use rep_runtime::{Reply, ToolRuntime, Verdict};
 use serde_json::{Value, json};
 
 use super::{Tool, code, message, result};
 
-const ALL: [Runtime; 3] = [Runtime::Python, Runtime::Node, Runtime::Bash];
+const ALL: [ToolRuntime; 3] = [ToolRuntime::Python, ToolRuntime::Node, ToolRuntime::Bash];
 
 /// The same tool in the three languages.
 struct Thrice {
@@ -15,13 +15,13 @@ struct Thrice {
 }
 
 impl Thrice {
-    fn tool(&self, runtime: Runtime) -> Tool {
+    fn tool(&self, runtime: ToolRuntime) -> Tool {
         Tool::new(
             runtime,
             match runtime {
-                Runtime::Python => self.python,
-                Runtime::Node => self.node,
-                Runtime::Bash => self.bash,
+                ToolRuntime::Python => self.python,
+                ToolRuntime::Node => self.node,
+                ToolRuntime::Bash => self.bash,
             },
         )
     }
@@ -136,9 +136,9 @@ fn what_is_no_object_is_no_result() {
         ("a = {}; a['a'] = a; return a", "const a = {}; a.a = a; return a;", "echo '{\"a\":'"),
     ] {
         for (runtime, text) in [
-            (Runtime::Python, format!("def run(args, ctx):\n    {python}\n")),
-            (Runtime::Node, format!("exports.run = () => {{ {node} }};\n")),
-            (Runtime::Bash, format!("{bash}\n")),
+            (ToolRuntime::Python, format!("def run(args, ctx):\n    {python}\n")),
+            (ToolRuntime::Node, format!("exports.run = () => {{ {node} }};\n")),
+            (ToolRuntime::Bash, format!("{bash}\n")),
         ] {
             let outcome = Tool::new(runtime, &text).run();
             assert_eq!(code(&outcome), "INVALID_RESULT", "{}: {text} said {}", runtime.name(), outcome.said);
@@ -153,11 +153,11 @@ fn what_is_printed_is_not_the_result() {
     }
     for (runtime, text) in [
         (
-            Runtime::Python,
+            ToolRuntime::Python,
             "import os, sys, subprocess\nprint('import noise')\ndef run(args, ctx):\n    print('noise'); sys.stdout.write('noise'); os.write(1, b'raw noise')\n    subprocess.run(['echo', 'child noise'])\n    return {'ok': True}\n",
         ),
         (
-            Runtime::Node,
+            ToolRuntime::Node,
             "const cp = require('child_process');\nconsole.log('import noise');\nexports.run = () => { console.log('noise'); process.stdout.write('noise'); require('fs').writeSync(1, 'raw noise');\n  cp.spawnSync('echo', ['child noise'], { stdio: 'inherit' });\n  return { ok: true }; };\n",
         ),
     ] {
@@ -167,7 +167,7 @@ fn what_is_printed_is_not_the_result() {
             assert!(outcome.said.contains(noise), "{}: {noise} is missing in {}", runtime.name(), outcome.said);
         }
     }
-    let outcome = Tool::new(Runtime::Bash, "echo noise >&2; echo '{\"ok\": true}'\n").run();
+    let outcome = Tool::new(ToolRuntime::Bash, "echo noise >&2; echo '{\"ok\": true}'\n").run();
     assert_eq!((result(&outcome), &outcome.said[..]), (&json!({"ok": true}), "noise\n"));
 }
 
@@ -179,21 +179,21 @@ fn handlers_may_wait() {
     for (entrypoint, runtime, text) in [
         (
             "scripts/a.py",
-            Runtime::Python,
+            ToolRuntime::Python,
             "import asyncio\nasync def run(args, ctx):\n    await asyncio.sleep(0)\n    return {'ok': 1}\n",
         ),
-        ("scripts/a.py", Runtime::Python, "def run(args):\n    return {'ok': 1}\n"),
-        ("scripts/a.py", Runtime::Python, "class run:\n    def __new__(cls, args, ctx):\n        return {'ok': 1}\n"),
-        ("scripts/a.js", Runtime::Node, "module.exports.run = async () => { await null; return { ok: 1 }; };\n"),
-        ("scripts/a.cjs", Runtime::Node, "module.exports = { run: () => Promise.resolve({ ok: 1 }) };\n"),
+        ("scripts/a.py", ToolRuntime::Python, "def run(args):\n    return {'ok': 1}\n"),
+        ("scripts/a.py", ToolRuntime::Python, "class run:\n    def __new__(cls, args, ctx):\n        return {'ok': 1}\n"),
+        ("scripts/a.js", ToolRuntime::Node, "module.exports.run = async () => { await null; return { ok: 1 }; };\n"),
+        ("scripts/a.cjs", ToolRuntime::Node, "module.exports = { run: () => Promise.resolve({ ok: 1 }) };\n"),
         (
             "scripts/a.mjs",
-            Runtime::Node,
+            ToolRuntime::Node,
             "import fs from 'node:fs';\nexport async function run() { return { ok: fs ? 1 : 0 }; }\n",
         ),
-        ("scripts/a.mjs", Runtime::Node, "export default { run() { return this.x(); }, x() { return { ok: 1 }; } };\n"),
-        ("scripts/a.js", Runtime::Node, "export function run() { return { ok: 1 }; }\n"),
-        ("scripts/a.js", Runtime::Node, "setInterval(() => {}, 1000);\nexports.run = () => ({ ok: 1 });\n"),
+        ("scripts/a.mjs", ToolRuntime::Node, "export default { run() { return this.x(); }, x() { return { ok: 1 }; } };\n"),
+        ("scripts/a.js", ToolRuntime::Node, "export function run() { return { ok: 1 }; }\n"),
+        ("scripts/a.js", ToolRuntime::Node, "setInterval(() => {}, 1000);\nexports.run = () => ({ ok: 1 });\n"),
     ] {
         assert_eq!(*result(&Tool::of(runtime, entrypoint, text).run()), json!({"ok": 1}), "{text}");
     }
@@ -206,15 +206,15 @@ fn the_context_knows_the_paths_and_logs_to_stderr() {
     }
     for (runtime, text) in [
         (
-            Runtime::Python,
+            ToolRuntime::Python,
             "import os\ndef run(args, ctx):\n    ctx.log.info('step', n=1)\n    return {'skill': ctx.paths.skill.name, 'workspace': ctx.paths.workspace.name, 'here': os.getcwd() == str(ctx.paths.workspace), 'tmp': os.path.isdir(ctx.paths.tmp), 'tool': ctx.tool}\n",
         ),
         (
-            Runtime::Node,
+            ToolRuntime::Node,
             "const fs = require('fs'), path = require('path');\nexports.run = (args, ctx) => { ctx.log.info('step', { n: 1 });\n return { skill: path.basename(ctx.paths.skill), workspace: path.basename(ctx.paths.workspace), here: process.cwd() === ctx.paths.workspace, tmp: fs.statSync(ctx.paths.tmp).isDirectory(), tool: ctx.tool }; };\n",
         ),
         (
-            Runtime::Bash,
+            ToolRuntime::Bash,
             "[[ $PWD == \"$REP_WORKSPACE\" ]] && here=true || here=false\n[[ -d $TMPDIR ]] && tmp=true || tmp=false\necho '{\"level\": \"info\", \"message\": \"step\", \"n\": 1}' >&2\nprintf '{\"skill\": \"%s\", \"workspace\": \"%s\", \"here\": %s, \"tmp\": %s, \"tool\": \"%s\"}' \"${REP_SKILL##*/}\" \"${REP_WORKSPACE##*/}\" $here $tmp \"$REP_TOOL\"\n",
         ),
     ] {
@@ -233,9 +233,9 @@ fn an_exception_says_what_and_where_without_paths_of_this_machine() {
         return;
     }
     for (runtime, text, kind) in [
-        (Runtime::Python, "def run(args, ctx):\n    open(ctx.paths.workspace / 'missing.txt')\n", "FileNotFoundError"),
+        (ToolRuntime::Python, "def run(args, ctx):\n    open(ctx.paths.workspace / 'missing.txt')\n", "FileNotFoundError"),
         (
-            Runtime::Node,
+            ToolRuntime::Node,
             "exports.run = (args, ctx) => {\n  require('fs').readFileSync(ctx.paths.workspace + '/missing.txt'); };\n",
             "Error",
         ),
@@ -244,7 +244,7 @@ fn an_exception_says_what_and_where_without_paths_of_this_machine() {
         let outcome = tool.run();
         let Reply::Error(error) = &outcome.reply else { panic!("{outcome:?}") };
         assert_eq!((&error.more["type"], &error.more["errno"]), (&kind.into(), &"ENOENT".into()), "{error:?}");
-        let ending = if runtime == Runtime::Python { "py" } else { "js" };
+        let ending = if runtime == ToolRuntime::Python { "py" } else { "js" };
         assert_eq!(error.more["at"], format!("scripts/tool.{ending}:2"), "{error:?}");
         assert!(error.message.contains("'missing.txt'"), "{error:?}");
         let path = tool.path().display().to_string();
@@ -258,7 +258,7 @@ fn a_missing_handler_is_named() {
         return;
     }
     for (runtime, text) in
-        [(Runtime::Python, "import json\ndef other(a): pass\n"), (Runtime::Node, "exports.other = () => {};\n")]
+        [(ToolRuntime::Python, "import json\ndef other(a): pass\n"), (ToolRuntime::Node, "exports.other = () => {};\n")]
     {
         let outcome = Tool::new(runtime, text).run();
         assert_eq!(code(&outcome), "HANDLER_NOT_FOUND");
@@ -299,7 +299,7 @@ fn a_status_that_is_declared_is_no_envelope() {
     }
     let text = "echo '{\"status\":\"error\",\"error\":{\"code\":\"X\",\"message\":\"m\"}}'\n";
     let with = |schema: Option<Value>| {
-        let mut tool = Tool::new(Runtime::Bash, text);
+        let mut tool = Tool::new(ToolRuntime::Bash, text);
         tool.plan.work.tool_mut().unwrap().output_schema = schema;
         tool.run()
     };
@@ -312,7 +312,7 @@ fn a_status_that_is_declared_is_no_envelope() {
     for text in
         ["{\"status\":\"error\"}", "{\"status\":\"async\",\"task\":{}}", "{\"status\":\"error\",\"error\":\"x\"}"]
     {
-        result(&Tool::new(Runtime::Bash, &format!("echo '{text}'\n")).run());
+        result(&Tool::new(ToolRuntime::Bash, &format!("echo '{text}'\n")).run());
     }
 }
 
@@ -321,7 +321,7 @@ fn results_are_held_against_their_schema() {
     if !crate::has_runtimes() {
         return;
     }
-    let mut tool = Tool::new(Runtime::Bash, "echo '{\"n\": \"one\"}'\n");
+    let mut tool = Tool::new(ToolRuntime::Bash, "echo '{\"n\": \"one\"}'\n");
     tool.plan.work.tool_mut().unwrap().output_schema =
         Some(json!({"type": "object", "properties": {"n": {"type": "integer"}}}));
     let outcome = tool.run();
@@ -362,7 +362,7 @@ fn entrypoints_stay_in_the_skill() {
     if !crate::has_runtimes() {
         return;
     }
-    let tool = Tool::new(Runtime::Bash, "echo '{}'\n");
+    let tool = Tool::new(ToolRuntime::Bash, "echo '{}'\n");
     std::fs::write(tool.path().join("outside.sh"), "echo '{}'\n").unwrap();
     std::os::unix::fs::symlink(tool.path().join("outside.sh"), tool.plan.folder.join("link.sh")).unwrap();
     for (entrypoint, reason) in [
@@ -388,6 +388,6 @@ fn entrypoints_stay_in_the_skill() {
         assert_eq!((code(&outcome), outcome.is_executed), ("INVALID_ENTRYPOINT", false), "{entrypoint}");
         assert!(message(&outcome).contains(reason), "{}", message(&outcome));
     }
-    let typed = Tool::of(Runtime::Node, "scripts/a.ts", "export const run = () => ({});\n").run();
+    let typed = Tool::of(ToolRuntime::Node, "scripts/a.ts", "export const run = () => ({});\n").run();
     assert!(message(&typed).contains("does not end in .js"), "{}", message(&typed));
 }

@@ -1,7 +1,7 @@
 //! A tool that calls another one, through whoever runs it.
 
 use rep_runtime::channel::Caller;
-use rep_runtime::{ExecuteOptions, Outcome, Runtime, ToolError, execute};
+use rep_runtime::{ExecuteOptions, Outcome, ToolRuntime, ToolError, execute};
 use rep_sandbox::{Cancel, unconfined};
 use serde_json::{Value, json};
 
@@ -27,17 +27,17 @@ fn double(tool: &str, mut args: Value, _: &Cancel) -> Result<Value, ToolError> {
     }
 }
 
-const CALLS: [(Runtime, &str); 3] = [
+const CALLS: [(ToolRuntime, &str); 3] = [
     (
-        Runtime::Python,
+        ToolRuntime::Python,
         "def run(args, ctx):\n    n = 1\n    for _ in range(3):\n        n = ctx.call_tool('math:double', {'n': n})['n']\n    if args.get('miss'):\n        ctx.call_tool('math:none', {})\n    return {'n': n}\n",
     ),
     (
-        Runtime::Node,
+        ToolRuntime::Node,
         "exports.run = async (args, ctx) => { let n = 1; for (let i = 0; i < 3; i++) n = (await ctx.callTool('math:double', { n })).n;\n if (args.miss) await ctx.call_tool('math:none', {});\n return { n }; };\n",
     ),
     (
-        Runtime::Bash,
+        ToolRuntime::Bash,
         "read -r input\nn=1\nfor i in 1 2 3; do\n  printf '{\"tool\":\"math:double\",\"args\":{\"n\":%d}}\\n' $n >&$REP_CHANNEL\n  read -r answer <&$REP_CHANNEL\n  n=${answer//[^0-9]/}\ndone\nif [[ $input == *miss* ]]; then\n  echo '{\"tool\":\"math:none\"}' >&$REP_CHANNEL; read -r answer <&$REP_CHANNEL\n  printf '{\"status\":\"error\",%s\\n' \"${answer#?}\"; exit 1\nfi\nprintf '{\"n\":%d}' $n\n",
     ),
 ];
@@ -73,7 +73,7 @@ fn a_run_that_is_ended_does_not_wait_for_its_channel() {
     }
     // It asks without end, never reads an answer, and leaves somebody behind who holds the channel until told.
     let text = "setsid bash -c 'echo > up; read x < go' &\nread x < up\nwhile true; do echo '{\"tool\":\"math:double\",\"args\":{}}' >&3; done\n";
-    let mut tool = Tool::new(Runtime::Bash, text);
+    let mut tool = Tool::new(ToolRuntime::Bash, text);
     super::make_pipe(&tool.plan.workspace.join("go"));
     super::make_pipe(&tool.plan.workspace.join("up"));
     tool.plan.limits.timeout_ms = 1000;
@@ -87,7 +87,7 @@ fn a_call_nobody_waits_for_is_cancelled() {
     if !crate::has_runtimes() {
         return;
     }
-    let mut tool = Tool::new(Runtime::Bash, "echo '{\"tool\":\"slow\"}' >&3\nread -r answer <&3\n");
+    let mut tool = Tool::new(ToolRuntime::Bash, "echo '{\"tool\":\"slow\"}' >&3\nread -r answer <&3\n");
     tool.plan.limits.timeout_ms = 500;
     let outcome = run_with(&tool, &|_, _, cancel| {
         while !cancel.is_cancelled() {

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use rep_runtime::interpreter::{Search, find};
-use rep_runtime::{ExecuteOptions, Runtime, execute};
+use rep_runtime::{ExecuteOptions, ToolRuntime, execute};
 use rep_sandbox::unconfined;
 
 use super::{Tool, result, search};
@@ -14,10 +14,10 @@ fn an_environment_of_its_own_stays_one() {
         return;
     }
     let tool = Tool::new(
-        Runtime::Python,
+        ToolRuntime::Python,
         "import sys, only_here\ndef run(args, ctx):\n    return {'own': sys.prefix != sys.base_prefix, 'x': only_here.X}\n",
     );
-    let python = find(Runtime::Python, &tool.plan.workspace, &search()).unwrap();
+    let python = find(ToolRuntime::Python, &tool.plan.workspace, &search()).unwrap();
     let folder = tool.path().join("environment");
     let made = Command::new(&python.program).args(["-m", "venv", "--without-pip"]).arg(&folder).status().unwrap();
     assert!(made.success(), "this test needs Python's `venv`");
@@ -28,7 +28,7 @@ fn an_environment_of_its_own_stays_one() {
     let packages = String::from_utf8(packages.stdout).unwrap();
     std::fs::write(std::path::Path::new(&packages).join("only_here.py"), "X = 1\n").unwrap();
     let search = Search { env: vec![("PATH".into(), folder.join("bin").into())], cache: None };
-    let found = find(Runtime::Python, &tool.plan.workspace, &search).unwrap();
+    let found = find(ToolRuntime::Python, &tool.plan.workspace, &search).unwrap();
     assert_eq!(found.program, python.program, "the program is the real one");
     assert!(found.readable.contains(&folder), "{found:?}");
     let options =

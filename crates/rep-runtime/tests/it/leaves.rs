@@ -1,13 +1,13 @@
 //! What leaves a run, and what must not.
 
-use rep_runtime::{Runtime, Verdict};
+use rep_runtime::{ToolRuntime, Verdict};
 use serde_json::json;
 
 use super::{Tool, code, result};
 
 const SECRET: &str = "sk-abc123/\"def";
 
-fn with_secret(runtime: Runtime, text: &str) -> Tool {
+fn with_secret(runtime: ToolRuntime, text: &str) -> Tool {
     let mut tool = Tool::new(runtime, text);
     tool.secrets = vec![("API_KEY".to_owned(), SECRET.to_owned())];
     tool
@@ -31,7 +31,7 @@ fn a_secret_reaches_the_tool_and_does_not_leave_it() {
         return;
     }
     for input in [json!({}), json!({"fail": true})] {
-        let outcome = with_secret(Runtime::Python, LEAKY).input(input.clone()).run();
+        let outcome = with_secret(ToolRuntime::Python, LEAKY).input(input.clone()).run();
         let all = format!("{} {}", outcome.value(), outcome.said);
         assert!(all.contains("[redacted:API_KEY]"), "{all}");
         let hex: String = SECRET.bytes().map(|byte| format!("{byte:02x}")).collect();
@@ -51,7 +51,7 @@ fn the_switches_of_the_skill_are_obeyed() {
     }
     let tool = |secrets: bool, pii: bool| {
         let mut tool = with_secret(
-            Runtime::Bash,
+            ToolRuntime::Bash,
             "printf '{\"key\": \"%s\", \"mail\": \"ann@example.org\", \"n\": 4111111111111111}' 'sk-plain-secret'\n",
         );
         tool.secrets[0].1 = "sk-plain-secret".to_owned();
@@ -69,7 +69,7 @@ fn a_secret_across_the_marks_of_json_holds_the_result_back() {
     if !crate::has_runtimes() {
         return;
     }
-    let mut tool = Tool::new(Runtime::Bash, "echo '{\"aaaa\":\"bbbb\"}'\n");
+    let mut tool = Tool::new(ToolRuntime::Bash, "echo '{\"aaaa\":\"bbbb\"}'\n");
     tool.secrets = vec![("ODD".to_owned(), "aaaa\":\"bbbb".to_owned())];
     let outcome = tool.run();
     assert_eq!((code(&outcome), outcome.verdict), ("RESULT_WITHHELD", Verdict::Failed));
@@ -80,7 +80,7 @@ fn short_secrets_are_told() {
     if !crate::has_runtimes() {
         return;
     }
-    let mut tool = Tool::new(Runtime::Bash, "echo '{}'\n");
+    let mut tool = Tool::new(ToolRuntime::Bash, "echo '{}'\n");
     tool.secrets = vec![("PIN".to_owned(), "1234".to_owned())];
     assert_eq!(tool.run().metadata()["unredacted_secrets"], json!(["PIN"]));
 }
@@ -93,7 +93,7 @@ fn only_what_was_given_is_in_the_environment() {
     // Cargo's own variables are in the environment of this test.
     assert!(std::env::var_os("CARGO_PKG_NAME").is_some() || std::env::var_os("PATH").is_some());
     let mut tool = Tool::new(
-        Runtime::Python,
+        ToolRuntime::Python,
         "import os\ndef run(args, ctx):\n    return {'names': sorted(n for n in os.environ if n != 'LC_CTYPE'), 'path': os.environ['PATH']}\n",
     );
     tool.secrets =
@@ -119,7 +119,7 @@ fn the_secrets_of_who_called_do_not_leave_either() {
     if !crate::has_runtimes() {
         return;
     }
-    let tool = Tool::new(Runtime::Bash, "echo sk-of-the-caller >&2; echo '{\"x\": \"sk-of-the-caller\"}'\n");
+    let tool = Tool::new(ToolRuntime::Bash, "echo sk-of-the-caller >&2; echo '{\"x\": \"sk-of-the-caller\"}'\n");
     let search = super::search();
     let hidden = [("KEY".to_owned(), "sk-of-the-caller".to_owned())];
     let unseen = [std::path::PathBuf::from("/data/of/rep")];
@@ -145,7 +145,7 @@ fn shorter_paths_bring_no_secret_together() {
     if !crate::has_runtimes() {
         return;
     }
-    let mut tool = Tool::new(Runtime::Bash, "echo \"sk-two$REP_WORKSPACE/halves\" >&2; exit 1\n");
+    let mut tool = Tool::new(ToolRuntime::Bash, "echo \"sk-two$REP_WORKSPACE/halves\" >&2; exit 1\n");
     tool.secrets = vec![("KEY".to_owned(), "sk-twohalves".to_owned())];
     let outcome = tool.run();
     assert!(!outcome.said.contains("sk-twohalves"), "{}", outcome.said);

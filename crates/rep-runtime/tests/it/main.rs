@@ -15,7 +15,7 @@ use rep_runtime::approval::Approvals;
 use rep_runtime::interpreter::Search;
 use rep_runtime::plan::{self, Redaction, Work};
 use rep_runtime::{
-    Consent, Context, Decision, ExecuteOptions, Granted, Limits, Outcome, Permissions, Plan, Policy, Reply, Runtime,
+    Consent, Context, Decision, ExecuteOptions, Granted, Limits, Outcome, Permissions, Plan, Policy, Reply, ToolRuntime,
     Trust, execute,
 };
 use rep_sandbox::{Cancel, unconfined};
@@ -24,10 +24,10 @@ use serde_json::{Value, json};
 /// Whether everything tools are written in is installed. Says aloud what is not; in CI, that is a failure.
 pub(crate) fn has_runtimes() -> bool {
     let search = search();
-    let missing: Vec<&str> = [Runtime::Python, Runtime::Node, Runtime::Bash]
+    let missing: Vec<&str> = [ToolRuntime::Python, ToolRuntime::Node, ToolRuntime::Bash]
         .into_iter()
         .filter(|runtime| rep_runtime::interpreter::find(*runtime, Path::new("/nowhere"), &search).is_err())
-        .map(Runtime::name)
+        .map(ToolRuntime::name)
         .collect();
     if !missing.is_empty() {
         rep_test_support::not_run(&format!(
@@ -59,16 +59,16 @@ pub(crate) struct Tool {
 
 impl Tool {
     /// A tool of this runtime whose entrypoint is this text.
-    pub(crate) fn new(runtime: Runtime, text: &str) -> Self {
+    pub(crate) fn new(runtime: ToolRuntime, text: &str) -> Self {
         let ending = match runtime {
-            Runtime::Python => "py",
-            Runtime::Node => "js",
-            Runtime::Bash => "sh",
+            ToolRuntime::Python => "py",
+            ToolRuntime::Node => "js",
+            ToolRuntime::Bash => "sh",
         };
         Self::of(runtime, &format!("scripts/tool.{ending}"), text)
     }
 
-    pub(crate) fn of(runtime: Runtime, entrypoint: &str, text: &str) -> Self {
+    pub(crate) fn of(runtime: ToolRuntime, entrypoint: &str, text: &str) -> Self {
         let folder = tempfile::tempdir().expect("a scratch folder can be made");
         let real = folder.path().canonicalize().expect("the folder is there");
         let (skill, workspace) = (real.join("skill"), real.join("work"));

@@ -1,7 +1,7 @@
 //! Packages beside a tool, and TypeScript.
 
 use rep_runtime::interpreter::find;
-use rep_runtime::{ExecuteOptions, Reply, Runtime, execute};
+use rep_runtime::{ExecuteOptions, Reply, ToolRuntime, execute};
 use serde_json::json;
 
 use super::{Tool, code, message, result, search};
@@ -12,7 +12,7 @@ fn typescript_runs_where_node_strips_types_and_is_refused_with_the_reason_elsewh
         return;
     }
     let text = "interface Args { n: number }\nexport function run(args: Args): object { return { n: args.n + 1 }; }\n";
-    let mut tool = Tool::of(Runtime::Node, "scripts/tool.ts", text).input(json!({"n": 1}));
+    let mut tool = Tool::of(ToolRuntime::Node, "scripts/tool.ts", text).input(json!({"n": 1}));
     assert_eq!(code(&tool.run()), "INVALID_ENTRYPOINT", "no host override asks for it");
     for runner in ["sh -c node", "deno", "bun", "tsx"] {
         tool.plan.work.tool_mut().unwrap().typescript_runner = Some(runner.to_owned());
@@ -21,7 +21,7 @@ fn typescript_runs_where_node_strips_types_and_is_refused_with_the_reason_elsewh
         assert!(message(&refused).contains(runner) && !refused.is_executed, "{refused:?}");
     }
     tool.plan.work.tool_mut().unwrap().typescript_runner = Some("true".to_owned());
-    let node = find(Runtime::Node, &tool.plan.workspace, &search()).expect("the tests need node");
+    let node = find(ToolRuntime::Node, &tool.plan.workspace, &search()).expect("the tests need node");
     let outcome = tool.run();
     match &outcome.reply {
         Reply::Error(error) => {
@@ -38,7 +38,7 @@ fn a_missing_package_is_hinted_at_only_where_it_is_declared() {
         return;
     }
     let mut tool =
-        Tool::of(Runtime::Node, "scripts/tool.mjs", "import 'rep-sample';\nexport const run = () => ({});\n");
+        Tool::of(ToolRuntime::Node, "scripts/tool.mjs", "import 'rep-sample';\nexport const run = () => ({});\n");
     let remedy = |tool: &Tool| {
         let search = search();
         let options = ExecuteOptions {

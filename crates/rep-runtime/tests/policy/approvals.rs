@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use proptest::prelude::*;
 use rep_permissions::glob::Glob;
-use rep_runtime::Runtime;
+use rep_runtime::ToolRuntime;
 use rep_runtime::grant::How;
 use rep_runtime::plan::{HostRule, Redaction, Risk, SecretNeed, Tool};
 
@@ -56,7 +56,7 @@ fn changes() -> Vec<(&'static str, Change)> {
         ("skill", |plan, word| plan.skill.push_str(word)),
         ("digest", |plan, word| plan.digest.push_str(word)),
         ("tool", |plan, word| plan.tool.push_str(word)),
-        ("runtime", |plan, _| tool(plan).runtime = Runtime::Node),
+        ("runtime", |plan, _| tool(plan).runtime = ToolRuntime::Node),
         ("entrypoint", |plan, word| tool(plan).entrypoint.push_str(word)),
         ("handler", |plan, word| tool(plan).handler.push_str(word)),
         ("workspace", |plan, word| plan.workspace.push(word)),

@@ -11,7 +11,7 @@ use rep_check::render::visible;
 use rep_runtime::environment::{self, InstallError, Order, Prepared};
 use rep_runtime::interpreter::{self, Search};
 use rep_runtime::plan::{HostRule, declared};
-use rep_runtime::{Runtime, Trust};
+use rep_runtime::{ToolRuntime, Trust};
 use rep_sandbox::interrupt;
 use serde_json::{Value, json};
 
@@ -147,14 +147,14 @@ fn outside(name: OsString, value: OsString, workspace: &Path) -> (OsString, OsSt
 }
 
 /// The lists to install, each once.
-fn lists(called: &Called) -> Vec<(Runtime, Vec<String>)> {
+fn lists(called: &Called) -> Vec<(ToolRuntime, Vec<String>)> {
     let indexes = called.tool.map_or_else(|| (0..called.tools.len()).collect(), |tool| vec![tool]);
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();
     for tool in indexes.into_iter().map(|index| &called.tools[index]) {
         let runtime = match tool.pointer("/implementation/runtime").and_then(Value::as_str) {
-            Some("python") => Runtime::Python,
-            Some("node") => Runtime::Node,
+            Some("python") => ToolRuntime::Python,
+            Some("node") => ToolRuntime::Node,
             _ => continue,
         };
         let packages = declared::dependencies(tool, runtime);

@@ -12,7 +12,7 @@ use rep_library::Status;
 use rep_runtime::approval;
 use rep_runtime::plan::Work;
 use rep_runtime::task::{State, Tasks, Watch};
-use rep_runtime::{Outcome, Plan, Runtime, Verdict};
+use rep_runtime::{Outcome, Plan, ToolRuntime, Verdict};
 use rep_sandbox::Cancel;
 use rep_sandbox::detach::Detached;
 use rep_sandbox::interrupt;
@@ -219,7 +219,7 @@ fn tell(target: &str, outcome: &Outcome, below: &[(String, Outcome)], output: &m
 
 /// Says where a virtual environment in the workspace would be used, were it elsewhere.
 fn passed_over(plan: &Plan, output: &mut Output) {
-    let is_python = matches!(&plan.work, Work::Tool(tool) if tool.runtime == Runtime::Python);
+    let is_python = matches!(&plan.work, Work::Tool(tool) if tool.runtime == ToolRuntime::Python);
     let path = std::env::var_os("PATH").unwrap_or_default();
     let first = std::env::split_paths(&path).map(|folder| folder.join("python3")).find(|program| program.is_file());
     if let Some(first) = first.filter(|first| is_python && first.starts_with(&plan.workspace)) {

@@ -10,7 +10,7 @@ use rep_runtime::trial::case::Case;
 use rep_runtime::trial::expect::Said;
 use rep_runtime::trial::smoke::Smoke;
 use rep_runtime::trial::{self, Attempt, Ground, Judged};
-use rep_runtime::{Call, Outcome, Plan, PlanError, Reply, Runtime, ToolError, interpreter};
+use rep_runtime::{Call, Outcome, Plan, PlanError, Reply, ToolRuntime, ToolError, interpreter};
 use rep_sandbox::Cancel;
 
 use super::report::{Came, Fault, Row};
@@ -86,10 +86,10 @@ impl Attempts {
     /// What a shell finds besides the system's programs, for who misses one.
     fn programs(&self, said: &Said, workspace: &Path) -> Vec<String> {
         let mut help = Vec::new();
-        for (runtime, name) in [(Runtime::Python, "python3"), (Runtime::Node, "node")] {
+        for (runtime, name) in [(ToolRuntime::Python, "python3"), (ToolRuntime::Node, "node")] {
             if let Err(error) = interpreter::find(runtime, workspace, self.runner.search()) {
                 help.push(format!("`{name}` is not there: {error}"));
-            } else if runtime == Runtime::Python && said.stderr.contains("python: ") {
+            } else if runtime == ToolRuntime::Python && said.stderr.contains("python: ") {
                 help.push(
                     "this machine has no `python`, only `python3`: name that, which every machine has".to_owned(),
                 );
