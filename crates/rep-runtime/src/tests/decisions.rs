@@ -1,16 +1,16 @@
 //! Everything before and after the process: decisions, approvals, and the record of what ran.
-#![expect(clippy::disallowed_methods, reason = "tests touch the disk")]
 
+mod answers;
 mod approvals;
-mod decisions;
 mod hostile;
 
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use crate::approval::Approvals;
+use crate::grant::{Consent, Context, Decision, Granted};
+use crate::{Call, Plan, Policy, Trust};
 use rep_model::{Skill, SkillTree};
-use rep_runtime::approval::Approvals;
-use rep_runtime::{Call, Consent, Context, Decision, Granted, Plan, Policy, Trust};
 use serde_json::{Value, json};
 
 fn at(seconds: u64) -> SystemTime {
@@ -47,7 +47,7 @@ fn context(approvals: &Approvals, consent: Consent) -> Context<'_> {
 }
 
 fn granted(plan: Plan) -> Granted {
-    match rep_runtime::grant::decide(&Policy::default(), plan, &context(&Approvals::default(), Consent::Given)) {
+    match crate::grant::decide(&Policy::default(), plan, &context(&Approvals::default(), Consent::Given)) {
         Decision::Granted(granted) => granted,
         other => panic!("{other:?}"),
     }

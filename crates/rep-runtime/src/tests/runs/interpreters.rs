@@ -2,15 +2,16 @@
 
 use std::process::Command;
 
-use rep_runtime::interpreter::{Search, find};
-use rep_runtime::{ExecuteOptions, ToolRuntime, execute};
+use crate::ToolRuntime;
+use crate::execute::{ExecuteOptions, execute_with};
+use crate::interpreter::{Search, find};
 use rep_sandbox::unconfined;
 
 use super::{Tool, result, search};
 
 #[test]
 fn an_environment_of_its_own_stays_one() {
-    if !crate::has_runtimes() {
+    if !super::has_runtimes() {
         return;
     }
     let tool = Tool::new(
@@ -33,6 +34,6 @@ fn an_environment_of_its_own_stays_one() {
     assert!(found.readable.contains(&folder), "{found:?}");
     let options =
         ExecuteOptions { search: &search, environments: None, caller: None, hidden: &[], unseen: &[], register: None };
-    let outcome = execute(&crate::granted(&tool.plan), &[], &options, &tool.cancel, unconfined::run);
+    let outcome = execute_with(&super::granted(&tool.plan), &[], &options, &tool.cancel, unconfined::run);
     assert_eq!(*result(&outcome), serde_json::json!({"own": true, "x": 1}), "{}", outcome.said);
 }

@@ -1,6 +1,6 @@
 //! One tool, written three times, behaves the same three times (Universal 2.1 §9).
 
-use rep_runtime::{Reply, ToolRuntime, Verdict};
+use crate::{Reply, ToolRuntime, Verdict};
 use serde_json::{Value, json};
 
 use super::{Tool, code, message, result};
@@ -44,7 +44,7 @@ impl Thrice {
 
 #[test]
 fn a_result_is_an_object() {
-    if !crate::has_runtimes() {
+    if !super::has_runtimes() {
         return;
     }
     Thrice {
@@ -57,7 +57,7 @@ fn a_result_is_an_object() {
 
 #[test]
 fn arguments_arrive_as_they_were_given() {
-    if !crate::has_runtimes() {
+    if !super::has_runtimes() {
         return;
     }
     let input =
@@ -75,7 +75,7 @@ fn arguments_arrive_as_they_were_given() {
 
 #[test]
 fn an_error_of_the_tools_own_keeps_its_code() {
-    if !crate::has_runtimes() {
+    if !super::has_runtimes() {
         return;
     }
     Thrice {
@@ -94,7 +94,7 @@ fn an_error_of_the_tools_own_keeps_its_code() {
 
 #[test]
 fn what_goes_wrong_is_an_error() {
-    if !crate::has_runtimes() {
+    if !super::has_runtimes() {
         return;
     }
     Thrice {
@@ -121,7 +121,7 @@ fn what_goes_wrong_is_an_error() {
 
 #[test]
 fn what_is_no_object_is_no_result() {
-    if !crate::has_runtimes() {
+    if !super::has_runtimes() {
         return;
     }
     for (python, node, bash) in [
@@ -148,7 +148,7 @@ fn what_is_no_object_is_no_result() {
 
 #[test]
 fn what_is_printed_is_not_the_result() {
-    if !crate::has_runtimes() {
+    if !super::has_runtimes() {
         return;
     }
     for (runtime, text) in [
@@ -173,7 +173,7 @@ fn what_is_printed_is_not_the_result() {
 
 #[test]
 fn handlers_may_wait() {
-    if !crate::has_runtimes() {
+    if !super::has_runtimes() {
         return;
     }
     for (entrypoint, runtime, text) in [
@@ -183,7 +183,11 @@ fn handlers_may_wait() {
             "import asyncio\nasync def run(args, ctx):\n    await asyncio.sleep(0)\n    return {'ok': 1}\n",
         ),
         ("scripts/a.py", ToolRuntime::Python, "def run(args):\n    return {'ok': 1}\n"),
-        ("scripts/a.py", ToolRuntime::Python, "class run:\n    def __new__(cls, args, ctx):\n        return {'ok': 1}\n"),
+        (
+            "scripts/a.py",
+            ToolRuntime::Python,
+            "class run:\n    def __new__(cls, args, ctx):\n        return {'ok': 1}\n",
+        ),
         ("scripts/a.js", ToolRuntime::Node, "module.exports.run = async () => { await null; return { ok: 1 }; };\n"),
         ("scripts/a.cjs", ToolRuntime::Node, "module.exports = { run: () => Promise.resolve({ ok: 1 }) };\n"),
         (
@@ -191,7 +195,11 @@ fn handlers_may_wait() {
             ToolRuntime::Node,
             "import fs from 'node:fs';\nexport async function run() { return { ok: fs ? 1 : 0 }; }\n",
         ),
-        ("scripts/a.mjs", ToolRuntime::Node, "export default { run() { return this.x(); }, x() { return { ok: 1 }; } };\n"),
+        (
+            "scripts/a.mjs",
+            ToolRuntime::Node,
+            "export default { run() { return this.x(); }, x() { return { ok: 1 }; } };\n",
+        ),
         ("scripts/a.js", ToolRuntime::Node, "export function run() { return { ok: 1 }; }\n"),
         ("scripts/a.js", ToolRuntime::Node, "setInterval(() => {}, 1000);\nexports.run = () => ({ ok: 1 });\n"),
     ] {
@@ -201,7 +209,7 @@ fn handlers_may_wait() {
 
 #[test]
 fn the_context_knows_the_paths_and_logs_to_stderr() {
-    if !crate::has_runtimes() {
+    if !super::has_runtimes() {
         return;
     }
     for (runtime, text) in [
@@ -229,11 +237,15 @@ fn the_context_knows_the_paths_and_logs_to_stderr() {
 
 #[test]
 fn an_exception_says_what_and_where_without_paths_of_this_machine() {
-    if !crate::has_runtimes() {
+    if !super::has_runtimes() {
         return;
     }
     for (runtime, text, kind) in [
-        (ToolRuntime::Python, "def run(args, ctx):\n    open(ctx.paths.workspace / 'missing.txt')\n", "FileNotFoundError"),
+        (
+            ToolRuntime::Python,
+            "def run(args, ctx):\n    open(ctx.paths.workspace / 'missing.txt')\n",
+            "FileNotFoundError",
+        ),
         (
             ToolRuntime::Node,
             "exports.run = (args, ctx) => {\n  require('fs').readFileSync(ctx.paths.workspace + '/missing.txt'); };\n",
@@ -254,7 +266,7 @@ fn an_exception_says_what_and_where_without_paths_of_this_machine() {
 
 #[test]
 fn a_missing_handler_is_named() {
-    if !crate::has_runtimes() {
+    if !super::has_runtimes() {
         return;
     }
     for (runtime, text) in
@@ -268,7 +280,7 @@ fn a_missing_handler_is_named() {
 
 #[test]
 fn large_results_arrive_whole() {
-    if !crate::has_runtimes() {
+    if !super::has_runtimes() {
         return;
     }
     Thrice {
@@ -281,7 +293,7 @@ fn large_results_arrive_whole() {
 
 #[test]
 fn a_task_is_a_task() {
-    if !crate::has_runtimes() {
+    if !super::has_runtimes() {
         return;
     }
     Thrice {
@@ -294,7 +306,7 @@ fn a_task_is_a_task() {
 
 #[test]
 fn a_status_that_is_declared_is_no_envelope() {
-    if !crate::has_runtimes() {
+    if !super::has_runtimes() {
         return;
     }
     let text = "echo '{\"status\":\"error\",\"error\":{\"code\":\"X\",\"message\":\"m\"}}'\n";
@@ -318,7 +330,7 @@ fn a_status_that_is_declared_is_no_envelope() {
 
 #[test]
 fn results_are_held_against_their_schema() {
-    if !crate::has_runtimes() {
+    if !super::has_runtimes() {
         return;
     }
     let mut tool = Tool::new(ToolRuntime::Bash, "echo '{\"n\": \"one\"}'\n");
@@ -331,7 +343,7 @@ fn results_are_held_against_their_schema() {
 
 #[test]
 fn nothing_is_started_with_arguments_that_do_not_fit() {
-    if !crate::has_runtimes() {
+    if !super::has_runtimes() {
         return;
     }
     for runtime in ALL {
@@ -359,7 +371,7 @@ fn nothing_is_started_with_arguments_that_do_not_fit() {
 
 #[test]
 fn entrypoints_stay_in_the_skill() {
-    if !crate::has_runtimes() {
+    if !super::has_runtimes() {
         return;
     }
     let tool = Tool::new(ToolRuntime::Bash, "echo '{}'\n");
@@ -375,7 +387,7 @@ fn entrypoints_stay_in_the_skill() {
         let mut plan = tool.plan.clone();
         entrypoint.clone_into(&mut plan.work.tool_mut().unwrap().entrypoint);
         let search = super::search();
-        let options = rep_runtime::ExecuteOptions {
+        let options = crate::execute::ExecuteOptions {
             search: &search,
             environments: None,
             caller: None,
@@ -383,8 +395,13 @@ fn entrypoints_stay_in_the_skill() {
             unseen: &[],
             register: None,
         };
-        let outcome =
-            rep_runtime::execute(&crate::granted(&plan), &[], &options, &tool.cancel, rep_sandbox::unconfined::run);
+        let outcome = crate::execute::execute_with(
+            &super::granted(&plan),
+            &[],
+            &options,
+            &tool.cancel,
+            rep_sandbox::unconfined::run,
+        );
         assert_eq!((code(&outcome), outcome.is_executed), ("INVALID_ENTRYPOINT", false), "{entrypoint}");
         assert!(message(&outcome).contains(reason), "{}", message(&outcome));
     }

@@ -10,7 +10,7 @@ use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::json;
 
-use crate::{error, plan, result, run};
+use super::{error, plan, result, run};
 
 /// The variable that makes of the test below a client of the test before it.
 const ASKS: &str = "REP_TEST_ASKS";
@@ -52,7 +52,7 @@ fn asked(server: &Server, trusted: &str) -> String {
     let file = folder.path().join("trusted.pem");
     std::fs::write(&file, trusted).expect("certificates and folders can be made");
     let output = Command::new(std::env::current_exe().expect("certificates and folders can be made"))
-        .args(["--exact", "tls::asks_as_it_is_told", "--nocapture"])
+        .args(["--exact", "tests::requests::tls::asks_as_it_is_told", "--nocapture"])
         .env(ASKS, format!("https://localhost:{}", server.port))
         .env("SSL_CERT_FILE", &file)
         .env_remove("SSL_CERT_DIR")
@@ -78,7 +78,7 @@ fn asks_as_it_is_told() {
     let command = json!({ "syntax": "GET /it", "headers": { "Authorization": "Bearer ${A_TOKEN}" } });
     let outcome = run(plan(&base, command, json!({})));
     match &outcome.reply {
-        rep_runtime::Reply::Result(_) => println!("came: {}", result(&outcome)["response"]["body"]),
+        crate::Reply::Result(_) => println!("came: {}", result(&outcome)["response"]["body"]),
         _ => println!("came: {} {}", error(&outcome).code, error(&outcome).message),
     }
 }

@@ -1,7 +1,8 @@
 //! A tool that calls another one, through whoever runs it.
 
-use rep_runtime::channel::Caller;
-use rep_runtime::{ExecuteOptions, Outcome, ToolRuntime, ToolError, execute};
+use crate::channel::Caller;
+use crate::execute::{ExecuteOptions, execute_with};
+use crate::{Outcome, ToolError, ToolRuntime};
 use rep_sandbox::{Cancel, unconfined};
 use serde_json::{Value, json};
 
@@ -17,13 +18,13 @@ fn run_with(tool: &Tool, caller: &Caller<'_>) -> Outcome {
         unseen: &[],
         register: None,
     };
-    execute(&crate::granted(&tool.plan), &tool.secrets, &options, &tool.cancel, unconfined::run)
+    execute_with(&super::granted(&tool.plan), &tool.secrets, &options, &tool.cancel, unconfined::run)
 }
 
 fn double(tool: &str, mut args: Value, _: &Cancel) -> Result<Value, ToolError> {
     match tool {
         "math:double" => Ok(json!({"n": args["n"].take().as_i64().unwrap_or(0) * 2})),
-        _ => Err(ToolError::new("TOOL_NOT_FOUND", format!("there is no tool `{tool}`"))),
+        _ => Err(ToolError::new(crate::error::ErrorCode::ToolNotFound, format!("there is no tool `{tool}`"))),
     }
 }
 
@@ -44,7 +45,7 @@ const CALLS: [(ToolRuntime, &str); 3] = [
 
 #[test]
 fn another_tool_answers() {
-    if !crate::has_runtimes() {
+    if !super::has_runtimes() {
         return;
     }
     for (runtime, text) in CALLS {
@@ -57,7 +58,7 @@ fn another_tool_answers() {
 
 #[test]
 fn without_anybody_to_ask_the_call_fails_clearly() {
-    if !crate::has_runtimes() {
+    if !super::has_runtimes() {
         return;
     }
     for (runtime, text) in &CALLS[..2] {
@@ -68,7 +69,7 @@ fn without_anybody_to_ask_the_call_fails_clearly() {
 
 #[test]
 fn a_run_that_is_ended_does_not_wait_for_its_channel() {
-    if !crate::has_runtimes() {
+    if !super::has_runtimes() {
         return;
     }
     // It asks without end, never reads an answer, and leaves somebody behind who holds the channel until told.
@@ -84,7 +85,7 @@ fn a_run_that_is_ended_does_not_wait_for_its_channel() {
 
 #[test]
 fn a_call_nobody_waits_for_is_cancelled() {
-    if !crate::has_runtimes() {
+    if !super::has_runtimes() {
         return;
     }
     let mut tool = Tool::new(ToolRuntime::Bash, "echo '{\"tool\":\"slow\"}' >&3\nread -r answer <&3\n");

@@ -1,6 +1,6 @@
 //! What leaves a run, and what must not.
 
-use rep_runtime::{ToolRuntime, Verdict};
+use crate::{ToolRuntime, Verdict};
 use serde_json::json;
 
 use super::{Tool, code, result};
@@ -27,7 +27,7 @@ def run(args, ctx):
 
 #[test]
 fn a_secret_reaches_the_tool_and_does_not_leave_it() {
-    if !crate::has_runtimes() {
+    if !super::has_runtimes() {
         return;
     }
     for input in [json!({}), json!({"fail": true})] {
@@ -46,7 +46,7 @@ fn a_secret_reaches_the_tool_and_does_not_leave_it() {
 
 #[test]
 fn the_switches_of_the_skill_are_obeyed() {
-    if !crate::has_runtimes() {
+    if !super::has_runtimes() {
         return;
     }
     let tool = |secrets: bool, pii: bool| {
@@ -55,7 +55,7 @@ fn the_switches_of_the_skill_are_obeyed() {
             "printf '{\"key\": \"%s\", \"mail\": \"ann@example.org\", \"n\": 4111111111111111}' 'sk-plain-secret'\n",
         );
         tool.secrets[0].1 = "sk-plain-secret".to_owned();
-        tool.plan.redaction = rep_runtime::plan::Redaction { secrets, pii };
+        tool.plan.redaction = crate::plan::Redaction { secrets, pii };
         result(&tool.run()).clone()
     };
     let number = 4_111_111_111_111_111_u64;
@@ -66,7 +66,7 @@ fn the_switches_of_the_skill_are_obeyed() {
 
 #[test]
 fn a_secret_across_the_marks_of_json_holds_the_result_back() {
-    if !crate::has_runtimes() {
+    if !super::has_runtimes() {
         return;
     }
     let mut tool = Tool::new(ToolRuntime::Bash, "echo '{\"aaaa\":\"bbbb\"}'\n");
@@ -77,7 +77,7 @@ fn a_secret_across_the_marks_of_json_holds_the_result_back() {
 
 #[test]
 fn short_secrets_are_told() {
-    if !crate::has_runtimes() {
+    if !super::has_runtimes() {
         return;
     }
     let mut tool = Tool::new(ToolRuntime::Bash, "echo '{}'\n");
@@ -87,7 +87,7 @@ fn short_secrets_are_told() {
 
 #[test]
 fn only_what_was_given_is_in_the_environment() {
-    if !crate::has_runtimes() {
+    if !super::has_runtimes() {
         return;
     }
     // Cargo's own variables are in the environment of this test.
@@ -116,14 +116,14 @@ fn only_what_was_given_is_in_the_environment() {
 
 #[test]
 fn the_secrets_of_who_called_do_not_leave_either() {
-    if !crate::has_runtimes() {
+    if !super::has_runtimes() {
         return;
     }
     let tool = Tool::new(ToolRuntime::Bash, "echo sk-of-the-caller >&2; echo '{\"x\": \"sk-of-the-caller\"}'\n");
     let search = super::search();
     let hidden = [("KEY".to_owned(), "sk-of-the-caller".to_owned())];
     let unseen = [std::path::PathBuf::from("/data/of/rep")];
-    let options = rep_runtime::ExecuteOptions {
+    let options = crate::execute::ExecuteOptions {
         search: &search,
         environments: None,
         caller: None,
@@ -131,18 +131,19 @@ fn the_secrets_of_who_called_do_not_leave_either() {
         unseen: &unseen,
         register: None,
     };
-    let outcome = rep_runtime::execute(&crate::granted(&tool.plan), &[], &options, &tool.cancel, |job, cancel| {
-        assert_eq!(job.hidden, unseen, "the sandbox is told what is never shown");
-        assert!(job.env.iter().all(|(name, _)| name != "KEY"), "what is hidden is not handed on");
-        rep_sandbox::unconfined::run(job, cancel)
-    });
+    let outcome =
+        crate::execute::execute_with(&super::granted(&tool.plan), &[], &options, &tool.cancel, |job, cancel| {
+            assert_eq!(job.hidden, unseen, "the sandbox is told what is never shown");
+            assert!(job.env.iter().all(|(name, _)| name != "KEY"), "what is hidden is not handed on");
+            rep_sandbox::unconfined::run(job, cancel)
+        });
     assert_eq!(outcome.value(), json!({"x": "[redacted:KEY]"}));
     assert!(!outcome.said.contains("sk-of"), "{}", outcome.said);
 }
 
 #[test]
 fn shorter_paths_bring_no_secret_together() {
-    if !crate::has_runtimes() {
+    if !super::has_runtimes() {
         return;
     }
     let mut tool = Tool::new(ToolRuntime::Bash, "echo \"sk-two$REP_WORKSPACE/halves\" >&2; exit 1\n");

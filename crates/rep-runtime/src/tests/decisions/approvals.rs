@@ -2,16 +2,16 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
+use crate::ToolRuntime;
+use crate::grant::How;
+use crate::plan::{HostRule, Redaction, Risk, SecretNeed, Tool};
 use proptest::prelude::*;
 use rep_permissions::glob::Glob;
-use rep_runtime::ToolRuntime;
-use rep_runtime::grant::How;
-use rep_runtime::plan::{HostRule, Redaction, Risk, SecretNeed, Tool};
 
 use super::*;
 
 fn decided(plan: Plan, approvals: &Approvals) -> Option<How> {
-    match rep_runtime::grant::decide(&Policy::default(), plan, &context(approvals, Consent::Ask)) {
+    match crate::grant::decide(&Policy::default(), plan, &context(approvals, Consent::Ask)) {
         Decision::Granted(granted) => Some(granted.how()),
         Decision::Ask(_) | Decision::Refused(_) => None,
     }
@@ -26,7 +26,7 @@ type Change = fn(&mut Plan, &str);
 /// Every field an approval is bound to, with a way to change it. Destructured, so that a field that is added is thought of here.
 fn changes() -> Vec<(&'static str, Change)> {
     let Plan {
-        is_confined: _,
+        confinement: _,
         skill: _,
         digest: _,
         folder: _,
@@ -52,7 +52,7 @@ fn changes() -> Vec<(&'static str, Change)> {
         dependencies: _,
     } = tool(&mut plan("")).clone();
     vec![
-        ("sandbox", |plan, _| plan.is_confined ^= true),
+        ("sandbox", |plan, _| plan.confinement = crate::plan::Confinement::Unconfined),
         ("skill", |plan, word| plan.skill.push_str(word)),
         ("digest", |plan, word| plan.digest.push_str(word)),
         ("tool", |plan, word| plan.tool.push_str(word)),

@@ -1,5 +1,4 @@
 //! Tools run for real: python, node and bash, with nothing in place of them.
-#![expect(clippy::disallowed_methods, reason = "tests touch the disk and start programs")]
 
 mod alike;
 mod calls;
@@ -11,13 +10,12 @@ mod packages;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use rep_runtime::approval::Approvals;
-use rep_runtime::interpreter::Search;
-use rep_runtime::plan::{self, Redaction, Work};
-use rep_runtime::{
-    Consent, Context, Decision, ExecuteOptions, Granted, Limits, Outcome, Permissions, Plan, Policy, Reply, ToolRuntime,
-    Trust, execute,
-};
+use crate::approval::Approvals;
+use crate::execute::{ExecuteOptions, execute_with};
+use crate::grant::{Consent, Context, Decision, Granted};
+use crate::interpreter::Search;
+use crate::plan::{self, Redaction, Work};
+use crate::{Limits, Outcome, Permissions, Plan, Policy, Reply, ToolRuntime, Trust};
 use rep_sandbox::{Cancel, unconfined};
 use serde_json::{Value, json};
 
@@ -26,7 +24,7 @@ pub(crate) fn has_runtimes() -> bool {
     let search = search();
     let missing: Vec<&str> = [ToolRuntime::Python, ToolRuntime::Node, ToolRuntime::Bash]
         .into_iter()
-        .filter(|runtime| rep_runtime::interpreter::find(*runtime, Path::new("/nowhere"), &search).is_err())
+        .filter(|runtime| crate::interpreter::find(*runtime, Path::new("/nowhere"), &search).is_err())
         .map(ToolRuntime::name)
         .collect();
     if !missing.is_empty() {
@@ -43,7 +41,7 @@ pub(crate) fn granted(plan: &Plan) -> Granted {
     let approvals = Approvals::default();
     let secrets = plan.secrets.iter().map(|need| need.name.clone()).collect();
     let context = Context { trust: Trust::Trusted, secrets, consent: Consent::Given, approvals: &approvals };
-    match rep_runtime::grant::decide(&Policy::default(), plan.clone(), &context) {
+    match crate::grant::decide(&Policy::default(), plan.clone(), &context) {
         Decision::Granted(granted) => granted,
         other => panic!("not granted: {other:?}"),
     }
@@ -76,7 +74,7 @@ impl Tool {
         std::fs::create_dir_all(&workspace).expect("a folder can be made");
         std::fs::write(skill.join(entrypoint), text).expect("a file can be written");
         let plan = Plan {
-            is_confined: true,
+            confinement: crate::plan::Confinement::Sandboxed,
             skill: "a-skill".to_owned(),
             digest: String::new(),
             folder: skill,
@@ -118,7 +116,7 @@ impl Tool {
             unseen: &[],
             register: None,
         };
-        execute(&granted(&self.plan), &self.secrets, &options, &self.cancel, unconfined::run)
+        execute_with(&granted(&self.plan), &self.secrets, &options, &self.cancel, unconfined::run)
     }
 
     pub(crate) fn path(&self) -> PathBuf {
@@ -128,7 +126,7 @@ impl Tool {
 
 /// The caller's environment, with one cache for all tests.
 pub(crate) fn search() -> Search {
-    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("interpreters.json");
+    let cache = Path::new(option_env!("CARGO_TARGET_TMPDIR").unwrap_or("/tmp")).join("interpreters.json");
     Search { env: std::env::vars_os().collect(), cache: Some(cache) }
 }
 
@@ -143,7 +141,7 @@ pub(crate) fn result(outcome: &Outcome) -> &Value {
 /// The code of the error, which there must be.
 pub(crate) fn code(outcome: &Outcome) -> &str {
     match &outcome.reply {
-        Reply::Error(error) => &error.code,
+        Reply::Error(error) => error.code.as_str(),
         other => panic!("no error: {other:?}"),
     }
 }

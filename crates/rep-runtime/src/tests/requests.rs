@@ -1,21 +1,19 @@
 //! Requests of API skills, sent to real servers.
-#![expect(clippy::disallowed_methods, reason = "tests touch the disk and start programs")]
-#![expect(clippy::needless_pass_by_value, reason = "tests write values where they use them")]
 
 mod tls;
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use crate::approval::{Approvals, binding};
+use crate::execute::{ExecuteOptions, execute_with};
+use crate::grant::{Consent, Context, Decision};
+use crate::interpreter::Search;
+use crate::plan::command::{CommandCall, CommandError};
+use crate::plan::{HostRule, Risk};
+use crate::{Outcome, Plan, Policy, Reply, ToolError, Trust, Verdict};
 use proptest::prelude::*;
 use rep_model::{Skill, SkillTree};
-use rep_runtime::approval::{Approvals, binding};
-use rep_runtime::interpreter::Search;
-use rep_runtime::plan::command::{CommandCall, CommandError};
-use rep_runtime::plan::{HostRule, Risk};
-use rep_runtime::{
-    Consent, Context, Decision, ExecuteOptions, Outcome, Plan, Policy, Reply, ToolError, Trust, Verdict, execute,
-};
 use rep_sandbox::{Cancel, Killed, SandboxError};
 use rep_test_support::{Answer, Server, answer};
 use serde_json::{Value, json};
@@ -56,7 +54,7 @@ fn planned(document: &Value, arguments: &Value) -> Result<Plan, CommandError> {
 fn decide(plan: Plan, consent: Consent, approvals: &Approvals) -> Decision {
     let secrets = ["A_TOKEN".to_owned()].into();
     let context = Context { trust: Trust::Trusted, secrets, consent, approvals };
-    rep_runtime::grant::decide(&Policy::default(), plan, &context)
+    crate::grant::decide(&Policy::default(), plan, &context)
 }
 
 const TOKEN: &str = "token-0123456789";
@@ -70,7 +68,7 @@ pub(crate) fn run_with(plan: Plan, cancel: &Cancel) -> Outcome {
         ExecuteOptions { search: &search, environments: None, caller: None, hidden: &[], unseen: &[], register: None };
     let secrets = [("A_TOKEN".to_owned(), TOKEN.to_owned())];
     let never = |_, _: &Cancel| -> Result<_, SandboxError> { panic!("a request starts no process") };
-    execute(&granted, &secrets, &options, cancel, never)
+    execute_with(&granted, &secrets, &options, cancel, never)
 }
 
 pub(crate) fn run(plan: Plan) -> Outcome {
@@ -98,7 +96,7 @@ fn get(base: &str) -> Plan {
 /// The code of what a command comes to that asks a server which answers so.
 fn code_of(answer: impl Fn() -> Answer + Send + Sync + 'static) -> String {
     let server = Server::start(move |_, _| answer());
-    error(&run(get(&server.url()))).code.clone()
+    error(&run(get(&server.url()))).code.as_str().to_owned()
 }
 
 #[test]
@@ -266,14 +264,14 @@ fn a_secret_in_a_body_does_not_follow_to_another_host() {
     let server = Server::start(move |_, _| answer("307 Again", &[&location], ""));
     let mut plan = plan(&server.url(), json!({ "syntax": "POST /one", "body": { "t": "${A_TOKEN}" } }), json!({}));
     plan.permissions.outbound.push(HostRule { host: "127.0.0.1".to_owned(), port: Some(other.port) });
-    assert_eq!(error(&run(plan)).code, "PERMISSION_DENIED");
+    assert_eq!(error(&run(plan)).code.as_str(), "PERMISSION_DENIED");
     assert!(other.asked().is_empty());
 }
 
 #[test]
 fn a_circle_of_redirects_ends() {
     let server = Server::start(|_, _| answer("302 Found", &["Location: /again"], ""));
-    assert_eq!(error(&run(get(&server.url()))).code, "TOO_MANY_REDIRECTS");
+    assert_eq!(error(&run(get(&server.url()))).code.as_str(), "TOO_MANY_REDIRECTS");
     assert_eq!(server.asked().len(), 6);
     assert_eq!(code_of(|| answer("302 Found", &["Location: http://user@127.0.0.1/"], "")), "INVALID_RESPONSE");
     assert_eq!(code_of(|| answer("302 Found", &["Location: file:///etc/passwd"], "")), "INVALID_RESPONSE");
@@ -304,7 +302,7 @@ fn a_wait_for_another_try_can_be_cancelled() {
         answer("503 Busy", &["Retry-After: 20"], "")
     });
     let outcome = run_with(get(&server.url()), &cancel);
-    assert_eq!(error(&outcome).code, "CANCELLED");
+    assert_eq!(error(&outcome).code.as_str(), "CANCELLED");
 }
 
 #[test]
@@ -372,7 +370,7 @@ fn a_busy_server_is_asked_again_where_that_does_no_harm() {
     );
     assert_eq!(times(json!({ "syntax": "GET /it" }), "500 Oh No", now), (1, Verdict::Failed));
     let server = Server::start(|_, _| answer("503 Busy", &["Retry-After: 0"], ""));
-    assert_eq!(error(&run(get(&server.url()))).code, "COMMAND_FAILED");
+    assert_eq!(error(&run(get(&server.url()))).code.as_str(), "COMMAND_FAILED");
     assert_eq!(server.asked().len(), 3, "twice more at most");
 }
 
@@ -380,7 +378,7 @@ fn a_busy_server_is_asked_again_where_that_does_no_harm() {
 fn nobody_there_is_told() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let outcome = run(get(&format!("http://127.0.0.1:{port}")));
-    assert_eq!(error(&outcome).code, "CONNECTION_FAILED");
+    assert_eq!(error(&outcome).code.as_str(), "CONNECTION_FAILED");
     assert!(error(&outcome).is_retriable && error(&outcome).message.contains("127.0.0.1"));
 }
 
@@ -400,18 +398,13 @@ fn consent_is_asked_for_the_server_and_remembered_for_all_commands() {
         question.text().contains("GET https://api.example.org/it")
             && question.text().contains("connects to `api.example.org:443`")
     );
-    assert!(
-        matches!(decide(one.clone(), Consent::Nobody, &Approvals::default()), Decision::Refused(refusal) if refusal.code == "CONFIRMATION_REQUIRED")
-    );
+    assert!(matches!(decide(one.clone(), Consent::Ask, &Approvals::default()), Decision::Ask(_)));
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("approvals.json");
     Approvals::remember(&file, &one, std::time::SystemTime::UNIX_EPOCH).unwrap();
     let approvals = Approvals::read(&file).unwrap();
     let two = plan(base, json!({ "syntax": "DELETE /other/<id>" }), json!({ "id": "7" }));
-    assert!(
-        matches!(decide(two, Consent::Nobody, &approvals), Decision::Granted(_)),
-        "another command of the same skill"
-    );
+    assert!(matches!(decide(two, Consent::Ask, &approvals), Decision::Granted(_)), "another command of the same skill");
     assert_ne!(binding(&one), binding(&get("https://other.example.org")), "another server is another question");
     assert_ne!(binding(&one), binding(&get("http://api.example.org")));
 }
@@ -425,7 +418,10 @@ fn a_skill_that_declares_hosts_reaches_no_other() {
     };
     for other in [json!(["other.example.org"]), json!([]), json!(["api.example.org:8443"])] {
         let refused = decided(other.clone());
-        assert!(matches!(refused, Decision::Refused(refusal) if refusal.code == "PERMISSION_DENIED"), "{other}");
+        assert!(
+            matches!(refused, Decision::Refused(refusal) if refusal.code.as_str() == "PERMISSION_DENIED"),
+            "{other}"
+        );
     }
     for own in [json!(["*.example.org"]), json!(["api.example.org"]), json!(["*"])] {
         assert!(matches!(decided(own.clone()), Decision::Granted(_)), "{own}");

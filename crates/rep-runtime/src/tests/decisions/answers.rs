@@ -1,11 +1,12 @@
+use crate::error::ErrorCode;
+use crate::grant::How;
+use crate::plan::HostRule;
 use rep_permissions::glob::Glob;
-use rep_runtime::grant::{Answer, How};
-use rep_runtime::plan::HostRule;
 
 use super::*;
 
-fn refused(policy: &Policy, plan: Plan, context: &Context<'_>) -> &'static str {
-    match rep_runtime::grant::decide(policy, plan, context) {
+fn refused(policy: &Policy, plan: Plan, context: &Context<'_>) -> ErrorCode {
+    match crate::grant::decide(policy, plan, context) {
         Decision::Refused(refusal) => refusal.code,
         other => panic!("{other:?}"),
     }
@@ -27,33 +28,31 @@ fn consent_is_asked_only_for_what_a_run_can_do() {
         ("permissions: {filesystem: {write: ['!x']}}\n", false),
         ("permissions: {filesystem: {read: ['**']}, processes: {allow_subprocess: true}}\n", false),
     ] {
-        let decision = rep_runtime::grant::decide(&Policy::default(), plan(front), &context(&none, Consent::Ask));
+        let decision = crate::grant::decide(&Policy::default(), plan(front), &context(&none, Consent::Ask));
         assert_eq!(matches!(decision, Decision::Ask(_)), is_asked, "{front}");
         assert_eq!(matches!(decision, Decision::Granted(_)), !is_asked, "{front}");
     }
 }
 
 #[test]
-fn where_nobody_can_be_asked_the_run_is_refused() {
-    let none = Approvals::default();
-    assert_eq!(refused(&Policy::default(), plan(WRITES), &context(&none, Consent::Nobody)), "CONFIRMATION_REQUIRED");
+fn consent_that_comes_with_the_call_grants() {
     assert_eq!(granted(plan(WRITES)).how(), How::Given);
 }
 
 #[test]
 fn an_answer_makes_a_grant_or_a_refusal() {
     let none = Approvals::default();
-    let question = || match rep_runtime::grant::decide(&Policy::default(), plan(WRITES), &context(&none, Consent::Ask))
-    {
+    let question = || match crate::grant::decide(&Policy::default(), plan(WRITES), &context(&none, Consent::Ask)) {
         Decision::Ask(question) => question,
         other => panic!("{other:?}"),
     };
-    assert_eq!(question().answer(Answer::Yes).unwrap().how(), How::Answered);
-    assert_eq!(question().answer(Answer::No).unwrap_err().code, "DECLINED");
+    assert_eq!(question().accept().how(), How::Answered);
+    assert_eq!(question().decline().code, ErrorCode::Declined);
+    let unanswerable = question().unanswerable("ask somebody".to_owned());
+    assert_eq!((unanswerable.code, unanswerable.remedy.as_str()), (ErrorCode::ConfirmationRequired, "ask somebody"));
     let mut long = plan(WRITES);
     long.prompt = Some("Please agree.\n".repeat(500) + &"é".repeat(5000));
-    let Decision::Ask(long) = rep_runtime::grant::decide(&Policy::default(), long, &context(&none, Consent::Ask))
-    else {
+    let Decision::Ask(long) = crate::grant::decide(&Policy::default(), long, &context(&none, Consent::Ask)) else {
         panic!("not asked")
     };
     assert!(long.text().lines().count() < 20, "{}", long.text());
@@ -72,9 +71,9 @@ fn an_answer_makes_a_grant_or_a_refusal() {
 fn consent_does_not_lift_what_is_refused() {
     let none = Approvals::default();
     let untrusted = Context { trust: Trust::Untrusted("it changed".to_owned()), ..context(&none, Consent::Given) };
-    assert_eq!(refused(&Policy::default(), plan(""), &untrusted), "UNTRUSTED");
+    assert_eq!(refused(&Policy::default(), plan(""), &untrusted), ErrorCode::Untrusted);
     let missing = "secrets: {required: [{name: KEY, usage: env}, {name: TOKEN, usage: env}]}\n";
-    assert_eq!(refused(&Policy::default(), plan(missing), &context(&none, Consent::Given)), "SECRET_MISSING");
+    assert_eq!(refused(&Policy::default(), plan(missing), &context(&none, Consent::Given)), ErrorCode::SecretMissing);
     let optional = "secrets: {required: [{name: TOKEN, usage: env, optional: true}]}\n";
     assert_eq!(granted(plan(optional)).how(), How::Unasked);
 }
@@ -90,7 +89,7 @@ fn the_operator_can_only_deny() {
         Policy { denied_hosts: vec![host("api.example.org", Some(80))], ..Policy::default() },
         Policy { denied_paths: vec![Glob::parse("**/*.exe").unwrap()], ..Policy::default() },
     ] {
-        assert_eq!(refused(&policy, plan(WRITES), &given()), "POLICY_DENIED", "{policy:?}");
+        assert_eq!(refused(&policy, plan(WRITES), &given()), ErrorCode::PolicyDenied, "{policy:?}");
     }
     for policy in [
         Policy { denied_skills: vec!["pdfs".to_owned()], ..Policy::default() },
@@ -99,9 +98,6 @@ fn the_operator_can_only_deny() {
         Policy { denied_hosts: vec![host("api.example.org", Some(8080))], ..Policy::default() },
         Policy { denied_paths: vec![Glob::parse("secret/**").unwrap()], ..Policy::default() },
     ] {
-        assert!(
-            matches!(rep_runtime::grant::decide(&policy, plan(WRITES), &given()), Decision::Granted(_)),
-            "{policy:?}"
-        );
+        assert!(matches!(crate::grant::decide(&policy, plan(WRITES), &given()), Decision::Granted(_)), "{policy:?}");
     }
 }

@@ -1,7 +1,8 @@
 //! Packages beside a tool, and TypeScript.
 
-use rep_runtime::interpreter::find;
-use rep_runtime::{ExecuteOptions, Reply, ToolRuntime, execute};
+use crate::execute::{ExecuteOptions, execute_with};
+use crate::interpreter::find;
+use crate::{Reply, ToolRuntime};
 use serde_json::json;
 
 use super::{Tool, code, message, result, search};
@@ -25,7 +26,7 @@ fn typescript_runs_where_node_strips_types_and_is_refused_with_the_reason_elsewh
     let outcome = tool.run();
     match &outcome.reply {
         Reply::Error(error) => {
-            assert_eq!(error.code, "RUNTIME_UNAVAILABLE", "{outcome:?}");
+            assert_eq!(error.code.as_str(), "RUNTIME_UNAVAILABLE", "{outcome:?}");
             assert!(error.message.contains(&node.version) && error.message.contains("22.6"), "{}", error.message);
         }
         _ => assert_eq!(*result(&outcome), json!({"n": 2})),
@@ -50,7 +51,7 @@ fn a_missing_package_is_hinted_at_only_where_it_is_declared() {
             register: None,
         };
         let door = rep_sandbox::unconfined::run;
-        match execute(&crate::granted(&tool.plan), &[], &options, &tool.cancel, door).reply {
+        match execute_with(&super::granted(&tool.plan), &[], &options, &tool.cancel, door).reply {
             Reply::Error(error) => error.more.get("remedy").cloned(),
             other => panic!("{other:?}"),
         }
