@@ -9,7 +9,7 @@ use rep_model::{Edit, Fault, Manifest, Skill, Span};
 use crate::profile::{NOT_UASP, Profile};
 use crate::report::{Facts, Finding, Place, SetFindings, SkillReport, sort};
 use crate::rule::{Check, Level, Rule};
-use crate::rules::{RULES, rule};
+use crate::rules::{RULES, rule_for_fault};
 use crate::{allow, shape};
 
 /// What to check, and how.
@@ -233,7 +233,7 @@ impl Rulebook {
         let options = &self.options;
         let mut findings = Vec::new();
         for fault in faults {
-            let rule = rule(fault.rule).expect("every fault of the reader names a rule");
+            let rule = rule_for_fault(fault.kind);
             let only = profiles_of_file(&fault.file);
             let draft = Draft {
                 file: fault.file,

@@ -19,7 +19,7 @@ mod tree;
 pub mod uasp;
 pub mod yaml;
 
-pub use fault::{Edit, Fault};
+pub use fault::{Edit, Fault, FaultKind};
 pub use frontmatter::Frontmatter;
 pub use skill::{Manifest, Skill, ToolsJson, UaspFile};
 pub use source::{Position, Source, Span};
