@@ -8,7 +8,7 @@ pub(super) static RULE: Rule = Rule {
     name: "boolean-as-text",
     summary: "a field for `true` and `false` holds text",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::Pmcp, Profile::Aam], info: &[Profile::ClaudeCode], ..Levels::NONE },
+    levels: Levels { warning: &[Profile::Aam, Profile::Pmcp], info: &[Profile::ClaudeCode], ..Levels::NONE },
     cites: &[
         Cite::pmcp("frontmatter model"),
         Cite::aam("disable-model-invocation field"),

@@ -11,7 +11,7 @@ pub(super) static RULE: Rule = Rule {
     name: "tool-input-not-object",
     summary: "the arguments of a tool are not an object",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Universal, Profile::Mcp, Profile::OpenAi], ..Levels::NONE },
+    levels: Levels { error: &[Profile::Universal, Profile::OpenAi, Profile::Mcp], ..Levels::NONE },
     cites: &[
         Cite::universal("§7, minimum portability rules"),
         Cite::host("mcp: inputSchema"),

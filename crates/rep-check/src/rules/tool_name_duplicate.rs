@@ -11,7 +11,7 @@ pub(super) static RULE: Rule = Rule {
     name: "tool-name-duplicate",
     summary: "two tools of a skill have the same name",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Universal, Profile::Mcp, Profile::OpenAi], ..Levels::NONE },
+    levels: Levels { error: &[Profile::Universal, Profile::OpenAi, Profile::Mcp], ..Levels::NONE },
     cites: &[Cite::universal("§4: tools are known by name"), Cite::host("mcp: tools/list")],
     requirements: &["TOOL-03"],
     page: include_str!("tool_name_duplicate.md"),

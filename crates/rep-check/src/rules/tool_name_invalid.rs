@@ -9,7 +9,7 @@ pub(super) static RULE: Rule = Rule {
     name: "tool-name-invalid",
     summary: "the name of a tool that hosts do not take",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Universal, Profile::Mcp, Profile::OpenAi], ..Levels::NONE },
+    levels: Levels { error: &[Profile::Universal, Profile::OpenAi, Profile::Mcp], ..Levels::NONE },
     cites: &[Cite::universal("§4, tool naming"), Cite::host("mcp: tool names"), Cite::host("openai: function names")],
     requirements: &["TOOL-03"],
     page: include_str!("tool_name_invalid.md"),

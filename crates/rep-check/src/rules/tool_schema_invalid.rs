@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
     name: "tool-schema-invalid",
     summary: "the schema of a tool is no valid JSON Schema",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Universal, Profile::Mcp, Profile::OpenAi], ..Levels::NONE },
+    levels: Levels { error: &[Profile::Universal, Profile::OpenAi, Profile::Mcp], ..Levels::NONE },
     cites: &[Cite::universal("§7, JSON Schema 2020-12"), Cite::host("mcp: inputSchema")],
     requirements: &["TOOL-20", "VAL-70", "VAL-71"],
     page: include_str!("tool_schema_invalid.md"),

@@ -8,7 +8,7 @@ pub(super) static RULE: Rule = Rule {
     name: "tools-json-stale",
     summary: "`tools.json` and the frontmatter disagree",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::Universal, Profile::Mcp, Profile::OpenAi], ..Levels::NONE },
+    levels: Levels { warning: &[Profile::Universal, Profile::OpenAi, Profile::Mcp], ..Levels::NONE },
     cites: &[Cite::universal("§6, tool source priority")],
     requirements: &["TOOL-16", "TOOL-17", "TOOL-19"],
     page: include_str!("tools_json_stale.md"),
