@@ -22,7 +22,7 @@ mod tokens;
 pub mod tools;
 
 pub use engine::{Options, Rulebook, check, check_set, dialects};
-pub use profile::Profile;
+pub use profile::{Profile, ProfileSet};
 pub use report::{Facts, Finding, Place, Report, SkillReport, Summary};
 pub use rule::{Check, Cite, Level, Levels, Rule};
 pub use rules::{RULES, nearest, rule, rule_for_fault};

@@ -9,7 +9,7 @@ mod tables;
 use rep_model::yaml::{Node, core, pyyaml};
 use rep_model::{Skill, Span, names};
 
-use crate::Profile;
+use crate::{Profile, ProfileSet};
 
 /// A demand on a value.
 pub(crate) enum Shape {
@@ -96,7 +96,7 @@ pub(crate) struct Misfit {
     /// The text of the value, where it is a scalar.
     pub(crate) text: Option<String>,
     pub(crate) kind: Kind,
-    pub(crate) profiles: &'static [Profile],
+    pub(crate) profiles: ProfileSet,
 }
 
 /// How scalars are typed while fitting.
@@ -110,7 +110,7 @@ enum Typing {
 pub(crate) fn misfits(skill: &Skill, strict_schema: bool) -> Vec<Misfit> {
     let mut out = Vec::new();
     if let (Some(manifest), Some(front)) = (&skill.manifest, skill.front()) {
-        for (profiles, fields) in tables::FRONTMATTER {
+        for &(profiles, fields) in tables::FRONTMATTER {
             let mut fitting = Fitting { file: manifest.file, typing: Typing::Core, profiles, out: &mut out };
             fitting.fields(&front.root, fields, "");
         }
@@ -125,7 +125,7 @@ pub(crate) fn misfits(skill: &Skill, strict_schema: bool) -> Vec<Misfit> {
         let Some(root) = uasp.root.as_ref().filter(|root| root.entries().is_some()) else { continue };
         let typing = if strict_schema { Typing::Pyyaml } else { Typing::Core };
         let shape = if strict_schema { &tables::UASP_STRICT } else { &tables::UASP };
-        let mut fitting = Fitting { file: &uasp.file, typing, profiles: &[Profile::Uasp], out: &mut out };
+        let mut fitting = Fitting { file: &uasp.file, typing, profiles: Profile::Uasp.as_set(), out: &mut out };
         fitting.fit(root, shape, "");
     }
     out
@@ -134,7 +134,7 @@ pub(crate) fn misfits(skill: &Skill, strict_schema: bool) -> Vec<Misfit> {
 struct Fitting<'a> {
     file: &'a str,
     typing: Typing,
-    profiles: &'static [Profile],
+    profiles: ProfileSet,
     out: &'a mut Vec<Misfit>,
 }
 

@@ -4,13 +4,14 @@ use rep_model::yaml::{Style, Value};
 
 use super::allowed_tools_list::plain_or_quoted;
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::profile::REFERENCE;
+use crate::{Check, Cite, Levels, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "allowed-tools-commas",
     summary: "`allowed-tools` has commas between tools",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::AgentSkills, Profile::Portable], ..Levels::NONE },
+    levels: Levels { warning: REFERENCE, ..Levels::NONE },
     cites: &[Cite::agentskills("allowed-tools field"), Cite::evidence("§3: commas are the most common form")],
     requirements: &["VAL-33"],
     page: include_str!("allowed_tools_commas.md"),

@@ -3,16 +3,14 @@ use rep_model::yaml::{self, Node, Style, Value, quote_double};
 use rep_model::{Skill, Span};
 
 use crate::engine::Findings;
+use crate::profile::STANDARD;
 use crate::{Check, Cite, Levels, Profile, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "allowed-tools-list",
     summary: "`allowed-tools` is a list",
     since: "0.1.0",
-    levels: Levels {
-        warning: &[Profile::AgentSkills, Profile::Aam, Profile::Portable, Profile::ClaudeApi, Profile::OpenAi],
-        ..Levels::NONE
-    },
+    levels: Levels { warning: STANDARD.union(Profile::Aam.as_set()), ..Levels::NONE },
     cites: &[Cite::agentskills("allowed-tools field"), Cite::evidence("§3: lists are the second most common form")],
     requirements: &["VAL-33", "VAL-34"],
     page: include_str!("allowed_tools_list.md"),

@@ -2,13 +2,17 @@ use rep_model::Skill;
 use rep_model::frontmatter::Text;
 
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::{Check, Cite, Levels, Profile, ProfileSet, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "boolean-as-text",
     summary: "a field for `true` and `false` holds text",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::Aam, Profile::Pmcp], info: &[Profile::ClaudeCode], ..Levels::NONE },
+    levels: Levels {
+        warning: ProfileSet::new(&[Profile::Aam, Profile::Pmcp]),
+        info: Profile::ClaudeCode.as_set(),
+        ..Levels::NONE
+    },
     cites: &[
         Cite::pmcp("frontmatter model"),
         Cite::aam("disable-model-invocation field"),

@@ -2,15 +2,16 @@ use rep_model::Skill;
 
 use super::name_empty;
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::profile::REFERENCE;
+use crate::{Check, Cite, Levels, Profile, ProfileSet, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "compatibility-empty",
     summary: "`compatibility` holds nothing but blanks",
     since: "0.1.0",
     levels: Levels {
-        error: &[Profile::AgentSkills, Profile::Portable],
-        warning: &[Profile::Pmcp, Profile::ClaudeApi, Profile::OpenAi],
+        error: REFERENCE,
+        warning: ProfileSet::new(&[Profile::Pmcp, Profile::ClaudeApi, Profile::OpenAi]),
         ..Levels::NONE
     },
     cites: &[Cite::agentskills("compatibility field")],

@@ -2,17 +2,14 @@ use rep_model::Skill;
 
 use super::name_not_text;
 use crate::engine::Findings;
-use crate::{Check, Cite, Level, Levels, Profile, Rule};
+use crate::profile::STANDARD;
+use crate::{Check, Cite, Level, Levels, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "compatibility-not-text",
     summary: "`compatibility` is not text",
     since: "0.1.0",
-    levels: Levels {
-        error: &[Profile::AgentSkills, Profile::Portable, Profile::ClaudeApi, Profile::OpenAi],
-        unasked: Some(Level::Warning),
-        ..Levels::NONE
-    },
+    levels: Levels { error: STANDARD, unasked: Some(Level::Warning), ..Levels::NONE },
     cites: &[
         Cite::agentskills("compatibility field"),
         Cite::reference("validate: must be a string"),

@@ -3,16 +3,14 @@ use rep_model::Skill;
 use super::description_empty::description;
 use super::description_xml_tag::{place, tags};
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::profile::CLAUDE_NAMING;
+use crate::{Check, Cite, Levels, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "description-angle-bracket",
     summary: "`description` holds an angle bracket",
     since: "0.1.0",
-    levels: Levels {
-        warning: &[Profile::Universal, Profile::Pmcp, Profile::Portable, Profile::ClaudeApi],
-        ..Levels::NONE
-    },
+    levels: Levels { warning: CLAUDE_NAMING, ..Levels::NONE },
     cites: &[
         Cite::universal("§3"),
         Cite::pmcp("description field"),

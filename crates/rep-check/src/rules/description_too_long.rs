@@ -3,25 +3,16 @@ use rep_model::yaml::Style;
 use rep_model::{Skill, Span, names};
 
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::profile::{ALL, MARKDOWN};
+use crate::{Check, Cite, Levels, Profile, ProfileSet, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "description-too-long",
     summary: "`description` is longer than 1024 characters",
     since: "0.1.0",
     levels: Levels {
-        error: &[
-            Profile::AgentSkills,
-            Profile::Universal,
-            Profile::Aam,
-            Profile::Pmcp,
-            Profile::Portable,
-            Profile::ClaudeApi,
-            Profile::Codex,
-            Profile::OpenAi,
-            Profile::Mcp,
-        ],
-        warning: &[Profile::ClaudeCode],
+        error: MARKDOWN.without(Profile::ClaudeCode.as_set()),
+        warning: Profile::ClaudeCode.as_set(),
         ..Levels::NONE
     },
     cites: &[
@@ -37,17 +28,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 /// The profiles that count the value as YAML gives it. x-personal-mcp strips it first.
-const COUNTED_RAW: &[Profile] = &[
-    Profile::AgentSkills,
-    Profile::Universal,
-    Profile::Aam,
-    Profile::Portable,
-    Profile::ClaudeApi,
-    Profile::ClaudeCode,
-    Profile::Codex,
-    Profile::OpenAi,
-    Profile::Mcp,
-];
+const COUNTED_RAW: ProfileSet = MARKDOWN.without(Profile::Pmcp.as_set());
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     report(skill, "description", 1024, findings);
@@ -64,9 +45,9 @@ pub(super) fn report(skill: &Skill, field: &str, max: usize, findings: &mut Find
     }
     let shorten = "shorten it; detail belongs in the body".to_owned();
     let block = chomped(text, manifest.source.slice(text.span()));
-    let faults: Vec<(usize, String, &'static [Profile])> = match block {
-        _ if raw == stripped => vec![(raw, shorten, &[])],
-        _ if stripped > max => vec![(raw, shorten.clone(), COUNTED_RAW), (stripped, shorten, &[Profile::Pmcp])],
+    let faults: Vec<(usize, String, ProfileSet)> = match block {
+        _ if raw == stripped => vec![(raw, shorten, ALL)],
+        _ if stripped > max => vec![(raw, shorten.clone(), COUNTED_RAW), (stripped, shorten, Profile::Pmcp.as_set())],
         Some(indicator) => {
             let help = format!("start the block with `{indicator}-`, because the line break at its end counts");
             vec![(raw, help, COUNTED_RAW)]

@@ -2,21 +2,21 @@ use rep_model::{Skill, names};
 
 use super::description_empty::description;
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::{Check, Cite, Levels, Profile, ProfileSet, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "description-vague",
     summary: "`description` says too little to choose the skill by",
     since: "0.1.0",
     levels: Levels {
-        info: &[
+        info: ProfileSet::new(&[
             Profile::AgentSkills,
             Profile::Universal,
             Profile::Aam,
             Profile::Portable,
             Profile::ClaudeCode,
             Profile::Codex,
-        ],
+        ]),
         ..Levels::NONE
     },
     cites: &[Cite::agentskills("description field"), Cite::universal("§3"), Cite::aam("description field")],

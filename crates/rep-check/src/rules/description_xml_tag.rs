@@ -4,15 +4,16 @@ use rep_model::{Skill, Span};
 
 use super::description_empty::description;
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::profile::CLAUDE_NAMING;
+use crate::{Check, Cite, Levels, Profile, ProfileSet, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "description-xml-tag",
     summary: "`description` holds an XML tag",
     since: "0.1.0",
     levels: Levels {
-        error: &[Profile::Universal, Profile::Pmcp, Profile::Portable, Profile::ClaudeApi],
-        warning: &[Profile::AgentSkills, Profile::OpenAi, Profile::Mcp],
+        error: CLAUDE_NAMING,
+        warning: ProfileSet::new(&[Profile::AgentSkills, Profile::OpenAi, Profile::Mcp]),
         ..Levels::NONE
     },
     cites: &[Cite::universal("§3"), Cite::pmcp("description field"), Cite::host("Claude API: no XML tags")],

@@ -4,15 +4,15 @@ use super::boolean_as_text;
 use crate::engine::Findings;
 use crate::shape::{Kind, Misfit};
 use crate::tools::TOOLS_JSON;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::{Check, Cite, Levels, Profile, ProfileSet, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "field-type",
     summary: "a value of another type than its field takes",
     since: "0.1.0",
     levels: Levels {
-        error: &[Profile::Universal, Profile::Pmcp, Profile::Uasp],
-        warning: &[Profile::Aam, Profile::ClaudeCode],
+        error: ProfileSet::new(&[Profile::Universal, Profile::Pmcp, Profile::Uasp]),
+        warning: ProfileSet::new(&[Profile::Aam, Profile::ClaudeCode]),
         ..Levels::NONE
     },
     cites: &[

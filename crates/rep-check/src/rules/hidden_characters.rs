@@ -9,7 +9,7 @@ pub(super) static RULE: Rule = Rule {
     name: "hidden-characters",
     summary: "a text holds characters that people cannot see and agents read",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Security], ..Levels::NONE },
+    levels: Levels { error: Profile::Security.as_set(), ..Levels::NONE },
     cites: &[Cite::evidence("§5: bidi controls in 13 files, tag characters in 3"), Cite::house("security")],
     requirements: &["SEC-07"],
     page: include_str!("hidden_characters.md"),

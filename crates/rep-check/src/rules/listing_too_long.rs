@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     name: "listing-too-long",
     summary: "description and `when_to_use` together are longer than the listing shows",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::ClaudeCode], ..Levels::NONE },
+    levels: Levels { warning: Profile::ClaudeCode.as_set(), ..Levels::NONE },
     cites: &[Cite::host("Claude Code: skillListingMaxDescChars")],
     requirements: &["VAL-43"],
     page: include_str!("listing_too_long.md"),

@@ -1,28 +1,15 @@
 use rep_model::{Skill, names};
 
 use super::name_empty::{Name, name};
-use super::name_not_ascii::ASCII_ONLY;
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::profile::{ALL, ANY_SCRIPT, ASCII_ONLY, CODING_AGENTS, MARKDOWN};
+use crate::{Check, Cite, Levels, ProfileSet, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "name-characters",
     summary: "`name` has characters that are no letters, digits, hyphens",
     since: "0.1.0",
-    levels: Levels {
-        error: &[
-            Profile::AgentSkills,
-            Profile::Universal,
-            Profile::Aam,
-            Profile::Pmcp,
-            Profile::Portable,
-            Profile::ClaudeApi,
-            Profile::OpenAi,
-            Profile::Mcp,
-        ],
-        warning: &[Profile::ClaudeCode, Profile::Codex],
-        ..Levels::NONE
-    },
+    levels: Levels { error: MARKDOWN.without(CODING_AGENTS), warning: CODING_AGENTS, ..Levels::NONE },
     cites: &[
         Cite::agentskills("name field"),
         Cite::reference("validate: invalid characters"),
@@ -33,15 +20,12 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Skill(check),
 };
 
-/// The profiles that take letters of any script.
-const ANY_SCRIPT: &[Profile] = &[Profile::AgentSkills, Profile::ClaudeCode, Profile::Codex];
-
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let Some(name) = name(skill) else { return };
     let all = faulty(&name.text, |_| true);
     let ascii = faulty(&name.text, |letter| letter.is_ascii());
     if all == ascii {
-        report(&name, &all, &[], findings);
+        report(&name, &all, ALL, findings);
     } else {
         // What is not ASCII at all is `name-not-ascii` where only ASCII counts.
         report(&name, &all, ANY_SCRIPT, findings);
@@ -49,7 +33,7 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     }
 }
 
-fn report(name: &Name<'_>, faulty: &[char], only: &'static [Profile], findings: &mut Findings<'_>) {
+fn report(name: &Name<'_>, faulty: &[char], only: ProfileSet, findings: &mut Findings<'_>) {
     if faulty.is_empty() {
         return;
     }

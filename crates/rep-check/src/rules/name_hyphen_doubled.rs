@@ -3,26 +3,14 @@ use rep_model::Skill;
 use super::name_characters::rename;
 use super::name_empty::name;
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::profile::{MARKDOWN, REFERENCE};
+use crate::{Check, Cite, Levels, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "name-hyphen-doubled",
     summary: "`name` has two hyphens in a row",
     since: "0.1.0",
-    levels: Levels {
-        error: &[Profile::AgentSkills, Profile::Portable],
-        warning: &[
-            Profile::Universal,
-            Profile::Aam,
-            Profile::Pmcp,
-            Profile::ClaudeApi,
-            Profile::ClaudeCode,
-            Profile::Codex,
-            Profile::OpenAi,
-            Profile::Mcp,
-        ],
-        ..Levels::NONE
-    },
+    levels: Levels { error: REFERENCE, warning: MARKDOWN.without(REFERENCE), ..Levels::NONE },
     cites: &[Cite::agentskills("name field"), Cite::reference("validate: cannot contain consecutive hyphens")],
     requirements: &["VAL-09"],
     page: include_str!("name_hyphen_doubled.md"),

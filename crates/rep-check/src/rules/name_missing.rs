@@ -1,6 +1,7 @@
 use rep_model::{Skill, Span};
 
 use crate::engine::Findings;
+use crate::profile::MARKDOWN;
 use crate::{Check, Cite, Levels, Profile, Rule};
 
 pub(super) static RULE: Rule = Rule {
@@ -8,18 +9,8 @@ pub(super) static RULE: Rule = Rule {
     summary: "the frontmatter has no `name`",
     since: "0.1.0",
     levels: Levels {
-        error: &[
-            Profile::AgentSkills,
-            Profile::Universal,
-            Profile::Aam,
-            Profile::Pmcp,
-            Profile::Portable,
-            Profile::ClaudeApi,
-            Profile::Codex,
-            Profile::OpenAi,
-            Profile::Mcp,
-        ],
-        warning: &[Profile::ClaudeCode],
+        error: MARKDOWN.without(Profile::ClaudeCode.as_set()),
+        warning: Profile::ClaudeCode.as_set(),
         ..Levels::NONE
     },
     cites: &[

@@ -3,13 +3,14 @@ use rep_model::Skill;
 use super::name_characters::{is_allowed, shown};
 use super::name_empty::name;
 use crate::engine::Findings;
+use crate::profile::ASCII_ONLY;
 use crate::{Check, Cite, Levels, Profile, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "name-not-ascii",
     summary: "`name` has characters beyond ASCII",
     since: "0.1.0",
-    levels: Levels { error: ASCII_ONLY, info: &[Profile::AgentSkills], ..Levels::NONE },
+    levels: Levels { error: ASCII_ONLY, info: Profile::AgentSkills.as_set(), ..Levels::NONE },
     cites: &[
         Cite::universal("Appendix A, pattern"),
         Cite::aam("name field"),
@@ -20,17 +21,6 @@ pub(super) static RULE: Rule = Rule {
     page: include_str!("name_not_ascii.md"),
     check: Check::Skill(check),
 };
-
-/// The profiles whose names are `a-z`, `0-9` and `-` alone.
-pub(super) const ASCII_ONLY: &[Profile] = &[
-    Profile::Universal,
-    Profile::Aam,
-    Profile::Pmcp,
-    Profile::Portable,
-    Profile::ClaudeApi,
-    Profile::OpenAi,
-    Profile::Mcp,
-];
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let Some(name) = name(skill) else { return };

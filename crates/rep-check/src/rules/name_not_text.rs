@@ -1,25 +1,14 @@
 use rep_model::Skill;
 
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::profile::MARKDOWN;
+use crate::{Check, Cite, Levels, Profile, ProfileSet, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "name-not-text",
     summary: "`name` is not text",
     since: "0.1.0",
-    levels: Levels {
-        error: &[
-            Profile::AgentSkills,
-            Profile::Aam,
-            Profile::Portable,
-            Profile::ClaudeApi,
-            Profile::ClaudeCode,
-            Profile::Codex,
-            Profile::OpenAi,
-            Profile::Mcp,
-        ],
-        ..Levels::NONE
-    },
+    levels: Levels { error: MARKDOWN.without(ProfileSet::new(&[Profile::Universal, Profile::Pmcp])), ..Levels::NONE },
     cites: &[Cite::agentskills("name field"), Cite::reference("validate: non-empty string")],
     requirements: &["VAL-07"],
     page: include_str!("name_not_text.md"),

@@ -3,26 +3,14 @@ use rep_model::{Skill, names};
 use super::name_characters::rename;
 use super::name_empty::name;
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::profile::{CODING_AGENTS, MARKDOWN};
+use crate::{Check, Cite, Levels, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "name-uppercase",
     summary: "`name` has upper-case letters",
     since: "0.1.0",
-    levels: Levels {
-        error: &[
-            Profile::AgentSkills,
-            Profile::Universal,
-            Profile::Aam,
-            Profile::Pmcp,
-            Profile::Portable,
-            Profile::ClaudeApi,
-            Profile::OpenAi,
-            Profile::Mcp,
-        ],
-        info: &[Profile::ClaudeCode, Profile::Codex],
-        ..Levels::NONE
-    },
+    levels: Levels { error: MARKDOWN.without(CODING_AGENTS), info: CODING_AGENTS, ..Levels::NONE },
     cites: &[
         Cite::agentskills("name field"),
         Cite::reference("validate: must be lowercase"),

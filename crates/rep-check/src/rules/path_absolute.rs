@@ -9,7 +9,7 @@ pub(super) static RULE: Rule = Rule {
     name: "path-absolute",
     summary: "a frontmatter value that is an absolute path",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::Universal], ..Levels::NONE },
+    levels: Levels { warning: Profile::Universal.as_set(), ..Levels::NONE },
     cites: &[Cite::universal("§1")],
     requirements: &["PKG-14"],
     page: include_str!("path_absolute.md"),

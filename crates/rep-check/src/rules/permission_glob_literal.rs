@@ -8,7 +8,7 @@ pub(super) static RULE: Rule = Rule {
     name: "permission-glob-literal",
     summary: "a glob holds a character that other globs treat as special",
     since: "0.1.0",
-    levels: Levels { info: &[Profile::Universal], ..Levels::NONE },
+    levels: Levels { info: Profile::Universal.as_set(), ..Levels::NONE },
     cites: &[Cite::universal("§8, glob semantics")],
     requirements: &["PERM-04"],
     page: include_str!("permission_glob_literal.md"),

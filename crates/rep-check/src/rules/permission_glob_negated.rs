@@ -9,7 +9,7 @@ pub(super) static RULE: Rule = Rule {
     name: "permission-glob-negated",
     summary: "a file permission starts with an exclamation mark",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Universal], ..Levels::NONE },
+    levels: Levels { error: Profile::Universal.as_set(), ..Levels::NONE },
     cites: &[Cite::universal("§8, glob semantics")],
     requirements: &["PERM-06"],
     page: include_str!("permission_glob_negated.md"),

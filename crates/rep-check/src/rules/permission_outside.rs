@@ -8,7 +8,7 @@ pub(super) static RULE: Rule = Rule {
     name: "permission-outside",
     summary: "a file permission reaches out of the folder it is relative to",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Universal], ..Levels::NONE },
+    levels: Levels { error: Profile::Universal.as_set(), ..Levels::NONE },
     cites: &[Cite::universal("§1 path rules and §8 glob semantics")],
     requirements: &["PERM-03", "PKG-14"],
     page: include_str!("permission_outside.md"),

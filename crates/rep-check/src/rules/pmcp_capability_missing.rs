@@ -9,7 +9,7 @@ pub(super) static RULE: Rule = Rule {
     name: "pmcp-capability-missing",
     summary: "the capabilities lack the address of the skill itself",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Pmcp], ..Levels::NONE },
+    levels: Levels { error: Profile::Pmcp.as_set(), ..Levels::NONE },
     cites: &[Cite::pmcp("PersonalMcpMetadata.ensure_primary_capability")],
     requirements: &["VAL-57"],
     page: include_str!("pmcp_capability_missing.md"),

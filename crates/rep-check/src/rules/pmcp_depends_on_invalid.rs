@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     name: "pmcp-depends-on-invalid",
     summary: "a dependency that cannot be the id of a skill",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Pmcp], ..Levels::NONE },
+    levels: Levels { error: Profile::Pmcp.as_set(), ..Levels::NONE },
     cites: &[Cite::pmcp("PersonalMcpMetadata.validate_depends_on")],
     requirements: &["VAL-58"],
     page: include_str!("pmcp_depends_on_invalid.md"),

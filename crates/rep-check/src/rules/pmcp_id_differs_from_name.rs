@@ -8,7 +8,7 @@ pub(super) static RULE: Rule = Rule {
     name: "pmcp-id-differs-from-name",
     summary: "the `x-personal-mcp` id and the `name` field disagree",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Pmcp], ..Levels::NONE },
+    levels: Levels { error: Profile::Pmcp.as_set(), ..Levels::NONE },
     cites: &[Cite::pmcp("SkillFrontmatter.cross_validate")],
     requirements: &["VAL-18", "VAL-54"],
     page: include_str!("pmcp_id_differs_from_name.md"),

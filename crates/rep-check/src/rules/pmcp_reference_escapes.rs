@@ -8,7 +8,7 @@ pub(super) static RULE: Rule = Rule {
     name: "pmcp-reference-escapes",
     summary: "a reference that leaves the skill through a symbolic link",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Pmcp], ..Levels::NONE },
+    levels: Levels { error: Profile::Pmcp.as_set(), ..Levels::NONE },
     cites: &[Cite::pmcp("repository metadata, references")],
     requirements: &["VAL-61"],
     page: include_str!("pmcp_reference_escapes.md"),

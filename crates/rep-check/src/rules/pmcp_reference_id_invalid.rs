@@ -8,7 +8,7 @@ pub(super) static RULE: Rule = Rule {
     name: "pmcp-reference-id-invalid",
     summary: "a reference whose id has letters an id cannot have",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Pmcp], ..Levels::NONE },
+    levels: Levels { error: Profile::Pmcp.as_set(), ..Levels::NONE },
     cites: &[Cite::pmcp("PersonalMcpMetadata.validate_reference_ids")],
     requirements: &["VAL-59"],
     page: include_str!("pmcp_reference_id_invalid.md"),

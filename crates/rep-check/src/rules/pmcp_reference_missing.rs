@@ -8,7 +8,7 @@ pub(super) static RULE: Rule = Rule {
     name: "pmcp-reference-missing",
     summary: "a reference to a file the skill does not have",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Pmcp], ..Levels::NONE },
+    levels: Levels { error: Profile::Pmcp.as_set(), ..Levels::NONE },
     cites: &[Cite::pmcp("validation behaviour, broken required mappings")],
     requirements: &["VAL-60", "VAL-66"],
     page: include_str!("pmcp_reference_missing.md"),

@@ -8,7 +8,7 @@ pub(super) static RULE: Rule = Rule {
     name: "pmcp-reference-not-markdown",
     summary: "a reference to a file that is not Markdown",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Pmcp], ..Levels::NONE },
+    levels: Levels { error: Profile::Pmcp.as_set(), ..Levels::NONE },
     cites: &[Cite::pmcp("ReferenceEntry.validate_reference_path")],
     requirements: &["VAL-60"],
     page: include_str!("pmcp_reference_not_markdown.md"),

@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     name: "pmcp-tag-not-kebab",
     summary: "a tag that is not in kebab case",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::Pmcp], ..Levels::NONE },
+    levels: Levels { warning: Profile::Pmcp.as_set(), ..Levels::NONE },
     cites: &[Cite::pmcp("repository metadata, tags")],
     requirements: &["VAL-55"],
     page: include_str!("pmcp_tag_not_kebab.md"),

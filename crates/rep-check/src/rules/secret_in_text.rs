@@ -11,7 +11,7 @@ pub(super) static RULE: Rule = Rule {
     name: "secret-in-text",
     summary: "a credential is written into the skill",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Security], ..Levels::NONE },
+    levels: Levels { error: Profile::Security.as_set(), ..Levels::NONE },
     cites: &[Cite::universal("§8"), Cite::house("security")],
     requirements: &["SEC-01"],
     page: include_str!("secret_in_text.md"),

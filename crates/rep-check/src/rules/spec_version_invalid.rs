@@ -7,7 +7,7 @@ pub(super) static RULE: Rule = Rule {
     name: "spec-version-invalid",
     summary: "`spec_version` names no version of Universal 2",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Universal], ..Levels::NONE },
+    levels: Levels { error: Profile::Universal.as_set(), ..Levels::NONE },
     cites: &[Cite::universal("§3 and Appendix A, spec_version")],
     requirements: &["VAL-03", "VER-12"],
     page: include_str!("spec_version_invalid.md"),

@@ -8,7 +8,7 @@ pub(super) static RULE: Rule = Rule {
     name: "spec-version-unknown",
     summary: "`spec_version` names a version of Universal 2 that is not known here",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::Universal], ..Levels::NONE },
+    levels: Levels { warning: Profile::Universal.as_set(), ..Levels::NONE },
     cites: &[Cite::universal("§3, spec_version")],
     requirements: &["VER-12"],
     page: include_str!("spec_version_unknown.md"),

@@ -9,7 +9,7 @@ pub(super) static RULE: Rule = Rule {
     name: "tool-entrypoint-missing",
     summary: "the entrypoint of a tool is no file of the skill",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Universal], ..Levels::NONE },
+    levels: Levels { error: Profile::Universal.as_set(), ..Levels::NONE },
     cites: &[Cite::universal("§1 and §5, entrypoints")],
     requirements: &["TOOL-25"],
     page: include_str!("tool_entrypoint_missing.md"),

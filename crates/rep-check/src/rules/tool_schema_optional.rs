@@ -13,7 +13,7 @@ pub(super) static RULE: Rule = Rule {
     name: "tool-schema-optional",
     summary: "an argument that strict mode cannot leave out",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::OpenAi], ..Levels::NONE },
+    levels: Levels { warning: Profile::OpenAi.as_set(), ..Levels::NONE },
     cites: &[Cite::universal("§7, OpenAI strict-compatible schema profile"), Cite::host("openai: strict mode")],
     requirements: &["TOOL-24"],
     page: include_str!("tool_schema_optional.md"),

@@ -8,7 +8,7 @@ pub(super) static RULE: Rule = Rule {
     name: "uasp-consumer-unknown",
     summary: "`consumed_by` names a command that the file does not declare",
     since: "0.1.0",
-    levels: Levels { info: &[Profile::Uasp], ..Levels::NONE },
+    levels: Levels { info: Profile::Uasp.as_set(), ..Levels::NONE },
     cites: &[Cite::uasp("§5.5, state entities")],
     requirements: &["US-11"],
     page: include_str!("uasp_consumer_unknown.md"),

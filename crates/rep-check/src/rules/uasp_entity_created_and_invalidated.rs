@@ -12,7 +12,7 @@ pub(super) static RULE: Rule = Rule {
     name: "uasp-entity-created-and-invalidated",
     summary: "a command that creates and invalidates the same entity",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::Uasp], ..Levels::NONE },
+    levels: Levels { warning: Profile::Uasp.as_set(), ..Levels::NONE },
     cites: &[Cite::uasp("§9.3"), Cite::uasp("§9.4")],
     requirements: &["US-13"],
     page: include_str!("uasp_entity_created_and_invalidated.md"),

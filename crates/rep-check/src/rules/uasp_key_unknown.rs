@@ -9,7 +9,7 @@ pub(super) static RULE: Rule = Rule {
     name: "uasp-key-unknown",
     summary: "a section that UASP does not know",
     since: "0.1.0",
-    levels: Levels { info: &[Profile::Uasp], ..Levels::NONE },
+    levels: Levels { info: Profile::Uasp.as_set(), ..Levels::NONE },
     cites: &[Cite::uasp("§3.1, properties")],
     requirements: &["US-01"],
     page: include_str!("uasp_key_unknown.md"),

@@ -8,7 +8,7 @@ pub(super) static RULE: Rule = Rule {
     name: "uasp-list-in-reference",
     summary: "a list where the schema of `reference` wants text",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::Uasp], ..Levels::NONE },
+    levels: Levels { warning: Profile::Uasp.as_set(), ..Levels::NONE },
     cites: &[Cite::uasp("§3.1, ReferenceEntry"), Cite::uasp("§8.2")],
     requirements: &["US-19"],
     page: include_str!("uasp_list_in_reference.md"),

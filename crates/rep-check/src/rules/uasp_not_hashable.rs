@@ -9,7 +9,7 @@ pub(super) static RULE: Rule = Rule {
     name: "uasp-not-hashable",
     summary: "a value that keeps the content from being hashed",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Uasp], ..Levels::NONE },
+    levels: Levels { error: Profile::Uasp.as_set(), ..Levels::NONE },
     cites: &[Cite::uasp("§3.3")],
     requirements: &["VER-01", "VER-06", "US-31"],
     page: include_str!("uasp_not_hashable.md"),

@@ -13,7 +13,7 @@ pub(super) static RULE: Rule = Rule {
     name: "uasp-reference-unknown",
     summary: "a name that the file itself does not declare",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::Uasp], ..Levels::NONE },
+    levels: Levels { warning: Profile::Uasp.as_set(), ..Levels::NONE },
     cites: &[Cite::uasp("§7.1.5, consistency check")],
     requirements: &["UC-18"],
     page: include_str!("uasp_reference_unknown.md"),

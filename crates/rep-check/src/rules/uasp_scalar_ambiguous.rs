@@ -11,7 +11,7 @@ pub(super) static RULE: Rule = Rule {
     name: "uasp-scalar-ambiguous",
     summary: "a value that YAML 1.1 and YAML 1.2 read differently",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::Uasp], ..Levels::NONE },
+    levels: Levels { warning: Profile::Uasp.as_set(), ..Levels::NONE },
     cites: &[Cite::uasp("§3.3"), Cite::yaml("§10.3, core schema")],
     requirements: &["VER-06"],
     page: include_str!("uasp_scalar_ambiguous.md"),

@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     name: "uasp-version-shape",
     summary: "a version that is not eight hexadecimal digits",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Uasp], ..Levels::NONE },
+    levels: Levels { error: Profile::Uasp.as_set(), ..Levels::NONE },
     cites: &[Cite::uasp("§5.1, validation rules")],
     requirements: &["US-04"],
     page: include_str!("uasp_version_shape.md"),

@@ -8,7 +8,7 @@ pub(super) static RULE: Rule = Rule {
     name: "uasp-version-stale",
     summary: "a version that is not the hash of the content",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::Uasp], ..Levels::NONE },
+    levels: Levels { warning: Profile::Uasp.as_set(), ..Levels::NONE },
     cites: &[Cite::uasp("§3.3"), Cite::uasp("§9.2")],
     requirements: &["US-31", "VER-01", "VER-08"],
     page: include_str!("uasp_version_stale.md"),
