@@ -1,6 +1,7 @@
 //! The list of all rules. One rule is one `.rs` and one `.md` in `rules/`, and two lines here.
 
 use rep_model::FaultKind;
+use rep_model::suggestion::nearest_name;
 
 use crate::rule::Rule;
 
@@ -370,6 +371,5 @@ pub(crate) static ALLOW_WITHOUT_REASON: &Rule = &allow_without_reason::RULE;
 
 /// The name of a rule most like a word that names none.
 pub fn nearest(word: &str) -> Option<&'static str> {
-    let scored = RULES.iter().map(|rule| (strsim::jaro_winkler(word, rule.name), rule.name));
-    scored.filter(|(score, _)| *score > 0.75).max_by(|one, two| one.0.total_cmp(&two.0)).map(|(_, name)| name)
+    nearest_name(word, RULES.iter().map(|rule| rule.name))
 }

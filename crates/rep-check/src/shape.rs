@@ -6,6 +6,7 @@
 
 mod tables;
 
+use rep_model::suggestion::nearest_name;
 use rep_model::yaml::{Node, core, pyyaml};
 use rep_model::{Skill, Span, names};
 
@@ -281,7 +282,8 @@ impl Fitting<'_> {
                 Some((_, shape)) => self.fit(&entry.value, shape, &below),
                 None => match &fields.rest {
                     Rest::Refused => {
-                        let kind = Kind::Unknown { field: key.to_owned(), nearest: nearest(key, fields) };
+                        let nearest = nearest_name(key, fields.known.iter().map(|(name, _)| *name));
+                        let kind = Kind::Unknown { field: key.to_owned(), nearest };
                         self.misfit(&entry.key, path, kind);
                     }
                     Rest::Allowed => {}
@@ -290,16 +292,6 @@ impl Fitting<'_> {
             }
         }
     }
-}
-
-/// The known field most like one that is not known.
-fn nearest(key: &str, fields: &Fields) -> Option<&'static str> {
-    // A key of a hostile file can be long, and likeness costs its length squared.
-    if key.len() > 64 {
-        return None;
-    }
-    let scored = fields.known.iter().map(|(name, _)| (strsim::jaro_winkler(key, name), *name));
-    scored.filter(|(score, _)| *score > 0.8).max_by(|one, two| one.0.total_cmp(&two.0)).map(|(_, name)| name)
 }
 
 /// The data path of a field below another.

@@ -15,7 +15,9 @@ mod repair;
 mod skill;
 pub mod skill_md;
 mod source;
+pub mod suggestion;
 mod tree;
+pub mod truncate;
 pub mod uasp;
 pub mod yaml;
 

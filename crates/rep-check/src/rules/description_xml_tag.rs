@@ -1,5 +1,6 @@
 use std::ops::Range;
 
+use rep_model::truncate::ellipsize;
 use rep_model::{Skill, Span};
 
 use super::description_empty::description;
@@ -59,10 +60,5 @@ pub(super) fn place(source: &str, part: &str, whole: Span) -> Span {
 
 /// A tag on one line and not too long, for a message.
 fn brief(tag: &str) -> String {
-    let clean = |letter: char| if letter.is_control() { ' ' } else { letter };
-    let mut shown: String = tag.chars().take(40).map(clean).collect();
-    if shown.len() < tag.len() {
-        shown.push('…');
-    }
-    shown
+    ellipsize(tag, 40).replace(char::is_control, " ")
 }

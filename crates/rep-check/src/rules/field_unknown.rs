@@ -1,5 +1,6 @@
 use rep_model::Skill;
 use rep_model::frontmatter::{CLAUDE_CODE_FIELDS, STANDARD_FIELDS, UNIVERSAL_FIELDS};
+use rep_model::suggestion::is_misspelling;
 
 use crate::engine::Findings;
 use crate::profile::STANDARD;
@@ -32,7 +33,8 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         let is_standard = STANDARD_FIELDS.contains(&key);
         let is_claude_code = CLAUDE_CODE_FIELDS.contains(&key);
         if !is_standard {
-            let near = STANDARD_FIELDS.into_iter().find(|field| is_near(key, field) && front.field(field).is_none());
+            let near =
+                STANDARD_FIELDS.into_iter().find(|field| is_misspelling(key, field) && front.field(field).is_none());
             let (message, help) = if is_claude_code {
                 let message = format!("field `{key}` is Claude Code's own, not one of the six standard fields");
                 (message, "other hosts ignore it; strict uploads refuse it".to_owned())
@@ -61,9 +63,4 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
                 .only(ProfileSet::new(&[Profile::Aam, Profile::ClaudeCode]));
         }
     }
-}
-
-/// Whether a key is a field written in capitals, or nearly so.
-fn is_near(key: &str, field: &str) -> bool {
-    key.eq_ignore_ascii_case(field) || strsim::jaro_winkler(key, field) > 0.93
 }

@@ -1,6 +1,7 @@
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
+use rep_model::truncate::truncate_chars;
 use rep_model::{Skill, Span};
 
 use super::hidden_characters::texts;
@@ -119,7 +120,7 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
             // The report may end up where the secret must not, so it shows four letters of it and no excerpt.
             let shown = match kind.prefix {
                 KEY_BLOCK => String::new(),
-                _ => format!(": `{}…`", text[span.range()].chars().take(4).collect::<String>()),
+                _ => format!(": `{}…`", truncate_chars(&text[span.range()], 4)),
             };
             findings
                 .add(file, span, format!("{} is written here{shown}", kind.name))

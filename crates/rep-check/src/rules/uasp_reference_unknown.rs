@@ -1,11 +1,12 @@
 use std::collections::BTreeSet;
 use std::ops::Bound;
 
+use rep_model::suggestion::nearest_name;
 use rep_model::uasp::Uasp;
 use rep_model::yaml::{Entry, Node};
 use rep_model::{Skill, Span};
 
-use super::uasp_key_unknown::{cut, nearest};
+use super::uasp_key_unknown::cut;
 use crate::engine::Findings;
 use crate::{Check, Cite, Levels, Profile, Rule};
 
@@ -90,10 +91,7 @@ impl Unknown<'_> {
         // Singular and plural are the usual slip.
         let plural = format!("{}s", self.name);
         let number = [self.name.strip_suffix('s').unwrap_or(""), &plural].into_iter().find(|word| among.contains(word));
-        let near = number.map(str::to_owned).or_else(|| {
-            let words: Vec<&str> = among.iter().copied().take(NEAREST_MAX).collect();
-            nearest(self.name, &words).map(str::to_owned)
-        });
+        let near = number.or_else(|| nearest_name(self.name, among.iter().copied().take(NEAREST_MAX)));
         near.map_or_else(|| home.to_owned(), |near| format!("did you mean `{near}`?"))
     }
 }
