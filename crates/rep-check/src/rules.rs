@@ -163,8 +163,6 @@ mod yaml_tag;
 mod yaml_too_complex;
 mod yaml_value_unquoted;
 
-pub(crate) use hidden_characters::is_hidden;
-
 /// Every rule, sorted by name.
 pub static RULES: &[&Rule] = &[
     &allow_unknown::RULE,

@@ -10,6 +10,7 @@ use rep_model::suggestion::nearest_name;
 use rep_model::yaml::{Node, core, pyyaml};
 use rep_model::{Skill, Span, names};
 
+use crate::data_path::join;
 use crate::{Profile, ProfileSet};
 
 /// A demand on a value.
@@ -292,9 +293,4 @@ impl Fitting<'_> {
             }
         }
     }
-}
-
-/// The data path of a field below another.
-pub(crate) fn join(path: &str, key: &str) -> String {
-    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }

@@ -159,6 +159,17 @@ fn every_rule_file_is_listed() {
 }
 
 #[test]
+fn no_rule_imports_from_another_rule() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/rules");
+    for rule in RULES {
+        let path = folder.join(format!("{}.rs", rule.name.replace('-', "_")));
+        let code = std::fs::read_to_string(path).expect("the rule's file can be read");
+        let is_import = |line: &str| line.starts_with("use super::") || line.starts_with("use crate::rules::");
+        assert!(!code.lines().any(is_import), "{}: move shared code to a module of its own", rule.name);
+    }
+}
+
+#[test]
 fn every_profile_has_rules() {
     for profile in Profile::all() {
         assert!(RULES.iter().any(|rule| rule.levels.of(*profile).is_some()), "{} is empty", profile.name());

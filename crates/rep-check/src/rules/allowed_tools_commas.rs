@@ -1,8 +1,7 @@
 use rep_model::Skill;
 use rep_model::frontmatter::{Text, split_allowed_tools};
-use rep_model::yaml::{Style, Value};
+use rep_model::yaml::{Style, Value, quote_if_needed};
 
-use super::allowed_tools_list::plain_or_quoted;
 use crate::engine::Findings;
 use crate::profile::REFERENCE;
 use crate::{Check, Cite, Levels, Rule};
@@ -59,7 +58,7 @@ fn split_at_commas(value: &str) -> Vec<&str> {
 /// The text in the quotes it has, where it is written on one line and without escapes.
 fn rewrite(source: &str, text: Text<'_>, joined: &str) -> Option<String> {
     let quote = match text.node.style()? {
-        Style::Plain => return (source == text.value).then(|| plain_or_quoted(joined)),
+        Style::Plain => return (source == text.value).then(|| quote_if_needed(joined)),
         Style::SingleQuoted => "'",
         Style::DoubleQuoted => "\"",
         Style::Literal | Style::Folded => return None,

@@ -1,6 +1,7 @@
 use rep_model::Skill;
 use rep_model::frontmatter::Text;
 
+use crate::boolean_words::{BOOLEAN_FIELDS, parse_boolean_word};
 use crate::engine::Findings;
 use crate::{Check, Cite, Levels, Profile, ProfileSet, Rule};
 
@@ -25,7 +26,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let (Some(manifest), Some(front)) = (&skill.manifest, skill.front()) else { return };
-    for field in FIELDS {
+    for field in BOOLEAN_FIELDS {
         let Some(text) = front.text(field) else { continue };
         if let Some(meant) = meant(text) {
             findings
@@ -36,19 +37,7 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     }
 }
 
-/// The fields that take `true` or `false`.
-pub(super) const FIELDS: [&str; 2] = ["disable-model-invocation", "user-invocable"];
-
 /// The boolean a text stands for, where it stands for one.
 fn meant(text: Text<'_>) -> Option<bool> {
-    if text.is_text() { word(text.value) } else { None }
-}
-
-/// The boolean a word stands for.
-pub(super) fn word(text: &str) -> Option<bool> {
-    match text.to_ascii_lowercase().as_str() {
-        "true" | "yes" | "on" | "y" | "t" | "1" => Some(true),
-        "false" | "no" | "off" | "n" | "f" | "0" => Some(false),
-        _ => None,
-    }
+    if text.is_text() { parse_boolean_word(text.value) } else { None }
 }

@@ -1,7 +1,7 @@
 use rep_model::Skill;
 
-use super::name_not_text;
 use crate::engine::Findings;
+use crate::field_checks::report_not_text;
 use crate::profile::STANDARD;
 use crate::{Check, Cite, Level, Levels, Rule};
 
@@ -21,5 +21,5 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    name_not_text::report(skill, "compatibility", "write it as one sentence of up to 500 characters", findings);
+    report_not_text(skill, "compatibility", "write it as one sentence of up to 500 characters", findings);
 }

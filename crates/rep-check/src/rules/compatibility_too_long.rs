@@ -1,7 +1,7 @@
 use rep_model::Skill;
 
-use super::description_too_long;
 use crate::engine::Findings;
+use crate::field_checks::report_too_long;
 use crate::profile::STANDARD;
 use crate::{Check, Cite, Levels, Profile, Rule};
 
@@ -21,5 +21,5 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    description_too_long::report(skill, "compatibility", 500, findings);
+    report_too_long(skill, "compatibility", 500, findings);
 }

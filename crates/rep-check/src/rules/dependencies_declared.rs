@@ -1,8 +1,8 @@
 use rep_model::Skill;
 use rep_model::yaml::Node;
 
+use crate::data_path::join;
 use crate::engine::Findings;
-use crate::shape::join;
 use crate::tools::declared;
 use crate::{Check, Cite, Levels, Profile, Rule};
 

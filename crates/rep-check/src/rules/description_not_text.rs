@@ -1,7 +1,7 @@
 use rep_model::Skill;
 
-use super::name_not_text;
 use crate::engine::Findings;
+use crate::field_checks::report_not_text;
 use crate::profile::MARKDOWN;
 use crate::{Check, Cite, Levels, Profile, ProfileSet, Rule};
 
@@ -22,5 +22,5 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let help = "write one text; put it in quotes if it starts with a bracket";
-    name_not_text::report(skill, "description", help, findings);
+    report_not_text(skill, "description", help, findings);
 }

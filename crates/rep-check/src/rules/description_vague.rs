@@ -1,6 +1,6 @@
 use rep_model::{Skill, names};
 
-use super::description_empty::description;
+use crate::description::find_description;
 use crate::engine::Findings;
 use crate::{Check, Cite, Levels, Profile, ProfileSet, Rule};
 
@@ -37,7 +37,7 @@ const CUES: [&str; 26] = [
 ];
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    let Some((manifest, description)) = description(skill) else { return };
+    let Some((manifest, description)) = find_description(skill) else { return };
     let text = names::strip(description.value);
     let weight = weight(text);
     let has_triggers = manifest.front.as_ref().is_some_and(|front| front.get("when_to_use").is_some());

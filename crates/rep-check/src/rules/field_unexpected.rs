@@ -1,7 +1,8 @@
 use rep_model::Skill;
 
+use crate::data_path::join;
 use crate::engine::Findings;
-use crate::shape::{Kind, join};
+use crate::shape::Kind;
 use crate::{Check, Cite, Levels, Profile, Rule};
 
 pub(super) static RULE: Rule = Rule {

@@ -1,7 +1,7 @@
 use rep_model::Skill;
 
-use super::name_not_text;
 use crate::engine::Findings;
+use crate::field_checks::report_not_text;
 use crate::profile::STANDARD;
 use crate::{Check, Cite, Levels, Profile, Rule};
 
@@ -17,5 +17,5 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    name_not_text::report(skill, "license", "name one license, or the file that holds its text", findings);
+    report_not_text(skill, "license", "name one license, or the file that holds its text", findings);
 }

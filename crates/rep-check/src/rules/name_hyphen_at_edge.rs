@@ -1,9 +1,8 @@
 use rep_model::Skill;
 
-use super::name_characters::rename;
-use super::name_empty::name;
 use crate::engine::Findings;
 use crate::profile::{ALL, MARKDOWN, REFERENCE};
+use crate::skill_name::{find_name, suggest_name};
 use crate::{Check, Cite, Levels, Profile, ProfileSet, Rule};
 
 pub(super) static RULE: Rule = Rule {
@@ -21,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
 const NOT_PMCP: ProfileSet = MARKDOWN.without(Profile::Pmcp.as_set());
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    let Some(name) = name(skill) else { return };
+    let Some(name) = find_name(skill) else { return };
     let (starts, ends) = (name.text.starts_with('-'), name.text.ends_with('-'));
     let bare = name.text.trim_matches('-');
     let message = match (starts, ends) {
@@ -31,6 +30,6 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         (true, true) => "name starts and ends with a hyphen",
     };
     let only = if starts && (!ends || bare.is_empty()) { NOT_PMCP } else { ALL };
-    let help = rename(bare, "put hyphens only between letters and digits");
+    let help = suggest_name(bare, "put hyphens only between letters and digits");
     findings.add(name.file, name.span, message).path("name").help(help).only(only);
 }

@@ -1,9 +1,8 @@
 use rep_model::Skill;
 
-use super::name_characters::rename;
-use super::name_empty::name;
 use crate::engine::Findings;
 use crate::profile::{MARKDOWN, REFERENCE};
+use crate::skill_name::{find_name, suggest_name};
 use crate::{Check, Cite, Levels, Rule};
 
 pub(super) static RULE: Rule = Rule {
@@ -18,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    let Some(name) = name(skill) else { return };
+    let Some(name) = find_name(skill) else { return };
     let words: Vec<&str> = name.text.split('-').filter(|word| !word.is_empty()).collect();
     // A name of nothing but hyphens is one fault, which `name-hyphen-at-edge` reports.
     if !name.text.contains("--") || words.is_empty() {
@@ -27,5 +26,5 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     findings
         .add(name.file, name.span, "name has two hyphens in a row")
         .path("name")
-        .help(rename(&words.join("-"), "use single hyphens"));
+        .help(suggest_name(&words.join("-"), "use single hyphens"));
 }

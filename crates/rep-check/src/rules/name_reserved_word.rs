@@ -1,8 +1,8 @@
 use rep_model::{Skill, names};
 
-use super::name_empty::name;
 use crate::engine::Findings;
 use crate::profile::CLAUDE_NAMING;
+use crate::skill_name::find_name;
 use crate::{Check, Cite, Levels, Rule};
 
 pub(super) static RULE: Rule = Rule {
@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    let Some(name) = name(skill) else { return };
+    let Some(name) = find_name(skill) else { return };
     let Some(word) = names::reserved_word(&name.text.to_lowercase()) else { return };
     findings
         .add(name.file, name.span, format!("name contains the reserved word `{word}`"))

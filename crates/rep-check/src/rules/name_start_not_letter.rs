@@ -1,8 +1,8 @@
 use rep_model::Skill;
 
-use super::name_empty::name;
 use crate::engine::Findings;
 use crate::profile::ALL;
+use crate::skill_name::find_name;
 use crate::{Check, Cite, Levels, Profile, ProfileSet, Rule};
 
 pub(super) static RULE: Rule = Rule {
@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    let Some(name) = name(skill) else { return };
+    let Some(name) = find_name(skill) else { return };
     let only = match name.text.chars().next() {
         Some(first) if first.is_ascii_digit() => ALL,
         // Elsewhere this is `name-hyphen-at-edge`, an error too.

@@ -1,9 +1,8 @@
 use rep_model::{Skill, names};
 
-use super::name_characters::rename;
-use super::name_empty::name;
 use crate::engine::Findings;
 use crate::profile::{CODING_AGENTS, MARKDOWN};
+use crate::skill_name::{find_name, suggest_name};
 use crate::{Check, Cite, Levels, Rule};
 
 pub(super) static RULE: Rule = Rule {
@@ -22,10 +21,10 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    let Some(name) = name(skill) else { return };
+    let Some(name) = find_name(skill) else { return };
     if names::is_lowercase(&name.text) {
         return;
     }
-    let help = rename(&name.text.to_lowercase(), "use lower-case letters, and call the folder the same");
+    let help = suggest_name(&name.text.to_lowercase(), "use lower-case letters, and call the folder the same");
     findings.add(name.file, name.span, "name has upper-case letters").path("name").help(help);
 }

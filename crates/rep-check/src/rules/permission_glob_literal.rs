@@ -1,7 +1,7 @@
 use rep_model::Skill;
 
-use super::permission_glob_negated::globs;
 use crate::engine::Findings;
+use crate::permission_globs::find_globs;
 use crate::{Check, Cite, Levels, Profile, Rule};
 
 pub(super) static RULE: Rule = Rule {
@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let Some(manifest) = &skill.manifest else { return };
-    for (path, glob) in globs(skill) {
+    for (path, glob) in find_globs(skill) {
         if let Some(mark) = literal(glob.value) {
             findings
                 .add(manifest.file, glob.span(), format!("`{mark}` in `{}` stands for itself", glob.value))

@@ -1,7 +1,7 @@
 use rep_model::{Resolved, Skill, resolve};
 
-use super::permission_glob_negated::globs;
 use crate::engine::Findings;
+use crate::permission_globs::find_globs;
 use crate::{Check, Cite, Levels, Profile, ProfileSet, Rule};
 
 pub(super) static RULE: Rule = Rule {
@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let (Some(manifest), Some(front)) = (&skill.manifest, skill.front()) else { return };
-    for (path, glob) in globs(skill).into_iter().filter(|(_, glob)| is_every_file(glob.value)) {
+    for (path, glob) in find_globs(skill).into_iter().filter(|(_, glob)| is_every_file(glob.value)) {
         let draft =
             findings.add(manifest.file, glob.span(), format!("the glob `{}` names no file in particular", glob.value));
         draft.path(path).help("name the folders and endings the skill really needs");

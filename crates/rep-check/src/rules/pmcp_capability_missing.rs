@@ -1,8 +1,8 @@
 use rep_model::yaml::Node;
 use rep_model::{Skill, Span, names};
 
-use super::pmcp_id_differs_from_name::block;
 use crate::engine::Findings;
+use crate::personal_mcp::find_block;
 use crate::{Check, Cite, Levels, Profile, Rule};
 
 pub(super) static RULE: Rule = Rule {
@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    let Some((file, block)) = block(skill) else { return };
+    let Some((file, block)) = find_block(skill) else { return };
     let Some(id) = block.id().map(|id| names::strip(id.value)).filter(|id| names::is_id(id)) else { return };
     let Some(list) = block.0.get("capabilities") else { return };
     let items = list.items().unwrap_or(&[]);

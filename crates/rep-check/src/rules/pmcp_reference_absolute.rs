@@ -1,7 +1,7 @@
 use rep_model::Skill;
 
-use super::pmcp_reference_outside::{Refused, references};
 use crate::engine::Findings;
+use crate::personal_mcp::{PathFault, find_references};
 use crate::{Check, Cite, Levels, Profile, Rule};
 
 pub(super) static RULE: Rule = Rule {
@@ -16,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    for reference in references(skill).iter().filter(|reference| reference.place == Err(Refused::Absolute)) {
+    for reference in find_references(skill).iter().filter(|reference| reference.place == Err(PathFault::Absolute)) {
         let message = format!("reference path `{}` is absolute", reference.path.value);
         findings
             .add(reference.file, reference.path.span(), message)

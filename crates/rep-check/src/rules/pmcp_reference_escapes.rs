@@ -1,7 +1,7 @@
 use rep_model::Skill;
 
-use super::pmcp_reference_outside::references;
 use crate::engine::Findings;
+use crate::personal_mcp::find_references;
 use crate::{Check, Cite, Levels, Profile, Rule};
 
 pub(super) static RULE: Rule = Rule {
@@ -16,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    for reference in references(skill) {
+    for reference in find_references(skill) {
         let Ok(path) = &reference.place else { continue };
         if skill.tree.escapes(path) {
             findings

@@ -4,8 +4,8 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use rep_model::truncate::truncate_chars;
 use rep_model::{Skill, Span};
 
-use super::hidden_characters::texts;
 use crate::engine::Findings;
+use crate::text_files::text_files;
 use crate::{Check, Cite, Levels, Profile, Rule};
 
 pub(super) static RULE: Rule = Rule {
@@ -115,7 +115,7 @@ const DOCUMENTED: [&str; 2] = ["16C7e42F292c6912E7710c838347Ae178B4a", "4eC39HqL
 const PER_FILE_MAX: usize = 10;
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    for (file, text) in texts(skill) {
+    for (file, text) in text_files(skill) {
         for (kind, span) in secrets(&text).take(PER_FILE_MAX) {
             // The report may end up where the secret must not, so it shows four letters of it and no excerpt.
             let shown = match kind.prefix {

@@ -1,7 +1,7 @@
 use rep_model::{Resolved, Skill, resolve};
 
+use crate::data_path::join;
 use crate::engine::Findings;
-use crate::shape::join;
 use crate::tools::declared;
 use crate::{Check, Cite, Levels, Profile, Rule};
 

@@ -1,10 +1,10 @@
 use rep_model::yaml::Node;
 use rep_model::{Skill, Span};
 
+use crate::data_path::join;
 use crate::engine::Findings;
 use crate::profile::TOOLS;
 use crate::schema::{Side, schemas};
-use crate::shape::join;
 use crate::tools::declared;
 use crate::{Check, Cite, Levels, Rule};
 

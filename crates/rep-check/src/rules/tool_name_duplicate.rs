@@ -2,9 +2,9 @@ use std::collections::BTreeSet;
 
 use rep_model::Skill;
 
+use crate::data_path::join;
 use crate::engine::Findings;
 use crate::profile::TOOLS;
-use crate::shape::join;
 use crate::tools::declared;
 use crate::{Check, Cite, Levels, Rule};
 

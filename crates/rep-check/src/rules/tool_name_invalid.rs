@@ -1,8 +1,8 @@
 use rep_model::{Skill, names};
 
+use crate::data_path::join;
 use crate::engine::Findings;
 use crate::profile::TOOLS;
-use crate::shape::join;
 use crate::tools::declared;
 use crate::{Check, Cite, Levels, Profile, Rule};
 

@@ -7,10 +7,10 @@ use jsonschema::paths::LocationSegment;
 use rep_model::Skill;
 use rep_model::yaml::{Node, core};
 
+use crate::data_path::join;
 use crate::engine::Findings;
 use crate::profile::TOOLS;
 use crate::schema::schemas;
-use crate::shape::join;
 use crate::tools::declared;
 use crate::{Check, Cite, Levels, Rule};
 

@@ -3,9 +3,9 @@ use std::collections::BTreeSet;
 use rep_model::Skill;
 use rep_model::yaml::Node;
 
+use crate::data_path::join;
 use crate::engine::Findings;
 use crate::schema::{Side, schemas, subschemas};
-use crate::shape::join;
 use crate::tools::declared;
 use crate::{Check, Cite, Levels, Profile, Rule};
 

@@ -1,9 +1,9 @@
 use rep_model::Skill;
 
+use crate::data_path::join;
 use crate::engine::Findings;
 use crate::hosts::OPENAI_STRICT_REFUSED;
 use crate::schema::{Side, schemas, subschemas};
-use crate::shape::join;
 use crate::tools::declared;
 use crate::{Check, Cite, Levels, Profile, Rule};
 

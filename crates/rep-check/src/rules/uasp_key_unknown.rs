@@ -1,6 +1,5 @@
 use rep_model::Skill;
 use rep_model::suggestion::nearest_name;
-use rep_model::truncate::truncate_chars;
 use rep_model::uasp::SECTIONS;
 use rep_model::yaml::Node;
 
@@ -49,9 +48,4 @@ fn strangers(node: &Node, file: &str, path: &str, known: &[&str], findings: &mut
             None => "readers pass over it; remove it, or start it with `x-` to say that it is yours".to_owned(),
         });
     }
-}
-
-/// A key short enough to be shown with everything below it.
-pub(super) fn cut(key: &str) -> &str {
-    truncate_chars(key, 100)
 }

@@ -1,6 +1,6 @@
 use rep_model::Skill;
 
-use super::uasp_key_unknown::cut;
+use crate::data_path::short_key;
 use crate::engine::Findings;
 use crate::{Check, Cite, Levels, Profile, Rule};
 
@@ -27,7 +27,7 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         let entries = uasp.root.as_ref().and_then(|root| root.get("reference")?.entries()).unwrap_or(&[]);
         for entry in entries {
             for field in entry.value.entries().unwrap_or(&[]) {
-                let (Some(name), Some(key)) = (entry.key.text().map(cut), field.key.text()) else { continue };
+                let (Some(name), Some(key)) = (entry.key.text().map(short_key), field.key.text()) else { continue };
                 if field.value.items().is_some() && !TYPED.contains(&key) {
                     findings
                         .add(&uasp.file, field.value.span, format!("`{key}` is a list, where the schema wants text"))

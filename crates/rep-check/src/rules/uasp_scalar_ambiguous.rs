@@ -3,8 +3,8 @@ use std::collections::BTreeMap;
 use rep_model::yaml::{Node, Value, core, pyyaml};
 use rep_model::{Skill, Span};
 
-use super::uasp_not_hashable::fault;
 use crate::engine::Findings;
+use crate::uasp_version::find_unhashable;
 use crate::{Check, Cite, Levels, Profile, Rule};
 
 pub(super) static RULE: Rule = Rule {
@@ -27,7 +27,7 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         let mut found = BTreeMap::new();
         walk(root, &mut String::new(), &mut found);
         // One fault is reported once.
-        let unhashable = fault(uasp).map(|fault| fault.span);
+        let unhashable = find_unhashable(uasp).map(|unhashable| unhashable.span);
         found.retain(|span, (path, _)| path != "meta.version" && Some(*span) != unhashable);
         for (span, (path, message)) in found.into_iter().take(REPORTED_MAX) {
             findings
