@@ -17,7 +17,8 @@ const HELP: &str = "usage: cargo xtask CHORE
 
   ci               everything CI does: format, clippy, tests, documents, tidy, scaffolding
   bless            rewrite the reports in the rules' pages and the generated documents; then read the diff
-  gen [--check]    write docs/reference; with --check, fail where it is not what would be written
+  gen [--check]    write docs/reference, and the rule pages to target/reference/rules;
+                   with --check, fail if docs/reference is out of date
   new-rule NAME    write the two files of a rule and its line in the list
   library DIR COUNT [--mixed]
                    write a library of generated skills, the same every time, for benchmarks and for trying things out
