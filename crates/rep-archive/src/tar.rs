@@ -34,18 +34,13 @@ pub(super) fn read(bytes: &[u8], unpacked: &mut Unpacked) -> Result<(), ArchiveE
                 }
                 // A file whose name ends in a slash is how the oldest archives write folders.
                 if header.kind == 0 && name.ends_with(b"/") {
-                    unpacked.folder(&name)?;
+                    folder(&name, header.size, unpacked)?;
                 } else {
                     let content = content(&mut stream, header.size)?;
                     unpacked.file(&name, content, header.mode & 0o111 != 0)?;
                 }
             }
-            b'5' => {
-                unpacked.folder(&name)?;
-                if header.size > 0 {
-                    return Err(refused(&shown, "it is a folder with bytes of its own"));
-                }
-            }
+            b'5' => folder(&name, header.size, unpacked)?,
             // GNU: the name of the next entry. POSIX: its attributes, of which only the path is taken.
             b'L' | b'x' => {
                 if header.size > EXTENSION_BYTES_MAX {
@@ -71,6 +66,14 @@ pub(super) fn read(bytes: &[u8], unpacked: &mut Unpacked) -> Result<(), ArchiveE
         }
     }
     Ok(())
+}
+
+/// Takes a folder. Bytes of its own would be skipped by some programs and read as headers by others.
+fn folder(name: &[u8], size: u64, unpacked: &mut Unpacked) -> Result<(), ArchiveError> {
+    if size > 0 {
+        return Err(refused(&String::from_utf8_lossy(name), "it is a folder with bytes of its own"));
+    }
+    unpacked.folder(name)
 }
 
 struct Header {

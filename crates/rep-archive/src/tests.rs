@@ -97,6 +97,20 @@ fn names_that_lead_out_or_mean_two_things_are_refused() {
             assert!(matches!(open(&bytes), Err(ArchiveError::Refused { .. })), "{name:?}");
         }
     }
+    // What is before the path is taken off, and must not hide what it is.
+    for name in ["./~/x", "././C:/x", ".//x"] {
+        for bytes in both(&[packed("SKILL.md", ""), packed(name, "x")]) {
+            assert!(matches!(open(&bytes), Err(ArchiveError::Refused { .. })), "{name:?}");
+        }
+    }
+    for name in ["top/~/x", "top/C:/x"] {
+        for bytes in both(&[packed("top/SKILL.md", ""), packed(name, "x")]) {
+            assert!(reason(&bytes).contains("absolute"), "{name:?}: {}", reason(&bytes));
+        }
+        for bytes in both(&[packed("SKILL.md", ""), packed(name, "x")]) {
+            assert_eq!(paths(&bytes), ["SKILL.md", name], "the folder is not taken off");
+        }
+    }
     for pair in [["a", "a"], ["a", "A"], ["a", "a/b"], ["a/b", "A"], ["ä", "Ä"]] {
         for bytes in both(&[packed(pair[0], "x"), packed(pair[1], "y")]) {
             assert!(matches!(open(&bytes), Err(ArchiveError::Refused { .. })), "{pair:?}");
@@ -112,6 +126,11 @@ fn links_devices_and_unknown_kinds_are_refused() {
     for (kind, word) in [(b'1', "link"), (b'2', "link"), (b'3', "device"), (b'6', "pipe"), (b'S', "not known")] {
         let bytes = tar(&[("SKILL.md", b'0', 1, b"x"), ("evil", kind, 0, b"")]);
         assert!(reason(&bytes).contains(word), "{}", reason(&bytes));
+    }
+    // Some programs skip the bytes of a folder, and others read them as the next header.
+    for kind in [0, b'5'] {
+        let bytes = tar(&[("SKILL.md", b'0', 0, b""), ("a/", kind, 512, &[0; 512]), ("b", b'0', 0, b"")]);
+        assert!(reason(&bytes).contains("bytes of its own"), "{}", reason(&bytes));
     }
     // A size of its own, or a target, would be read by others and not by us.
     for line in ["14 size=9999\n", "17 linkpath=/etc\n"] {
