@@ -1,4 +1,6 @@
 //! The record: what tampering is found, what a crash leaves, and what many writers do.
+#![expect(clippy::disallowed_methods, reason = "tests read and change the files of the record")]
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -131,6 +133,41 @@ fn a_record_too_large_for_a_line_is_cut_and_says_so() {
     let found = entries(&audit, |_| true).unwrap();
     assert_eq!((found[0].text("run"), found[0].text("skill")), (running.id(), "pdf"));
     assert!(found[0].field("cut").is_some());
+}
+
+/// The line of a record with a hash that fits it, and the hash.
+fn signed(record: &serde_json::Value) -> (String, String) {
+    let mut text = record.to_string();
+    text.pop();
+    let hash = hex::encode(Sha256::digest(text.as_bytes()));
+    (format!("{text},\"hash\":\"{hash}\"}}\n"), hash)
+}
+
+#[test]
+fn the_largest_number_there_is_does_not_stop_the_verification() {
+    let folder = tempfile::tempdir().unwrap();
+    let audit = Audit::at(folder.path());
+    let (first, hash) = signed(&json!({ "v": 1, "seq": u64::MAX, "prev": "0".repeat(64) }));
+    let (second, _) = signed(&json!({ "v": 1, "seq": 1, "prev": hash }));
+    fs::write(audit.file(), first + &second).unwrap();
+    let head = json!({ "v": 1, "seq": u64::MAX, "hash": hash, "bytes": 0 }).to_string();
+    fs::write(folder.path().join("audit.head"), head).unwrap();
+    assert!(faults(&audit).iter().any(|fault| fault == "line 1: this is no record as it was written"));
+    assert!(audit.start(&subject(), "given", "ada", at(1)).is_err(), "a head like that is not continued");
+}
+
+#[test]
+fn a_head_of_no_record_with_the_hash_of_one_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let audit = Audit::at(folder.path());
+    run(&audit, 1);
+    let head = |hash: &str| {
+        let head = json!({ "v": 1, "seq": 0, "hash": hash, "bytes": 0 }).to_string();
+        fs::write(folder.path().join("audit.head"), head).unwrap();
+        faults(&audit)
+    };
+    assert_eq!(head(&"0".repeat(64)), Vec::<String>::new(), "a crash before the first head was written");
+    assert_eq!(head(&"1".repeat(64)), ["record 0 is not the one that was written last"]);
 }
 
 /// Ways to tamper with a file of records.
