@@ -23,7 +23,8 @@ const HELP: &str = "usage: cargo xtask CHORE
   library DIR COUNT [--mixed]
                    write a library of generated skills, the same every time, for benchmarks and for trying things out
   tidy             check what no compiler checks
-  fuzz SECONDS     build the fuzz targets and run each for that long";
+  fuzz SECONDS [TARGET]
+                   build the fuzz targets and run each, or one of them, for that long";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -35,7 +36,8 @@ fn main() -> ExitCode {
         ["gen", "--check"] => generate::check(&root()),
         ["new-rule-compiles"] => new_rule::compiles(&root()),
         ["new-rule", name] => new_rule::write(&root(), name),
-        ["fuzz", seconds] => fuzz::fuzz(&root(), seconds),
+        ["fuzz", seconds] => fuzz::fuzz(&root(), seconds, None),
+        ["fuzz", seconds, target] => fuzz::fuzz(&root(), seconds, Some(target)),
         ["library", folder, count] => library::write(Path::new(folder), count, Shape::Plain),
         ["library", folder, count, "--mixed"] => library::write(Path::new(folder), count, Shape::Mixed),
         ["tidy"] => tidy::check(&root()),
