@@ -9,7 +9,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use rep_runtime::task::{State, Tasks, Watch};
 use rep_sandbox::Cancel;
-use rep_test_support::{Run, Scratch};
+use rep_test_support::{DEADLINE, Run, Scratch, wait_until};
 
 use crate::policy::typed;
 use crate::{json, rep, run};
@@ -129,9 +129,7 @@ fn tasks_are_seen_and_cancelled_from_another_process() {
     let cancel = Cancel::default();
     let watch = Watch::start(&kept(&scratch), &task.id, cancel.clone()).unwrap();
     assert_eq!(run(&scratch, &["tasks", "cancel", &task.id]).code, 0);
-    while !cancel.is_cancelled() {
-        std::thread::yield_now();
-    }
+    wait_until("the task is cancelled", DEADLINE, || cancel.is_cancelled());
     drop(watch);
     assert!(tasks.finish(&task.id, State::Cancelled, Some(&serde_json::json!({ "partial": 1 })), now).unwrap());
     let shown = json(&run(&scratch, &["tasks", "get", &task.id, "--json"]));

@@ -1,7 +1,7 @@
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
-use rep_test_support::{Run, Scratch, is_installed};
+use rep_test_support::{DEADLINE, Run, Scratch, is_installed, wait_for, wait_until};
 use serde_json::{Value, json};
 
 use super::{json, rep, run};
@@ -341,17 +341,16 @@ fn a_detached_run_is_a_task_that_can_be_followed_and_cancelled() {
         assert_eq!((found.code, &answer["status"]), (0, &"async".into()), "{found:?}");
         answer["task"]["id"].as_str().unwrap().to_owned()
     };
-    // Asks until the task has ended; one that never does would hang here.
-    let ended = |id: &str| loop {
-        let task = json(&run(&scratch, &["tasks", "get", id, "--json"]));
-        if task["status"] != "running" {
-            return task;
-        }
+    let ended = |id: &str| {
+        wait_for("the task has ended", DEADLINE, || {
+            let task = json(&run(&scratch, &["tasks", "get", id, "--json"]));
+            (task["status"] != "running").then_some(task)
+        })
     };
     let task = ended(&start("quick"));
     assert_eq!((&task["status"], &task["result"]["done"]), (&"done".into(), &true.into()), "{task}");
     let id = start("wait");
-    while !scratch.work().join("out/begun").exists() {}
+    wait_until("the tool has begun", DEADLINE, || scratch.work().join("out/begun").exists());
     assert_eq!(run(&scratch, &["tasks", "cancel", &id]).code, 0);
     let task = ended(&id);
     assert_eq!(task["status"], "cancelled", "{task}");
