@@ -1,9 +1,10 @@
 //! The record of what clients ask the server.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rep_test_support::{DEADLINE, Scratch, wait_for, wait_until};
+use rustix::fs::{CWD, RenameFlags};
 use serde_json::{Value, json};
 
 use super::serve::{Client, ERAS, Era, PATH, library, start};
@@ -150,6 +151,14 @@ fn ask_to_end(id: u32) {
     rustix::process::kill_process(id, rustix::process::Signal::TERM).expect("the server is there");
 }
 
+/// Replaces the record of a running server by a directory, in one step: after a removal the server could create the file again.
+fn replace_by_directory(file: &Path) {
+    let aside = file.with_extension("aside");
+    fs::create_dir(&aside).unwrap();
+    rustix::fs::renameat_with(CWD, &aside, CWD, file, RenameFlags::EXCHANGE).unwrap();
+    fs::remove_file(&aside).unwrap();
+}
+
 /// Calls until the answer has this field, and returns the answer.
 fn wait_for_answer(client: &mut Client, field: &str) -> Value {
     wait_for(&format!("the answer has the field `{field}`"), DEADLINE, || {
@@ -175,9 +184,7 @@ fn what_cannot_be_recorded_is_not_answered() {
 
     let mut client = Client::new(&scratch, &PATH, Era::New);
     assert!(client.ask("tools/list", json!({}))["result"].is_object());
-    // Somebody takes the record away while it is served.
-    fs::remove_file(&file).unwrap();
-    fs::create_dir(&file).unwrap();
+    replace_by_directory(&file);
     let error = wait_for_answer(&mut client, "error");
     assert!(error["error"]["message"].as_str().unwrap().contains("cannot be recorded"), "{error}");
     assert!(!error.to_string().contains("calls.jsonl"), "{error}");
@@ -193,8 +200,7 @@ fn nothing_runs_that_could_not_be_recorded_and_the_end_comes_all_the_same() {
     let mut client = Client::new(&scratch, &RUN, Era::New);
     assert!(client.ask("tools/list", json!({}))["result"].is_object());
     let file = kept(&scratch).join("calls.jsonl");
-    fs::remove_file(&file).unwrap();
-    fs::create_dir(&file).unwrap();
+    replace_by_directory(&file);
     wait_for_answer(&mut client, "error");
     let error = client.ask("tools/call", json!({ "name": "plain__forever", "arguments": {} }));
     assert!(error["error"]["message"].as_str().unwrap().contains("cannot be recorded"), "{error}");
