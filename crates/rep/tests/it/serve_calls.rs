@@ -154,9 +154,9 @@ fn ask_to_end(id: u32) {
 /// Replaces the record of a running server by a directory, in one step: after a removal the server could create the file again.
 fn replace_by_directory(file: &Path) {
     let aside = file.with_extension("aside");
-    fs::create_dir(&aside).unwrap();
-    rustix::fs::renameat_with(CWD, &aside, CWD, file, RenameFlags::EXCHANGE).unwrap();
-    fs::remove_file(&aside).unwrap();
+    fs::create_dir(&aside).expect("the folder is there");
+    rustix::fs::renameat_with(CWD, &aside, CWD, file, RenameFlags::EXCHANGE).expect("both are there");
+    fs::remove_file(&aside).expect("the record is there");
 }
 
 /// Calls until the answer has this field, and returns the answer.
