@@ -4,6 +4,7 @@ use crate::channel::Caller;
 use crate::execute::{ExecuteOptions, execute_with};
 use crate::{Outcome, ToolError, ToolRuntime};
 use rep_sandbox::{Cancel, unconfined};
+use rep_test_support::{DEADLINE, wait_until};
 use serde_json::{Value, json};
 
 use super::{Tool, code, message, result, search};
@@ -91,9 +92,7 @@ fn a_call_nobody_waits_for_is_cancelled() {
     let mut tool = Tool::new(ToolRuntime::Bash, "echo '{\"tool\":\"slow\"}' >&3\nread -r answer <&3\n");
     tool.plan.limits.timeout_ms = 500;
     let outcome = run_with(&tool, &|_, _, cancel| {
-        while !cancel.is_cancelled() {
-            std::thread::yield_now();
-        }
+        wait_until("the call is cancelled", DEADLINE, || cancel.is_cancelled());
         Ok(json!({}))
     });
     assert_eq!(code(&outcome), "TIMEOUT");
