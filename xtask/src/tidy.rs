@@ -22,7 +22,18 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("rep-serve", &["rep-model", "rep-hosts", "rep-library"]),
     (
         "rep-runtime",
-        &["rep-audit", "rep-model", "rep-net", "rep-permissions", "rep-sandbox", "rep-storage", "rep-test-support"],
+        &[
+            "rep-audit",
+            "rep-check",
+            "rep-hosts",
+            "rep-library",
+            "rep-model",
+            "rep-net",
+            "rep-permissions",
+            "rep-sandbox",
+            "rep-storage",
+            "rep-test-support",
+        ],
     ),
     (
         "rep",
