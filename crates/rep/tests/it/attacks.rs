@@ -156,7 +156,8 @@ fn what_a_trusted_link_leads_to_is_not_written() {
         let found = call(&scratch, "./guides:write", &[]);
         assert_eq!(scratch.read("CLAUDE.md"), "good\n", "{pattern}: {found:?}");
         let permissions = Permissions { write: vec![Glob::parse(pattern).unwrap()], ..Permissions::default() };
-        let ground = AccessContext { permissions: &permissions, workspace: &scratch.work(), folder: Path::new("/nowhere") };
+        let ground =
+            AccessContext { permissions: &permissions, workspace: &scratch.work(), folder: Path::new("/nowhere") };
         let answer = |path: &str| ground.answer(&AccessRequest::Write(path.to_owned())).is_allowed;
         assert!(!answer("docs/guide.txt") && answer("docs/other.txt"), "{pattern}");
     }
