@@ -31,7 +31,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let library = Options { paths: vec![skills], ..Options::default() };
     let catalog = Catalog::discover(&library)?;
-    let selection = catalog.select(&Request { text: request, ..Request::default() });
+    let request = Request { text: request, files: vec!["data.csv".to_owned()], ..Request::default() };
+    let selection = catalog.select(&request);
     let skill = &catalog.entries[selection.selected.first().ok_or("no skill fits")?.index];
     println!("selected: {}", skill.qualified_name);
 
