@@ -160,6 +160,7 @@ fn names_may_be_as_long_as_names_are() {
     };
     assert_eq!(rule(&name(253)).host, name(253));
     assert_eq!(HostRule::parse(&name(254)), Err(BadHost::NotAName));
+    assert_eq!((canonical(&name(253)), canonical(&name(254))), (Some(name(253)), None));
     assert_eq!(rule(&format!("{}.", name(253))).host, name(253), "the dot at the end does not count");
     assert_eq!(rule(&format!("*.{}", name(251))).host.len(), 253);
     assert_eq!(HostRule::parse(&format!("*.{}", name(252))), Err(BadHost::NotAName), "no name below it fits");
