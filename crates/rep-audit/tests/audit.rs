@@ -124,6 +124,17 @@ fn without_its_head_the_record_is_not_believed() {
 }
 
 #[test]
+fn a_log_that_was_deleted_is_missed() {
+    let folder = tempfile::tempdir().unwrap();
+    let audit = Audit::at(folder.path());
+    run(&audit, 1);
+    fs::remove_file(audit.file()).unwrap();
+    assert_eq!(faults(&audit), ["records 1 to 2 are missing at the end"]);
+    run(&audit, 2);
+    assert_eq!(faults(&audit), ["line 1: records 1 to 2 are missing"]);
+}
+
+#[test]
 fn a_record_too_large_for_a_line_is_cut_and_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let audit = Audit::at(folder.path());
