@@ -41,6 +41,20 @@ pub fn poll<T>(deadline: Duration, mut attempt: impl FnMut() -> Option<T>) -> Op
     }
 }
 
+/// Calls `attempt` with a timeout in milliseconds, and again with a longer one while it returns none. Panics with `what` if the
+/// longest timeout is not enough.
+///
+/// For tests of what a timeout does to a program that is ready for it: on a loaded machine the timeout may come before the
+/// program is ready, which says nothing. `attempt` returns none then.
+#[track_caller]
+pub fn with_growing_timeout<T>(what: &str, first_ms: u64, attempt: impl FnMut(u64) -> Option<T>) -> T {
+    let timeouts = [first_ms, first_ms * 4, first_ms * 16, first_ms * 64];
+    timeouts
+        .into_iter()
+        .find_map(attempt)
+        .unwrap_or_else(|| panic!("not even with a timeout of {timeouts:?} ms: {what}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -59,6 +73,16 @@ mod tests {
     fn a_condition_is_checked_even_when_the_deadline_is_over() {
         wait_until("it is true", Duration::ZERO, || true);
         assert_eq!(poll::<()>(Duration::ZERO, || None), None);
+    }
+
+    #[test]
+    fn a_timeout_grows_until_the_attempt_succeeds() {
+        let mut timeouts = Vec::new();
+        let value = with_growing_timeout("the third timeout", 10, |timeout_ms| {
+            timeouts.push(timeout_ms);
+            (timeouts.len() == 3).then_some("done")
+        });
+        assert_eq!((value, timeouts), ("done", vec![10, 40, 160]));
     }
 
     #[test]

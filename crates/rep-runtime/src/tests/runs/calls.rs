@@ -4,7 +4,7 @@ use crate::channel::Caller;
 use crate::execute::{ExecuteOptions, execute_with};
 use crate::{Outcome, ToolError, ToolRuntime};
 use rep_sandbox::{Cancel, unconfined};
-use rep_test_support::{DEADLINE, wait_until};
+use rep_test_support::{DEADLINE, wait_until, with_growing_timeout};
 use serde_json::{Value, json};
 
 use super::{Tool, code, message, result, search};
@@ -74,13 +74,17 @@ fn a_run_that_is_ended_does_not_wait_for_its_channel() {
         return;
     }
     // It asks without end, never reads an answer, and leaves somebody behind who holds the channel until told.
-    let text = "setsid bash -c 'echo > up; read x < go' &\nread x < up\nwhile true; do echo '{\"tool\":\"math:double\",\"args\":{}}' >&3; done\n";
-    let mut tool = Tool::new(ToolRuntime::Bash, text);
-    super::make_pipe(&tool.plan.workspace.join("go"));
-    super::make_pipe(&tool.plan.workspace.join("up"));
-    tool.plan.limits.timeout_ms = 1000;
-    tool.plan.limits.grace_ms = 100;
-    assert_eq!(code(&run_with(&tool, &double)), "TIMEOUT");
+    let text = "setsid timeout 600 bash -c 'echo > up; read x < go' &\nread x < up\necho > begun\nwhile true; do echo '{\"tool\":\"math:double\",\"args\":{}}' >&3; done\n";
+    let (tool, outcome) = with_growing_timeout("the tool asks before its time ends", 1000, |timeout_ms| {
+        let mut tool = Tool::new(ToolRuntime::Bash, text);
+        super::make_pipe(&tool.plan.workspace.join("go"));
+        super::make_pipe(&tool.plan.workspace.join("up"));
+        tool.plan.limits.timeout_ms = timeout_ms;
+        tool.plan.limits.grace_ms = 100;
+        let outcome = run_with(&tool, &double);
+        tool.plan.workspace.join("begun").exists().then_some((tool, outcome))
+    });
+    assert_eq!(code(&outcome), "TIMEOUT");
     std::fs::write(tool.plan.workspace.join("go"), "\n").unwrap();
 }
 

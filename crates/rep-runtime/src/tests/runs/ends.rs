@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::{ToolRuntime, Verdict};
 use rep_sandbox::{Denial, Exit, Killed};
+use rep_test_support::with_growing_timeout;
 
 use super::{Tool, code, make_pipe, result};
 
@@ -24,17 +25,20 @@ fn time_ends_and_the_tool_may_clean_up() {
     for (runtime, text) in [
         (
             ToolRuntime::Python,
-            "import time\ndef run(args, ctx):\n    try:\n        time.sleep(600)\n    finally:\n        open('cleaned', 'w').close()\n",
+            "import time\ndef run(args, ctx):\n    try:\n        open('begun', 'w').close()\n        time.sleep(600)\n    finally:\n        open('cleaned', 'w').close()\n",
         ),
         (
             ToolRuntime::Node,
-            "exports.run = (args, ctx) => new Promise(() => { setInterval(() => {}, 1000); ctx.signal.addEventListener('abort', () => { require('fs').writeFileSync('cleaned', ''); process.exit(143); }); });\n",
+            "exports.run = (args, ctx) => new Promise(() => { setInterval(() => {}, 1000); ctx.signal.addEventListener('abort', () => { require('fs').writeFileSync('cleaned', ''); process.exit(143); }); require('fs').writeFileSync('begun', ''); });\n",
         ),
-        (ToolRuntime::Bash, "trap 'echo > cleaned; exit 1' TERM\nwhile true; do sleep 0.05; done\n"),
+        (ToolRuntime::Bash, "trap 'echo > cleaned; exit 1' TERM\necho > begun\nwhile true; do sleep 0.05; done\n"),
     ] {
-        let mut tool = Tool::new(runtime, text);
-        tool.plan.limits.timeout_ms = 1500;
-        let outcome = tool.run();
+        let (tool, outcome) = with_growing_timeout("the tool begins before its time ends", 1500, |timeout_ms| {
+            let mut tool = Tool::new(runtime, text);
+            tool.plan.limits.timeout_ms = timeout_ms;
+            let outcome = tool.run();
+            tool.plan.workspace.join("begun").exists().then_some((tool, outcome))
+        });
         assert_eq!((code(&outcome), outcome.killed), ("TIMEOUT", Some(Killed::Timeout)), "{}", runtime.name());
         assert_eq!(outcome.value()["error"]["retriable"], true);
         assert!(tool.plan.workspace.join("cleaned").exists(), "{}: {}", runtime.name(), outcome.said);
@@ -51,10 +55,14 @@ fn who_does_not_listen_is_ended_all_the_same() {
         "kill -STOP $$\n",
         "trap '' TERM\n(while true; do :; done) &\nwait\n",
     ] {
-        let mut tool = Tool::new(ToolRuntime::Bash, text);
-        tool.plan.limits.timeout_ms = 300;
-        tool.plan.limits.grace_ms = 200;
-        let outcome = tool.run();
+        let outcome = with_growing_timeout("the tool ignores the signal", 300, |timeout_ms| {
+            let mut tool = Tool::new(ToolRuntime::Bash, text);
+            tool.plan.limits.timeout_ms = timeout_ms;
+            tool.plan.limits.grace_ms = 200;
+            let outcome = tool.run();
+            // Ended by the polite signal: the tool had not come so far as to ignore it.
+            (outcome.exit != Some(Exit::Signal(15))).then_some(outcome)
+        });
         assert_eq!((code(&outcome), outcome.exit), ("TIMEOUT", Some(Exit::Signal(9))), "{text}");
     }
 }
