@@ -175,7 +175,7 @@ fn version(value: &Value) -> Point {
 /// Asks for every section, and for every entry of it by name.
 fn queries(value: &Value) -> Point {
     let title = "queries find what is there";
-    let document = Document { value: value.clone(), origin: Origin::Authored, facts: Vec::new() };
+    let document = Document::from_value(value.clone(), Origin::Authored, Vec::new());
     let index = Index::new(document);
     let (mut asked, mut missed) = (0, Vec::new());
     let mut ask = |path: &str, expected: &Value| {

@@ -161,7 +161,7 @@ pub(super) fn grounded(skill: &Skill, value: Value) -> Document {
     {
         fact.doubt = Some(format!("the skill calls itself `{}`", name.as_str().unwrap_or_default()));
     }
-    Document { value, origin: Origin::Extracted, facts }
+    Document::from_value(value, Origin::Extracted, facts)
 }
 
 /// The text of an answer that was produced elsewhere.
