@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::SystemTime;
 
-use rep_runtime::command;
+use rep_model::Document;
+use rep_model::uasp::{Command, SpannedText};
 use rep_runtime::plan::Work;
 use rep_runtime::plan::command::Loan;
 use rep_runtime::secret::Secret;
@@ -71,7 +72,7 @@ pub(crate) fn sessions_there() -> Result<Option<Sessions>, Failure> {
 }
 
 /// The state that is kept of a session.
-pub(crate) fn state(document: &Value, skill: &str, session: &str) -> Result<State, Failure> {
+pub(crate) fn state(document: &Document, skill: &str, session: &str) -> Result<State, Failure> {
     match sessions_there()? {
         Some(sessions) => Ok(sessions.state(document, skill, session)?),
         None => Ok(State::new(document)),
@@ -112,9 +113,8 @@ pub(crate) fn planned(skill: &Structured, wish: &Wish<'_>, output: &mut Output) 
 
 /// What a command needs of its session and does not find.
 pub(crate) fn missing(skill: &Structured, wish: &Wish<'_>) -> Result<Vec<String>, Failure> {
-    let document = &skill.document.value;
-    let Some((_, command)) = command::named(document, wish.name) else { return Ok(Vec::new()) };
-    let state = state(document, &skill.name, wish.session)?;
+    let Some(command) = skill.document.find_command(wish.name) else { return Ok(Vec::new()) };
+    let state = state(&skill.document, &skill.name, wish.session)?;
     Ok(state.missing(command).into_iter().map(str::to_owned).collect())
 }
 
@@ -167,9 +167,9 @@ pub(crate) fn carry_out(
         Reply::Result(value) => Ended::Well(value.get("stdout").and_then(Value::as_str).map(str::to_owned)),
         Reply::Task(_) | Reply::Error(_) => Ended::Badly,
     };
-    let document = &skill.document.value;
-    let nothing = Value::Null;
-    let command = command::named(document, wish.name).map_or((plan.tool.as_str(), &nothing), |found| found);
+    let document = &skill.document;
+    let template = Command { path: SpannedText::new(&plan.tool), ..Command::default() };
+    let command = document.find_command(wish.name).unwrap_or(&template);
     let kept = sessions().and_then(|mut sessions| {
         Ok(sessions.apply(document, &skill.name, wish.session, command, &ended, SystemTime::now())?)
     });
@@ -182,7 +182,7 @@ pub(crate) fn carry_out(
 }
 
 /// A state as JSON.
-pub(crate) fn state_json(state: &State, document: &Value) -> Value {
+pub(crate) fn state_json(state: &State, document: &Document) -> Value {
     let entities: Map<String, Value> =
         state.entities.iter().map(|(name, entity)| (name.clone(), entity_json(entity))).collect();
     json!({ "entities": entities, "runnable": state.runnable(document) })

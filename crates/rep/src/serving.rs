@@ -7,8 +7,8 @@ use rep_check::tools::effective_tools;
 use rep_hosts::Source;
 use rep_hosts::hosts::mcp_tool;
 use rep_library::{Catalog, CatalogEntry, Options, Status, read};
-use rep_model::Origin;
-use rep_model::Skill;
+use rep_model::uasp::Command;
+use rep_model::{Document, Origin, Skill};
 use rep_runtime::command;
 use rep_runtime::plan::command::Loan;
 use rep_runtime::{Outcome, Reply};
@@ -88,8 +88,8 @@ impl Running {
             tools.iter().map(|tool| offer(tool_name(tool), false, mcp_tool(&source, tool))).collect();
         let document = rep_convert::document_of(&skill).filter(|document| document.origin != Origin::Extracted);
         if let Some(document) = document {
-            let names = command::runnable_names(&document.value).into_iter().take(COMMANDS_MAX);
-            offers.extend(names.map(|path| offer(&path, true, listed(&name, &path, &document.value, &skill))));
+            let names = document.runnable_names().into_iter().take(COMMANDS_MAX);
+            offers.extend(names.map(|path| offer(&path, true, listed(&name, &path, &document, &skill))));
         }
         offers
     }
@@ -119,7 +119,7 @@ impl Running {
     fn command(&self, catalog: &Catalog, call: &Call, cancel: &Cancel) -> Result<Said, Failure> {
         let skill = Structured::held(Self::entry(catalog, call)?, &self.options)?;
         let mut arguments = call.input.clone();
-        let named = arguments.shift_remove(session_key(&skill.document.value, &call.offer.tool));
+        let named = arguments.shift_remove(session_key(&skill.document, &call.offer.tool));
         let named = named.as_ref().and_then(Value::as_str).or(call.session.as_deref());
         let wish = Wish {
             name: &call.offer.tool,
@@ -191,30 +191,29 @@ fn plain(name: &str) -> String {
 }
 
 /// The argument that names the session: one that the command has none of its own for.
-fn session_key(document: &Value, path: &str) -> &'static str {
-    let own = command::named(document, path).map_or(&Value::Null, |(_, definition)| definition);
-    let lists = [own.get("args"), own.get("flags"), document.get("global_flags")];
-    let given = lists.into_iter().flatten().filter_map(Value::as_array).flatten();
-    let names = given.filter_map(|one| one.as_str().or_else(|| one.get("name")?.as_str()));
+fn session_key(document: &Document, path: &str) -> &'static str {
+    let own = document.find_command(path).into_iter().flat_map(Command::parameters);
+    let names = own.chain(&document.sections.global_flags).filter_map(|one| one.name.as_deref());
     if names.map(|name| name.trim_start_matches('-')).any(|name| name == "session") { "rep_session" } else { "session" }
 }
 
 /// A command as a server lists it. What its arguments must be is judged when it is called, by the author's syntax.
-fn listed(skill: &str, path: &str, document: &Value, read: &Skill) -> Value {
-    let definition = match path.strip_prefix("templates.") {
-        Some(name) => document.get("templates").and_then(|templates| templates.get(name)),
-        None => command::named(document, path).map(|(_, definition)| definition),
+fn listed(skill: &str, path: &str, document: &Document, read: &Skill) -> Value {
+    let template = path.strip_prefix("templates.").and_then(|name| document.template(name));
+    let definition = if path.starts_with("templates.") { None } else { document.find_command(path) };
+    let described = match (template, definition) {
+        (Some(template), _) => command::described(document, &template.arguments, &[]),
+        (None, Some(definition)) => command::described(document, &definition.arguments, &definition.flags),
+        (None, None) => Vec::new(),
     };
-    let text =
-        |value: Option<&Value>, field: &str| value.and_then(|value| value.get(field)?.as_str()).map(str::to_owned);
-    let described = definition.map(|definition| command::described(document, definition)).unwrap_or_default();
     let required: Vec<String> = described.iter().filter(|one| one.is_needed).map(|one| one.name.clone()).collect();
     let mut properties: Map<String, Value> =
         described.into_iter().map(|one| (one.name, Value::Object(one.schema))).collect();
     let session = "Whose state it reads and changes; this connection's own where it is left out";
     properties.insert(session_key(document, path).to_owned(), json!({ "type": "string", "description": session }));
-    let syntax = text(definition, "syntax").map(|syntax| format!("`{syntax}`"));
-    let about = text(definition, "description").or_else(|| text(definition, "purpose"));
+    let syntax = definition.and_then(|definition| definition.syntax.as_deref()).map(|syntax| format!("`{syntax}`"));
+    let about = definition.and_then(|definition| definition.description.as_ref().or(definition.purpose.as_ref()));
+    let about = about.or_else(|| template?.description.as_ref()).map(ToString::to_string);
     let description: Vec<String> = about.into_iter().chain(syntax).collect();
     let mut tool = json!({
         "name": path,

@@ -43,7 +43,7 @@ impl Structured {
         let skill = read::skill(entry)?;
         let document = authored(&skill, &entry.qualified_name)?;
         let folder = std::fs::canonicalize(&entry.folder).unwrap_or_else(|_| entry.folder.clone());
-        let files = entry.skill.tree.is_lone_file.then(|| named(entry, &document.value));
+        let files = entry.skill.tree.is_lone_file.then(|| named(entry, Some(&document)));
         let digest = match files {
             Some(_) => String::new(),
             None => Contents::read(&entry.folder, Texts::Left).digest(),
@@ -109,7 +109,7 @@ impl Structured {
             folder: &self.folder,
             front: self.skill.front().map(|front| &front.root),
             file: self.skill.uasp.iter().find_map(|file| file.view().and(file.root.as_ref())),
-            document: &self.document.value,
+            document: &self.document,
             name,
             workspace,
             arguments,
@@ -139,23 +139,19 @@ fn authored(skill: &Skill, name: &str) -> Result<Document, Failure> {
 
 /// The files of a skill that is one file.
 pub(crate) fn files(entry: &CatalogEntry, skill: &Skill) -> Vec<String> {
-    named(entry, &rep_convert::document_of(skill).map(|document| document.value).unwrap_or_default())
+    named(entry, rep_convert::document_of(skill).as_ref())
 }
 
 /// The files of a skill that is one file: itself, and what its templates and commands start. What else lies beside it, in a home or
 /// a project, is not the skill's; names that begin with a dot never are.
-fn named(entry: &CatalogEntry, document: &Value) -> Vec<String> {
+fn named(entry: &CatalogEntry, document: Option<&Document>) -> Vec<String> {
     let own = entry.location.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let all = |section: &str| {
-        let section = document.get(section);
-        let listed = section.and_then(Value::as_array).into_iter().flatten();
-        listed.chain(section.and_then(Value::as_object).into_iter().flat_map(|map| map.values()))
-    };
-    let text = |value: &Value, field: &str| value.get(field).and_then(Value::as_str).map(str::to_owned);
-    let paths = all("templates").filter_map(|value| text(value, "path"));
-    let words = all("commands").filter_map(|value| text(value, "syntax"));
-    let words = words.flat_map(|syntax| syntax.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
-    let inside = |path: String| match resolve("", &path) {
+    let (templates, commands) =
+        document.map(|document| (&document.sections.templates, &document.sections.commands)).unzip();
+    let paths = templates.into_iter().flatten().filter_map(|template| template.path.as_deref());
+    let syntaxes = commands.into_iter().flatten().filter_map(|command| command.syntax.as_deref());
+    let words = syntaxes.flat_map(str::split_whitespace);
+    let inside = |path: &str| match resolve("", path) {
         Resolved::Inside(path) if path.split('/').any(|part| part.starts_with('.')) => None,
         Resolved::Inside(path) if path.contains('/') || path.contains('.') => Some(path),
         _ => None,

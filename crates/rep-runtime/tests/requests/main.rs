@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use proptest::prelude::*;
-use rep_model::{Skill, SkillTree};
+use rep_model::{Document, Skill, SkillTree};
 use rep_runtime::approval::{Approvals, binding};
 use rep_runtime::interpreter::Search;
 use rep_runtime::plan::command::{CommandCall, CommandError};
@@ -44,7 +44,7 @@ fn planned(document: &Value, arguments: &Value) -> Result<Plan, CommandError> {
         folder: Path::new("/nowhere/skill"),
         front: None,
         file: skill.uasp.first().and_then(|file| file.root.as_ref()),
-        document,
+        document: &Document::authored(&skill).expect("the file is a mapping"),
         name: "it",
         workspace: Path::new("/nowhere/work"),
         arguments: &arguments.as_object().cloned().unwrap_or_default(),

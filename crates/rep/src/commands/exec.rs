@@ -9,7 +9,7 @@ use rep_library::Status;
 use rep_runtime::approval::Approvals;
 use rep_runtime::plan::Work;
 use rep_runtime::plan::command::Loan;
-use rep_runtime::state::{State, texts};
+use rep_runtime::state::State;
 use rep_runtime::{Outcome, Plan, Reply};
 use rep_sandbox::interrupt;
 use serde_json::{Map, Value, json};
@@ -195,7 +195,7 @@ pub(crate) fn tell(skill: &Structured, done: &Done, is_json: bool, output: &mut 
 /// The document of a run: what the program gave, and the state.
 pub(crate) fn document(skill: &Structured, outcome: &Outcome, state: Option<&State>) -> Value {
     let mut value = outcome.value();
-    let state = state.map(|state| perform::state_json(state, &skill.document.value));
+    let state = state.map(|state| perform::state_json(state, &skill.document));
     match &outcome.reply {
         Reply::Error(_) => {
             if let Some(state) = state {
@@ -228,8 +228,8 @@ fn passed(outcome: &Outcome, output: &mut Output) {
 
 /// What a command did to the state, in one line.
 fn tell_state(skill: &Structured, plan: &Plan, state: &State, output: &mut Output) {
-    let Some((_, command)) = rep_runtime::state::command(&skill.document.value, &plan.tool) else { return };
-    let mut touched: Vec<&str> = ["creates", "invalidates"].into_iter().flat_map(|key| texts(command, key)).collect();
+    let Some(command) = skill.document.command(&plan.tool) else { return };
+    let mut touched: Vec<&str> = command.creates.iter().chain(&command.invalidates).map(|name| &**name).collect();
     touched.sort_unstable();
     touched.dedup();
     let word = |name: &&str| {

@@ -5,6 +5,7 @@ use std::time::SystemTime;
 
 use rep_check::render::visible;
 use rep_library::read;
+use rep_model::Document;
 use rep_runtime::state::{Illegal, State};
 use serde_json::{Value, json};
 
@@ -80,12 +81,12 @@ fn state(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     };
     let sequence: Vec<&str> = args.after.iter().map(|name| name.trim()).filter(|name| !name.is_empty()).collect();
     let begun = if args.session.is_some() || sequence.is_empty() {
-        perform::state(&document.value, name, session)?
+        perform::state(&document, name, session)?
     } else {
-        State::new(&document.value)
+        State::new(&document)
     };
-    match begun.then(&document.value, &sequence) {
-        Ok(state) => show(&state, &document.value, args.json, output),
+    match begun.then(&document, &sequence) {
+        Ok(state) => show(&state, &document, args.json, output),
         Err(illegal) => return Ok(refuse(&illegal, name, args.json, output)),
     }
     Ok(Exit::Fine)
@@ -130,7 +131,7 @@ fn export(skill: &str, session: &str, file: &Path, output: &mut Output) -> Resul
     Ok(Exit::Fine)
 }
 
-fn show(state: &State, document: &Value, is_json: bool, output: &mut Output) {
+fn show(state: &State, document: &Document, is_json: bool, output: &mut Output) {
     if is_json {
         output.json(&perform::state_json(state, document));
         return;

@@ -4,6 +4,7 @@ use std::time::SystemTime;
 
 use rep_check::render::visible;
 use rep_library::{CatalogEntry, Status, read};
+use rep_model::Document;
 use rep_runtime::workflow::{self, Step, Workflow};
 use rep_runtime::{Outcome, ToolError, Verdict};
 use rep_sandbox::Cancel;
@@ -77,14 +78,14 @@ fn told(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let session = perform::session_name(args.session.as_deref())?;
     if args.run {
         let skill = Structured::held(entry, &args.library.options()?)?;
-        let found = found(&skill.document.value, &skill.name, args.name.as_deref().unwrap_or_default(), session)?;
+        let found = found(&skill.document, &skill.name, args.name.as_deref().unwrap_or_default(), session)?;
         return Go::new(args, &skill, found, session)?.all(output);
     }
     look(args, entry, session, output)
 }
 
 /// A workflow in the state of a session.
-fn found(document: &Value, skill: &str, name: &str, session: &str) -> Result<Workflow, Failure> {
+fn found(document: &Document, skill: &str, name: &str, session: &str) -> Result<Workflow, Failure> {
     let state = perform::state(document, skill, session)?;
     workflow::workflow(document, name, &state).ok_or_else(|| {
         let message = format!("Path 'workflows.{name}' not found in skill '{skill}'");
@@ -106,7 +107,7 @@ fn look(args: &Args, entry: &CatalogEntry, session: &str, output: &mut Output) -
         return Err(failure.hint("`rep check` says what is wrong"));
     };
     if let Some(name) = &args.name {
-        let found = found(&document.value, &entry.qualified_name, name, session)?;
+        let found = found(&document, &entry.qualified_name, name, session)?;
         if args.json {
             output.json(&checklist(&found));
         } else {
@@ -114,8 +115,8 @@ fn look(args: &Args, entry: &CatalogEntry, session: &str, output: &mut Output) -
         }
         return Ok(Exit::Fine);
     }
-    let names = workflow::names(&document.value);
-    let all = names.iter().filter_map(|name| Some((name, workflow::summary(&document.value, name)?)));
+    let names = workflow::names(&document);
+    let all = names.iter().filter_map(|name| Some((name, workflow::summary(&document, name)?)));
     if args.json {
         let one = |(name, (description, steps))| json!({ "name": name, "description": description, "steps": steps });
         output.json(&json!({ "workflows": all.map(one).collect::<Vec<Value>>() }));
@@ -300,7 +301,7 @@ impl<'a> Go<'a> {
                 self.values.insert(slot.clone(), line.into());
             }
         }
-        let filled = step.filled(&self.skill.document.value, &self.values);
+        let filled = step.filled(&self.skill.document, &self.values);
         let (name, arguments) = match filled {
             Ok(filled) => filled,
             Err(error) => {
