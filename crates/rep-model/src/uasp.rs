@@ -5,6 +5,7 @@
 
 mod commands;
 mod parse;
+mod prose;
 mod sections;
 mod text;
 

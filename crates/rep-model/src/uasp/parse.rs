@@ -76,7 +76,12 @@ fn parse_preference(tree: Tree<'_>) -> Preference {
 
 fn parse_decision(tree: Tree<'_>) -> Decision {
     let mut fields = Fields::new(tree);
-    Decision { when: fields.text("when"), then: fields.text("then"), source: fields.text("ref") }
+    Decision {
+        name: fields.text("name"),
+        when: fields.text("when"),
+        then: fields.text("then"),
+        source: fields.text("ref"),
+    }
 }
 
 fn parse_entity(tree: Tree<'_>) -> StateEntity {

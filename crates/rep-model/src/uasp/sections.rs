@@ -91,6 +91,8 @@ pub struct Preference {
 /// An item of `decisions`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Decision {
+    /// What queries find it by. Not part of the specification.
+    pub name: Option<SpannedText>,
     /// The condition.
     pub when: Option<SpannedText>,
     /// What to do.
