@@ -17,11 +17,11 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     for uasp in &skill.uasp {
-        let Some(view) = uasp.view() else { continue };
-        let known = Known::of(view);
+        let Some(document) = uasp.document() else { continue };
+        let known = Known::of(&document.sections);
         let mut unknown = Vec::new();
-        for (index, entity) in view.entities().iter().enumerate() {
-            of_entity(entity, index, "consumed_by", &known, &mut unknown);
+        for (index, entity) in document.sections.state.entities.iter().enumerate() {
+            of_entity(entity, index, ("consumed_by", &entity.consumed_by), &known, &mut unknown);
         }
         report(&uasp.file, unknown, &known, findings);
     }

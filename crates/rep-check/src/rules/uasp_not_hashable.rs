@@ -26,7 +26,7 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
 /// Why the content of a file has no hash, unless another rule says it: `meta` that is no mapping, and doubled keys.
 pub(super) fn fault(uasp: &UaspFile) -> Option<Unhashable> {
     let root = uasp.root.as_ref()?;
-    root.get("meta")?.entries()?;
+    uasp.view()?.meta_fields()?.entries()?;
     let fault = hash::normalise(root).err()?;
     let is_doubled = duplicate_keys(root).iter().any(|(_, span)| *span == fault.span);
     (!is_doubled).then_some(fault)

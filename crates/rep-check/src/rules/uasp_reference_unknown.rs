@@ -1,8 +1,7 @@
 use std::collections::BTreeSet;
 use std::ops::Bound;
 
-use rep_model::uasp::Uasp;
-use rep_model::yaml::{Entry, Node};
+use rep_model::uasp::{Command, Decision, Sections, SpannedText, StateEntity};
 use rep_model::{Skill, Span};
 
 use super::uasp_key_unknown::{cut, nearest};
@@ -25,16 +24,17 @@ const REPORTED_MAX: usize = 500;
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     for uasp in &skill.uasp {
-        let Some(view) = uasp.view() else { continue };
-        let known = Known::of(view);
+        let Some(document) = uasp.document() else { continue };
+        let sections = &document.sections;
+        let known = Known::of(sections);
         let mut unknown = Vec::new();
-        for command in view.commands() {
+        for command in &sections.commands {
             of_command(command, &known, &mut unknown);
         }
-        for (index, entity) in view.entities().iter().enumerate() {
-            of_entity(entity, index, "created_by", &known, &mut unknown);
+        for (index, entity) in sections.state.entities.iter().enumerate() {
+            of_entity(entity, index, ("created_by", &entity.created_by), &known, &mut unknown);
         }
-        for (index, decision) in view.decisions().iter().enumerate() {
+        for (index, decision) in sections.decisions.iter().enumerate() {
             of_decision(decision, index, skill, &known, &mut unknown);
         }
         report(&uasp.file, unknown, &known, findings);
@@ -110,14 +110,12 @@ pub(super) struct Known<'a> {
 }
 
 impl<'a> Known<'a> {
-    pub(super) fn of(view: Uasp<'a>) -> Self {
-        let paths = view.commands().iter().filter_map(|command| command.key.text());
-        let aliases = view.commands().iter().flat_map(|command| list(&command.value, "aliases")).filter_map(Node::text);
-        let of_source = |field: &'static str| view.sources().iter().filter_map(move |source| source.get(field)?.text());
+    pub(super) fn of(sections: &'a Sections) -> Self {
+        let sources = sections.sources.iter().flat_map(|source| [&source.id, &source.url, &source.path]);
         Self {
-            entities: view.entity_names().into_iter().collect(),
-            commands: paths.chain(aliases).collect(),
-            sources: of_source("id").chain(of_source("url")).chain(of_source("path")).collect(),
+            entities: sections.state.names().collect(),
+            commands: sections.commands.iter().flat_map(Command::names).collect(),
+            sources: sources.filter_map(|text| text.as_deref()).collect(),
         }
     }
 
@@ -129,43 +127,37 @@ impl<'a> Known<'a> {
     }
 }
 
-fn list<'a>(node: &'a Node, field: &str) -> &'a [Node] {
-    node.get(field).and_then(Node::items).unwrap_or(&[])
-}
-
-fn of_command<'a>(command: &'a Entry, known: &Known<'_>, unknown: &mut Vec<Unknown<'a>>) {
-    let Some(path) = command.key.text().map(cut) else { return };
-    for field in ["requires", "creates", "invalidates"] {
-        for item in list(&command.value, field) {
-            let Some(name) = item.text().filter(|name| !known.entities.contains(name)) else { continue };
-            // A precondition may also be an earlier command, or plain words.
-            let is_condition = field == "requires" && (known.is_command(name) || name.contains(char::is_whitespace));
-            if !is_condition {
-                let at = format!("commands.{path}.{field}");
-                unknown.push(Unknown { at, name, span: item.span, kind: Kind::Entity });
-            }
+fn of_command<'a>(command: &'a Command, known: &Known<'_>, unknown: &mut Vec<Unknown<'a>>) {
+    // A precondition may also be an earlier command, or plain words.
+    let is_condition = |name: &str| known.is_command(name) || name.contains(char::is_whitespace);
+    let requires = command.requires.iter().filter(|name| !is_condition(name)).map(|name| ("requires", name));
+    let creates = command.creates.iter().map(|name| ("creates", name));
+    let invalidates = command.invalidates.iter().map(|name| ("invalidates", name));
+    for (field, name) in requires.chain(creates).chain(invalidates) {
+        if !known.entities.contains(&**name) {
+            let at = format!("commands.{}.{field}", cut(&command.path));
+            unknown.push(Unknown { at, name, span: name.place(), kind: Kind::Entity });
         }
     }
 }
 
 /// Judges one list of commands of an entity. `invalidated_by` is written for people and never judged.
 pub(super) fn of_entity<'a>(
-    entity: &'a Node,
+    entity: &StateEntity,
     index: usize,
-    field: &str,
+    (field, names): (&str, &'a [SpannedText]),
     known: &Known<'_>,
     unknown: &mut Vec<Unknown<'a>>,
 ) {
-    for item in list(entity, field) {
-        let Some(name) = item.text().filter(|name| is_command_path(name)) else { continue };
+    for name in names.iter().filter(|name| is_command_path(name)) {
         if !known.is_command(name) {
             // The path a query would take: list items are looked up by name.
-            let own = entity.get("name").and_then(Node::text).map(cut);
+            let own = entity.name.as_deref().map(cut);
             let at = own.map_or_else(
                 || format!("state.entities[{index}].{field}"),
                 |own| format!("state.entities.{own}.{field}"),
             );
-            unknown.push(Unknown { at, name, span: item.span, kind: Kind::Command });
+            unknown.push(Unknown { at, name, span: name.place(), kind: Kind::Command });
         }
     }
 }
@@ -176,11 +168,17 @@ fn is_command_path(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))
 }
 
-fn of_decision<'a>(node: &'a Node, index: usize, skill: &Skill, known: &Known<'_>, unknown: &mut Vec<Unknown<'a>>) {
-    let Some((item, name)) = node.get("ref").and_then(|item| Some((item, item.text()?))) else { return };
+fn of_decision<'a>(
+    decision: &'a Decision,
+    index: usize,
+    skill: &Skill,
+    known: &Known<'_>,
+    unknown: &mut Vec<Unknown<'a>>,
+) {
+    let Some(name) = &decision.source else { return };
     // An address and a file of the skill need no source to be found, and several words are no id.
     let is_found = name.contains("://") || name.contains(char::is_whitespace) || skill.tree.has(name);
-    if !is_found && !known.sources.contains(name) {
-        unknown.push(Unknown { at: format!("decisions[{index}].ref"), name, span: item.span, kind: Kind::Source });
+    if !is_found && !known.sources.contains(&**name) {
+        unknown.push(Unknown { at: format!("decisions[{index}].ref"), name, span: name.place(), kind: Kind::Source });
     }
 }

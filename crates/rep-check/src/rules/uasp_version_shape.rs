@@ -1,5 +1,6 @@
 use rep_model::Skill;
 use rep_model::frontmatter::Text;
+use rep_model::uasp::Uasp;
 use rep_model::yaml::pyyaml;
 
 use super::uasp_version_stale::{computed, is_replaceable};
@@ -19,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     for uasp in &skill.uasp {
-        let Some(version) = uasp.view().and_then(|view| view.meta("version")) else { continue };
+        let Some(version) = uasp.view().and_then(Uasp::version) else { continue };
         if !is_misshapen(version) {
             continue;
         }

@@ -1,3 +1,4 @@
+use rep_model::uasp::Uasp;
 use rep_model::{Skill, UaspFile, hash};
 
 use super::uasp_version_shape::is_misshapen;
@@ -17,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     for uasp in &skill.uasp {
-        let Some(version) = uasp.view().and_then(|view| view.meta("version")) else { continue };
+        let Some(version) = uasp.view().and_then(Uasp::version) else { continue };
         // What is no hash at all is `uasp-version-shape`.
         let Some(computed) = computed(uasp).filter(|_| !is_misshapen(version)) else { continue };
         if version.value != computed {
@@ -33,7 +34,7 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
 
 /// Whether the version can be rewritten without changing the content: one with an anchor may be content elsewhere.
 pub(super) fn is_replaceable(uasp: &UaspFile) -> bool {
-    let entry = uasp.root.as_ref().and_then(|root| root.get("meta")).and_then(|meta| meta.entry("version"));
+    let entry = uasp.view().and_then(Uasp::version_entry);
     entry.is_some_and(|entry| {
         let between = uasp.source.slice(rep_model::Span::new(entry.key.span.end, entry.value.span.start));
         !between.contains(['&', '!'])
