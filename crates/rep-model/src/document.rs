@@ -48,8 +48,8 @@ pub enum Step {
 /// A skill in the twelve sections of UASP.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Document {
-    /// The tree that `sections` was parsed from.
-    pub value: Value,
+    /// The tree that `sections` was parsed from. It does not change.
+    value: Value,
     /// The sections as typed values.
     pub sections: Sections,
     /// Where they come from.
