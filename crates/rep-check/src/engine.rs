@@ -342,7 +342,7 @@ fn facts(skill: &Skill, profiles: Vec<Profile>, is_placed: bool) -> Facts {
     let file = skill.manifest.as_ref().map_or("", |manifest| manifest.file);
     let front = skill.front();
     let of_front = front.and_then(rep_model::Frontmatter::name).map(|name| (file, name));
-    let of_uasp = || skill.uasp.iter().find_map(|uasp| Some((uasp.file.as_str(), uasp.view()?.meta("name")?)));
+    let of_uasp = || skill.uasp.iter().find_map(|uasp| Some((uasp.file.as_str(), uasp.view()?.name()?)));
     let name = of_front.or_else(of_uasp);
     let strip = |text: rep_model::frontmatter::Text<'_>| rep_model::names::strip(text.value).to_owned();
     let depends_on = front.map(rep_model::Frontmatter::depends_on).unwrap_or_default();

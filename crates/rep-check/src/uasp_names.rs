@@ -5,8 +5,7 @@ use std::ops::Bound;
 
 use rep_model::Span;
 use rep_model::suggestion::nearest_name;
-use rep_model::uasp::Uasp;
-use rep_model::yaml::Node;
+use rep_model::uasp::{Command, Sections, SpannedText, StateEntity};
 
 use crate::data_path::short_key;
 use crate::engine::Findings;
@@ -27,14 +26,12 @@ pub(crate) struct DeclaredNames<'a> {
 
 impl<'a> DeclaredNames<'a> {
     /// Collects the names of a file.
-    pub(crate) fn collect(view: Uasp<'a>) -> Self {
-        let paths = view.commands().iter().filter_map(|command| command.key.text());
-        let aliases = view.commands().iter().flat_map(|command| list(&command.value, "aliases")).filter_map(Node::text);
-        let of_source = |field: &'static str| view.sources().iter().filter_map(move |source| source.get(field)?.text());
+    pub(crate) fn collect(sections: &'a Sections) -> Self {
+        let sources = sections.sources.iter().flat_map(|source| [&source.id, &source.url, &source.path]);
         Self {
-            entities: view.entity_names().into_iter().collect(),
-            commands: paths.chain(aliases).collect(),
-            sources: of_source("id").chain(of_source("url")).chain(of_source("path")).collect(),
+            entities: sections.state.names().collect(),
+            commands: sections.commands.iter().flat_map(Command::names).collect(),
+            sources: sources.filter_map(|text| text.as_deref()).collect(),
         }
     }
 
@@ -108,29 +105,23 @@ pub(crate) fn report_unknown_names(
 
 /// Finds the unknown commands in one list of an entity. `invalidated_by` is written for people and never checked.
 pub(crate) fn find_unknown_commands<'a>(
-    entity: &'a Node,
+    entity: &StateEntity,
     index: usize,
-    field: &str,
+    (field, names): (&str, &'a [SpannedText]),
     declared: &DeclaredNames<'_>,
     unknown: &mut Vec<UnknownName<'a>>,
 ) {
-    for item in list(entity, field) {
-        let Some(name) = item.text().filter(|name| is_command_path(name)) else { continue };
+    for name in names.iter().filter(|name| is_command_path(name)) {
         if !declared.is_command(name) {
             // The path a query would take: list items are looked up by name.
-            let own = entity.get("name").and_then(Node::text).map(short_key);
+            let own = entity.name.as_deref().map(short_key);
             let at = own.map_or_else(
                 || format!("state.entities[{index}].{field}"),
                 |own| format!("state.entities.{own}.{field}"),
             );
-            unknown.push(UnknownName { at, name, span: item.span, kind: NameKind::Command });
+            unknown.push(UnknownName { at, name, span: name.place(), kind: NameKind::Command });
         }
     }
-}
-
-/// The items of a list field; none if the field is absent or not a list.
-pub(crate) fn list<'a>(node: &'a Node, field: &str) -> &'a [Node] {
-    node.get(field).and_then(Node::items).unwrap_or(&[])
 }
 
 /// Whether text looks like the path of a command. A flag does not, and neither do several words.

@@ -2,6 +2,7 @@
 
 use rep_model::frontmatter::Text;
 use rep_model::hash::{self, Unhashable};
+use rep_model::uasp::Uasp;
 use rep_model::yaml::{duplicate_keys, pyyaml};
 use rep_model::{Span, UaspFile};
 
@@ -20,7 +21,7 @@ pub(crate) fn is_malformed(version: Text<'_>) -> bool {
 
 /// Whether the version can be rewritten without changing the content: one with an anchor may be content elsewhere.
 pub(crate) fn is_replaceable(uasp: &UaspFile) -> bool {
-    let entry = uasp.root.as_ref().and_then(|root| root.get("meta")).and_then(|meta| meta.entry("version"));
+    let entry = uasp.view().and_then(Uasp::version_entry);
     entry.is_some_and(|entry| {
         let between = uasp.source.slice(Span::new(entry.key.span.end, entry.value.span.start));
         !between.contains(['&', '!'])
@@ -31,7 +32,7 @@ pub(crate) fn is_replaceable(uasp: &UaspFile) -> bool {
 /// duplicate keys.
 pub(crate) fn find_unhashable(uasp: &UaspFile) -> Option<Unhashable> {
     let root = uasp.root.as_ref()?;
-    root.get("meta")?.entries()?;
+    uasp.view()?.meta_fields()?.entries()?;
     let unhashable = hash::normalise(root).err()?;
     let is_duplicate = duplicate_keys(root).iter().any(|(_, span)| *span == unhashable.span);
     (!is_duplicate).then_some(unhashable)

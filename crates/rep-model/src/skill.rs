@@ -64,12 +64,23 @@ pub struct UaspFile {
     pub root: Option<Node>,
     /// Its comments.
     pub comments: Vec<Span>,
+    document: OnceLock<crate::Document>,
 }
 
 impl UaspFile {
-    /// The typed view, where the root is a mapping.
+    fn new(file: &str, source: Source, root: Option<Node>, comments: Vec<Span>) -> Self {
+        Self { file: file.to_owned(), source, root, comments, document: OnceLock::new() }
+    }
+
+    /// The fields of the file, if its root is a mapping.
     pub fn view(&self) -> Option<Uasp<'_>> {
         self.root.as_ref().filter(|root| root.entries().is_some()).map(Uasp)
+    }
+
+    /// The sections as typed values, if the root is a mapping. Parsed on first use.
+    pub fn document(&self) -> Option<&crate::Document> {
+        let Uasp(root) = self.view()?;
+        Some(self.document.get_or_init(|| crate::Document::from_node(root)))
     }
 }
 
@@ -116,7 +127,7 @@ impl Skill {
     /// The name the skill gives itself: in SKILL.md, else in its UASP file.
     pub fn name(&self) -> Option<&str> {
         let of_front = self.front().and_then(Frontmatter::name).map(|name| crate::names::strip(name.value));
-        of_front.or_else(|| self.uasp.iter().find_map(|uasp| uasp.view()?.meta("name").map(|name| name.value)))
+        of_front.or_else(|| self.uasp.iter().find_map(|uasp| uasp.view()?.name().map(|name| name.value)))
     }
 }
 
@@ -441,10 +452,10 @@ fn uasp_file(tree: &SkillTree, file: &str, faults: &mut Vec<Fault>) -> Option<Ua
     }
     // What the parser would say of such bytes follows from what was said.
     if is_foreign || source.text().contains('\0') {
-        return Some(UaspFile { file: file.to_owned(), source, root: None, comments: Vec::new() });
+        return Some(UaspFile::new(file, source, None, Vec::new()));
     }
     let mark = if source.text().starts_with('\u{feff}') { 3 } else { 0 };
     let document = yaml::parse(&source.text()[mark..], mark);
     yaml_faults(&document, file, faults);
-    Some(UaspFile { file: file.to_owned(), source, root: document.root, comments: document.comments })
+    Some(UaspFile::new(file, source, document.root, document.comments))
 }

@@ -215,7 +215,7 @@ impl ExecutableSkill {
             folder: &self.folder,
             front: self.skill.front().map(|front| &front.root),
             file: self.skill.uasp.iter().find_map(|file| file.view().and(file.root.as_ref())),
-            document: &document.value,
+            document,
             name,
             workspace,
             arguments,
@@ -257,16 +257,12 @@ pub fn tool_name(tool: &Value) -> &str {
 /// directory, which may be a home or a project, are not the skill's; names that begin with a dot never are.
 pub fn named_files(entry: &CatalogEntry, document: Option<&Document>) -> Vec<String> {
     let own = entry.location.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let all = |section: &str| {
-        let section = document.and_then(|document| document.value.get(section));
-        let listed = section.and_then(Value::as_array).into_iter().flatten();
-        listed.chain(section.and_then(Value::as_object).into_iter().flat_map(|map| map.values()))
-    };
-    let text = |value: &Value, field: &str| value.get(field).and_then(Value::as_str).map(str::to_owned);
-    let paths = all("templates").filter_map(|value| text(value, "path"));
-    let words = all("commands").filter_map(|value| text(value, "syntax"));
-    let words = words.flat_map(|syntax| syntax.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
-    let inside = |path: String| match resolve("", &path) {
+    let (templates, commands) =
+        document.map(|document| (&document.sections.templates, &document.sections.commands)).unzip();
+    let paths = templates.into_iter().flatten().filter_map(|template| template.path.as_deref());
+    let syntaxes = commands.into_iter().flatten().filter_map(|command| command.syntax.as_deref());
+    let words = syntaxes.flat_map(str::split_whitespace);
+    let inside = |path: &str| match resolve("", path) {
         Resolved::Inside(path) if path.split('/').any(|part| part.starts_with('.')) => None,
         Resolved::Inside(path) if path.contains('/') || path.contains('.') => Some(path),
         _ => None,

@@ -17,11 +17,11 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     for uasp in &skill.uasp {
-        let Some(view) = uasp.view() else { continue };
-        let declared = DeclaredNames::collect(view);
+        let Some(document) = uasp.document() else { continue };
+        let declared = DeclaredNames::collect(&document.sections);
         let mut unknown = Vec::new();
-        for (index, entity) in view.entities().iter().enumerate() {
-            find_unknown_commands(entity, index, "consumed_by", &declared, &mut unknown);
+        for (index, entity) in document.sections.state.entities.iter().enumerate() {
+            find_unknown_commands(entity, index, ("consumed_by", &entity.consumed_by), &declared, &mut unknown);
         }
         report_unknown_names(&uasp.file, unknown, &declared, findings);
     }

@@ -1,4 +1,5 @@
 use rep_model::Skill;
+use rep_model::uasp::Uasp;
 
 use crate::engine::Findings;
 use crate::{Check, Cite, Levels, Profile, Rule};
@@ -20,8 +21,7 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         return;
     }
     for uasp in &skill.uasp {
-        let items = uasp.root.as_ref().and_then(|root| root.get("environment")?.items()).unwrap_or(&[]);
-        for (index, item) in items.iter().enumerate() {
+        for (index, item) in uasp.view().map(Uasp::environment).unwrap_or_default().iter().enumerate() {
             let Some(entry) = item.entry("default").filter(|entry| entry.value.is_null()) else { continue };
             findings
                 .add(&uasp.file, entry.key.span, "`default` is null, where the schema wants text")

@@ -1,6 +1,6 @@
 use rep_model::Skill;
 use rep_model::suggestion::nearest_name;
-use rep_model::uasp::SECTIONS;
+use rep_model::uasp::{SECTIONS, Uasp};
 use rep_model::yaml::Node;
 
 use crate::engine::Findings;
@@ -26,7 +26,7 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     for uasp in &skill.uasp {
         let Some(root) = uasp.root.as_ref() else { continue };
         strangers(root, &uasp.file, "", &[&SECTIONS[..], &OURS].concat(), findings);
-        if let Some(meta) = root.get("meta") {
+        if let Some(meta) = uasp.view().and_then(Uasp::meta_fields) {
             strangers(meta, &uasp.file, "meta", &META, findings);
         }
     }

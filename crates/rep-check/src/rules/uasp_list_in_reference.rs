@@ -1,4 +1,5 @@
 use rep_model::Skill;
+use rep_model::uasp::Uasp;
 
 use crate::data_path::short_key;
 use crate::engine::Findings;
@@ -24,8 +25,7 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         return;
     }
     for uasp in &skill.uasp {
-        let entries = uasp.root.as_ref().and_then(|root| root.get("reference")?.entries()).unwrap_or(&[]);
-        for entry in entries {
+        for entry in uasp.view().map(Uasp::reference).unwrap_or_default() {
             for field in entry.value.entries().unwrap_or(&[]) {
                 let (Some(name), Some(key)) = (entry.key.text().map(short_key), field.key.text()) else { continue };
                 if field.value.items().is_some() && !TYPED.contains(&key) {

@@ -20,21 +20,24 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         return;
     }
     for uasp in &skill.uasp {
-        let Some(view) = uasp.view() else { continue };
-        let templates = view.templates().iter().filter_map(|template| {
-            let name = template.key.text()?;
-            Some((format!("templates.{name}.path"), template.value.get("path")?))
-        });
-        let sources = view.sources().iter().enumerate().filter_map(|(index, source)| {
-            let path = source.get("path")?;
-            Some((format!("sources[{index}].path"), path))
-        });
+        let Some(document) = uasp.document() else { continue };
+        let templates = document
+            .sections
+            .templates
+            .iter()
+            .filter_map(|template| Some((format!("templates.{}.path", template.name), template.path.as_ref()?)));
+        let sources = document
+            .sections
+            .sources
+            .iter()
+            .enumerate()
+            .filter_map(|(index, source)| Some((format!("sources[{index}].path"), source.path.as_ref()?)));
         for (field, path) in templates.chain(sources) {
-            let Some(inside) = path.text().and_then(local_path).map(|path| resolve("", &path)) else { continue };
+            let Some(inside) = local_path(path).map(|path| resolve("", &path)) else { continue };
             let Resolved::Inside(inside) = inside else { continue };
             if !skill.tree.has(&inside) {
                 findings
-                    .add(&uasp.file, path.span, format!("`{inside}` does not exist"))
+                    .add(&uasp.file, path.place(), format!("`{inside}` does not exist"))
                     .path(field)
                     .help("add the file, or mend the path; it is relative to the skill's folder");
             }

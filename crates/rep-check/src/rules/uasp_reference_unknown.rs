@@ -1,9 +1,9 @@
 use rep_model::Skill;
-use rep_model::yaml::{Entry, Node};
+use rep_model::uasp::{Command, Decision};
 
 use crate::data_path::short_key;
 use crate::engine::Findings;
-use crate::uasp_names::{DeclaredNames, NameKind, UnknownName, find_unknown_commands, list, report_unknown_names};
+use crate::uasp_names::{DeclaredNames, NameKind, UnknownName, find_unknown_commands, report_unknown_names};
 use crate::{Check, Cite, Levels, Profile, Rule};
 
 pub(super) static RULE: Rule = Rule {
@@ -19,53 +19,49 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     for uasp in &skill.uasp {
-        let Some(view) = uasp.view() else { continue };
-        let declared = DeclaredNames::collect(view);
+        let Some(document) = uasp.document() else { continue };
+        let sections = &document.sections;
+        let declared = DeclaredNames::collect(sections);
         let mut unknown = Vec::new();
-        for command in view.commands() {
+        for command in &sections.commands {
             find_unknown_entities(command, &declared, &mut unknown);
         }
-        for (index, entity) in view.entities().iter().enumerate() {
-            find_unknown_commands(entity, index, "created_by", &declared, &mut unknown);
+        for (index, entity) in sections.state.entities.iter().enumerate() {
+            find_unknown_commands(entity, index, ("created_by", &entity.created_by), &declared, &mut unknown);
         }
-        for (index, decision) in view.decisions().iter().enumerate() {
+        for (index, decision) in sections.decisions.iter().enumerate() {
             find_unknown_source(decision, index, skill, &declared, &mut unknown);
         }
         report_unknown_names(&uasp.file, unknown, &declared, findings);
     }
 }
 
-fn find_unknown_entities<'a>(command: &'a Entry, declared: &DeclaredNames<'_>, unknown: &mut Vec<UnknownName<'a>>) {
-    let Some(path) = command.key.text().map(short_key) else { return };
-    for field in ["requires", "creates", "invalidates"] {
-        for item in list(&command.value, field) {
-            let Some(name) = item.text().filter(|name| !declared.entities.contains(name)) else { continue };
-            // A precondition may also be an earlier command, or plain words.
-            let is_condition = field == "requires" && (declared.is_command(name) || name.contains(char::is_whitespace));
-            if !is_condition {
-                let at = format!("commands.{path}.{field}");
-                unknown.push(UnknownName { at, name, span: item.span, kind: NameKind::Entity });
-            }
+fn find_unknown_entities<'a>(command: &'a Command, declared: &DeclaredNames<'_>, unknown: &mut Vec<UnknownName<'a>>) {
+    // A precondition may also be an earlier command, or plain words.
+    let is_condition = |name: &str| declared.is_command(name) || name.contains(char::is_whitespace);
+    let requires = command.requires.iter().filter(|name| !is_condition(name)).map(|name| ("requires", name));
+    let creates = command.creates.iter().map(|name| ("creates", name));
+    let invalidates = command.invalidates.iter().map(|name| ("invalidates", name));
+    for (field, name) in requires.chain(creates).chain(invalidates) {
+        if !declared.entities.contains(&**name) {
+            let at = format!("commands.{}.{field}", short_key(&command.path));
+            unknown.push(UnknownName { at, name, span: name.place(), kind: NameKind::Entity });
         }
     }
 }
 
 fn find_unknown_source<'a>(
-    node: &'a Node,
+    decision: &'a Decision,
     index: usize,
     skill: &Skill,
     declared: &DeclaredNames<'_>,
     unknown: &mut Vec<UnknownName<'a>>,
 ) {
-    let Some((item, name)) = node.get("ref").and_then(|item| Some((item, item.text()?))) else { return };
+    let Some(name) = &decision.source else { return };
     // An address and a file of the skill need no source to be found, and several words are no id.
     let is_found = name.contains("://") || name.contains(char::is_whitespace) || skill.tree.has(name);
-    if !is_found && !declared.sources.contains(name) {
-        unknown.push(UnknownName {
-            at: format!("decisions[{index}].ref"),
-            name,
-            span: item.span,
-            kind: NameKind::Source,
-        });
+    if !is_found && !declared.sources.contains(&**name) {
+        let at = format!("decisions[{index}].ref");
+        unknown.push(UnknownName { at, name, span: name.place(), kind: NameKind::Source });
     }
 }

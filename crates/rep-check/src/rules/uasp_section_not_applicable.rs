@@ -20,7 +20,7 @@ const NOT_FOR_KNOWLEDGE: [&str; 4] = ["state", "commands", "global_flags", "temp
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     for uasp in &skill.uasp {
         let Some(view) = uasp.view() else { continue };
-        if view.meta("type").is_none_or(|kind| kind.value != "knowledge") {
+        if view.kind().is_none_or(|kind| kind.value != "knowledge") {
             continue;
         }
         for section in NOT_FOR_KNOWLEDGE {

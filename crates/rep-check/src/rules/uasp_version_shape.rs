@@ -1,4 +1,5 @@
 use rep_model::Skill;
+use rep_model::uasp::Uasp;
 
 use crate::engine::Findings;
 use crate::uasp_version::{compute_version, is_malformed, is_replaceable};
@@ -17,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     for uasp in &skill.uasp {
-        let Some(version) = uasp.view().and_then(|view| view.meta("version")) else { continue };
+        let Some(version) = uasp.view().and_then(Uasp::version) else { continue };
         if !is_malformed(version) {
             continue;
         }

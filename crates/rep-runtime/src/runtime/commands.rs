@@ -3,17 +3,17 @@
 use std::collections::BTreeSet;
 
 use rep_model::Document;
+use rep_model::uasp::{Command, SpannedText};
 use serde_json::{Map, Value, json};
 
 use super::call::{CommandInvocation, session_name};
 use super::{Runtime, now};
-use crate::command;
 use crate::error::{CallError, ErrorCode};
 use crate::executable_skill::ExecutableSkill;
 use crate::outcome::{Outcome, Reply, ToolError};
 use crate::plan::Plan;
 use crate::session::{Sessions, entity_json};
-use crate::state::{self, Ended, State};
+use crate::state::{Ended, State};
 
 /// The session used when none is named.
 pub const DEFAULT_SESSION: &str = "default";
@@ -36,8 +36,8 @@ impl Runtime {
     /// The stored state of a session.
     pub fn state(&self, document: &Document, skill: &str, session: &str) -> Result<State, CallError> {
         match self.existing_sessions()? {
-            Some(sessions) => Ok(sessions.state(&document.value, skill, session)?),
-            None => Ok(State::new(&document.value)),
+            Some(sessions) => Ok(sessions.state(document, skill, session)?),
+            None => Ok(State::new(document)),
         }
     }
 
@@ -69,7 +69,7 @@ impl Runtime {
             return Ok(Vec::new());
         }
         let document = skill.document()?;
-        let Some((_, command)) = command::named(&document.value, &invocation.command) else { return Ok(Vec::new()) };
+        let Some(command) = document.find_command(&invocation.command) else { return Ok(Vec::new()) };
         let state = self.state(document, &skill.name, session)?;
         Ok(state.missing(command).into_iter().map(str::to_owned).collect())
     }
@@ -86,9 +86,9 @@ impl Runtime {
             Reply::Result(value) => Ended::Well(value.get("stdout").and_then(Value::as_str).map(str::to_owned)),
             Reply::Task(_) | Reply::Error(_) => Ended::Badly,
         };
-        let document = &skill.document()?.value;
-        let nothing = Value::Null;
-        let command = command::named(document, &invocation.command).unwrap_or((plan.tool.as_str(), &nothing));
+        let document = skill.document()?;
+        let template = Command { path: SpannedText::new(&plan.tool), ..Command::default() };
+        let command = document.find_command(&invocation.command).unwrap_or(&template);
         let session = invocation.session_name()?;
         let stored = self
             .sessions()
@@ -112,9 +112,9 @@ pub(super) fn invalid_state(command: &str, missing: &[String]) -> ToolError {
 /// The entities that a command creates or invalidates, by name.
 pub(super) fn touched_state(skill: &ExecutableSkill, invocation: &CommandInvocation) -> Vec<String> {
     let Ok(document) = skill.document() else { return Vec::new() };
-    let Some((_, command)) = state::command(&document.value, &invocation.command) else { return Vec::new() };
-    let names = ["creates", "invalidates"].into_iter().flat_map(|key| state::texts(command, key));
-    let touched: BTreeSet<String> = names.map(str::to_owned).collect();
+    let Some(command) = document.command(&invocation.command) else { return Vec::new() };
+    let names = command.creates.iter().chain(&command.invalidates);
+    let touched: BTreeSet<String> = names.map(ToString::to_string).collect();
     touched.into_iter().collect()
 }
 
@@ -122,5 +122,5 @@ pub(super) fn touched_state(skill: &ExecutableSkill, invocation: &CommandInvocat
 pub fn state_json(state: &State, document: &Document) -> Value {
     let entities: Map<String, Value> =
         state.entities.iter().map(|(name, entity)| (name.clone(), entity_json(entity))).collect();
-    json!({ "entities": entities, "runnable": state.runnable(&document.value) })
+    json!({ "entities": entities, "runnable": state.runnable(document) })
 }

@@ -6,6 +6,7 @@ use rep_check::tools::effective_tools;
 use rep_hosts::Source;
 use rep_hosts::hosts::mcp_tool;
 use rep_library::{Catalog, CatalogEntry, Status, read};
+use rep_model::uasp::Command;
 use rep_model::{Document, Skill};
 use serde_json::{Map, Value, json};
 
@@ -125,15 +126,15 @@ fn descriptors(entry: &CatalogEntry) -> Vec<Result<ToolDescriptor, ToolFault>> {
         .map(|tool| Ok(descriptor(tool_name(tool), ToolKind::Tool, None, mcp_tool(&source, tool))))
         .collect();
     if let Some(document) = Document::authored(&skill) {
-        let paths = command::runnable_names(&document.value);
+        let paths = document.runnable_names();
         if paths.len() > COMMANDS_MAX {
             let message =
                 format!("{} commands beyond the first {COMMANDS_MAX} are not listed", paths.len() - COMMANDS_MAX);
             found.push(Err(ToolFault { skill: entry.qualified_name.clone(), tool: String::new(), message }));
         }
         found.extend(paths.into_iter().take(COMMANDS_MAX).map(|path| {
-            let session = session_argument(&document.value, &path);
-            let definition = command_definition(&name, &path, &document.value, &skill, session);
+            let session = session_argument(&document, &path);
+            let definition = command_definition(&name, &path, &document, &skill, session);
             Ok(descriptor(&path, ToolKind::Command, Some(session), definition))
         }));
     }
@@ -164,30 +165,29 @@ fn plain_name(name: &str) -> String {
 }
 
 /// The argument that names the session: one that the command has no argument of its own for.
-fn session_argument(document: &Value, path: &str) -> &'static str {
-    let own = command::named(document, path).map_or(&Value::Null, |(_, definition)| definition);
-    let lists = [own.get("args"), own.get("flags"), document.get("global_flags")];
-    let given = lists.into_iter().flatten().filter_map(Value::as_array).flatten();
-    let names = given.filter_map(|one| one.as_str().or_else(|| one.get("name")?.as_str()));
+fn session_argument(document: &Document, path: &str) -> &'static str {
+    let own = document.find_command(path).into_iter().flat_map(Command::parameters);
+    let names = own.chain(&document.sections.global_flags).filter_map(|one| one.name.as_deref());
     if names.map(|name| name.trim_start_matches('-')).any(|name| name == "session") { "rep_session" } else { "session" }
 }
 
 /// A command as a server lists it. Its arguments are checked when it is called, by the author's syntax.
-fn command_definition(skill: &str, path: &str, document: &Value, parsed: &Skill, session: &str) -> Value {
-    let definition = match path.strip_prefix("templates.") {
-        Some(name) => document.get("templates").and_then(|templates| templates.get(name)),
-        None => command::named(document, path).map(|(_, definition)| definition),
+fn command_definition(skill: &str, path: &str, document: &Document, parsed: &Skill, session: &str) -> Value {
+    let template = path.strip_prefix("templates.").and_then(|name| document.template(name));
+    let definition = if path.starts_with("templates.") { None } else { document.find_command(path) };
+    let described = match (template, definition) {
+        (Some(template), _) => command::described(document, &template.arguments, &[]),
+        (None, Some(definition)) => command::described(document, &definition.arguments, &definition.flags),
+        (None, None) => Vec::new(),
     };
-    let text =
-        |value: Option<&Value>, field: &str| value.and_then(|value| value.get(field)?.as_str()).map(str::to_owned);
-    let described = definition.map(|definition| command::described(document, definition)).unwrap_or_default();
     let required: Vec<String> = described.iter().filter(|one| one.is_needed).map(|one| one.name.clone()).collect();
     let mut properties: Map<String, Value> =
         described.into_iter().map(|one| (one.name, Value::Object(one.schema))).collect();
     let about_session = "Whose state it reads and changes; this connection's own where it is left out";
     properties.insert(session.to_owned(), json!({ "type": "string", "description": about_session }));
-    let syntax = text(definition, "syntax").map(|syntax| format!("`{syntax}`"));
-    let about = text(definition, "description").or_else(|| text(definition, "purpose"));
+    let syntax = definition.and_then(|definition| definition.syntax.as_deref()).map(|syntax| format!("`{syntax}`"));
+    let about = definition.and_then(|definition| definition.description.as_ref().or(definition.purpose.as_ref()));
+    let about = about.or_else(|| template?.description.as_ref()).map(ToString::to_string);
     let description: Vec<String> = about.into_iter().chain(syntax).collect();
     let mut tool = json!({
         "name": path,

@@ -13,7 +13,7 @@ use crate::plan::command::{CommandCall, CommandError};
 use crate::plan::{HostRule, Risk};
 use crate::{Outcome, Plan, Policy, Reply, ToolError, Trust, Verdict};
 use proptest::prelude::*;
-use rep_model::{Skill, SkillTree};
+use rep_model::{Document, Skill, SkillTree};
 use rep_sandbox::{Cancel, Killed, SandboxError};
 use rep_test_support::{Answer, Server, answer};
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ fn planned(document: &Value, arguments: &Value) -> Result<Plan, CommandError> {
         folder: Path::new("/nowhere/skill"),
         front: None,
         file: skill.uasp.first().and_then(|file| file.root.as_ref()),
-        document,
+        document: &Document::authored(&skill).expect("the file is a mapping"),
         name: "it",
         workspace: Path::new("/nowhere/work"),
         arguments: &arguments.as_object().cloned().unwrap_or_default(),

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use rep_library::read;
+use rep_model::uasp::Uasp;
 use rep_model::yaml::{Node, Value};
 use rep_model::{Fault, FaultKind, Skill, Span, UaspFile, hash};
 use serde_json::json;
@@ -50,13 +51,14 @@ fn hash(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         Failure::unable("NOT_HASHABLE", format!("{}: {}", place(fault.span), fault.message)).hint(fault.help)
     })?;
     let computed = &sha256[..8];
-    let declared = root.get("meta").and_then(|meta| meta.get("version")).and_then(Node::text);
+    let declared = Uasp(root).version().map(|version| version.value);
     let is_match = declared == Some(computed);
     if args.write && !is_match {
         let text = stored(&uasp, root, computed);
         let again = rep_model::yaml::parse(&text, 0).root;
         let kept = again.as_ref().and_then(|root| hash::sha256(root).ok());
-        let is_stored = again.as_ref().and_then(|root| root.get("meta")?.get("version")?.text()) == Some(computed);
+        let is_stored =
+            again.as_ref().and_then(|root| Uasp(root).version()).is_some_and(|version| version.value == computed);
         if kept.as_deref() != Some(&sha256) || !is_stored {
             let failure = Failure::unable(
                 "NOT_STORED",

@@ -84,9 +84,9 @@ fn state(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let begun = if args.session.is_some() || sequence.is_empty() {
         runtime.state(&document, name, session)?
     } else {
-        State::new(&document.value)
+        State::new(&document)
     };
-    match begun.then(&document.value, &sequence) {
+    match begun.then(&document, &sequence) {
         Ok(state) => show(&state, &document, args.json, output),
         Err(illegal) => return Ok(refuse(&illegal, name, args.json, output)),
     }
@@ -148,7 +148,7 @@ fn show(state: &State, document: &Document, is_json: bool, output: &mut Output) 
         };
         text.push_str(&format!("{}  {word}{}\n", visible(name), visible(&by)));
     }
-    text.push_str(&format!("can run: {}\n", visible(&state.runnable(&document.value).join(", "))));
+    text.push_str(&format!("can run: {}\n", visible(&state.runnable(document).join(", "))));
     output.data(&text);
 }
 

@@ -89,9 +89,9 @@ fn told(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 /// A workflow in the state of a session.
 fn found(runtime: &Runtime, document: &Document, skill: &str, name: &str, session: &str) -> Result<Workflow, Failure> {
     let state = runtime.state(document, skill, session)?;
-    workflow::workflow(&document.value, name, &state).ok_or_else(|| {
+    workflow::workflow(document, name, &state).ok_or_else(|| {
         let message = format!("Path 'workflows.{name}' not found in skill '{skill}'");
-        let all = workflow::names(&document.value);
+        let all = workflow::names(document);
         let hint = if all.is_empty() {
             "it has no workflows".to_owned()
         } else {
@@ -123,8 +123,8 @@ fn look(
         }
         return Ok(Exit::Fine);
     }
-    let names = workflow::names(&document.value);
-    let all = names.iter().filter_map(|name| Some((name, workflow::summary(&document.value, name)?)));
+    let names = workflow::names(&document);
+    let all = names.iter().filter_map(|name| Some((name, workflow::summary(&document, name)?)));
     if args.json {
         let one = |(name, (description, steps))| json!({ "name": name, "description": description, "steps": steps });
         output.json(&json!({ "workflows": all.map(one).collect::<Vec<Value>>() }));
@@ -317,7 +317,7 @@ impl<'a> WorkflowRun<'a> {
                 self.values.insert(slot.clone(), line.into());
             }
         }
-        let filled = step.filled(&self.skill.document()?.value, &self.values);
+        let filled = step.filled(self.skill.document()?, &self.values);
         let (name, arguments) = match filled {
             Ok(filled) => filled,
             Err(error) => {

@@ -19,7 +19,7 @@ fn planned(uasp: &str, front: Option<&str>, name: &str, arguments: &Value) -> Re
         folder: Path::new("/skills/a"),
         front: skill.front().map(|front| &front.root),
         file: skill.uasp.first().and_then(|file| file.root.as_ref()),
-        document: &document.value,
+        document: &document,
         name,
         workspace: Path::new("/work"),
         arguments: arguments.as_object().unwrap(),

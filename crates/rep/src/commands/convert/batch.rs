@@ -269,7 +269,7 @@ fn row(found: &Found, outcome: &Outcome, converted: Option<&Converted>) -> Value
     if let Some(converted) = converted {
         let report = &converted.report;
         row["valid"] = json!(report.is_valid());
-        row["version"] = report.finished.value["meta"]["version"].clone();
+        row["version"] = report.finished.version().into();
         row["items"] = json!(report.items.len());
         row["needs_review"] = json!(report.doubts());
         row["warnings"] = json!(report.warnings.len());

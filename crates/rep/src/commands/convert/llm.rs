@@ -85,7 +85,7 @@ impl ModelArgs {
 /// What a model is asked about a skill.
 pub(super) fn question(skill: &Skill, engine: Engine) -> String {
     let markdown = skill.manifest.as_ref().map_or("", |manifest| manifest.source.text());
-    let found = (engine == Engine::Hybrid).then(|| write(&extract::extract(skill).value));
+    let found = (engine == Engine::Hybrid).then(|| write(extract::extract(skill).raw()));
     prompt::prompt(markdown, found.as_deref())
 }
 
@@ -153,15 +153,16 @@ fn unusable(reasons: Vec<String>) -> Failure {
 /// A document with the place of each of its facts in the source, and a doubt where there is none.
 pub(super) fn grounded(skill: &Skill, value: Value) -> Document {
     let source = skill.manifest.as_ref().map_or("", |manifest| manifest.source.text());
-    let mut facts = grounds::facts(&value, source);
-    let name = &extract::extract(skill).value["meta"]["name"];
+    let facts = grounds::facts(&value, source);
+    let mut document = Document::from_value(value, Origin::Extracted, facts);
+    let name = extract::extract(skill).sections.meta.name;
     let is_name = |path: &[Step]| matches!(path, [Step::Key(meta), Step::Key(key)] if meta == "meta" && key == "name");
-    if value["meta"]["name"] != *name
-        && let Some(fact) = facts.iter_mut().find(|fact| is_name(&fact.path))
+    if document.sections.meta.name != name
+        && let Some(fact) = document.facts.iter_mut().find(|fact| is_name(&fact.path))
     {
-        fact.doubt = Some(format!("the skill calls itself `{}`", name.as_str().unwrap_or_default()));
+        fact.doubt = Some(format!("the skill calls itself `{}`", name.as_deref().unwrap_or_default()));
     }
-    Document { value, origin: Origin::Extracted, facts }
+    document
 }
 
 /// The text of an answer that was produced elsewhere.

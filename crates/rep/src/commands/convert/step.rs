@@ -129,7 +129,7 @@ fn compare(text: &str, converted: &Converted, path: &std::path::Path) -> Result<
         let is_whole = version(text).as_deref() == Some(&stamp.content);
         return Ok(if is_whole { Standing::InStep } else { Standing::Edited });
     }
-    let differences = differences(&converted.report.finished.value, &core::json(root));
+    let differences = differences(converted.report.finished.document.raw(), &core::json(root));
     Ok(if differences.is_empty() { Standing::InStep } else { Standing::Out(differences) })
 }
 

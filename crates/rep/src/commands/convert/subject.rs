@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rep_convert::convert::{Notice, Report, Stamp, finish};
+use rep_convert::convert::{Finished, Notice, Report, Stamp, finish};
 use rep_convert::extract;
 use rep_library::find::{self, Found};
 use rep_library::{Status, read};
@@ -42,7 +42,7 @@ pub(super) struct Converted {
 impl Converted {
     /// The skill's name, which its file bears.
     pub(super) fn name(&self) -> &str {
-        self.report.finished.value["meta"]["name"].as_str().unwrap_or("skill")
+        self.report.finished.name()
     }
 }
 
@@ -183,8 +183,7 @@ pub(super) fn by_engine(found: &Found, args: &Args, output: &mut Output) -> Resu
 /// What makes a document no valid file, in words.
 pub(super) fn errors(skill: &Skill, document: &Value) -> Vec<String> {
     let finished = finish(document);
-    let name = finished.value["meta"]["name"].as_str().unwrap_or("skill").to_owned();
-    let judged = judge(&finished.yaml, &name, Some(&skill.tree));
+    let judged = judge(&finished.yaml, finished.name(), Some(&skill.tree));
     judged.error_notices().iter().map(|error| format!("{}; {}", error.line(), error.help)).collect()
 }
 
@@ -196,15 +195,14 @@ pub(super) fn convert(
     engine: Engine,
     model: Option<Value>,
 ) -> Converted {
-    let finished = finish(&document.value);
-    let version = |value: &Value| value["meta"]["version"].as_str().unwrap_or_default().to_owned();
-    let content = version(&finished.value);
+    let finished = finish(document.raw());
+    let version = |finished: &Finished| finished.version().unwrap_or_default().to_owned();
+    let content = version(&finished);
     let facts = match engine {
         Engine::Rules => content.clone(),
-        Engine::Llm | Engine::Hybrid => version(&finish(&extract::extract(skill).value).value),
+        Engine::Llm | Engine::Hybrid => version(&finish(extract::extract(skill).raw())),
     };
-    let name = finished.value["meta"]["name"].as_str().unwrap_or("skill").to_owned();
-    let judged = judge(&finished.yaml, &name, Some(&skill.tree));
+    let judged = judge(&finished.yaml, finished.name(), Some(&skill.tree));
     let (file, source) = match &skill.manifest {
         Some(manifest) => (skill.tree.shown_path(manifest.file), manifest.source.text()),
         None => (skill.tree.shown.clone(), ""),
