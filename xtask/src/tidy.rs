@@ -17,8 +17,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("rep-convert", &["rep-model", "rep-check", "rep-test-support"]),
     ("rep-net", &["rep-convert", "rep-permissions", "rep-storage"]),
     ("rep-hosts", &["rep-model"]),
-    ("rep-library", &["rep-model", "rep-check", "rep-permissions", "rep-tokens", "rep-convert", "rep-test-support"]),
-    ("rep-package", &["rep-archive", "rep-model"]),
+    (
+        "rep-library",
+        &["rep-model", "rep-check", "rep-convert", "rep-permissions", "rep-storage", "rep-test-support", "rep-tokens"],
+    ),
+    ("rep-package", &["rep-archive", "rep-model", "rep-storage"]),
     ("rep-serve", &["rep-model", "rep-hosts", "rep-library"]),
     (
         "rep-runtime",

@@ -77,6 +77,12 @@ impl Failure {
         self
     }
 
+    /// Adds remedies, of which there may be none.
+    pub(crate) fn hints(mut self, hints: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.hints.extend(hints.into_iter().map(Into::into));
+        self
+    }
+
     /// Says whether it may pass.
     pub(crate) fn retriable(mut self, is_retriable: bool) -> Self {
         self.is_retriable = is_retriable;
@@ -96,6 +102,25 @@ impl From<rep_storage::StorageError> for Failure {
     }
 }
 
+impl From<rep_storage::WriteError> for Failure {
+    fn from(error: rep_storage::WriteError) -> Self {
+        use rep_storage::WriteError;
+        let code = match &error {
+            WriteError::Exists(_) => "EXISTS",
+            WriteError::Changed(_) => "CHANGED",
+            WriteError::Link(_) | WriteError::Folder(_) | WriteError::Special(_) | WriteError::Failed { .. } => {
+                "UNWRITABLE"
+            }
+        };
+        let hint = match &error {
+            WriteError::Link(_) => Some("change the file it leads to"),
+            WriteError::Changed(_) => Some("run the command again"),
+            WriteError::Exists(_) | WriteError::Folder(_) | WriteError::Special(_) | WriteError::Failed { .. } => None,
+        };
+        Failure::unable(code, error.to_string()).hints(hint)
+    }
+}
+
 impl From<rep_runtime::session::SessionError> for Failure {
     fn from(error: rep_runtime::session::SessionError) -> Self {
         Failure::unable("UNKEPT", error.to_string())
@@ -110,11 +135,7 @@ impl From<rep_runtime::Refusal> for Failure {
 
 impl From<rep_library::LibraryError> for Failure {
     fn from(error: rep_library::LibraryError) -> Self {
-        let failure = Failure::unable("UNREADABLE", error.to_string());
-        match error.hint() {
-            Some(hint) => failure.hint(hint),
-            None => failure,
-        }
+        Failure::unable("UNREADABLE", error.to_string()).hints(error.hint())
     }
 }
 
