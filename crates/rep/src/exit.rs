@@ -33,7 +33,7 @@ impl From<Exit> for ExitCode {
 }
 
 /// Why a command gave up: what happened, and what to do.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
     /// A stable word for programs.
@@ -146,6 +146,34 @@ impl From<rep_library::settings::SettingsError> for Failure {
             rep_library::settings::SettingsError::Invalid { message, remedy } => {
                 Failure::unable("BROKEN_SETTINGS", message).hint(remedy)
             }
+        }
+    }
+}
+
+impl From<rep_library::check::CheckSettingsError> for Failure {
+    fn from(error: rep_library::check::CheckSettingsError) -> Self {
+        use rep_library::check::CheckSettingsError;
+        let message = error.to_string();
+        match error {
+            CheckSettingsError::Settings(error) => error.into(),
+            CheckSettingsError::UnknownRule { nearest, .. } => {
+                Failure::unable("UNKNOWN_RULE", message).hint(nearest.map_or_else(
+                    || "`rep explain` lists the rules".to_owned(),
+                    |near| format!("did you mean `{near}`?"),
+                ))
+            }
+        }
+    }
+}
+
+impl From<rep_library::check::fix::FixError> for Failure {
+    fn from(error: rep_library::check::fix::FixError) -> Self {
+        use rep_library::check::fix::FixError;
+        let message = error.to_string();
+        match error {
+            FixError::Unwritable(error) => error.into(),
+            FixError::BehindLink { folder, .. } => Failure::unable("UNWRITABLE", message)
+                .hint(format!("name the folder itself: `rep check --fix {}`", folder.display())),
         }
     }
 }
