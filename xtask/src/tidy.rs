@@ -15,7 +15,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("rep-sandbox", &["rep-permissions", "rep-storage", "rep-test-support"]),
     ("rep-check", &["rep-model", "rep-test-support"]),
     ("rep-convert", &["rep-model", "rep-check", "rep-test-support"]),
-    ("rep-net", &["rep-convert", "rep-permissions", "rep-storage"]),
+    ("rep-net", &["rep-convert", "rep-model", "rep-permissions", "rep-storage"]),
     ("rep-hosts", &["rep-model"]),
     (
         "rep-library",

@@ -114,6 +114,20 @@ pub fn nested(found: &Found, tree: &SkillTree) -> Vec<Found> {
         .collect()
 }
 
+/// Adds the skills inside these skills, puts all in order, and drops repeats. A folder that cannot be read has none inside.
+pub fn add_nested(all: &mut Vec<Found>) {
+    let inside = |one: &Found| one.read(Extent::Main).map(|tree| nested(one, &tree)).unwrap_or_default();
+    let more: Vec<Found> = all.iter().filter(|one| !one.is_lone_file).flat_map(inside).collect();
+    all.extend(more);
+    sort(all);
+}
+
+/// Puts skills in order and drops repeats.
+pub fn sort(all: &mut Vec<Found>) {
+    all.sort();
+    all.dedup_by(|one, two| one.path == two.path);
+}
+
 struct Walk<'a> {
     root: &'a Path,
     /// The root with its links resolved, once a link below it asks.

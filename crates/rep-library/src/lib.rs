@@ -42,6 +42,7 @@ pub mod ask;
 pub mod budget;
 mod catalog;
 pub mod check;
+pub mod convert;
 mod dependencies;
 pub mod disclose;
 pub mod dossier;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -76,6 +77,33 @@ fn drain<T>(
         results.push(work(&found));
         progress(Progress::Done);
     }
+}
+
+/// Works on all items; the results are in the order of the items.
+pub(crate) fn map_all<T: Sync, R: Send>(
+    items: &[T],
+    progress: &(dyn Fn(Progress) + Sync),
+    work: impl Fn(&T) -> R + Sync,
+) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let done = Mutex::new(Vec::with_capacity(items.len()));
+    thread::scope(|scope| {
+        for _ in 0..cores().min(items.len()) {
+            scope.spawn(|| {
+                while let Some((number, item)) = {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    items.get(number).map(|item| (number, item))
+                } {
+                    let result = work(item);
+                    progress(Progress::Done);
+                    done.lock().unwrap_or_else(PoisonError::into_inner).push((number, result));
+                }
+            });
+        }
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|(number, _)| *number);
+    done.into_iter().map(|(_, result)| result).collect()
 }
 
 fn cores() -> usize {

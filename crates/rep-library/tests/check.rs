@@ -22,7 +22,7 @@ fn scratch() -> Scratch {
 }
 
 fn settings(scratch: &Scratch) -> CheckSettings {
-    CheckSettings { folder: scratch.work().to_owned(), ..CheckSettings::default() }
+    CheckSettings { folder: scratch.work().clone(), ..CheckSettings::default() }
 }
 
 fn names(report: &Report) -> Vec<(&'static str, Level, String)> {

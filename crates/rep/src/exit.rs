@@ -177,3 +177,68 @@ impl From<rep_library::check::fix::FixError> for Failure {
         }
     }
 }
+
+impl From<rep_library::convert::ConvertError> for Failure {
+    fn from(error: rep_library::convert::ConvertError) -> Self {
+        use rep_library::convert::ConvertError;
+        use rep_model::uasp::SUFFIX;
+        let message = error.to_string();
+        let unable = |code: &'static str, hint: String| Failure::unable(code, message.clone()).hint(hint);
+        match error {
+            ConvertError::Unreadable(error) => error.into(),
+            ConvertError::Unwritable(error) => crate::write::unwritable(error),
+            ConvertError::BrokenMarkdown { help, .. } => unable("UNREADABLE", help),
+            ConvertError::NotASkill { .. } => {
+                unable("NOT_A_SKILL", format!("name a SKILL.md, a `*{SUFFIX}`, or a folder that holds one"))
+            }
+            ConvertError::NotMarkdown { .. } => unable(
+                "NOT_MARKDOWN",
+                format!("a `*{SUFFIX}` is structured already; `--to markdown` makes a SKILL.md of it"),
+            ),
+            ConvertError::Invalid { errors, .. } => Failure::findings("INVALID", message)
+                .hints(errors.iter().take(5).map(|error| format!("{}: {}", error.line(), error.help))),
+            ConvertError::Foreign(_) => unable("EXISTS", "--force replaces it".to_owned()),
+            ConvertError::Edited(_) => {
+                unable("EDITED", "`rep convert --check` shows what differs; --force replaces the file".to_owned())
+            }
+            ConvertError::InvalidYaml(path) => {
+                unable("INVALID_YAML", format!("`rep check {}` says where", path.display()))
+            }
+        }
+    }
+}
+
+impl From<rep_net::model::settings::ModelSettingsError> for Failure {
+    fn from(error: rep_net::model::settings::ModelSettingsError) -> Self {
+        use rep_net::model::settings::ModelSettingsError;
+        let message = error.to_string();
+        match error {
+            ModelSettingsError::Invalid { .. } => {
+                Failure::unable("BROKEN_SETTINGS", message).hint("mend it, or leave it out")
+            }
+            ModelSettingsError::NoServer => Failure::unable("NO_MODEL", message).hints([
+                "REP_LLM_URL names an address, REP_LLM_API=openai or anthropic the company's own",
+                "--prompt-only and --answer convert with a model that is elsewhere",
+            ]),
+            ModelSettingsError::NoModel => {
+                Failure::unable("NO_MODEL", message).hint("REP_LLM_MODEL or --model names one")
+            }
+            ModelSettingsError::KeyMissing { .. } => Failure::refused("SECRET_MISSING", message)
+                .hint("set the variable; a key is never read from a file or a flag"),
+        }
+    }
+}
+
+impl From<rep_net::model::extraction::ExtractionError> for Failure {
+    fn from(error: rep_net::model::extraction::ExtractionError) -> Self {
+        use rep_net::model::extraction::ExtractionError;
+        match error {
+            ExtractionError::Answer(error) => {
+                Failure::findings("INVALID_ANSWER", error.to_string()).hints(error.reasons)
+            }
+            ExtractionError::Model(error) => {
+                Failure::unable(error.code.as_str(), error.message).retriable(error.is_retriable).hints(error.remedy)
+            }
+        }
+    }
+}

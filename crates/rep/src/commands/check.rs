@@ -9,7 +9,7 @@ use clap::ValueEnum;
 use indicatif::ProgressBar;
 use rep_check::{Options, Profile, Report, render};
 use rep_library::Progress;
-use rep_library::check::fix::plan_fixes;
+use rep_library::check::fix::{FixedFile, plan_fixes};
 use rep_library::check::{CheckSettings, check_paths};
 
 use crate::exit::{Exit, Failure};
@@ -155,7 +155,7 @@ fn fix(paths: &[PathBuf], options: &Options, output: &mut Output) -> Result<Vec<
 fn diff(paths: &[PathBuf], options: &Options, output: &mut Output) -> Result<Exit, Failure> {
     let fixes = plan_fixes(paths, options)?;
     output.warn_all(&fixes.notes);
-    output.data(&fixes.files.iter().map(|file| file.diff()).collect::<String>());
+    output.data(&fixes.files.iter().map(FixedFile::diff).collect::<String>());
     if fixes.files.is_empty() {
         output.say("nothing to mend");
         return Ok(Exit::Fine);
