@@ -15,10 +15,13 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("rep-sandbox", &["rep-permissions", "rep-storage", "rep-test-support"]),
     ("rep-check", &["rep-model", "rep-test-support"]),
     ("rep-convert", &["rep-model", "rep-check", "rep-test-support"]),
-    ("rep-net", &["rep-convert", "rep-permissions", "rep-storage"]),
+    ("rep-net", &["rep-convert", "rep-model", "rep-permissions", "rep-storage"]),
     ("rep-hosts", &["rep-model"]),
-    ("rep-library", &["rep-model", "rep-check", "rep-permissions", "rep-tokens", "rep-convert", "rep-test-support"]),
-    ("rep-package", &["rep-archive", "rep-model"]),
+    (
+        "rep-library",
+        &["rep-model", "rep-check", "rep-convert", "rep-permissions", "rep-storage", "rep-test-support", "rep-tokens"],
+    ),
+    ("rep-package", &["rep-archive", "rep-model", "rep-storage"]),
     ("rep-serve", &["rep-model", "rep-hosts", "rep-library"]),
     (
         "rep-runtime",
