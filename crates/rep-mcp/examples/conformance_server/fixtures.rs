@@ -12,7 +12,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value, from_value, json};
 
-use crate::handler::Fixtures;
+use crate::conformance_handler::Fixtures;
 use crate::task_fixtures;
 
 /// One red dot.

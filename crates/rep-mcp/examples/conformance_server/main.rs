@@ -17,7 +17,7 @@ use rep_runtime::{Paths, Runtime, RuntimeOptions};
 use serde_json::Value;
 
 mod fixtures;
-mod handler;
+mod conformance_handler;
 mod task_fixtures;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -48,14 +48,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         rate: 10_000,
         tls: None,
     };
-    let shared = handler::Fixtures::new(server.clone());
+    let shared = conformance_handler::Fixtures::new(server.clone());
     serve_http_with(
         &server,
         &http,
         None,
         // As `rep serve` reports it.
         |url| drop(writeln!(std::io::stderr(), "listening on {url}")),
-        move || handler::ConformanceHandler::new(&shared),
+        move || conformance_handler::ConformanceHandler::new(&shared),
     )?;
     Ok(())
 }

@@ -12,7 +12,7 @@ use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value, from_value, json};
 
 use crate::fixtures::{answered, form, internal, required, text_response};
-use crate::handler::Fixtures;
+use crate::conformance_handler::Fixtures;
 
 /// The tools, and their arguments.
 pub(super) fn tools() -> Vec<Tool> {
