@@ -81,7 +81,11 @@ impl AccessContext<'_> {
     fn write(&self, path: &str) -> AccessVerdict {
         let answer = self.fits(path, &self.permissions.write, "permissions.filesystem.write");
         if answer.is_allowed && self.is_own(path) {
-            return AccessVerdict::new(false, "the skill's own folder", "a skill never changes itself, whatever it declares");
+            return AccessVerdict::new(
+                false,
+                "the skill's own folder",
+                "a skill never changes itself, whatever it declares",
+            );
         }
         if answer.is_allowed && self.relative(path).is_some_and(|path| self.is_trusted(&path)) {
             let why = "other programs run or believe what stands there, so no skill may write it";
@@ -131,7 +135,11 @@ impl AccessContext<'_> {
             let why = format!("`{written}` is really `{real}`, which fits nothing in `{field}`");
             return AccessVerdict::new(false, DENIED, why);
         }
-        AccessVerdict::new(true, format!("{field}: {}", pattern.as_str()), format!("`{written}` fits `{}`", pattern.as_str()))
+        AccessVerdict::new(
+            true,
+            format!("{field}: {}", pattern.as_str()),
+            format!("`{written}` fits `{}`", pattern.as_str()),
+        )
     }
 
     /// A path relative to the workspace. An absolute one counts where it lies inside, as that is how tools may name it.

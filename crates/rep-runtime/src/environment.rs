@@ -19,7 +19,7 @@ use sha2::{Digest, Sha256};
 use crate::error::ErrorCode;
 use crate::interpreter::Interpreter;
 use crate::outcome::{Outcome, Reply};
-use crate::plan::{ToolRuntime, Tool};
+use crate::plan::{Tool, ToolRuntime};
 use rep_storage::files::{self};
 
 mod index;

@@ -8,9 +8,9 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use crate::error::ErrorCode;
 use crate::channel::{self, Caller};
 use crate::environment;
+use crate::error::ErrorCode;
 use crate::grant::Granted;
 use crate::interpreter::{self, Search};
 use crate::outcome::{self, Outcome, ToolError};
@@ -63,7 +63,7 @@ pub(crate) fn execute(
 }
 
 /// The same with the given sandbox, so that tests can look at the job.
-fn execute_with(
+pub(crate) fn execute_with(
     granted: &Granted,
     secrets: &[(String, String)],
     options: &ExecuteOptions<'_>,

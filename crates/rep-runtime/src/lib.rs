@@ -58,5 +58,9 @@ pub use outcome::{Outcome, Reply, ToolError, Verdict};
 pub use plan::command::PermissionOverride;
 pub use plan::{Call, Confinement, Limits, Permissions, Plan, PlanError, ToolRuntime};
 pub use prompter::{Answer, NobodyToAsk, Prompter};
-pub use runtime::*;
 pub use rep_permissions::Policy;
+pub use runtime::*;
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests touch the disk and start programs")]
+mod tests;

@@ -386,7 +386,8 @@ fn cleaned(reply: Reply, verdict: Verdict, redactor: &Redactor) -> (Reply, Verdi
         Reply::Error(error) => error.value(),
     };
     if redactor.finds(printed.to_string().as_bytes()) || redactor.finds(format!("{printed:#}").as_bytes()) {
-        let error = ToolError::new(ErrorCode::ResultWithheld, "the result holds a secret that cannot be taken out of it");
+        let error =
+            ToolError::new(ErrorCode::ResultWithheld, "the result holds a secret that cannot be taken out of it");
         return (Reply::Error(error), Verdict::Failed);
     }
     (reply, verdict)
@@ -416,13 +417,14 @@ fn read(plan: &Plan, tool: &Tool, ended: &Ended, result: &[u8]) -> Result<Reply,
         }
         (Exit::Code(0), _) => {}
         (Exit::Code(code), _) => {
-            return Err(
-                ToolError::new(ErrorCode::ToolFailed, format!("the tool ended with exit code {code}")).with("exit_code", code)
-            );
+            return Err(ToolError::new(ErrorCode::ToolFailed, format!("the tool ended with exit code {code}"))
+                .with("exit_code", code));
         }
         (Exit::Signal(signal), _) => {
             let name = signal_name(signal);
-            return Err(ToolError::new(ErrorCode::ToolCrashed, format!("the tool was ended by {name}")).with("signal", name));
+            return Err(
+                ToolError::new(ErrorCode::ToolCrashed, format!("the tool was ended by {name}")).with("signal", name)
+            );
         }
     }
     let invalid = |message: String| ToolError::new(ErrorCode::InvalidResult, message);
@@ -435,7 +437,9 @@ fn read(plan: &Plan, tool: &Tool, ended: &Ended, result: &[u8]) -> Result<Reply,
     }
     match tool.output_schema.as_ref().map_or(Fit::Fits, |schema| fit(schema, &value)) {
         Fit::Fits => Ok(Reply::Result(value)),
-        Fit::Misfits(misfits) => Err(misfit(ErrorCode::InvalidResult, "the result does not fit `output_schema`", &misfits)),
+        Fit::Misfits(misfits) => {
+            Err(misfit(ErrorCode::InvalidResult, "the result does not fit `output_schema`", &misfits))
+        }
         Fit::Broken(reason) => Err(invalid(format!("`output_schema` cannot be used: {reason}"))),
     }
 }

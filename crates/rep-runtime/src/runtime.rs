@@ -33,7 +33,7 @@ use crate::grant::{self, Consent, Context, Decision, Granted, Question, Refusal,
 use crate::interpreter::Search;
 use crate::outcome::{Outcome, Reply, ToolError};
 use crate::plan::{Confinement, Plan};
-use crate::prompter::{Answer, Prompter};
+use crate::prompter::{Answer, NobodyToAsk, Prompter};
 use crate::secret::{self, Keyring, Secret, Secrets};
 
 mod call;
@@ -301,6 +301,30 @@ impl Runtime {
                 Outcome { said, ..outcome }
             }
         }
+    }
+
+    /// The values of the secrets a plan declares, for skill tests.
+    pub(crate) fn plan_secrets(&self, plan: &Plan) -> Result<BTreeMap<String, Secret>, CallError> {
+        self.secrets(plan)
+    }
+
+    /// Runs a plan whose consent is the call itself, for skill tests.
+    pub(crate) fn run_with_consent(
+        &self,
+        plan: Plan,
+        trust: &Trust,
+        secrets: &BTreeMap<String, Secret>,
+        cancel: &Cancel,
+    ) -> Result<Outcome, CallError> {
+        let nobody = NobodyToAsk::default();
+        let decided = match self.decide(plan.clone(), trust, secrets, &CallerConsent::Given, &nobody)? {
+            Decided::Granted(granted) => Ok(*granted),
+            Decided::Refused(refusal) => Err(refusal),
+            Decided::Deferred(question) => Err(question.decline()),
+        };
+        let values = exposed(secrets);
+        let access = RunAccess { secrets: &values, hidden: &[], caller: None, client: None };
+        Ok(self.run_decided(decided, &plan, &access, &nobody, cancel))
     }
 
     /// Where packages that were installed for skills are stored.

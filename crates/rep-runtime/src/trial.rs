@@ -22,6 +22,7 @@ pub mod config;
 pub mod evals;
 pub mod expect;
 pub mod grade;
+pub mod run;
 pub mod smoke;
 
 use case::{Case, CaseFile};
@@ -254,7 +255,9 @@ pub fn judge(case: &Case, outcome: &Outcome) -> (Judged, Said) {
         return (Judged::Fail(vec![mismatch]), said);
     }
     match &outcome.reply {
-        Reply::Error(error) if error.code != crate::error::ErrorCode::CommandFailed => return (Judged::Error(error.clone()), said),
+        Reply::Error(error) if error.code != crate::error::ErrorCode::CommandFailed => {
+            return (Judged::Error(error.clone()), said);
+        }
         Reply::Error(_) | Reply::Result(_) | Reply::Task(_) => {}
     }
     let mismatches = case.expected.judge(&said);

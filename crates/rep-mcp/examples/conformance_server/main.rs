@@ -16,8 +16,8 @@ use rep_mcp::{AllowedRuns, HttpOptions, McpServer, ServerOptions, SkillConverter
 use rep_runtime::{Paths, Runtime, RuntimeOptions};
 use serde_json::Value;
 
-mod fixtures;
 mod conformance_handler;
+mod fixtures;
 mod task_fixtures;
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -11,8 +11,8 @@ use rmcp::task_manager::{TaskContext, TaskExit, TaskOptions};
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value, from_value, json};
 
-use crate::fixtures::{answered, form, internal, required, text_response};
 use crate::conformance_handler::Fixtures;
+use crate::fixtures::{answered, form, internal, required, text_response};
 
 /// The tools, and their arguments.
 pub(super) fn tools() -> Vec<Tool> {

@@ -22,7 +22,10 @@ fn a_package_is_a_name_with_versions() {
             ToolRuntime::Python,
             &["requests", "a-b.c_d", "x[y,z]", "x==1.0", "x>=1,<2", "x[y]~=1.4", "x===1.0+local", "x!=1.*"],
         ),
-        (ToolRuntime::Node, &["left-pad", "@a/b", "a@1.2.3", "@a/b@^1.2", "a@latest", "a@>=1", "a@1.x||2.x", "lodash.get"]),
+        (
+            ToolRuntime::Node,
+            &["left-pad", "@a/b", "a@1.2.3", "@a/b@^1.2", "a@latest", "a@>=1", "a@1.x||2.x", "lodash.get"],
+        ),
     ];
     for (runtime, packages) in good {
         for package in packages {

@@ -14,7 +14,7 @@ use super::{ExecuteOptions, add_secrets, common, search_path};
 use crate::error::ErrorCode;
 use crate::interpreter::{self, Interpreter, InterpreterError};
 use crate::outcome::ToolError;
-use crate::plan::{Command, Plan, Program, ToolRuntime, StartFolder};
+use crate::plan::{Command, Plan, Program, StartFolder, ToolRuntime};
 use rep_sandbox::{GIVEN_FOLDER, Job};
 
 /// How much of a file is read for its first line.
@@ -39,8 +39,9 @@ pub(super) fn prepared(
     secrets: &[(String, String)],
     options: &ExecuteOptions<'_>,
 ) -> Result<Job, ToolError> {
-    let folder = fs::canonicalize(&plan.folder)
-        .map_err(|error| ToolError::new(ErrorCode::SkillUnreadable, format!("the skill's folder is not there: {error}")))?;
+    let folder = fs::canonicalize(&plan.folder).map_err(|error| {
+        ToolError::new(ErrorCode::SkillUnreadable, format!("the skill's folder is not there: {error}"))
+    })?;
     let (started, given) = match &command.program {
         Program::Named(name) => (named(name, plan, options)?, Vec::new()),
         Program::File(path) => (file(path, &folder, plan, options)?, Vec::new()),
@@ -74,7 +75,10 @@ pub(super) fn prepared(
     let mut argv = started.words;
     argv.extend(command.arguments.iter().map(OsString::from));
     if argv.iter().any(|word| word.as_encoded_bytes().contains(&0)) {
-        return Err(ToolError::new(ErrorCode::InvalidArgument, "an argument holds a NUL, which no program can be given"));
+        return Err(ToolError::new(
+            ErrorCode::InvalidArgument,
+            "an argument holds a NUL, which no program can be given",
+        ));
     }
     Ok(Job {
         program: started.program,

@@ -95,7 +95,9 @@ fn prepared(plan: &Plan, request: &Request, secrets: &[(String, String)]) -> Res
     let Some(filled) = request.filled(value) else {
         let names: Vec<&str> = request.secrets.iter().map(|(name, _)| name.as_str()).collect();
         let message = format!("one of the secrets {} is not there, or holds a control character", names.join(", "));
-        return Err(ToolError::new(ErrorCode::SecretMissing, message).with("remedy", "`rep secrets set NAME` keeps one"));
+        return Err(
+            ToolError::new(ErrorCode::SecretMissing, message).with("remedy", "`rep secrets set NAME` keeps one")
+        );
     };
     let is_held = |name: &str| {
         let of = |(known, pieces): &&(String, Vec<_>)| {

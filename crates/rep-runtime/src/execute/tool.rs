@@ -6,11 +6,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{ExecuteOptions, common, search_path};
-use crate::error::ErrorCode;
 use crate::environment;
+use crate::error::ErrorCode;
 use crate::interpreter::{self, Interpreter};
 use crate::outcome::{self, ToolError};
-use crate::plan::{Plan, ToolRuntime, Tool};
+use crate::plan::{Plan, Tool, ToolRuntime};
 use crate::schema::{self, Fit};
 use crate::shim::{self, Start};
 use crate::typescript;
@@ -82,8 +82,9 @@ fn entrypoint(plan: &Plan, tool: &Tool) -> Result<(PathBuf, PathBuf), ToolError>
         ToolRuntime::Node => &["js", "mjs", "cjs"],
         ToolRuntime::Bash => &["sh"],
     };
-    let refuse =
-        |what: &str| ToolError::new(ErrorCode::InvalidEntrypoint, format!("the entrypoint `{}` {what}", tool.entrypoint));
+    let refuse = |what: &str| {
+        ToolError::new(ErrorCode::InvalidEntrypoint, format!("the entrypoint `{}` {what}", tool.entrypoint))
+    };
     // The `.git` of a skill is no part of what was looked at and trusted.
     if tool.entrypoint.split('/').any(|part| part == ".git") {
         return Err(refuse("lies in `.git`"));

@@ -22,7 +22,9 @@ fn script(folder: &Path, name: &str, text: &str) -> PathBuf {
 
 #[test]
 fn what_is_found_is_a_real_program() {
-    for (runtime, program) in [(ToolRuntime::Python, "python3"), (ToolRuntime::Node, "node"), (ToolRuntime::Bash, "bash")] {
+    for (runtime, program) in
+        [(ToolRuntime::Python, "python3"), (ToolRuntime::Node, "node"), (ToolRuntime::Bash, "bash")]
+    {
         if !is_installed(program) {
             continue;
         }

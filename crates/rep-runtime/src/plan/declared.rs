@@ -9,7 +9,7 @@ use rep_model::frontmatter::Frontmatter;
 use rep_model::yaml::{Node, core};
 use serde_json::Value;
 
-use super::{HostRule, Ignored, Permissions, PlanError, Redaction, Risk, ToolRuntime, SecretNeed};
+use super::{HostRule, Ignored, Permissions, PlanError, Redaction, Risk, SecretNeed, ToolRuntime};
 use rep_permissions::glob::Glob;
 
 /// The longest name of a variable.

@@ -2,18 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use rep_library::{Catalog, CatalogEntry};
 use rep_sandbox::Cancel;
 use serde_json::{Map, Value};
 
-use super::commands::{DEFAULT_SESSION, state_json};
+use super::commands::{DEFAULT_SESSION, state_json, touched_state};
 use super::nested::{CallChain, CallTree};
-use super::{Decided, Runtime, binding_of, skill_changed};
+use super::{Decided, RunAccess, Runtime, binding_of, skill_changed};
 use crate::approval::Approvals;
 use crate::error::{CallError, ErrorCode};
 use crate::executable_skill::ExecutableSkill;
-use crate::grant::{Granted, Question, Refusal};
+use crate::grant::{Granted, How, Question, Refusal, Trust};
 use crate::outcome::{Outcome, Reply};
 use crate::plan::command::PermissionOverride;
 use crate::plan::{Plan, Work};
@@ -135,7 +136,7 @@ pub enum CallerConsent {
 
 /// A call whose skill was loaded and planned. It runs only through [`Runtime::run`].
 pub struct PreparedCall {
-    pub(super) skill: ExecutableSkill,
+    pub(super) skill: Arc<ExecutableSkill>,
     pub(super) plan: Plan,
     pub(super) command: Option<CommandInvocation>,
     pub(super) consent: CallerConsent,
@@ -186,6 +187,8 @@ pub struct FinishedCall {
     pub state: Option<State>,
     /// The same as JSON, with the commands that can run now.
     pub state_json: Option<Value>,
+    /// The entities that the command creates or invalidates, by name.
+    pub touched_state: Vec<String>,
 }
 
 impl FinishedCall {
@@ -239,13 +242,13 @@ impl Runtime {
     /// Plans a call without loading a copy of the skill: what would run, for `--dry-run`. Nothing can be run with it.
     pub fn plan(&self, catalog: &Catalog, call: &ToolCall) -> Result<PreparedCall, CallError> {
         let entry = self.find(catalog, &call.skill)?;
-        self.planned(ExecutableSkill::inspect(entry)?, call)
+        self.plan_loaded(&Arc::new(ExecutableSkill::inspect(entry)?), call)
     }
 
     /// Loads a private copy of the skill and plans a call of it.
     pub fn prepare(&self, catalog: &Catalog, call: &ToolCall) -> Result<PreparedCall, CallError> {
         let entry = self.find(catalog, &call.skill)?;
-        self.planned(self.load(entry)?, call)
+        self.plan_loaded(&Arc::new(self.load(entry)?), call)
     }
 
     /// Loads a private copy of a skill, below a directory that no tool sees: elsewhere one could change what another runs.
@@ -259,12 +262,12 @@ impl Runtime {
     }
 
     /// Loads a private copy of a skill once, so that several of its commands can run from it.
-    pub fn load_skill(&self, catalog: &Catalog, skill: &str) -> Result<ExecutableSkill, CallError> {
-        self.load(self.find(catalog, skill)?)
+    pub fn load_skill(&self, catalog: &Catalog, skill: &str) -> Result<Arc<ExecutableSkill>, CallError> {
+        Ok(Arc::new(self.load(self.find(catalog, skill)?)?))
     }
 
     /// Plans a call of a skill that was loaded.
-    pub fn planned(&self, skill: ExecutableSkill, call: &ToolCall) -> Result<PreparedCall, CallError> {
+    pub fn plan_loaded(&self, skill: &Arc<ExecutableSkill>, call: &ToolCall) -> Result<PreparedCall, CallError> {
         let (mut plan, command, missing_state) = match &call.target {
             CallTarget::Tool { tool, input } => {
                 let index = skill.tool_index(tool)?;
@@ -275,8 +278,8 @@ impl Runtime {
                 (plan, None, Vec::new())
             }
             CallTarget::Command(invocation) => {
-                let plan = self.plan_invocation(&skill, invocation)?;
-                let missing = self.missing_state(&skill, invocation)?;
+                let plan = self.plan_invocation(skill, invocation)?;
+                let missing = self.missing_state(skill, invocation)?;
                 (plan, Some(invocation.clone()), missing)
             }
         };
@@ -288,7 +291,7 @@ impl Runtime {
             plan.limits = plan.limits.with_timeout(seconds);
         }
         let (consent, client) = (call.consent.clone(), call.client.clone());
-        Ok(PreparedCall { skill, plan, command, consent, client, missing_state })
+        Ok(PreparedCall { skill: Arc::clone(skill), plan, command, consent, client, missing_state })
     }
 
     /// Decides, asks `prompter` where the policy says so, records the start, runs confined, and records the end.
@@ -336,13 +339,13 @@ impl Runtime {
         prompter: &dyn Prompter,
         cancel: &Cancel,
     ) -> Result<CallResult, CallError> {
-        let DeferredCall { mut prepared, question } = deferred;
+        let DeferredCall { prepared, question } = deferred;
         let secrets = self.secrets(&prepared.plan)?;
         let entry = self.find(catalog, &prepared.skill.name)?;
-        prepared.skill.trust = prepared.skill.current_trust(entry, &self.options.library)?;
+        let trust = prepared.skill.current_trust(entry, &self.options.library)?;
         let decided = if prepared.skill.is_unchanged(&self.copies_folder()?) {
             match self.answered(question, answer)? {
-                Decided::Granted(granted) => self.confirmed(*granted, &prepared, &secrets)?,
+                Decided::Granted(granted) => self.confirmed(*granted, &trust, &secrets)?,
                 Decided::Refused(refusal) => Err(refusal),
                 Decided::Deferred(question) => Err(question.decline()),
             }
@@ -356,31 +359,55 @@ impl Runtime {
     fn confirmed(
         &self,
         granted: Granted,
-        prepared: &PreparedCall,
+        trust: &Trust,
         secrets: &BTreeMap<String, Secret>,
     ) -> Result<Result<Granted, Refusal>, CallError> {
         let names = secrets.keys().cloned().collect();
-        Ok(match granted.still_permitted(&self.policy()?, &prepared.skill.trust, &names) {
+        Ok(match granted.still_permitted(&self.policy()?, trust, &names) {
             Ok(()) => Ok(granted),
             Err(refusal) => Err(refusal),
         })
     }
 
-    /// Decides over a prepared call, asking where that is needed, and runs nothing. The binding lets another process run it.
-    pub fn authorize(&self, prepared: &PreparedCall, prompter: &dyn Prompter) -> Result<PlanBinding, CallError> {
-        let secrets = self.secrets(&prepared.plan)?;
-        let (plan, trust) = (prepared.plan.clone(), &prepared.skill.trust);
-        match self.decide(plan, trust, &secrets, &prepared.consent, prompter)? {
-            Decided::Granted(granted) => Ok(PlanBinding::of(granted.plan())),
-            Decided::Refused(refusal) => Err(refusal.into()),
-            Decided::Deferred(question) => Err(question.decline().into()),
-        }
+    /// Decides over a prepared call, asking where that is needed, and runs nothing: the binding lets another process run it. A
+    /// refusal is recorded like that of a run.
+    pub fn authorize(
+        &self,
+        prepared: &PreparedCall,
+        prompter: &dyn Prompter,
+    ) -> Result<Result<PlanBinding, Outcome>, CallError> {
+        let refusal = match self.decide_prepared(prepared, prompter)? {
+            Ok(granted) => return Ok(Ok(PlanBinding::of(granted.plan()))),
+            Err(refusal) => refusal,
+        };
+        let client = prepared.client.as_deref();
+        let access = RunAccess { secrets: &[], hidden: &[], caller: None, client };
+        Ok(Err(self.run_decided(Err(refusal), &prepared.plan, &access, prompter, &Cancel::default())))
     }
 
-    /// Decides over a prepared call and remembers the approval, so that it runs later where nobody can be asked.
-    pub fn approve(&self, prepared: &PreparedCall, prompter: &dyn Prompter) -> Result<(), CallError> {
-        self.authorize(prepared, prompter)?;
-        Ok(Approvals::remember(&self.approvals_file()?, &prepared.plan, super::now())?)
+    /// Decides over a prepared call and remembers the approval, so that it runs later where nobody can be asked. False if it runs
+    /// without a question anyway.
+    pub fn approve(&self, prepared: &PreparedCall, prompter: &dyn Prompter) -> Result<bool, CallError> {
+        let granted = self.decide_prepared(prepared, prompter)??;
+        if granted.how() == How::Unasked {
+            return Ok(false);
+        }
+        Approvals::remember(&self.approvals_file()?, granted.plan(), super::now())?;
+        Ok(true)
+    }
+
+    fn decide_prepared(
+        &self,
+        prepared: &PreparedCall,
+        prompter: &dyn Prompter,
+    ) -> Result<Result<Granted, Refusal>, CallError> {
+        let secrets = self.secrets(&prepared.plan)?;
+        let (plan, trust) = (prepared.plan.clone(), &prepared.skill.trust);
+        Ok(match self.decide(plan, trust, &secrets, &prepared.consent, prompter)? {
+            Decided::Granted(granted) => Ok(*granted),
+            Decided::Refused(refusal) => Err(refusal),
+            Decided::Deferred(question) => Err(question.decline()),
+        })
     }
 
     /// Runs what was decided, with the tools it calls, and applies what a command does to its state.
@@ -409,7 +436,12 @@ impl Runtime {
             (Some(state), Ok(document)) => Some(state_json(state, document)),
             _ => None,
         };
-        Ok(CallResult::Finished(Box::new(FinishedCall { plan, outcome, nested: tree.into_nested(), state, state_json })))
+        let touched_state = match (&state, &prepared.command) {
+            (Some(_), Some(invocation)) => touched_state(&prepared.skill, invocation),
+            _ => Vec::new(),
+        };
+        let nested = tree.into_nested();
+        Ok(CallResult::Finished(Box::new(FinishedCall { plan, outcome, nested, state, state_json, touched_state })))
     }
 }
 
@@ -417,6 +449,12 @@ impl Runtime {
 fn finished_without_run(prepared: PreparedCall) -> CallResult {
     let error = super::commands::invalid_state(&prepared.plan.tool, &prepared.missing_state);
     let outcome = Outcome::refused(error);
-    let plan = prepared.plan;
-    CallResult::Finished(Box::new(FinishedCall { plan, outcome, nested: Vec::new(), state: None, state_json: None }))
+    CallResult::Finished(Box::new(FinishedCall {
+        plan: prepared.plan,
+        outcome,
+        nested: Vec::new(),
+        state: None,
+        state_json: None,
+        touched_state: Vec::new(),
+    }))
 }

@@ -1,5 +1,7 @@
 //! Commands of structured skills: planned, checked against the state of their session, and their effects stored.
 
+use std::collections::BTreeSet;
+
 use rep_model::Document;
 use serde_json::{Map, Value, json};
 
@@ -11,7 +13,7 @@ use crate::executable_skill::ExecutableSkill;
 use crate::outcome::{Outcome, Reply, ToolError};
 use crate::plan::Plan;
 use crate::session::{Sessions, entity_json};
-use crate::state::{Ended, State};
+use crate::state::{self, Ended, State};
 
 /// The session used when none is named.
 pub const DEFAULT_SESSION: &str = "default";
@@ -105,6 +107,15 @@ pub(super) fn invalid_state(command: &str, missing: &[String]) -> ToolError {
         .with("command", command)
         .with("missing", missing)
         .with("remedy", "run a command that creates it first; `rep state SKILL` shows what there is")
+}
+
+/// The entities that a command creates or invalidates, by name.
+pub(super) fn touched_state(skill: &ExecutableSkill, invocation: &CommandInvocation) -> Vec<String> {
+    let Ok(document) = skill.document() else { return Vec::new() };
+    let Some((_, command)) = state::command(&document.value, &invocation.command) else { return Vec::new() };
+    let names = ["creates", "invalidates"].into_iter().flat_map(|key| state::texts(command, key));
+    let touched: BTreeSet<String> = names.map(str::to_owned).collect();
+    touched.into_iter().collect()
 }
 
 /// A state as JSON: its entities, and the commands that can run now.

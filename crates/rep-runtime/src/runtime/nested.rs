@@ -90,8 +90,7 @@ impl<'a> CallTree<'a> {
         let values = exposed(secrets);
         let within = chain.with(plan, &values);
         let caller = |tool: &str, input: Value, cancel: &Cancel| self.call(skill, tool, input, cancel, &within);
-        let access =
-            RunAccess { secrets: &values, hidden: &chain.hidden, caller: Some(&caller), client: self.client };
+        let access = RunAccess { secrets: &values, hidden: &chain.hidden, caller: Some(&caller), client: self.client };
         self.runtime.run_decided(decided, plan, &access, prompter, cancel)
     }
 
@@ -123,7 +122,8 @@ impl<'a> CallTree<'a> {
                 (skill, tool)
             }
         };
-        let prepared = self.runtime.prepare(self.catalog, &ToolCall::tool(skill, tool, input)).map_err(without_remedy)?;
+        let prepared =
+            self.runtime.prepare(self.catalog, &ToolCall::tool(skill, tool, input)).map_err(without_remedy)?;
         let name = name_of(&prepared.plan);
         if chain.names.contains(&name) {
             let message = format!("tools call each other in a circle: {} → {name}", chain.names.join(" → "));
@@ -134,7 +134,8 @@ impl<'a> CallTree<'a> {
             return Err(ToolError::new(ErrorCode::CallTooDeep, message));
         }
         let secrets = self.runtime.secrets(&prepared.plan).map_err(without_remedy)?;
-        let nobody = NobodyToAsk { remedy: format!("`rep policy {name} --approve` approves it for calls by other tools") };
+        let nobody =
+            NobodyToAsk { remedy: format!("`rep policy {name} --approve` approves it for calls by other tools") };
         let (plan, trust) = (prepared.plan.clone(), &prepared.skill.trust);
         let decided = self.runtime.decide(plan, trust, &secrets, &CallerConsent::Ask, &nobody);
         let decided = match decided.map_err(without_remedy)? {

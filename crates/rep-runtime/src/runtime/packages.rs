@@ -83,13 +83,8 @@ impl Runtime {
                 .map_err(|error| CallError::unable(ErrorCode::RuntimeUnavailable, error.to_string()))?;
             environment::judge(runtime, &packages).map_err(InstallError::from)?;
             let source = environment::configured(runtime, &interpreter, &search, &request.indexes, &request.hosts)?;
-            let order = Order {
-                root: &root,
-                skill: &skill.name,
-                runtime,
-                packages: &packages,
-                may_build: request.allow_build,
-            };
+            let order =
+                Order { root: &root, skill: &skill.name, runtime, packages: &packages, may_build: request.allow_build };
             let prepared = environment::prepare(order, interpreter, source)?;
             installs.push(PackageInstall { skill: skill.name.clone(), runtime, packages, prepared });
         }
@@ -102,11 +97,7 @@ impl Runtime {
     }
 
     /// Installs packages in the sandbox, and records it before. The caller has asked. Returns the directory.
-    pub fn install_packages(
-        &self,
-        install: &PackageInstall,
-        cancel: &Cancel,
-    ) -> Result<String, PackageInstallError> {
+    pub fn install_packages(&self, install: &PackageInstall, cancel: &Cancel) -> Result<String, PackageInstallError> {
         if let Some(objection) = self.package_objection(install)? {
             let error = CallError::refused(ErrorCode::PolicyDenied, objection);
             return Err(error.with_remedy("`policy.deny` in your rep.yaml says so").into());

@@ -186,9 +186,9 @@ impl Runtime {
 impl SkillPolicy {
     /// The policy as JSON.
     pub fn to_json(&self) -> Value {
-        let secrets = self.secrets.iter().map(|(need, source)| {
-            json!({ "name": need.name, "optional": need.is_optional, "source": source.as_str() })
-        });
+        let secrets = self.secrets.iter().map(
+            |(need, source)| json!({ "name": need.name, "optional": need.is_optional, "source": source.as_str() }),
+        );
         json!({
             "skill": self.skill,
             "digest": self.digest,

@@ -18,7 +18,7 @@ pub struct RecordFilter {
     /// Only those of this skill.
     pub skill: Option<String>,
     /// Only those since then, as text that sorts.
-    since: Option<String>,
+    pub since: Option<String>,
     /// Only runs in this state.
     pub state: Option<String>,
     /// Only runs that were denied something.
@@ -89,10 +89,7 @@ impl Runtime {
     /// What clients asked a server.
     pub fn calls(&self, filter: &RecordFilter) -> Result<CallPage, CallError> {
         let (mut newest, mut total) = (VecDeque::new(), 0);
-        records(&Audit::of_calls(self.paths.data()?), |record| {
-            if !filter.fits_call(&record) {
-                return;
-            }
+        self.each_call(filter, |record| {
             total += 1;
             newest.push_back(record);
             if newest.len() > filter.limit.unwrap_or(usize::MAX) {
@@ -100,6 +97,16 @@ impl Runtime {
             }
         })?;
         Ok(CallPage { calls: newest.into(), total })
+    }
+
+    /// Shows what clients asked a server, oldest first, one record at a time: there may be many.
+    pub fn each_call(&self, filter: &RecordFilter, mut show: impl FnMut(Value)) -> Result<(), CallError> {
+        records(&Audit::of_calls(self.paths.data()?), |record| {
+            if filter.fits_call(&record) {
+                show(record);
+            }
+        })?;
+        Ok(())
     }
 
     /// Whether the records of runs and of calls are as they were written.

@@ -76,8 +76,7 @@ impl Runtime {
     pub fn tools(&self, catalog: &Catalog, only: &BTreeSet<String>) -> ToolListing {
         let is_allowed = |entry: &&CatalogEntry| {
             let names = [&entry.qualified_name, &entry.name];
-            entry.status == Status::Active
-                && (only.is_empty() || names.into_iter().any(|name| only.contains(name)))
+            entry.status == Status::Active && (only.is_empty() || names.into_iter().any(|name| only.contains(name)))
         };
         let mut tools: BTreeMap<String, ToolDescriptor> = BTreeMap::new();
         let mut faults = Vec::new();
@@ -128,7 +127,8 @@ fn descriptors(entry: &CatalogEntry) -> Vec<Result<ToolDescriptor, ToolFault>> {
     if let Some(document) = Document::authored(&skill) {
         let paths = command::runnable_names(&document.value);
         if paths.len() > COMMANDS_MAX {
-            let message = format!("{} commands beyond the first {COMMANDS_MAX} are not listed", paths.len() - COMMANDS_MAX);
+            let message =
+                format!("{} commands beyond the first {COMMANDS_MAX} are not listed", paths.len() - COMMANDS_MAX);
             found.push(Err(ToolFault { skill: entry.qualified_name.clone(), tool: String::new(), message }));
         }
         found.extend(paths.into_iter().take(COMMANDS_MAX).map(|path| {

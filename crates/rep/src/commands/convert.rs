@@ -20,7 +20,7 @@ use crate::exit::{Exit, Failure};
 use crate::library::LibraryArgs;
 use crate::output::Output;
 use crate::write;
-pub(crate) use lend::Lending;
+pub(crate) use lend::CLIENT_CONVERTER;
 use subject::{Converted, by_engine, read, subjects};
 
 /// Convert skills between Markdown and UASP

@@ -7,7 +7,7 @@ use std::thread;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rep_check::{Options, Report, Rulebook, SkillReport};
-use rep_model::{Fault, Skill, SkillTree};
+use rep_model::{Fault, FaultKind, Skill, SkillTree};
 
 use crate::exit::Failure;
 use crate::output::Output;
@@ -64,7 +64,7 @@ pub(super) fn parse(found: &Found) -> (Skill, Vec<Fault>) {
             };
             let (skill, mut faults) = Skill::parse(tree);
             let help = "make the folder readable";
-            faults.push(Fault::new("file-unreadable", "", rep_model::Span::default(), error.to_string(), help));
+            faults.push(Fault::new(FaultKind::FileUnreadable, "", rep_model::Span::default(), error.to_string(), help));
             (skill, faults)
         }
     }

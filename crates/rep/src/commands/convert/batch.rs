@@ -238,7 +238,7 @@ fn tell(args: &Args, found: &[Found], outcomes: &[Outcome], converted: &[(usize,
         if let Outcome::Failed(failure) = outcome {
             output.failure(&Failure {
                 exit: failure.exit,
-                code: failure.code,
+                code: failure.code.clone(),
                 message: format!("{}: {}", one.shown, failure.message),
                 hints: failure.hints.clone(),
                 is_json: false,

@@ -93,7 +93,7 @@ pub(super) fn question(skill: &Skill, engine: Engine) -> String {
 pub(super) fn is_hopeless(failure: &Failure) -> bool {
     let codes =
         ["BROKEN_SETTINGS", "MODEL_NOT_FOUND", "MODEL_UNAUTHORIZED", "MODEL_UNFIT", "NO_MODEL", "SECRET_MISSING"];
-    codes.contains(&failure.code)
+    codes.contains(&&*failure.code)
 }
 
 /// Lets a model read the sections out of a skill's Markdown, and tells of the model where one was asked. `errors` says what is

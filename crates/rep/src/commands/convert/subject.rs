@@ -8,7 +8,7 @@ use rep_library::find::{self, Found};
 use rep_library::{Status, read};
 use rep_model::Document;
 use rep_model::uasp::SUFFIX;
-use rep_model::{Fault, Manifest, Skill};
+use rep_model::{Fault, FaultKind, Manifest, Skill};
 use serde_json::Value;
 
 use super::judge::judge;
@@ -139,8 +139,14 @@ impl Subject {
 
     /// What of the Markdown could not be read as it was meant.
     fn notices(&self) -> Vec<Notice> {
+        let frontmatter = [
+            FaultKind::EncodingNotUtf8,
+            FaultKind::FrontmatterMissing,
+            FaultKind::FrontmatterNotMapping,
+            FaultKind::FrontmatterUnclosed,
+        ];
         let is_told = |fault: &&Fault| {
-            let is_grave = ["frontmatter-", "yaml-", "encoding-"].iter().any(|lead| fault.rule.starts_with(lead));
+            let is_grave = fault.kind.is_yaml() || frontmatter.contains(&fault.kind);
             is_grave && fault.file.eq_ignore_ascii_case("SKILL.md")
         };
         let notice = |fault: &Fault| {
