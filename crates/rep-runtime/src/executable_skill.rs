@@ -43,6 +43,8 @@ pub struct ExecutableSkill {
     unreadable: Option<String>,
     /// What runs. Removed with this value.
     copy: Option<Copy>,
+    /// The skill's own directory.
+    source: PathBuf,
 }
 
 impl ExecutableSkill {
@@ -71,13 +73,15 @@ impl ExecutableSkill {
             files,
             unreadable,
             copy: None,
+            source: entry.folder.clone(),
         })
     }
 
     /// Loads a skill of a catalog to run it, as a private copy below `copies`. Of a skill that is a single file, only that file and
     /// the files it names are copied.
     pub(crate) fn load(entry: &CatalogEntry, options: &Options, copies: &Path) -> Result<Self, CallError> {
-        let trust = trust_of(entry)?;
+        // A skill that is disabled or invalid is refused before anything is copied.
+        trust_of(entry)?;
         let unreadable = |reason: String| CallError::skill_unreadable(&entry.qualified_name, &reason);
         let shown = entry.folder.to_string_lossy();
         let (copy, tree, files) = if entry.skill.tree.is_lone_file {
@@ -92,17 +96,7 @@ impl ExecutableSkill {
             (copy, tree, None)
         };
         let skill = Skill::parse(tree).0;
-        let is_trusted = match files {
-            // What was trusted is a directory, and this is not all of it.
-            Some(_) => !entry.is_in_project,
-            None => entry.is_trusted_as(options, copy.digest())?,
-        };
-        let trust = match trust {
-            Trust::Trusted if !is_trusted => {
-                Trust::Untrusted("it changed, or came, since this project was trusted".to_owned())
-            }
-            trust => trust,
-        };
+        let trust = trust_of_copy(entry, options, files.is_some(), copy.digest())?;
         Ok(Self {
             name: entry.qualified_name.clone(),
             folder: copy.folder().to_owned(),
@@ -114,16 +108,26 @@ impl ExecutableSkill {
             files,
             unreadable: None,
             copy: Some(copy),
+            source: entry.folder.clone(),
         })
     }
 
-    /// Whether the copy that runs still has the digest it was planned with.
-    pub(crate) fn is_unchanged(&self) -> bool {
-        match (&self.copy, &self.files) {
-            (Some(copy), None) => Contents::read(copy.folder(), Texts::Left).digest() == self.digest,
-            (Some(_), Some(_)) => true,
-            (None, _) => false,
-        }
+    /// Whether the copy that runs and the skill's own directory still have the digest that the call was planned with.
+    pub(crate) fn is_unchanged(&self, copies: &Path) -> bool {
+        let Some(copy) = &self.copy else { return false };
+        let digest_of = |folder: &Path| Contents::read(folder, Texts::Left).digest();
+        digest_of(copy.folder()) == self.digest
+            && match &self.files {
+                None => digest_of(&self.source) == self.digest,
+                Some(files) => {
+                    Copy::of_files(&self.source, files, copies).is_ok_and(|again| again.digest() == self.digest)
+                }
+            }
+    }
+
+    /// Whether the skill is trusted as a catalog and the user's decisions have it now.
+    pub(crate) fn current_trust(&self, entry: &CatalogEntry, options: &Options) -> Result<Trust, CallError> {
+        trust_of_copy(entry, options, self.files.is_some(), &self.digest)
     }
 
     /// The parsed skill.
@@ -246,6 +250,23 @@ fn trust_of(entry: &CatalogEntry) -> Result<Trust, CallError> {
             Err(CallError::unable(ErrorCode::InvalidSkill, message).with_remedy("`rep check` says more"))
         }
     }
+}
+
+/// Whether a copy of a skill is trusted, by its digest.
+fn trust_of_copy(
+    entry: &CatalogEntry,
+    options: &Options,
+    is_single_file: bool,
+    digest: &str,
+) -> Result<Trust, CallError> {
+    // What was trusted is a directory, and a single file is not all of it.
+    let is_trusted = if is_single_file { !entry.is_in_project } else { entry.is_trusted_as(options, digest)? };
+    Ok(match trust_of(entry)? {
+        Trust::Trusted if !is_trusted => {
+            Trust::Untrusted("it changed, or came, since this project was trusted".to_owned())
+        }
+        trust => trust,
+    })
 }
 
 /// The name of a tool.

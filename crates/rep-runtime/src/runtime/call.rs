@@ -1,6 +1,7 @@
 //! One call, from what somebody asks for to what came of it.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use rep_library::{Catalog, CatalogEntry};
@@ -13,7 +14,7 @@ use super::{Decided, RunAccess, Runtime, binding_of, skill_changed};
 use crate::approval::Approvals;
 use crate::error::{CallError, ErrorCode};
 use crate::executable_skill::ExecutableSkill;
-use crate::grant::{Granted, How, Question, Refusal};
+use crate::grant::{Granted, How, Question, Refusal, Trust};
 use crate::outcome::{Outcome, Reply};
 use crate::plan::command::PermissionOverride;
 use crate::plan::{Plan, Work};
@@ -252,7 +253,12 @@ impl Runtime {
 
     /// Loads a private copy of a skill, below a directory that no tool sees: elsewhere one could change what another runs.
     pub(crate) fn load(&self, entry: &CatalogEntry) -> Result<ExecutableSkill, CallError> {
-        ExecutableSkill::load(entry, &self.options.library, &self.paths.data()?.join("copies"))
+        ExecutableSkill::load(entry, &self.options.library, &self.copies_folder()?)
+    }
+
+    /// Where private copies of skills are made.
+    fn copies_folder(&self) -> Result<PathBuf, CallError> {
+        Ok(self.paths.data()?.join("copies"))
     }
 
     /// Loads a private copy of a skill once, so that several of its commands can run from it.
@@ -323,8 +329,8 @@ impl Runtime {
         self.carry_out(prepared, decided, &secrets, catalog, prompter, cancel)
     }
 
-    /// Goes on with a call whose question was answered. The copy of the skill is verified again, and the policy is asked again:
-    /// what was denied meanwhile stays denied.
+    /// Goes on with a call whose question was answered. The skill and its copy are verified again, and the policy and the trust
+    /// are asked again: what changed or was denied meanwhile is refused.
     pub fn resume(
         &self,
         deferred: DeferredCall,
@@ -335,9 +341,11 @@ impl Runtime {
     ) -> Result<CallResult, CallError> {
         let DeferredCall { prepared, question } = deferred;
         let secrets = self.secrets(&prepared.plan)?;
-        let decided = if prepared.skill.is_unchanged() {
+        let entry = self.find(catalog, &prepared.skill.name)?;
+        let trust = prepared.skill.current_trust(entry, &self.options.library)?;
+        let decided = if prepared.skill.is_unchanged(&self.copies_folder()?) {
             match self.answered(question, answer)? {
-                Decided::Granted(granted) => self.confirmed(*granted, &prepared, &secrets)?,
+                Decided::Granted(granted) => self.confirmed(*granted, &trust, &secrets)?,
                 Decided::Refused(refusal) => Err(refusal),
                 Decided::Deferred(question) => Err(question.decline()),
             }
@@ -351,11 +359,11 @@ impl Runtime {
     fn confirmed(
         &self,
         granted: Granted,
-        prepared: &PreparedCall,
+        trust: &Trust,
         secrets: &BTreeMap<String, Secret>,
     ) -> Result<Result<Granted, Refusal>, CallError> {
         let names = secrets.keys().cloned().collect();
-        Ok(match granted.still_permitted(&self.policy()?, &prepared.skill.trust, &names) {
+        Ok(match granted.still_permitted(&self.policy()?, trust, &names) {
             Ok(()) => Ok(granted),
             Err(refusal) => Err(refusal),
         })

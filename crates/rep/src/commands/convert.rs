@@ -2,7 +2,6 @@
 
 mod batch;
 mod engine;
-mod lend;
 mod llm;
 mod step;
 mod subject;
@@ -22,7 +21,6 @@ use crate::library::LibraryArgs;
 use crate::output::Output;
 use crate::write;
 use engine::convert_one;
-pub(crate) use lend::Lending;
 use subject::subjects;
 
 /// Convert skills between Markdown and UASP
