@@ -8,6 +8,7 @@ mod library;
 mod new_rule;
 mod tidy;
 mod tools;
+mod upcalls;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::upcalls;
+
 /// Which of our crates each crate may depend on. A new arrow is a change of architecture.
 const ARROWS: &[(&str, &[&str])] = &[
     ("rep-storage", &[]),
@@ -107,9 +109,13 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     for folder in ["crates", "xtask"] {
         sources(&root.join(folder), &mut files);
     }
-    for path in files {
-        file(root, &path, &mut wrong);
+    for path in &files {
+        file(root, path, &mut wrong);
     }
+    let shown = |path: &PathBuf| path.strip_prefix(root).unwrap_or(path).display().to_string();
+    let texts: Vec<(String, String)> =
+        files.iter().map(|path| (shown(path), fs::read_to_string(path).unwrap_or_default())).collect();
+    wrong.extend(upcalls::find(&texts));
     if wrong.is_empty() {
         println!("tidy");
         return Ok(());
@@ -162,7 +168,7 @@ fn file(root: &Path, path: &Path, wrong: &mut Vec<String>) {
     let is_rule = shown.contains("/src/rules/");
     let is_test_part = shown.ends_with("/tests.rs") || shown.contains("/tests/");
     if !is_rule && !is_test_part && !text.starts_with("//!") {
-        wrong.push(format!("{shown}: does not open with `//!` and what this room is for"));
+        wrong.push(format!("{shown}: does not open with `//!` and what this module does"));
     }
     if text.lines().count() > LINES_MAX {
         wrong.push(format!("{shown}: longer than {LINES_MAX} lines"));
