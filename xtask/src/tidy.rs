@@ -21,7 +21,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "rep-library",
         &["rep-model", "rep-check", "rep-convert", "rep-permissions", "rep-storage", "rep-test-support", "rep-tokens"],
     ),
-    ("rep-package", &["rep-archive", "rep-model", "rep-storage"]),
+    ("rep-package", &["rep-archive", "rep-check", "rep-hosts", "rep-library", "rep-model", "rep-net", "rep-storage"]),
     ("rep-serve", &["rep-model", "rep-hosts", "rep-library"]),
     (
         "rep-runtime",

@@ -17,7 +17,6 @@ mod perform;
 mod recording;
 mod runner;
 mod serving;
-mod sources;
 mod structured;
 mod write;
 
