@@ -16,6 +16,7 @@ fuzz_target!(|bytes: &[u8]| {
         if let Some(root) = &uasp.root {
             let _ = hash::sha256(root);
         }
+        let _ = uasp.document();
     }
     for strict_schema in [false, true] {
         let options = Options { profiles: Profile::all().to_vec(), strict_schema, ..Options::default() };

@@ -21,11 +21,25 @@ const ARROWS: &[(&str, &[&str])] = &[
         "rep-library",
         &["rep-model", "rep-check", "rep-convert", "rep-permissions", "rep-storage", "rep-test-support", "rep-tokens"],
     ),
-    ("rep-package", &["rep-archive", "rep-check", "rep-hosts", "rep-library", "rep-model", "rep-net", "rep-storage"]),
+    (
+        "rep-package",
+        &["rep-archive", "rep-check", "rep-convert", "rep-hosts", "rep-library", "rep-model", "rep-net", "rep-storage"],
+    ),
     ("rep-serve", &["rep-model", "rep-hosts", "rep-library"]),
     (
         "rep-runtime",
-        &["rep-audit", "rep-model", "rep-net", "rep-permissions", "rep-sandbox", "rep-storage", "rep-test-support"],
+        &[
+            "rep-audit",
+            "rep-check",
+            "rep-hosts",
+            "rep-library",
+            "rep-model",
+            "rep-net",
+            "rep-permissions",
+            "rep-sandbox",
+            "rep-storage",
+            "rep-test-support",
+        ],
     ),
     (
         "rep",
@@ -120,7 +134,7 @@ fn sources(folder: &Path, files: &mut Vec<PathBuf>) {
     for path in entries {
         if path.is_dir() && !path.ends_with("target") {
             sources(&path, files);
-        } else if path.extension().is_some_and(|ending| ending == "rs") {
+        } else if path.extension().is_some_and(|ending| ending == "rs" || ending == "snap") {
             files.push(path);
         }
     }
@@ -128,6 +142,10 @@ fn sources(folder: &Path, files: &mut Vec<PathBuf>) {
 
 fn file(root: &Path, path: &Path, wrong: &mut Vec<String>) {
     let shown = path.strip_prefix(root).unwrap_or(path).display().to_string();
+    if path.extension().is_some_and(|ending| ending == "snap") {
+        wrong.push(format!("{shown}: a snapshot in a file of its own outlives its test; write it inline"));
+        return;
+    }
     let text = fs::read_to_string(path).unwrap_or_default();
     let is_rule = shown.contains("/src/rules/");
     let is_test_part = shown.ends_with("/tests.rs") || shown.contains("/tests/");

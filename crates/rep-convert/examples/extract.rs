@@ -19,7 +19,7 @@ fn main() -> std::io::Result<()> {
             names.iter().filter(|name| *name != "SKILL.md").map(|name| (name.as_str(), "")).collect();
         files.push(("SKILL.md", &text));
         let (skill, _) = Skill::parse(SkillTree::of(&name, &files));
-        println!("{}", extract(&skill).value);
+        println!("{}", extract(&skill).raw());
     }
     Ok(())
 }

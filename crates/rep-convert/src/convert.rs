@@ -19,9 +19,9 @@ mod stamp;
 mod validate;
 mod yaml;
 
-use rep_model::hash;
 use rep_model::uasp::SECTIONS;
 use rep_model::yaml::parse;
+use rep_model::{Document, Origin, hash};
 use serde_json::{Map, Value, json};
 
 pub use checklist::{Point, State};
@@ -44,16 +44,28 @@ pub const PLACEHOLDER: &str = "00000000";
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finished {
     /// The sections in the specification's order, none empty, with the version of their content.
-    pub value: Value,
+    pub document: Document,
     /// The same as the text of a `*.uasp.yaml`.
     pub yaml: String,
+}
+
+impl Finished {
+    /// The skill's name, which its file has too.
+    pub fn name(&self) -> &str {
+        self.document.sections.meta.name.as_deref().unwrap_or("skill")
+    }
+
+    /// The version of the content, if it has one.
+    pub fn version(&self) -> Option<&str> {
+        self.document.sections.meta.version.as_deref()
+    }
 }
 
 /// Puts a document's sections in order, leaves out the empty ones, and computes its version.
 ///
 /// Takes whatever an engine made. What is no skill stays none, without a version: judging is another step.
-pub fn finish(document: &Value) -> Finished {
-    let mut value = ordered(document);
+pub fn finish(tree: &Value) -> Finished {
+    let mut value = ordered(tree);
     if let Some(meta) = value.get_mut("meta").and_then(Value::as_object_mut) {
         meta.insert("version".to_owned(), json!(PLACEHOLDER));
         *meta = sorted(meta, &["name", "version", "type", "description"]);
@@ -63,7 +75,7 @@ pub fn finish(document: &Value) -> Finished {
         meta.insert("version".to_owned(), json!(version));
     }
     let yaml = write(&value);
-    Finished { value, yaml }
+    Finished { document: Document::from_value(value, Origin::Authored, Vec::new()), yaml }
 }
 
 /// The version of a file's content, where it has one.
@@ -186,10 +198,10 @@ mod tests {
             "meta": { "type": "knowledge", "description": "d", "name": "t" },
             "triggers": { "keywords": [] },
         }));
-        let keys: Vec<&str> = finished.value.as_object().into_iter().flatten().map(|(key, _)| key.as_str()).collect();
+        let value = finished.document.raw();
+        let keys: Vec<&str> = value.as_object().into_iter().flatten().map(|(key, _)| key.as_str()).collect();
         assert_eq!(keys, ["meta", "constraints", "x-own"]);
-        let meta: Vec<&str> =
-            finished.value["meta"].as_object().into_iter().flatten().map(|(key, _)| key.as_str()).collect();
+        let meta: Vec<&str> = value["meta"].as_object().into_iter().flatten().map(|(key, _)| key.as_str()).collect();
         assert_eq!(meta, ["name", "version", "type", "description"]);
     }
 
@@ -197,17 +209,17 @@ mod tests {
     fn the_version_is_that_of_the_content_and_always_quoted() {
         let document = json!({ "meta": { "name": "t", "type": "knowledge", "version": "ffffffff" } });
         let finished = finish(&document);
-        let version = finished.value["meta"]["version"].as_str().unwrap();
+        let version = finished.version().unwrap();
         assert_eq!(super::version(&finished.yaml).as_deref(), Some(version));
         assert!(finished.yaml.contains(&format!("version: \"{version}\"\n")), "{}", finished.yaml);
-        assert_eq!(finish(&finished.value), finished);
+        assert_eq!(finish(finished.document.raw()), finished);
     }
 
     #[test]
     fn what_is_no_skill_has_no_version() {
         for document in [json!([1]), json!("text"), json!({ "commands": { "a": 1 } }), json!({ "meta": "x" })] {
             let finished = finish(&document);
-            assert!(finished.value.get("meta").is_none_or(|meta| meta.get("version").is_none()), "{finished:?}");
+            assert_eq!(finished.version(), None, "{finished:?}");
         }
     }
 }

@@ -6,6 +6,11 @@
 
 use std::fmt::Write as _;
 
+use rep_model::Document;
+use rep_model::uasp::{
+    Argument, Command, Constraints, Decision, EnvironmentVariable, Meta, Preference, ReferenceEntry, SourceEntry,
+    SpannedText, StateEntity, Template, Triggers, Variant, Workflow,
+};
 use serde_json::{Map, Value, json};
 
 use crate::extract::{layout, names};
@@ -15,29 +20,26 @@ const NAME_MAX: usize = 64;
 const DESCRIPTION_MAX: usize = 1024;
 
 /// Writes a SKILL.md: the documentation below a frontmatter that every host takes.
-pub fn skill_md(document: &Value) -> String {
-    let meta = document.get("meta").unwrap_or(&Value::Null);
-    let text = |key: &str| meta.get(key).map(line).unwrap_or_default();
-    let name: String = names::name(&text("name"), "skill").chars().take(NAME_MAX).collect();
-    let description: String = match text("description") {
-        empty if empty.is_empty() => about(document, &name),
+pub fn skill_md(document: &Document) -> String {
+    let meta = &document.sections.meta;
+    let text = |field: Option<&SpannedText>| field.map(|text| line(text)).unwrap_or_default();
+    let name: String = names::name(&text(meta.name.as_ref()), "skill").chars().take(NAME_MAX).collect();
+    let description: String = match text(meta.description.as_ref()) {
+        empty if empty.is_empty() => about(&document.sections.triggers, &name),
         own => own,
     };
     let front = json!({
         "name": name,
         "description": description.chars().take(DESCRIPTION_MAX).collect::<String>(),
-        "metadata": { layout::MARK: text("type"), "uasp-version": text("version") },
+        "metadata": { layout::MARK: text(meta.kind.as_ref()), "uasp-version": text(meta.version.as_ref()) },
     });
     format!("---\n{}---\n\n{}", rep_model::yaml::write(&front), markdown(document))
 }
 
 /// What a skill without a description is about, in words of its own.
-fn about(document: &Value, name: &str) -> String {
-    let words = |key: &str| match document.get("triggers").and_then(|triggers| triggers.get(key)) {
-        Some(Value::Array(items)) => items.iter().map(line).take(10).collect::<Vec<_>>(),
-        _ => Vec::new(),
-    };
-    match (words("intents"), words("keywords")) {
+fn about(triggers: &Triggers, name: &str) -> String {
+    let words = |texts: &[SpannedText]| texts.iter().map(|text| line(text)).take(10).collect::<Vec<_>>();
+    match (words(&triggers.intents), words(&triggers.keywords)) {
         (intents, _) if !intents.is_empty() => format!("Use for: {}.", intents.join("; ")),
         (_, keywords) if !keywords.is_empty() => format!("Use for {}.", keywords.join(", ")),
         _ => format!("The skill {name}."),
@@ -45,20 +47,24 @@ fn about(document: &Value, name: &str) -> String {
 }
 
 /// Writes the documentation of a skill.
-pub fn markdown(document: &Value) -> String {
+pub fn markdown(document: &Document) -> String {
+    let sections = &document.sections;
     let mut page = Page::default();
-    page.head(document);
-    page.triggers(document.get("triggers"));
-    page.guidelines(document.get("constraints"));
-    page.decisions(document.get("decisions"));
-    page.state(document.get("state"));
-    page.commands(document.get("commands"));
-    page.flags("## Global flags", document.get("global_flags"));
-    page.workflows(document.get("workflows"));
-    page.reference(document.get("reference"));
-    page.templates(document.get("templates"));
-    page.environment(document.get("environment"));
-    page.sources(document.get("sources"));
+    page.head(&sections.meta);
+    page.triggers(&sections.triggers);
+    page.guidelines(&sections.constraints);
+    page.decisions(&sections.decisions);
+    page.state(&sections.state.entities);
+    if !sections.commands.is_empty() {
+        page.block("## Commands");
+        sections.commands.iter().for_each(|command| page.command(command));
+    }
+    page.flags("## Global flags", &sections.global_flags);
+    page.workflows(&sections.workflows);
+    page.reference(&sections.reference);
+    page.templates(&sections.templates);
+    page.environment(&sections.environment);
+    page.sources(&sections.sources);
     page.others(document);
     page.text
 }
@@ -82,14 +88,11 @@ impl Page {
         self.text.push('\n');
     }
 
-    fn head(&mut self, document: &Value) {
-        let meta = document.get("meta").unwrap_or(&Value::Null);
-        self.block(&format!("# {}", line(meta.get("name").unwrap_or(&Value::Null))));
-        if let Some(description) = meta.get("description") {
-            self.block(&prose(description));
-        }
-        let kind = meta.get("type").map(|kind| format!("A {} skill", code(kind)));
-        let version = meta.get("version").map(|version| format!("version {}", code(version)));
+    fn head(&mut self, meta: &Meta) {
+        self.block(&format!("# {}", line(meta.name.as_deref().unwrap_or_default())));
+        self.prose(meta.description.as_ref());
+        let kind = meta.kind.as_ref().map(|kind| format!("A {} skill", code(kind)));
+        let version = meta.version.as_ref().map(|version| format!("version {}", code(version)));
         let parts: Vec<String> = kind.into_iter().chain(version).collect();
         if !parts.is_empty() {
             let mut words = format!("{}.", parts.join(", "));
@@ -98,315 +101,269 @@ impl Page {
             }
             self.block(&format!("*{words}*"));
         }
-        self.block(&extras(meta, &["name", "description", "type", "version"]));
+        self.block(&extras(&meta.extra));
     }
 
-    fn triggers(&mut self, triggers: Option<&Value>) {
-        let Some(triggers) = filled(triggers) else { return };
-        let mut list = String::new();
-        for (key, title) in [("keywords", "Keywords"), ("intents", "Intents"), ("file_patterns", "Files")] {
-            let words: Vec<String> = match triggers.get(key) {
-                Some(Value::Array(items)) if key == "intents" => items.iter().map(line).collect(),
-                Some(Value::Array(items)) => items.iter().map(code).collect(),
-                _ => continue,
-            };
-            if key == "intents" {
-                list.push_str(&several(title, &words, "; "));
-            } else if !words.is_empty() {
-                let _ = writeln!(list, "- {title}: {}", words.join(", "));
-            }
+    /// A text in paragraphs of its own, if it says something.
+    fn prose(&mut self, text: Option<&SpannedText>) {
+        if let Some(text) = filled(text) {
+            self.block(&prose(text));
         }
+    }
+
+    fn triggers(&mut self, triggers: &Triggers) {
+        let mut list = String::new();
+        list.push_str(&listed("Keywords", &triggers.keywords));
+        list.push_str(&several("Intents", &triggers.intents, "; "));
+        list.push_str(&listed("Files", &triggers.file_patterns));
         if !list.is_empty() {
             self.block("## When to use");
             self.block(&list);
         }
     }
 
-    fn guidelines(&mut self, constraints: Option<&Value>) {
-        let Some(constraints) = filled(constraints) else { return };
+    fn guidelines(&mut self, constraints: &Constraints) {
+        let Constraints { never, always, prefer } = constraints;
+        if never.is_empty() && always.is_empty() && prefer.is_empty() {
+            return;
+        }
         self.block("## Guidelines");
-        for (key, title) in [("never", "### Never"), ("always", "### Always")] {
-            let Some(Value::Array(items)) = filled(constraints.get(key)) else { continue };
-            self.block(title);
-            self.block(&items.iter().map(item).collect::<String>());
-        }
-        if let Some(Value::Array(items)) = filled(constraints.get("prefer")) {
+        self.items("### Never", never);
+        self.items("### Always", always);
+        if !prefer.is_empty() {
             self.block("### Prefer");
-            let one = |preference: &Value| match preference {
-                Value::Object(map) => {
-                    let field = |key: &str| map.get(key).map(line).unwrap_or_default();
-                    let when = map.get("when").map(|when| format!(" when {}", line(when))).unwrap_or_default();
-                    let words = format!("{} over {}{when}", field("use"), field("over"));
-                    if layout::preference(&words) == *preference {
-                        return format!("- {words}\n");
-                    }
-                    let fields = ["use", "over", "when"].iter().filter(|key| map.contains_key(**key));
-                    let fields = fields.map(|key| format!("  - {}: {}\n", title(key), field(key)));
-                    format!("- Preference:\n{}", fields.collect::<String>())
-                }
-                other => item(other),
-            };
-            self.block(&items.iter().map(one).collect::<String>());
+            self.block(&prefer.iter().map(preference).collect::<String>());
         }
     }
 
-    fn decisions(&mut self, decisions: Option<&Value>) {
-        let Some(Value::Array(items)) = filled(decisions) else { return };
-        self.block("## Decisions");
-        let rows: Vec<Vec<String>> = items
-            .iter()
-            .map(|decision| vec![cell(decision.get("when")), cell(decision.get("then")), coded(decision.get("ref"))])
-            .collect();
-        self.table(&["When", "Then", "See"], &rows);
+    /// A list below a title, if there is one.
+    fn items(&mut self, title: &str, texts: &[SpannedText]) {
+        if !texts.is_empty() {
+            self.block(title);
+            self.block(&texts.iter().map(item).collect::<String>());
+        }
     }
 
-    fn state(&mut self, state: Option<&Value>) {
-        let Some(Value::Array(entities)) = filled(state.and_then(|state| state.get("entities"))) else { return };
+    fn decisions(&mut self, decisions: &[Decision]) {
+        if decisions.is_empty() {
+            return;
+        }
+        self.block("## Decisions");
+        let row = |one: &Decision| vec![cell(one.when.as_ref()), cell(one.then.as_ref()), coded(one.source.as_ref())];
+        self.table(&["When", "Then", "See"], &decisions.iter().map(row).collect::<Vec<_>>());
+    }
+
+    fn state(&mut self, entities: &[StateEntity]) {
+        if entities.is_empty() {
+            return;
+        }
         self.block("## State");
         for entity in entities {
-            let name = entity.get("name").unwrap_or(entity);
-            self.block(&format!("### {}", code(name)));
+            self.block(&format!("### {}", code_or_blank(entity.name.as_ref())));
             let mut list = String::new();
-            for (key, title) in [
-                ("format", "Format"),
-                ("created_by", "Created by"),
-                ("consumed_by", "Used by"),
-                ("invalidated_by", "Invalidated by"),
-                ("persisted_by", "Saved by"),
-                ("restored_by", "Restored by"),
-                ("properties", "Holds"),
+            if let Some(format) = filled(entity.format.as_ref()) {
+                let _ = writeln!(list, "- Format: {}", line(format));
+            }
+            for (title, texts) in [
+                ("Created by", &entity.created_by),
+                ("Used by", &entity.consumed_by),
+                ("Invalidated by", &entity.invalidated_by),
+                ("Saved by", &entity.persisted_by),
+                ("Restored by", &entity.restored_by),
+                ("Holds", &entity.properties),
             ] {
-                match filled(entity.get(key)) {
-                    Some(Value::Array(items)) => {
-                        list.push_str(&several(title, &items.iter().map(line).collect::<Vec<_>>(), ", "));
-                    }
-                    Some(value) => list.push_str(&format!("- {title}: {}\n", line(value))),
-                    None => {}
-                }
+                list.push_str(&several(title, texts, ", "));
             }
-            let known = [
-                "name",
-                "format",
-                "created_by",
-                "consumed_by",
-                "invalidated_by",
-                "persisted_by",
-                "restored_by",
-                "properties",
-            ];
-            list.push_str(&extras(entity, &known));
+            list.push_str(&extras(&entity.extra));
             self.block(&list);
         }
     }
 
-    fn commands(&mut self, commands: Option<&Value>) {
-        let Some(Value::Object(commands)) = filled(commands) else { return };
-        self.block("## Commands");
-        for (name, command) in commands {
-            self.block(&format!("### {}", code_text(name)));
-            self.block(&fence("", command.get("syntax").unwrap_or(&Value::Null)));
-            if let Some(text) = filled(command.get("description")) {
-                self.block(&prose(text));
-            }
-            self.arguments(command.get("args"));
-            self.flags("", command.get("flags"));
-            let mut list = String::new();
-            for (key, title) in [("purpose", "Purpose"), ("aliases", "Also called"), ("returns", "Returns")] {
-                if let Some(value) = filled(command.get(key)) {
-                    let _ =
-                        writeln!(list, "- {title}: {}", if key == "aliases" { codes(value) } else { listed(value) });
-                }
-            }
-            for (key, title) in [("requires", "Needs"), ("creates", "Creates"), ("invalidates", "Invalidates")] {
-                let names: Vec<String> = texts(command, key).map(code_text).collect();
-                if !names.is_empty() {
-                    let _ = writeln!(list, "- {title}: {}", names.join(", "));
-                }
-            }
-            let known = [
-                "syntax",
-                "description",
-                "purpose",
-                "args",
-                "flags",
-                "aliases",
-                "returns",
-                "requires",
-                "creates",
-                "invalidates",
-                "note",
-                "variants",
-                "example",
-            ];
-            list.push_str(&extras(command, &known));
-            self.block(&list);
-            if let Some(note) = filled(command.get("note")) {
-                self.block(&format!("> {}", prose(note).replace('\n', "\n> ")));
-            }
-            self.variants(command.get("variants"));
-            if let Some(example) = filled(command.get("example")) {
-                self.block(&fence("bash", example));
-            }
+    fn command(&mut self, command: &Command) {
+        self.block(&format!("### {}", code_text(&command.path)));
+        self.block(&fence("", command.syntax.as_deref().unwrap_or_default()));
+        self.prose(command.description.as_ref());
+        self.arguments(&command.arguments);
+        self.flags("", &command.flags);
+        let mut list = String::new();
+        if let Some(purpose) = filled(command.purpose.as_ref()) {
+            let _ = writeln!(list, "- Purpose: {}", line(purpose));
+        }
+        let aliases: Vec<String> = command.aliases.iter().map(|alias| coded(Some(alias))).collect();
+        if !aliases.is_empty() {
+            let _ = writeln!(list, "- Also called: {}", aliases.join(", "));
+        }
+        if let Some(returns) = filled(command.returns.as_ref()) {
+            let _ = writeln!(list, "- Returns: {}", line(returns));
+        }
+        let effects =
+            [("Needs", &command.requires), ("Creates", &command.creates), ("Invalidates", &command.invalidates)];
+        for (title, names) in effects.into_iter().filter(|(_, names)| !names.is_empty()) {
+            let names: Vec<String> = names.iter().map(|name| code_text(name)).collect();
+            let _ = writeln!(list, "- {title}: {}", names.join(", "));
+        }
+        list.push_str(&extras(&command.extra));
+        self.block(&list);
+        if let Some(note) = filled(command.note.as_ref()) {
+            self.block(&format!("> {}", prose(note).replace('\n', "\n> ")));
+        }
+        self.variants(&command.variants);
+        if let Some(example) = filled(command.example.as_ref()) {
+            self.block(&fence("bash", example));
         }
     }
 
-    fn variants(&mut self, variants: Option<&Value>) {
-        let Some(Value::Array(items)) = filled(variants) else { return };
-        let rows: Vec<Vec<String>> =
-            items.iter().map(|one| vec![coded(one.get("syntax")), cell(one.get("purpose"))]).collect();
-        self.table(&["Variant", "Purpose"], &rows);
+    fn variants(&mut self, variants: &[Variant]) {
+        let row = |one: &Variant| vec![coded(one.syntax.as_ref()), cell(one.purpose.as_ref())];
+        self.table(&["Variant", "Purpose"], &variants.iter().map(row).collect::<Vec<_>>());
     }
 
-    fn arguments(&mut self, arguments: Option<&Value>) {
-        let Some(Value::Array(items)) = filled(arguments) else { return };
-        let row = |one: &Value| {
-            let kind = kind(one);
-            let is_required = one.get("required").and_then(Value::as_bool) == Some(true);
-            let needed = if is_required { "yes".to_owned() } else { String::new() };
-            vec![coded(one.get("name")), kind, needed, coded(one.get("default")), cell(one.get("description"))]
+    fn arguments(&mut self, arguments: &[Argument]) {
+        let row = |one: &Argument| {
+            let needed = if one.is_required == Some(true) { "yes".to_owned() } else { String::new() };
+            let default = coded_value(one.default.as_ref());
+            vec![coded(one.name.as_ref()), kind(one), needed, default, cell(one.description.as_ref())]
         };
-        self.table(&["Argument", "Type", "Required", "Default", "Meaning"], &items.iter().map(row).collect::<Vec<_>>());
+        let titles = ["Argument", "Type", "Required", "Default", "Meaning"];
+        self.table(&titles, &arguments.iter().map(row).collect::<Vec<_>>());
     }
 
-    fn flags(&mut self, title: &str, flags: Option<&Value>) {
-        let Some(Value::Array(items)) = filled(flags) else { return };
+    fn flags(&mut self, title: &str, flags: &[Argument]) {
+        if flags.is_empty() {
+            return;
+        }
         self.block(title);
-        let row = |one: &Value| {
-            let names: Vec<String> =
-                ["name", "short", "long"].iter().filter_map(|key| one.get(key)).map(code).collect();
+        let row = |one: &Argument| {
+            let names: Vec<String> = [&one.name, &one.short, &one.long].into_iter().flatten().map(code).collect();
             vec![
                 names.join(", "),
                 kind(one),
-                coded(one.get("default")),
-                coded(one.get("env")),
-                cell(one.get("purpose").or_else(|| one.get("description"))),
+                coded_value(one.default.as_ref()),
+                coded(one.env.as_ref()),
+                cell(one.purpose.as_ref().or(one.description.as_ref())),
             ]
         };
-        self.table(&["Flag", "Type", "Default", "Variable", "Purpose"], &items.iter().map(row).collect::<Vec<_>>());
+        self.table(&["Flag", "Type", "Default", "Variable", "Purpose"], &flags.iter().map(row).collect::<Vec<_>>());
     }
 
-    fn workflows(&mut self, workflows: Option<&Value>) {
-        let Some(Value::Object(workflows)) = filled(workflows) else { return };
+    fn workflows(&mut self, workflows: &[Workflow]) {
+        if workflows.is_empty() {
+            return;
+        }
         self.block("## Workflows");
-        for (name, workflow) in workflows {
-            let words = title(&name.replace('_', " "));
-            let is_reversible = layout::workflow_key(&words) == *name;
-            self.block(&format!("### {}", if is_reversible { words } else { code_text(name) }));
-            if let Some(description) = filled(workflow.get("description")) {
-                self.block(&prose(description));
+        for workflow in workflows {
+            let words = title(&workflow.name.replace('_', " "));
+            let is_reversible = layout::workflow_key(&words) == *workflow.name;
+            self.block(&format!("### {}", if is_reversible { words } else { code_text(&workflow.name) }));
+            self.prose(workflow.description.as_ref());
+            self.items("Throughout:", &workflow.invariants);
+            let mut list = String::new();
+            for (number, step) in (1..).zip(&workflow.steps) {
+                let note = filled(step.note.as_ref()).map(|note| format!(": {}", line(note))).unwrap_or_default();
+                let mark = if step.is_optional { " (optional)" } else { "" };
+                let _ = writeln!(list, "{number}. {}{mark}{note}", code_or_blank(step.command.as_ref()));
             }
-            if let Some(Value::Array(items)) = filled(workflow.get("invariants")) {
-                self.block("Throughout:");
-                self.block(&items.iter().map(item).collect::<String>());
-            }
-            if let Some(Value::Array(steps)) = filled(workflow.get("steps")) {
-                let mut list = String::new();
-                for (number, step) in steps.iter().enumerate() {
-                    let optional = step.get("optional").and_then(Value::as_bool) == Some(true);
-                    let note = filled(step.get("note")).map(|note| format!(": {}", line(note))).unwrap_or_default();
-                    let mark = if optional { " (optional)" } else { "" };
-                    let _ = writeln!(list, "{}. {}{mark}{note}", number + 1, code(step.get("cmd").unwrap_or(step)));
-                }
-                self.block(&list);
-            }
-            if let Some(example) = filled(workflow.get("example")) {
+            self.block(&list);
+            if let Some(example) = filled(workflow.example.as_ref()) {
                 self.block(&fence("bash", example));
             }
-            self.block(&extras(workflow, &["description", "invariants", "steps", "example"]));
+            self.block(&extras(&workflow.extra));
         }
     }
 
-    fn reference(&mut self, reference: Option<&Value>) {
-        let Some(Value::Object(reference)) = filled(reference) else { return };
+    fn reference(&mut self, reference: &[ReferenceEntry]) {
+        if reference.is_empty() {
+            return;
+        }
         self.block("## Reference");
-        for (name, entry) in reference {
-            self.block(&format!("### {}", code_text(name)));
-            let Value::Object(entry) = entry else {
-                self.block(&prose(entry));
+        for entry in reference {
+            self.block(&format!("### {}", code_text(&entry.name)));
+            if let Some(whole) = &entry.whole {
+                self.block(&prose(&scalar(whole)));
                 continue;
-            };
-            if let Some(notes) = filled(entry.get("notes")) {
-                self.block(&prose(notes));
             }
-            for (key, title) in [("syntax", "Syntax:"), ("example", "Example:")] {
-                if let Some(text) = filled(entry.get(key)) {
+            self.prose(entry.notes.as_ref());
+            for (text, title) in [(&entry.syntax, "Syntax:"), (&entry.example, "Example:")] {
+                if let Some(text) = filled(text.as_ref()) {
                     self.block(title);
                     self.block(&fence("", text));
                 }
             }
-            if let Some(values) = filled(entry.get("values")) {
-                self.block(&format!("Values: {}", codes(values)));
+            if !entry.values.is_empty() {
+                self.block(&format!("Values: {}", codes(&entry.values)));
             }
-            self.features(entry);
+            self.features(&entry.features);
         }
     }
 
     /// What a reference entry has beyond the schema's keys: its own features, short ones in a table.
-    fn features(&mut self, entry: &Map<String, Value>) {
-        let own = entry.iter().filter(|(key, _)| !["notes", "syntax", "example", "values"].contains(&key.as_str()));
-        let (short, long): (Vec<_>, Vec<_>) = own.partition(|(_, value)| !scalar(value).contains('\n'));
-        let rows: Vec<Vec<String>> = short
-            .into_iter()
-            .map(|(key, value)| vec![cell_text(key), if value.is_array() { codes(value) } else { coded(Some(value)) }])
-            .collect();
+    fn features(&mut self, features: &Map<String, Value>) {
+        let (short, long): (Vec<_>, Vec<_>) = features.iter().partition(|(_, value)| !scalar(value).contains('\n'));
+        let form = |value: &Value| match value {
+            Value::Array(items) => codes(items),
+            other => coded_value(Some(other)),
+        };
+        let rows: Vec<Vec<String>> = short.into_iter().map(|(key, value)| vec![cell_text(key), form(value)]).collect();
         self.table(&["Feature", "Form"], &rows);
         for (key, value) in long {
-            self.block(&format!("{}:", line_text(key)));
-            self.block(&fence("", value));
+            self.block(&format!("{}:", line(key)));
+            self.block(&fence("", &scalar(value)));
         }
     }
 
-    fn templates(&mut self, templates: Option<&Value>) {
-        let Some(Value::Object(templates)) = filled(templates) else { return };
+    fn templates(&mut self, templates: &[Template]) {
+        if templates.is_empty() {
+            return;
+        }
         self.block("## Templates");
-        for (name, template) in templates {
-            self.block(&format!("### {}", code_text(name)));
-            if let Some(description) = filled(template.get("description")) {
-                self.block(&prose(description));
-            }
+        for template in templates {
+            self.block(&format!("### {}", code_text(&template.name)));
+            self.prose(template.description.as_ref());
             let mut list = String::new();
-            for (key, title) in [("usage", "Usage"), ("path", "File")] {
-                if let Some(value) = filled(template.get(key)) {
-                    let _ = writeln!(list, "- {title}: {}", code(value));
+            for (text, title) in [(&template.usage, "Usage"), (&template.path, "File")] {
+                if let Some(text) = filled(text.as_ref()) {
+                    let _ = writeln!(list, "- {title}: {}", code(text));
                 }
             }
-            list.push_str(&extras(template, &["description", "usage", "path", "args", "inline"]));
+            list.push_str(&extras(&template.extra));
             self.block(&list);
-            self.arguments(template.get("args"));
-            if let Some(inline) = filled(template.get("inline")) {
+            self.arguments(&template.arguments);
+            if let Some(inline) = filled(template.inline.as_ref()) {
                 self.block(&fence("bash", inline));
             }
         }
     }
 
-    fn environment(&mut self, environment: Option<&Value>) {
-        let Some(Value::Array(items)) = filled(environment) else { return };
+    fn environment(&mut self, environment: &[EnvironmentVariable]) {
+        if environment.is_empty() {
+            return;
+        }
         self.block("## Environment");
-        let row = |one: &Value| {
-            let default = one.get("default").filter(|value| !value.is_null());
-            vec![coded(one.get("name")), cell(one.get("purpose")), coded(default)]
+        let row = |one: &EnvironmentVariable| {
+            vec![coded(one.name.as_ref()), cell(one.purpose.as_ref()), coded_value(one.default.as_ref())]
         };
-        self.table(&["Variable", "Purpose", "Default"], &items.iter().map(row).collect::<Vec<_>>());
+        self.table(&["Variable", "Purpose", "Default"], &environment.iter().map(row).collect::<Vec<_>>());
     }
 
-    fn sources(&mut self, sources: Option<&Value>) {
-        let Some(Value::Array(items)) = filled(sources) else { return };
+    fn sources(&mut self, sources: &[SourceEntry]) {
+        if sources.is_empty() {
+            return;
+        }
         self.block("## Sources");
-        let one = |source: &Value| {
-            let place = ["url", "path"].iter().find_map(|key| filled(source.get(key)));
+        let one = |source: &SourceEntry| {
+            let place = filled(source.url.as_ref()).or_else(|| filled(source.path.as_ref()));
             let place = place.map(|place| format!(": {}", address(&line(place)))).unwrap_or_default();
-            let about = filled(source.get("use_for")).map(|about| format!(" ({})", line(about))).unwrap_or_default();
-            format!("- {}{place}{about}\n", code(source.get("id").unwrap_or(source)))
+            let about = filled(source.use_for.as_ref()).map(|about| format!(" ({})", line(about))).unwrap_or_default();
+            format!("- {}{place}{about}\n", code_or_blank(source.id.as_ref()))
         };
-        self.block(&items.iter().map(one).collect::<String>());
+        self.block(&sources.iter().map(one).collect::<String>());
     }
 
     /// Sections the specification does not know.
-    fn others(&mut self, document: &Value) {
-        let own = document.as_object().into_iter().flatten();
-        for (name, value) in own.filter(|(name, _)| !rep_model::uasp::SECTIONS.contains(&name.as_str())) {
-            self.block(&format!("## {}", line_text(name)));
-            self.block(&fence("json", &Value::String(format!("{value:#}"))));
+    fn others(&mut self, document: &Document) {
+        for (name, value) in document.unknown_sections() {
+            self.block(&format!("## {}", line(name)));
+            self.block(&fence("json", &format!("{value:#}")));
         }
     }
 
@@ -426,16 +383,40 @@ impl Page {
     }
 }
 
-/// The type of an argument or a flag, with the values it takes.
-fn kind(one: &Value) -> String {
-    match filled(one.get("values")) {
-        Some(values) => format!("{}: {}", cell(one.get("type")), codes(values)),
-        None => cell(one.get("type")),
+/// A preference on one line, if it is read back from there as it is; else field by field.
+fn preference(one: &Preference) -> String {
+    if let Some(sentence) = &one.sentence {
+        return item(sentence);
     }
+    let fields = [("use", &one.preferred), ("over", &one.over), ("when", &one.when)];
+    let whole: Map<String, Value> =
+        fields.iter().filter_map(|(key, text)| Some(((*key).to_owned(), Value::from(text.as_deref()?)))).collect();
+    let text = |text: &Option<SpannedText>| text.as_deref().map(line).unwrap_or_default();
+    let when = one.when.as_ref().map(|when| format!(" when {}", line(when))).unwrap_or_default();
+    let words = format!("{} over {}{when}", text(&one.preferred), text(&one.over));
+    if layout::preference(&words) == Value::Object(whole) {
+        return format!("- {words}\n");
+    }
+    let written = fields.into_iter().filter(|(_, text)| text.is_some());
+    let lines = written.map(|(key, own)| format!("  - {}: {}\n", title(key), text(own)));
+    format!("- Preference:\n{}", lines.collect::<String>())
+}
+
+/// The type of an argument or a flag, with the values it takes.
+fn kind(one: &Argument) -> String {
+    let name = cell(one.kind.as_ref());
+    if one.values.is_empty() { name } else { format!("{name}: {}", codes(&one.values)) }
+}
+
+/// Several texts as code on one line.
+fn listed(title: &str, texts: &[SpannedText]) -> String {
+    let codes: Vec<String> = texts.iter().map(code).collect();
+    if codes.is_empty() { String::new() } else { format!("- {title}: {}\n", codes.join(", ")) }
 }
 
 /// Several texts on one line, or below each other where one holds what stands between them.
-fn several(title: &str, words: &[String], between: &str) -> String {
+fn several(title: &str, texts: &[SpannedText], between: &str) -> String {
+    let words: Vec<String> = texts.iter().map(|text| line(text)).collect();
     if words.is_empty() {
         return String::new();
     }
@@ -446,15 +427,20 @@ fn several(title: &str, words: &[String], between: &str) -> String {
     format!("- {title}: {}\n", words.join(between))
 }
 
-/// A value that says something: not null, not empty.
-fn filled(value: Option<&Value>) -> Option<&Value> {
-    value.filter(|value| match value {
+/// A text that says something.
+fn filled(text: Option<&SpannedText>) -> Option<&SpannedText> {
+    text.filter(|text| !text.trim().is_empty())
+}
+
+/// Whether a value says something: it is not null, not empty.
+fn is_filled(value: &Value) -> bool {
+    match value {
         Value::Null => false,
         Value::String(text) => !text.trim().is_empty(),
         Value::Array(items) => !items.is_empty(),
         Value::Object(map) => !map.is_empty(),
         Value::Bool(_) | Value::Number(_) => true,
-    })
+    }
 }
 
 /// A value as text: scalars as they are, the rest as JSON.
@@ -467,8 +453,7 @@ fn scalar(value: &Value) -> String {
 }
 
 /// Text on its own lines, where a line of it cannot become a heading of the page.
-fn prose(value: &Value) -> String {
-    let text = scalar(value);
+fn prose(text: &str) -> String {
     let lines = text
         .trim()
         .lines()
@@ -493,44 +478,51 @@ fn is_rule(line: &str) -> bool {
     line.len() > 1 && ['=', '-', '*', '_'].iter().any(|mark| line.chars().all(|letter| letter == *mark))
 }
 
-fn line(value: &Value) -> String {
-    line_text(&scalar(value))
-}
-
 /// Text on one line.
-fn line_text(text: &str) -> String {
+fn line(text: &str) -> String {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-fn item(value: &Value) -> String {
-    format!("- {}\n", line(value))
+fn item(text: &SpannedText) -> String {
+    format!("- {}\n", line(text))
 }
 
-fn cell(value: Option<&Value>) -> String {
-    value.map(|value| cell_text(&scalar(value))).unwrap_or_default()
+fn cell(text: Option<&SpannedText>) -> String {
+    text.map(|text| cell_text(text)).unwrap_or_default()
 }
 
 fn cell_text(text: &str) -> String {
-    line_text(text).replace('|', "\\|")
+    line(text).replace('|', "\\|")
 }
 
-fn coded(value: Option<&Value>) -> String {
-    value.filter(|value| !value.is_null()).map(|value| code(value).replace('|', "\\|")).unwrap_or_default()
+fn coded(text: Option<&SpannedText>) -> String {
+    text.map(|text| code(text).replace('|', "\\|")).unwrap_or_default()
 }
 
-/// A value as code. A text that looks like another value, or has several lines, is quoted.
-fn code(value: &Value) -> String {
+fn coded_value(value: Option<&Value>) -> String {
+    value.filter(|value| !value.is_null()).map(|value| code_value(value).replace('|', "\\|")).unwrap_or_default()
+}
+
+/// A text as code. One that looks like another value, or has several lines, is quoted.
+fn code(text: &SpannedText) -> String {
+    let is_ambiguous = || text.trim().contains('\n') || serde_json::from_str::<Value>(text).is_ok();
+    if text.is_text && is_ambiguous() { code_text(&Value::from(&**text).to_string()) } else { code_text(text) }
+}
+
+fn code_or_blank(text: Option<&SpannedText>) -> String {
+    text.map_or_else(|| code_text(""), code)
+}
+
+fn code_value(value: &Value) -> String {
     match value {
-        Value::String(text) if text.trim().contains('\n') || serde_json::from_str::<Value>(text).is_ok() => {
-            code_text(&value.to_string())
-        }
+        Value::String(text) => code(&SpannedText::new(text)),
         other => code_text(&scalar(other)),
     }
 }
 
 /// Text as code on one line, in as many marks as it needs.
 fn code_text(text: &str) -> String {
-    let text = line_text(text);
+    let text = line(text);
     if text.is_empty() {
         return "` `".to_owned();
     }
@@ -539,24 +531,13 @@ fn code_text(text: &str) -> String {
     format!("{marks}{gap}{text}{gap}{marks}")
 }
 
-fn codes(value: &Value) -> String {
-    match value {
-        Value::Array(items) => items.iter().map(|item| code(item).replace('|', "\\|")).collect::<Vec<_>>().join(", "),
-        other => code(other),
-    }
-}
-
-fn listed(value: &Value) -> String {
-    match value {
-        Value::Array(items) => items.iter().map(line).collect::<Vec<_>>().join(", "),
-        other => line(other),
-    }
+fn codes(values: &[Value]) -> String {
+    values.iter().map(|value| code_value(value).replace('|', "\\|")).collect::<Vec<_>>().join(", ")
 }
 
 /// A block of code that ends on its own line, with a fence no line of it can close.
-fn fence(language: &str, value: &Value) -> String {
-    let text = scalar(value);
-    let marks = "`".repeat((longest_run(&text, '`') + 1).max(3));
+fn fence(language: &str, text: &str) -> String {
+    let marks = "`".repeat((longest_run(text, '`') + 1).max(3));
     let end = if text.ends_with('\n') || text.is_empty() { "" } else { "\n" };
     format!("{marks}{language}\n{text}{end}{marks}")
 }
@@ -577,14 +558,13 @@ fn address(text: &str) -> String {
 }
 
 /// Keys beyond the schema, so that nothing the author wrote is lost.
-fn extras(value: &Value, known: &[&str]) -> String {
-    let own = value.as_object().into_iter().flatten();
-    let own = own.filter(|(key, value)| !known.contains(&key.as_str()) && filled(Some(value)).is_some());
+fn extras(extra: &Map<String, Value>) -> String {
+    let own = extra.iter().filter(|(_, value)| is_filled(value));
     let words = |value: &Value| match value {
-        Value::String(text) if !text.starts_with('`') => line_text(text),
+        Value::String(text) if !text.starts_with('`') => line(text),
         other => code_text(&other.to_string()),
     };
-    own.map(|(key, value)| format!("- {}: {}\n", line_text(key), words(value))).collect()
+    own.map(|(key, value)| format!("- {}: {}\n", line(key), words(value))).collect()
 }
 
 /// Every run of letters with a capital, as the specification's example does it.
@@ -599,10 +579,5 @@ fn title(text: &str) -> String {
         }
         is_inside = letter.is_alphabetic();
     }
-    line_text(&out)
-}
-
-/// The texts of a list, such as `requires`.
-fn texts<'a>(command: &'a Value, key: &str) -> impl Iterator<Item = &'a str> {
-    command.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+    line(&out)
 }

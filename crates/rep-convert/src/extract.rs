@@ -40,16 +40,21 @@ mod workflows;
 
 use rep_model::frontmatter::split_allowed_tools;
 use rep_model::{Frontmatter, Manifest, Skill, SkillTree};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use draft::Draft;
-use rep_model::{Document, Fact, Step};
+use rep_model::{Document, Fact, Origin, Step};
 
 /// The longest description UASP takes.
 const DESCRIPTION_MAX: usize = 500;
 
 /// Extracts the structure of a skill from its SKILL.md.
 pub fn extract(skill: &Skill) -> Document {
+    let (sections, facts) = extract_tree(skill);
+    Document::from_value(Value::Object(sections), Origin::Extracted, facts)
+}
+
+fn extract_tree(skill: &Skill) -> (Map<String, Value>, Vec<Fact>) {
     let mut draft = Draft::default();
     let name = names::name(skill.name().unwrap_or(&skill.tree.folder), "skill");
     let Some(manifest) = &skill.manifest else {
@@ -79,7 +84,12 @@ pub fn extract(skill: &Skill) -> Document {
 }
 
 /// What a page of known layout says, and by the ordinary rules what people added to it.
-fn read_page(page: layout::Page, manifest: &Manifest, first_line: usize, name: &str) -> Document {
+fn read_page(
+    page: layout::Page,
+    manifest: &Manifest,
+    first_line: usize,
+    name: &str,
+) -> (Map<String, Value>, Vec<Fact>) {
     let layout::Page { mut draft, own, rest } = page;
     if !rest.is_empty() {
         let mut ranges = rest.into_iter().peekable();
@@ -98,14 +108,14 @@ fn read_page(page: layout::Page, manifest: &Manifest, first_line: usize, name: &
         environment::read(&blocks, &places, &mut draft);
         state::read(&blocks, &mut draft);
     }
-    let mut document = draft.finish();
+    let (mut sections, mut facts) = draft.finish();
     for (section, line, value) in own {
-        if let Some(sections) = document.value.as_object_mut().filter(|sections| !sections.contains_key(&section)) {
+        if !sections.contains_key(&section) {
             sections.insert(section.clone(), value);
-            document.facts.push(Fact { path: vec![Step::Key(section)], line, doubt: None });
+            facts.push(Fact { path: vec![Step::Key(section)], line, doubt: None });
         }
     }
-    document
+    (sections, facts)
 }
 
 /// The programs the skill may call by its frontmatter, and its own name, which is often that of its tool.

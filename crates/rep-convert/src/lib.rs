@@ -10,7 +10,7 @@
 //! let text = "---\nname: pdf\ndescription: Fills forms.\n---\n## Rules\n\n- Never overwrite the original file.\n";
 //! let (skill, _) = Skill::parse(SkillTree::of("pdf", &[("SKILL.md", text)]));
 //! let document = rep_convert::document_of(&skill).expect("there is a SKILL.md");
-//! assert_eq!(document.value["constraints"]["never"][0], "overwrite the original file");
+//! assert_eq!(&*document.sections.constraints.never[0], "overwrite the original file");
 //! ```
 
 pub mod convert;

@@ -73,7 +73,7 @@ fn every_extracted_document_is_valid() {
                 wrong.push(format!("{}: {:?} stands on line {} of {lines}", folder.display(), fact.path, fact.line));
             }
         }
-        let mut value = document.value;
+        let mut value = document.into_raw();
         value["meta"]["version"] = json!("00000000");
         let uasp = value.to_string();
         let name = format!("{}.uasp.yaml", value["meta"]["name"].as_str().unwrap());

@@ -13,7 +13,7 @@ fn document(text: &str, files: &[&str]) -> Document {
 
 /// Extracts a body below frontmatter that says little.
 fn of_body(body: &str) -> Value {
-    document(&format!("---\nname: demo\ndescription: Shows things.\n---\n\n# Demo\n\n{body}\n"), &[]).value
+    document(&format!("---\nname: demo\ndescription: Shows things.\n---\n\n# Demo\n\n{body}\n"), &[]).into_raw()
 }
 
 fn texts(value: &Value) -> Vec<&str> {
@@ -231,7 +231,7 @@ fn commands_and_their_syntax() {
 #[test]
 fn types_aliases_and_flags() {
     let text = "---\nname: tool\ndescription: A tool.\nallowed-tools: Bash(tool:*)\n---\n\n```bash\ntool open <url>   # Go there (aliases: goto, visit)\ntool serve <port> --watch\ntool --profile <name> ...  # Settings to use (-p)\n```\n\n## Options\n\n| Flag | Meaning |\n|---|---|\n| `--mode` | `fast` (default), `slow` |\n";
-    let value = document(text, &[]).value;
+    let value = document(text, &[]).into_raw();
     let open = &value["commands"]["open"];
     assert_eq!((&open["args"][0]["name"], &open["args"][0]["type"]), (&"url".into(), &"string".into()));
     assert_eq!((&open["description"], texts(&open["aliases"])), (&"Go there".into(), vec!["goto", "visit"]));
@@ -340,14 +340,14 @@ fn bundled_scripts_are_templates() {
         text,
         &["scripts/fill.py", "scripts/other.sh", "references/notes.md", "scripts/__init__.py", "LICENSE"],
     );
-    let templates = &found.value["templates"];
+    let templates = &found.raw()["templates"];
     assert_eq!(keys(templates), ["fill", "other"]);
     assert_eq!(
         (&templates["fill"]["description"], &templates["fill"]["path"]),
         (&"Fills a form".into(), &"scripts/fill.py".into())
     );
     assert_eq!(templates["fill"]["usage"], "python scripts/fill.py in.pdf");
-    assert_eq!(found.value["sources"][0]["path"], "references/notes.md");
+    assert_eq!(found.raw()["sources"][0]["path"], "references/notes.md");
     let doubted: Vec<String> =
         found.facts.iter().filter(|fact| fact.doubt.is_some()).map(|fact| format!("{:?}", fact.path)).collect();
     assert_eq!(doubted.len(), 2, "{doubted:?}");
@@ -356,7 +356,7 @@ fn bundled_scripts_are_templates() {
 #[test]
 fn triggers_come_from_the_description_and_from_declarations() {
     let text = "---\nname: pdf-forms\ndescription: Fills PDF forms (.pdf files). Use when the user wants to fill a form, or when a form fails. Says \"fill it in\".\nwhen_to_use:\n  mentions: [Acrobat]\n  file_types: [fdf]\n  intents: [sign a contract]\n---\n\n## When to use\n\n- Forms with many fields\n\n## When not to use\n\n- Plain text\n";
-    let value = document(text, &[]).value;
+    let value = document(text, &[]).into_raw();
     let triggers = &value["triggers"];
     assert_eq!(
         texts(&triggers["intents"]),
@@ -392,7 +392,7 @@ fn lifecycles_are_read_only_where_they_are_named() {
 
 #[test]
 fn names_types_and_descriptions() {
-    let of = |text: &str| document(text, &[]).value["meta"].clone();
+    let of = |text: &str| document(text, &[]).raw()["meta"].clone();
     for (name, expected) in
         [("My Skill", "my-skill"), ("x", "x"), ("2-fast", "fast"), ("日本", "skill"), ("a_b", "a-b")]
     {
@@ -419,7 +419,7 @@ fn every_fact_knows_its_line() {
         (line("name"), line("never"), line("decisions"), line("sources")),
         (Some(2), Some(9), Some(12), Some(12))
     );
-    assert_eq!(found.value["decisions"][0]["ref"], "d");
+    assert_eq!(found.raw()["decisions"][0]["ref"], "d");
 }
 
 /// UC-07: what is shown as wrong, and who says it, are no rules.
@@ -505,7 +505,7 @@ fn returns_choices_and_defaults_are_read() {
          | Command | Returns | Description |\n|---|---|---|\n| `tool status` | JSON with `up` | Show the state |\n\n\
          | Option | Description | Default |\n|---|---|---|\n| `--timeout <ms>` | How long to wait | 30000 |\n| `--all` | Take all | - |\n"
     );
-    let value = document(&text, &[]).value;
+    let value = document(&text, &[]).into_raw();
     let commands = &value["commands"];
     assert_eq!(commands["text"]["returns"], "the text of an element");
     assert_eq!(commands["text"].get("variants"), None, "the same call twice is one");
@@ -543,7 +543,7 @@ fn a_named_lifecycle_links_entity_and_commands() {
         "{TOOL}```bash\ntool login <user>\ntool status\ntool logout\n```\n\n\
          Session ids are created by `tool login`, used by `tool status`, and become invalid after `tool logout`. The cache always expires after an hour.\n"
     );
-    let value = document(&text, &[]).value;
+    let value = document(&text, &[]).into_raw();
     let entities = value["state"]["entities"].as_array().unwrap();
     assert_eq!(entities[0]["name"], "session-id");
     assert_eq!(texts(&entities[0]["created_by"]), ["login"]);
@@ -597,7 +597,7 @@ fn variables_have_defaults_and_their_own_clause() {
 fn a_long_use_case_is_cut_at_a_word() {
     let long = "checking ".repeat(40);
     let made = document(&format!("---\nname: demo\ndescription: Use when {long}.\n---\n"), &[]);
-    let intent = made.value["triggers"]["intents"][0].as_str().unwrap();
+    let intent = made.raw()["triggers"]["intents"][0].as_str().unwrap();
     assert!(intent.len() <= 200 && intent.ends_with("checking"), "{intent}");
     assert!(made.facts.iter().any(|fact| fact.doubt.as_deref() == Some("shortened")), "{:?}", made.facts);
 }

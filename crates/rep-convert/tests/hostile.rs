@@ -9,14 +9,14 @@ const BYTES: usize = 8 * 1024 * 1024;
 fn run(body: &str) -> String {
     let text = format!("---\nname: x\ndescription: d\n---\n\n{body}");
     let (skill, _) = Skill::parse(SkillTree::of("x", &[("SKILL.md", &text)]));
-    extract(&skill).value.to_string()
+    extract(&skill).raw().to_string()
 }
 
 /// The same for a body that says it is a page that was made from a structured skill.
 fn run_page(body: &str) -> String {
     let text = format!("---\nname: x\ndescription: d\nmetadata: {{uasp-type: cli}}\n---\n\n# x\n\n{body}");
     let (skill, _) = Skill::parse(SkillTree::of("x", &[("SKILL.md", &text)]));
-    extract(&skill).value.to_string()
+    extract(&skill).raw().to_string()
 }
 
 #[test]

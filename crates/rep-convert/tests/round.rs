@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 use rep_check::{Level, Options, Profile};
 use rep_convert::convert::{differences, finish};
 use rep_convert::{docs, extract};
-use rep_model::Document;
-use rep_model::{Skill, SkillTree};
+use rep_model::{Document, Origin, Skill, SkillTree};
 use serde_json::{Value, json};
 
 /// The files below a folder whose name ends so, in order.
@@ -36,12 +35,17 @@ fn parse(file: &str, text: &str) -> Skill {
 
 /// What a SKILL.md says, as it would be written.
 fn converted(markdown: &str) -> Value {
-    finish(&extract::extract(&parse("SKILL.md", markdown)).value).value
+    finish(extract::extract(&parse("SKILL.md", markdown)).raw()).document.into_raw()
+}
+
+/// A SKILL.md of what a UASP file says.
+fn skill_md(value: &Value) -> String {
+    docs::skill_md(&Document::from_value(value.clone(), Origin::Authored, Vec::new()))
 }
 
 /// What is different after the way there and back.
 fn lost(value: &Value) -> Vec<String> {
-    let back = converted(&docs::skill_md(value));
+    let back = converted(&skill_md(value));
     differences(value, &back).iter().map(|one| format!("{one:?}")).collect()
 }
 
@@ -75,8 +79,8 @@ fn roundtrip(root: &Path, least: usize) {
     for path in &files {
         let text = String::from_utf8_lossy(&std::fs::read(path).expect("what was found can be read")).into_owned();
         let value = converted(&text);
-        let mut lost = refused(&docs::skill_md(&value));
-        unequal("", &value, &converted(&docs::skill_md(&value)), &mut lost);
+        let mut lost = refused(&skill_md(&value));
+        unequal("", &value, &converted(&skill_md(&value)), &mut lost);
         if !lost.is_empty() {
             wrong.push(format!("{}\n  {}", path.display(), lost.join("\n  ")));
         }
@@ -92,8 +96,8 @@ fn examples_keep_every_fact() {
     for path in files(&root, ".uasp.yaml") {
         let text = std::fs::read_to_string(&path).unwrap();
         let document = Document::authored(&parse("skill.uasp.yaml", &text)).unwrap();
-        assert_eq!(lost(&document.value), [""; 0], "{}", path.display());
-        assert_eq!(refused(&docs::skill_md(&document.value)), [""; 0], "{}", path.display());
+        assert_eq!(lost(document.raw()), [""; 0], "{}", path.display());
+        assert_eq!(refused(&skill_md(document.raw())), [""; 0], "{}", path.display());
     }
 }
 
@@ -109,7 +113,7 @@ fn whatever_a_structured_skill_holds_its_markdown_is_a_skill() {
         json!({ "meta": { "name": "t", "description": "---\nname: fake\n---\n" }, "triggers": { "keywords": ["a"] } }),
         json!({ "meta": { "name": "t", "description": "a: b # c\n\n- d\n1. e" }, "x-own": { "a": [1, "b"] } }),
     ] {
-        let markdown = docs::skill_md(&value);
+        let markdown = skill_md(&value);
         assert_eq!(refused(&markdown), [""; 0], "{markdown}");
     }
 }
@@ -122,7 +126,7 @@ fn what_people_add_to_a_page_is_read_too() {
         "constraints": { "never": ["lie"] },
         "x-own": { "a": 1 },
     }));
-    let page = docs::skill_md(&value.value) + "\n## Notes\n\nNever skip the tests. If it rains, stay inside.\n";
+    let page = skill_md(value.document.raw()) + "\n## Notes\n\nNever skip the tests. If it rains, stay inside.\n";
     let read = converted(&page);
     assert_eq!(read["constraints"]["never"], json!(["lie", "skip the tests"]));
     assert_eq!(read["decisions"], json!([{ "when": "it rains", "then": "stay inside" }]));
@@ -152,10 +156,10 @@ fn hostile_values_stay_where_they_are() {
         "environment": [{ "name": "E", "purpose": "`p`", "default": "10" }],
         "sources": [{ "id": "s", "url": "https://e.org/a(b)", "use_for": "x (y)" }, { "id": "q", "path": "a b.md" }],
     });
-    let value = finish(&value).value;
+    let value = finish(&value).document.into_raw();
     let mut lost = Vec::new();
-    unequal("", &value, &converted(&docs::skill_md(&value)), &mut lost);
-    assert_eq!(lost, [""; 0], "{}", docs::skill_md(&value));
+    unequal("", &value, &converted(&skill_md(&value)), &mut lost);
+    assert_eq!(lost, [""; 0], "{}", skill_md(&value));
 }
 
 #[test]

@@ -68,7 +68,7 @@ fn main() {
     for entries in [10, 100, 1_000, 10_000, 100_000] {
         let value = document(entries);
         let start = Instant::now();
-        let index = Index::new(Document { value: value.clone(), origin: Origin::Authored, facts: Vec::new() });
+        let index = Index::new(Document::from_value(value.clone(), Origin::Authored, Vec::new()));
         let built = start.elapsed();
         let ask = |text: String| {
             let query = Query::parse(&text).expect("the question is well formed");

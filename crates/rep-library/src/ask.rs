@@ -13,6 +13,7 @@
 use std::collections::BTreeSet;
 
 use rep_model::query::{Filter, Pattern};
+use rep_model::uasp::{Command, ReferenceEntry, Sections, Workflow};
 use rep_model::{Index, Origin};
 use serde_json::Value;
 
@@ -82,6 +83,37 @@ pub struct Told {
     pub origin: Origin,
 }
 
+/// A section whose entries are looked up by their key, and by what they say about themselves.
+#[derive(Clone, Copy)]
+enum Section {
+    Commands,
+    Reference,
+    Workflows,
+}
+
+impl Section {
+    /// The word in queries.
+    const fn name(self) -> &'static str {
+        match self {
+            Section::Commands => "commands",
+            Section::Reference => "reference",
+            Section::Workflows => "workflows",
+        }
+    }
+
+    /// What each entry says about itself, in the order of the document.
+    fn prose(self, sections: &Sections) -> Vec<String> {
+        fn join<'a>(texts: impl Iterator<Item = &'a str>) -> String {
+            texts.collect::<Vec<_>>().join(" ")
+        }
+        match self {
+            Section::Commands => sections.commands.iter().map(Command::prose).map(join).collect(),
+            Section::Reference => sections.reference.iter().map(ReferenceEntry::prose).map(join).collect(),
+            Section::Workflows => sections.workflows.iter().map(Workflow::prose).map(join).collect(),
+        }
+    }
+}
+
 /// The most grounds that are told.
 const GROUNDS_MAX: usize = 5;
 
@@ -114,16 +146,16 @@ impl Asker<'_> {
             return (Verdict::No, forbidden);
         }
         let mut guides = self.list("constraints.always");
-        guides.extend(self.list("decisions"));
+        guides.extend(self.decisions());
         let verdict = if guides.is_empty() { Verdict::Silent } else { Verdict::Guided };
         (verdict, guides)
     }
 
     fn how(&mut self) -> (Verdict, Vec<Ground>) {
-        let sections = ["commands", "reference", "workflows"];
-        let mut grounds: Vec<Ground> = sections.iter().filter_map(|section| self.exact(section)).collect();
+        let sections = [Section::Commands, Section::Reference, Section::Workflows];
+        let mut grounds: Vec<Ground> = sections.into_iter().filter_map(|section| self.exact(section)).collect();
         if grounds.is_empty() {
-            grounds = sections.iter().flat_map(|section| self.map(section)).collect();
+            grounds = sections.into_iter().flat_map(|section| self.map(section)).collect();
         }
         found(grounds)
     }
@@ -138,25 +170,27 @@ impl Asker<'_> {
             grounds = items.into_iter().map(|value| self.ground("decisions", value)).collect();
         }
         if grounds.is_empty() {
-            grounds = self.list("decisions");
+            grounds = self.decisions();
         }
         found(grounds)
     }
 
     fn syntax(&mut self) -> (Verdict, Vec<Ground>) {
-        let mut grounds: Vec<Ground> = self.exact("reference").into_iter().collect();
+        let mut grounds: Vec<Ground> = self.exact(Section::Reference).into_iter().collect();
         if grounds.is_empty() {
             grounds = self.last_part();
         }
-        grounds.extend(self.exact("commands"));
+        grounds.extend(self.exact(Section::Commands));
         if grounds.is_empty() {
-            grounds = ["reference", "commands"].iter().flat_map(|section| self.map(section)).collect();
+            let sections = [Section::Reference, Section::Commands];
+            grounds = sections.into_iter().flat_map(|section| self.map(section)).collect();
         }
         found(grounds)
     }
 
     /// The entry of a section that X names: as it is, or its words joined as names join them.
-    fn exact(&mut self, section: &str) -> Option<Ground> {
+    fn exact(&mut self, section: Section) -> Option<Ground> {
+        let section = section.name();
         let words: Vec<&str> = self.about.split_whitespace().collect();
         let forms: BTreeSet<String> = [".", "-", "_", " "].iter().map(|between| words.join(between)).collect();
         for form in forms {
@@ -176,9 +210,7 @@ impl Asker<'_> {
     /// The reference entries whose key ends in X, whatever namespace they are in; features of entries too.
     fn last_part(&mut self) -> Vec<Ground> {
         let wanted: Vec<String> = words::list(self.about);
-        self.queries.push(format!("{}:reference", self.name));
-        let Some(answer) = self.index.ask("reference", &[]) else { return Vec::new() };
-        let Value::Object(entries) = answer.value.to_value() else { return Vec::new() };
+        let Some(Value::Object(entries)) = self.query(Section::Reference.name()) else { return Vec::new() };
         let mut grounds = Vec::new();
         for (key, entry) in entries {
             let last = key.rsplit('.').next().unwrap_or(&key);
@@ -195,29 +227,38 @@ impl Asker<'_> {
         grounds
     }
 
-    /// The items of a list that are about X, the best first.
-    fn list(&mut self, path: &str) -> Vec<Ground> {
+    /// What a query for a path finds.
+    fn query(&mut self, path: &str) -> Option<Value> {
         self.queries.push(format!("{}:{path}", self.name));
-        let Some(answer) = self.index.ask(path, &[]) else { return Vec::new() };
-        let Value::Array(items) = answer.value.to_value() else { return Vec::new() };
-        let about = |item: &Value| match item {
-            Value::Object(map) => ["when", "name"].iter().filter_map(|key| map.get(*key)?.as_str()).collect(),
-            other => other.as_str().unwrap_or_default().to_owned(),
-        };
-        self.best(items.into_iter().map(|item| (path.to_owned(), about(&item), item)).collect())
+        Some(self.index.ask(path, &[])?.value.to_value())
     }
 
-    /// The entries of a mapping that are about X, the best first.
-    fn map(&mut self, path: &str) -> Vec<Ground> {
-        self.queries.push(format!("{}:{path}", self.name));
-        let Some(answer) = self.index.ask(path, &[]) else { return Vec::new() };
-        let Value::Object(entries) = answer.value.to_value() else { return Vec::new() };
-        let about = |key: &str, value: &Value| {
-            let texts = ["description", "notes", "note", "purpose"].iter().filter_map(|key| value.get(key)?.as_str());
-            format!("{key} {}", texts.collect::<Vec<_>>().join(" "))
+    /// The texts of a list that are about X, the best first.
+    fn list(&mut self, path: &str) -> Vec<Ground> {
+        let Some(Value::Array(items)) = self.query(path) else { return Vec::new() };
+        let one = |item: Value| (path.to_owned(), item.as_str().unwrap_or_default().to_owned(), item);
+        self.best(items.into_iter().map(one).collect())
+    }
+
+    /// The decisions whose condition is about X, the best first.
+    fn decisions(&mut self) -> Vec<Ground> {
+        let Some(Value::Array(items)) = self.query("decisions") else { return Vec::new() };
+        let decisions = &self.index.document.sections.decisions;
+        let about =
+            decisions.iter().map(|one| [&one.when, &one.name].into_iter().flatten().map(|text| &**text).collect());
+        let one = |(item, about): (Value, String)| ("decisions".to_owned(), about, item);
+        self.best(items.into_iter().zip(about).map(one).collect())
+    }
+
+    /// The entries of a section that are about X, the best first.
+    fn map(&mut self, section: Section) -> Vec<Ground> {
+        let path = section.name();
+        let Some(Value::Object(entries)) = self.query(path) else { return Vec::new() };
+        let prose = section.prose(&self.index.document.sections);
+        let one = |((key, value), prose): ((String, Value), String)| {
+            (format!("{path}.{key}"), format!("{key} {prose}"), value)
         };
-        let one = |(key, value): (String, Value)| (format!("{path}.{key}"), about(&key, &value), value);
-        self.best(entries.into_iter().map(one).collect())
+        self.best(entries.into_iter().zip(prose).map(one).collect())
     }
 
     /// Those of some values whose text has most of the words of X.

@@ -532,7 +532,7 @@ fn description(skill: &Skill) -> String {
         let more = front.text("when_to_use").map(|text| names::strip(text.value)).unwrap_or_default();
         return if more.is_empty() { own.to_owned() } else { format!("{own} {more}") };
     }
-    let of_uasp = skill.uasp.iter().find_map(|uasp| uasp.view()?.meta("description"));
+    let of_uasp = skill.uasp.iter().find_map(|uasp| uasp.view()?.description());
     of_uasp.map(|text| names::strip(text.value).to_owned()).unwrap_or_default()
 }
 

@@ -6,7 +6,8 @@ use std::fs;
 use std::path::Path;
 
 use rep_check::reference;
-use rep_model::{Entry, Leads, Resolved, SkillTree, resolve};
+use rep_model::uasp::Uasp;
+use rep_model::{Entry, Leads, Resolved, SkillTree, UaspFile, resolve};
 use serde_json::{Value, json};
 
 use crate::LibraryError;
@@ -167,11 +168,11 @@ fn json_skill(told: &Told<'_>, locations: Locations) -> Value {
 
 fn manifest_skill(told: &Told<'_>) -> Value {
     let entry = told.entry;
-    let meta = |key: &str| entry.skill.uasp.iter().find_map(|uasp| uasp.view()?.meta(key)).map(|text| text.value);
+    let views = || entry.skill.uasp.iter().filter_map(UaspFile::view);
     json!({
         "name": entry.name,
-        "version": meta("version"),
-        "type": meta("type").unwrap_or("knowledge"),
+        "version": views().find_map(Uasp::version).map(|text| text.value),
+        "type": views().find_map(Uasp::kind).map_or("knowledge", |text| text.value),
         "description": told.description,
         "query_endpoint": format!("skill:{}", entry.qualified_name),
     })

@@ -7,10 +7,10 @@ use std::path::Path;
 
 use rep_check::tools::{EffectiveTools, effective_tools};
 use rep_check::{Profile, dialects};
-use rep_model::Origin;
 use rep_model::frontmatter::{Frontmatter, split_allowed_tools};
+use rep_model::uasp::Uasp;
 use rep_model::yaml::{Node, core};
-use rep_model::{Content, Entry, Skill, SkillTree, UaspFile, hash};
+use rep_model::{Content, Entry, Origin, Skill, SkillTree, UaspFile, hash};
 use serde_json::Value;
 
 use crate::catalog::{CatalogEntry, is_switch};
@@ -165,7 +165,7 @@ impl Dossier {
 
     /// The frontmatter as JSON, or the `meta` of a UASP file that stands alone.
     pub fn fields(&self) -> Value {
-        let meta = || self.skill.uasp.iter().find_map(|uasp| uasp.root.as_ref()?.get("meta"));
+        let meta = || self.skill.uasp.iter().find_map(|uasp| uasp.view()?.meta_fields());
         self.skill.front().map(|front| &front.root).or_else(meta).map_or(Value::Null, core::json)
     }
 
@@ -269,7 +269,7 @@ fn provenance(entry: &CatalogEntry, skill: &Skill, files: &[FileEntry]) -> Prove
             front.get(key).or_else(|| inside("metadata")).or_else(|| inside("provenance"))
         });
         let own = own.or_else(|| front?.get(rep_model::frontmatter::PERSONAL_MCP)?.get(key));
-        let meta = || skill.uasp.iter().find_map(|uasp| uasp.root.as_ref()?.get("meta")?.get(key));
+        let meta = || skill.uasp.iter().find_map(|uasp| uasp.view()?.meta_fields()?.get(key));
         own.or_else(meta).and_then(Node::text).map(str::to_owned)
     };
     let size: u64 = files.iter().filter_map(|file| file.size_bytes).sum();
@@ -285,7 +285,7 @@ fn provenance(entry: &CatalogEntry, skill: &Skill, files: &[FileEntry]) -> Prove
 }
 
 fn version(uasp: &UaspFile) -> ContentVersion {
-    let declared = uasp.view().and_then(|view| view.meta("version")).map(|text| text.value.to_owned());
+    let declared = uasp.view().and_then(Uasp::version).map(|text| text.value.to_owned());
     let sha256 = uasp.root.as_ref().and_then(|root| hash::sha256(root).ok());
     ContentVersion { file: uasp.file.clone(), declared, computed: sha256.map(|sha256| sha256[..8].to_owned()) }
 }
@@ -298,7 +298,7 @@ fn footprint(entry: &CatalogEntry, skill: &Skill, files: &[FileEntry]) -> Footpr
         Some((text.len(), rep_tokens::count(text)))
     });
     let document = rep_convert::document_of(skill);
-    let sections = document.as_ref().and_then(|document| document.value.as_object()).into_iter().flatten();
+    let sections = document.as_ref().and_then(|document| document.raw().as_object()).into_iter().flatten();
     Footprint {
         sections: sections.map(|(name, value)| (name.clone(), rep_tokens::count(&value.to_string()))).collect(),
         structure: document.as_ref().map(|document| document.origin),

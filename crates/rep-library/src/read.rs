@@ -9,8 +9,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rep_model::{Content, Entry, Leads, Resolved, Skill, SkillTree, resolve, uasp};
-use serde_json::Value;
+use rep_model::{Content, Document, Entry, Leads, Resolved, Skill, SkillTree, resolve, uasp};
 
 use crate::catalog::CatalogEntry;
 use crate::error::{LibraryError, words};
@@ -325,19 +324,14 @@ const LONE_FILES_MAX: usize = 1000;
 
 /// The files of a skill that is one file: itself, and what its templates and commands start. What else is beside it, in a home or
 /// a project, does not belong to the skill; names that begin with a dot never do.
-pub fn files_of_lone_skill(entry: &CatalogEntry, skill: &Skill) -> Vec<String> {
-    let document = rep_convert::document_of(skill).map(|document| document.value).unwrap_or_default();
+pub fn files_of_lone_skill(entry: &CatalogEntry, document: Option<&Document>) -> Vec<String> {
     let own = entry.location.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let all = |section: &str| {
-        let section = document.get(section);
-        let listed = section.and_then(Value::as_array).into_iter().flatten();
-        listed.chain(section.and_then(Value::as_object).into_iter().flat_map(|map| map.values()))
-    };
-    let text = |value: &Value, field: &str| value.get(field).and_then(Value::as_str).map(str::to_owned);
-    let paths = all("templates").filter_map(|value| text(value, "path"));
-    let words = all("commands").filter_map(|value| text(value, "syntax"));
-    let words = words.flat_map(|syntax| syntax.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
-    let inside = |path: String| match resolve("", &path) {
+    let (templates, commands) =
+        document.map(|document| (&document.sections.templates, &document.sections.commands)).unzip();
+    let paths = templates.into_iter().flatten().filter_map(|template| template.path.as_deref());
+    let syntaxes = commands.into_iter().flatten().filter_map(|command| command.syntax.as_deref());
+    let words = syntaxes.flat_map(str::split_whitespace);
+    let inside = |path: &str| match resolve("", path) {
         Resolved::Inside(path) if path.split('/').any(|part| part.starts_with('.')) => None,
         Resolved::Inside(path) if path.contains('/') || path.contains('.') => Some(path),
         _ => None,

@@ -71,7 +71,7 @@ impl Index {
     pub fn new(mut document: Document) -> Self {
         // In order of path, what lies below a place stands together.
         document.facts.sort_by(|one, two| one.path.cmp(&two.path));
-        Self { paths: paths(&document.value), aliases: aliases(&document.value), document }
+        Self { paths: paths(document.raw()), aliases: aliases(&document), document }
     }
 
     /// How many paths can be asked.
@@ -91,7 +91,7 @@ impl Index {
             Target::One(place) => std::slice::from_ref(place),
             Target::Many(places) => places,
         };
-        let values: Vec<&Value> = places.iter().filter_map(|place| value_at(&self.document.value, place)).collect();
+        let values: Vec<&Value> = places.iter().filter_map(|place| value_at(self.document.raw(), place)).collect();
         let is_list = values.len() > 1 || values.first().is_some_and(|value| value.is_array());
         if filters.is_empty() || !is_list {
             if !filters.is_empty() {
@@ -167,7 +167,7 @@ impl Index {
             Target::Many(places) => (places.as_slice(), false),
         };
         let member =
-            |place: &Place| Some(Placed { place: place.clone(), value: value_at(&self.document.value, place)? });
+            |place: &Place| Some(Placed { place: place.clone(), value: value_at(self.document.raw(), place)? });
         Group { members: places.iter().filter_map(member).collect(), is_one }
     }
 
@@ -293,11 +293,11 @@ fn paths(root: &Value) -> HashMap<Box<str>, Target> {
 }
 
 /// The commands' other names. The first to claim one has it.
-fn aliases(document: &Value) -> HashMap<String, String> {
+fn aliases(document: &Document) -> HashMap<String, String> {
     let mut aliases = HashMap::new();
-    for (name, command) in document.get("commands").and_then(Value::as_object).into_iter().flatten() {
-        for alias in command.get("aliases").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
-            aliases.entry(alias.to_owned()).or_insert_with(|| name.clone());
+    for command in &document.sections.commands {
+        for alias in &command.aliases {
+            aliases.entry(alias.value.clone()).or_insert_with(|| command.path.value.clone());
         }
     }
     aliases
@@ -312,7 +312,7 @@ mod tests {
     use crate::query::Query;
 
     fn index(value: Value) -> Index {
-        Index::new(Document { value, origin: Origin::Authored, facts: Vec::new() })
+        Index::new(Document::from_value(value, Origin::Authored, Vec::new()))
     }
 
     fn answer(index: &Index, question: &str) -> Option<Value> {
@@ -371,7 +371,7 @@ mod tests {
         assert_eq!(answer(&index, "l?when=*&then=*").unwrap().as_array().unwrap().len(), 1);
         assert_eq!(answer(&index, "l?when=nothing"), Some(json!([])));
         assert_eq!(answer(&index, "m?k=2"), Some(json!({ "k": 1 })), "filters are about lists");
-        assert_eq!(answer(&index, ""), Some(index.document.value.clone()));
+        assert_eq!(answer(&index, ""), Some(index.document.raw().clone()));
     }
 
     #[test]

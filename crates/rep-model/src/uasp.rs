@@ -1,4 +1,22 @@
-//! A UASP file as a typed view; fields beyond the schema are kept.
+//! UASP: a file's fields as a cheap view over its nodes ([`Uasp`]), and a whole document as typed values ([`Sections`]).
+//!
+//! The view serves those who need a field or two of many files, and those who judge how a field is written. Everything else
+//! reads a [`Document`](crate::Document), which is parsed once.
+
+mod commands;
+mod parse;
+mod prose;
+mod sections;
+mod text;
+
+pub use commands::Commands;
+pub(crate) use parse::parse_sections;
+pub use sections::{
+    ApiSettings, Argument, ArgumentLocation, Command, Constraints, Decision, EnvironmentVariable, Meta, Preference,
+    ReferenceEntry, RequestFields, Sections, SourceEntry, StateEntity, StateModel, Template, Triggers, Variant,
+    Workflow, WorkflowStep,
+};
+pub use text::SpannedText;
 
 use crate::frontmatter::{Text, text};
 use crate::yaml::{Entry, Node};
@@ -27,67 +45,80 @@ pub const SUFFIX: &str = ".uasp.yaml";
 pub struct Uasp<'a>(pub &'a Node);
 
 impl<'a> Uasp<'a> {
-    /// A field of `meta` as text.
-    pub fn meta(self, key: &str) -> Option<Text<'a>> {
-        self.0.get("meta")?.get(key).and_then(text)
+    /// The section `meta`.
+    pub fn meta_fields(self) -> Option<&'a Node> {
+        self.0.get("meta")
     }
 
-    /// The commands: path and definition.
-    pub fn commands(self) -> &'a [Entry] {
-        self.0.get("commands").and_then(Node::entries).unwrap_or(&[])
+    fn meta_text(self, key: &str) -> Option<Text<'a>> {
+        self.meta_fields()?.get(key).and_then(text)
     }
 
-    /// The state entities.
-    pub fn entities(self) -> &'a [Node] {
-        self.0.get("state").and_then(|state| state.get("entities")).and_then(Node::items).unwrap_or(&[])
+    /// The skill's name.
+    pub fn name(self) -> Option<Text<'a>> {
+        self.meta_text("name")
     }
 
-    /// The decisions.
-    pub fn decisions(self) -> &'a [Node] {
-        self.0.get("decisions").and_then(Node::items).unwrap_or(&[])
+    /// The declared version.
+    pub fn version(self) -> Option<Text<'a>> {
+        self.meta_text("version")
     }
 
-    /// The sources.
-    pub fn sources(self) -> &'a [Node] {
-        self.0.get("sources").and_then(Node::items).unwrap_or(&[])
+    /// The entry of `meta` that declares the version, null or not.
+    pub fn version_entry(self) -> Option<&'a Entry> {
+        self.meta_fields()?.entry("version")
     }
 
-    /// The templates: name and definition.
+    /// `type`: what kind of skill it is.
+    pub fn kind(self) -> Option<Text<'a>> {
+        self.meta_text("type")
+    }
+
+    /// What the skill does.
+    pub fn description(self) -> Option<Text<'a>> {
+        self.meta_text("description")
+    }
+
+    /// The section `triggers`.
+    pub fn triggers(self) -> Option<&'a Node> {
+        self.0.get("triggers")
+    }
+
+    fn trigger_texts(self, key: &str) -> Vec<Text<'a>> {
+        let items = self.triggers().and_then(|triggers| triggers.get(key)).and_then(Node::items).unwrap_or(&[]);
+        items.iter().filter(|item| !item.is_null()).filter_map(text).collect()
+    }
+
+    /// The words that suggest the skill.
+    pub fn keywords(self) -> Vec<Text<'a>> {
+        self.trigger_texts("keywords")
+    }
+
+    /// What a user wants to do.
+    pub fn intents(self) -> Vec<Text<'a>> {
+        self.trigger_texts("intents")
+    }
+
+    /// The globs of files that suggest the skill.
+    pub fn file_patterns(self) -> Vec<Text<'a>> {
+        self.trigger_texts("file_patterns")
+    }
+
+    /// The entries of `reference`: name and definition.
+    pub fn reference(self) -> &'a [Entry] {
+        self.0.get("reference").and_then(Node::entries).unwrap_or(&[])
+    }
+
+    /// The entries of `templates`: name and definition.
     pub fn templates(self) -> &'a [Entry] {
         self.0.get("templates").and_then(Node::entries).unwrap_or(&[])
     }
 
-    /// The workflows: name and definition.
-    pub fn workflows(self) -> &'a [Entry] {
-        self.0.get("workflows").and_then(Node::entries).unwrap_or(&[])
-    }
-
-    /// The command a workflow's step starts: the one whose path, or alias, is the longest beginning of the step's words.
-    /// The program's own name may stand before it.
-    pub fn command_of_step(self, step: &str) -> Option<&'a Entry> {
-        let words: Vec<&str> = step.split_whitespace().collect();
-        let begins = |path: &str, words: &[&str]| {
-            let parts: Vec<&str> = path.split('.').collect();
-            words.starts_with(&parts).then_some(parts.len())
-        };
-        let length = |command: &Entry, words: &[&str]| {
-            let aliases = command.value.get("aliases").and_then(Node::items).unwrap_or(&[]).iter();
-            let names = aliases.filter_map(Node::text).chain(command.key.text());
-            names.filter_map(|name| begins(name, words)).max()
-        };
-        let best = |words: &[&str]| {
-            let scored = self.commands().iter().filter_map(|command| Some((length(command, words)?, command)));
-            scored.max_by_key(|(length, _)| *length).map(|(_, command)| command)
-        };
-        let is_program = |word: &&&str| {
-            let syntax = |command: &'a Entry| command.value.get("syntax")?.text()?.split_whitespace().next();
-            self.commands().iter().filter_map(syntax).any(|program| program == **word)
-        };
-        best(&words).or_else(|| words.first().filter(is_program).and_then(|_| best(&words[1..])))
-    }
-
-    /// The names of the declared state entities.
-    pub fn entity_names(self) -> Vec<&'a str> {
-        self.entities().iter().filter_map(|entity| entity.get("name")?.text()).collect()
+    /// The items of `environment`.
+    pub fn environment(self) -> &'a [Node] {
+        self.0.get("environment").and_then(Node::items).unwrap_or(&[])
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use rep_model::yaml::{self, Node, Value, core};
-use rep_model::{Content, Entry, Skill, SkillTree, skill_md};
+use rep_model::{Content, Document, Entry, Origin, Skill, SkillTree, skill_md, uasp};
 use serde_json::Value as Json;
 
 /// Text that looks enough like YAML and Markdown to get deep into the parsers.
@@ -102,9 +102,27 @@ proptest! {
                 if let Some(root) = &uasp.root {
                     assert_spans_inside(root, text.len());
                     let _ = rep_model::hash::sha256(root);
+                    let _ = uasp.document();
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_document_has_the_same_sections_with_and_without_a_file(
+        sections in prop::collection::vec((prop::sample::select(&uasp::SECTIONS[..]), json_value()), 0..6),
+    ) {
+        let value = Json::Object(sections.into_iter().map(|(name, value)| (name.to_owned(), value)).collect());
+        let (skill, _) = Skill::parse(tree_of("x.uasp.yaml", yaml::write(&value).into_bytes()));
+        let alone = Document::from_value(value, Origin::Authored, Vec::new());
+        let Some(authored) = Document::authored(&skill) else {
+            prop_assert_eq!(&alone.sections, &uasp::Sections::default());
+            return Ok(());
+        };
+        prop_assert_eq!(authored.raw(), alone.raw());
+        prop_assert_eq!(authored.runnable_names(), alone.runnable_names());
+        prop_assert_eq!(&authored.sections.meta.extra, &alone.sections.meta.extra);
+        prop_assert_eq!(authored.sections.decisions.len(), alone.sections.decisions.len());
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub fn pack(entry: &CatalogEntry, word: &str) -> Result<PackedSkill, PackageErro
     }
     let name = skill.name().unwrap_or(&entry.name).to_owned();
     let files = if found.is_lone_file {
-        files::some(&entry.folder, &read::files_of_lone_skill(entry, &skill))?
+        files::some(&entry.folder, &read::files_of_lone_skill(entry, rep_convert::document_of(&skill).as_ref()))?
     } else {
         files::read(&entry.folder)?
     };

@@ -8,16 +8,16 @@
 //! Where things go: arguments where the syntax shows them, else behind its words in the order they are declared; flags
 //! where the syntax shows them, else at its `[options]`, else before its `--`, else at the end, those of every command last.
 
+use rep_model::Document;
+use rep_model::uasp::{Argument, Command, Template};
 use serde_json::{Map, Value};
-
-use crate::state;
 
 pub(crate) mod argument;
 mod bind;
 mod template;
 
+use argument::Parameter;
 pub(crate) use argument::fits;
-use argument::{Parameter, definitions, names};
 use bind::Binder;
 
 /// A command's words, the program first.
@@ -71,19 +71,17 @@ pub type Lookup<'a> = dyn Fn(&str) -> Option<String> + 'a;
 
 /// Makes the words of a command of arguments. `variable` is asked for flags that name an `env`.
 pub fn bind(
-    document: &Value,
+    document: &Document,
     name: &str,
     arguments: &Map<String, Value>,
     variable: &Lookup<'_>,
 ) -> Result<Bound, BindError> {
-    let command = state::command(document, name).map_or(&Value::Null, |(_, command)| command);
-    tried(document, name, command, |binder| binder.bind(arguments, variable))
+    tried(document, name, |binder| binder.bind(arguments, variable))
 }
 
 /// The arguments that words stand for, as a step of a workflow writes them behind the command's name.
-pub fn arguments_of(document: &Value, name: &str, words: &[String]) -> Result<Map<String, Value>, BindError> {
-    let command = state::command(document, name).map_or(&Value::Null, |(_, command)| command);
-    tried(document, name, command, |binder| binder.read(words))
+pub fn arguments_of(document: &Document, name: &str, words: &[String]) -> Result<Map<String, Value>, BindError> {
+    tried(document, name, |binder| binder.read(words))
 }
 
 /// The most ways to write one command.
@@ -91,18 +89,18 @@ const WAYS_MAX: usize = 64;
 
 /// Tries every way the author wrote a command, and tells about the first where none fits.
 fn tried<T>(
-    document: &Value,
+    document: &Document,
     name: &str,
-    command: &Value,
-    work: impl Fn(Binder) -> Result<T, BindError>,
+    work: impl Fn(Binder<'_>) -> Result<T, BindError>,
 ) -> Result<T, BindError> {
-    let syntax = command.get("syntax").and_then(Value::as_str).unwrap_or_default();
+    let unknown = Command::default();
+    let command = document.command(name).unwrap_or(&unknown);
+    let syntax = command.syntax.as_deref().unwrap_or_default();
     let lines: Vec<&str> = syntax.lines().map(str::trim).filter(|line| !line.is_empty()).take(WAYS_MAX).collect();
     let Some(program) = lines.first().and_then(|line| line.trim_start_matches("$ ").split_whitespace().next()) else {
         return Err(BindError::command(format!("the command `{name}` has no `syntax`")));
     };
-    let variants =
-        definitions(command, "variants").take(WAYS_MAX).filter_map(|variant| variant.get("syntax")?.as_str());
+    let variants = command.variants.iter().take(WAYS_MAX).filter_map(|variant| variant.syntax.as_deref());
     let variants = variants.map(|variant| match variant.split_whitespace().next() {
         Some(first) if first == program => variant.to_owned(),
         _ => format!("{program} {variant}"),
@@ -121,13 +119,13 @@ fn tried<T>(
 
 /// The words of a template: its arguments in the order they are declared, else in that of its `usage`.
 pub fn bind_template(
-    document: &Value,
+    document: &Document,
     name: &str,
     arguments: &Map<String, Value>,
     variable: &Lookup<'_>,
 ) -> Result<Vec<String>, BindError> {
-    let template = document.get("templates").and_then(|all| all.get(name)).unwrap_or(&Value::Null);
-    let binder = Binder::of_template(document, name, template);
+    let unknown = Template::default();
+    let binder = Binder::of_template(document, name, document.template(name).unwrap_or(&unknown));
     let bound = binder.bind(arguments, variable)?;
     Ok(bound.words.into_iter().skip(1).map(|word| word.text).collect())
 }
@@ -144,14 +142,12 @@ pub struct Described {
 }
 
 /// The arguments and flags a command or template declares, in order.
-pub fn described(document: &Value, definition: &Value) -> Vec<Described> {
-    let lists = [("args", false), ("flags", true)];
-    let all =
-        lists.into_iter().flat_map(|(field, is_flag)| definitions(definition, field).map(move |one| (one, is_flag)));
+pub fn described(document: &Document, arguments: &[Argument], flags: &[Argument]) -> Vec<Described> {
+    let all = arguments.iter().map(|one| (one, false)).chain(flags.iter().map(|one| (one, true)));
     let described = all.filter_map(|(one, is_flag)| {
         let parameter = Parameter::of(one, document, is_flag, false)?;
         let mut schema = Map::new();
-        let about = ["description", "purpose"].into_iter().find_map(|field| one.get(field)?.as_str());
+        let about = one.description.as_deref().or(one.purpose.as_deref());
         schema.extend(about.map(|about| ("description".to_owned(), about.into())));
         schema.extend(parameter.schema());
         Some(Described { name: parameter.name().to_owned(), is_needed: parameter.is_needed(), schema })
@@ -159,26 +155,13 @@ pub fn described(document: &Value, definition: &Value) -> Vec<Described> {
     described.collect()
 }
 
-/// What can be run, by path: the commands, and the templates as `templates.NAME`.
-pub fn runnable_names(document: &Value) -> Vec<String> {
-    let commands = state::commands(document).into_iter().flatten().map(|(name, _)| name.clone());
-    let templates = document.get("templates").and_then(Value::as_object).into_iter().flatten();
-    commands.chain(templates.map(|(name, _)| format!("templates.{name}"))).collect()
-}
-
-/// The command a name means: its path or an alias, with dots or blanks between the parts.
-pub fn named<'a>(document: &'a Value, name: &str) -> Option<(&'a str, &'a Value)> {
-    let joined = || name.split_whitespace().collect::<Vec<_>>().join(".");
-    state::command(document, name).or_else(|| state::command(document, &joined()))
-}
-
 /// The names nearest to one that is not there, the nearest first.
-pub fn nearest(document: &Value, name: &str) -> Vec<String> {
+pub fn nearest(document: &Document, name: &str) -> Vec<String> {
     const NEAREST_MAX: usize = 3;
     const LOOKED_AT_MAX: usize = 2000;
     const NAME_BYTES_MAX: usize = 64;
-    let aliases = state::commands(document).into_iter().flatten().flat_map(|(own, command)| names(own, command));
-    let all = runnable_names(document).into_iter().chain(aliases.map(str::to_owned)).take(LOOKED_AT_MAX);
+    let aliases = document.sections.commands.iter().flat_map(Command::names);
+    let all = document.runnable_names().into_iter().chain(aliases.map(str::to_owned)).take(LOOKED_AT_MAX);
     // Likeness costs the square of the length, and a long name is no slip of the pen.
     let all = all.filter(|known| known.len() <= NAME_BYTES_MAX && name.len() <= NAME_BYTES_MAX);
     let scored = all.map(|known| (strsim::jaro_winkler(name, &known), known));
@@ -202,21 +185,20 @@ pub struct Variable {
 }
 
 /// The variables a skill's programs want, once each.
-pub fn variables(document: &Value) -> Vec<Variable> {
+pub fn variables(document: &Document) -> Vec<Variable> {
     let mut all: Vec<Variable> = Vec::new();
     let mut seen = std::collections::BTreeSet::new();
-    for entry in definitions(document, "environment") {
-        let name = entry.as_str().or_else(|| entry.get("name").and_then(Value::as_str)).unwrap_or_default().trim();
-        let is = |field: &str| entry.get(field).and_then(Value::as_bool);
+    for entry in &document.sections.environment {
+        let name = entry.name.as_deref().unwrap_or_default().trim();
         if name.is_empty() || !seen.insert(name) {
             continue;
         }
-        let default = entry.get("default").filter(|value| !value.is_null() && !value.is_object() && !value.is_array());
+        let default = entry.default.as_ref().filter(|value| !value.is_object() && !value.is_array());
         all.push(Variable {
             name: name.to_owned(),
             default: default.map(argument::plain),
-            is_secret: is("secret").unwrap_or(false) || is_secret_name(name),
-            is_required: is("required").unwrap_or(false),
+            is_secret: entry.is_secret == Some(true) || is_secret_name(name),
+            is_required: entry.is_required == Some(true),
         });
     }
     all

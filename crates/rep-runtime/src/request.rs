@@ -23,6 +23,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use rep_model::Document;
+use rep_model::uasp::Command;
 use serde_json::{Map, Value, json};
 
 use crate::command::{BindError, Lookup};
@@ -141,15 +143,14 @@ impl RequestError {
 
 /// Whether a command of a document is a request: it says so by `method` or `url`, or its syntax starts with a method and an
 /// address. Only skills of type `api` and `hybrid` have such commands.
-pub fn is_request(document: &Value, command: &Value) -> bool {
-    let kind = document.get("meta").and_then(|meta| meta.get("type")).and_then(Value::as_str);
-    let is_told = || ["method", "url"].iter().any(|field| command.get(field).is_some_and(Value::is_string));
-    matches!(kind, Some("api" | "hybrid")) && (is_told() || spoken(command).is_some())
+pub fn is_request(document: &Document, command: &Command) -> bool {
+    let is_told = || command.request.method.is_some() || command.request.url.is_some();
+    matches!(document.sections.meta.kind.as_deref(), Some("api" | "hybrid")) && (is_told() || spoken(command).is_some())
 }
 
 /// The method and the address in a syntax.
-fn spoken(command: &Value) -> Option<(Method, &str)> {
-    let syntax = command.get("syntax")?.as_str()?.trim();
+fn spoken(command: &Command) -> Option<(Method, &str)> {
+    let syntax = command.syntax.as_deref()?.trim();
     let (word, rest) = syntax.split_once(char::is_whitespace)?;
     let target = rest.trim();
     let is_address = ["/", "http://", "https://", "${"].iter().any(|start| target.starts_with(start));
@@ -160,9 +161,9 @@ fn spoken(command: &Value) -> Option<(Method, &str)> {
 #[derive(Clone, Copy)]
 pub struct Source<'a> {
     /// The skill.
-    pub document: &'a Value,
+    pub document: &'a Document,
     /// The command.
-    pub command: &'a Value,
+    pub command: &'a Command,
     /// The arguments, by name.
     pub arguments: &'a Map<String, Value>,
     /// The variables of the caller.
@@ -181,11 +182,11 @@ impl Request {
         let path = address::path(&target, &given, &environment)?;
         let mut query = address::query(&target, &given, &environment)?;
         let mut used: BTreeSet<String> = template::slots(&target.parts).map(str::to_owned).collect();
-        for (key, value) in fields(command, "query")? {
+        for (key, value) in fields(command.request.query.as_ref(), "query")? {
             query.extend(pair(key, value, &given, &environment, &mut used)?);
         }
         let mut headers = headers(source, &given, &environment, &mut used)?;
-        let written = command.get("body").filter(|body| !body.is_null());
+        let written = command.request.body.as_ref();
         if let Some(body) = written {
             used.extend(body::slots(body, &given)?);
         }
@@ -210,7 +211,7 @@ impl Request {
         if body.is_some() && !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) {
             headers.push(("Content-Type".to_owned(), vec![Piece::Text("application/json".to_owned())]));
         }
-        let is_idempotent = method.is_idempotent() || command.get("idempotent").and_then(Value::as_bool) == Some(true);
+        let is_idempotent = method.is_idempotent() || command.request.is_idempotent == Some(true);
         let timeout_seconds = timeout(command)?;
         let mut request = Request {
             method,
@@ -311,17 +312,17 @@ fn join(pieces: &[Piece], secret: impl Fn(&str) -> Option<String>) -> Option<Str
     pieces.iter().map(one).collect()
 }
 
-fn method_and_address(command: &Value) -> Result<(Method, String), RequestError> {
-    let text = |field: &str| command.get(field).and_then(Value::as_str);
+fn method_and_address(command: &Command) -> Result<(Method, String), RequestError> {
     let spoken = spoken(command);
-    let method = match (text("method"), spoken) {
+    let method = match (command.request.method.as_deref(), spoken) {
         (Some(word), _) => Method::parse(word).ok_or_else(|| {
             RequestError::command(format!("`method` is `{word}`, which is none"), format!("use {}", method_names()))
         })?,
         (None, Some((method, _))) => method,
         (None, None) => Method::Get,
     };
-    let address = text("url").or_else(|| text("path")).or(spoken.map(|(_, target)| target));
+    let written = command.request.url.as_deref().or(command.request.path.as_deref());
+    let address = written.or(spoken.map(|(_, target)| target));
     let missing = || {
         let remedy = "write `syntax: \"GET /path\"`, or the fields `method` and `path`";
         RequestError::command("the command does not say which address it asks", remedy)
@@ -338,10 +339,10 @@ fn method_names() -> String {
     Method::ALL.map(Method::name).join(", ")
 }
 
-/// The entries of a mapping of the command.
-fn fields<'a>(command: &'a Value, field: &str) -> Result<Vec<(&'a str, &'a Value)>, RequestError> {
-    match command.get(field) {
-        None | Some(Value::Null) => Ok(Vec::new()),
+/// The entries of a field that must be a mapping.
+fn fields<'a>(value: Option<&'a Value>, field: &str) -> Result<Vec<(&'a str, &'a Value)>, RequestError> {
+    match value {
+        None => Ok(Vec::new()),
         Some(Value::Object(fields)) => Ok(fields.iter().map(|(key, value)| (key.as_str(), value)).collect()),
         Some(_) => Err(RequestError::command(format!("`{field}` is no mapping"), "write names and values")),
     }
@@ -372,9 +373,8 @@ fn headers(
     environment: &Environment<'_>,
     used: &mut BTreeSet<String>,
 ) -> Result<Vec<(String, Vec<Piece>)>, RequestError> {
-    let none = Value::Null;
-    let common = fields(source.document.get("api").unwrap_or(&none), "headers")?;
-    let own = fields(source.command, "headers")?;
+    let common = fields(source.document.sections.api.headers.as_ref(), "headers")?;
+    let own = fields(source.command.request.headers.as_ref(), "headers")?;
     let is_own = |name: &str| own.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
     let mut all: Vec<(String, Vec<Piece>)> = Vec::new();
     for (name, value) in common.iter().filter(|(name, _)| !is_own(name)).chain(&own) {
@@ -435,8 +435,8 @@ fn is_unfit(character: char) -> bool {
     character.is_control()
 }
 
-fn timeout(command: &Value) -> Result<Option<u64>, RequestError> {
-    let Some(value) = command.get("timeout_seconds").filter(|value| !value.is_null()) else { return Ok(None) };
+fn timeout(command: &Command) -> Result<Option<u64>, RequestError> {
+    let Some(value) = &command.request.timeout_seconds else { return Ok(None) };
     let seconds = value.as_u64().filter(|seconds| (1..=TIMEOUT_S_MAX).contains(seconds));
     let remedy = || format!("use a whole number of seconds from 1 to {TIMEOUT_S_MAX}");
     seconds.map(Some).ok_or_else(|| RequestError::command(format!("`timeout_seconds` is {value}"), remedy()))

@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::state::{Ended, Entity, State, texts};
+use crate::state::{Ended, Entity, State};
+use rep_model::Document;
+use rep_model::uasp::Command;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 use serde_json::{Map, Value, json};
 
@@ -83,17 +85,17 @@ impl Sessions {
     }
 
     /// The state of a session: what was kept, over what the skill speaks of.
-    pub fn state(&self, document: &Value, skill: &str, session: &str) -> Result<State, SessionError> {
-        read(&self.connection, document, skill, session).map_err(self.failed("read the state"))
+    pub fn state(&self, document: &Document, skill: &str, session: &str) -> Result<State, SessionError> {
+        read(&self.connection, State::new(document), skill, session).map_err(self.failed("read the state"))
     }
 
     /// Applies what a command did, to the state as it is now. Gives the state that came of it.
     pub fn apply(
         &mut self,
-        document: &Value,
+        document: &Document,
         skill: &str,
         session: &str,
-        (name, command): (&str, &Value),
+        command: &Command,
         ended: &Ended,
         at: SystemTime,
     ) -> Result<State, SessionError> {
@@ -104,12 +106,11 @@ impl Sessions {
         };
         let mut work = || {
             let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let mut state = read(&transaction, document, skill, session)?;
+            let mut state = read(&transaction, State::new(document), skill, session)?;
             let at = time::text(at);
-            state.apply(name, command, ended, Some(&at));
-            let touched = ["creates", "invalidates"].into_iter().flat_map(|key| texts(command, key)).chain([name]);
-            for entity in touched {
-                if let Some(kept) = state.entities.get(entity) {
+            state.apply(command, ended, Some(&at));
+            for entity in command.creates.iter().chain(&command.invalidates).chain([&command.path]) {
+                if let Some(kept) = state.entities.get(&**entity) {
                     write(&transaction, skill, session, entity, kept, &at)?;
                 }
             }
@@ -141,7 +142,7 @@ impl Sessions {
 
     /// A session as JSON, to be taken in elsewhere.
     pub fn export(&self, skill: &str, session: &str) -> Result<Value, SessionError> {
-        let state = self.state(&Value::Null, skill, session)?;
+        let state = read(&self.connection, State::default(), skill, session).map_err(self.failed("read the state"))?;
         let entities: Map<String, Value> =
             state.entities.iter().map(|(name, entity)| (name.clone(), entity_json(entity))).collect();
         Ok(json!({ "version": VERSION, "skill": skill, "session": session, "entities": entities }))
@@ -261,8 +262,7 @@ fn cut(value: &str) -> String {
     value[..end].to_owned()
 }
 
-fn read(connection: &Connection, document: &Value, skill: &str, session: &str) -> rusqlite::Result<State> {
-    let mut state = State::new(document);
+fn read(connection: &Connection, mut state: State, skill: &str, session: &str) -> rusqlite::Result<State> {
     let sql = "SELECT name, valid, value, made_by, made_at, ended_by, ended_at FROM entities WHERE skill = ?1 AND session = ?2";
     let mut statement = connection.prepare(sql)?;
     let rows = statement.query_map([skill, session], |row| {
@@ -308,19 +308,22 @@ const FORM: &str = "CREATE TABLE entities (skill TEXT NOT NULL, session TEXT NOT
 
 #[cfg(test)]
 mod tests {
+    use rep_model::Origin;
+
     use super::*;
 
-    fn document() -> Value {
-        json!({ "commands": {
+    fn document() -> Document {
+        let value = json!({ "commands": {
             "make": { "syntax": "b make", "creates": ["a"] },
             "end": { "syntax": "b end", "requires": ["a"], "invalidates": ["a"] },
             "after": { "syntax": "b after", "requires": ["make"] },
-        } })
+        } });
+        Document::from_value(value, Origin::Authored, Vec::new())
     }
 
     fn applied(sessions: &mut Sessions, session: &str, name: &str, ended: &Ended) -> State {
         let document = document();
-        let command = (name, &document["commands"][name]);
+        let command = document.command(name).unwrap();
         sessions.apply(&document, "s", session, command, ended, SystemTime::UNIX_EPOCH).unwrap()
     }
 
@@ -333,7 +336,7 @@ mod tests {
         assert!(
             state.entities["a"].is_valid
                 && state.entities["make"].is_valid
-                && state.missing(&document()["commands"]["after"]).is_empty()
+                && state.missing(document().command("after").unwrap()).is_empty()
         );
         assert_eq!(state.entities["a"].value.as_ref().map(String::len), Some(VALUE_BYTES_MAX));
         for (skill, session) in [("s", "two"), ("t", "one")] {

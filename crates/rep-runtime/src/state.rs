@@ -7,7 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Map, Value};
+use rep_model::Document;
+use rep_model::uasp::Command;
 
 /// One entity.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,89 +60,69 @@ pub enum Ended {
     Badly,
 }
 
-/// The commands of a document: path and definition.
-pub fn commands(document: &Value) -> Option<&Map<String, Value>> {
-    document.get("commands")?.as_object()
-}
-
-/// Finds a command by its path, else by an alias.
-pub fn command<'a>(document: &'a Value, name: &str) -> Option<(&'a str, &'a Value)> {
-    let commands = commands(document)?;
-    let exact = commands.get_key_value(name);
-    let aliased = || commands.iter().find(|(_, command)| texts(command, "aliases").any(|alias| alias == name));
-    exact.or_else(aliased).map(|(name, command)| (name.as_str(), command))
-}
-
-/// The texts of a list in a command, such as `requires`.
-pub fn texts<'a>(command: &'a Value, key: &str) -> impl Iterator<Item = &'a str> {
-    command.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
-}
-
 impl State {
     /// The state before anything ran: nothing is valid.
-    pub fn new(document: &Value) -> Self {
-        let declared = document.get("state").and_then(|state| state.get("entities")).and_then(Value::as_array);
-        let declared = declared.into_iter().flatten().filter_map(|entity| entity.get("name")?.as_str());
-        let spoken = commands(document).into_iter().flatten().flat_map(|(_, command)| {
-            ["requires", "creates", "invalidates"].into_iter().flat_map(|key| texts(command, key))
-        });
-        let names: BTreeSet<&str> = declared.chain(spoken).collect();
+    pub fn new(document: &Document) -> Self {
+        let declared = document.sections.state.names();
+        let commands = document.sections.commands.iter();
+        let lists = commands.flat_map(|command| [&command.requires, &command.creates, &command.invalidates]);
+        let names: BTreeSet<&str> = declared.chain(lists.flatten().map(|name| &**name)).collect();
         Self { entities: names.into_iter().map(|name| (name.to_owned(), Entity::default())).collect() }
     }
 
     /// What a command requires and is not valid.
-    pub fn missing<'a>(&self, command: &'a Value) -> Vec<&'a str> {
+    pub fn missing<'a>(&self, command: &'a Command) -> Vec<&'a str> {
         let is_valid = |name: &str| self.entities.get(name).is_some_and(|entity| entity.is_valid);
-        texts(command, "requires").filter(|name| !is_valid(name)).collect()
+        command.requires.iter().map(|name| &**name).filter(|name| !is_valid(name)).collect()
     }
 
     /// Applies what a command does to the state; `at` is when.
-    pub fn apply(&mut self, name: &str, command: &Value, ended: &Ended, at: Option<&str>) {
+    pub fn apply(&mut self, command: &Command, ended: &Ended, at: Option<&str>) {
+        let name = &command.path;
         if let Ended::Well(value) = ended {
-            let made: Vec<&str> = texts(command, "creates").collect();
             // Its own name only where somebody requires it.
-            let own = self.entities.contains_key(name).then_some(name);
-            for entity in made.into_iter().chain(own) {
-                let entity = self.entities.entry(entity.to_owned()).or_default();
+            let own = self.entities.contains_key(&**name).then_some(name);
+            for entity in command.creates.iter().chain(own) {
+                let entity = self.entities.entry(entity.to_string()).or_default();
                 *entity = Entity {
                     is_valid: true,
                     value: value.clone(),
-                    made_by: Some(name.to_owned()),
+                    made_by: Some(name.to_string()),
                     made_at: at.map(str::to_owned),
                     ..Entity::default()
                 };
             }
         }
-        for entity in texts(command, "invalidates") {
-            let entity = self.entities.entry(entity.to_owned()).or_default();
+        for entity in &command.invalidates {
+            let entity = self.entities.entry(entity.to_string()).or_default();
             entity.is_valid = false;
-            entity.ended_by = Some(name.to_owned());
+            entity.ended_by = Some(name.to_string());
             entity.ended_at = at.map(str::to_owned);
         }
     }
 
     /// The commands whose requirements are met, in the skill's order.
-    pub fn runnable<'a>(&self, document: &'a Value) -> Vec<&'a str> {
-        let all = commands(document).into_iter().flatten();
-        all.filter(|(_, command)| self.missing(command).is_empty()).map(|(name, _)| name.as_str()).collect()
+    pub fn runnable<'a>(&self, document: &'a Document) -> Vec<&'a str> {
+        let all = document.sections.commands.iter();
+        all.filter(|command| self.missing(command).is_empty()).map(|command| &*command.path).collect()
     }
 
     /// The state after a sequence of commands that all end well, or the first that could not run.
-    pub fn after(document: &Value, sequence: &[&str]) -> Result<Self, Illegal> {
+    pub fn after(document: &Document, sequence: &[&str]) -> Result<Self, Illegal> {
         Self::new(document).then(document, sequence)
     }
 
     /// This state after a sequence of commands that all end well, or the first that could not run.
-    pub fn then(mut self, document: &Value, sequence: &[&str]) -> Result<Self, Illegal> {
+    pub fn then(mut self, document: &Document, sequence: &[&str]) -> Result<Self, Illegal> {
         for given in sequence {
             let unknown = || Illegal::Unknown { command: (*given).to_owned() };
-            let (name, command) = self::command(document, given).ok_or_else(unknown)?;
+            let command = document.command(given).ok_or_else(unknown)?;
             let missing = self.missing(command);
             if !missing.is_empty() {
                 let entities = missing.into_iter().map(str::to_owned).collect();
-                return Err(Illegal::Missing { command: name.to_owned(), entities });
+                return Err(Illegal::Missing { command: command.path.to_string(), entities });
             }
-            self.apply(name, command, &Ended::Well(None), None);
+            self.apply(command, &Ended::Well(None), None);
         }
         Ok(self)
     }
@@ -149,12 +130,17 @@ impl State {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use rep_model::Origin;
+    use serde_json::{Value, json};
 
     use super::*;
 
-    fn browser() -> Value {
-        json!({
+    fn document(value: Value) -> Document {
+        Document::from_value(value, Origin::Authored, Vec::new())
+    }
+
+    fn browser() -> Document {
+        document(json!({
             "state": { "entities": [{ "name": "ref" }] },
             "commands": {
                 "open": { "syntax": "b open <url>", "aliases": ["goto"], "invalidates": ["refs"] },
@@ -162,7 +148,7 @@ mod tests {
                 "click": { "syntax": "b click <ref>", "requires": ["refs"], "invalidates": ["refs"] },
                 "report": { "syntax": "b report", "requires": ["open"] },
             },
-        })
+        }))
     }
 
     #[test]
@@ -182,20 +168,22 @@ mod tests {
 
     #[test]
     fn a_failed_command_makes_nothing_and_still_ends_what_it_ends() {
-        let document = json!({ "commands": { "x": { "syntax": "x", "creates": ["a"], "invalidates": ["b"] } } });
-        let command = &document["commands"]["x"];
+        let document =
+            document(json!({ "commands": { "x": { "syntax": "x", "creates": ["a"], "invalidates": ["b"] } } }));
+        let command = document.command("x").unwrap();
         let mut state = State::new(&document);
         state.entities.get_mut("b").unwrap().is_valid = true;
-        state.apply("x", command, &Ended::Badly, Some("then"));
+        state.apply(command, &Ended::Badly, Some("then"));
         assert!(!state.entities["a"].is_valid && !state.entities["b"].is_valid);
         assert_eq!(state.entities["b"].ended_at.as_deref(), Some("then"));
-        state.apply("x", command, &Ended::Well(Some("out".to_owned())), None);
+        state.apply(command, &Ended::Well(Some("out".to_owned())), None);
         assert_eq!(state.entities["a"].value.as_deref(), Some("out"));
     }
 
     #[test]
     fn creating_comes_before_invalidating() {
-        let document = json!({ "commands": { "x": { "syntax": "x", "creates": ["a"], "invalidates": ["a"] } } });
+        let document =
+            document(json!({ "commands": { "x": { "syntax": "x", "creates": ["a"], "invalidates": ["a"] } } }));
         assert!(!State::after(&document, &["x"]).unwrap().entities["a"].is_valid);
     }
 }

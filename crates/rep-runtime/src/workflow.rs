@@ -3,16 +3,14 @@
 //! A step is free text. It is cut into words, with quotes holding a word together; `<name>` is a slot somebody fills, and so
 //! is `@name` where the skill's references look otherwise (`@e{n}`). What only a shell would understand is for people to do.
 
-use std::collections::{BTreeMap, BTreeSet};
-
+use rep_model::Document;
+use rep_model::uasp::WorkflowStep;
 use serde_json::{Map, Value};
 
 use crate::command::{self, BindError};
 use crate::request;
-use crate::state::{Ended, State, commands, texts};
+use crate::state::{Ended, State};
 
-/// The most parts of a command's path that a step is looked through for.
-const PARTS_MAX: usize = 8;
 /// The most steps of a workflow; more are no checklist.
 const STEPS_MAX: usize = 1000;
 
@@ -60,35 +58,32 @@ enum Piece {
 }
 
 /// The names of a skill's workflows.
-pub fn names(document: &Value) -> Vec<&str> {
-    let all = document.get("workflows").and_then(Value::as_object);
-    all.into_iter().flatten().map(|(name, _)| name.as_str()).collect()
+pub fn names(document: &Document) -> Vec<&str> {
+    document.sections.workflows.iter().map(|workflow| &*workflow.name).collect()
 }
 
 /// What a workflow is for, and how many steps it has.
-pub fn summary<'a>(document: &'a Value, name: &str) -> Option<(&'a str, usize)> {
-    let definition = document.get("workflows")?.get(name)?;
-    let description = definition.get("description").and_then(Value::as_str).unwrap_or_default();
-    Some((description, definition.get("steps").and_then(Value::as_array).map_or(0, Vec::len)))
+pub fn summary<'a>(document: &'a Document, name: &str) -> Option<(&'a str, usize)> {
+    let definition = document.workflow(name)?;
+    Some((definition.description.as_deref().unwrap_or_default(), definition.steps.len()))
 }
 
 /// A workflow as a checklist, begun in a state.
-pub fn workflow(document: &Value, name: &str, state: &State) -> Option<Workflow> {
-    let definition = document.get("workflows")?.get(name)?;
+pub fn workflow(document: &Document, name: &str, state: &State) -> Option<Workflow> {
+    let definition = document.workflow(name)?;
     let mut state = state.clone();
-    let steps = definition.get("steps").and_then(Value::as_array).into_iter().flatten();
-    let commands = Commands::of(document);
-    let steps = steps.take(STEPS_MAX).filter_map(|step| Step::of(step, document, &commands, &mut state)).collect();
-    let description = definition.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let invariants = texts(definition, "invariants").map(str::to_owned).collect();
+    let steps = definition.steps.iter().take(STEPS_MAX);
+    let steps = steps.filter_map(|step| Step::of(step, document, &mut state)).collect();
+    let description = definition.description.as_deref().unwrap_or_default().to_owned();
+    let invariants = definition.invariants.iter().map(ToString::to_string).collect();
     Some(Workflow { name: name.to_owned(), description, invariants, steps })
 }
 
 impl Step {
-    fn of(step: &Value, document: &Value, commands: &Commands<'_>, state: &mut State) -> Option<Self> {
-        let text = step.as_str().or_else(|| step.get("cmd")?.as_str())?.trim().to_owned();
-        let note = step.get("note").and_then(Value::as_str).map(str::to_owned);
-        let is_optional = step.get("optional").and_then(Value::as_bool).unwrap_or(false);
+    fn of(step: &WorkflowStep, document: &Document, state: &mut State) -> Option<Self> {
+        let text = step.command.as_deref()?.trim().to_owned();
+        let note = step.note.as_deref().map(str::to_owned);
+        let is_optional = step.is_optional;
         let (words, by_hand) = match words(&text, document) {
             Ok(words) => (words, None),
             Err(reason) => (Vec::new(), Some(reason)),
@@ -111,16 +106,16 @@ impl Step {
                 found.slots.push(name.clone());
             }
         }
-        let plain: Vec<String> = match found.by_hand {
+        let plain: Vec<&str> = match found.by_hand {
             None => found.words.iter().map_while(|word| literal(word)).collect(),
-            Some(_) => found.text.split_whitespace().map(str::to_owned).collect(),
+            Some(_) => found.text.split_whitespace().collect(),
         };
-        match commands.find(&plain) {
-            Some((name, command)) => {
-                found.command = Some(name.to_owned());
-                found.requires = texts(command, "requires").map(str::to_owned).collect();
+        match document.sections.commands.find_by_step(&plain) {
+            Some(command) => {
+                found.command = Some(command.path.to_string());
+                found.requires = command.requires.iter().map(ToString::to_string).collect();
                 found.missing = state.missing(command).into_iter().map(str::to_owned).collect();
-                state.apply(name, command, &Ended::Well(None), None);
+                state.apply(command, &Ended::Well(None), None);
             }
             // With a slot first, the command is not known before it is filled.
             None if found.by_hand.is_none()
@@ -136,7 +131,7 @@ impl Step {
     /// The command of a step and its arguments, with its slots filled.
     pub fn filled(
         &self,
-        document: &Value,
+        document: &Document,
         values: &Map<String, Value>,
     ) -> Result<(String, Map<String, Value>), BindError> {
         let refuse = |message: String, remedy: String| BindError { code: "INVALID_ARGUMENT", message, remedy };
@@ -157,64 +152,30 @@ impl Step {
             }
             words.push(word);
         }
-        let Some((name, command)) = Commands::of(document).find(&words) else {
+        let plain: Vec<&str> = words.iter().map(String::as_str).collect();
+        let Some(command) = document.sections.commands.find_by_step(&plain) else {
             let message = format!("the step `{}` starts no command of this skill", self.text);
             return Err(refuse(message, "do it by hand".to_owned()));
         };
         let arguments = if request::is_request(document, command) {
-            request::arguments_of(document, name, command, &words)?
+            request::arguments_of(document, command, &words)?
         } else {
-            command::arguments_of(document, name, &words)?
+            command::arguments_of(document, &command.path, &words)?
         };
-        Ok((name.to_owned(), arguments))
+        Ok((command.path.to_string(), arguments))
     }
 }
 
 /// The text of a word without slots.
-fn literal(word: &[Piece]) -> Option<String> {
+fn literal(word: &[Piece]) -> Option<&str> {
     match word {
-        [Piece::Text(text)] => Some(text.clone()),
+        [Piece::Text(text)] => Some(text),
         _ => None,
     }
 }
 
-/// The commands of a skill by every name they have, for steps.
-struct Commands<'a> {
-    named: BTreeMap<&'a str, (&'a str, &'a Value)>,
-    programs: BTreeSet<&'a str>,
-}
-
-impl<'a> Commands<'a> {
-    fn of(document: &'a Value) -> Self {
-        let mut named = BTreeMap::new();
-        let mut programs = BTreeSet::new();
-        for (name, command) in commands(document).into_iter().flatten() {
-            for alias in texts(command, "aliases") {
-                named.entry(alias).or_insert((name.as_str(), command));
-            }
-            programs.extend(command.get("syntax").and_then(|syntax| syntax.as_str()?.split_whitespace().next()));
-        }
-        // A path goes before an alias of another command.
-        named.extend(
-            commands(document).into_iter().flatten().map(|(name, command)| (name.as_str(), (name.as_str(), command))),
-        );
-        Self { named, programs }
-    }
-
-    /// The command words start: the one whose path, or alias, is the longest beginning. The program's own name may stand
-    /// before it.
-    fn find(&self, words: &[String]) -> Option<(&'a str, &'a Value)> {
-        let best = |words: &[String]| {
-            let mut lengths = (1..=words.len().min(PARTS_MAX)).rev();
-            lengths.find_map(|length| self.named.get(words[..length].join(".").as_str())).copied()
-        };
-        let is_program = |word: &&String| self.programs.contains(word.as_str());
-        best(words).or_else(|| words.first().filter(is_program).and_then(|_| best(&words[1..])))
-    }
-}
-
 /// Cuts a step into words, or says what only a shell would understand.
-fn words(text: &str, document: &Value) -> Result<Vec<Vec<Piece>>, String> {
+fn words(text: &str, document: &Document) -> Result<Vec<Vec<Piece>>, String> {
     let shell = |what: char| Err(format!("it uses a shell's `{what}`"));
     let mut words: Vec<Vec<Piece>> = Vec::new();
     let mut word: Option<Vec<Piece>> = None;
@@ -272,13 +233,12 @@ fn slot(letters: impl Iterator<Item = char>) -> Option<String> {
 }
 
 /// `@user` stands for a reference that somebody must look up, where references look like `@e{n}`.
-fn named(word: Vec<Piece>, document: &Value) -> Vec<Piece> {
+fn named(word: Vec<Piece>, document: &Document) -> Vec<Piece> {
     let Some(text) = literal(&word) else { return word };
     let Some(name) = text.strip_prefix('@').filter(|name| !name.is_empty()) else { return word };
-    let entities = document.get("state").and_then(|state| state.get("entities")).and_then(Value::as_array);
-    let formats = entities.into_iter().flatten().filter_map(|entity| entity.get("format")?.as_str());
+    let formats = document.sections.state.entities.iter().filter_map(|entity| entity.format.as_deref());
     let mut formats = formats.filter(|format| format.starts_with('@')).peekable();
-    let is_form = formats.peek().is_some() && !formats.any(|format| command::fits(format, &text));
+    let is_form = formats.peek().is_some() && !formats.any(|format| command::fits(format, text));
     if is_form && name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '-' | '_')) {
         vec![Piece::Slot(name.to_owned())]
     } else {
@@ -288,12 +248,17 @@ fn named(word: Vec<Piece>, document: &Value) -> Vec<Piece> {
 
 #[cfg(test)]
 mod tests {
+    use rep_model::Origin;
     use serde_json::json;
 
     use super::*;
 
-    fn document() -> Value {
-        json!({
+    fn from_value(value: Value) -> Document {
+        Document::from_value(value, Origin::Authored, Vec::new())
+    }
+
+    fn document() -> Document {
+        from_value(json!({
             "state": { "entities": [{ "name": "ref", "format": "@e{n}" }] },
             "commands": {
                 "open": { "syntax": "b open <url>", "invalidates": ["refs"] },
@@ -312,7 +277,7 @@ mod tests {
                 { "cmd": "dance" },
                 { "cmd": "get.text @e2" },
             ] } },
-        })
+        }))
     }
 
     #[test]
@@ -351,7 +316,7 @@ mod tests {
 
     #[test]
     fn a_step_of_a_request_fills_its_arguments_by_place_and_by_name() {
-        let document = json!({
+        let document = from_value(json!({
             "meta": { "type": "api" },
             "commands": { "todos.update": { "syntax": "PATCH /todos/<id>?a=<a>&b=<b>", "args": [
                 { "name": "id" }, { "name": "done", "type": "bool" }, { "name": "tags", "type": "string[]" },
@@ -363,7 +328,7 @@ mod tests {
                 "todos.update 1 yes x y",
                 "todos.update t1 id=t2",
             ] } },
-        });
+        }));
         let found = workflow(&document, "w", &State::new(&document)).unwrap();
         let values = json!({ "id": "x/../y?z=1" });
         let filled = |at: usize| found.steps[at].filled(&document, values.as_object().unwrap());

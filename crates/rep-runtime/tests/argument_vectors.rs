@@ -1,6 +1,7 @@
 //! No value, whatever it holds, changes the shape of an argument vector.
 
 use proptest::prelude::*;
+use rep_model::{Document, Origin};
 use rep_runtime::command::{arguments_of, bind, bind_template};
 use serde_json::{Value, json};
 
@@ -35,12 +36,13 @@ fn value() -> impl Strategy<Value = String> {
     proptest::collection::vec(piece, 0..6).prop_map(|pieces| pieces.concat())
 }
 
-fn document(syntax: &str) -> Value {
-    json!({
+fn document(syntax: &str) -> Document {
+    let value = json!({
         "global_flags": [{ "name": "--proxy", "type": "string" }, { "name": "--json", "type": "bool" }],
         "commands": { "x": { "syntax": syntax } },
         "templates": { "t": { "inline": "", "args": [{ "name": "a", "required": true }, { "name": "b", "default": "z" }] } },
-    })
+    });
+    Document::from_value(value, Origin::Authored, Vec::new())
 }
 
 proptest! {

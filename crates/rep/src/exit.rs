@@ -1,6 +1,9 @@
 //! How a command ends.
 
+use std::borrow::Cow;
 use std::process::ExitCode;
+
+use rep_runtime::{CallError, ErrorKind};
 
 /// The exit codes, which scripts depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +40,7 @@ impl From<Exit> for ExitCode {
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
     /// A stable word for programs.
-    pub(crate) code: &'static str,
+    pub(crate) code: Cow<'static, str>,
     /// One lower-case phrase.
     pub(crate) message: String,
     /// What to do about it.
@@ -53,7 +56,7 @@ impl Failure {
     pub(crate) fn unable(code: &'static str, message: impl Into<String>) -> Self {
         Self {
             exit: Exit::Unable,
-            code,
+            code: Cow::Borrowed(code),
             message: message.into(),
             hints: Vec::new(),
             is_json: false,
@@ -98,7 +101,7 @@ impl Failure {
 
 impl From<rep_storage::StorageError> for Failure {
     fn from(error: rep_storage::StorageError) -> Self {
-        Failure::unable("UNKEPT", error.to_string())
+        CallError::from(error).into()
     }
 }
 
@@ -123,13 +126,26 @@ impl From<rep_storage::WriteError> for Failure {
 
 impl From<rep_runtime::session::SessionError> for Failure {
     fn from(error: rep_runtime::session::SessionError) -> Self {
-        Failure::unable("UNKEPT", error.to_string())
+        CallError::from(error).into()
     }
 }
 
-impl From<rep_runtime::Refusal> for Failure {
-    fn from(refusal: rep_runtime::Refusal) -> Self {
-        Failure::refused(refusal.code, refusal.message).hint(refusal.remedy)
+impl From<rep_runtime::task::TaskError> for Failure {
+    fn from(error: rep_runtime::task::TaskError) -> Self {
+        CallError::from(error).into()
+    }
+}
+
+impl From<CallError> for Failure {
+    fn from(error: CallError) -> Self {
+        let exit = match error.kind {
+            ErrorKind::NotFound => Exit::Findings,
+            ErrorKind::Unable => Exit::Unable,
+            ErrorKind::Refused => Exit::Refused,
+        };
+        let code = Cow::Owned(error.code.as_str().to_owned());
+        let hints = error.remedy.into_iter().collect();
+        Failure { exit, code, message: error.message, hints, is_json: false, is_retriable: false }
     }
 }
 

@@ -271,11 +271,6 @@ pub(crate) fn data_folder() -> Result<PathBuf, Failure> {
     }
 }
 
-/// Where packages that were installed for skills lie.
-pub(crate) fn environments() -> Result<PathBuf, Failure> {
-    Ok(data_folder()?.join("environments"))
-}
-
 /// The user's own settings.
 pub(crate) fn user_settings_file() -> Result<PathBuf, Failure> {
     Ok(config_folder(home().as_deref())?.join("rep.yaml"))

@@ -1,35 +1,20 @@
 //! What the page of the server asks besides skills: findings, permissions, what ran and what goes on. Answered by the same
 //! code as `rep check`, `rep policy`, `rep audit`, `rep tasks` and `rep pack`.
 
-use std::collections::VecDeque;
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::{Path, PathBuf};
-use std::time::SystemTime;
-
-use rep_audit::{Audit, Entry, records};
+use rep_audit::Entry;
 use rep_check::{Finding, Level, Options, check};
 use rep_library::{CatalogEntry, read};
 use rep_model::Skill;
 use rep_package::files;
-use rep_runtime::access::{Asked, Ground};
-use rep_runtime::plan::declared;
-use rep_runtime::task::{self, State, Tasks};
+use rep_runtime::task::{self, State};
+use rep_runtime::{CallError, ExecutableSkill, PolicyLine, RecordFilter, Runtime};
 use rep_serve::{CallTrail, Noted, Office, Ran, Task, Trail, Wanted};
-use serde_json::Value;
 
-use crate::call::Called;
-use crate::commands::{audit, policy, why};
-use crate::exit::Failure;
-use crate::library::data_folder;
-
-/// How many files of a workspace are looked at, and how many are named.
-const FILES_MAX: usize = 5000;
-const FILES_NAMED: usize = 5;
+use crate::commands::why;
 
 /// Answers for the page, from the records of this user.
 pub(crate) struct Clerk {
-    /// The folder patterns are relative to.
-    pub(crate) workspace: Option<PathBuf>,
+    pub(crate) runtime: Runtime,
 }
 
 impl Office for Clerk {
@@ -56,69 +41,47 @@ impl Office for Clerk {
     }
 
     fn permissions(&self, entry: &CatalogEntry) -> Result<Vec<String>, String> {
-        let workspace = self.workspace.as_ref().ok_or("there is no workspace")?;
-        let words = || {
-            let called = Called::of(entry)?;
-            let (permissions, _) = declared::permissions(called.front());
-            let text = policy::words(&called, &permissions, workspace)?;
-            let ground = Ground { permissions: &permissions, workspace, folder: &called.folder };
-            Ok((text, here(&ground)))
+        let words = || -> Result<Vec<PolicyLine>, CallError> {
+            let skill = ExecutableSkill::inspect(entry)?;
+            let here = self.runtime.matching_files(&skill)?;
+            Ok(self.runtime.policy_of(&skill, None)?.lines(&here))
         };
-        let (text, here) = words().map_err(|failure: Failure| failure.message)?;
-        // The first line is the skill's own name; what follows is about all of it until a tool is named.
-        let lines: Vec<String> = text.lines().skip(1).map(str::to_owned).collect();
-        let about_all = lines.iter().take_while(|line| line.starts_with("  ")).count();
-        let (all, tools) = lines.split_at(about_all);
-        Ok(all.iter().chain(&here).chain(tools).cloned().collect())
+        let lines = words().map_err(|error| error.message)?;
+        let line = |line: PolicyLine| match line {
+            PolicyLine::Heading(text) => text,
+            PolicyLine::Detail(text) => format!("  {text}"),
+        };
+        // The first line is the skill's own name.
+        Ok(lines.into_iter().skip(1).map(line).collect())
     }
 
     fn runs(&self, wanted: &Wanted) -> Result<Trail, String> {
-        let look = || audit::runs(&Audit::at(&data_folder()?), wanted.skill.as_deref(), wanted.since.as_deref());
-        let found = look().map_err(|failure: Failure| failure.message)?;
-        let state = wanted.state.as_deref();
-        let fits = |run: &&Entry| {
-            state.is_none_or(|state| run.state.name() == state) && (!wanted.has_denials || !denials(run).is_empty())
+        let look = || {
+            let filter = RecordFilter::new(wanted.skill.as_deref(), wanted.since.as_deref())?;
+            let (state, has_denials, limit) = (wanted.state.clone(), wanted.has_denials, Some(wanted.most));
+            self.runtime.runs(&RecordFilter { state, has_denials, limit, ..filter })
         };
-        let found: Vec<&Entry> = found.iter().filter(fits).collect();
-        let runs = found.iter().rev().take(wanted.most).map(|run| ran(run)).collect();
-        Ok(Trail { runs, total: found.len() })
+        let found = look().map_err(|error: CallError| error.message)?;
+        Ok(Trail { runs: found.runs.iter().rev().map(ran).collect(), total: found.total })
     }
 
     fn calls(&self, wanted: &Wanted) -> Result<CallTrail, String> {
-        let look = || -> Result<CallTrail, Failure> {
-            let filter = audit::Filter::new(wanted.skill.as_deref(), wanted.since.as_deref())?;
-            let (mut newest, mut total) = (VecDeque::new(), 0);
-            records(&Audit::of_calls(&data_folder()?), |record| {
-                if !audit::is_call(&record, &filter) {
-                    return;
-                }
-                total += 1;
-                newest.push_front(record);
-                newest.truncate(wanted.most);
-            })?;
-            Ok(CallTrail { calls: newest.into(), total })
+        let look = || {
+            let filter = RecordFilter::new(wanted.skill.as_deref(), wanted.since.as_deref())?;
+            self.runtime.calls(&RecordFilter { limit: Some(wanted.most), ..filter })
         };
-        look().map_err(|failure| failure.message)
+        let mut found = look().map_err(|error: CallError| error.message)?;
+        found.calls.reverse();
+        Ok(CallTrail { calls: found.calls, total: found.total })
     }
 
     fn tasks(&self) -> Result<Vec<Task>, String> {
-        let look = || -> Result<Vec<task::Task>, Failure> {
-            let folder = data_folder()?;
-            // Whoever only looks leaves nothing behind.
-            if !folder.join("tasks.db").exists() {
-                return Ok(Vec::new());
-            }
-            Ok(Tasks::open(&folder)?.list(SystemTime::now())?)
-        };
-        let tasks = look().map_err(|failure| failure.message)?;
+        let tasks = self.runtime.tasks().map_err(|error| error.message)?;
         Ok(tasks.into_iter().rev().map(told).collect())
     }
 
     fn cancel(&self, id: &str) -> Result<Option<bool>, String> {
-        let ask = || -> Result<Option<task::Task>, Failure> {
-            Ok(Tasks::open(&data_folder()?)?.cancel(id, SystemTime::now())?)
-        };
-        let task = ask().map_err(|failure| failure.message)?;
+        let task = self.runtime.cancel_task(id).map_err(|error| error.message)?;
         Ok(task.map(|task| task.state == State::Running))
     }
 
@@ -128,71 +91,8 @@ impl Office for Clerk {
     }
 
     fn pulse(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        if let Ok(folder) = data_folder() {
-            let audit = Audit::at(&folder).file();
-            for file in [audit, folder.join("tasks.db"), folder.join("tasks.db-wal")] {
-                let seen = std::fs::metadata(file).ok();
-                seen.map(|seen| (seen.len(), seen.modified().ok())).hash(&mut hasher);
-            }
-        }
-        hasher.finish()
+        self.runtime.activity_fingerprint()
     }
-}
-
-/// Which files of the workspace that is about now, a line each for reading and writing.
-fn here(ground: &Ground<'_>) -> Vec<String> {
-    let globs = [
-        ("read", ground.permissions.read.is_empty(), Asked::Read as fn(String) -> Asked),
-        ("change", ground.permissions.write.is_empty(), Asked::Write),
-    ];
-    if globs.iter().all(|(_, is_empty, _)| *is_empty) {
-        return Vec::new();
-    }
-    let (mut files, is_all) = below(ground.workspace);
-    // Its own files are told above.
-    files.retain(|file| !ground.workspace.join(file).starts_with(ground.folder));
-    let rest = if is_all { "" } else { ", as far as was looked" };
-    let mut lines = Vec::new();
-    for (verb, is_empty, ask) in globs {
-        if is_empty {
-            continue;
-        }
-        let fits: Vec<&String> = files.iter().filter(|file| ground.answer(&ask((*file).clone())).is_allowed).collect();
-        let names: Vec<String> = fits.iter().take(FILES_NAMED).map(|file| format!("`{file}`")).collect();
-        let more = if fits.len() > FILES_NAMED { ", …" } else { "" };
-        lines.push(match fits.len() {
-            0 => format!("  of the files that are there now{rest}, it may {verb} none"),
-            count => {
-                format!("  of the files that are there now{rest}, it may {verb} {count}: {}{more}", names.join(", "))
-            }
-        });
-    }
-    lines
-}
-
-/// The files below a folder, relative to it, up to a number; and whether these are all. Links are not followed.
-fn below(workspace: &Path) -> (Vec<String>, bool) {
-    let mut folders = VecDeque::from([workspace.to_owned()]);
-    let (mut files, mut seen) = (Vec::new(), 0);
-    while let Some(folder) = folders.pop_front() {
-        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-            seen += 1;
-            if seen > FILES_MAX {
-                files.sort();
-                return (files, false);
-            }
-            let Ok(kind) = entry.file_type() else { continue };
-            let path = entry.path();
-            match path.strip_prefix(workspace) {
-                Ok(_) if kind.is_dir() && entry.file_name() != ".git" => folders.push_back(path),
-                Ok(own) if kind.is_file() => files.push(own.to_string_lossy().into_owned()),
-                _ => {}
-            }
-        }
-    }
-    files.sort();
-    (files, true)
 }
 
 fn noted(finding: &Finding) -> Noted {
@@ -208,12 +108,6 @@ fn noted(finding: &Finding) -> Noted {
     }
 }
 
-fn denials(run: &Entry) -> Vec<(String, String)> {
-    let all = run.field("denials").and_then(Value::as_array).into_iter().flatten();
-    let part = |denial: &Value, name: &str| denial.get(name).and_then(Value::as_str).unwrap_or("?").to_owned();
-    all.map(|denial| (part(denial, "action"), part(denial, "target"))).collect()
-}
-
 fn ran(run: &Entry) -> Ran {
     Ran {
         state: run.state.name(),
@@ -222,9 +116,9 @@ fn ran(run: &Entry) -> Ran {
         skill: run.text("skill").to_owned(),
         tool: run.text("tool").to_owned(),
         who: run.text("who").to_owned(),
-        duration_ms: run.field("duration_ms").and_then(Value::as_u64),
-        denials: denials(run),
-        record: audit::document(run),
+        duration_ms: run.field("duration_ms").and_then(serde_json::Value::as_u64),
+        denials: run.denials(),
+        record: run.to_json(),
     }
 }
 

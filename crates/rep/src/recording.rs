@@ -2,28 +2,23 @@
 
 use std::time::SystemTime;
 
-use rep_audit::{self as audit, Audit};
+use rep_audit::{CallRecord, CallRecorder};
+use rep_runtime::Runtime;
 use rep_serve::{Calls, Made, Talk};
-use serde_json::{Map, Value, json};
 
 use crate::exit::Failure;
-use crate::library::data_folder;
-use crate::runner;
 
 /// Keeps every call of a client.
-pub(crate) struct Recording(audit::Calls);
+pub(crate) struct Recording(CallRecorder);
 
 impl Recording {
     /// Begins the record of a server at a place: an address, or stdio.
-    pub(crate) fn begin(place: &str, talk: &Talk) -> Result<Self, Failure> {
+    pub(crate) fn begin(runtime: &Runtime, place: &str, talk: &Talk) -> Result<Self, Failure> {
         let talk = std::sync::Arc::clone(talk);
-        let kept = data_folder().and_then(|folder| {
-            let about = json!({ "who": runner::who(), "place": place, "version": env!("CARGO_PKG_VERSION") });
-            Ok(audit::Calls::begin(Audit::of_calls(&folder), fields(&about), SystemTime::now(), move |text| {
-                talk(text);
-            })?)
-        });
-        kept.map(Self).map_err(|failure| failure.hint("every call is recorded; with --no-record only runs are"))
+        let recorder = runtime.record_calls(place, env!("CARGO_PKG_VERSION"), move |text| talk(text));
+        recorder
+            .map(Self)
+            .map_err(|error| Failure::from(error).hint("every call is recorded; with --no-record only runs are"))
     }
 
     /// Waits until every call is on the disk.
@@ -45,23 +40,17 @@ impl Calls for Recording {
     }
 
     fn keep(&self, made: Made) -> bool {
-        let record = json!({
-            "who": made.who,
-            "bearer": made.bearer,
-            "request": made.request,
-            "method": made.method,
-            "target": made.target,
-            "skill": made.skill,
-            "input_digest": made.input_digest,
-            "outcome": made.outcome,
-            "duration_ms": made.duration_ms,
-        });
-        self.0.keep(fields(&record), SystemTime::now())
+        let record = CallRecord {
+            who: made.who,
+            bearer: made.bearer,
+            request: made.request,
+            method: made.method,
+            target: made.target,
+            skill: made.skill,
+            input_digest: made.input_digest,
+            outcome: made.outcome,
+            duration_ms: made.duration_ms,
+        };
+        self.0.record(&record, SystemTime::now())
     }
-}
-
-/// What an object says; what it says nothing of is left out.
-fn fields(value: &Value) -> Map<String, Value> {
-    let fields = value.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
-    fields.map(|(name, value)| (name.clone(), value.clone())).collect()
 }

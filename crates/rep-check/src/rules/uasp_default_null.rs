@@ -1,4 +1,5 @@
 use rep_model::Skill;
+use rep_model::uasp::Uasp;
 
 use crate::engine::Findings;
 use crate::{Check, Cite, Levels, Profile, Rule};
@@ -7,7 +8,7 @@ pub(super) static RULE: Rule = Rule {
     name: "uasp-default-null",
     summary: "a default that is null",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::Uasp], ..Levels::NONE },
+    levels: Levels { warning: Profile::Uasp.as_set(), ..Levels::NONE },
     cites: &[Cite::uasp("§3.1, EnvironmentVar"), Cite::uasp("§5.11")],
     requirements: &["US-21"],
     page: include_str!("uasp_default_null.md"),
@@ -20,8 +21,7 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         return;
     }
     for uasp in &skill.uasp {
-        let items = uasp.root.as_ref().and_then(|root| root.get("environment")?.items()).unwrap_or(&[]);
-        for (index, item) in items.iter().enumerate() {
+        for (index, item) in uasp.view().map(Uasp::environment).unwrap_or_default().iter().enumerate() {
             let Some(entry) = item.entry("default").filter(|entry| entry.value.is_null()) else { continue };
             findings
                 .add(&uasp.file, entry.key.span, "`default` is null, where the schema wants text")

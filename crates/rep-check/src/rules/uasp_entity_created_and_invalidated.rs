@@ -1,10 +1,8 @@
 use std::collections::BTreeSet;
 
 use rep_model::Skill;
-use rep_model::uasp::Uasp;
-use rep_model::yaml::Node;
 
-use super::uasp_key_unknown::cut;
+use crate::data_path::short_key;
 use crate::engine::Findings;
 use crate::{Check, Cite, Levels, Profile, Rule};
 
@@ -12,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     name: "uasp-entity-created-and-invalidated",
     summary: "a command that creates and invalidates the same entity",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::Uasp], ..Levels::NONE },
+    levels: Levels { warning: Profile::Uasp.as_set(), ..Levels::NONE },
     cites: &[Cite::uasp("§9.3"), Cite::uasp("§9.4")],
     requirements: &["US-13"],
     page: include_str!("uasp_entity_created_and_invalidated.md"),
@@ -21,14 +19,12 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     for uasp in &skill.uasp {
-        for command in uasp.view().map(Uasp::commands).unwrap_or_default() {
-            let names = |field| command.value.get(field).and_then(Node::items).unwrap_or(&[]);
-            let created: BTreeSet<&str> = names("creates").iter().filter_map(Node::text).collect();
-            let path = cut(command.key.text().unwrap_or("?"));
-            for item in names("invalidates") {
-                let Some(entity) = item.text().filter(|name| created.contains(name)) else { continue };
+        for command in uasp.document().into_iter().flat_map(|document| &document.sections.commands) {
+            let created: BTreeSet<&str> = command.creates.iter().map(|entity| &**entity).collect();
+            let path = short_key(&command.path);
+            for entity in command.invalidates.iter().filter(|entity| created.contains(&***entity)) {
                 findings
-                    .add(&uasp.file, item.span, format!("`{path}` both creates and invalidates `{entity}`"))
+                    .add(&uasp.file, entity.place(), format!("`{path}` both creates and invalidates `{entity}`"))
                     .path(format!("commands.{path}.invalidates"))
                     .help("keep the one that holds after the command; invalidation is applied last");
             }

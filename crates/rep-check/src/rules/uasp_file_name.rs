@@ -1,4 +1,4 @@
-use rep_model::uasp::SUFFIX;
+use rep_model::uasp::{SUFFIX, Uasp};
 use rep_model::{Skill, names};
 
 use crate::engine::Findings;
@@ -8,7 +8,7 @@ pub(super) static RULE: Rule = Rule {
     name: "uasp-file-name",
     summary: "a UASP file whose name is not that of its skill",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::Uasp], ..Levels::NONE },
+    levels: Levels { warning: Profile::Uasp.as_set(), ..Levels::NONE },
     cites: &[Cite::uasp("§3.2")],
     requirements: &["PKG-29"],
     page: include_str!("uasp_file_name.md"),
@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     for uasp in &skill.uasp {
-        let Some(name) = uasp.view().and_then(|view| view.meta("name")).filter(|name| name.is_text()) else { continue };
+        let Some(name) = uasp.view().and_then(Uasp::name).filter(|name| name.is_text()) else { continue };
         let wanted = format!("{}{SUFFIX}", name.value);
         if uasp.file != wanted && names::is_id(name.value) {
             findings

@@ -1,6 +1,4 @@
 use rep_model::Skill;
-use rep_model::frontmatter::text;
-use rep_model::uasp::Uasp;
 
 use crate::engine::Findings;
 use crate::{Check, Cite, Levels, Profile, Rule};
@@ -9,7 +7,7 @@ pub(super) static RULE: Rule = Rule {
     name: "uasp-source-url",
     summary: "a source whose `url` is no URI",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::Uasp], ..Levels::NONE },
+    levels: Levels { warning: Profile::Uasp.as_set(), ..Levels::NONE },
     cites: &[Cite::uasp("§3.1, Source, format: uri")],
     requirements: &["US-22"],
     page: include_str!("uasp_source_url.md"),
@@ -18,11 +16,12 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     for uasp in &skill.uasp {
-        for (index, source) in uasp.view().map(Uasp::sources).unwrap_or_default().iter().enumerate() {
-            let Some(url) = source.get("url").and_then(text).filter(|url| url.is_text()) else { continue };
-            if !is_uri(url.value) {
+        let sources = uasp.document().map(|document| document.sections.sources.as_slice()).unwrap_or_default();
+        for (index, source) in sources.iter().enumerate() {
+            let Some(url) = source.url.as_ref().filter(|url| url.is_text) else { continue };
+            if !is_uri(url) {
                 findings
-                    .add(&uasp.file, url.span(), format!("`{}` is no URI", url.value))
+                    .add(&uasp.file, url.place(), format!("`{url}` is no URI"))
                     .path(format!("sources[{index}].url"))
                     .help("write the whole address, such as `https://example.com/guide`, or use `path` for a file");
             }

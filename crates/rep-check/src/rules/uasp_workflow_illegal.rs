@@ -1,7 +1,6 @@
 use std::collections::BTreeMap;
 
-use rep_model::uasp::Uasp;
-use rep_model::yaml::{Entry, Node, core};
+use rep_model::uasp::{Sections, Workflow};
 use rep_model::{Skill, Span};
 
 use crate::engine::Findings;
@@ -11,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     name: "uasp-workflow-illegal",
     summary: "a workflow has a step that can never run",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::Uasp], ..Levels::NONE },
+    levels: Levels { warning: Profile::Uasp.as_set(), ..Levels::NONE },
     cites: &[Cite::uasp("§5.8, workflows"), Cite::uasp("§9.3, state management")],
     requirements: &["UX-04", "UX-15"],
     page: include_str!("uasp_workflow_illegal.md"),
@@ -20,9 +19,9 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     for uasp in &skill.uasp {
-        let Some(view) = uasp.view() else { continue };
-        for workflow in view.workflows() {
-            for (span, path, message) in illegal(view, workflow) {
+        let Some(document) = uasp.document() else { continue };
+        for workflow in &document.sections.workflows {
+            for (span, path, message) in illegal(&document.sections, workflow) {
                 findings
                     .add(&uasp.file, span, message)
                     .path(path)
@@ -33,37 +32,31 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
 }
 
 /// The steps that can never run, whatever the state was before: something they need was ended and not made again.
-fn illegal(view: Uasp<'_>, workflow: &Entry) -> Vec<(Span, String, String)> {
-    let steps = workflow.value.get("steps").and_then(Node::items).unwrap_or(&[]);
-    let name = workflow.key.text().unwrap_or_default();
+fn illegal(sections: &Sections, workflow: &Workflow) -> Vec<(Span, String, String)> {
     // The entities that are surely invalid, and the step that ended each.
     let mut ended: BTreeMap<&str, usize> = BTreeMap::new();
     let mut found = Vec::new();
-    for (number, step) in steps.iter().enumerate() {
-        let Some(cmd) = step.get("cmd") else { continue };
-        let Some(command) = cmd.text().and_then(|text| view.command_of_step(text)) else {
+    for (number, step) in workflow.steps.iter().enumerate() {
+        let Some(text) = &step.command else { continue };
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let Some(command) = sections.commands.find_by_step(&words) else {
             // Free text may stand for anything, also for making what is missing.
             ended.clear();
             continue;
         };
-        for entity in names(command, "requires") {
-            if let Some(ender) = ended.get(entity) {
+        for entity in &command.requires {
+            if let Some(ender) = ended.get(&**entity) {
                 let message = format!("this step needs `{entity}`, which step {} ended", ender + 1);
-                found.push((cmd.span, format!("workflows.{name}.steps[{number}]"), message));
+                found.push((text.place(), format!("workflows.{}.steps[{number}]", workflow.name), message));
             }
         }
-        for entity in names(command, "creates") {
-            ended.remove(entity);
+        for entity in &command.creates {
+            ended.remove(&**entity);
         }
-        let is_optional = step.get("optional").and_then(core::scalar) == Some(core::Scalar::Bool(true));
         // A step that may be left out ends nothing for sure.
-        if !is_optional {
-            ended.extend(names(command, "invalidates").map(|entity| (entity, number)));
+        if !step.is_optional {
+            ended.extend(command.invalidates.iter().map(|entity| (&**entity, number)));
         }
     }
     found
-}
-
-fn names<'a>(command: &'a Entry, key: &str) -> impl Iterator<Item = &'a str> {
-    command.value.get(key).and_then(Node::items).unwrap_or(&[]).iter().filter_map(Node::text)
 }

@@ -1,13 +1,12 @@
 //! The twelve points of UASP §9.7, filled in for one conversion.
 
-use rep_model::hash;
+use rep_model::uasp::Constraints;
 use rep_model::yaml::parse;
+use rep_model::{Document, Index, hash};
 use serde_json::{Value, json};
 
 use super::report::Item;
 use super::write;
-use rep_model::Index;
-use rep_model::{Document, Origin};
 
 /// How far a point has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,21 +57,39 @@ impl Point {
 }
 
 /// Fills in the list; `foreign` says why the Markdown is taken to be in a language the rules do not know.
-pub(super) fn fill(value: &Value, items: &[Item], errors: usize, foreign: Option<&str>) -> Vec<Point> {
-    let section = |title, name, left: &str| section(title, (value, items, foreign), name, left);
+pub(super) fn fill(document: &Document, items: &[Item], errors: usize, foreign: Option<&str>) -> Vec<Point> {
+    let sections = &document.sections;
+    let section = |title, (name, count): (&str, usize), left: &str| section(title, (items, foreign), name, count, left);
+    let Constraints { never, always, prefer } = &sections.constraints;
+    let entities = &sections.state.entities;
+    let without_creator = entities.iter().filter(|entity| entity.created_by.is_empty()).count();
+    let without_returns = sections.commands.iter().filter(|command| command.returns.is_none()).count();
+    let without_invariants = sections.workflows.iter().filter(|workflow| workflow.invariants.is_empty()).count();
     vec![
-        kind(value, items),
-        section("constraints: never, always, prefer", "constraints", ""),
-        section("decisions: when and then", "decisions", ""),
-        section("state: entities and their lifecycles", "state", &lifecycles(value)),
-        section("commands: arguments, flags, returns", "commands", &returns(value)),
-        section("global flags", "global_flags", ""),
-        section("workflows and what holds throughout", "workflows", &invariants(value)),
-        section("reference: syntax patterns", "reference", ""),
-        section("sources", "sources", ""),
+        kind(document, items),
+        section("constraints: never, always, prefer", ("constraints", never.len() + always.len() + prefer.len()), ""),
+        section("decisions: when and then", ("decisions", sections.decisions.len()), ""),
+        section(
+            "state: entities and their lifecycles",
+            ("state", entities.len()),
+            &lacking(without_creator, "a command that makes it"),
+        ),
+        section(
+            "commands: arguments, flags, returns",
+            ("commands", sections.commands.iter().count()),
+            &lacking(without_returns, "what it returns"),
+        ),
+        section("global flags", ("global_flags", sections.global_flags.len()), ""),
+        section(
+            "workflows and what holds throughout",
+            ("workflows", sections.workflows.len()),
+            &lacking(without_invariants, "invariants"),
+        ),
+        section("reference: syntax patterns", ("reference", sections.reference.len()), ""),
+        section("sources", ("sources", sections.sources.len()), ""),
         valid(errors),
-        version(value),
-        queries(value),
+        version(document),
+        queries(document),
     ]
 }
 
@@ -80,9 +97,11 @@ fn point(title: &'static str, state: State, note: impl Into<String>) -> Point {
     Point { title, state, note: note.into() }
 }
 
-fn kind(value: &Value, items: &[Item]) -> Point {
+fn kind(document: &Document, items: &[Item]) -> Point {
     let title = "the skill's type";
-    let Some(kind) = value["meta"]["type"].as_str() else { return point(title, State::Review, "no type was found") };
+    let Some(kind) = document.sections.meta.kind.as_deref() else {
+        return point(title, State::Review, "no type was found");
+    };
     let doubt = items.iter().find(|item| item.path == "meta.type").and_then(|item| item.doubt.as_ref());
     match doubt {
         Some(doubt) => point(title, State::Review, format!("{kind}, but {doubt}")),
@@ -93,12 +112,13 @@ fn kind(value: &Value, items: &[Item]) -> Point {
 /// A section's count, its doubts, and what else is left to look at.
 fn section(
     title: &'static str,
-    (value, items, foreign): (&Value, &[Item], Option<&str>),
+    (items, foreign): (&[Item], Option<&str>),
     name: &str,
+    count: usize,
     left: &str,
 ) -> Point {
     let own: Vec<&Item> = items.iter().filter(|item| item.section() == name).collect();
-    let count = if own.is_empty() { count(&value[name]) } else { own.len() };
+    let count = if own.is_empty() { count } else { own.len() };
     if count == 0 {
         // What was not understood may be there all the same.
         return match foreign {
@@ -118,39 +138,8 @@ fn section(
     point(title, state, notes.join(", "))
 }
 
-fn count(value: &Value) -> usize {
-    match value {
-        Value::Array(items) => items.len(),
-        Value::Object(map) => map.values().map(|value| value.as_array().map_or(1, Vec::len)).sum(),
-        Value::Null => 0,
-        Value::Bool(_) | Value::Number(_) | Value::String(_) => 1,
-    }
-}
-
-/// Entries of a mapping, or items of a list.
-fn entries(value: &Value) -> Vec<&Value> {
-    match value {
-        Value::Object(map) => map.values().collect(),
-        Value::Array(items) => items.iter().collect(),
-        _ => Vec::new(),
-    }
-}
-
-fn lacking(entries: &[&Value], key: &str, what: &str) -> String {
-    let lacking = entries.iter().filter(|entry| entry.get(key).is_none()).count();
-    if lacking == 0 { String::new() } else { format!("{lacking} without {what}") }
-}
-
-fn lifecycles(value: &Value) -> String {
-    lacking(&entries(&value["state"]["entities"]), "created_by", "a command that makes it")
-}
-
-fn returns(value: &Value) -> String {
-    lacking(&entries(&value["commands"]), "returns", "what it returns")
-}
-
-fn invariants(value: &Value) -> String {
-    lacking(&entries(&value["workflows"]), "invariants", "invariants")
+fn lacking(count: usize, what: &str) -> String {
+    if count == 0 { String::new() } else { format!("{count} without {what}") }
 }
 
 fn valid(errors: usize) -> Point {
@@ -161,10 +150,10 @@ fn valid(errors: usize) -> Point {
     }
 }
 
-fn version(value: &Value) -> Point {
+fn version(document: &Document) -> Point {
     let title = "the version is that of the content";
-    let computed = parse(&write(value), 0).root.and_then(|root| hash::sha256(&root).ok());
-    let declared = value["meta"]["version"].as_str();
+    let computed = parse(&write(document.raw()), 0).root.and_then(|root| hash::sha256(&root).ok());
+    let declared = document.sections.meta.version.as_deref();
     match computed {
         Some(computed) if declared == Some(&computed[..8]) => point(title, State::Done, &computed[..8]),
         Some(computed) => point(title, State::Review, format!("the content's is {}", &computed[..8])),
@@ -173,10 +162,9 @@ fn version(value: &Value) -> Point {
 }
 
 /// Asks for every section, and for every entry of it by name.
-fn queries(value: &Value) -> Point {
+fn queries(document: &Document) -> Point {
     let title = "queries find what is there";
-    let document = Document { value: value.clone(), origin: Origin::Authored, facts: Vec::new() };
-    let index = Index::new(document);
+    let index = Index::new(document.clone());
     let (mut asked, mut missed) = (0, Vec::new());
     let mut ask = |path: &str, expected: &Value| {
         asked += 1;
@@ -184,7 +172,7 @@ fn queries(value: &Value) -> Point {
             missed.push(path.to_owned());
         }
     };
-    for (section, content) in value.as_object().into_iter().flatten() {
+    for (section, content) in document.raw().as_object().into_iter().flatten() {
         ask(section, content);
         for (key, entry) in content.as_object().into_iter().flatten() {
             ask(&format!("{section}.{key}"), entry);
@@ -198,15 +186,19 @@ fn queries(value: &Value) -> Point {
 
 #[cfg(test)]
 mod tests {
+    use rep_model::Origin;
+
     use super::*;
 
     /// UC-20: what was not understood is not said to be absent.
     #[test]
     fn nothing_read_from_another_language_is_for_a_person() {
         let value = json!({ "meta": { "name": "a", "type": "knowledge" } });
-        let states = |foreign| fill(&value, &[], 0, foreign)[1..9].iter().map(|point| point.state).collect::<Vec<_>>();
+        let document = Document::from_value(value, Origin::Authored, Vec::new());
+        let states =
+            |foreign| fill(&document, &[], 0, foreign)[1..9].iter().map(|point| point.state).collect::<Vec<_>>();
         assert_eq!(states(None), [State::Absent; 8]);
         assert_eq!(states(Some("it is Latin")), [State::Review; 8]);
-        assert_eq!(fill(&value, &[], 0, Some("it is Latin"))[2].note, "none was read, but it is Latin");
+        assert_eq!(fill(&document, &[], 0, Some("it is Latin"))[2].note, "none was read, but it is Latin");
     }
 }

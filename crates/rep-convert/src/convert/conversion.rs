@@ -19,11 +19,13 @@
 //! ```
 
 use rep_model::yaml::{core, parse};
-use rep_model::{Document, Fault, Origin, Skill, Step};
+use rep_model::{Document, Fault, FaultKind, Origin, Skill, Step};
 use serde_json::Value;
 
 use super::validate::validate;
-use super::{Difference, Notice, Report, Stamp, answer, differences, finish, grounds, prompt, version, write};
+use super::{
+    Difference, Finished, Notice, Report, Stamp, answer, differences, finish, grounds, prompt, version, write,
+};
 use crate::extract;
 
 /// What reads the Markdown.
@@ -86,7 +88,7 @@ pub enum Replaceable {
 impl Conversion {
     /// The skill's name, which is part of its file's name.
     pub fn name(&self) -> &str {
-        self.report.finished.value["meta"]["name"].as_str().unwrap_or("skill")
+        self.report.finished.name()
     }
 
     /// The report for a client of a server: with the file, and without the paths of this machine.
@@ -111,7 +113,7 @@ impl Conversion {
             let is_whole = version(text).as_deref() == Some(&stamp.content);
             return Some(if is_whole { Relation::InStep } else { Relation::Edited });
         }
-        let differences = differences(&self.report.finished.value, &core::json(root));
+        let differences = differences(self.report.finished.document.raw(), &core::json(root));
         Some(if differences.is_empty() { Relation::InStep } else { Relation::OutOfStep(differences) })
     }
 
@@ -144,15 +146,14 @@ pub fn convert_by_rules(skill: &Skill, faults: &[Fault]) -> Conversion {
 
 /// Finishes, validates and stamps what an engine made of a skill.
 pub fn convert_document(skill: &Skill, faults: &[Fault], document: &Document, engine: Engine) -> Conversion {
-    let finished = finish(&document.value);
-    let version = |value: &Value| value["meta"]["version"].as_str().unwrap_or_default().to_owned();
-    let content = version(&finished.value);
+    let finished = finish(document.raw());
+    let version = |finished: &Finished| finished.version().unwrap_or_default().to_owned();
+    let content = version(&finished);
     let facts = match engine {
         Engine::Rules => content.clone(),
-        Engine::Llm | Engine::Hybrid => version(&finish(&extract::extract(skill).value).value),
+        Engine::Llm | Engine::Hybrid => version(&finish(extract::extract(skill).raw())),
     };
-    let name = finished.value["meta"]["name"].as_str().unwrap_or("skill").to_owned();
-    let validation = validate(&finished.yaml, &name, &skill.tree);
+    let validation = validate(&finished.yaml, finished.name(), &skill.tree);
     let (file, source) = match &skill.manifest {
         Some(manifest) => (skill.tree.shown_path(manifest.file), manifest.source.text()),
         None => (skill.tree.shown.clone(), ""),
@@ -166,8 +167,14 @@ pub fn convert_document(skill: &Skill, faults: &[Fault], document: &Document, en
 
 /// What of the Markdown could not be read as it was meant.
 fn notices(skill: &Skill, faults: &[Fault]) -> Vec<Notice> {
+    let frontmatter = [
+        FaultKind::EncodingNotUtf8,
+        FaultKind::FrontmatterMissing,
+        FaultKind::FrontmatterNotMapping,
+        FaultKind::FrontmatterUnclosed,
+    ];
     let is_grave = |fault: &&Fault| {
-        let is_grave = ["frontmatter-", "yaml-", "encoding-"].iter().any(|lead| fault.rule.starts_with(lead));
+        let is_grave = fault.kind.is_yaml() || frontmatter.contains(&fault.kind);
         is_grave && fault.file.eq_ignore_ascii_case("SKILL.md")
     };
     let notice = |fault: &Fault| {
@@ -202,7 +209,7 @@ impl std::error::Error for AnswerError {}
 /// What a model is asked about a skill.
 pub fn model_prompt(skill: &Skill, engine: Engine) -> String {
     let markdown = skill.manifest.as_ref().map_or("", |manifest| manifest.source.text());
-    let found = (engine == Engine::Hybrid).then(|| write(&extract::extract(skill).value));
+    let found = (engine == Engine::Hybrid).then(|| write(extract::extract(skill).raw()));
     prompt::prompt(markdown, found.as_deref())
 }
 
@@ -222,21 +229,21 @@ pub fn accept_answer(skill: &Skill, text: &str) -> Result<Document, AnswerError>
 /// What makes a document an invalid file, in words for the model that wrote it.
 pub fn document_errors(skill: &Skill, document: &Value) -> Vec<String> {
     let finished = finish(document);
-    let name = finished.value["meta"]["name"].as_str().unwrap_or("skill").to_owned();
-    let validation = validate(&finished.yaml, &name, &skill.tree);
+    let validation = validate(&finished.yaml, finished.name(), &skill.tree);
     validation.errors.iter().map(|error| format!("{}; {}", error.line(), error.help)).collect()
 }
 
 /// A document with the place of each of its values in the Markdown, and a doubt where there is none.
 pub fn locate(skill: &Skill, value: Value) -> Document {
     let source = skill.manifest.as_ref().map_or("", |manifest| manifest.source.text());
-    let mut facts = grounds::facts(&value, source);
-    let name = &extract::extract(skill).value["meta"]["name"];
+    let facts = grounds::facts(&value, source);
+    let mut document = Document::from_value(value, Origin::Extracted, facts);
+    let name = extract::extract(skill).sections.meta.name;
     let is_name = |path: &[Step]| matches!(path, [Step::Key(meta), Step::Key(key)] if meta == "meta" && key == "name");
-    if value["meta"]["name"] != *name
-        && let Some(fact) = facts.iter_mut().find(|fact| is_name(&fact.path))
+    if document.sections.meta.name != name
+        && let Some(fact) = document.facts.iter_mut().find(|fact| is_name(&fact.path))
     {
-        fact.doubt = Some(format!("the skill calls itself `{}`", name.as_str().unwrap_or_default()));
+        fact.doubt = Some(format!("the skill calls itself `{}`", name.as_deref().unwrap_or_default()));
     }
-    Document { value, origin: Origin::Extracted, facts }
+    document
 }

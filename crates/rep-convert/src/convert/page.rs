@@ -13,7 +13,7 @@ const STYLE: &str = include_str!("page.css");
 
 /// Writes the page. Whatever a skill says, it stays text.
 pub fn page(report: &Report) -> String {
-    let name = report.finished.value["meta"]["name"].as_str().unwrap_or("skill");
+    let name = report.finished.name();
     let mut out = String::new();
     let policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
     let _ = write!(
@@ -91,7 +91,7 @@ fn source(report: &Report, out: &mut String) {
 }
 
 fn result(report: &Report, out: &mut String) {
-    let version = report.finished.value["meta"]["version"].as_str().unwrap_or("none");
+    let version = report.finished.version().unwrap_or("none");
     let _ = writeln!(out, "<section>\n<h2>Result, version <code>{}</code></h2>", escape(version));
     let mut section = "";
     for (number, item) in report.items.iter().enumerate() {

@@ -67,8 +67,8 @@ impl Report {
         (errors, warnings): (Vec<Notice>, Vec<Notice>),
     ) -> Self {
         let lines: Vec<&str> = source.lines().collect();
-        let items: Vec<Item> = document.facts.iter().filter_map(|fact| item(fact, &document.value, &lines)).collect();
-        let checklist = checklist::fill(&finished.value, &items, errors.len(), language::foreign_file(source));
+        let items: Vec<Item> = document.facts.iter().filter_map(|fact| item(fact, document.raw(), &lines)).collect();
+        let checklist = checklist::fill(&finished.document, &items, errors.len(), language::foreign_file(source));
         let (file, source, engine) = (file.to_owned(), source.to_owned(), engine.to_owned());
         Self { file, source, engine, finished, errors, warnings, items, checklist }
     }
@@ -86,7 +86,7 @@ impl Report {
     /// The result object of UASP §7.1.5, with what it came from.
     pub fn json(&self) -> Value {
         let mut object = if self.is_valid() {
-            json!({ "valid": true, "skill": self.finished.value })
+            json!({ "valid": true, "skill": self.finished.document.raw() })
         } else {
             let lines = self.errors.iter().map(Notice::line).collect::<Vec<_>>();
             json!({ "valid": false, "error": lines.join("\n"), "errors": notices(&self.errors) })

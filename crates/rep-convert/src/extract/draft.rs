@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use rep_model::{Document, Fact, Origin, Step};
+use rep_model::{Fact, Step};
 
 /// The most facts of one section; a skill that has more is not read by anybody.
 const FACTS_MAX: usize = 1_000;
@@ -101,8 +101,8 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// The document, with its sections in the specification's order and none of them empty.
-    pub(super) fn finish(self) -> Document {
+    /// The sections in the specification's order, none of them empty, and where each value was read.
+    pub(super) fn finish(self) -> (Map<String, Value>, Vec<Fact>) {
         let mut root = Map::new();
         let mut facts = Vec::new();
         mapping(&mut root, &mut facts, &["meta"], self.meta);
@@ -121,7 +121,7 @@ impl Draft {
         mapping(&mut root, &mut facts, &["templates"], self.templates);
         list(&mut root, &mut facts, &["environment"], self.environment);
         list(&mut root, &mut facts, &["sources"], self.sources);
-        Document { value: Value::Object(root), origin: Origin::Extracted, facts }
+        (root, facts)
     }
 }
 

@@ -17,7 +17,7 @@ fn document(text: &str, files: &[&str]) -> Document {
 
 /// Extracts a body below frontmatter that says little.
 fn of_body(body: &str) -> Value {
-    document(&format!("---\nname: demo\ndescription: Shows things.\n---\n\n# Demo\n\n{body}\n"), &[]).value
+    document(&format!("---\nname: demo\ndescription: Shows things.\n---\n\n# Demo\n\n{body}\n"), &[]).into_raw()
 }
 
 fn texts(value: &Value) -> Vec<&str> {
@@ -190,7 +190,7 @@ fn choices_of_flags_and_arguments() {
         "--style {a, b}",
     ] {
         for body in [format!("```bash\ntool fmt {shown}\n```"), format!("Run `tool fmt {shown}`.")] {
-            let value = document(&format!("{TOOL}{body}\n"), &[]).value;
+            let value = document(&format!("{TOOL}{body}\n"), &[]).into_raw();
             let command = &value["commands"]["fmt"];
             let flag = &command["flags"][0];
             assert_eq!((&flag["type"], texts(&flag["values"])), (&"enum".into(), vec!["a", "b"]), "{body} {value}");
@@ -205,7 +205,7 @@ fn choices_of_flags_and_arguments() {
         ),
         &[],
     )
-    .value;
+    .into_raw();
     let commands = &value["commands"];
     assert_eq!(texts(&commands["turn"]["args"][0]["values"]), ["on", "off"]);
     assert_eq!((&commands["read"]["args"][0]["type"], keys(commands).contains(&"list")), (&"string".into(), true));
@@ -227,12 +227,12 @@ fn a_mention_does_not_make_arguments_optional() {
         "| Command | Does |\n|---|---|\n| `tool deploy <env> --region <region>` | Ships |",
     ] {
         let body = format!("{TOOL}Run `tool deploy` to ship. `tool deploy --force` ships anyway.\n\n{shown}\n");
-        let value = document(&body, &[]).value;
+        let value = document(&body, &[]).into_raw();
         let deploy = &value["commands"]["deploy"];
         assert_eq!(deploy["syntax"], "tool deploy <env> --region <region> [--force]", "{shown}");
         assert_eq!(deploy["args"][0]["required"], true, "{shown}");
     }
-    let value = document(&format!("{TOOL}```bash\ntool list\ntool list <name>\n```\n"), &[]).value;
+    let value = document(&format!("{TOOL}```bash\ntool list\ntool list <name>\n```\n"), &[]).into_raw();
     assert_eq!(value["commands"]["list"]["args"][0]["required"], false);
 }
 
@@ -324,7 +324,7 @@ fn decided(body: &str) -> Vec<String> {
     let document = document(&format!("---\nname: demo\ndescription: Shows things.\n---\n\n# Demo\n\n{body}\n"), &[]);
     let facts = document.facts.iter().filter(|fact| fact.path.first() == Some(&Step::Key("decisions".into())));
     let doubts: Vec<bool> = facts.map(|fact| fact.doubt.is_some()).collect();
-    let items = document.value["decisions"].as_array().cloned().unwrap_or_default();
+    let items = document.raw()["decisions"].as_array().cloned().unwrap_or_default();
     let text = |item: &Value, key: &str| item[key].as_str().unwrap_or_default().to_owned();
     let said = items.iter().zip(doubts).map(|(item, is_doubted)| {
         let mark = if is_doubted { "? " } else { "" };
@@ -491,7 +491,7 @@ fn decisions_that_are_none_or_in_doubt() {
 fn flags_and_functions_that_belong_elsewhere() {
     let calls = "```bash\ntool list\ntool push <remote>\n```\n\n";
     let flags = |body: &str| -> Vec<String> {
-        let value = document(&format!("{TOOL}{calls}{body}\n"), &[]).value;
+        let value = document(&format!("{TOOL}{calls}{body}\n"), &[]).into_raw();
         let flags = value["global_flags"].as_array().cloned().unwrap_or_default();
         flags.iter().map(|flag| flag["name"].as_str().unwrap().to_owned()).collect()
     };
@@ -534,7 +534,7 @@ fn help_that_is_printed() {
         ),
         &[],
     )
-    .value;
+    .into_raw();
     assert_eq!(keys(&value["commands"]), ["init", "push"]);
     assert_eq!(value["commands"]["init"]["description"], "Create a project");
     let flags = value["global_flags"].as_array().unwrap();

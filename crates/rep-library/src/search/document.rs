@@ -127,7 +127,7 @@ fn triggers(entry: &CatalogEntry) -> String {
         [when, front.get("tags")].into_iter().flatten().for_each(|node| texts(node, &mut out));
     }
     for view in entry.skill.uasp.iter().filter_map(rep_model::UaspFile::view) {
-        if let Some(node) = view.0.get("triggers") {
+        if let Some(node) = view.triggers() {
             texts(node, &mut out);
         }
     }

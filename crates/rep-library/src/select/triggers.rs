@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use rep_model::Skill;
 use rep_model::yaml::{Node, core};
+use rep_model::{Skill, UaspFile};
 
 use super::{MatchKind, files, glob, words};
 
@@ -26,34 +26,33 @@ pub(super) struct Trigger {
 const WHEN_TO_USE: [(&str, MatchKind); 3] =
     [("mentions", MatchKind::Mention), ("file_types", MatchKind::FileType), ("intents", MatchKind::Intent)];
 
-/// The fields of `triggers` in a UASP file.
-const TRIGGERS: [(&str, MatchKind); 3] =
-    [("keywords", MatchKind::Keyword), ("file_patterns", MatchKind::FilePattern), ("intents", MatchKind::Intent)];
-
 /// The triggers of a skill, each once, in an order that does not depend on the file's; and how many were left out.
 pub(super) fn of(entry: usize, skill: &Skill) -> (Vec<Trigger>, usize) {
     let mut too_long = 0;
     let mut found: BTreeMap<(MatchKind, String), String> = BTreeMap::new();
-    let mut take = |section: Option<&Node>, fields: [(&str, MatchKind); 3]| {
-        for (field, kind) in fields {
-            let items = section.and_then(|section| section.get(field)).and_then(Node::items).unwrap_or(&[]);
-            for text in items.iter().filter(|item| !item.is_null()).filter_map(Node::text).map(str::trim) {
-                if text.len() > TRIGGER_BYTES_MAX {
-                    too_long += 1;
-                    continue;
-                }
-                let Some(key) = key(kind, text) else { continue };
-                // Of two spellings of one trigger the lesser is told, so that their order does not matter.
-                let spelling = found.entry((kind, key)).or_insert_with(|| text.to_owned());
-                if text < spelling.as_str() {
-                    text.clone_into(spelling);
-                }
-            }
+    let mut take = |kind: MatchKind, text: &str| {
+        let text = text.trim();
+        if text.len() > TRIGGER_BYTES_MAX {
+            too_long += 1;
+            return;
+        }
+        let Some(key) = key(kind, text) else { return };
+        // Of two spellings of one trigger the lesser is told, so that their order does not matter.
+        let spelling = found.entry((kind, key)).or_insert_with(|| text.to_owned());
+        if text < spelling.as_str() {
+            text.clone_into(spelling);
         }
     };
-    take(skill.front().and_then(|front| front.get("when_to_use")), WHEN_TO_USE);
-    for uasp in &skill.uasp {
-        take(uasp.view().and_then(|view| view.0.get("triggers")), TRIGGERS);
+    let when_to_use = skill.front().and_then(|front| front.get("when_to_use"));
+    for (field, kind) in WHEN_TO_USE {
+        let items = when_to_use.and_then(|section| section.get(field)).and_then(Node::items).unwrap_or(&[]);
+        let texts = items.iter().filter(|item| !item.is_null()).filter_map(Node::text);
+        texts.for_each(|text| take(kind, text));
+    }
+    for view in skill.uasp.iter().filter_map(UaspFile::view) {
+        view.keywords().iter().for_each(|text| take(MatchKind::Keyword, text.value));
+        view.file_patterns().iter().for_each(|text| take(MatchKind::FilePattern, text.value));
+        view.intents().iter().for_each(|text| take(MatchKind::Intent, text.value));
     }
     let trigger = |((kind, key), text)| Trigger { entry, kind, text, key };
     (found.into_iter().map(trigger).collect(), too_long)

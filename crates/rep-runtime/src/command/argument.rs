@@ -1,9 +1,10 @@
 //! What a command takes: its arguments and flags, their types, and one JSON value made words.
 
+use rep_model::Document;
+use rep_model::uasp::Argument;
 use serde_json::{Map, Value};
 
 use super::BindError;
-use crate::state::texts;
 
 /// The most words one argument may become.
 const ITEMS_MAX: usize = 10_000;
@@ -71,32 +72,29 @@ impl Parameter {
     }
 
     /// Reads a definition of `args`, `flags` or `global_flags`.
-    pub(crate) fn of(definition: &Value, document: &Value, is_flag: bool, is_global: bool) -> Option<Self> {
-        // A list of bare names is common too.
-        let name = definition.as_str().or_else(|| definition.get("name")?.as_str())?.trim();
-        let text = |field: &str| definition.get(field).and_then(Value::as_str).map(str::trim);
+    pub(crate) fn of(definition: &Argument, document: &Document, is_flag: bool, is_global: bool) -> Option<Self> {
+        let name = definition.name.as_deref()?.trim();
+        let (long, short) = (definition.long.as_deref(), definition.short.as_deref());
         let is_flag = is_flag || name.starts_with('-');
         let mut keys = Vec::new();
-        for key in [Some(name), text("long"), text("short")].into_iter().flatten().filter(|key| !key.is_empty()) {
+        for key in [Some(name), long, short].into_iter().flatten().map(str::trim).filter(|key| !key.is_empty()) {
             keys.push(key.to_owned());
             let bare = key.trim_start_matches('-');
             if is_flag && bare != key && !bare.is_empty() {
                 keys.push(bare.to_owned());
             }
         }
-        let word = text("type").unwrap_or_default().to_lowercase();
+        let word = definition.kind.as_deref().unwrap_or_default().trim().to_lowercase();
         let (kind, is_list) = kind(&word);
-        let values = ["values", "enum", "choices"].into_iter().find(|field| definition.get(*field).is_some());
-        let values = values.and_then(|field| definition.get(field)?.as_array());
         let dashed = || if name.chars().count() == 1 { format!("-{name}") } else { format!("--{name}") };
         Some(Self {
-            kind: if word.is_empty() && is_flag && text("value").is_none() { Kind::Any } else { kind },
+            kind,
             is_list,
-            values: values.into_iter().flatten().map(plain).collect(),
+            values: definition.values.iter().map(plain).collect(),
             format: (word == "ref").then(|| format_of(name, document)).flatten(),
-            default: definition.get("default").filter(|value| !value.is_null()).cloned(),
-            env: text("env").map(str::to_owned),
-            is_required: definition.get("required").and_then(Value::as_bool),
+            default: definition.default.clone(),
+            env: definition.env.as_deref().map(|name| name.trim().to_owned()),
+            is_required: definition.is_required,
             spelling: is_flag.then(|| if name.starts_with('-') { name.to_owned() } else { dashed() }),
             is_global,
             is_typed: !word.is_empty(),
@@ -238,12 +236,10 @@ fn kind(word: &str) -> (Kind, bool) {
 }
 
 /// The form of the entity a reference refers to: the one of its name, else the only one that has a form.
-fn format_of(name: &str, document: &Value) -> Option<String> {
-    let entities = document.get("state")?.get("entities")?.as_array()?;
-    let formed: Vec<(&str, &str)> = entities
-        .iter()
-        .filter_map(|entity| Some((entity.get("name")?.as_str()?, entity.get("format")?.as_str()?)))
-        .collect();
+fn format_of(name: &str, document: &Document) -> Option<String> {
+    let entities = document.sections.state.entities.iter();
+    let formed: Vec<(&str, &str)> =
+        entities.filter_map(|entity| Some((entity.name.as_deref()?, entity.format.as_deref()?))).collect();
     let own = formed.iter().find(|(entity, _)| *entity == name);
     let only = || formed.first().filter(|_| formed.len() == 1);
     own.or_else(only).map(|(_, format)| (*format).to_owned())
@@ -320,14 +316,4 @@ fn shown(value: &Value) -> String {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text,
     }
-}
-
-/// The definitions of a list in a command.
-pub(crate) fn definitions<'a>(holder: &'a Value, field: &str) -> impl Iterator<Item = &'a Value> {
-    holder.get(field).and_then(Value::as_array).into_iter().flatten()
-}
-
-/// The aliases of a command, and its own name.
-pub(crate) fn names<'a>(name: &'a str, command: &'a Value) -> impl Iterator<Item = &'a str> {
-    std::iter::once(name).chain(texts(command, "aliases"))
 }

@@ -1,8 +1,10 @@
 //! Values into a syntax, and the words of a step back into values.
 
+use rep_model::Document;
+use rep_model::uasp::{Command, Template};
 use serde_json::{Map, Value};
 
-use super::argument::{Kind, Parameter, definitions, names};
+use super::argument::{Kind, Parameter};
 use super::template::{self, Part, Piece, Slot};
 use super::{BindError, Bound, Lookup, Word, is_secret_name, read_as};
 
@@ -11,11 +13,9 @@ const BYTES_MAX: usize = 1 << 20;
 /// The longest key of an argument, and the most arguments and flags of a command.
 const KEY_BYTES_MAX: usize = 256;
 const PARAMETERS_MAX: usize = 1000;
-/// The most words a command's own name may have.
-const PARTS_MAX: usize = 8;
 
 /// One way to write a command, with what it takes.
-pub(super) struct Binder {
+pub(super) struct Binder<'a> {
     command: String,
     parts: Vec<Part>,
     parameters: Vec<Parameter>,
@@ -23,8 +23,8 @@ pub(super) struct Binder {
     is_placed: Vec<bool>,
     /// Whether only what this syntax shows may be given.
     is_variant: bool,
-    /// The names of the command, one of which a step starts with.
-    names: Vec<String>,
+    /// The command, with one of whose names a step starts; `None` for a template.
+    definition: Option<&'a Command>,
 }
 
 /// The words that were made so far.
@@ -58,17 +58,18 @@ fn is_plural(one: &str, two: &str) -> bool {
     plural(one, two) || plural(two, one)
 }
 
-impl Binder {
+impl<'a> Binder<'a> {
     pub(super) fn new(
-        document: &Value,
+        document: &Document,
         name: &str,
-        command: &Value,
+        command: &'a Command,
         line: &str,
         is_variant: bool,
     ) -> Result<Self, BindError> {
-        let arguments = definitions(command, "args").filter_map(|one| Parameter::of(one, document, false, false));
-        let flags = definitions(command, "flags").filter_map(|one| Parameter::of(one, document, true, false));
-        let global = definitions(document, "global_flags").filter_map(|one| Parameter::of(one, document, true, true));
+        let global = &document.sections.global_flags;
+        let arguments = command.arguments.iter().filter_map(|one| Parameter::of(one, document, false, false));
+        let flags = command.flags.iter().filter_map(|one| Parameter::of(one, document, true, false));
+        let global = global.iter().filter_map(|one| Parameter::of(one, document, true, true));
         let parameters: Vec<Parameter> = arguments.chain(flags).chain(global).take(PARAMETERS_MAX + 1).collect();
         let told = |what: String| BindError::command(format!("the `syntax` of the command `{name}` {what}"));
         if parameters.len() > PARAMETERS_MAX {
@@ -83,14 +84,13 @@ impl Binder {
         if !is_program {
             return Err(told("does not start with a program".to_owned()));
         }
-        let names = names(name, command).map(str::to_owned).collect();
         let mut binder = Self {
             command: name.to_owned(),
             is_placed: vec![false; parameters.len()],
             parts: Vec::new(),
             parameters,
             is_variant,
-            names,
+            definition: Some(command),
         };
         let parts = if is_variant { spoken(parts) } else { parts };
         binder.parts = parts.into_iter().map(|part| binder.placed(part)).collect();
@@ -98,8 +98,10 @@ impl Binder {
     }
 
     /// The words behind a template's script.
-    pub(super) fn of_template(document: &Value, name: &str, template: &Value) -> Self {
-        let parameters: Vec<Parameter> = definitions(template, "args")
+    pub(super) fn of_template(document: &Document, name: &str, template: &Template) -> Self {
+        let parameters: Vec<Parameter> = template
+            .arguments
+            .iter()
             .filter_map(|one| Parameter::of(one, document, false, false))
             .take(PARAMETERS_MAX)
             .collect();
@@ -109,9 +111,9 @@ impl Binder {
             parts: vec![Part::Word(vec![Piece::Text(name.to_owned())])],
             parameters,
             is_variant: false,
-            names: Vec::new(),
+            definition: None,
         };
-        let usage = template.get("usage").and_then(Value::as_str).unwrap_or_default();
+        let usage = template.usage.as_deref().unwrap_or_default();
         if binder.parameters.is_empty()
             && let Ok(parts) = template::parse(usage, &|_| false)
         {
@@ -304,7 +306,7 @@ impl Binder {
     }
 
     /// The value of a parameter: what was given, else its default.
-    fn value<'a>(&'a self, at: usize, given: &'a [Option<Value>]) -> Option<&'a Value> {
+    fn value<'v>(&'v self, at: usize, given: &'v [Option<Value>]) -> Option<&'v Value> {
         given[at].as_ref().or(self.parameters[at].default.as_ref())
     }
 
@@ -573,11 +575,8 @@ impl Binder {
     }
 
     /// The words of a step behind the program and the command's name.
-    fn behind_name<'a>(&self, words: &'a [String]) -> &'a [String] {
-        let own = |words: &[String]| {
-            let mut counts = (1..=words.len().min(PARTS_MAX)).rev();
-            counts.find(|count| self.names.contains(&words[..*count].join(".")))
-        };
+    fn behind_name<'w>(&self, words: &'w [String]) -> &'w [String] {
+        let own = |words: &[String]| self.definition.and_then(|command| command.name_length(words));
         let literal = |part: &Part| matches!(part, Part::Word(pieces) if matches!((&pieces[..], words.first()), ([Piece::Text(text)], Some(first)) if text == first));
         match own(words) {
             Some(count) => &words[count..],

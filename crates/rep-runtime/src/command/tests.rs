@@ -1,16 +1,21 @@
 #![expect(clippy::needless_pass_by_value, reason = "values are written where they are used")]
 
+use rep_model::Origin;
 use serde_json::{Value, json};
 
 use super::*;
 
+fn document(value: Value) -> Document {
+    Document::from_value(value, Origin::Authored, Vec::new())
+}
+
 /// A document with one command, `x`.
-fn one(syntax: &str, more: &Value) -> Value {
+fn one(syntax: &str, more: &Value) -> Document {
     let mut command = json!({ "syntax": syntax });
     for (key, value) in more.as_object().into_iter().flatten() {
         command[key] = value.clone();
     }
-    json!({
+    document(json!({
         "state": { "entities": [{ "name": "ref", "format": "@e{n}" }] },
         "global_flags": [
             { "name": "--json", "type": "bool" },
@@ -18,10 +23,10 @@ fn one(syntax: &str, more: &Value) -> Value {
             { "name": "--key", "type": "string", "env": "X_API_KEY" },
         ],
         "commands": { "x": command },
-    })
+    }))
 }
 
-fn bound(document: &Value, arguments: &Value) -> Result<Vec<String>, BindError> {
+fn bound(document: &Document, arguments: &Value) -> Result<Vec<String>, BindError> {
     let lookup = |name: &str| (name == "X_SET" || name == "X_API_KEY").then(|| "from-env".to_owned());
     let arguments = arguments.as_object().cloned().unwrap_or_default();
     bind(document, "x", &arguments, &lookup).map(|bound| bound.argv().into_iter().map(str::to_owned).collect())
@@ -211,10 +216,10 @@ fn a_syntax_that_wants_a_shell_is_the_authors_to_mend() {
 
 #[test]
 fn a_template_takes_its_arguments_in_order() {
-    let document = json!({ "templates": {
+    let document = document(json!({ "templates": {
         "auth": { "path": "a.sh", "args": [{ "name": "login-url", "required": true }, { "name": "state-file", "default": "./s.json" }] },
         "inline": { "inline": "x", "usage": "./x.sh <url> [out]" },
-    } });
+    } }));
     let words =
         |name: &str, arguments: Value| bind_template(&document, name, arguments.as_object().unwrap(), &|_| None);
     assert_eq!(words("auth", json!({ "login_url": "u" })).unwrap(), ["u", "./s.json"]);
@@ -241,7 +246,9 @@ fn the_words_of_a_step_become_arguments() {
 
 #[test]
 fn variables_are_read_with_their_care() {
-    let document = json!({ "environment": [{ "name": "A_MODE", "default": 3 }, { "name": "A_API_KEY" }, { "name": "B", "secret": true, "required": true }, "C", { "name": "C" }, {}] });
+    let document = document(
+        json!({ "environment": [{ "name": "A_MODE", "default": 3 }, { "name": "A_API_KEY" }, { "name": "B", "secret": true, "required": true }, "C", { "name": "C" }, {}] }),
+    );
     let found = variables(&document);
     let names: Vec<(&str, bool)> = found.iter().map(|one| (one.name.as_str(), one.is_secret)).collect();
     assert_eq!(names, [("A_MODE", false), ("A_API_KEY", true), ("B", true), ("C", false)]);
@@ -271,8 +278,7 @@ fn variables_are_read_with_their_care() {
 
 #[test]
 fn what_a_command_takes_is_told_as_far_as_its_author_says() {
-    let definition = json!({
-        "syntax": "go <where> [--speed N]",
+    let more = json!({
         "args": ["where", { "name": "count", "type": "int", "required": true, "default": 3 }],
         "flags": [
             { "name": "--style", "values": ["a", "b"], "required": true, "description": "How it looks" },
@@ -281,10 +287,10 @@ fn what_a_command_takes_is_told_as_far_as_its_author_says() {
             { "type": "string" },
         ],
     });
-    let told: Vec<Value> = described(&json!({}), &definition)
-        .into_iter()
-        .map(|one| json!([one.name, one.schema, one.is_needed]))
-        .collect();
+    let document = one("go <where> [--speed N]", &more);
+    let command = document.command("x").unwrap();
+    let described = described(&document, &command.arguments, &command.flags);
+    let told: Vec<Value> = described.into_iter().map(|one| json!([one.name, one.schema, one.is_needed])).collect();
     let expected = json!([
         ["where", {}, false],
         ["count", { "type": "integer", "default": 3 }, false],

@@ -10,7 +10,7 @@ use std::path::Path;
 use crate::command::{self, BindError, Bound, Lookup};
 use crate::request::{self, RequestError};
 use rep_model::yaml::{Node, core};
-use rep_model::{Resolved, resolve};
+use rep_model::{Document, Resolved, resolve};
 use serde_json::{Map, Value};
 
 use super::{
@@ -36,7 +36,7 @@ pub struct CommandCall<'a> {
     /// The UASP file, where its author wrote one.
     pub file: Option<&'a Node>,
     /// The skill in sections.
-    pub document: &'a Value,
+    pub document: &'a Document,
     /// The command's path or alias, or `templates.NAME`.
     pub name: &'a str,
     /// The folder patterns are relative to, absolute.
@@ -81,7 +81,7 @@ impl From<RequestError> for CommandError {
 
 /// What somebody lends a run: permissions for one call.
 #[derive(Clone, Debug, Default)]
-pub struct Loan {
+pub struct PermissionOverride {
     /// Patterns of files to read.
     pub read: Vec<String>,
     /// Patterns of files to make, change and remove.
@@ -95,9 +95,9 @@ pub struct Loan {
 impl Plan {
     /// Works out what a command needs. Touches nothing.
     pub fn of_command(call: &CommandCall<'_>) -> Result<Plan, CommandError> {
-        let asked = command::named(call.document, call.name);
-        if let Some((name, command)) = asked.filter(|(_, command)| request::is_request(call.document, command)) {
-            return Plan::of_request(call, name, command);
+        let asked = call.document.find_command(call.name);
+        if let Some(command) = asked.filter(|command| request::is_request(call.document, command)) {
+            return Plan::of_request(call, command);
         }
         let (name, program, arguments) = words(call)?;
         let mut ignored = Vec::new();
@@ -112,7 +112,7 @@ impl Plan {
     }
 
     /// Adds what somebody lends for this call.
-    pub fn lend(&mut self, loan: &Loan) -> Result<(), CommandError> {
+    pub fn lend(&mut self, overrides: &PermissionOverride) -> Result<(), CommandError> {
         let refuse = |option: &str, value: &str, why: String| {
             CommandError::new(
                 "USAGE",
@@ -121,8 +121,8 @@ impl Plan {
             )
         };
         for (option, patterns, into) in [
-            ("--allow-read", &loan.read, &mut self.permissions.read),
-            ("--allow-write", &loan.write, &mut self.permissions.write),
+            ("--allow-read", &overrides.read, &mut self.permissions.read),
+            ("--allow-write", &overrides.write, &mut self.permissions.write),
         ] {
             for pattern in patterns {
                 into.push(Glob::parse(pattern).map_err(|bad| refuse(option, pattern, bad.to_string()))?);
@@ -130,13 +130,13 @@ impl Plan {
             into.sort();
             into.dedup();
         }
-        for host in &loan.connect {
+        for host in &overrides.connect {
             let rule = HostRule::parse(host).map_err(|bad| refuse("--allow-connect", host, bad.to_string()))?;
             self.permissions.outbound.push(rule);
         }
         self.permissions.outbound.sort();
         self.permissions.outbound.dedup();
-        self.permissions.allow_subprocess |= loan.may_spawn;
+        self.permissions.allow_subprocess |= overrides.may_spawn;
         Ok(())
     }
 }
@@ -158,7 +158,7 @@ impl CommandCall<'_> {
             pii.and_then(core::scalar) == Some(core::Scalar::Bool(true))
         });
         Plan {
-            is_confined: true,
+            confinement: super::Confinement::Sandboxed,
             skill: self.skill.to_owned(),
             digest: self.digest.to_owned(),
             folder: self.folder.to_owned(),
@@ -179,23 +179,24 @@ impl CommandCall<'_> {
 
 /// The path of what runs, its program and its arguments.
 fn words(call: &CommandCall<'_>) -> Result<(String, Program, Vec<String>), CommandError> {
-    if let Some((name, command)) = command::named(call.document, call.name) {
-        let is_request = command.get("syntax").and_then(Value::as_str).is_some_and(is_request);
-        if is_request {
+    if let Some(command) = call.document.find_command(call.name) {
+        let name = &command.path;
+        if command.syntax.as_deref().is_some_and(is_request) {
             let message = format!("the command `{name}` is an HTTP request, and no program");
             let remedy = "say `type: api` or `type: hybrid` in its `meta`, and it is sent";
             return Err(CommandError::new("UNSUPPORTED", message, remedy));
         }
         let bound = command::bind(call.document, name, call.arguments, call.variable)?;
         let (program, arguments) = started(&bound, call)?;
-        return Ok((name.to_owned(), program, arguments));
+        return Ok((name.to_string(), program, arguments));
     }
-    let template =
-        call.name.strip_prefix(TEMPLATES).and_then(|name| Some((name, call.document.get("templates")?.get(name)?)));
-    let Some((name, template)) = template else { return Err(unknown(call)) };
+    let template = call.name.strip_prefix(TEMPLATES).and_then(|name| call.document.template(name));
+    let Some(template) = template else { return Err(unknown(call)) };
+    let name = &template.name;
     let arguments = command::bind_template(call.document, name, call.arguments, call.variable)?;
-    let text = |field: &str| template.get(field).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
-    let program = match (text("path"), text("inline")) {
+    let is_filled = |text: &&str| !text.trim().is_empty();
+    let path = template.path.as_deref().filter(is_filled);
+    let program = match (path, template.inline.as_deref().filter(is_filled)) {
         (Some(path), _) => Program::File(inside(path).ok_or_else(|| outside(path))?),
         (None, Some(inline)) => Program::Inline(inline.to_owned()),
         (None, None) => {
@@ -221,7 +222,7 @@ fn unknown(call: &CommandCall<'_>) -> CommandError {
     let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
     let remedy = if !near.is_empty() {
         format!("did you mean {}?", near.join(", "))
-    } else if command::runnable_names(call.document).is_empty() {
+    } else if call.document.runnable_names().is_empty() {
         "it has no commands to run".to_owned()
     } else {
         format!("`rep query {}:commands` shows what there is", call.skill)

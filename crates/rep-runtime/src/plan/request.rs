@@ -1,7 +1,7 @@
 //! What a request needs: the hosts its skill declares, or the one it names.
 
 use crate::request::{Origin, Request, Source};
-use serde_json::Value;
+use rep_model::uasp::Command;
 
 use super::command::{CommandCall, CommandError};
 use super::{HostRule, Plan, Risk, SecretNeed, Work};
@@ -10,11 +10,11 @@ use crate::grant::Refusal;
 impl Plan {
     /// Works out what a request needs. Where its skill says nothing about hosts, the one it names is what is asked for; consent to
     /// reach it is wanted in any case.
-    pub(super) fn of_request(call: &CommandCall<'_>, name: &str, command: &Value) -> Result<Plan, CommandError> {
+    pub(super) fn of_request(call: &CommandCall<'_>, command: &Command) -> Result<Plan, CommandError> {
         let CommandCall { document, arguments, variable, .. } = call;
         let request = Request::bind(Source { document, command, arguments, variable })?;
         let own = host(&request.origin)?;
-        let mut plan = call.declared(name.to_owned(), Work::Request(Box::new(request.clone())));
+        let mut plan = call.declared(command.path.to_string(), Work::Request(Box::new(request.clone())));
         let declared =
             call.section("permissions").and_then(|root| root.get("permissions")?.get("network")?.get("outbound"));
         if declared.is_none() {
@@ -42,7 +42,7 @@ impl Plan {
         };
         let rule = HostRule { host: origin.host.clone(), port: Some(origin.port) };
         Some(Refusal {
-            code: "PERMISSION_DENIED",
+            code: crate::error::ErrorCode::PermissionDenied,
             message: format!("`{}` declares {} and may not reach `{origin}`", self.skill, declared),
             remedy: format!("its author can declare it: network.outbound: \"{rule}\""),
         })

@@ -1,5 +1,6 @@
 //! Where a request goes: origin, path and query.
 
+use rep_model::Document;
 use rep_net::Origin;
 use serde_json::Value;
 
@@ -21,7 +22,7 @@ impl Target {
     /// Finds the base of an address, and takes the rest apart.
     pub(super) fn read(
         address: &str,
-        document: &Value,
+        document: &Document,
         environment: &Environment<'_>,
         given: &Arguments,
     ) -> Result<Self, RequestError> {
@@ -71,13 +72,12 @@ fn named(name: &str, environment: &Environment<'_>) -> Result<(String, String), 
 }
 
 /// The base of a skill: name and text.
-fn base(document: &Value, environment: &Environment<'_>) -> Result<(String, String), RequestError> {
+fn base(document: &Document, environment: &Environment<'_>) -> Result<(String, String), RequestError> {
     if let Some((name, text)) = environment.base() {
         return Ok((name.to_owned(), text));
     }
-    let own = document.get("api").and_then(|api| api.get("base_url")).and_then(Value::as_str);
-    match own {
-        Some(text) => Ok(("api.base_url".to_owned(), text.to_owned())),
+    match &document.sections.api.base_url {
+        Some(text) => Ok(("api.base_url".to_owned(), text.to_string())),
         None => Err(without_base(environment.base_name())),
     }
 }

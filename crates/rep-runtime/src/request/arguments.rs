@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use rep_model::uasp::ArgumentLocation;
 use serde_json::Value;
 
 use super::template::{self, Part};
 use super::{RequestError, Source};
-use crate::command::argument::{Parameter, definitions};
+use crate::command::argument::Parameter;
 
 /// Where an argument goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,9 +50,9 @@ impl Arguments {
         let given = source.arguments.iter().filter(|(_, value)| !value.is_null());
         let mut undeclared: BTreeMap<String, Value> = given.map(|(key, value)| (key.clone(), value.clone())).collect();
         let mut declared = BTreeMap::new();
-        let arguments = definitions(command, "args").map(|entry| (entry, false, false));
-        let flags = definitions(command, "flags").map(|entry| (entry, true, false));
-        let global = definitions(document, "global_flags").map(|entry| (entry, true, true));
+        let arguments = command.arguments.iter().map(|entry| (entry, false, false));
+        let flags = command.flags.iter().map(|entry| (entry, true, false));
+        let global = document.sections.global_flags.iter().map(|entry| (entry, true, true));
         for (entry, is_flag, is_global) in arguments.chain(flags).chain(global) {
             let Some(parameter) = Parameter::of(entry, document, is_flag, is_global) else { continue };
             let name = parameter.name().trim_start_matches('-').to_owned();
@@ -67,7 +68,7 @@ impl Arguments {
                 }
                 Some(_) | None => {}
             }
-            let place = place(&name, entry)?;
+            let place = entry.location.map(|location| place(&name, location)).transpose()?;
             declared.insert(name, Declared { place, value, default: parameter.default });
         }
         Ok(Self { declared, undeclared })
@@ -127,14 +128,13 @@ pub(super) fn missing(name: &str) -> RequestError {
     RequestError::argument(format!("the argument `{name}` is missing"), format!("give it: {{\"{name}\": …}}"))
 }
 
-fn place(name: &str, entry: &Value) -> Result<Option<Place>, RequestError> {
-    match entry.get("in").map(Value::as_str) {
-        None => Ok(None),
-        Some(Some("path")) => Ok(Some(Place::Path)),
-        Some(Some("query")) => Ok(Some(Place::Query)),
-        Some(Some("header")) => Ok(Some(Place::Header)),
-        Some(Some("body")) => Ok(Some(Place::Body)),
-        Some(_) => {
+fn place(name: &str, location: ArgumentLocation) -> Result<Place, RequestError> {
+    match location {
+        ArgumentLocation::Path => Ok(Place::Path),
+        ArgumentLocation::Query => Ok(Place::Query),
+        ArgumentLocation::Header => Ok(Place::Header),
+        ArgumentLocation::Body => Ok(Place::Body),
+        ArgumentLocation::Unknown => {
             let message = format!("the argument `{name}` is `in` a place that there is not");
             Err(RequestError::command(message, "use `path`, `query`, `header` or `body`"))
         }

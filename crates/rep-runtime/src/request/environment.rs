@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use rep_model::Document;
 
 use super::RequestError;
 use crate::command::{self, Lookup};
@@ -27,7 +27,7 @@ pub(super) struct Environment<'a> {
 }
 
 impl<'a> Environment<'a> {
-    pub(super) fn new(document: &Value, variable: &'a Lookup<'a>) -> Self {
+    pub(super) fn new(document: &Document, variable: &'a Lookup<'a>) -> Self {
         Self { entries: command::variables(document), variable, used: RefCell::default() }
     }
 

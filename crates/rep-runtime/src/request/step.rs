@@ -1,29 +1,22 @@
 //! The arguments of a request, out of the words of a workflow's step.
 
+use rep_model::Document;
+use rep_model::uasp::Command;
 use serde_json::{Map, Value};
 
 use crate::command::BindError;
-use crate::command::argument::{Parameter, definitions, names};
-
-/// The most parts of a command's path.
-const PARTS_MAX: usize = 8;
+use crate::command::argument::Parameter;
 
 /// Reads the words of a step that starts a request: behind the command's path, `name=value` fills the argument of that name, and
 /// every other word the next one that is declared.
-pub fn arguments_of(
-    document: &Value,
-    name: &str,
-    command: &Value,
-    words: &[String],
-) -> Result<Map<String, Value>, BindError> {
+pub fn arguments_of(document: &Document, command: &Command, words: &[String]) -> Result<Map<String, Value>, BindError> {
     let refuse =
         |message: String, remedy: &str| BindError { code: "INVALID_ARGUMENT", message, remedy: remedy.to_owned() };
-    let own: Vec<&str> = names(name, command).collect();
-    let lengths = (1..=words.len().min(PARTS_MAX)).rev();
-    let path = lengths.into_iter().find(|length| own.contains(&words[..*length].join(".").as_str())).unwrap_or(0);
-    let parameters: Vec<Parameter> = definitions(command, "args")
-        .filter_map(|definition| Parameter::of(definition, document, false, false))
-        .collect();
+    let name = &command.path;
+    let path = command.name_length(words).unwrap_or(0);
+    let parameters = command.arguments.iter();
+    let parameters: Vec<Parameter> =
+        parameters.filter_map(|definition| Parameter::of(definition, document, false, false)).collect();
     let mut found = Map::new();
     for word in &words[path..] {
         let named = word.split_once('=').and_then(|(key, value)| {

@@ -17,11 +17,26 @@ fn skill(command: Value) -> Value {
     })
 }
 
-fn bind_in(document: &Value, arguments: Value) -> Result<Request, RequestError> {
-    let command = &document["commands"]["it"];
-    assert!(is_request(document, command), "{command}");
-    let arguments = arguments.as_object().cloned().unwrap_or_default();
-    Request::bind(Source { document, command, arguments: &arguments, variable: &|_| None })
+fn document(value: &Value) -> Document {
+    Document::from_value(value.clone(), rep_model::Origin::Authored, Vec::new())
+}
+
+/// Binds the command `it` of a skill.
+fn bind_with(
+    skill: &Value,
+    arguments: &Map<String, Value>,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<Request, RequestError> {
+    let document = &document(skill);
+    let command = document.command("it").unwrap();
+    Request::bind(Source { document, command, arguments, variable })
+}
+
+fn bind_in(skill: &Value, arguments: Value) -> Result<Request, RequestError> {
+    let document = document(skill);
+    let command = document.command("it").unwrap();
+    assert!(is_request(&document, command), "{command:?}");
+    bind_with(skill, &arguments.as_object().cloned().unwrap_or_default(), &|_| None)
 }
 
 fn bind(command: Value, arguments: Value) -> Result<Request, RequestError> {
@@ -150,17 +165,15 @@ fn secrets_stay_names_until_the_request_is_sent() {
 
 #[test]
 fn the_base_is_found_in_one_order() {
-    let bound = |document: &Value, variable: &dyn Fn(&str) -> Option<String>| {
-        let command = &document["commands"]["it"];
-        Request::bind(Source { document, command, arguments: &Map::new(), variable }).map(|request| request.shown_url())
+    let bound = |skill: &Value, variable: &dyn Fn(&str) -> Option<String>| {
+        bind_with(skill, &Map::new(), variable).map(|request| request.shown_url())
     };
     let mut document = skill(json!({ "syntax": "GET /x" }));
     document["api"] = json!({ "base_url": "https://third.example", "headers": { "Accept": "text/plain" } });
     let asked = |name: &str| (name == "NOTES_API_URL").then(|| "http://127.0.0.1:8787/".to_owned());
     assert_eq!(bound(&document, &asked).unwrap(), "http://127.0.0.1:8787/x");
-    let source =
-        Source { document: &document, command: &document["commands"]["it"], arguments: &Map::new(), variable: &asked };
-    assert_eq!(Request::bind(source).unwrap().variables, ["NOTES_API_URL"], "who is asked is told what is used");
+    let request = bind_with(&document, &Map::new(), &asked).unwrap();
+    assert_eq!(request.variables, ["NOTES_API_URL"], "who is asked is told what is used");
     assert_eq!(bound(&document, &|_| None).unwrap(), "https://api.example.org/base/x");
     document["environment"] = json!([]);
     assert_eq!(bound(&document, &|_| None).unwrap(), "https://third.example/x");
@@ -238,15 +251,18 @@ fn arguments_are_held_against_their_declarations() {
 
 #[test]
 fn only_api_and_hybrid_skills_have_requests() {
-    let mut document = skill(json!({ "syntax": "GET /x" }));
-    for (kind, is_one) in [("api", true), ("hybrid", true), ("cli", false), ("knowledge", false)] {
-        document["meta"]["type"] = kind.into();
-        assert_eq!(is_request(&document, &document["commands"]["it"]), is_one, "{kind}");
+    let is_one = |kind: &str, command: Value| {
+        let mut skill = skill(command);
+        skill["meta"]["type"] = kind.into();
+        let document = document(&skill);
+        is_request(&document, document.command("it").unwrap())
+    };
+    for (kind, expected) in [("api", true), ("hybrid", true), ("cli", false), ("knowledge", false)] {
+        assert_eq!(is_one(kind, json!({ "syntax": "GET /x" })), expected, "{kind}");
     }
-    document["meta"]["type"] = "hybrid".into();
     for syntax in ["git log", "GET", "get /x", "GET x", "FETCH /x"] {
-        assert!(!is_request(&document, &json!({ "syntax": syntax, "path": "bin/x" })), "{syntax}");
-        assert!(is_request(&document, &json!({ "syntax": syntax, "method": "GET", "path": "/x" })), "{syntax}");
+        assert!(!is_one("hybrid", json!({ "syntax": syntax, "path": "bin/x" })), "{syntax}");
+        assert!(is_one("hybrid", json!({ "syntax": syntax, "method": "GET", "path": "/x" })), "{syntax}");
     }
 }
 
@@ -290,7 +306,6 @@ proptest! {
     #[test]
     fn any_template_is_read(syntax in "GET [/h].{0,40}", header in ".{0,20}", body in ".{0,20}") {
         let command = json!({ "syntax": syntax, "headers": { "X-A": header }, "body": { "a": body }, "args": [{ "name": "a" }] });
-        let document = skill(command);
-        let _ = Request::bind(Source { document: &document, command: &document["commands"]["it"], arguments: &Map::new(), variable: &|_| None });
+        let _ = bind_with(&skill(command), &Map::new(), &|_| None);
     }
 }

@@ -229,7 +229,7 @@ fn to_markdown(args: &Args, found: &Found, output: &mut Output) -> Result<Exit, 
         let failure = Failure::unable("NOT_STRUCTURED", format!("`{}` has no UASP file", found.shown));
         return Err(failure.hint("a SKILL.md is made from a `*.uasp.yaml`; `--to uasp` makes that one"));
     };
-    let text = docs::skill_md(&document.value);
+    let text = docs::skill_md(&document);
     if args.is_json {
         output.json(&json!({ "markdown": text }));
     }

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use rep_library::read;
+use rep_model::uasp::Uasp;
 use rep_model::yaml::{Node, Value};
-use rep_model::{Skill, Span, UaspFile, hash};
+use rep_model::{Fault, FaultKind, Skill, Span, UaspFile, hash};
 use serde_json::json;
 
 use crate::exit::{Exit, Failure};
@@ -50,13 +51,14 @@ fn hash(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         Failure::unable("NOT_HASHABLE", format!("{}: {}", place(fault.span), fault.message)).hint(fault.help)
     })?;
     let computed = &sha256[..8];
-    let declared = root.get("meta").and_then(|meta| meta.get("version")).and_then(Node::text);
+    let declared = Uasp(root).version().map(|version| version.value);
     let is_match = declared == Some(computed);
     if args.write && !is_match {
         let text = stored(&uasp, root, computed);
         let again = rep_model::yaml::parse(&text, 0).root;
         let kept = again.as_ref().and_then(|root| hash::sha256(root).ok());
-        let is_stored = again.as_ref().and_then(|root| root.get("meta")?.get("version")?.text()) == Some(computed);
+        let is_stored =
+            again.as_ref().and_then(|root| Uasp(root).version()).is_some_and(|version| version.value == computed);
         if kept.as_deref() != Some(&sha256) || !is_stored {
             let failure = Failure::unable(
                 "NOT_STORED",
@@ -123,20 +125,18 @@ fn load(path: &std::path::Path) -> Result<(PathBuf, UaspFile), Failure> {
     one(path, Skill::parse(tree))
 }
 
-fn one(path: PathBuf, (mut skill, faults): (Skill, Vec<rep_model::Fault>)) -> Result<(PathBuf, UaspFile), Failure> {
+fn one(path: PathBuf, (mut skill, faults): (Skill, Vec<Fault>)) -> Result<(PathBuf, UaspFile), Failure> {
     let shown = find::shown(&path);
-    if let Some(fault) = faults
-        .iter()
-        .find(|fault| fault.rule.starts_with("yaml-") && fault.rule != "yaml-anchor" && fault.rule != "yaml-tag")
-    {
+    let is_broken = |kind: FaultKind| kind.is_yaml() && !matches!(kind, FaultKind::YamlAnchor | FaultKind::YamlTag);
+    if let Some(fault) = faults.iter().find(|fault| is_broken(fault.kind)) {
         let position = skill.source(&fault.file).map(|source| source.position(fault.span.start));
         let place =
             position.map_or_else(|| shown.clone(), |position| format!("{shown}:{}:{}", position.line, position.column));
         return Err(Failure::unable("INVALID_YAML", format!("{place}: {}", fault.message)).hint(fault.help.clone()));
     }
-    if let Some(fault) =
-        faults.iter().find(|fault| fault.rule.starts_with("file-") || fault.rule == "encoding-not-utf8")
-    {
+    let unreadable =
+        [FaultKind::EncodingNotUtf8, FaultKind::FileIrregular, FaultKind::FileTooLarge, FaultKind::FileUnreadable];
+    if let Some(fault) = faults.iter().find(|fault| unreadable.contains(&fault.kind)) {
         return Err(Failure::unable("UNREADABLE", format!("`{shown}`: {}", fault.message)));
     }
     match skill.uasp.pop() {

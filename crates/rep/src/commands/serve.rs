@@ -10,7 +10,6 @@ use rep_library::Library;
 use rep_runtime::token::token;
 use rep_serve::{Calls, Http, Log, LogForm, OAuth, Runs, Served, ServedOptions, Talk, Tls};
 
-use crate::call;
 use crate::commands::convert::Lending;
 use crate::exit::{Exit, Failure};
 use crate::library::{LibraryArgs, data_folder};
@@ -18,6 +17,7 @@ use crate::office::Clerk;
 use crate::output::{Choice, Output};
 use crate::recording::Recording;
 use crate::serving::Running;
+use crate::terminal;
 
 mod config;
 mod issuer;
@@ -112,19 +112,20 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     }
     let http = args.http.as_deref().map(|address| listening(args, address, output)).transpose()?;
     let options = args.library.options()?;
-    let library = Arc::new(Library::open(options.clone())?);
+    let library = Arc::new(Library::open(options)?);
     for note in &library.catalog().notes {
         output.warn(note);
     }
     let talk = talk(output, false);
-    let workspace = call::workspace(args.workspace.as_deref(), &args.library);
-    let office = Arc::new(Clerk { workspace: workspace.ok() });
-    let runs = if args.allow_run.is_empty() { None } else { Some(running(args, options, &talk, output)?) };
+    let runtime = || terminal::runtime(&args.library, args.workspace.as_deref(), args.no_sandbox);
+    let office = Arc::new(Clerk { runtime: runtime()? });
+    let runs = if args.allow_run.is_empty() { None } else { Some(running(args, runtime()?, &talk, output)) };
     let log = log(args, output);
     let version = env!("CARGO_PKG_VERSION");
     let place = args.http.as_deref().unwrap_or("stdio");
     let loud = self::talk(output, true);
-    let recording = if args.no_record { None } else { Some(Arc::new(Recording::begin(place, &loud)?)) };
+    let recording =
+        if args.no_record { None } else { Some(Arc::new(Recording::begin(&office.runtime, place, &loud)?)) };
     let served = Served::new(
         library,
         ServedOptions {
@@ -168,25 +169,14 @@ fn log(args: &Args, output: &Output) -> Option<Log> {
     Some(Log { talk: talk(output, true), form, now })
 }
 
-/// Whoever runs tools for clients.
-fn running(
-    args: &Args,
-    options: rep_library::Options,
-    talk: &Talk,
-    output: &mut Output,
-) -> Result<Arc<dyn Runs>, Failure> {
+/// What runs tools for clients.
+fn running(args: &Args, runtime: rep_runtime::Runtime, talk: &Talk, output: &mut Output) -> Arc<dyn Runs> {
     if args.no_sandbox {
-        crate::runner::warn_unconfined(output);
+        terminal::warn_unconfined(output);
     }
     let is_all = args.allow_run.iter().any(|skill| skill == "*");
     let named = args.allow_run.iter().filter(|_| !is_all).cloned();
-    Ok(Arc::new(Running {
-        options,
-        workspace: call::workspace(args.workspace.as_deref(), &args.library)?,
-        allowed: named.collect::<BTreeSet<String>>(),
-        is_confined: !args.no_sandbox,
-        talk: Arc::clone(talk),
-    }))
+    Arc::new(Running { runtime, allowed: named.collect::<BTreeSet<String>>(), talk: Arc::clone(talk) })
 }
 
 /// Where and for whom is listened.

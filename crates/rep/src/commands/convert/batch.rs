@@ -62,7 +62,7 @@ impl Row {
         if let Some(conversion) = &self.conversion {
             let report = &conversion.report;
             row["valid"] = json!(report.is_valid());
-            row["version"] = report.finished.value["meta"]["version"].clone();
+            row["version"] = report.finished.version().into();
             row["items"] = json!(report.items.len());
             row["needs_review"] = json!(report.doubts());
             row["warnings"] = json!(report.warnings.len());
