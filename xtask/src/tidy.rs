@@ -23,7 +23,10 @@ const ARROWS: &[(&str, &[&str])] = &[
         "rep-library",
         &["rep-model", "rep-check", "rep-convert", "rep-permissions", "rep-storage", "rep-test-support", "rep-tokens"],
     ),
-    ("rep-package", &["rep-archive", "rep-model", "rep-storage"]),
+    (
+        "rep-package",
+        &["rep-archive", "rep-check", "rep-convert", "rep-hosts", "rep-library", "rep-model", "rep-net", "rep-storage"],
+    ),
     ("rep-mcp", &["rep-audit", "rep-convert", "rep-hosts", "rep-library", "rep-model", "rep-runtime", "rep-sandbox"]),
     (
         "rep-web",

@@ -20,7 +20,7 @@ use std::path::PathBuf;
 
 use rep_check::checklist::{Point, checklist};
 use rep_check::{Options, Profile, Report, Rulebook, SkillReport, nearest, rule};
-use rep_model::{Fault, Skill, SkillTree, Span};
+use rep_model::{Fault, FaultKind, Skill, SkillTree, Span};
 
 use crate::find::{self, Found};
 use crate::parallel::{Progress, for_each_skill};
@@ -165,7 +165,7 @@ fn parse(found: &Found) -> (Skill, Vec<Fault>) {
             };
             let (skill, mut faults) = Skill::parse(tree);
             let help = "make the folder readable";
-            faults.push(Fault::new(rep_model::FaultKind::FileUnreadable, "", Span::default(), error.to_string(), help));
+            faults.push(Fault::new(FaultKind::FileUnreadable, "", Span::default(), error.to_string(), help));
             (skill, faults)
         }
     }

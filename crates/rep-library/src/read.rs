@@ -3,12 +3,13 @@
 //! What belongs to the folder's content and cannot be read is recorded in the tree, where the
 //! rules find it; only a folder that cannot be opened at all is an error.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, FileType};
 use std::io::{self, Read};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rep_model::{Content, Entry, Leads, Skill, SkillTree, uasp};
+use rep_model::{Content, Document, Entry, Leads, Resolved, Skill, SkillTree, resolve, uasp};
 
 use crate::catalog::CatalogEntry;
 use crate::error::{LibraryError, words};
@@ -316,4 +317,25 @@ pub fn bytes(path: &Path, most: u64) -> Result<Vec<u8>, LibraryError> {
 /// Reads a skill again, whole as far as the model goes: its main files, and the names of the others.
 pub fn skill(entry: &CatalogEntry) -> Result<Skill, LibraryError> {
     Ok(Skill::parse(Found::from_entry(entry).read(Extent::Main)?).0)
+}
+
+/// The most files that a skill in one file may bring along.
+const LONE_FILES_MAX: usize = 1000;
+
+/// The files of a skill that is one file: itself, and what its templates and commands start. What else is beside it, in a home or
+/// a project, does not belong to the skill; names that begin with a dot never do.
+pub fn files_of_lone_skill(entry: &CatalogEntry, document: Option<&Document>) -> Vec<String> {
+    let own = entry.location.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let (templates, commands) =
+        document.map(|document| (&document.sections.templates, &document.sections.commands)).unzip();
+    let paths = templates.into_iter().flatten().filter_map(|template| template.path.as_deref());
+    let syntaxes = commands.into_iter().flatten().filter_map(|command| command.syntax.as_deref());
+    let words = syntaxes.flat_map(str::split_whitespace);
+    let inside = |path: &str| match resolve("", path) {
+        Resolved::Inside(path) if path.split('/').any(|part| part.starts_with('.')) => None,
+        Resolved::Inside(path) if path.contains('/') || path.contains('.') => Some(path),
+        _ => None,
+    };
+    let named: BTreeSet<String> = paths.chain(words.filter(|word| word.contains('/'))).filter_map(inside).collect();
+    std::iter::once(own).chain(named).take(LONE_FILES_MAX).collect()
 }

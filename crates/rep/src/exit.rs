@@ -258,3 +258,35 @@ impl From<rep_net::model::extraction::ExtractionError> for Failure {
         }
     }
 }
+
+impl From<rep_package::PackageError> for Failure {
+    fn from(error: rep_package::PackageError) -> Self {
+        use rep_package::PackageErrorCode as Code;
+        let exit = match error.code {
+            Code::InvalidSkill => Exit::Findings,
+            Code::Credential | Code::DigestMismatch | Code::Outside => Exit::Refused,
+            _ => Exit::Unable,
+        };
+        let flag = match error.code {
+            Code::Collision => Some("--force replaces it; or give one of the two another name"),
+            Code::NotInstalled => Some("--scope says whose skills are meant"),
+            Code::Outside => Some("put a folder in the place of the link, or install with --scope personal"),
+            Code::TargetExists => Some("--force replaces it; --out names another folder"),
+            Code::WouldOverwrite => Some("keep the changes elsewhere; --force overwrites them"),
+            Code::WouldRemove => Some("keep what is yours elsewhere; --force removes it"),
+            _ => None,
+        };
+        let hint = error.remedy.or_else(|| flag.map(str::to_owned));
+        Failure { exit, ..Failure::unable(error.code.as_str(), error.message).hints(hint) }
+    }
+}
+
+impl From<rep_package::export::ExportError> for Failure {
+    fn from(error: rep_package::export::ExportError) -> Self {
+        use rep_package::export::ExportError;
+        match error {
+            ExportError::Package(error) => error.into(),
+            ExportError::Unwritable(error) => crate::write::unwritable(error),
+        }
+    }
+}

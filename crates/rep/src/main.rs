@@ -10,7 +10,6 @@ mod exit;
 mod installed;
 mod library;
 mod output;
-mod sources;
 mod terminal;
 mod write;
 

@@ -2,10 +2,9 @@
 
 use std::path::PathBuf;
 
-use rep_hosts::hosts::restored_manifest;
-use rep_library::{find, read};
-use rep_model::{Entry, Skill};
-use rep_package::place::{Bytes, Existing, Placed, place};
+use rep_library::find;
+use rep_package::import;
+use rep_package::place::Existing;
 
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
@@ -30,31 +29,11 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    let shown = find::shown(&args.folder);
-    let tree = read::folder(&args.folder, &shown, read::Extent::Main)?;
-    let (skill, faults) = Skill::parse(tree);
-    let (Some(manifest), Some(front)) = (&skill.manifest, skill.front()) else {
-        let reason = faults.first().map_or("it has no readable SKILL.md", |fault| fault.message.as_str());
-        return Err(Failure::unable("UNREADABLE", format!("`{shown}`: {reason}")));
-    };
-    let restored = restored_manifest(front, manifest.body());
-    if restored.is_none() {
-        output.say(&format!("nothing in `{shown}` came from elsewhere; it is copied as it is"));
-    }
-    let mut files = vec![Placed {
-        path: "SKILL.md".to_owned(),
-        content: Bytes::Here(restored.unwrap_or_else(|| manifest.source.text().as_bytes().to_vec())),
-        is_executable: false,
-    }];
-    for (path, entry) in &skill.tree.entries {
-        if let (Entry::File { is_executable, .. }, true) = (entry, path != manifest.file) {
-            let content = Bytes::Of(args.folder.join(path));
-            files.push(Placed { path: path.clone(), content, is_executable: *is_executable });
-        }
-    }
-    let target = args.out.join(skill.name().unwrap_or("skill"));
     let existing = if args.force { Existing::Replace } else { Existing::Refuse };
-    place(&files, &target, existing).map_err(|error| Failure::unable("UNWRITABLE", error.to_string()))?;
-    output.data(&format!("{}\n", target.display()));
+    let imported = import::import(&args.folder, &args.out, existing)?;
+    if !imported.is_restored {
+        output.say(&format!("nothing in `{}` came from elsewhere; it is copied as it is", find::shown(&args.folder)));
+    }
+    output.data(&format!("{}\n", imported.folder.display()));
     Ok(Exit::Fine)
 }

@@ -1,22 +1,23 @@
 //! `rep install`: puts skills where hosts look, whole, checked and recorded.
 
-mod plan;
-
 use std::io::{self, BufRead, IsTerminal};
 use std::time::SystemTime;
 
 use anstyle::AnsiColor;
 use rep_check::render::visible;
-use rep_check::{Level, Options, Profile, check};
 use rep_library::hosts::{HOSTS, Host};
-use rep_model::Skill;
+use rep_package::InstallScope;
+use rep_package::install::{
+    InstallOptions, InstallPlan, OfferedSkillErrors, PlannedSkill, check_offered, install as install_skills,
+    plan_install,
+};
+use rep_package::scope::{ANY_HOST, host_ids};
+use rep_package::source::{OfferedSkill, offered_skills};
 use serde_json::{Value, json};
 
-use self::plan::{Plan, Wanted};
 use crate::exit::{Exit, Failure};
-use crate::installed::{ANY_HOST, Scope, ScopeArgs};
+use crate::installed::ScopeArgs;
 use crate::output::Output;
-use crate::sources::{self, Offered};
 
 /// Install skills where hosts find them
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
@@ -57,10 +58,10 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 }
 
 fn install(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    let scope = Scope::of(&args.scope)?;
+    let scope = args.scope.resolve()?;
     let is_asked = !args.yes && !args.json && !args.dry_run && io::stdin().is_terminal() && io::stderr().is_terminal();
-    let mut hosts = named(&args.host)?;
-    let mut offered = sources::offered(&args.source, &args.skill, &scope, output)?;
+    let mut hosts = host_ids(&args.host)?;
+    let mut offered = offered_skills(&args.source, &args.skill, &scope, &mut |note| output.warn(note))?;
     if is_asked && args.skill.is_empty() && offered.len() > 1 {
         offered = choose_skills(offered, output)?;
     }
@@ -71,19 +72,14 @@ fn install(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         }
     }
     for one in &offered {
-        judge(one, args.force, output)?;
+        check_offered(one, args.force).map_err(|errors| refused(&errors, output))?;
     }
-    let wanted = Wanted { hosts: &hosts, copies: args.copy, is_forced: args.force };
+    let options = InstallOptions { hosts, copies: args.copy, is_forced: args.force };
     if args.dry_run {
-        let plan = Plan::make(&offered, &wanted, &scope, scope.lock()?, SystemTime::now())?;
-        tell(args, &plan, &scope, output);
+        tell(args, &plan_install(&offered, &options, &scope, SystemTime::now())?, &scope, output);
         return Ok(Exit::Fine);
     }
-    let turn = scope.turn()?;
-    let plan = Plan::make(&offered, &wanted, &scope, scope.lock()?, SystemTime::now())?;
-    if plan.has_changes() {
-        turn.apply(&plan.steps, &plan.lock.text())?;
-    }
+    let plan = install_skills(&offered, &options, &scope, SystemTime::now())?;
     tell(args, &plan, &scope, output);
     if !scope.is_personal && !args.json && plan.has_changes() {
         output.say("installed in the project is not trusted: `rep trust` lets rep disclose and run these skills");
@@ -91,51 +87,9 @@ fn install(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     Ok(Exit::Fine)
 }
 
-/// The ids of hosts that were named.
-pub(super) fn named(words: &[String]) -> Result<Vec<String>, Failure> {
-    let mut ids: Vec<String> = Vec::new();
-    for word in words {
-        let word = if word == "gemini-cli" { "gemini" } else { word };
-        let id = match Host::find(word) {
-            Some(host) => host.id,
-            None if word == ANY_HOST => ANY_HOST,
-            None => {
-                let failure =
-                    Failure::unable("UNKNOWN_HOST", format!("there is no host `{word}` that finds skills in folders"));
-                let all: Vec<&str> = HOSTS.iter().map(|host| host.id).collect();
-                return Err(match Host::near(word) {
-                    Some(near) => failure.hint(format!("did you mean `{near}`?")),
-                    None => failure.hint(format!("one of {ANY_HOST}, {}", all.join(", "))),
-                });
-            }
-        };
-        if !ids.iter().any(|known| known == id) {
-            ids.push(id.to_owned());
-        }
-    }
-    Ok(ids)
-}
-
-/// Checks a skill as it would be installed. What is about security counts whatever the author silenced, and whoever forces it.
-fn judge(offered: &Offered, is_forced: bool, output: &mut Output) -> Result<(), Failure> {
-    let errors = |ignores_silences: bool| {
-        let (skill, faults) = Skill::parse(offered.tree());
-        let options = Options { ignores_silences, ..Options::default() };
-        let mut findings = check(&skill, faults, &options).findings;
-        findings.retain(|finding| finding.level == Level::Error);
-        findings
-    };
-    let is_security = |finding: &rep_check::Finding| finding.rule.levels.of(Profile::Security).is_some();
-    let mut found = errors(true);
-    found.retain(is_security);
-    let count = found.len();
-    if !is_forced {
-        found.extend(errors(false).into_iter().filter(|finding| !is_security(finding)));
-    }
-    if found.is_empty() {
-        return Ok(());
-    }
-    for finding in &found {
+/// Shows the errors of a skill that is not installed.
+fn refused(errors: &OfferedSkillErrors, output: &mut Output) -> Failure {
+    for finding in &errors.findings {
         let place = &finding.place;
         let text = format!("{}:{}: {} ({})", place.file, place.start.line, finding.message, finding.rule.name);
         output.label("error", AnsiColor::Red, &text);
@@ -143,13 +97,10 @@ fn judge(offered: &Offered, is_forced: bool, output: &mut Output) -> Result<(), 
             output.label("help", AnsiColor::Cyan, &finding.help);
         }
     }
-    let (total, word) = (found.len(), if found.len() == 1 { "error" } else { "errors" });
-    let message = format!("`{}` has {total} {word} and was not installed: {}", offered.name, found[0].message);
-    let failure = Failure::findings("INVALID_SKILL", message);
-    Err(if count > 0 {
-        failure.hint("errors about security are not lifted by --force; mend the skill, or ask its author")
+    Failure::findings("INVALID_SKILL", errors.to_string()).hint(if errors.has_security {
+        "errors about security are not lifted by --force; mend the skill, or ask its author"
     } else {
-        failure.hint("mend the skill, or --force installs it as it is")
+        "mend the skill, or --force installs it as it is"
     })
 }
 
@@ -181,8 +132,8 @@ fn stopped() -> Failure {
     Failure { exit: Exit::Interrupted, ..Failure::unable("STOPPED", "nothing was installed") }
 }
 
-fn choose_skills(offered: Vec<Offered>, output: &mut Output) -> Result<Vec<Offered>, Failure> {
-    let line = |one: &Offered| {
+fn choose_skills(offered: Vec<OfferedSkill>, output: &mut Output) -> Result<Vec<OfferedSkill>, Failure> {
+    let line = |one: &OfferedSkill| {
         (visible(&format!("{}  {}", one.name, one.description.chars().take(80).collect::<String>())).into_owned(), true)
     };
     let lines: Vec<(String, bool)> = offered.iter().map(line).collect();
@@ -190,7 +141,7 @@ fn choose_skills(offered: Vec<Offered>, output: &mut Output) -> Result<Vec<Offer
     Ok(offered.into_iter().enumerate().filter(|(at, _)| chosen.contains(at)).map(|(_, one)| one).collect())
 }
 
-fn choose_hosts(default: Vec<String>, scope: &Scope, output: &mut Output) -> Result<Vec<String>, Failure> {
+fn choose_hosts(default: Vec<String>, scope: &InstallScope, output: &mut Output) -> Result<Vec<String>, Failure> {
     let mut ids: Vec<&str> = vec![ANY_HOST];
     ids.extend(HOSTS.iter().map(|host| host.id));
     let line = |id: &&str| {
@@ -204,12 +155,12 @@ fn choose_hosts(default: Vec<String>, scope: &Scope, output: &mut Output) -> Res
 }
 
 /// Tells what was done, or would be.
-fn tell(args: &Args, plan: &Plan, scope: &Scope, output: &mut Output) {
+fn tell(args: &Args, plan: &InstallPlan, scope: &InstallScope, output: &mut Output) {
     if args.json {
-        let one = |skill: &plan::Planned| {
+        let one = |skill: &PlannedSkill| {
             json!({
                 "name": skill.name,
-                "state": skill.state,
+                "state": skill.state.as_str(),
                 "digest": skill.installed.digest,
                 "files": skill.installed.files.len(),
                 "hosts": skill.installed.hosts,
@@ -230,7 +181,8 @@ fn tell(args: &Args, plan: &Plan, scope: &Scope, output: &mut Output) {
             output.data(&visible(&format!("{}{arrow}", put.path)));
             output.data("\n");
         }
-        let state = if args.dry_run { format!("would be {}", skill.state) } else { skill.state.to_owned() };
+        let state = skill.state.as_str();
+        let state = if args.dry_run { format!("would be {state}") } else { state.to_owned() };
         output.say(&format!(
             "{}: {state}, {} files, {}",
             skill.name,

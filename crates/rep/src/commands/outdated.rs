@@ -1,13 +1,12 @@
 //! `rep outdated`: whether the sources of installed skills have something else by now.
 
 use rep_check::render::visible;
+use rep_package::source::{SourceComparison, SourceState, compare_with_sources};
 use serde_json::{Value, json};
 
-use super::remove::installed;
 use crate::exit::{Exit, Failure};
-use crate::installed::{Scope, ScopeArgs};
+use crate::installed::ScopeArgs;
 use crate::output::Output;
-use crate::sources;
 
 /// Compare installed skills with their sources
 #[derive(clap::Args)]
@@ -30,27 +29,20 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 }
 
 fn outdated(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    let scope = Scope::of(&args.scope)?;
-    let lock = scope.lock()?;
-    let names = if args.names.is_empty() { lock.names() } else { args.names.clone() };
-    let mut all = Vec::new();
-    for name in &names {
-        let skill = installed(&lock, name, &scope)?;
-        let standing = sources::standing(name, &skill, &scope, output);
-        let source = skill.origin.url.clone().unwrap_or_else(|| skill.origin.source.clone());
-        all.push((name, source, standing));
-    }
-    let is_fine = all.iter().all(|(_, _, standing)| matches!(standing, sources::Standing::Current));
+    let scope = args.scope.resolve()?;
+    let all = compare_with_sources(&args.names, &scope, &mut |note| output.warn(note))?;
+    let is_fine = all.iter().all(|one| one.state == SourceState::Current);
     if args.json {
-        let one = |(name, source, standing): &(&String, String, sources::Standing)| json!({ "name": name, "state": standing.name(), "source": source, "why": standing.why() });
+        let one = |one: &SourceComparison| json!({ "name": one.name, "state": one.state.as_str(), "source": one.source, "why": one.state.reason() });
         output.json(&json!({ "scope": scope.name(), "skills": all.iter().map(one).collect::<Vec<Value>>() }));
         return Ok(if is_fine { Exit::Fine } else { Exit::Findings });
     }
-    for (name, source, standing) in &all {
-        let why = if standing.why().is_empty() { String::new() } else { format!("  {}", visible(standing.why())) };
-        output.data(&format!("{}  {}  {}{why}\n", visible(name), standing.name(), visible(source)));
+    for one in &all {
+        let why = one.state.reason();
+        let why = if why.is_empty() { String::new() } else { format!("  {}", visible(why)) };
+        output.data(&format!("{}  {}  {}{why}\n", visible(&one.name), one.state.as_str(), visible(&one.source)));
     }
-    if names.is_empty() {
+    if all.is_empty() {
         output.say(&format!("nothing is installed: `{}` names no skill", scope.lock_file.display()));
     } else if !is_fine {
         output.say("`rep install SOURCE` installs what the source has by now");

@@ -2,10 +2,7 @@
 
 use std::path::PathBuf;
 
-use rep_check::{Level, Options, check};
-use rep_library::read;
-use rep_model::Skill;
-use rep_package::files;
+use rep_package::pack;
 
 use crate::exit::{Exit, Failure};
 use crate::library::{LibraryArgs, Places};
@@ -32,39 +29,10 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let (catalog, index) = LibraryArgs::of(&args.places).one(&args.skill, output)?;
-    let entry = &catalog.entries[index];
-    let shown = entry.folder.to_string_lossy().into_owned();
-    let is_lone = entry.skill.tree.is_lone_file;
-    let tree = if is_lone {
-        read::lone_file(&entry.location, &shown)
-    } else {
-        read::folder(&entry.folder, &shown, read::Extent::Folder)?
-    };
-    let (skill, faults) = Skill::parse(tree);
-    let findings = check(&skill, faults, &Options::default()).findings;
-    if let Some(first) = findings.iter().find(|finding| finding.level == Level::Error) {
-        let failure = Failure::findings("INVALID_SKILL", format!("`{}` was not packed: {}", args.skill, first.message));
-        return Err(failure.hint(format!("`rep check {shown}` shows all that is wrong")));
-    }
-    let name = skill.name().unwrap_or(&entry.name).to_owned();
-    let found = if is_lone {
-        files::some(
-            &entry.folder,
-            &rep_runtime::executable_skill::named_files(entry, rep_convert::document_of(&skill).as_ref()),
-        )?
-    } else {
-        files::read(&entry.folder)?
-    };
-    if let Some(path) = files::credential(&found) {
-        let message = format!("`{}` was not packed: `{path}` holds or is named like a credential", args.skill);
-        return Err(Failure::refused("CREDENTIAL", message).hint("put it somewhere else than into the skill's folder"));
-    }
-    let packed = files::packed(&found, &name);
-    let bytes =
-        rep_archive::write_zip(&packed).map_err(|error| Failure::unable("UNWRITABLE", format!("`{name}`: {error}")))?;
-    let out = args.out.clone().unwrap_or_else(|| PathBuf::from(format!("{name}.skill")));
-    write::file(&out, &bytes, args.force)?;
+    let packed = pack::pack(&catalog.entries[index], &args.skill)?;
+    let out = args.out.clone().unwrap_or_else(|| PathBuf::from(format!("{}.skill", packed.name)));
+    write::file(&out, &packed.bytes, args.force)?;
     output.data(&format!("{}\n", out.display()));
-    output.say(&format!("{} files, {} bytes, {}", packed.len(), bytes.len(), files::digest_of(&bytes)));
+    output.say(&format!("{} files, {} bytes, {}", packed.files, packed.bytes.len(), packed.digest));
     Ok(Exit::Fine)
 }

@@ -1,11 +1,11 @@
 //! `rep verify`: whether what was installed is still as it was.
 
 use rep_check::render::visible;
+use rep_package::scope::Problem;
 use serde_json::{Value, json};
 
-use super::remove::installed;
 use crate::exit::{Exit, Failure};
-use crate::installed::{Problem, Scope, ScopeArgs};
+use crate::installed::ScopeArgs;
 use crate::output::Output;
 
 /// Hold installed skills against their digests in the lock file
@@ -29,20 +29,12 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 }
 
 fn verify(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    let scope = Scope::of(&args.scope)?;
-    // A turn, so that nothing changes meanwhile and what a crash left is finished. Who has no folder of his own can still look.
-    let _turn = scope.turn().ok();
-    let lock = scope.lock()?;
-    let names = if args.names.is_empty() { lock.names() } else { args.names.clone() };
-    let mut all = Vec::new();
-    for name in &names {
-        all.push((name, scope.problems(name, &installed(&lock, name, &scope)?)));
-    }
+    let scope = args.scope.resolve()?;
+    let all = scope.verify(&args.names)?;
     let is_fine = all.iter().all(|(_, problems)| problems.is_empty());
     if args.json {
-        let problem =
-            |problem: &Problem| json!({ "kind": problem.kind, "path": problem.path, "message": problem.message });
-        let one = |(name, problems): &(&String, Vec<Problem>)| json!({ "name": name, "ok": problems.is_empty(), "problems": problems.iter().map(problem).collect::<Vec<Value>>() });
+        let problem = |problem: &Problem| json!({ "kind": problem.kind.as_str(), "path": problem.path, "message": problem.message });
+        let one = |(name, problems): &(String, Vec<Problem>)| json!({ "name": name, "ok": problems.is_empty(), "problems": problems.iter().map(problem).collect::<Vec<Value>>() });
         output.json(&json!({ "scope": scope.name(), "skills": all.iter().map(one).collect::<Vec<Value>>() }));
     } else {
         for (name, problems) in &all {
@@ -53,13 +45,13 @@ fn verify(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
                 output.data(&format!(
                     "{}  {}  {}: {}\n",
                     visible(name),
-                    problem.kind,
+                    problem.kind.as_str(),
                     visible(&problem.path),
                     visible(&problem.message)
                 ));
             }
         }
-        if names.is_empty() {
+        if all.is_empty() {
             output.say(&format!("nothing is installed: `{}` names no skill", scope.lock_file.display()));
         } else if !is_fine {
             output.say(
