@@ -2,11 +2,15 @@
 # Holds `rep serve` against the programs of others: the official conformance suite, the Inspector, the Python clients.
 # Needs a network the first time, for npm and pip; what is installed stays in the folder it is given.
 #
-#   bench/mcp.sh [FOLDER] [BINARY]
+#   bench/mcp.sh [FOLDER] [BINARY] [CONFORMANCE_SERVER]
+#
+# The whole set of the suite needs tools of its own, which an example of rep-mcp serves:
+# `cargo build -p rep-mcp --example conformance_server`.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
 lab=${1:-${TMPDIR:-/tmp}/rep-mcp}
 rep=$(realpath "${2:-$here/target/debug/rep}")
+suite=$(realpath "${3:-$here/target/debug/examples/conformance_server}")
 mkdir -p "$lab" && cd "$lab" || exit 2
 
 if [ ! -e installed ]; then
@@ -22,11 +26,11 @@ mkdir -p "$HOME"
 failed=0
 said() { printf '%-6s %s\n' "$1" "$2"; [ "$1" = pass ] || failed=$((failed + 1)); }
 
-# Starts the server with the examples and these arguments; sets `url`.
+# Starts a server by these words; sets `url`.
 serve() {
   # What a run before said is not what this one says.
   : >server.log
-  "$rep" serve --http 127.0.0.1:0 --path "$here/examples" "$@" 2>server.log &
+  "$@" 2>server.log &
   server=$!
   url=
   until [ -n "$url" ]; do
@@ -49,7 +53,7 @@ scenario() {
   fi
 }
 
-serve
+serve "$rep" serve --http 127.0.0.1:0 --path "$here/examples"
 for revision in 2026-07-28 2025-11-25; do
   for one in sep-2640-skills-enumeration sep-2640-skills-manifest sep-2640-skills-directory \
     tools-list resources-list prompts-list dns-rebinding-protection; do
@@ -88,7 +92,7 @@ fi
 kill $server
 wait $server 2>/dev/null
 
-serve --conformance
+serve "$suite" "$here/examples"
 for revision in 2025-11-25 2026-07-28; do
   if conformance --requirements $revision -o out >"set-$revision.log" 2>&1; then
     said pass "conformance $revision, the whole set: $(grep '^Total' "set-$revision.log")"

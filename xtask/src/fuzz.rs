@@ -11,18 +11,28 @@ const FLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-leve
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1 --cfg fuzzing";
 
-const TARGETS: [&str; 3] = ["skill", "uasp", "yaml"];
+/// The targets that start from the examples.
+const SKILL_TARGETS: [&str; 3] = ["skill", "uasp", "yaml"];
+/// The targets that start from `fuzz/seeds/TARGET`, which `fuzz/make-seeds.py` writes.
+const SEEDED_TARGETS: [&str; 9] = ["audit", "dns", "glob", "hello", "index", "lock", "search", "tar", "zip"];
 
-pub(crate) fn fuzz(root: &Path, seconds: &str) -> Result<(), String> {
+/// Runs all targets, or the one that is named, for so many seconds each.
+pub(crate) fn fuzz(root: &Path, seconds: &str, only: Option<&str>) -> Result<(), String> {
     let folder = root.join("fuzz");
+    let mut targets: Vec<&str> = SKILL_TARGETS.into_iter().chain(SEEDED_TARGETS).collect();
+    if let Some(only) = only {
+        targets.retain(|target| *target == only);
+    }
+    if targets.is_empty() {
+        return Err(format!("there is no such fuzz target; there are {SKILL_TARGETS:?} and {SEEDED_TARGETS:?}"));
+    }
     // With a target named, the flags reach the targets and not the build scripts, which lack the engine.
     let host = host()?;
     let build = ["build", "--release", "--quiet", "--target", &host];
     run(Command::new("cargo").args(build).env("RUSTFLAGS", FLAGS).current_dir(&folder))?;
-    for target in TARGETS {
-        let seeds = root.join("target/fuzz").join(target);
-        fs::create_dir_all(&seeds).map_err(|error| format!("{}: {error}", seeds.display()))?;
-        seed(root, &seeds).map_err(|error| format!("could not lay out seeds: {error}"))?;
+    for target in targets {
+        let corpus = root.join("target/fuzz").join(target);
+        copy_seeds(root, target, &corpus).map_err(|error| format!("could not copy the seeds of {target}: {error}"))?;
         let limits = [
             format!("-max_total_time={seconds}"),
             "-max_len=4096".into(),
@@ -31,13 +41,13 @@ pub(crate) fn fuzz(root: &Path, seconds: &str) -> Result<(), String> {
         ];
         // In CI a change is judged by what it does, not by the dice; at home the dice look further.
         let dice = std::env::var_os("CI").map(|_| "-seed=1");
-        let artifacts = format!("-artifact_prefix={}/", root.join("target/fuzz").display());
+        let artifacts = format!("-artifact_prefix={}/{target}-", root.join("target/fuzz").display());
         run(Command::new(folder.join("target").join(&host).join("release").join(target))
             .args(limits)
             .args(dice)
             .arg(artifacts)
             .arg("-verbosity=0")
-            .arg(&seeds))?;
+            .arg(&corpus))?;
     }
     Ok(())
 }
@@ -49,15 +59,28 @@ fn host() -> Result<String, String> {
     text.lines().find_map(|line| line.strip_prefix("host: ")).map(str::to_owned).ok_or("rustc names no host".to_owned())
 }
 
-/// Puts the examples' main files where the fuzzer starts from.
-fn seed(root: &Path, seeds: &Path) -> std::io::Result<()> {
+/// Copies what a target starts from into its corpus.
+fn copy_seeds(root: &Path, target: &str, corpus: &Path) -> std::io::Result<()> {
+    fs::create_dir_all(corpus)?;
+    if SKILL_TARGETS.contains(&target) {
+        return copy_examples(root, corpus);
+    }
+    for entry in fs::read_dir(root.join("fuzz/seeds").join(target))? {
+        let seed = entry?;
+        fs::copy(seed.path(), corpus.join(seed.file_name()))?;
+    }
+    Ok(())
+}
+
+/// Copies the examples' main files.
+fn copy_examples(root: &Path, corpus: &Path) -> std::io::Result<()> {
     for entry in fs::read_dir(root.join("examples"))? {
         let folder = entry?.path();
         for file in fs::read_dir(&folder).into_iter().flatten().flatten() {
             let name = file.file_name().to_string_lossy().into_owned();
             if name == "SKILL.md" || name == "tools.json" || name.ends_with(".uasp.yaml") {
                 let skill = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                fs::copy(file.path(), seeds.join(format!("{skill}-{name}")))?;
+                fs::copy(file.path(), corpus.join(format!("{skill}-{name}")))?;
             }
         }
     }

@@ -7,6 +7,7 @@ mod generate;
 mod library;
 mod new_rule;
 mod tidy;
+mod tools;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -15,14 +16,19 @@ use rep_test_support::library::Shape;
 
 const HELP: &str = "usage: cargo xtask CHORE
 
-  ci               everything CI does: format, clippy, tests, documents, tidy, scaffolding
+  ci               everything CI does: format, clippy, tests, documents, tidy, scaffolding, dependencies, spelling
   bless            rewrite the reports in the rules' pages and the generated documents; then read the diff
-  gen [--check]    write docs/reference; with --check, fail where it is not what would be written
+  gen [--check]    write docs/reference, and the rule pages to target/reference/rules;
+                   with --check, fail if docs/reference is out of date
   new-rule NAME    write the two files of a rule and its line in the list
   library DIR COUNT [--mixed]
                    write a library of generated skills, the same every time, for benchmarks and for trying things out
   tidy             check what no compiler checks
-  fuzz SECONDS     build the fuzz targets and run each for that long";
+  deny             check licenses, sources and advisories of dependencies with cargo-deny
+  typos            check the spelling with typos
+  install-tools    install cargo-deny and typos into target/tools, in the versions that CI uses
+  fuzz SECONDS [TARGET]
+                   build the fuzz targets and run each, or one of them, for that long";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -34,10 +40,14 @@ fn main() -> ExitCode {
         ["gen", "--check"] => generate::check(&root()),
         ["new-rule-compiles"] => new_rule::compiles(&root()),
         ["new-rule", name] => new_rule::write(&root(), name),
-        ["fuzz", seconds] => fuzz::fuzz(&root(), seconds),
+        ["fuzz", seconds] => fuzz::fuzz(&root(), seconds, None),
+        ["fuzz", seconds, target] => fuzz::fuzz(&root(), seconds, Some(target)),
         ["library", folder, count] => library::write(Path::new(folder), count, Shape::Plain),
         ["library", folder, count, "--mixed"] => library::write(Path::new(folder), count, Shape::Mixed),
         ["tidy"] => tidy::check(&root()),
+        ["deny"] => tools::check_dependencies(&root()),
+        ["typos"] => tools::check_spelling(&root()),
+        ["install-tools"] => tools::install(&root()),
         _ => Err(HELP.to_owned()),
     };
     match outcome {
@@ -62,7 +72,8 @@ fn ci() -> Result<(), String> {
         .env("RUSTDOCFLAGS", "-D warnings"))?;
     generate::check(&root())?;
     tidy::check(&root())?;
-    new_rule::compiles(&root())
+    new_rule::compiles(&root())?;
+    tools::check_installed(&root())
 }
 
 fn bless() -> Result<(), String> {

@@ -15,14 +15,42 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("rep-sandbox", &["rep-permissions", "rep-storage", "rep-test-support"]),
     ("rep-check", &["rep-model", "rep-test-support"]),
     ("rep-convert", &["rep-model", "rep-check", "rep-test-support"]),
-    ("rep-net", &["rep-convert", "rep-permissions", "rep-storage"]),
+    ("rep-net", &["rep-convert", "rep-model", "rep-permissions", "rep-storage"]),
     ("rep-hosts", &["rep-model"]),
-    ("rep-library", &["rep-model", "rep-check", "rep-tokens", "rep-convert", "rep-test-support"]),
-    ("rep-package", &["rep-archive", "rep-model"]),
-    ("rep-serve", &["rep-model", "rep-hosts", "rep-library"]),
+    (
+        "rep-library",
+        &["rep-model", "rep-check", "rep-convert", "rep-permissions", "rep-storage", "rep-test-support", "rep-tokens"],
+    ),
+    ("rep-package", &["rep-archive", "rep-model", "rep-storage"]),
+    ("rep-mcp", &["rep-audit", "rep-convert", "rep-hosts", "rep-library", "rep-model", "rep-runtime", "rep-sandbox"]),
+    (
+        "rep-web",
+        &[
+            "rep-archive",
+            "rep-audit",
+            "rep-check",
+            "rep-hosts",
+            "rep-library",
+            "rep-mcp",
+            "rep-model",
+            "rep-package",
+            "rep-runtime",
+        ],
+    ),
     (
         "rep-runtime",
-        &["rep-audit", "rep-model", "rep-net", "rep-permissions", "rep-sandbox", "rep-storage", "rep-test-support"],
+        &[
+            "rep-audit",
+            "rep-check",
+            "rep-hosts",
+            "rep-library",
+            "rep-model",
+            "rep-net",
+            "rep-permissions",
+            "rep-sandbox",
+            "rep-storage",
+            "rep-test-support",
+        ],
     ),
     (
         "rep",
@@ -38,11 +66,12 @@ const ARROWS: &[(&str, &[&str])] = &[
             "rep-package",
             "rep-permissions",
             "rep-runtime",
+            "rep-mcp",
             "rep-sandbox",
-            "rep-serve",
             "rep-storage",
             "rep-tokens",
             "rep-test-support",
+            "rep-web",
         ],
     ),
     ("xtask", &["rep-check", "rep-test-support"]),
@@ -117,7 +146,7 @@ fn sources(folder: &Path, files: &mut Vec<PathBuf>) {
     for path in entries {
         if path.is_dir() && !path.ends_with("target") {
             sources(&path, files);
-        } else if path.extension().is_some_and(|ending| ending == "rs") {
+        } else if path.extension().is_some_and(|ending| ending == "rs" || ending == "snap") {
             files.push(path);
         }
     }
@@ -125,6 +154,10 @@ fn sources(folder: &Path, files: &mut Vec<PathBuf>) {
 
 fn file(root: &Path, path: &Path, wrong: &mut Vec<String>) {
     let shown = path.strip_prefix(root).unwrap_or(path).display().to_string();
+    if path.extension().is_some_and(|ending| ending == "snap") {
+        wrong.push(format!("{shown}: a snapshot in a file of its own outlives its test; write it inline"));
+        return;
+    }
     let text = fs::read_to_string(path).unwrap_or_default();
     let is_rule = shown.contains("/src/rules/");
     let is_test_part = shown.ends_with("/tests.rs") || shown.contains("/tests/");

@@ -185,7 +185,14 @@ impl Unpacked {
         });
         if let Some(top) = &top {
             for file in &mut self.files {
-                file.path.drain(..=top.len());
+                let below = file.path.split_off(top.len() + 1);
+                if is_absolute(&below) {
+                    return Err(refused(
+                        &format!("{}{below}", file.path),
+                        "without the folder all entries lie in, its path is absolute",
+                    ));
+                }
+                file.path = below;
             }
         }
         self.files.sort_by(|one, two| one.path.cmp(&two.path));
@@ -201,9 +208,6 @@ fn path_of(name: &[u8]) -> Result<String, ArchiveError> {
     if text.len() > PATH_BYTES_MAX {
         return refuse("its name is too long");
     }
-    if text.starts_with('/') || text.starts_with('~') || text.as_bytes().get(1) == Some(&b':') {
-        return refuse("its path is absolute");
-    }
     if text.contains('\\') {
         return refuse("there is a backslash in its name");
     }
@@ -213,6 +217,9 @@ fn path_of(name: &[u8]) -> Result<String, ArchiveError> {
     let mut text = text;
     while let Some(rest) = text.strip_prefix("./") {
         text = rest;
+    }
+    if is_absolute(text) {
+        return refuse("its path is absolute");
     }
     let text = text.strip_suffix('/').unwrap_or(text);
     if text == "." || text.is_empty() {
@@ -233,6 +240,11 @@ fn path_of(name: &[u8]) -> Result<String, ArchiveError> {
         return refuse("it lies too deep");
     }
     Ok(text.to_owned())
+}
+
+/// Whether some system or shell reads a path as one from a root, a home or a drive.
+fn is_absolute(path: &str) -> bool {
+    path.starts_with('/') || path.starts_with('~') || path.as_bytes().get(1) == Some(&b':')
 }
 
 /// Whether a character turns text around or has no width, so that a name looks like another.

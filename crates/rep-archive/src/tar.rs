@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 
-use flate2::bufread::GzDecoder;
+use flate2::bufread::MultiGzDecoder;
 use flate2::{Compression, GzBuilder};
 
 use super::{ArchiveError, RATIO_FLOOR, RATIO_MAX, TOTAL_BYTES_MAX, Unpacked, broken, refused};
@@ -12,11 +12,13 @@ const BLOCK: usize = 512;
 const EXTENSION_BYTES_MAX: u64 = 64 << 10;
 /// Headers and padding, beside what the entries hold.
 const OVERHEAD_BYTES_MAX: u64 = 64 << 20;
+/// The most zeros behind the end. Programs fill up blocks of 10 KiB, or of whatever a tape has.
+const PADDING_BYTES_MAX: u64 = 1 << 20;
 
 /// Reads a tar.gz.
 pub(super) fn read(bytes: &[u8], unpacked: &mut Unpacked) -> Result<(), ArchiveError> {
     // Counts all that comes out, so that nothing in between goes uncounted either.
-    let mut stream = GzDecoder::new(bytes).take(TOTAL_BYTES_MAX + OVERHEAD_BYTES_MAX);
+    let mut stream = MultiGzDecoder::new(bytes).take(TOTAL_BYTES_MAX + OVERHEAD_BYTES_MAX);
     let packed = bytes.len() as u64;
     let mut long_name: Option<Vec<u8>> = None;
     while let Some(header) = header(&mut stream)? {
@@ -34,18 +36,13 @@ pub(super) fn read(bytes: &[u8], unpacked: &mut Unpacked) -> Result<(), ArchiveE
                 }
                 // A file whose name ends in a slash is how the oldest archives write folders.
                 if header.kind == 0 && name.ends_with(b"/") {
-                    unpacked.folder(&name)?;
+                    folder(&name, header.size, unpacked)?;
                 } else {
                     let content = content(&mut stream, header.size)?;
                     unpacked.file(&name, content, header.mode & 0o111 != 0)?;
                 }
             }
-            b'5' => {
-                unpacked.folder(&name)?;
-                if header.size > 0 {
-                    return Err(refused(&shown, "it is a folder with bytes of its own"));
-                }
-            }
+            b'5' => folder(&name, header.size, unpacked)?,
             // GNU: the name of the next entry. POSIX: its attributes, of which only the path is taken.
             b'L' | b'x' => {
                 if header.size > EXTENSION_BYTES_MAX {
@@ -70,7 +67,26 @@ pub(super) fn read(bytes: &[u8], unpacked: &mut Unpacked) -> Result<(), ArchiveE
             other => return Err(refused(&shown, format!("it is of a kind that is not known ({other})"))),
         }
     }
+    check_end(&mut stream)
+}
+
+/// Checks that nothing but zeros follows the end, because other programs may read on. Reading to the end of the stream also
+/// compares its checksum.
+fn check_end(stream: &mut impl Read) -> Result<(), ArchiveError> {
+    let mut rest = Vec::new();
+    stream.take(PADDING_BYTES_MAX + 1).read_to_end(&mut rest).map_err(|_| broken("its bytes are damaged"))?;
+    if rest.len() as u64 > PADDING_BYTES_MAX || rest.iter().any(|byte| *byte != 0) {
+        return Err(broken("something follows its end"));
+    }
     Ok(())
+}
+
+/// Takes a folder. Bytes of its own would be skipped by some programs and read as headers by others.
+fn folder(name: &[u8], size: u64, unpacked: &mut Unpacked) -> Result<(), ArchiveError> {
+    if size > 0 {
+        return Err(refused(&String::from_utf8_lossy(name), "it is a folder with bytes of its own"));
+    }
+    unpacked.folder(name)
 }
 
 struct Header {
@@ -202,3 +218,6 @@ fn block(name: &[u8], mode: u32, size: usize, kind: u8) -> [u8; BLOCK] {
     block[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
     block
 }
+
+#[cfg(test)]
+mod tests;

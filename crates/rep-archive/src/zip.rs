@@ -221,3 +221,6 @@ pub fn write(files: &[(String, Vec<u8>, bool)]) -> std::io::Result<Vec<u8>> {
     out.extend([0; 2]);
     Ok(out)
 }
+
+#[cfg(test)]
+mod tests;

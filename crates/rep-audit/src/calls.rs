@@ -1,5 +1,5 @@
-//! What clients asked a server, kept behind their back: no call waits for the disk, and none is made
-//! where one knows that it could not be kept.
+//! The record of what clients ask a server. It is written in the background, so that no call waits for the disk; a call that
+//! could not be recorded is not made.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
@@ -22,11 +22,53 @@ const PAUSE: Duration = Duration::from_secs(1);
 const GRACE: Duration = Duration::from_secs(5);
 
 /// One record of a call.
-type Made = (&'static str, Map<String, Value>, SystemTime);
+type PendingRecord = (&'static str, Map<String, Value>, SystemTime);
 
-/// Keeps the record of calls. Many that come at once are one write.
-pub struct Calls {
-    sender: Mutex<Option<SyncSender<Made>>>,
+/// A call that was made.
+#[derive(Clone, Debug, Default)]
+pub struct CallRecord {
+    /// Who made it: the client as it calls itself, which proves nothing.
+    pub who: String,
+    /// What let it in: a token or a subject, if there is one.
+    pub bearer: Option<String>,
+    /// The request's id, as its answer and the log have it.
+    pub request: String,
+    /// The method.
+    pub method: String,
+    /// What it was about: a tool, an address, a prompt; empty if there is nothing to name.
+    pub target: String,
+    /// The skill it was about, if one is served by that name.
+    pub skill: Option<String>,
+    /// The digest of its arguments, which may be anybody's data.
+    pub input_digest: Option<String>,
+    /// `ok`, `asked`, `task`, or the code of the error.
+    pub outcome: String,
+    /// How long it took.
+    pub duration_ms: u64,
+}
+
+impl CallRecord {
+    /// The fields of the record; what is absent is left out.
+    fn fields(&self) -> Map<String, Value> {
+        let record = json!({
+            "who": self.who,
+            "bearer": self.bearer,
+            "request": self.request,
+            "method": self.method,
+            "target": self.target,
+            "skill": self.skill,
+            "input_digest": self.input_digest,
+            "outcome": self.outcome,
+            "duration_ms": self.duration_ms,
+        });
+        let fields = record.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
+        fields.map(|(name, value)| (name.clone(), value.clone())).collect()
+    }
+}
+
+/// Records calls. Many that come at once are one write.
+pub struct CallRecorder {
+    sender: Mutex<Option<SyncSender<PendingRecord>>>,
     state: Arc<State>,
     /// Dropped to tell a writer that waits to try once more and no further.
     end: Mutex<Option<Sender<()>>>,
@@ -41,7 +83,7 @@ struct State {
     waiting: AtomicUsize,
 }
 
-impl Calls {
+impl CallRecorder {
     /// Begins the record of a server, with a first record that says so. Where this fails nothing may be served.
     /// `warn` hears when later ones cannot be kept.
     pub fn begin(
@@ -73,8 +115,9 @@ impl Calls {
         !self.state.is_failing.load(Ordering::Relaxed) && self.state.waiting.load(Ordering::Relaxed) < WAITING_MAX
     }
 
-    /// Takes a call in, without waiting. False where it cannot be kept: then it must not be answered.
-    pub fn keep(&self, record: Map<String, Value>, at: SystemTime) -> bool {
+    /// Takes a call, without waiting. False if it cannot be recorded: then it must not be answered.
+    pub fn record(&self, call: &CallRecord, at: SystemTime) -> bool {
+        let record = call.fields();
         let sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner).clone();
         self.state.waiting.fetch_add(1, Ordering::Relaxed);
         let is_kept = sender.is_some_and(|sender| sender.try_send(("call", record, at)).is_ok());
@@ -94,7 +137,7 @@ impl Calls {
 }
 
 /// Writes what comes until nobody sends any more.
-fn write(audit: &Audit, receiver: &Receiver<Made>, ended: &Receiver<()>, state: &State, warn: &dyn Fn(&str)) {
+fn write(audit: &Audit, receiver: &Receiver<PendingRecord>, ended: &Receiver<()>, state: &State, warn: &dyn Fn(&str)) {
     while let Ok(first) = receiver.recv() {
         let mut batch = vec![first];
         batch.extend(receiver.try_iter().take(AT_ONCE_MAX - 1));

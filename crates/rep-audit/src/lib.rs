@@ -32,16 +32,20 @@ use rep_storage::owner::Owner;
 use rep_storage::time;
 
 mod calls;
+#[doc(hidden)]
+pub mod fuzzing;
 mod read;
 mod verify;
 
-pub use calls::Calls;
-pub use read::{Entry, State, entries, records};
+pub use calls::{CallRecord, CallRecorder};
+pub use read::{Entry, State, entries, records, without_ties};
 pub use verify::{Verdict, verify};
 
 const VERSION: u64 = 1;
 /// What the first record follows.
 const NOTHING: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+/// The largest number a record may have. No log gets there; a larger number would overflow when the next record is counted.
+const SEQ_MAX: u64 = 1 << 53;
 const HEAD_BYTES_MAX: u64 = 4096;
 /// The longest line. Records are cut to this before they are written.
 const LINE_BYTES_MAX: usize = 1 << 20;
@@ -305,14 +309,19 @@ impl Head {
 
     fn read(path: &Path) -> Result<Option<Self>, StorageError> {
         let Some(bytes) = files::read(path, HEAD_BYTES_MAX)? else { return Ok(None) };
-        let value: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        Self::parse(&bytes).map(Some).map_err(|reason| StorageError::broken(path, reason))
+    }
+
+    fn parse(bytes: &[u8]) -> Result<Self, &'static str> {
+        let value: Value = serde_json::from_slice(bytes).unwrap_or_default();
         if value.get("v").and_then(Value::as_u64).is_some_and(|version| version > VERSION) {
-            return Err(StorageError::broken(path, "it was written by a newer rep"));
+            return Err("it was written by a newer rep");
         }
         let number = |field: &str| value.get(field).and_then(Value::as_u64);
-        match (number("seq"), value.get("hash").and_then(Value::as_str), number("bytes")) {
-            (Some(seq), Some(hash), Some(bytes)) => Ok(Some(Self { seq, hash: hash.to_owned(), bytes })),
-            _ => Err(StorageError::broken(path, "it is damaged; `rep audit verify` says what can be told")),
+        match (number("seq").filter(|seq| *seq <= SEQ_MAX), value.get("hash").and_then(Value::as_str), number("bytes"))
+        {
+            (Some(seq), Some(hash), Some(bytes)) => Ok(Self { seq, hash: hash.to_owned(), bytes }),
+            _ => Err("it is damaged; `rep audit verify` says what can be told"),
         }
     }
 
@@ -383,7 +392,7 @@ impl Link {
             return None;
         }
         let record: Value = serde_json::from_slice(line).ok()?;
-        let seq = record.get("seq").and_then(Value::as_u64)?;
+        let seq = record.get("seq").and_then(Value::as_u64).filter(|seq| *seq <= SEQ_MAX)?;
         let prev = record.get("prev").and_then(Value::as_str)?.to_owned();
         (record.get("v").and_then(Value::as_u64)? <= VERSION).then_some(Link { seq, prev, hash, record })
     }

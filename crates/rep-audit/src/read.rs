@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use super::{Audit, LINE_BYTES_MAX};
 use rep_storage::files::{self, StorageError};
@@ -60,10 +60,43 @@ impl Entry {
         self.field(name).and_then(Value::as_str).unwrap_or_default()
     }
 
+    /// What it was denied: the action, and what it was tried on.
+    pub fn denials(&self) -> Vec<(String, String)> {
+        let all = self.field("denials").and_then(Value::as_array).into_iter().flatten();
+        let part = |denial: &Value, name: &str| denial.get(name).and_then(Value::as_str).unwrap_or("?").to_owned();
+        all.map(|denial| (part(denial, "action"), part(denial, "target"))).collect()
+    }
+
+    /// The run as one object: what its records say, without what ties them to each other.
+    pub fn to_json(&self) -> Value {
+        let mut fields = Map::new();
+        fields.insert("state".to_owned(), json!(self.state.name()));
+        for record in [Some(&self.start), self.end.as_ref()].into_iter().flatten() {
+            for (name, value) in record.as_object().into_iter().flatten() {
+                let is_second = fields.contains_key(name);
+                match name.as_str() {
+                    "at" if is_second => drop(fields.insert("ended_at".to_owned(), value.clone())),
+                    name if TIES.contains(&name) || is_second => {}
+                    name => drop(fields.insert(name.to_owned(), value.clone())),
+                }
+            }
+        }
+        Value::Object(fields)
+    }
+
     /// When it started, as text that sorts.
     pub fn at(&self) -> &str {
         self.start.get("at").and_then(Value::as_str).unwrap_or_default()
     }
+}
+
+/// What ties records to each other, and means nothing to readers.
+const TIES: &[&str] = &["v", "seq", "prev", "hash", "kind", "pid", "pid_started"];
+
+/// A record without what ties it to others.
+pub fn without_ties(record: &Value) -> Value {
+    let fields = record.as_object().into_iter().flatten().filter(|(name, _)| !TIES.contains(&name.as_str()));
+    Value::Object(fields.map(|(name, value)| (name.clone(), value.clone())).collect())
 }
 
 /// Shows every record, from the oldest on. Lines that are no records are passed over: finding them is for

@@ -1,11 +1,11 @@
 //! Whether the records are the ones that were written, all of them, in order.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::{Audit, Head, LINE_BYTES_MAX, Link};
+use super::{Audit, Head, LINE_BYTES_MAX, Link, NOTHING};
 use rep_storage::files::{self, StorageError};
 
 /// The most faults that are told.
@@ -23,7 +23,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    fn fault(&mut self, line: u64, message: &str) {
+    pub(super) fn fault(&mut self, line: u64, message: &str) {
         if self.faults.len() < FAULTS_MAX {
             self.faults.push(if line == 0 { message.to_owned() } else { format!("line {line}: {message}") });
         }
@@ -62,28 +62,34 @@ pub fn verify(audit: &Audit) -> Result<Verdict, StorageError> {
         }
     };
     drop(lock);
+    match file {
+        Some(file) => check_chain(BufReader::new(file.take(length)), head.as_ref(), &mut verdict),
+        None => check_chain(io::empty(), head.as_ref(), &mut verdict),
+    }
+    .map_err(failed)?;
+    Ok(verdict)
+}
+
+/// Follows the records of a file from the first to the last, and compares the last with the head.
+pub(super) fn check_chain(mut records: impl BufRead, head: Option<&Head>, verdict: &mut Verdict) -> io::Result<()> {
     let mut chain = Chain {
         seq: 0,
-        hash: Head::none().hash,
+        hash: NOTHING.to_owned(),
         stray: Vec::new(),
         stray_line: 0,
-        has_head: head.as_ref().is_some_and(|head| head.seq == 0),
+        has_head: head.is_some_and(|head| head.seq == 0 && head.hash == NOTHING),
     };
     let mut number = 0;
-    if let Some(file) = file {
-        let mut file = BufReader::new(file.take(length));
-        loop {
-            let mut line = Vec::new();
-            let most = LINE_BYTES_MAX as u64 + 1;
-            if file.by_ref().take(most).read_until(b'\n', &mut line).map_err(failed)? == 0 {
-                break;
-            }
-            number += 1;
-            chain.step(&line, number, head.as_ref(), &mut verdict);
+    loop {
+        let mut line = Vec::new();
+        if records.by_ref().take(LINE_BYTES_MAX as u64 + 1).read_until(b'\n', &mut line)? == 0 {
+            break;
         }
+        number += 1;
+        chain.step(&line, number, head, verdict);
     }
-    chain.finish(head.as_ref(), number, &mut verdict);
-    Ok(verdict)
+    chain.finish(head, number, verdict);
+    Ok(())
 }
 
 impl Chain {
@@ -125,7 +131,7 @@ impl Chain {
         if is_next
             && link.record.get("kind").and_then(Value::as_str) == Some("mended")
             && link.record.get("is_foreign") != Some(&Value::Bool(true))
-            && names(&hex::encode(&Sha256::digest(stray)))
+            && names(&hex::encode(Sha256::digest(stray)))
         {
             verdict.notes.push(format!("line {}: a record was left unfinished, and mended", self.stray_line));
         } else {

@@ -1,10 +1,12 @@
 //! The record: what tampering is found, what a crash leaves, and what many writers do.
+#![expect(clippy::disallowed_methods, reason = "tests read and change the files of the record")]
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use proptest::prelude::*;
-use rep_audit::{Audit, RunEnding, RunSubject, State, entries, verify};
+use rep_audit::{Audit, RunEnding, RunSubject, State, entries, records, verify};
 use serde_json::json;
 
 use sha2::{Digest, Sha256};
@@ -122,6 +124,17 @@ fn without_its_head_the_record_is_not_believed() {
 }
 
 #[test]
+fn a_log_that_was_deleted_is_missed() {
+    let folder = tempfile::tempdir().unwrap();
+    let audit = Audit::at(folder.path());
+    run(&audit, 1);
+    fs::remove_file(audit.file()).unwrap();
+    assert_eq!(faults(&audit), ["records 1 to 2 are missing at the end"]);
+    run(&audit, 2);
+    assert_eq!(faults(&audit), ["line 1: records 1 to 2 are missing"]);
+}
+
+#[test]
 fn a_record_too_large_for_a_line_is_cut_and_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let audit = Audit::at(folder.path());
@@ -131,6 +144,156 @@ fn a_record_too_large_for_a_line_is_cut_and_says_so() {
     let found = entries(&audit, |_| true).unwrap();
     assert_eq!((found[0].text("run"), found[0].text("skill")), (running.id(), "pdf"));
     assert!(found[0].field("cut").is_some());
+}
+
+#[test]
+fn a_field_too_large_for_a_line_is_left_out_and_the_others_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let audit = Audit::at(folder.path());
+    let large = RunSubject { tool: "t".repeat(2 << 20), ..subject() };
+    let running = audit.start(&large, "given", "ada", at(1)).unwrap();
+    let found = entries(&audit, |_| true).unwrap();
+    let entry = &found[0];
+    assert_eq!((entry.text("run"), entry.text("skill"), entry.text("who")), (running.id(), "pdf", "ada"));
+    assert_eq!((entry.text("tool"), entry.field("policy")), ("", None));
+    assert_eq!(faults(&audit), Vec::<String>::new());
+}
+
+#[test]
+fn installs_and_refusals_are_entries_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let audit = Audit::at(folder.path());
+    audit.install("pdf", &["pypdf".to_owned()], &["pypi.example".to_owned()], "ada", at(1)).unwrap();
+    audit.refused(&subject(), "UNTRUSTED", "no", "bob", at(2)).unwrap();
+    run(&audit, 3);
+    let all = entries(&audit, |_| true).unwrap();
+    let states: Vec<&str> = all.iter().map(|entry| entry.state.name()).collect();
+    assert_eq!(states, ["install", "refused", "ended"]);
+    assert_eq!(all[0].field("packages"), Some(&json!(["pypdf"])));
+    assert_eq!(all[0].field("hosts"), Some(&json!(["pypi.example"])));
+    assert_eq!((all[1].text("who"), all[1].text("message")), ("bob", "no"));
+    assert_eq!(all[1].at(), "1970-01-01T00:00:02.000Z");
+    assert_eq!(all[2].field("message"), None, "a field that is null says nothing");
+    // The field of the end counts where both have one.
+    assert_eq!((all[2].text("workspace"), all[2].text("exit")), ("/work", "code 0"));
+    for (who, expected) in [("ada", vec!["install", "ended"]), ("bob", vec!["refused"]), ("eve", vec![])] {
+        let some = entries(&audit, |entry| entry.text("who") == who).unwrap();
+        assert_eq!(some.iter().map(|entry| entry.state.name()).collect::<Vec<_>>(), expected, "{who}");
+    }
+}
+
+#[test]
+fn every_record_is_shown_and_other_lines_are_passed_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let audit = Audit::at(folder.path());
+    run(&audit, 1);
+    let text = fs::read_to_string(audit.file()).unwrap();
+    fs::write(audit.file(), format!("no record\n{text}\n{{")).unwrap();
+    let mut kinds = Vec::new();
+    records(&audit, |record| kinds.push(record["kind"].as_str().unwrap_or_default().to_owned())).unwrap();
+    assert_eq!(kinds, ["start", "end"]);
+}
+
+#[test]
+fn a_fault_says_what_is_wrong_and_on_which_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let audit = Audit::at(folder.path());
+    (0..3).for_each(|number| run(&audit, number));
+    let text = fs::read_to_string(audit.file()).unwrap();
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let with = |changed: &[&str]| {
+        fs::write(audit.file(), changed.concat()).unwrap();
+        faults(&audit)
+    };
+    let [one, two, three, four, five, six] = lines[..] else { panic!("six records") };
+    assert_eq!(with(&[one, three, four, five, six]), ["line 2: record 2 is missing"]);
+    assert_eq!(with(&[one, four, five, six]), ["line 2: records 2 to 3 are missing"]);
+    assert_eq!(with(&[two, three, four, five, six]), ["line 1: record 1 is missing"]);
+    assert_eq!(with(&[one, two, three, four, five]), ["record 6 is missing at the end"]);
+    assert_eq!(
+        with(&[one, two, one, three, four, five, six]),
+        ["line 3: record 1 stands behind record 2", "line 4: record 2 is missing"]
+    );
+    let (other, _) = signed(&json!({ "v": 1, "seq": 2, "prev": "1".repeat(64) }));
+    assert_eq!(
+        with(&[one, &other, three, four, five, six]),
+        [
+            "line 2: record 2 does not follow what stands before it",
+            "line 3: record 3 does not follow what stands before it"
+        ]
+    );
+    let last: serde_json::Value = serde_json::from_str(six).unwrap();
+    let (other, _) = signed(&json!({ "v": 1, "seq": 6, "prev": last["prev"] }));
+    assert_eq!(with(&[one, two, three, four, five, &other]), ["record 6 is not the one that was written last"]);
+    let (newer, _) = signed(&json!({ "v": 2, "seq": 7, "prev": last["hash"] }));
+    assert_eq!(with(&[&text, &newer]), ["line 7: this is no record as it was written"]);
+    assert_eq!(
+        with(&["a\n"; 3]),
+        ["line 1: this is no record as it was written", "records 1 to 6 are missing at the end"]
+    );
+    assert_eq!(with(&vec![one; 200]).len(), 100, "what is wrong everywhere is not told of every line");
+}
+
+#[test]
+fn a_head_that_is_damaged_or_newer_is_told_and_not_written_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let audit = Audit::at(folder.path());
+    run(&audit, 1);
+    let head = folder.path().join("audit.head");
+    let text = fs::read_to_string(&head).unwrap();
+    for (changed, word) in [
+        (text.replace("\"v\":1", "\"v\":2"), "newer"),
+        (text.replace("\"v\":1", "\"v\":9"), "newer"),
+        (text.replace("\"seq\":2", "\"seq\":\"2\""), "damaged"),
+        (text.replace("\"bytes\"", "\"byte\""), "damaged"),
+        (String::new(), "damaged"),
+    ] {
+        fs::write(&head, &changed).unwrap();
+        let found = faults(&audit);
+        assert!(found[0].contains(word) && found[1].contains("the head is missing"), "{found:?}");
+        let error = audit.start(&subject(), "given", "ada", at(2)).unwrap_err();
+        assert!(error.to_string().contains(word), "{error}");
+        assert_eq!(fs::read_to_string(&head).unwrap(), changed);
+    }
+    // A head of an earlier version would be read.
+    fs::write(&head, text.replace("\"v\":1", "\"v\":0")).unwrap();
+    run(&audit, 3);
+    assert_eq!((verify(&audit).unwrap().records, faults(&audit)), (4, vec![]));
+}
+
+/// The line of a record with a hash that fits it, and the hash.
+fn signed(record: &serde_json::Value) -> (String, String) {
+    let mut text = record.to_string();
+    text.pop();
+    let hash = hex::encode(Sha256::digest(text.as_bytes()));
+    (format!("{text},\"hash\":\"{hash}\"}}\n"), hash)
+}
+
+#[test]
+fn the_largest_number_there_is_does_not_stop_the_verification() {
+    let folder = tempfile::tempdir().unwrap();
+    let audit = Audit::at(folder.path());
+    let (first, hash) = signed(&json!({ "v": 1, "seq": u64::MAX, "prev": "0".repeat(64) }));
+    let (second, _) = signed(&json!({ "v": 1, "seq": 1, "prev": hash }));
+    fs::write(audit.file(), first + &second).unwrap();
+    let head = json!({ "v": 1, "seq": u64::MAX, "hash": hash, "bytes": 0 }).to_string();
+    fs::write(folder.path().join("audit.head"), head).unwrap();
+    assert!(faults(&audit).iter().any(|fault| fault == "line 1: this is no record as it was written"));
+    assert!(audit.start(&subject(), "given", "ada", at(1)).is_err(), "a head like that is not continued");
+}
+
+#[test]
+fn a_head_of_no_record_with_the_hash_of_one_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let audit = Audit::at(folder.path());
+    run(&audit, 1);
+    let head = |hash: &str| {
+        let head = json!({ "v": 1, "seq": 0, "hash": hash, "bytes": 0 }).to_string();
+        fs::write(folder.path().join("audit.head"), head).unwrap();
+        faults(&audit)
+    };
+    assert_eq!(head(&"0".repeat(64)), Vec::<String>::new(), "a crash before the first head was written");
+    assert_eq!(head(&"1".repeat(64)), ["record 0 is not the one that was written last"]);
 }
 
 /// Ways to tamper with a file of records.

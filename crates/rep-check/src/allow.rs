@@ -6,7 +6,7 @@ use rep_model::{Skill, Span};
 
 use crate::report::Finding;
 use crate::rule::Rule;
-use crate::rules::rule;
+use crate::rules::{ALLOW_UNKNOWN, ALLOW_UNUSED, ALLOW_WITHOUT_REASON, rule};
 
 const MARK: &str = "rep: allow(";
 
@@ -27,26 +27,25 @@ pub(crate) fn apply(
     let silences = silences(skill);
     let mut complaints = Vec::new();
     for Silence { file, span, rule: name, reason } in silences {
-        let mut complain = |with: &str, message: String, help: String| {
-            let rule = rule(with).expect("the rules about silences are listed");
+        let mut complain = |rule: &'static Rule, message: String, help: String| {
             complaints.extend(judge(rule, file.clone(), span, message, help));
         };
         let Some(silenced) = rule(&name) else {
             let help = crate::rules::nearest(&name)
                 .map_or_else(|| "`rep explain` lists the rules".to_owned(), |near| format!("did you mean `{near}`?"));
-            complain("allow-unknown", format!("there is no rule `{name}`"), help);
+            complain(ALLOW_UNKNOWN, format!("there is no rule `{name}`"), help);
             continue;
         };
         if reason.is_empty() {
             let help = format!("say why: `{MARK}{name}) because …`");
-            complain("allow-without-reason", format!("`{name}` is silenced without a reason"), help);
+            complain(ALLOW_WITHOUT_REASON, format!("`{name}` is silenced without a reason"), help);
             continue;
         }
         let before = findings.len();
         findings.retain(|finding| !(finding.rule.name == name && finding.place.file == file));
         // A rule that was not looked at may well be needed under another profile.
         if findings.len() == before && is_judged(silenced) {
-            complain("allow-unused", format!("nothing here needs `{name}` silenced"), "remove the comment".to_owned());
+            complain(ALLOW_UNUSED, format!("nothing here needs `{name}` silenced"), "remove the comment".to_owned());
         }
     }
     findings.extend(complaints);

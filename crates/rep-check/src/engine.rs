@@ -6,10 +6,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use rep_model::{Edit, Fault, Manifest, Skill, Span};
 
-use crate::profile::{NOT_UASP, Profile};
+use crate::profile::{ALL, NOT_UASP, Profile, ProfileSet};
 use crate::report::{Facts, Finding, Place, SetFindings, SkillReport, sort};
 use crate::rule::{Check, Level, Rule};
-use crate::rules::{RULES, rule};
+use crate::rules::{RULES, rule_for_fault};
 use crate::{allow, shape};
 
 /// What to check, and how.
@@ -46,8 +46,8 @@ impl Active {
         }
     }
 
-    fn level(&self, rule: &Rule, only: &[Profile]) -> Option<Level> {
-        let wanted = self.profiles.iter().filter(|profile| only.is_empty() || only.contains(profile));
+    fn level(&self, rule: &Rule, only: ProfileSet) -> Option<Level> {
+        let wanted = self.profiles.iter().filter(|profile| only.contains(**profile));
         let level = wanted.filter_map(|profile| rule.levels.of(*profile)).max()?;
         Some(if self.is_asked { level } else { rule.levels.unasked.unwrap_or(level) })
     }
@@ -87,7 +87,7 @@ pub struct Draft {
     help: String,
     at: Option<String>,
     edit: Option<Edit>,
-    only: &'static [Profile],
+    only: ProfileSet,
     is_concealed: bool,
 }
 
@@ -117,7 +117,7 @@ impl Draft {
     }
 
     /// Restricts the finding to some of the rule's profiles.
-    pub fn only(&mut self, profiles: &'static [Profile]) -> &mut Self {
+    pub fn only(&mut self, profiles: ProfileSet) -> &mut Self {
         self.only = profiles;
         self
     }
@@ -141,7 +141,7 @@ impl Findings<'_> {
             help: String::new(),
             at: None,
             edit: None,
-            only: &[],
+            only: ALL,
             is_concealed: false,
         });
         self.drafts.last_mut().expect("a draft was just pushed")
@@ -233,7 +233,7 @@ impl Rulebook {
         let options = &self.options;
         let mut findings = Vec::new();
         for fault in faults {
-            let rule = rule(fault.rule).expect("every fault of the reader names a rule");
+            let rule = rule_for_fault(fault.kind);
             let only = profiles_of_file(&fault.file);
             let draft = Draft {
                 file: fault.file,
@@ -265,7 +265,7 @@ impl Rulebook {
         }
         let is_judged = |rule: &'static Rule| is_wanted(rule, active, options);
         allow::apply(skill, &mut findings, is_judged, |rule, file, span, message, help| {
-            let draft = Draft { file, span, message, help, at: None, edit: None, only: &[], is_concealed: false };
+            let draft = Draft { file, span, message, help, at: None, edit: None, only: ALL, is_concealed: false };
             judge(skill, rule, draft, active, options)
         });
         sort(&mut findings);
@@ -292,20 +292,19 @@ fn cap(drafts: &mut Vec<Draft>) {
 
 /// Faults of a SKILL.md concern the Markdown profiles only, so that a UASP file beside it is judged apart.
 /// What may do harm does so in either.
-fn profiles_of_file(file: &str) -> &'static [Profile] {
-    const UASP: &[Profile] = &[Profile::Uasp, Profile::Security];
-    const SKILL_MD: &[Profile] = NOT_UASP;
+fn profiles_of_file(file: &str) -> ProfileSet {
+    const UASP: ProfileSet = ProfileSet::new(&[Profile::Uasp, Profile::Security]);
     match file {
-        "SKILL.md" | "skill.md" | "tools.json" => SKILL_MD,
+        "SKILL.md" | "skill.md" | "tools.json" => NOT_UASP,
         file if file.ends_with(rep_model::uasp::SUFFIX) => UASP,
-        _ => &[],
+        _ => ALL,
     }
 }
 
 fn is_wanted(rule: &Rule, active: &Active, options: &Options) -> bool {
     (options.select.is_empty() || options.select.iter().any(|name| name == rule.name))
         && !options.ignore.iter().any(|name| name == rule.name)
-        && active.level(rule, &[]).is_some()
+        && active.level(rule, ALL).is_some()
 }
 
 fn judge(skill: &Skill, rule: &'static Rule, draft: Draft, active: &Active, options: &Options) -> Option<Finding> {
@@ -381,7 +380,7 @@ pub fn check_set(facts: &[Facts], options: &Options) -> Vec<Finding> {
             let level = match options.levels.get(rule.name) {
                 Some(None) => continue,
                 Some(Some(level)) => Some(*level),
-                None => active.level(rule, &[]),
+                None => active.level(rule, ALL),
             };
             findings.extend(level.map(|level| Finding { rule, level, message, place, at, help, edit: None }));
         }

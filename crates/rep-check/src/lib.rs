@@ -6,10 +6,18 @@
 //! Pure: no file system, no clock, no terminal.
 
 mod allow;
+mod boolean_words;
 pub mod checklist;
+mod data_path;
+mod description;
 mod engine;
+mod field_checks;
 pub mod fix;
+mod hidden_text;
 mod hosts;
+mod link_path;
+mod permission_globs;
+mod personal_mcp;
 mod profile;
 pub mod reference;
 pub mod render;
@@ -18,11 +26,16 @@ mod rule;
 mod rules;
 mod schema;
 mod shape;
+mod skill_name;
+mod spec_version;
+mod text_files;
 mod tokens;
 pub mod tools;
+mod uasp_names;
+mod uasp_version;
 
 pub use engine::{Options, Rulebook, check, check_set, dialects};
-pub use profile::Profile;
+pub use profile::{Profile, ProfileSet};
 pub use report::{Facts, Finding, Place, Report, SkillReport, Summary};
 pub use rule::{Check, Cite, Level, Levels, Rule};
-pub use rules::{RULES, nearest, rule};
+pub use rules::{RULES, nearest, rule, rule_for_fault};

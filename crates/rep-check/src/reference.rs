@@ -6,47 +6,48 @@
 
 use rep_model::frontmatter::STANDARD_FIELDS;
 use rep_model::yaml::{Node, Value};
-use rep_model::{Fault, Frontmatter, Skill, hash, names};
+use rep_model::{Fault, FaultKind, Frontmatter, Skill, hash, names};
 
 /// Why a skill's frontmatter cannot be had: the message, without a prefix.
 pub fn parse_error(skill: &Skill, faults: &[Fault]) -> Option<String> {
-    let of = |rule: &str| faults.iter().find(|fault| fault.rule == rule && !fault.file.ends_with(".uasp.yaml"));
-    if let Some(fault) = ["skill-md-not-a-file", "file-unreadable", "file-too-large", "symlink-dangling"]
-        .into_iter()
-        .filter_map(of)
-        .find(|fault| fault.file == "SKILL.md" || fault.file == "skill.md")
+    let of = |kind: FaultKind| faults.iter().find(|fault| fault.kind == kind && !fault.file.ends_with(".uasp.yaml"));
+    if let Some(fault) =
+        [FaultKind::SkillMdNotAFile, FaultKind::FileUnreadable, FaultKind::FileTooLarge, FaultKind::SymlinkDangling]
+            .into_iter()
+            .filter_map(of)
+            .find(|fault| fault.file == "SKILL.md" || fault.file == "skill.md")
     {
         return Some(format!("Cannot read SKILL.md: {}", fault.message));
     }
-    if let Some(fault) = of("encoding-not-utf8").filter(|fault| fault.file.eq_ignore_ascii_case("skill.md")) {
+    if let Some(fault) = of(FaultKind::EncodingNotUtf8).filter(|fault| fault.file.eq_ignore_ascii_case("skill.md")) {
         return Some(format!("Cannot read SKILL.md: {}", fault.message));
     }
-    if of("byte-order-mark").is_some() || of("frontmatter-missing").is_some() {
+    if of(FaultKind::ByteOrderMark).is_some() || of(FaultKind::FrontmatterMissing).is_some() {
         return Some("SKILL.md must start with YAML frontmatter (---)".to_owned());
     }
-    if of("frontmatter-unclosed").is_some() {
+    if of(FaultKind::FrontmatterUnclosed).is_some() {
         return Some("SKILL.md frontmatter not properly closed with ---".to_owned());
     }
     let broken = [
-        "nul-byte",
-        "yaml-value-unquoted",
-        "yaml-invalid",
-        "yaml-too-complex",
-        "yaml-key-duplicate",
-        "yaml-tab",
-        "yaml-anchor",
-        "yaml-tag",
+        FaultKind::NulByte,
+        FaultKind::YamlValueUnquoted,
+        FaultKind::YamlInvalid,
+        FaultKind::YamlTooComplex,
+        FaultKind::YamlKeyDuplicate,
+        FaultKind::YamlTab,
+        FaultKind::YamlAnchor,
+        FaultKind::YamlTag,
     ];
     let front = skill.manifest.as_ref().and_then(|manifest| manifest.parts).map(|parts| parts.front);
     let is_in_front = |fault: &&Fault| {
         fault.file.eq_ignore_ascii_case("skill.md")
             && front.is_some_and(|front| front.start <= fault.span.start && fault.span.start <= front.end)
     };
-    if let Some(fault) = faults.iter().filter(|fault| broken.contains(&fault.rule)).find(is_in_front) {
+    if let Some(fault) = faults.iter().filter(|fault| broken.contains(&fault.kind)).find(is_in_front) {
         let line = skill.manifest.as_ref().map_or(0, |manifest| manifest.source.position(fault.span.start).line);
         return Some(format!("Invalid YAML in frontmatter: {} (line {line})", fault.message));
     }
-    of("frontmatter-not-mapping").map(|_| "SKILL.md frontmatter must be a YAML mapping".to_owned())
+    of(FaultKind::FrontmatterNotMapping).map(|_| "SKILL.md frontmatter must be a YAML mapping".to_owned())
 }
 
 /// Everything the reference tool would complain about, in its order. `folder` is the folder's name as given.

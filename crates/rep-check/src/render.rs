@@ -13,7 +13,7 @@ pub use text::{Paint, concise, text};
 /// Text that cannot steer a terminal or forge a line: control characters and those that reorder or hide text are
 /// written as escapes.
 pub fn visible(text: &str) -> std::borrow::Cow<'_, str> {
-    let is_odd = |letter: char| letter.is_control() || crate::rules::is_hidden(letter);
+    let is_odd = |letter: char| letter.is_control() || crate::hidden_text::is_hidden(letter);
     if !text.chars().any(is_odd) {
         return text.into();
     }

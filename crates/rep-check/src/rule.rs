@@ -2,9 +2,9 @@
 
 use rep_model::Skill;
 
-use crate::Profile;
 use crate::engine::Findings;
 use crate::report::{Facts, SetFindings};
+use crate::{Profile, ProfileSet};
 
 /// How bad a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,23 +37,24 @@ impl Level {
 #[derive(Clone, Copy, Debug)]
 pub struct Levels {
     /// The profiles that forbid it.
-    pub error: &'static [Profile],
+    pub error: ProfileSet,
     /// The profiles that warn of it.
-    pub warning: &'static [Profile],
+    pub warning: ProfileSet,
     /// The profiles that advise against it.
-    pub info: &'static [Profile],
+    pub info: ProfileSet,
     /// The level where nobody named a profile and one was chosen by looking at the file.
     pub unasked: Option<Level>,
 }
 
 impl Levels {
     /// Applies nowhere; a base for the others.
-    pub const NONE: Levels = Levels { error: &[], warning: &[], info: &[], unasked: None };
+    pub const NONE: Levels =
+        Levels { error: ProfileSet::EMPTY, warning: ProfileSet::EMPTY, info: ProfileSet::EMPTY, unasked: None };
 
     /// The level under a profile that was asked for.
     pub fn of(&self, profile: Profile) -> Option<Level> {
         let sets = [(Level::Error, self.error), (Level::Warning, self.warning), (Level::Info, self.info)];
-        sets.into_iter().find(|(_, profiles)| profiles.contains(&profile)).map(|(level, _)| level)
+        sets.into_iter().find(|(_, profiles)| profiles.contains(profile)).map(|(level, _)| level)
     }
 }
 

@@ -1,5 +1,8 @@
 //! The list of all rules. One rule is one `.rs` and one `.md` in `rules/`, and two lines here.
 
+use rep_model::FaultKind;
+use rep_model::suggestion::nearest_name;
+
 use crate::rule::Rule;
 
 mod allow_unknown;
@@ -159,8 +162,6 @@ mod yaml_tab;
 mod yaml_tag;
 mod yaml_too_complex;
 mod yaml_value_unquoted;
-
-pub(crate) use hidden_characters::is_hidden;
 
 /// Every rule, sorted by name.
 pub static RULES: &[&Rule] = &[
@@ -328,8 +329,45 @@ pub fn rule(name: &str) -> Option<&'static Rule> {
     RULES.binary_search_by_key(&name, |rule| rule.name).ok().map(|at| RULES[at])
 }
 
+/// The rule that reports a kind of fault.
+///
+/// The match has no catch-all arm: a kind of fault without a rule does not compile.
+pub fn rule_for_fault(kind: FaultKind) -> &'static Rule {
+    match kind {
+        FaultKind::ByteOrderMark => &byte_order_mark::RULE,
+        FaultKind::EncodingNotUtf8 => &encoding_not_utf8::RULE,
+        FaultKind::FileIrregular => &file_irregular::RULE,
+        FaultKind::FileTooLarge => &file_too_large::RULE,
+        FaultKind::FileUnreadable => &file_unreadable::RULE,
+        FaultKind::FolderTooLarge => &folder_too_large::RULE,
+        FaultKind::FrontmatterMissing => &frontmatter_missing::RULE,
+        FaultKind::FrontmatterNotMapping => &frontmatter_not_mapping::RULE,
+        FaultKind::FrontmatterUnclosed => &frontmatter_unclosed::RULE,
+        FaultKind::LineEndsCrlf => &line_ends_crlf::RULE,
+        FaultKind::NulByte => &nul_byte::RULE,
+        FaultKind::SkillMdMissing => &skill_md_missing::RULE,
+        FaultKind::SkillMdNotAFile => &skill_md_not_a_file::RULE,
+        FaultKind::SymlinkDangling => &symlink_dangling::RULE,
+        FaultKind::SymlinkOutside => &symlink_outside::RULE,
+        FaultKind::ToolsJsonInvalid => &tools_json_invalid::RULE,
+        FaultKind::YamlAnchor => &yaml_anchor::RULE,
+        FaultKind::YamlInvalid => &yaml_invalid::RULE,
+        FaultKind::YamlKeyDuplicate => &yaml_key_duplicate::RULE,
+        FaultKind::YamlTab => &yaml_tab::RULE,
+        FaultKind::YamlTag => &yaml_tag::RULE,
+        FaultKind::YamlTooComplex => &yaml_too_complex::RULE,
+        FaultKind::YamlValueUnquoted => &yaml_value_unquoted::RULE,
+    }
+}
+
+/// The rule that reports a silence of an unknown rule.
+pub(crate) static ALLOW_UNKNOWN: &Rule = &allow_unknown::RULE;
+/// The rule that reports a silence without effect.
+pub(crate) static ALLOW_UNUSED: &Rule = &allow_unused::RULE;
+/// The rule that reports a silence without a reason.
+pub(crate) static ALLOW_WITHOUT_REASON: &Rule = &allow_without_reason::RULE;
+
 /// The name of a rule most like a word that names none.
 pub fn nearest(word: &str) -> Option<&'static str> {
-    let scored = RULES.iter().map(|rule| (strsim::jaro_winkler(word, rule.name), rule.name));
-    scored.filter(|(score, _)| *score > 0.75).max_by(|one, two| one.0.total_cmp(&two.0)).map(|(_, name)| name)
+    nearest_name(word, RULES.iter().map(|rule| rule.name))
 }

@@ -2,7 +2,7 @@
 
 use rep_model::yaml::{Entry, Node};
 
-use crate::shape::join;
+use crate::data_path::join;
 use crate::tools::Declared;
 
 /// A schema within a schema, or the outermost one.

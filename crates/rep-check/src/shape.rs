@@ -6,10 +6,12 @@
 
 mod tables;
 
+use rep_model::suggestion::nearest_name;
 use rep_model::yaml::{Node, core, pyyaml};
 use rep_model::{Skill, Span, names};
 
-use crate::Profile;
+use crate::data_path::join;
+use crate::{Profile, ProfileSet};
 
 /// A demand on a value.
 pub(crate) enum Shape {
@@ -96,7 +98,7 @@ pub(crate) struct Misfit {
     /// The text of the value, where it is a scalar.
     pub(crate) text: Option<String>,
     pub(crate) kind: Kind,
-    pub(crate) profiles: &'static [Profile],
+    pub(crate) profiles: ProfileSet,
 }
 
 /// How scalars are typed while fitting.
@@ -110,7 +112,7 @@ enum Typing {
 pub(crate) fn misfits(skill: &Skill, strict_schema: bool) -> Vec<Misfit> {
     let mut out = Vec::new();
     if let (Some(manifest), Some(front)) = (&skill.manifest, skill.front()) {
-        for (profiles, fields) in tables::FRONTMATTER {
+        for &(profiles, fields) in tables::FRONTMATTER {
             let mut fitting = Fitting { file: manifest.file, typing: Typing::Core, profiles, out: &mut out };
             fitting.fields(&front.root, fields, "");
         }
@@ -125,7 +127,7 @@ pub(crate) fn misfits(skill: &Skill, strict_schema: bool) -> Vec<Misfit> {
         let Some(root) = uasp.root.as_ref().filter(|root| root.entries().is_some()) else { continue };
         let typing = if strict_schema { Typing::Pyyaml } else { Typing::Core };
         let shape = if strict_schema { &tables::UASP_STRICT } else { &tables::UASP };
-        let mut fitting = Fitting { file: &uasp.file, typing, profiles: &[Profile::Uasp], out: &mut out };
+        let mut fitting = Fitting { file: &uasp.file, typing, profiles: Profile::Uasp.as_set(), out: &mut out };
         fitting.fit(root, shape, "");
     }
     out
@@ -134,7 +136,7 @@ pub(crate) fn misfits(skill: &Skill, strict_schema: bool) -> Vec<Misfit> {
 struct Fitting<'a> {
     file: &'a str,
     typing: Typing,
-    profiles: &'static [Profile],
+    profiles: ProfileSet,
     out: &'a mut Vec<Misfit>,
 }
 
@@ -281,7 +283,8 @@ impl Fitting<'_> {
                 Some((_, shape)) => self.fit(&entry.value, shape, &below),
                 None => match &fields.rest {
                     Rest::Refused => {
-                        let kind = Kind::Unknown { field: key.to_owned(), nearest: nearest(key, fields) };
+                        let nearest = nearest_name(key, fields.known.iter().map(|(name, _)| *name));
+                        let kind = Kind::Unknown { field: key.to_owned(), nearest };
                         self.misfit(&entry.key, path, kind);
                     }
                     Rest::Allowed => {}
@@ -290,19 +293,4 @@ impl Fitting<'_> {
             }
         }
     }
-}
-
-/// The known field most like one that is not known.
-fn nearest(key: &str, fields: &Fields) -> Option<&'static str> {
-    // A key of a hostile file can be long, and likeness costs its length squared.
-    if key.len() > 64 {
-        return None;
-    }
-    let scored = fields.known.iter().map(|(name, _)| (strsim::jaro_winkler(key, name), *name));
-    scored.filter(|(score, _)| *score > 0.8).max_by(|one, two| one.0.total_cmp(&two.0)).map(|(_, name)| name)
-}
-
-/// The data path of a field below another.
-pub(crate) fn join(path: &str, key: &str) -> String {
-    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use rep_check::{Options, Profile, RULES, Report, Rule, check, check_set, render};
+use rep_check::{Levels, Options, Profile, ProfileSet, RULES, Report, Rule, check, check_set, render};
 use rep_model::{Content, Entry, Leads, Resolved, Skill, SkillTree, resolve};
 use rep_test_support::{Example, File, Kind, Page};
 
@@ -65,7 +65,7 @@ fn words(bytes: &[u8]) -> String {
 fn report(rule: &'static Rule, example: &Example) -> String {
     let named = example.profile.as_deref().map(|name| Profile::named(name).expect("the page names a profile"));
     let levels = &rule.levels;
-    let first = [levels.error, levels.warning, levels.info].into_iter().flatten().next().copied();
+    let first = [levels.error, levels.warning, levels.info].into_iter().flat_map(ProfileSet::iter).next();
     let profile = named.or(first).expect("the rule has a profile");
     let has = |wanted: &str| example.words.iter().any(|word| word == wanted);
     let (strict_schema, seed_regex) = (has("strict-schema"), has("seed-regex"));
@@ -136,8 +136,11 @@ fn rules_are_sorted_unique_cited_and_in_a_profile() {
     }
     for rule in RULES {
         assert!(!rule.cites.is_empty(), "{} cites nothing", rule.name);
-        let levels = &rule.levels;
-        assert!(![levels.error, levels.warning, levels.info].concat().is_empty(), "{} is in no profile", rule.name);
+        let Levels { error, warning, info, .. } = rule.levels;
+        let profiles = error.union(warning).union(info).iter().count();
+        assert!(profiles > 0, "{} is in no profile", rule.name);
+        let listed: usize = [error, warning, info].into_iter().map(|set| set.iter().count()).sum();
+        assert_eq!(listed, profiles, "{} has two levels in one profile", rule.name);
         assert!(!rule.summary.contains(" or "), "{}: one rule, one fault", rule.name);
         for prefix in ["check-", "no-", "valid-"] {
             assert!(!rule.name.starts_with(prefix), "{} states no defect", rule.name);
@@ -152,6 +155,17 @@ fn every_rule_file_is_listed() {
         let path = entry.expect("the folder of rules can be read").path();
         let stem = path.file_stem().and_then(|stem| stem.to_str()).expect("rule files have plain names");
         assert!(rep_check::rule(&stem.replace('_', "-")).is_some(), "{stem} is not listed in rules.rs");
+    }
+}
+
+#[test]
+fn no_rule_imports_from_another_rule() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/rules");
+    for rule in RULES {
+        let path = folder.join(format!("{}.rs", rule.name.replace('-', "_")));
+        let code = std::fs::read_to_string(path).expect("the rule's file can be read");
+        let is_import = |line: &str| line.starts_with("use super::") || line.starts_with("use crate::rules::");
+        assert!(!code.lines().any(is_import), "{}: move shared code to a module of its own", rule.name);
     }
 }
 

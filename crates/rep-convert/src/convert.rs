@@ -1,11 +1,13 @@
 //! From a skill in twelve sections to the file that holds it, whoever made the sections: UASP §7.1.
 //!
-//! Pure, and the same bytes every time. What needs the linter is the command line's to do, and so is asking a model: what it is asked
-//! ([`prompt`]) and what becomes of its answer ([`answer`], [`grounds`]) is decided here, who asks is handed in ([`Model`]).
+//! Pure, and the same bytes every time. [`convert_by_rules`] converts without a model. With one, [`model_prompt`] is the question,
+//! [`accept_answer`] takes the answer, and [`convert_document`] makes the file; what asks the model is passed in ([`Model`]).
+//! Reading and writing files is the business of `rep-library`.
 
 pub mod answer;
 mod checklist;
 mod compare;
+mod conversion;
 pub mod dialogue;
 pub mod grounds;
 mod model;
@@ -14,6 +16,7 @@ pub mod prompt;
 mod report;
 mod schema;
 mod stamp;
+mod validate;
 mod yaml;
 
 use rep_model::uasp::SECTIONS;
@@ -23,7 +26,11 @@ use serde_json::{Map, Value, json};
 
 pub use checklist::{Point, State};
 pub use compare::{Difference, differences};
-pub use model::{Ending, Model, ModelError, Question, Reply, Turn, Usage};
+pub use conversion::{
+    AnswerError, Conversion, Engine, Relation, Replaceable, accept_answer, convert_by_rules, convert_document,
+    document_errors, locate, model_prompt, read_answer,
+};
+pub use model::{Ending, Model, ModelError, ModelErrorCode, Question, Reply, Turn, Usage};
 pub use page::page;
 pub use report::{Item, Notice, Report};
 pub use schema::schema;

@@ -140,6 +140,19 @@ impl CatalogEntry {
         let decisions = options.decisions.as_deref().map_or_else(|| Ok(Decisions::default()), Decisions::read)?;
         Ok(decisions.of(project, &self.folder, || Some(digest.to_owned())) == Trust::Trusted)
     }
+
+    /// What would make the skill active; `None` if it is.
+    pub fn remedy(&self) -> Option<String> {
+        let name = &self.qualified_name;
+        match self.status {
+            Status::Active => None,
+            Status::Hidden => Some("remove `disable-model-invocation` to let models call it".to_owned()),
+            Status::Shadowed => Some("rename or remove one of the two, or `rep disable` the winner's copy".to_owned()),
+            Status::Invalid => Some(format!("`rep check {}` says what is wrong", self.folder.display())),
+            Status::Untrusted => Some("look at the skill, then `rep trust`".to_owned()),
+            Status::Disabled => Some(format!("`rep enable {name}`, with `--user` where it is off for this user")),
+        }
+    }
 }
 
 /// Every skill that was found: an immutable snapshot.

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use rep_model::{SkillTree, uasp};
 
+use crate::catalog::CatalogEntry;
 use crate::error::LibraryError;
+use crate::read::{self, Extent};
 
 /// Where a skill is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,6 +21,23 @@ pub struct Found {
     pub is_lone_file: bool,
     /// Whether a link was followed on the way to it.
     pub is_linked: bool,
+}
+
+impl Found {
+    /// The skill of a catalog's entry.
+    pub fn from_entry(entry: &CatalogEntry) -> Self {
+        let is_lone_file = entry.skill.tree.is_lone_file;
+        let path = if is_lone_file { &entry.location } else { &entry.folder };
+        Self { shown: path.to_string_lossy().into_owned(), path: path.clone(), is_lone_file, is_linked: false }
+    }
+
+    /// Reads the skill.
+    pub fn read(&self, extent: Extent) -> Result<SkillTree, LibraryError> {
+        if self.is_lone_file {
+            return Ok(read::lone_file(&self.path, &self.shown));
+        }
+        read::folder(&self.path, &self.shown, extent)
+    }
 }
 
 /// The deepest folder that is searched.
@@ -93,6 +112,20 @@ pub fn nested(found: &Found, tree: &SkillTree) -> Vec<Found> {
             is_linked: found.is_linked,
         })
         .collect()
+}
+
+/// Adds the skills inside these skills, puts all in order, and drops repeats. A folder that cannot be read has none inside.
+pub fn add_nested(all: &mut Vec<Found>) {
+    let inside = |one: &Found| one.read(Extent::Main).map(|tree| nested(one, &tree)).unwrap_or_default();
+    let more: Vec<Found> = all.iter().filter(|one| !one.is_lone_file).flat_map(inside).collect();
+    all.extend(more);
+    sort(all);
+}
+
+/// Puts skills in order and drops repeats.
+pub fn sort(all: &mut Vec<Found>) {
+    all.sort();
+    all.dedup_by(|one, two| one.path == two.path);
 }
 
 struct Walk<'a> {

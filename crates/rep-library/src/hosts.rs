@@ -13,6 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use rep_model::suggestion::nearest_by_name;
+
 use crate::catalog::{self, Catalog, CatalogEntry, Options, Status, TrustWanted};
 use crate::roots::{Root, Scope};
 use crate::store::Decisions;
@@ -271,9 +273,7 @@ impl Host {
     pub fn near(name: &str) -> Option<&'static str> {
         let named =
             HOSTS.iter().flat_map(|host| std::iter::once(&host.id).chain(host.aliases).map(|near| (*near, host.id)));
-        let scored = named.map(|(near, id)| (strsim::jaro_winkler(&name.to_ascii_lowercase(), near), id));
-        let best = scored.filter(|(score, _)| *score > 0.75).max_by(|one, two| one.0.total_cmp(&two.0));
-        best.map(|(_, id)| id)
+        nearest_by_name(&name.to_ascii_lowercase(), named, |(near, _)| near).map(|(_, id)| id)
     }
 
     /// The variables of the environment that move its folders.

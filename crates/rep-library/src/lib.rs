@@ -41,6 +41,8 @@ pub mod answer;
 pub mod ask;
 pub mod budget;
 mod catalog;
+pub mod check;
+pub mod convert;
 mod dependencies;
 pub mod disclose;
 pub mod dossier;
@@ -49,10 +51,12 @@ pub mod find;
 mod head;
 pub mod hosts;
 mod library;
+mod parallel;
 pub mod read;
 mod roots;
 pub mod search;
 pub mod select;
+pub mod settings;
 pub mod store;
 pub mod watch;
 
@@ -60,4 +64,5 @@ pub use catalog::{Catalog, CatalogEntry, Options, Precedence, Status, TrustWante
 pub use dependencies::{Dependency, DependencyState};
 pub use error::LibraryError;
 pub use library::{Library, Watching};
+pub use parallel::Progress;
 pub use roots::{PERSONAL_FOLDERS, PROJECT_FOLDERS, Root, Scope, project_of};

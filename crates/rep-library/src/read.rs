@@ -12,6 +12,7 @@ use rep_model::{Content, Entry, Leads, Skill, SkillTree, uasp};
 
 use crate::catalog::CatalogEntry;
 use crate::error::{LibraryError, words};
+use crate::find::Found;
 
 /// The largest SKILL.md, UASP file or tools.json that is read.
 pub const MAIN_BYTES_MAX: u64 = 8 * 1024 * 1024;
@@ -314,10 +315,5 @@ pub fn bytes(path: &Path, most: u64) -> Result<Vec<u8>, LibraryError> {
 
 /// Reads a skill again, whole as far as the model goes: its main files, and the names of the others.
 pub fn skill(entry: &CatalogEntry) -> Result<Skill, LibraryError> {
-    let tree = if entry.skill.tree.is_lone_file {
-        lone_file(&entry.location, &entry.location.to_string_lossy())
-    } else {
-        folder(&entry.folder, &entry.folder.to_string_lossy(), Extent::Main)?
-    };
-    Ok(Skill::parse(tree).0)
+    Ok(Skill::parse(Found::from_entry(entry).read(Extent::Main)?).0)
 }

@@ -12,6 +12,8 @@
 //! ```
 
 mod document;
+#[doc(hidden)]
+pub mod fuzzing;
 mod near;
 mod rank;
 mod stem;

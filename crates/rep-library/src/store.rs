@@ -9,7 +9,7 @@ mod copy;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -95,14 +95,8 @@ impl Decisions {
     /// Writes the decisions, readable by their owner only.
     pub fn write(&self, file: &Path) -> Result<(), LibraryError> {
         let value = json!({ "version": VERSION, "trusted": self.trusted, "disabled": self.disabled });
-        let failed = |error: io::Error| LibraryError::new("write", file, error);
-        let folder = file.parent().unwrap_or(Path::new("."));
-        fs::create_dir_all(folder).map_err(failed)?;
-        let mut temporary = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-        temporary.write_all(format!("{value:#}\n").as_bytes()).map_err(failed)?;
-        temporary.as_file().sync_all().map_err(failed)?;
-        temporary.persist(file).map_err(|error| failed(error.error))?;
-        Ok(())
+        let written = rep_storage::files::replace(file, format!("{value:#}\n").as_bytes());
+        written.map_err(|error| LibraryError::new("write", file, error.into_source()))
     }
 
     /// Trusts a folder with the skills it holds: their folders relative to it, and their digests.

@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, channel};
 
 use rep_library::store::Decisions;
 use rep_library::{Catalog, Library, LibraryError, Options, Status, Watching};
-use rep_test_support::Scratch;
+use rep_test_support::{DEADLINE, Scratch};
 
 fn skill(name: &str) -> String {
     format!("---\nname: {name}\ndescription: Does {name}. Use it for {name}.\n---\n# {name}\n")
@@ -31,10 +31,10 @@ fn watched(options: Options) -> (Arc<Library>, Watching, News) {
     (library, watching, receiver)
 }
 
-/// Takes news until the catalogue is as wanted. Hangs, and so fails, where it never is.
+/// Receives catalogues until one is as wanted.
 fn until(news: &News, wanted: impl Fn(&Catalog) -> bool) -> Arc<Catalog> {
     loop {
-        let catalog = news.recv().unwrap().unwrap();
+        let catalog = news.recv_timeout(DEADLINE).unwrap().unwrap();
         if wanted(&catalog) {
             return catalog;
         }

@@ -18,12 +18,14 @@ mod repair;
 mod skill;
 pub mod skill_md;
 mod source;
+pub mod suggestion;
 mod tree;
+pub mod truncate;
 pub mod uasp;
 pub mod yaml;
 
 pub use document::{Document, Fact, Origin, Step};
-pub use fault::{Edit, Fault};
+pub use fault::{Edit, Fault, FaultKind};
 pub use frontmatter::Frontmatter;
 pub use index::{Answer, Found, Index};
 pub use skill::{Manifest, Skill, ToolsJson, UaspFile};

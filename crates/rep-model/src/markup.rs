@@ -10,8 +10,7 @@ pub fn put(letter: char, out: &mut String) {
         '>' => out.push_str("&gt;"),
         '"' => out.push_str("&quot;"),
         '\'' => out.push_str("&#39;"),
-        '\n' | '\t' => out.push(letter),
-        _ if letter.is_control() || is_unseen(letter) => {
+        _ if is_hidden(letter) => {
             // A string takes whatever is written.
             let _ = write!(out, "\\u{{{:x}}}", u32::from(letter));
         }
@@ -19,8 +18,13 @@ pub fn put(letter: char, out: &mut String) {
     }
 }
 
-/// Whether a letter turns text around, breaks lines unseen, or is not seen at all. The one that joins emoji is left.
-fn is_unseen(letter: char) -> bool {
+/// Whether a letter is a control character other than a tab or line feed, reorders text, breaks lines, or is invisible. The one that
+/// joins emoji is not.
+pub fn is_hidden(letter: char) -> bool {
+    letter.is_control() && !matches!(letter, '\n' | '\t') || is_format_character(letter)
+}
+
+fn is_format_character(letter: char) -> bool {
     matches!(letter,
         '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}'
         | '\u{e0000}'..='\u{e007f}')

@@ -6,7 +6,7 @@ use crate::markdown::{self, Outline};
 use crate::skill_md::{self, Parts, Unfenced};
 use crate::uasp::{self, Uasp};
 use crate::yaml::{self, Document, Node, Trouble};
-use crate::{Content, Entry, Fault, Frontmatter, Leads, SkillTree, Source, Span, repair};
+use crate::{Content, Entry, Fault, FaultKind, Frontmatter, Leads, SkillTree, Source, Span, repair};
 
 /// A SKILL.md as read.
 #[derive(Debug, Default)]
@@ -137,13 +137,13 @@ fn tree_faults(tree: &SkillTree) -> Vec<Fault> {
     if !tree.left_out.is_empty() {
         let message = format!("the folder was not read whole: {}", tree.left_out);
         let help = "move what the skill does not need elsewhere";
-        faults.push(Fault::new("folder-too-large", "", Span::default(), message, help));
+        faults.push(Fault::new(FaultKind::FolderTooLarge, "", Span::default(), message, help));
     }
     for (path, entry) in &tree.entries {
-        let mut add = |rule, message, help| faults.push(Fault::new(rule, path, Span::default(), message, help));
+        let mut add = |kind, message, help| faults.push(Fault::new(kind, path, Span::default(), message, help));
         match entry {
             Entry::Other(kind) if path != "SKILL.md" && path != "skill.md" => {
-                add("file-irregular", format!("`{path}` is a {kind}"), "replace it with a regular file");
+                add(FaultKind::FileIrregular, format!("`{path}` is a {kind}"), "replace it with a regular file");
             }
             Entry::Other(_) | Entry::Directory => {}
             Entry::File { content, .. } => content_fault(content, &mut add),
@@ -153,12 +153,12 @@ fn tree_faults(tree: &SkillTree) -> Vec<Fault> {
                     Leads::Inside(_) => {}
                     Leads::Nowhere => {
                         let message = format!("the link leads nowhere: `{target}` does not exist");
-                        add("symlink-dangling", message, "replace the link with the file itself");
+                        add(FaultKind::SymlinkDangling, message, "replace the link with the file itself");
                     }
                     Leads::Outside => {
                         let message = format!("the link leaves the skill's folder: `{target}`");
                         let help = "copy the file into the skill; hosts copy the folder and nothing else";
-                        add("symlink-outside", message, help);
+                        add(FaultKind::SymlinkOutside, message, help);
                     }
                 }
             }
@@ -167,15 +167,15 @@ fn tree_faults(tree: &SkillTree) -> Vec<Fault> {
     faults
 }
 
-fn content_fault(content: &Content, add: &mut impl FnMut(&'static str, String, &'static str)) {
+fn content_fault(content: &Content, add: &mut impl FnMut(FaultKind, String, &'static str)) {
     match content {
         Content::Bytes(_) | Content::NotRead => {}
         Content::TooLarge(limit) => {
             let message = format!("the file is larger than {limit} bytes and was not read");
-            add("file-too-large", message, "move detail into referenced files");
+            add(FaultKind::FileTooLarge, message, "move detail into referenced files");
         }
         Content::Unreadable(reason) => {
-            add("file-unreadable", format!("the file could not be read: {reason}"), "make the file readable");
+            add(FaultKind::FileUnreadable, format!("the file could not be read: {reason}"), "make the file readable");
         }
     }
 }
@@ -188,7 +188,7 @@ fn manifest(tree: &SkillTree, faults: &mut Vec<Fault>) -> Option<Manifest> {
             let what = if tree.is_lone_file { "skill" } else { "folder" };
             let message = format!("the {what} has no SKILL.md");
             faults.push(Fault::new(
-                "skill-md-missing",
+                FaultKind::SkillMdMissing,
                 "",
                 Span::default(),
                 message,
@@ -203,7 +203,7 @@ fn manifest(tree: &SkillTree, faults: &mut Vec<Fault>) -> Option<Manifest> {
         _ => None,
     } {
         let message = format!("`{file}` is a {kind}, not a file");
-        faults.push(Fault::new("skill-md-not-a-file", file, Span::default(), message, "make it a regular file"));
+        faults.push(Fault::new(FaultKind::SkillMdNotAFile, file, Span::default(), message, "make it a regular file"));
         return None;
     }
     let (text, is_lossy) = decode(tree.bytes(file)?, file, faults);
@@ -227,7 +227,7 @@ fn decode(bytes: &[u8], file: &str, faults: &mut Vec<Fault>) -> (String, bool) {
     } else {
         format!("byte {:#04x} is no UTF-8", bytes[at])
     };
-    faults.push(Fault::new("encoding-not-utf8", file, Span::at(at), message, "save the file as UTF-8"));
+    faults.push(Fault::new(FaultKind::EncodingNotUtf8, file, Span::at(at), message, "save the file as UTF-8"));
     (String::from_utf8_lossy(bytes).into_owned(), true)
 }
 
@@ -245,7 +245,7 @@ fn read_manifest(manifest: &mut Manifest, faults: &mut Vec<Fault>) {
         Err(Unfenced::NoOpening(at)) => {
             let message = "the file does not start with a `---` line".to_owned();
             faults.push(Fault::new(
-                "frontmatter-missing",
+                FaultKind::FrontmatterMissing,
                 file,
                 at,
                 message,
@@ -256,7 +256,7 @@ fn read_manifest(manifest: &mut Manifest, faults: &mut Vec<Fault>) {
         Err(Unfenced::NoClosing(at)) => {
             let message = "the frontmatter is not closed by a second `---` line".to_owned();
             faults.push(Fault::new(
-                "frontmatter-unclosed",
+                FaultKind::FrontmatterUnclosed,
                 file,
                 at,
                 message,
@@ -271,7 +271,7 @@ fn read_manifest(manifest: &mut Manifest, faults: &mut Vec<Fault>) {
     let known = faults.len();
     manifest.front = frontmatter(front, parts, document, file, has_nul, faults);
     manifest.is_guessed =
-        faults[known..].iter().any(|fault| fault.rule == "yaml-value-unquoted" && fault.edit.is_none());
+        faults[known..].iter().any(|fault| fault.kind == FaultKind::YamlValueUnquoted && fault.edit.is_none());
     manifest.parts = Some(parts);
 }
 
@@ -279,8 +279,13 @@ fn read_manifest(manifest: &mut Manifest, faults: &mut Vec<Fault>) {
 fn byte_faults(text: &str, file: &str, faults: &mut Vec<Fault>) {
     if text.starts_with('\u{feff}') {
         let message = "the file starts with a byte order mark".to_owned();
-        let fault =
-            Fault::new("byte-order-mark", file, Span::new(0, 3), message, "save the file as UTF-8 without a mark");
+        let fault = Fault::new(
+            FaultKind::ByteOrderMark,
+            file,
+            Span::new(0, 3),
+            message,
+            "save the file as UTF-8 without a mark",
+        );
         faults.push(fault.with_edit(Span::new(0, 3), ""));
     }
     // Nearly no text has either, and one pass that never stops is quicker than two searches.
@@ -289,7 +294,7 @@ fn byte_faults(text: &str, file: &str, faults: &mut Vec<Fault>) {
     if has_nul && let Some(at) = text.find('\0') {
         let message = "the file holds a NUL byte".to_owned();
         faults.push(Fault::new(
-            "nul-byte",
+            FaultKind::NulByte,
             file,
             Span::new(at, at + 1),
             message,
@@ -298,7 +303,8 @@ fn byte_faults(text: &str, file: &str, faults: &mut Vec<Fault>) {
     }
     if has_return && let Some(at) = text.find("\r\n") {
         let message = "lines end with CR LF".to_owned();
-        let fault = Fault::new("line-ends-crlf", file, Span::new(at, at + 2), message, "let lines end with LF alone");
+        let fault =
+            Fault::new(FaultKind::LineEndsCrlf, file, Span::new(at, at + 2), message, "let lines end with LF alone");
         faults.push(fault.with_edit(Span::new(0, text.len()), text.replace("\r\n", "\n")));
     }
 }
@@ -319,9 +325,10 @@ fn frontmatter(
             // Quotes would turn a list or mapping that lacks a bracket into text, which its author did not mean.
             faults.push(if value.lacks_bracket() {
                 let help = "close the bracket, or put the value in quotes if it is text";
-                Fault::new("yaml-value-unquoted", file, value.span, message, help)
+                Fault::new(FaultKind::YamlValueUnquoted, file, value.span, message, help)
             } else {
-                let fault = Fault::new("yaml-value-unquoted", file, value.span, message, "put the value in quotes");
+                let fault =
+                    Fault::new(FaultKind::YamlValueUnquoted, file, value.span, message, "put the value in quotes");
                 fault.with_edit(value.span, value.replacement)
             });
         }
@@ -334,7 +341,7 @@ fn frontmatter(
     let Some(root) = document.root.filter(|root| root.entries().is_some()) else {
         let message = "the frontmatter is not a mapping of fields".to_owned();
         faults.push(Fault::new(
-            "frontmatter-not-mapping",
+            FaultKind::FrontmatterNotMapping,
             file,
             parts.front,
             message,
@@ -359,35 +366,35 @@ fn yaml_faults(document: &Document, file: &str, faults: &mut Vec<Fault>) {
         oddities += usize::from(is_oddity);
         faults.push(match trouble {
             Trouble::Syntax(message) => Fault::new(
-                "yaml-invalid",
+                FaultKind::YamlInvalid,
                 file,
                 *span,
                 format!("invalid YAML: {message}"),
                 "mend the syntax; quotes around a value often do",
             ),
             Trouble::TooComplex(message) => Fault::new(
-                "yaml-too-complex",
+                FaultKind::YamlTooComplex,
                 file,
                 *span,
                 format!("the YAML is {message}"),
                 "split it, or write it without aliases",
             ),
             Trouble::Anchor => Fault::new(
-                "yaml-anchor",
+                FaultKind::YamlAnchor,
                 file,
                 *span,
                 "an anchor or alias is used".to_owned(),
                 "write the value out where it is needed",
             ),
             Trouble::Tab => Fault::new(
-                "yaml-tab",
+                FaultKind::YamlTab,
                 file,
                 *span,
                 "a tab stands where YAML wants blanks".to_owned(),
                 "replace it with a blank, or quote the value",
             ),
             Trouble::Tag(tag) => Fault::new(
-                "yaml-tag",
+                FaultKind::YamlTag,
                 file,
                 *span,
                 format!("the tag `{}` is used", tag.replace("tag:yaml.org,2002:", "!!")),
@@ -399,7 +406,7 @@ fn yaml_faults(document: &Document, file: &str, faults: &mut Vec<Fault>) {
         document.root.as_ref().map(yaml::duplicate_keys).unwrap_or_default().into_iter().take(REPEATS_MAX)
     {
         faults.push(Fault::new(
-            "yaml-key-duplicate",
+            FaultKind::YamlKeyDuplicate,
             file,
             span,
             format!("key `{key}` stands twice"),
@@ -424,7 +431,7 @@ fn tools_json(tree: &SkillTree, faults: &mut Vec<Fault>) -> Option<ToolsJson> {
         let words = words.rsplit_once(" at line ").map_or(words.as_str(), |(words, _)| words);
         let message = format!("invalid JSON: {words}");
         faults.push(Fault::new(
-            "tools-json-invalid",
+            FaultKind::ToolsJsonInvalid,
             file,
             Span::at(at),
             message,

@@ -11,7 +11,7 @@ mod write;
 
 use granit_parser::{Event, Parser, ScalarStyle, StructureStyle};
 
-pub use write::{number, quote_double, write};
+pub use write::{number, quote_double, quote_if_needed, write};
 
 use crate::Span;
 

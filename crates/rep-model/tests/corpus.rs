@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use rep_model::yaml::{core, pyyaml};
-use rep_model::{Fault, Skill, SkillTree};
+use rep_model::{Fault, FaultKind, Skill, SkillTree};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -15,13 +15,13 @@ fn corpus() -> Option<PathBuf> {
     path.is_dir().then_some(path)
 }
 
-/// The faults that stand for a recorded class of error.
-fn rules(class: &str) -> &'static [&'static str] {
+/// The kinds of fault that match a recorded class of error.
+fn kinds(class: &str) -> &'static [FaultKind] {
     match class.split([' ', ':']).next() {
-        Some("delimit") if class.contains("unclosed") => &["frontmatter-unclosed"],
-        Some("delimit") => &["frontmatter-missing"],
+        Some("delimit") if class.contains("unclosed") => &[FaultKind::FrontmatterUnclosed],
+        Some("delimit") => &[FaultKind::FrontmatterMissing],
         // A key that is a mapping is legal YAML, which Python cannot hold; we quote it or refuse it.
-        _ => &["yaml-invalid", "yaml-value-unquoted", "frontmatter-not-mapping"],
+        _ => &[FaultKind::YamlInvalid, FaultKind::YamlValueUnquoted, FaultKind::FrontmatterNotMapping],
     }
 }
 
@@ -30,8 +30,8 @@ fn compare(expected: &Value, skill: &Skill, faults: &[Fault], wrong: &mut Vec<St
     let manifest = skill.manifest.as_ref().expect("every skill of the corpus has a SKILL.md");
     if expected["result"] == "error" {
         let class = expected["error_class"].as_str().unwrap_or_default();
-        let found: Vec<&str> = faults.iter().map(|fault| fault.rule).collect();
-        if !found.iter().any(|rule| rules(class).contains(rule)) && class != "yaml:unhashable-key" {
+        let found: Vec<FaultKind> = faults.iter().map(|fault| fault.kind).collect();
+        if !found.iter().any(|kind| kinds(class).contains(kind)) && class != "yaml:unhashable-key" {
             wrong.push(format!("{id}: recorded {class}, found {found:?}"));
         }
         if let Some(lenient) = expected.get("lenient_frontmatter").filter(|_| class != "yaml:unhashable-key") {

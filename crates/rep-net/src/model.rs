@@ -5,13 +5,15 @@
 //! dead connection. What it refuses is left out the next time. What it says is cleaned of the key and is otherwise text of a stranger.
 
 pub mod cache;
+pub mod extraction;
+pub mod settings;
 mod wire;
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use crate::{Method, Origin};
-use rep_convert::convert::{Model, ModelError, Question, Reply};
+use rep_convert::convert::{Model, ModelError, ModelErrorCode, Question, Reply};
 
 use crate::answer::HttpAnswer;
 use crate::exchange::{Exchange, Header, OutgoingRequest};
@@ -122,7 +124,7 @@ pub struct Server {
 impl Server {
     /// A server that may be asked: with TLS, or on this machine.
     pub fn new(mut endpoint: Endpoint) -> Result<Self, ModelError> {
-        let unfit = |message: String, remedy: &str| error("MODEL_UNFIT", message).remedied(remedy);
+        let unfit = |message: String, remedy: &str| error(ModelErrorCode::Unfit, message).remedied(remedy);
         // Not shown: what stands in front of the host may be a password.
         if endpoint.url.contains('@') {
             let message = "the address has a user or a password in it".to_owned();
@@ -181,14 +183,14 @@ impl Server {
         ended.map_err(|failure| {
             let message = format!("`{}` gave no answer: {}", self.origin, failure.message);
             let code = match failure.code {
-                NetErrorCode::Timeout => "TIMEOUT",
-                NetErrorCode::OutputTooLarge => "ANSWER_TOO_LARGE",
-                _ => "MODEL_UNREACHABLE",
+                NetErrorCode::Timeout => ModelErrorCode::Timeout,
+                NetErrorCode::OutputTooLarge => ModelErrorCode::AnswerTooLarge,
+                _ => ModelErrorCode::Unreachable,
             };
             let error = error(code, self.redactor.text(&message));
             let error = ModelError { is_retriable: failure.is_retriable, ..error };
             match code {
-                "TIMEOUT" => error.remedied("--timeout gives it longer"),
+                ModelErrorCode::Timeout => error.remedied("--timeout gives it longer"),
                 _ => error,
             }
         })
@@ -200,21 +202,23 @@ impl Server {
         let (status, origin) = (answer.status, &self.origin);
         let message = format!("`{origin}` answered {status}{told}");
         match status {
-            401 | 403 => error("MODEL_UNAUTHORIZED", message).remedied(&match &self.endpoint.key {
+            401 | 403 => error(ModelErrorCode::Unauthorized, message).remedied(&match &self.endpoint.key {
                 Some((name, _)) => format!("the key is the value of `{name}`; REP_LLM_KEY_ENV names another variable"),
                 None => format!("set `{}`, or name a variable in REP_LLM_KEY_ENV", self.endpoint.api.usual_key()),
             }),
             404 => {
                 let model = &self.endpoint.model;
-                error("MODEL_NOT_FOUND", message)
+                error(ModelErrorCode::NotFound, message)
                     .remedied(&format!("look whether `{}` is its address and `{model}` its model", self.url))
             }
             429 => {
                 let wait = answer.header("retry-after").map(|wait| format!("; it asks for {wait} seconds"));
-                error("RATE_LIMITED", message + &wait.unwrap_or_default()).retriable().remedied("try again later")
+                error(ModelErrorCode::RateLimited, message + &wait.unwrap_or_default())
+                    .retriable()
+                    .remedied("try again later")
             }
-            500.. => error("MODEL_UNAVAILABLE", message).retriable().remedied("try again later"),
-            _ => error("MODEL_REFUSED", message),
+            500.. => error(ModelErrorCode::Unavailable, message).retriable().remedied("try again later"),
+            _ => error(ModelErrorCode::Refused, message),
         }
     }
 
@@ -237,7 +241,10 @@ impl Model for Server {
                     Ok(reply) => Ok(Reply { text: self.redactor.text(&reply.text), ..reply }),
                     Err(reason) => {
                         let reason: String = self.redactor.text(&reason).chars().take(TOLD_CHARS_MAX).collect();
-                        Err(error("INVALID_RESPONSE", format!("`{}` gave no answer: {reason}", self.origin)))
+                        Err(error(
+                            ModelErrorCode::InvalidResponse,
+                            format!("`{}` gave no answer: {reason}", self.origin),
+                        ))
                     }
                 };
             }
@@ -279,6 +286,6 @@ fn patiently(exchange: &Exchange, sent: &OutgoingRequest, stopped: &Receiver<()>
     }
 }
 
-fn error(code: &'static str, message: String) -> ModelError {
+fn error(code: ModelErrorCode, message: String) -> ModelError {
     ModelError { code, message, remedy: None, is_retriable: false }
 }

@@ -108,7 +108,7 @@ fn one(skill: &Value, url: &str, is_new: bool) -> Result<Indexed, String> {
         let plain = |file: &Value| {
             let path =
                 file.as_str().filter(|path| is_plain(path)).ok_or_else(|| format!("`{file}` is no plain path"))?;
-            Ok((path.to_owned(), format!("{folder}{path}")))
+            Ok((path.to_owned(), format!("{folder}{path}").replace(' ', "%20")))
         };
         Fetched::Files(files.iter().map(plain).collect::<Result<Vec<(String, String)>, String>>()?)
     };
@@ -170,9 +170,10 @@ mod tests {
             Fetched::Manifest("https://a.example/.well-known/agent-skills/a/SKILL.md".to_owned(), digest.clone())
         );
         assert_eq!(skills[1].fetched, Fetched::Archive("https://a.example/x/b.tar.gz".to_owned(), digest));
-        let old = br#"{"skills":[{"name":"a","description":"d","files":["SKILL.md","scripts/x.sh"]}]}"#;
+        let old = br#"{"skills":[{"name":"a","description":"d","files":["SKILL.md","scripts/x.sh","b c.md"]}]}"#;
         let Fetched::Files(files) = &parse(old, AT).unwrap().0[0].fetched else { panic!("it lists files") };
         assert_eq!(files[1].1, "https://a.example/.well-known/agent-skills/a/scripts/x.sh");
+        assert_eq!(files[2], ("b c.md".to_owned(), "https://a.example/.well-known/agent-skills/a/b%20c.md".to_owned()));
     }
 
     #[test]

@@ -7,10 +7,11 @@
 #![expect(clippy::disallowed_methods, reason = "this room writes skills")]
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use rep_storage::atomic;
 use serde_json::{Value, json};
 
 use crate::files;
@@ -202,20 +203,12 @@ fn missing(folder: &Path) -> Vec<PathBuf> {
 
 /// Replaces a file, whole or not at all, with the mode it had. A link in its place is refused: it could lead anywhere.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), PlaceError> {
+    if path.is_symlink() {
+        return Err(failed(path)(io::Error::other("it is a link; put a file in its place")));
+    }
+    atomic::put(path, bytes).map_err(|error| failed(path)(error.into()))?;
     let folder = place::parent_of(path);
-    let mode = match fs::symlink_metadata(path) {
-        Ok(data) if data.is_symlink() => {
-            return Err(failed(path)(io::Error::other("it is a link; put a file in its place")));
-        }
-        Ok(data) => data.permissions(),
-        Err(_) => std::os::unix::fs::PermissionsExt::from_mode(0o644),
-    };
-    let mut file = tempfile::Builder::new().prefix(".rep-").tempfile_in(folder).map_err(failed(folder))?;
-    file.write_all(bytes).map_err(failed(path))?;
-    file.as_file().set_permissions(mode).map_err(failed(path))?;
-    file.as_file().sync_all().map_err(failed(path))?;
-    file.persist(path).map_err(|error| failed(path)(error.error))?;
-    place::sync(folder).map_err(failed(folder))
+    atomic::sync_folder(folder).map_err(failed(folder))
 }
 
 #[cfg(test)]

@@ -86,17 +86,21 @@ impl Lock {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::empty()),
             Err(error) => return Err(failed(error.to_string())),
         };
-        let value: Value =
-            serde_json::from_slice(&bytes).map_err(|error| failed(format!("it is not JSON: {error}")))?;
-        let Value::Object(document) = value else { return Err(failed("it is no JSON object".to_owned())) };
+        Self::parse(&bytes).map_err(failed)
+    }
+
+    /// Parses the bytes of a lock file. The error says what is wrong with them.
+    pub fn parse(bytes: &[u8]) -> Result<Self, String> {
+        let value: Value = serde_json::from_slice(bytes).map_err(|error| format!("it is not JSON: {error}"))?;
+        let Value::Object(document) = value else { return Err("it is no JSON object".to_owned()) };
         match document.get("version").and_then(Value::as_u64) {
             Some(1) => {}
-            Some(version) => return Err(failed(format!("it is of version {version}, and only version 1 is known"))),
-            None => return Err(failed("it has no `version`".to_owned())),
+            Some(version) => return Err(format!("it is of version {version}, and only version 1 is known")),
+            None => return Err("it has no `version`".to_owned()),
         }
         match document.get("skills") {
             Some(Value::Object(_)) => Ok(Self { document }),
-            _ => Err(failed("its `skills` are no object".to_owned())),
+            _ => Err("its `skills` are no object".to_owned()),
         }
     }
 

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use rep_archive::ArchiveEntry;
 use rep_model::{Resolved, resolve};
+use rep_storage::atomic::sync_folder;
 use rustix::fs::{CWD, OFlags, RenameFlags};
 
 /// The largest file that is copied, and the largest folder.
@@ -182,7 +183,7 @@ impl Making {
                 });
             }
         }
-        sync(&fresh).map_err(failed(&fresh))
+        sync_folder(&fresh).map_err(failed(&fresh))
     }
 
     /// Makes a link.
@@ -194,14 +195,14 @@ impl Making {
     pub(crate) fn swap(&self) -> Result<(), PlaceError> {
         swap(&self.fresh(), &self.target)?;
         let parent = parent_of(&self.target);
-        sync(parent).map_err(failed(parent))
+        sync_folder(parent).map_err(failed(parent))
     }
 
     /// What is there comes here.
     pub(crate) fn take_away(&self) -> Result<(), PlaceError> {
         let parent = parent_of(&self.target);
         fs::rename(&self.target, self.fresh()).map_err(failed(&self.target))?;
-        sync(parent).map_err(failed(parent))
+        sync_folder(parent).map_err(failed(parent))
     }
 
     /// Leaves everything as it is, as a process that dies does.
@@ -339,10 +340,6 @@ fn write(file: &Placed, folder: &Path) -> Result<u64, PlaceError> {
     fresh.set_permissions(fs::Permissions::from_mode(mode)).map_err(failed(&path))?;
     fresh.sync_all().map_err(failed(&path))?;
     Ok(count)
-}
-
-pub(crate) fn sync(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
 }
 
 #[cfg(test)]

@@ -141,6 +141,26 @@ mod tests {
     }
 
     #[test]
+    fn a_declared_host_says_whether_it_is_of_this_machine_or_its_networks() {
+        for (text, expected) in [
+            ("localhost:8080", false),
+            ("app.localhost", false),
+            ("127.0.0.1", false),
+            ("[::1]:80", false),
+            ("[fd00::1]", false),
+            ("10.1.2.3", false),
+            ("localhost.example.com", true),
+            ("mylocalhost", true),
+            ("api.example.com", true),
+            ("*.example.com", true),
+            ("8.8.8.8", true),
+            ("[2606:4700::1111]:443", true),
+        ] {
+            assert_eq!(HostRule::parse(text).unwrap().is_public(), expected, "{text}");
+        }
+    }
+
+    #[test]
     fn addresses_of_the_internet_are_known() {
         for text in [
             "1.1.1.1",

@@ -267,6 +267,8 @@ pub fn normalise(path: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn fits(pattern: &str, path: &str) -> bool {
@@ -299,6 +301,12 @@ mod tests {
             ("a?", "ab", false),
             ("{a,b}", "a", false),
             ("a*b*c", "aXbYc", true),
+            ("a*b*c", "aXc", false),
+            ("a*b*c", "acb", false),
+            ("a*bb*c", "abc", false),
+            ("*a*a*", "a", false),
+            ("*a*a*", "aa", true),
+            ("a**b**c", "abc", true),
             ("a*b", "ab", true),
             ("ab*ba", "aba", false),
             ("a**b", "a/b", false),
@@ -325,9 +333,15 @@ mod tests {
             ("a/../../b", BadGlob::Outside),
             ("", BadGlob::Empty),
             ("a\0b", BadGlob::Nul),
+            (".", BadGlob::Empty),
+            ("a/..", BadGlob::Empty),
+            ("C:/x", BadGlob::Outside),
+            (&"a".repeat(1025), BadGlob::TooLong),
         ] {
             assert_eq!(Glob::parse(pattern), Err(bad), "{pattern:?}");
         }
+        let longest = "a".repeat(1024);
+        assert_eq!(Glob::parse(&longest).unwrap().literal(), Some(longest));
     }
 
     #[test]
@@ -340,6 +354,18 @@ mod tests {
         assert_eq!(glob("a/b.txt").literal_prefix(), "a");
         assert_eq!(glob("reports/*.csv").literal_prefix(), "reports");
         assert_eq!(glob("**/*.pdf").literal_prefix(), "");
+        assert_eq!(glob("a/b/*/c").literal_prefix(), "a/b");
+        assert_eq!(glob("a.txt").literal_prefix(), "");
+        assert_eq!(glob("a/b/**").whole_folder().as_deref(), Some("a/b"));
+        for pattern in ["a/*/**", "**/a/**", "a", "a/*"] {
+            assert_eq!(glob(pattern).whole_folder(), None, "{pattern}");
+        }
+        for pattern in ["a/**", "a/*.txt", "**/a"] {
+            assert_eq!(glob(pattern).literal(), None, "{pattern}");
+        }
+        assert_eq!(glob("a/**/**/b").as_str(), "a/**/**/b");
+        assert!(glob("a/*.pdf").may_end_in("x.pdf") && !glob("a/*.pdf").may_end_in("x.txt"));
+        assert!(glob("a/**").may_end_in("x.txt"));
     }
 
     #[test]
@@ -370,5 +396,50 @@ mod tests {
     fn hostile_patterns_cost_little() {
         let glob = Glob::parse(&"**/a*".repeat(200)).unwrap();
         assert!(!glob.fits(&"aaaaaaaa/".repeat(2000)));
+    }
+
+    /// The definition of a match, written down without a thought for its cost.
+    fn fits_by_definition(pattern: &[&str], path: &[&str]) -> bool {
+        match (pattern, path) {
+            ([], []) => true,
+            (["**"], [_, ..]) => true,
+            (["**", rest @ ..], _) if !rest.is_empty() && fits_by_definition(rest, path) => true,
+            (["**", ..], [_, below @ ..]) => fits_by_definition(pattern, below),
+            ([part, rest @ ..], [name, below @ ..]) => {
+                name_fits_by_definition(part.as_bytes(), name.as_bytes()) && fits_by_definition(rest, below)
+            }
+            ([] | [_, ..], _) => false,
+        }
+    }
+
+    fn name_fits_by_definition(part: &[u8], name: &[u8]) -> bool {
+        match (part, name) {
+            ([], []) => true,
+            ([b'*', rest @ ..], _) if name_fits_by_definition(rest, name) => true,
+            ([b'*', ..], [_, name @ ..]) => name_fits_by_definition(part, name),
+            ([letter, part @ ..], [other, name @ ..]) => letter == other && name_fits_by_definition(part, name),
+            ([] | [_, ..], _) => false,
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1000))]
+
+        #[test]
+        fn patterns_fit_and_meet_by_their_definition(
+            one in "(a|b|c|\\*|\\*\\*|/|/\\*\\*/){1,6}",
+            two in "(a|b|c|\\*|\\*\\*|/|/\\*\\*/){1,6}",
+            path in "[abc]{1,3}(/[abc]{1,3}){0,3}",
+        ) {
+            let (Ok(one), Ok(two)) = (Glob::parse(&one), Glob::parse(&two)) else { return Ok(()) };
+            let names: Vec<&str> = path.split('/').collect();
+            let fits = |glob: &Glob| fits_by_definition(&glob.as_str().split('/').collect::<Vec<_>>(), &names);
+            prop_assert_eq!(one.fits(&path), fits(&one));
+            prop_assert_eq!(two.fits(&path), fits(&two));
+            prop_assert!(one.meets(&two) || !(fits(&one) && fits(&two)));
+            let literal = Glob::parse(&path).unwrap();
+            prop_assert_eq!(literal.meets(&one), fits(&one));
+            prop_assert_eq!(one.meets(&literal), fits(&one));
+        }
     }
 }

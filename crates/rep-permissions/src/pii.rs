@@ -254,6 +254,135 @@ mod tests {
         }
     }
 
+    /// The numbers are those the networks publish for tests, or made with the check digits of their standard.
+    #[test]
+    fn cards_of_every_network_are_found_and_their_neighbours_stay() {
+        for number in [
+            "4222222222222",
+            "30000001234560",
+            "30569309025904",
+            "36006666333344",
+            "38520000023237",
+            "340000123456781",
+            "5105105105105100",
+            "5555555555554444",
+            "2221000000001239",
+            "2720999999991233",
+            "3528000012345671",
+            "3589000012345677",
+            "6011111111111117",
+            "6500000012345676",
+            "6200000012345679",
+            "62000000123456782",
+            "620000001234567892",
+            "6200000012345678903",
+            "4111111111111111227",
+        ] {
+            assert_eq!(redact(number), "[redacted:card]", "{number}");
+        }
+        // The check digit is right, and no network has the first digits with this length.
+        for number in [
+            "30693090259009",
+            "37006666333343",
+            "350000123456788",
+            "5055105105105100",
+            "5655105105105104",
+            "2220000000001230",
+            "2721000000001234",
+            "3527000012345672",
+            "3590000012345674",
+            "6012111111111116",
+            "6100000012345670",
+            "6400000012345677",
+            "41111111111111121",
+            "411111111111111233",
+            "61000000123456784",
+        ] {
+            assert_eq!(redact(number), number);
+        }
+        // Only one last digit is right.
+        for number in ["4111111111111111", "5555555555554444", "378282246310005", "6011111111111117"] {
+            let (head, tail) = number.split_at(number.len() - 1);
+            for digit in (0..10).map(|digit| digit.to_string()).filter(|digit| digit != tail) {
+                let other = format!("{head}{digit}");
+                assert_eq!(redact(&other), other);
+            }
+        }
+        for text in ["5105105105101500", "4111-1111 1111-1111", "4444444444444444"] {
+            assert_eq!(redact(text), text);
+        }
+    }
+
+    #[test]
+    fn check_digits_decide_what_a_number_is() {
+        for (text, label) in [
+            ("NO9386011117947", "iban"),
+            ("BE68 5390 0754 7034", "iban"),
+            ("FR1420041010050500013M02606", "iban"),
+            ("MT84MALT011000012345MTLCAST001S", "iban"),
+            ("LC55HEMM000100010012001200023015", "iban"),
+            ("Y1234567X", "national-id"),
+            ("Z1234567R", "national-id"),
+            ("00000001-R", "national-id"),
+            ("185012A12345666", "national-id"),
+            ("285012B12345643", "national-id"),
+            ("1 99 01 75 115 003 16", "national-id"),
+            ("529.982.247-25", "national-id"),
+            ("123.456.783-05", "national-id"),
+            ("123.456.702-40", "national-id"),
+            ("110105194912310011", "national-id"),
+            ("310101200002291114", "national-id"),
+            ("899-99-9999", "national-id"),
+        ] {
+            assert_eq!(redact(text), format!("[redacted:{label}]"), "{text}");
+        }
+        for text in [
+            // An account that is too short, or has two letters or digits changed.
+            "NO698601111794",
+            "NO9368011117947",
+            "GB82WEST12345698765423",
+            "GB82WSET12345698765432",
+            "Y1234567L",
+            "X1234567X",
+            "Z1234567L",
+            "185012A12345643",
+            "185012012345666",
+            "285012A12345643",
+            "199017511500317",
+            "529.982.247-35",
+            "529.982.247-26",
+            "592.982.247-25",
+            "310101200002291115",
+            "31010120000229111X",
+            "123-00-4567",
+            "123-45-0000",
+            "900-12-3456",
+            "123-45 6789",
+            "GB 12 34 56 C",
+        ] {
+            assert_eq!(redact(text), text);
+        }
+    }
+
+    #[test]
+    fn a_phone_number_has_as_many_digits_as_numbers_have() {
+        for text in ["+12345678", "+49 (30) 901820", "+123456789012345"] {
+            assert_eq!(redact(text), "[redacted:phone]", "{text}");
+        }
+        for text in ["+1234567", "+1234567890123456", "+49 (30 901820", "115-555-2671", "415-155-2671"] {
+            assert_eq!(redact(text), text);
+        }
+    }
+
+    #[test]
+    fn an_address_needs_no_digits_and_a_file_is_none() {
+        assert_eq!(redact("mail a@b.org"), "mail [redacted:email]");
+        assert_eq!(redact("mail a@b-c.org"), "mail [redacted:email]");
+        for text in ["git@example.org", "a..b@example.org", "a@b-.org", "photo@home.jpeg", "unit@one.service"] {
+            assert_eq!(redact(text), text);
+        }
+    }
+
     #[test]
     fn a_long_text_without_any_is_left_alone() {
         let text = "word ".repeat(100_000);

@@ -57,3 +57,75 @@ impl HostRule {
         self.ports().iter().any(|port| other.ports().contains(port)) && (covers(self, other) || covers(other, self))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(text: &str) -> HostRule {
+        HostRule::parse(text).unwrap()
+    }
+
+    fn globs(patterns: &[&str]) -> Vec<Glob> {
+        patterns.iter().map(|pattern| Glob::parse(pattern).unwrap()).collect()
+    }
+
+    #[test]
+    fn a_skill_is_denied_by_its_name_or_by_its_qualified_name() {
+        let policy = |denied: &str| Policy { denied_skills: vec![denied.to_owned()], ..Policy::default() };
+        for (denied, skill, expected) in [
+            ("pdf", "pdf", true),
+            ("pdf", "tools:pdf", true),
+            ("pdf", "tools:pdf-forms", false),
+            ("pdf", "pdf:forms", false),
+            ("tools:pdf", "tools:pdf", true),
+            ("tools:pdf", "other:pdf", false),
+            ("tools:pdf", "pdf", false),
+        ] {
+            assert_eq!(policy(denied).denies_skill(skill), expected, "{denied} and {skill}");
+            let objection = policy(denied).objection(skill, &Permissions::default());
+            assert_eq!(objection.is_some_and(|words| words.contains(skill)), expected, "{denied} and {skill}");
+        }
+    }
+
+    #[test]
+    fn a_denied_host_reaches_what_shares_a_host_and_a_port_with_it() {
+        for (denied, declared, expected) in [
+            ("api.example.com", "api.example.com", true),
+            ("api.example.com", "www.example.com", false),
+            ("*.example.com", "api.example.com", true),
+            ("*.example.com", "example.com", false),
+            ("*.example.com", "*.a.example.com", true),
+            ("*.example.com", "*.example.com", true),
+            ("*.example.com", "*.example.org", false),
+            ("*", "*.example.org", true),
+            ("*", "api.example.com", true),
+            ("127.0.0.1", "127.0.0.1", true),
+            ("127.0.0.1", "127.0.0.2", false),
+            ("api.example.com:443", "api.example.com:80", false),
+            ("api.example.com", "api.example.com:80", true),
+            ("api.example.com", "api.example.com:8443", false),
+        ] {
+            for (denied, declared) in [(denied, declared), (declared, denied)] {
+                let policy = Policy { denied_hosts: vec![rule(denied)], ..Policy::default() };
+                let permissions = Permissions { outbound: vec![rule(declared)], ..Permissions::default() };
+                let objection = policy.objection("pdf", &permissions);
+                assert_eq!(objection.is_some(), expected, "{denied} and {declared}: {objection:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_denied_path_reaches_what_is_read_and_what_is_written() {
+        let policy = Policy { denied_paths: globs(&["secrets/**"]), ..Policy::default() };
+        let read = Permissions { read: globs(&["docs/*", "**/*.pem"]), ..Permissions::default() };
+        let write = Permissions { write: globs(&["docs/*", "secrets/new.txt"]), ..Permissions::default() };
+        let neither = Permissions { read: globs(&["docs/**"]), write: globs(&["out/**"]), ..Permissions::default() };
+        let words = |declared: &str| {
+            Some(format!("`pdf` declares `{declared}`, and the policy of this machine denies `secrets/**`"))
+        };
+        assert_eq!(policy.objection("pdf", &read), words("**/*.pem"));
+        assert_eq!(policy.objection("pdf", &write), words("secrets/new.txt"));
+        assert_eq!(policy.objection("pdf", &neither), None);
+    }
+}

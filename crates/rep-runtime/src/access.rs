@@ -14,7 +14,7 @@ use rep_sandbox::trusted::Trusted;
 
 /// What somebody wants to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum AccessRequest {
     /// Whether a file may be read.
     Read(String),
     /// Whether a file may be made, changed or removed.
@@ -27,7 +27,7 @@ pub enum Asked {
 
 /// An answer, and what it rests on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct AccessVerdict {
     /// Whether it may.
     pub is_allowed: bool,
     /// What decided: a declaration, or a rule of ours.
@@ -36,7 +36,7 @@ pub struct Answer {
     pub why: String,
 }
 
-impl Answer {
+impl AccessVerdict {
     fn new(is_allowed: bool, by: impl Into<String>, why: impl Into<String>) -> Self {
         Self { is_allowed, by: by.into(), why: why.into() }
     }
@@ -44,7 +44,7 @@ impl Answer {
 
 /// What a question is put to.
 #[derive(Clone, Copy, Debug)]
-pub struct Ground<'a> {
+pub struct AccessContext<'a> {
     /// What the skill may do.
     pub permissions: &'a Permissions,
     /// The folder patterns are relative to.
@@ -55,37 +55,41 @@ pub struct Ground<'a> {
 
 const DENIED: &str = "default deny";
 
-impl Ground<'_> {
+impl AccessContext<'_> {
     /// Answers a question.
-    pub fn answer(&self, asked: &Asked) -> Answer {
-        match asked {
-            Asked::Read(path) => self.read(path),
-            Asked::Write(path) => self.write(path),
-            Asked::Connect(host) => self.connect(host),
-            Asked::Spawn if self.permissions.allow_subprocess => {
-                Answer::new(true, "permissions.processes.allow_subprocess", "it is declared")
+    pub fn answer(&self, request: &AccessRequest) -> AccessVerdict {
+        match request {
+            AccessRequest::Read(path) => self.read(path),
+            AccessRequest::Write(path) => self.write(path),
+            AccessRequest::Connect(host) => self.connect(host),
+            AccessRequest::Spawn if self.permissions.allow_subprocess => {
+                AccessVerdict::new(true, "permissions.processes.allow_subprocess", "it is declared")
             }
-            Asked::Spawn => {
-                Answer::new(false, DENIED, "`permissions.processes.allow_subprocess` is not declared as `true`")
+            AccessRequest::Spawn => {
+                AccessVerdict::new(false, DENIED, "`permissions.processes.allow_subprocess` is not declared as `true`")
             }
         }
     }
 
-    fn read(&self, path: &str) -> Answer {
+    fn read(&self, path: &str) -> AccessVerdict {
         if self.is_own(path) {
-            return Answer::new(true, "the skill's own folder", "a skill may read what it ships");
+            return AccessVerdict::new(true, "the skill's own folder", "a skill may read what it ships");
         }
         self.fits(path, &self.permissions.read, "permissions.filesystem.read")
     }
 
-    fn write(&self, path: &str) -> Answer {
+    fn write(&self, path: &str) -> AccessVerdict {
         let answer = self.fits(path, &self.permissions.write, "permissions.filesystem.write");
         if answer.is_allowed && self.is_own(path) {
-            return Answer::new(false, "the skill's own folder", "a skill never changes itself, whatever it declares");
+            return AccessVerdict::new(
+                false,
+                "the skill's own folder",
+                "a skill never changes itself, whatever it declares",
+            );
         }
         if answer.is_allowed && self.relative(path).is_some_and(|path| self.is_trusted(&path)) {
             let why = "other programs run or believe what stands there, so no skill may write it";
-            return Answer::new(false, "names that others trust", why);
+            return AccessVerdict::new(false, "names that others trust", why);
         }
         answer
     }
@@ -105,9 +109,9 @@ impl Ground<'_> {
     }
 
     /// Whether a path fits one of the patterns, as it is written and as it really is.
-    fn fits(&self, path: &str, patterns: &[Glob], field: &str) -> Answer {
+    fn fits(&self, path: &str, patterns: &[Glob], field: &str) -> AccessVerdict {
         let Some(written) = self.relative(path) else {
-            return Answer::new(false, DENIED, format!("`{path}` is not inside the workspace"));
+            return AccessVerdict::new(false, DENIED, format!("`{path}` is not inside the workspace"));
         };
         let fitting = |path: &str| patterns.iter().find(|pattern| pattern.fits(path));
         let Some(pattern) = fitting(&written) else {
@@ -115,23 +119,27 @@ impl Ground<'_> {
                 [] => format!("`{field}` declares nothing"),
                 _ => format!("`{written}` fits nothing in `{field}`"),
             };
-            return Answer::new(false, DENIED, why);
+            return AccessVerdict::new(false, DENIED, why);
         };
         let found = fs::canonicalize(self.workspace).and_then(|root| Ok((real(&root.join(&written))?, root)));
         let (real, root) = match found {
             Ok(found) => found,
             Err(error) => {
-                return Answer::new(false, DENIED, format!("where `{written}` leads cannot be seen: {error}"));
+                return AccessVerdict::new(false, DENIED, format!("where `{written}` leads cannot be seen: {error}"));
             }
         };
         let Ok(real) = real.strip_prefix(root).map(Path::to_string_lossy) else {
-            return Answer::new(false, DENIED, format!("`{written}` leads out of the workspace by a link"));
+            return AccessVerdict::new(false, DENIED, format!("`{written}` leads out of the workspace by a link"));
         };
         if fitting(&real).is_none() {
             let why = format!("`{written}` is really `{real}`, which fits nothing in `{field}`");
-            return Answer::new(false, DENIED, why);
+            return AccessVerdict::new(false, DENIED, why);
         }
-        Answer::new(true, format!("{field}: {}", pattern.as_str()), format!("`{written}` fits `{}`", pattern.as_str()))
+        AccessVerdict::new(
+            true,
+            format!("{field}: {}", pattern.as_str()),
+            format!("`{written}` fits `{}`", pattern.as_str()),
+        )
     }
 
     /// A path relative to the workspace. An absolute one counts where it lies inside, as that is how tools may name it.
@@ -140,19 +148,19 @@ impl Ground<'_> {
         normalise(inside.unwrap_or(path)).filter(|path| !path.is_empty())
     }
 
-    fn connect(&self, asked: &str) -> Answer {
+    fn connect(&self, request: &str) -> AccessVerdict {
         const FIELD: &str = "permissions.network.outbound";
-        let Some(asked) = HostRule::parse(asked).ok().filter(|asked| !asked.host.contains('*')) else {
-            return Answer::new(false, DENIED, format!("`{asked}` is no host"));
+        let Some(request) = HostRule::parse(request).ok().filter(|request| !request.host.contains('*')) else {
+            return AccessVerdict::new(false, DENIED, format!("`{request}` is no host"));
         };
-        let asked = HostRule { port: Some(asked.port.unwrap_or(443)), ..asked };
-        let is_fitting = |rule: &&HostRule| asked.ports().iter().all(|port| rule.fits(&asked.host, *port));
+        let request = HostRule { port: Some(request.port.unwrap_or(443)), ..request };
+        let is_fitting = |rule: &&HostRule| request.ports().iter().all(|port| rule.fits(&request.host, *port));
         match self.permissions.outbound.iter().find(is_fitting) {
-            Some(rule) => Answer::new(true, format!("{FIELD}: {rule}"), format!("`{asked}` fits `{rule}`")),
+            Some(rule) => AccessVerdict::new(true, format!("{FIELD}: {rule}"), format!("`{request}` fits `{rule}`")),
             None if self.permissions.outbound.is_empty() => {
-                Answer::new(false, DENIED, format!("`{FIELD}` declares nothing"))
+                AccessVerdict::new(false, DENIED, format!("`{FIELD}` declares nothing"))
             }
-            None => Answer::new(false, DENIED, format!("`{asked}` fits nothing in `{FIELD}`")),
+            None => AccessVerdict::new(false, DENIED, format!("`{request}` fits nothing in `{FIELD}`")),
         }
     }
 }

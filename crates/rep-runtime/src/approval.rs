@@ -99,8 +99,8 @@ pub fn binding(plan: &Plan) -> String {
         bound["tool"] = plan.tool.clone().into();
     }
     // Whoever agreed to a run that is held in did not agree to one that is not.
-    if !plan.is_confined {
+    if !plan.confinement.is_sandboxed() {
         bound["sandbox"] = false.into();
     }
-    hex::encode(&Sha256::digest(bound.to_string().as_bytes()))
+    hex::encode(Sha256::digest(bound.to_string().as_bytes()))
 }

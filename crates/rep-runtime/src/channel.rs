@@ -9,6 +9,7 @@ use std::os::unix::net::UnixStream;
 
 use serde_json::{Value, json};
 
+use crate::error::ErrorCode;
 use crate::outcome::ToolError;
 use rep_sandbox::Cancel;
 
@@ -43,7 +44,7 @@ pub(crate) fn serve(stream: &UnixStream, caller: &Caller<'_>, cancel: &Cancel) {
 }
 
 fn answer(line: &[u8], caller: &Caller<'_>, cancel: &Cancel) -> Result<Value, ToolError> {
-    let bad = |message: &str| ToolError::new("INVALID_ARGUMENT", message);
+    let bad = |message: &str| ToolError::new(ErrorCode::InvalidArgument, message);
     let request: Value = serde_json::from_slice(line).map_err(|_| bad("the request is not JSON"))?;
     let tool = request.get("tool").and_then(Value::as_str).ok_or_else(|| bad("the request names no tool"))?;
     let args = request.get("args").cloned().unwrap_or_else(|| json!({}));
@@ -60,7 +61,7 @@ mod tests {
         theirs.shutdown(std::net::Shutdown::Write).unwrap();
         let caller = |tool: &str, args: Value, _: &Cancel| match tool {
             "a:echo" => Ok(args),
-            _ => Err(ToolError::new("TOOL_NOT_FOUND", "no such tool")),
+            _ => Err(ToolError::new(ErrorCode::ToolNotFound, "no such tool")),
         };
         serve(&ours, &caller, &Cancel::default());
         BufReader::new(theirs).lines().map(Result::unwrap).collect()

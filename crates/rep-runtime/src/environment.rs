@@ -16,9 +16,10 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::error::ErrorCode;
 use crate::interpreter::Interpreter;
 use crate::outcome::{Outcome, Reply};
-use crate::plan::{Runtime, Tool};
+use crate::plan::{Tool, ToolRuntime};
 use rep_storage::files::{self};
 
 mod index;
@@ -37,13 +38,13 @@ const READY_BYTES_MAX: u64 = 1 << 20;
 pub struct Environment {
     /// The folder everything is in.
     pub folder: PathBuf,
-    runtime: Runtime,
+    runtime: ToolRuntime,
 }
 
 impl Environment {
     /// The same interpreter, started so that it finds the packages.
     pub(crate) fn entered(&self, mut interpreter: Interpreter) -> Interpreter {
-        if self.runtime == Runtime::Python {
+        if self.runtime == ToolRuntime::Python {
             // Python knows its environment by the name it is called by; the program stays the real one.
             interpreter.argv0 = self.folder.join("bin/python").into();
         }
@@ -54,11 +55,11 @@ impl Environment {
     /// What else the interpreter must be told.
     pub(crate) fn variables(&self) -> Vec<(OsString, OsString)> {
         match self.runtime {
-            Runtime::Node => vec![
+            ToolRuntime::Node => vec![
                 ("NODE_PATH".into(), self.folder.join("node_modules").into()),
                 ("REP_PACKAGES".into(), self.folder.clone().into()),
             ],
-            Runtime::Python | Runtime::Bash => Vec::new(),
+            ToolRuntime::Python | ToolRuntime::Bash => Vec::new(),
         }
     }
 }
@@ -76,7 +77,7 @@ pub fn installed(root: &Path, skill: &str, tool: &Tool, interpreter: &Interprete
 pub(crate) struct Place {
     folder: PathBuf,
     content: Value,
-    runtime: Runtime,
+    runtime: ToolRuntime,
 }
 
 impl Place {
@@ -84,7 +85,7 @@ impl Place {
     pub(crate) fn of(
         root: &Path,
         skill: &str,
-        runtime: Runtime,
+        runtime: ToolRuntime,
         packages: &[String],
         interpreter: &Interpreter,
     ) -> Self {
@@ -122,7 +123,7 @@ pub(crate) fn hinted(mut outcome: Outcome, skill: &str, tool: &Tool) -> Outcome 
     let Reply::Error(error) = &mut outcome.reply else { return outcome };
     let kind = error.more.get("type").and_then(Value::as_str).unwrap_or_default();
     let is_missing = kind == "ModuleNotFoundError"
-        || error.code == "MODULE_NOT_FOUND"
+        || error.code == ErrorCode::ModuleNotFound
         || ["Cannot find package ", "Cannot find module "].iter().any(|start| error.message.starts_with(start));
     if is_missing && !tool.dependencies.is_empty() && !error.more.contains_key("remedy") {
         let remedy = format!("`rep deps {skill} --install` installs the packages it declares");

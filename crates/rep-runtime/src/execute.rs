@@ -1,6 +1,6 @@
 //! Runs a granted plan and says what came of it: schema, interpreter, job, run, result.
 //!
-//! Knows no sandbox: whoever calls hands in the door a [`Job`] goes through, and has decided before that it may.
+//! Private to the crate: only [`crate::Runtime`] runs a grant, because only it records the start and the end.
 
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
@@ -10,33 +10,34 @@ use std::thread;
 
 use crate::channel::{self, Caller};
 use crate::environment;
+use crate::error::ErrorCode;
 use crate::grant::Granted;
 use crate::interpreter::{self, Search};
 use crate::outcome::{self, Outcome, ToolError};
-use crate::plan::{Plan, Tool, Work};
+use crate::plan::{Confinement, Plan, Tool, Work};
 use crate::shim;
 use rep_permissions::redact::Redactor;
 use rep_permissions::resolver::Resolver;
 use rep_sandbox::{CHANNEL_FD, Cancel, Ended, Guarding, Job, SandboxError};
 
 mod command;
-pub mod request;
+mod request;
 mod tool;
 
 /// What a run needs besides its plan.
-pub struct ExecuteOptions<'a> {
+pub(crate) struct ExecuteOptions<'a> {
     /// Where interpreters are looked for.
-    pub search: &'a Search,
+    pub(crate) search: &'a Search,
     /// Where environments with installed packages are kept; without it, none is used.
-    pub environments: Option<&'a Path>,
+    pub(crate) environments: Option<&'a Path>,
     /// Who answers calls of other tools; without one, a tool that tries gets a clear error.
-    pub caller: Option<&'a Caller<'a>>,
+    pub(crate) caller: Option<&'a Caller<'a>>,
     /// Values that must not leave besides the tool's own secrets: those of the tools that called it.
-    pub hidden: &'a [(String, String)],
+    pub(crate) hidden: &'a [(String, String)],
     /// Folders that are never shown, whatever is granted.
-    pub unseen: &'a [PathBuf],
+    pub(crate) unseen: &'a [PathBuf],
     /// Where runs are noted while they go on; one of the folders that are never shown.
-    pub register: Option<&'a Path>,
+    pub(crate) register: Option<&'a Path>,
 }
 
 impl ExecuteOptions<'_> {
@@ -47,9 +48,22 @@ impl ExecuteOptions<'_> {
     }
 }
 
-/// Executes a plan that was granted. `secrets` are the values the skill declared, by name; they reach the tool's process
-/// and nothing else. `run` is the sandbox.
-pub fn execute(
+/// Executes a plan that was granted, confined as the grant says. `secrets` are the values the skill declared, by name; they reach
+/// the tool's process and nothing else.
+pub(crate) fn execute(
+    granted: &Granted,
+    secrets: &[(String, String)],
+    options: &ExecuteOptions<'_>,
+    cancel: &Cancel,
+) -> Outcome {
+    match granted.confinement() {
+        Confinement::Sandboxed => execute_with(granted, secrets, options, cancel, rep_sandbox::run),
+        Confinement::Unconfined => execute_with(granted, secrets, options, cancel, rep_sandbox::unconfined::run),
+    }
+}
+
+/// The same with the given sandbox, so that tests can look at the job.
+pub(crate) fn execute_with(
     granted: &Granted,
     secrets: &[(String, String)],
     options: &ExecuteOptions<'_>,
@@ -100,7 +114,7 @@ fn call(
                 job.env.push(("REP_CHANNEL".into(), CHANNEL_FD.to_string().into()));
                 served(job, &ours, caller, cancel, run)
             }
-            Err(error) => return Outcome::refused(ToolError::new("RUNTIME_UNAVAILABLE", error.to_string())),
+            Err(error) => return Outcome::refused(ToolError::new(ErrorCode::RuntimeUnavailable, error.to_string())),
         },
     };
     match ended {

@@ -1,16 +1,13 @@
 //! Who may run what: a plan becomes a grant, a question or a refusal.
 //!
-//! [`Granted`] has no constructor: only [`decide`] and [`Question::answer`] make one, and only a [`Granted`] can run.
-//!
-//! ```compile_fail,E0451
-//! # fn plan() -> rep_runtime::Plan { unimplemented!() }
-//! let granted = rep_runtime::grant::Granted { plan: plan(), how: rep_runtime::grant::How::Unasked };
-//! ```
+//! [`Granted`] has no constructor: only [`decide`] and an answer to a [`Question`] make one, and only a [`Granted`] can run. It stays
+//! inside this crate, together with whether the run is confined; [`crate::Runtime`] is the way in.
 
 use std::collections::BTreeSet;
 
 use crate::approval::Approvals;
-use crate::plan::{Plan, Risk};
+use crate::error::ErrorCode;
+use crate::plan::{Confinement, Plan, Risk};
 use rep_permissions::Policy;
 
 /// How much of the author's words, and of the arguments, a question shows.
@@ -28,18 +25,16 @@ pub enum Trust {
 
 /// Who could answer a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Consent {
+pub(crate) enum Consent {
     /// Somebody is there to be asked.
     Ask,
     /// It was given with the call (`--yes`).
     Given,
-    /// Nobody can be asked.
-    Nobody,
 }
 
 /// What is known about a call besides its plan.
 #[derive(Clone, Debug)]
-pub struct Context<'a> {
+pub(crate) struct Context<'a> {
     /// Whether the skill is trusted.
     pub trust: Trust,
     /// The names of the secrets that are at hand.
@@ -52,7 +47,7 @@ pub struct Context<'a> {
 
 /// What the policy says to a plan.
 #[derive(Debug)]
-pub enum Decision {
+pub(crate) enum Decision {
     /// It may run.
     Granted(Granted),
     /// Somebody must agree first.
@@ -63,7 +58,7 @@ pub enum Decision {
 
 /// How a grant came about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum How {
+pub(crate) enum How {
     /// Nothing in it wants consent.
     Unasked,
     /// The same was approved before.
@@ -76,7 +71,7 @@ pub enum How {
 
 impl How {
     /// The word in records.
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             How::Unasked => "unasked",
             How::Remembered => "remembered",
@@ -88,7 +83,7 @@ impl How {
 
 /// A plan the policy allows.
 #[derive(Debug)]
-pub struct Granted {
+pub(crate) struct Granted {
     // Private, and filled in this module alone: there is no other door.
     plan: Plan,
     how: How,
@@ -96,13 +91,28 @@ pub struct Granted {
 
 impl Granted {
     /// What may run.
-    pub fn plan(&self) -> &Plan {
+    pub(crate) fn plan(&self) -> &Plan {
         &self.plan
     }
 
+    /// Whether the sandbox confines the run. Part of the grant, and not to be changed after it.
+    pub(crate) fn confinement(&self) -> Confinement {
+        self.plan.confinement
+    }
+
     /// How it came about.
-    pub fn how(&self) -> How {
+    pub(crate) fn how(&self) -> How {
         self.how
+    }
+
+    /// What is against the run by now: the policy, the trust and the secrets may have changed since somebody was asked.
+    pub(crate) fn still_permitted(
+        &self,
+        policy: &Policy,
+        trust: &Trust,
+        secrets: &BTreeSet<String>,
+    ) -> Result<(), Refusal> {
+        permits(policy, &self.plan, trust, secrets)
     }
 }
 
@@ -111,7 +121,7 @@ impl Granted {
 #[error("{message}")]
 pub struct Refusal {
     /// The word for programs.
-    pub code: &'static str,
+    pub code: ErrorCode,
     /// What stands against it.
     pub message: String,
     /// What would allow it.
@@ -125,18 +135,9 @@ pub struct Question {
     risks: BTreeSet<Risk>,
 }
 
-/// An answer to a question.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
-    /// Yes.
-    Yes,
-    /// No.
-    No,
-}
-
 /// Decides over a plan. The strictest answer wins.
-pub fn decide(policy: &Policy, plan: Plan, context: &Context<'_>) -> Decision {
-    if let Err(refusal) = permits(policy, &plan, context) {
+pub(crate) fn decide(policy: &Policy, plan: Plan, context: &Context<'_>) -> Decision {
+    if let Err(refusal) = permits(policy, &plan, &context.trust, &context.secrets) {
         return Decision::Refused(refusal);
     }
     let risks = plan.risks();
@@ -149,40 +150,30 @@ pub fn decide(policy: &Policy, plan: Plan, context: &Context<'_>) -> Decision {
     match context.consent {
         Consent::Given => Decision::Granted(Granted { plan, how: How::Given }),
         Consent::Ask => Decision::Ask(Question { plan, risks }),
-        Consent::Nobody => Decision::Refused(Refusal {
-            code: "CONFIRMATION_REQUIRED",
-            message: format!(
-                "`{}:{}` wants consent ({}), and nobody can be asked",
-                plan.skill,
-                plan.tool,
-                words(&risks)
-            ),
-            remedy: "run it on a terminal, or give consent with --yes".to_owned(),
-        }),
     }
 }
 
 /// What stands against a run, whoever agrees to it.
-fn permits(policy: &Policy, plan: &Plan, context: &Context<'_>) -> Result<(), Refusal> {
+fn permits(policy: &Policy, plan: &Plan, trust: &Trust, secrets: &BTreeSet<String>) -> Result<(), Refusal> {
     let refuse = |code, message: String, remedy: &str| Err(Refusal { code, message, remedy: remedy.to_owned() });
     if let Some(message) = policy.objection(&plan.skill, &plan.permissions) {
-        return refuse("POLICY_DENIED", message, "its operator can change `policy.deny` in rep.yaml");
+        return refuse(ErrorCode::PolicyDenied, message, "its operator can change `policy.deny` in rep.yaml");
     }
-    if let Trust::Untrusted(reason) = &context.trust {
+    if let Trust::Untrusted(reason) = trust {
         let message = format!("the skill `{}` is not trusted: {reason}", plan.skill);
-        return refuse("UNTRUSTED", message, "look at it, then `rep trust`");
+        return refuse(ErrorCode::Untrusted, message, "look at it, then `rep trust`");
     }
     if let Some(refusal) = plan.unreachable() {
         return Err(refusal);
     }
-    let missing = plan.secrets.iter().find(|need| !need.is_optional && !context.secrets.contains(&need.name));
+    let missing = plan.secrets.iter().find(|need| !need.is_optional && !secrets.contains(&need.name));
     if let Some(need) = missing {
         let message = format!("`{}` needs the secret `{}`, which is not there", plan.skill, need.name);
         let remedy = format!(
             "`rep secrets set {0}` keeps it, or set {0} in the environment; `rep secrets list` says for whom one is kept",
             need.name
         );
-        return refuse("SECRET_MISSING", message, &remedy);
+        return refuse(ErrorCode::SecretMissing, message, &remedy);
     }
     Ok(())
 }
@@ -227,15 +218,31 @@ impl Question {
         text
     }
 
-    /// Makes a grant or a refusal of an answer.
-    pub fn answer(self, answer: Answer) -> Result<Granted, Refusal> {
-        match answer {
-            Answer::Yes => Ok(Granted { plan: self.plan, how: How::Answered }),
-            Answer::No => Err(Refusal {
-                code: "DECLINED",
-                message: format!("`{}:{}` was not run: consent was refused", self.plan.skill, self.plan.tool),
-                remedy: "nothing was started".to_owned(),
-            }),
+    /// Makes a grant of it: somebody agreed.
+    pub(crate) fn accept(self) -> Granted {
+        Granted { plan: self.plan, how: How::Answered }
+    }
+
+    /// Makes a refusal of it: somebody disagreed.
+    pub(crate) fn decline(self) -> Refusal {
+        Refusal {
+            code: ErrorCode::Declined,
+            message: format!("`{}:{}` was not run: consent was refused", self.plan.skill, self.plan.tool),
+            remedy: "nothing was started".to_owned(),
+        }
+    }
+
+    /// Makes a refusal of it: nobody can be asked. The remedy says what would help.
+    pub(crate) fn unanswerable(self, remedy: String) -> Refusal {
+        Refusal {
+            code: ErrorCode::ConfirmationRequired,
+            message: format!(
+                "`{}:{}` wants consent ({}), and nobody can be asked",
+                self.plan.skill,
+                self.plan.tool,
+                words(&self.risks)
+            ),
+            remedy,
         }
     }
 }

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use crate::plan::{Limits, Permissions, Runtime};
+use crate::plan::{Limits, Permissions, ToolRuntime};
 use rep_permissions::glob::normalise;
 use rep_sandbox::{Cancel, Exit, Guarding, Job, unconfined};
 
@@ -77,11 +77,11 @@ const CACHE_VERSION: u64 = 2;
 const CACHE_BYTES_MAX: u64 = 256 * 1024;
 
 /// Finds what runs a tool of this runtime.
-pub fn find(runtime: Runtime, workspace: &Path, search: &Search) -> Result<Interpreter, InterpreterError> {
+pub fn find(runtime: ToolRuntime, workspace: &Path, search: &Search) -> Result<Interpreter, InterpreterError> {
     let names: &[&'static str] = match runtime {
-        Runtime::Python => &["python3", "python"],
-        Runtime::Node => &["node", "nodejs"],
-        Runtime::Bash => &["bash"],
+        ToolRuntime::Python => &["python3", "python"],
+        ToolRuntime::Node => &["node", "nodejs"],
+        ToolRuntime::Bash => &["bash"],
     };
     let mut passed = None;
     let mut all = names.iter().flat_map(|name| on_path(name, search));
@@ -98,7 +98,7 @@ pub fn find(runtime: Runtime, workspace: &Path, search: &Search) -> Result<Inter
 /// The interpreter a script of this machine names by its path. It is asked who it is, so that no path a skill wrote may come
 /// here.
 pub(crate) fn at(
-    runtime: Runtime,
+    runtime: ToolRuntime,
     found: &Path,
     workspace: &Path,
     search: &Search,
@@ -109,7 +109,7 @@ pub(crate) fn at(
 
 /// What is known of an interpreter that was found, or what it answers now.
 fn known(
-    runtime: Runtime,
+    runtime: ToolRuntime,
     found: &Path,
     asked: &Path,
     workspace: &Path,
@@ -183,11 +183,11 @@ impl InterpreterError {
     }
 }
 
-fn resolve(runtime: Runtime, found: &Path, search: &Search) -> Result<Interpreter, InterpreterError> {
+fn resolve(runtime: ToolRuntime, found: &Path, search: &Search) -> Result<Interpreter, InterpreterError> {
     match runtime {
-        Runtime::Python => python(found, search),
-        Runtime::Node => node(found, search),
-        Runtime::Bash => bash(found, search),
+        ToolRuntime::Python => python(found, search),
+        ToolRuntime::Node => node(found, search),
+        ToolRuntime::Bash => bash(found, search),
     }
 }
 

@@ -7,6 +7,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::error::ErrorCode;
 use crate::plan::{Plan, Tool};
 use crate::schema::{Fit, Misfit, fit};
 use rep_permissions::redact::Redactor;
@@ -29,7 +30,7 @@ pub enum Verdict {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolError {
     /// A stable word: `INVALID_ARGUMENT`, `TIMEOUT`, …, or the tool's own.
-    pub code: String,
+    pub code: ErrorCode,
     /// What happened, for people and models.
     pub message: String,
     /// Whether the same call may succeed another time.
@@ -38,38 +39,13 @@ pub struct ToolError {
     pub more: Box<Map<String, Value>>,
 }
 
-/// Codes by which the host tells what it decided or did. A tool that says one of them only says that it failed.
-/// What the shims, which speak from inside the tool, say of it (`INVALID_RESULT`, `RESOURCE_EXHAUSTED`, …) is not among them.
-const HOST_CODES: [&str; 21] = [
-    "CALLS_TOO_MANY",
-    "CALL_CYCLE",
-    "CALL_TOO_DEEP",
-    "CANCELLED",
-    "CONFIRMATION_REQUIRED",
-    "CONFLICT",
-    "DECLINED",
-    "DISABLED",
-    "INVALID_ENTRYPOINT",
-    "OUTPUT_TOO_LARGE",
-    "PERMISSION_DENIED",
-    "POLICY_DENIED",
-    "RESULT_WITHHELD",
-    "RUNTIME_UNAVAILABLE",
-    "SANDBOX_UNAVAILABLE",
-    "SECRET_MISSING",
-    "SKILL_CHANGED",
-    "TOOL_CRASHED",
-    "UNFIT",
-    "UNRECORDED",
-    "UNTRUSTED",
-];
 /// Fields of an error that are not a tool's to fill: what would allow a run, and what it was denied.
 const HOST_FIELDS: [&str; 6] = ["code", "message", "retriable", "remedy", "denied", "tool_code"];
 
 impl ToolError {
     /// An error that another try will not mend.
-    pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { code: code.into(), message: message.into(), is_retriable: false, more: Box::default() }
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), is_retriable: false, more: Box::default() }
     }
 
     /// Marks an error that another try may mend.
@@ -89,7 +65,7 @@ impl ToolError {
     /// The `error` of an envelope.
     pub fn value(&self) -> Value {
         let mut fields = Map::new();
-        fields.insert("code".to_owned(), self.code.clone().into());
+        fields.insert("code".to_owned(), self.code.as_str().into());
         fields.insert("message".to_owned(), self.message.clone().into());
         fields.insert("retriable".to_owned(), self.is_retriable.into());
         fields.extend(self.more.iter().map(|(key, value)| (key.clone(), value.clone())));
@@ -102,13 +78,13 @@ impl ToolError {
         let (code, message) = (text("code")?, text("message")?);
         let more = error.iter().filter(|(key, _)| !HOST_FIELDS.contains(&key.as_str()));
         let own = Self {
-            code: code.to_owned(),
+            code: ErrorCode::parse(code),
             message: message.to_owned(),
             is_retriable: error.get("retriable").and_then(Value::as_bool).unwrap_or(false),
             more: Box::new(more.map(|(key, value)| (key.clone(), value.clone())).collect()),
         };
-        if HOST_CODES.contains(&code) {
-            return Some(Self { code: "TOOL_FAILED".to_owned(), ..own.with("tool_code", code) });
+        if own.code.is_host_only() {
+            return Some(Self { code: ErrorCode::ToolFailed, ..own.with("tool_code", code) });
         }
         Some(own)
     }
@@ -267,7 +243,7 @@ pub(crate) fn ran(plan: &Plan, ended: Ended, redactor: &Redactor) -> Outcome {
     };
     let error = match ended.killed {
         Some(killed) => Some(ended_by_us(plan, killed)),
-        None if code != 0 => Some(ToolError::new("COMMAND_FAILED", "Command execution failed")),
+        None if code != 0 => Some(ToolError::new(ErrorCode::CommandFailed, "Command execution failed")),
         None => None,
     };
     let verdict = match (&error, ended.killed) {
@@ -366,7 +342,7 @@ fn conflicting(reply: Reply, verdict: Verdict, conflicts: &[String]) -> (Reply, 
     let listed: Vec<Value> = conflicts.iter().map(|conflict| conflict.as_str().into()).collect();
     match reply {
         Reply::Result(value) | Reply::Task(value) => {
-            let error = ToolError::new("CONFLICT", conflicts.join("; "));
+            let error = ToolError::new(ErrorCode::Conflict, conflicts.join("; "));
             let remedy = "compare what is there, and keep what you want; the tool's own result is in `result`";
             let error = error.with("conflicts", listed).with("result", value).with("remedy", remedy);
             (Reply::Error(error), Verdict::Failed)
@@ -381,13 +357,13 @@ pub(crate) fn unavailable(error: &SandboxError, redactor: &Redactor) -> Outcome 
     match error {
         SandboxError::Unavailable { remedy, .. } => {
             let remedy = redactor.text(remedy);
-            Outcome::refused(ToolError::new("SANDBOX_UNAVAILABLE", told).with("remedy", remedy))
+            Outcome::refused(ToolError::new(ErrorCode::SandboxUnavailable, told).with("remedy", remedy))
         }
-        SandboxError::Unstartable { .. } => Outcome::refused(ToolError::new("RUNTIME_UNAVAILABLE", told)),
+        SandboxError::Unstartable { .. } => Outcome::refused(ToolError::new(ErrorCode::RuntimeUnavailable, told)),
         SandboxError::Rejected(_) => Outcome {
             verdict: Verdict::Failed,
             is_executed: true,
-            ..Outcome::refused(ToolError::new("PERMISSION_DENIED", told))
+            ..Outcome::refused(ToolError::new(ErrorCode::PermissionDenied, told))
         },
     }
 }
@@ -399,7 +375,7 @@ fn cleaned(reply: Reply, verdict: Verdict, redactor: &Redactor) -> (Reply, Verdi
         Reply::Result(value) => Reply::Result(redactor.value(value)),
         Reply::Task(value) => Reply::Task(redactor.value(value)),
         Reply::Error(error) => Reply::Error(ToolError {
-            code: redactor.text(&error.code),
+            code: ErrorCode::parse(&redactor.text(error.code.as_str())),
             message: redactor.text(&error.message),
             is_retriable: error.is_retriable,
             more: redactor.fields(*error.more).into(),
@@ -410,7 +386,8 @@ fn cleaned(reply: Reply, verdict: Verdict, redactor: &Redactor) -> (Reply, Verdi
         Reply::Error(error) => error.value(),
     };
     if redactor.finds(printed.to_string().as_bytes()) || redactor.finds(format!("{printed:#}").as_bytes()) {
-        let error = ToolError::new("RESULT_WITHHELD", "the result holds a secret that cannot be taken out of it");
+        let error =
+            ToolError::new(ErrorCode::ResultWithheld, "the result holds a secret that cannot be taken out of it");
         return (Reply::Error(error), Verdict::Failed);
     }
     (reply, verdict)
@@ -440,16 +417,17 @@ fn read(plan: &Plan, tool: &Tool, ended: &Ended, result: &[u8]) -> Result<Reply,
         }
         (Exit::Code(0), _) => {}
         (Exit::Code(code), _) => {
-            return Err(
-                ToolError::new("TOOL_FAILED", format!("the tool ended with exit code {code}")).with("exit_code", code)
-            );
+            return Err(ToolError::new(ErrorCode::ToolFailed, format!("the tool ended with exit code {code}"))
+                .with("exit_code", code));
         }
         (Exit::Signal(signal), _) => {
             let name = signal_name(signal);
-            return Err(ToolError::new("TOOL_CRASHED", format!("the tool was ended by {name}")).with("signal", name));
+            return Err(
+                ToolError::new(ErrorCode::ToolCrashed, format!("the tool was ended by {name}")).with("signal", name)
+            );
         }
     }
-    let invalid = |message: String| ToolError::new("INVALID_RESULT", message);
+    let invalid = |message: String| ToolError::new(ErrorCode::InvalidResult, message);
     let value = parsed.map_err(|reason| match reason.as_str() {
         "" => invalid("the tool ended without a result".to_owned()),
         reason => invalid(format!("the tool's output is not JSON: {reason}")),
@@ -459,13 +437,15 @@ fn read(plan: &Plan, tool: &Tool, ended: &Ended, result: &[u8]) -> Result<Reply,
     }
     match tool.output_schema.as_ref().map_or(Fit::Fits, |schema| fit(schema, &value)) {
         Fit::Fits => Ok(Reply::Result(value)),
-        Fit::Misfits(misfits) => Err(misfit("INVALID_RESULT", "the result does not fit `output_schema`", &misfits)),
+        Fit::Misfits(misfits) => {
+            Err(misfit(ErrorCode::InvalidResult, "the result does not fit `output_schema`", &misfits))
+        }
         Fit::Broken(reason) => Err(invalid(format!("`output_schema` cannot be used: {reason}"))),
     }
 }
 
 /// An error about values that do not fit.
-pub(crate) fn misfit(code: &str, what: &str, misfits: &[Misfit]) -> ToolError {
+pub(crate) fn misfit(code: ErrorCode, what: &str, misfits: &[Misfit]) -> ToolError {
     let told = misfits.iter().map(|misfit| match misfit.pointer.as_str() {
         "" => misfit.message.clone(),
         pointer => format!("`{pointer}`: {}", misfit.message),
@@ -481,14 +461,14 @@ pub(crate) fn ended_by_us(plan: &Plan, killed: Killed) -> ToolError {
     match killed {
         Killed::Timeout => {
             let time = std::time::Duration::from_millis(limits.timeout_ms);
-            ToolError::new("TIMEOUT", format!("the tool was ended after {time:?}")).retriable()
+            ToolError::new(ErrorCode::Timeout, format!("the tool was ended after {time:?}")).retriable()
         }
-        Killed::Cancelled => ToolError::new("CANCELLED", "the run was cancelled").retriable(),
+        Killed::Cancelled => ToolError::new(ErrorCode::Cancelled, "the run was cancelled").retriable(),
         Killed::Output => {
-            ToolError::new("OUTPUT_TOO_LARGE", format!("the tool wrote more than {} bytes", limits.output_bytes))
+            ToolError::new(ErrorCode::OutputTooLarge, format!("the tool wrote more than {} bytes", limits.output_bytes))
         }
         Killed::Memory => ToolError::new(
-            "RESOURCE_EXHAUSTED",
+            ErrorCode::ResourceExhausted,
             format!("the tool used more than {} MiB of memory", limits.memory_bytes >> 20),
         ),
     }
@@ -542,7 +522,7 @@ fn described(mut error: ToolError, said: &str, clean: impl Fn(&str) -> String) -
             *text = clean(text);
         }
     }
-    let is_silent = ["TOOL_FAILED", "TOOL_CRASHED", "INVALID_RESULT"].contains(&error.code.as_str());
+    let is_silent = matches!(error.code, ErrorCode::ToolFailed | ErrorCode::ToolCrashed | ErrorCode::InvalidResult);
     if is_silent && !error.more.contains_key("type") && !said.trim().is_empty() {
         let said = said.trim();
         let skipped = said.chars().count().saturating_sub(SAID_CHARS_MAX);

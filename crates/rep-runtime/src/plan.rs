@@ -20,7 +20,7 @@ pub use rep_permissions::{HostRule, Limits, Permissions};
 
 /// What runs a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Runtime {
+pub enum ToolRuntime {
     /// `handler(args, ctx)` in a Python file.
     Python,
     /// `handler(args, ctx)` in a JavaScript file.
@@ -29,13 +29,13 @@ pub enum Runtime {
     Bash,
 }
 
-impl Runtime {
+impl ToolRuntime {
     /// The word of the specification.
     pub const fn name(self) -> &'static str {
         match self {
-            Runtime::Python => "python",
-            Runtime::Node => "node",
-            Runtime::Bash => "bash",
+            ToolRuntime::Python => "python",
+            ToolRuntime::Node => "node",
+            ToolRuntime::Bash => "bash",
         }
     }
 }
@@ -75,7 +75,7 @@ pub struct SecretNeed {
 #[derive(Clone, Debug)]
 pub struct Tool {
     /// What runs it.
-    pub runtime: Runtime,
+    pub runtime: ToolRuntime,
     /// The file, relative to the skill.
     pub entrypoint: String,
     /// The function in it; `handler` where the skill names none.
@@ -184,11 +184,28 @@ impl Work {
     }
 }
 
+/// Whether the kernel enforces what a run may do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Confinement {
+    /// It does.
+    #[default]
+    Sandboxed,
+    /// It does not: the run can do whatever its user can.
+    Unconfined,
+}
+
+impl Confinement {
+    /// Whether it does.
+    pub const fn is_sandboxed(self) -> bool {
+        matches!(self, Confinement::Sandboxed)
+    }
+}
+
 /// What a run needs.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Whether what it may do is enforced. Where it is not, the run can do whatever its user can.
-    pub is_confined: bool,
+    /// Whether what it may do is enforced.
+    pub confinement: Confinement,
     /// The skill, by its qualified name.
     pub skill: String,
     /// The digest of the skill's folder.
@@ -285,7 +302,7 @@ impl Plan {
         let mut confirm = safety.confirm;
         confirm.extend(declared::confirmation(tool)?);
         Ok(Plan {
-            is_confined: true,
+            confinement: Confinement::Sandboxed,
             skill: call.skill.to_owned(),
             digest: call.digest.to_owned(),
             folder: call.folder.to_owned(),
@@ -332,20 +349,20 @@ fn text<'a>(tool: &'a Value, field: &str) -> Option<&'a str> {
     tool.get(field).and_then(Value::as_str).filter(|text| !text.is_empty())
 }
 
-fn runtime(tool: &Value) -> Result<Runtime, PlanError> {
+fn runtime(tool: &Value) -> Result<ToolRuntime, PlanError> {
     const FIELD: &str = "implementation.runtime";
     const REMEDY: &str = "use `python`, `node` or `bash`";
     let word = tool.pointer("/implementation/runtime").ok_or_else(|| missing(FIELD, REMEDY))?;
     match word.as_str() {
-        Some("python") => Ok(Runtime::Python),
-        Some("node") => Ok(Runtime::Node),
-        Some("bash") => Ok(Runtime::Bash),
+        Some("python") => Ok(ToolRuntime::Python),
+        Some("node") => Ok(ToolRuntime::Node),
+        Some("bash") => Ok(ToolRuntime::Bash),
         _ => Err(PlanError::new(FIELD, format!("is {word}, which is no runtime"), REMEDY)),
     }
 }
 
 /// The file a tool starts with, and the runner it needs besides.
-fn entrypoint(tool: &Value, runtime: Runtime, front: &Frontmatter) -> Result<(String, Option<String>), PlanError> {
+fn entrypoint(tool: &Value, runtime: ToolRuntime, front: &Frontmatter) -> Result<(String, Option<String>), PlanError> {
     const FIELD: &str = "implementation.entrypoint";
     let written = tool.pointer("/implementation/entrypoint").and_then(Value::as_str).unwrap_or_default();
     if written.is_empty() {
@@ -358,15 +375,15 @@ fn entrypoint(tool: &Value, runtime: Runtime, front: &Frontmatter) -> Result<(St
     };
     let has = |ending: &&str| path.ends_with(ending);
     let endings: &[&str] = match runtime {
-        Runtime::Python => &[".py"],
-        Runtime::Node => &[".js", ".mjs"],
-        Runtime::Bash => &[".sh"],
+        ToolRuntime::Python => &[".py"],
+        ToolRuntime::Node => &[".js", ".mjs"],
+        ToolRuntime::Bash => &[".sh"],
     };
     if endings.iter().any(has) {
         return Ok((path, None));
     }
     let message = format!("is `{written}`, which is not for the runtime `{}`", runtime.name());
-    if runtime != Runtime::Node || !has(&".ts") {
+    if runtime != ToolRuntime::Node || !has(&".ts") {
         return refuse(message, &format!("use a file that ends with `{}`", endings.join("` or `")));
     }
     match declared::typescript_runner(front) {

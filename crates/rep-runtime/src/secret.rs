@@ -137,7 +137,7 @@ impl Secrets {
         let sealed = cipher(&key)
             .encrypt(&XNonce::from(nonce), payload)
             .map_err(|_| StorageError::broken(&file, "the value could not be sealed"))?;
-        let mut entry = json!({ "nonce": hex::encode(&nonce), "sealed": hex::encode(&sealed) });
+        let mut entry = json!({ "nonce": hex::encode(nonce), "sealed": hex::encode(&sealed) });
         if !skills.is_empty() {
             entry["for"] = json!(skills);
         }
@@ -242,7 +242,7 @@ impl Secrets {
 
     fn to_keyring(&self, store: &mut Store, key: &[u8]) -> Result<(), String> {
         let keyring = self.keyring.ok_or("there is none in this session")?;
-        let name = hex::encode(&random::<16>());
+        let name = hex::encode(random::<16>());
         keyring.put(&name, key)?;
         store.key = Some(name);
         Ok(())

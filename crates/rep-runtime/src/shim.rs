@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use crate::interpreter::Interpreter;
-use crate::plan::Runtime;
+use crate::plan::ToolRuntime;
 use rep_sandbox::GIVEN_FOLDER;
 
 /// How to start a tool.
@@ -21,7 +21,7 @@ pub(crate) struct Start {
 /// The words to start a tool with.
 /// `more` stands before the shim: options of the interpreter.
 pub(crate) fn start(
-    runtime: Runtime,
+    runtime: ToolRuntime,
     interpreter: &Interpreter,
     more: &[&str],
     entrypoint: &Path,
@@ -30,7 +30,7 @@ pub(crate) fn start(
     let word = |text: &str| OsString::from(text);
     let first = interpreter.argv0.clone();
     match runtime {
-        Runtime::Python => Start {
+        ToolRuntime::Python => Start {
             // Isolated: neither the variables nor the site folder of the caller steer it, and nothing is written.
             argv: vec![
                 first,
@@ -45,7 +45,7 @@ pub(crate) fn start(
             given: vec![("python.py".to_owned(), include_bytes!("shim/python.py").to_vec())],
             frame: None,
         },
-        Runtime::Node => {
+        ToolRuntime::Node => {
             let frame = frame();
             let mut argv = vec![first];
             if has_module_detection_as_an_option(&interpreter.version) {
@@ -60,7 +60,7 @@ pub(crate) fn start(
                 frame: Some(frame),
             }
         }
-        Runtime::Bash => Start { argv: vec![first, entrypoint.into()], given: Vec::new(), frame: None },
+        ToolRuntime::Bash => Start { argv: vec![first, entrypoint.into()], given: Vec::new(), frame: None },
     }
 }
 

@@ -114,7 +114,7 @@ impl Tasks {
     /// Makes a task that this process runs.
     pub fn create(&self, skill: &str, tool: &str, at: SystemTime) -> Result<Task, TaskError> {
         let owner = Owner::this();
-        let (id, at) = (format!("task_{}", hex::encode(&random::<8>())), time::text(at));
+        let (id, at) = (format!("task_{}", hex::encode(random::<8>())), time::text(at));
         let task = Task {
             id,
             skill: skill.to_owned(),

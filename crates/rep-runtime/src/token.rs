@@ -18,7 +18,7 @@ pub fn token(file: &Path) -> Result<String, StorageError> {
         }
         return Ok(text);
     }
-    let token = hex::encode(&random::<32>());
+    let token = hex::encode(random::<32>());
     files::replace(file, format!("{token}\n").as_bytes())?;
     Ok(token)
 }

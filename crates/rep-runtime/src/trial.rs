@@ -22,6 +22,7 @@ pub mod config;
 pub mod evals;
 pub mod expect;
 pub mod grade;
+pub mod run;
 pub mod smoke;
 
 use case::{Case, CaseFile};
@@ -205,7 +206,7 @@ pub fn plan(ground: &Ground<'_>, case: &Case, stem: &str, config: &Config) -> Re
     let mut limits = Limits { timeout_ms: config.timeout_ms, ..Limits::default() };
     limits.cpu_s = limits.cpu_s.max(config.timeout_ms.div_ceil(1000));
     Ok(Plan {
-        is_confined: true,
+        confinement: crate::plan::Confinement::Sandboxed,
         skill: ground.skill.to_owned(),
         digest: ground.digest.to_owned(),
         folder: ground.folder.to_owned(),
@@ -254,7 +255,9 @@ pub fn judge(case: &Case, outcome: &Outcome) -> (Judged, Said) {
         return (Judged::Fail(vec![mismatch]), said);
     }
     match &outcome.reply {
-        Reply::Error(error) if error.code != "COMMAND_FAILED" => return (Judged::Error(error.clone()), said),
+        Reply::Error(error) if error.code != crate::error::ErrorCode::CommandFailed => {
+            return (Judged::Error(error.clone()), said);
+        }
         Reply::Error(_) | Reply::Result(_) | Reply::Task(_) => {}
     }
     let mismatches = case.expected.judge(&said);

@@ -54,6 +54,8 @@ use rep_permissions::resolver::Resolver;
 mod dns;
 mod exchange;
 mod flow;
+#[doc(hidden)]
+pub mod fuzzing;
 mod hello;
 mod lookup;
 mod names;

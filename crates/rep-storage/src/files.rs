@@ -1,12 +1,14 @@
 //! The user's own files: approvals, secrets, audit and tasks. Readable by their owner only, replaced whole, one writer at a time.
 
-use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
-use std::io::{self, Read, Write};
+use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
+use std::io::{self, Read};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+
+use crate::atomic::{self, Existing};
 
 /// A file of the user's could not be kept or read.
 #[derive(Debug, thiserror::Error)]
@@ -24,6 +26,11 @@ impl StorageError {
         Self { action, path: path.to_owned(), source }
     }
 
+    /// The error of the system.
+    pub fn into_source(self) -> io::Error {
+        self.source
+    }
+
     /// A file that was read and does not hold what it should.
     pub fn broken(path: &Path, message: impl Into<String>) -> Self {
         Self::new("use", path, io::Error::other(message.into()))
@@ -32,7 +39,7 @@ impl StorageError {
 
 /// Makes the folder of a file, for its owner only.
 pub fn folder_of(path: &Path) -> Result<&Path, StorageError> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = atomic::folder_of(path);
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.map_err(|error| StorageError::new("make the folder", folder, error))?;
     Ok(folder)
@@ -76,15 +83,10 @@ pub fn open_there(path: &Path) -> Result<Option<File>, StorageError> {
 
 /// Replaces a file whole: a crash leaves the old one or the new one.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), StorageError> {
-    let failed = |error| StorageError::new("write", path, error);
     let folder = folder_of(path)?;
-    // Temporary files are made with mode 0600.
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    file.write_all(bytes).map_err(failed)?;
-    file.as_file().sync_all().map_err(failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
+    let written = atomic::persist(path, bytes, Some(Permissions::from_mode(atomic::PRIVATE)), Existing::Replace);
     // The name is on the disk only when the folder is.
-    fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)
+    written.and_then(|()| atomic::sync_folder(folder)).map_err(|error| StorageError::new("write", path, error))
 }
 
 /// Holds others off until the value is dropped.

@@ -1,7 +1,7 @@
 //! A user's own files: readable by their owner only, replaced whole, one writer at a time.
 //!
 //! The bottom of the workspace: everything that stores something (audit records, approvals, secrets, tasks, the registry of
-//! running sandboxes) stores it through [`files`]. [`owner`] tells whether the process that wrote something still lives, and
+//! running sandboxes) stores it through [`files`], and every other file is written by [`atomic`]. [`owner`] tells whether the process that wrote something still lives, and
 //! [`time`] writes points in time.
 //!
 //! ```
@@ -12,9 +12,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod atomic;
 pub mod files;
 pub mod owner;
 pub mod time;
 
+pub use atomic::WriteError;
 pub use files::StorageError;
 pub use owner::Owner;

@@ -9,8 +9,10 @@ pub mod library;
 mod page;
 mod scratch;
 mod server;
+mod wait;
 
 pub use aloud::{is_installed, left_out, not_run};
 pub use page::{Example, File, Kind, Page};
 pub use scratch::{Run, Scratch};
 pub use server::{Answer, Asked, Server, answer};
+pub use wait::{DEADLINE, poll, wait_for, wait_until, with_growing_timeout};

@@ -1,6 +1,9 @@
 //! How a command ends.
 
+use std::borrow::Cow;
 use std::process::ExitCode;
+
+use rep_runtime::{CallError, ErrorKind};
 
 /// The exit codes, which scripts depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,11 +36,11 @@ impl From<Exit> for ExitCode {
 }
 
 /// Why a command gave up: what happened, and what to do.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
     /// A stable word for programs.
-    pub(crate) code: &'static str,
+    pub(crate) code: Cow<'static, str>,
     /// One lower-case phrase.
     pub(crate) message: String,
     /// What to do about it.
@@ -53,7 +56,7 @@ impl Failure {
     pub(crate) fn unable(code: &'static str, message: impl Into<String>) -> Self {
         Self {
             exit: Exit::Unable,
-            code,
+            code: Cow::Borrowed(code),
             message: message.into(),
             hints: Vec::new(),
             is_json: false,
@@ -77,6 +80,12 @@ impl Failure {
         self
     }
 
+    /// Adds remedies, of which there may be none.
+    pub(crate) fn hints(mut self, hints: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.hints.extend(hints.into_iter().map(Into::into));
+        self
+    }
+
     /// Says whether it may pass.
     pub(crate) fn retriable(mut self, is_retriable: bool) -> Self {
         self.is_retriable = is_retriable;
@@ -92,28 +101,160 @@ impl Failure {
 
 impl From<rep_storage::StorageError> for Failure {
     fn from(error: rep_storage::StorageError) -> Self {
-        Failure::unable("UNKEPT", error.to_string())
+        CallError::from(error).into()
+    }
+}
+
+impl From<rep_storage::WriteError> for Failure {
+    fn from(error: rep_storage::WriteError) -> Self {
+        use rep_storage::WriteError;
+        let code = match &error {
+            WriteError::Exists(_) => "EXISTS",
+            WriteError::Changed(_) => "CHANGED",
+            WriteError::Link(_) | WriteError::Folder(_) | WriteError::Special(_) | WriteError::Failed { .. } => {
+                "UNWRITABLE"
+            }
+        };
+        let hint = match &error {
+            WriteError::Link(_) => Some("change the file it leads to"),
+            WriteError::Changed(_) => Some("run the command again"),
+            WriteError::Exists(_) | WriteError::Folder(_) | WriteError::Special(_) | WriteError::Failed { .. } => None,
+        };
+        Failure::unable(code, error.to_string()).hints(hint)
     }
 }
 
 impl From<rep_runtime::session::SessionError> for Failure {
     fn from(error: rep_runtime::session::SessionError) -> Self {
-        Failure::unable("UNKEPT", error.to_string())
+        CallError::from(error).into()
     }
 }
 
-impl From<rep_runtime::Refusal> for Failure {
-    fn from(refusal: rep_runtime::Refusal) -> Self {
-        Failure::refused(refusal.code, refusal.message).hint(refusal.remedy)
+impl From<rep_runtime::task::TaskError> for Failure {
+    fn from(error: rep_runtime::task::TaskError) -> Self {
+        CallError::from(error).into()
+    }
+}
+
+impl From<CallError> for Failure {
+    fn from(error: CallError) -> Self {
+        let exit = match error.kind {
+            ErrorKind::NotFound => Exit::Findings,
+            ErrorKind::Unable => Exit::Unable,
+            ErrorKind::Refused => Exit::Refused,
+        };
+        let code = Cow::Owned(error.code.as_str().to_owned());
+        let hints = error.remedy.into_iter().collect();
+        Failure { exit, code, message: error.message, hints, is_json: false, is_retriable: false }
     }
 }
 
 impl From<rep_library::LibraryError> for Failure {
     fn from(error: rep_library::LibraryError) -> Self {
-        let failure = Failure::unable("UNREADABLE", error.to_string());
-        match error.hint() {
-            Some(hint) => failure.hint(hint),
-            None => failure,
+        Failure::unable("UNREADABLE", error.to_string()).hints(error.hint())
+    }
+}
+
+impl From<rep_library::settings::SettingsError> for Failure {
+    fn from(error: rep_library::settings::SettingsError) -> Self {
+        match error {
+            rep_library::settings::SettingsError::Unreadable(error) => error.into(),
+            rep_library::settings::SettingsError::Invalid { message, remedy } => {
+                Failure::unable("BROKEN_SETTINGS", message).hint(remedy)
+            }
+        }
+    }
+}
+
+impl From<rep_library::check::CheckSettingsError> for Failure {
+    fn from(error: rep_library::check::CheckSettingsError) -> Self {
+        use rep_library::check::CheckSettingsError;
+        let message = error.to_string();
+        match error {
+            CheckSettingsError::Settings(error) => error.into(),
+            CheckSettingsError::UnknownRule { nearest, .. } => {
+                Failure::unable("UNKNOWN_RULE", message).hint(nearest.map_or_else(
+                    || "`rep explain` lists the rules".to_owned(),
+                    |near| format!("did you mean `{near}`?"),
+                ))
+            }
+        }
+    }
+}
+
+impl From<rep_library::check::fix::FixError> for Failure {
+    fn from(error: rep_library::check::fix::FixError) -> Self {
+        use rep_library::check::fix::FixError;
+        let message = error.to_string();
+        match error {
+            FixError::Unwritable(error) => error.into(),
+            FixError::BehindLink { folder, .. } => Failure::unable("UNWRITABLE", message)
+                .hint(format!("name the folder itself: `rep check --fix {}`", folder.display())),
+        }
+    }
+}
+
+impl From<rep_library::convert::ConvertError> for Failure {
+    fn from(error: rep_library::convert::ConvertError) -> Self {
+        use rep_library::convert::ConvertError;
+        use rep_model::uasp::SUFFIX;
+        let message = error.to_string();
+        let unable = |code: &'static str, hint: String| Failure::unable(code, message.clone()).hint(hint);
+        match error {
+            ConvertError::Unreadable(error) => error.into(),
+            ConvertError::Unwritable(error) => crate::write::unwritable(error),
+            ConvertError::BrokenMarkdown { help, .. } => unable("UNREADABLE", help),
+            ConvertError::NotASkill { .. } => {
+                unable("NOT_A_SKILL", format!("name a SKILL.md, a `*{SUFFIX}`, or a folder that holds one"))
+            }
+            ConvertError::NotMarkdown { .. } => unable(
+                "NOT_MARKDOWN",
+                format!("a `*{SUFFIX}` is structured already; `--to markdown` makes a SKILL.md of it"),
+            ),
+            ConvertError::Invalid { errors, .. } => Failure::findings("INVALID", message)
+                .hints(errors.iter().take(5).map(|error| format!("{}: {}", error.line(), error.help))),
+            ConvertError::Foreign(_) => unable("EXISTS", "--force replaces it".to_owned()),
+            ConvertError::Edited(_) => {
+                unable("EDITED", "`rep convert --check` shows what differs; --force replaces the file".to_owned())
+            }
+            ConvertError::InvalidYaml(path) => {
+                unable("INVALID_YAML", format!("`rep check {}` says where", path.display()))
+            }
+        }
+    }
+}
+
+impl From<rep_net::model::settings::ModelSettingsError> for Failure {
+    fn from(error: rep_net::model::settings::ModelSettingsError) -> Self {
+        use rep_net::model::settings::ModelSettingsError;
+        let message = error.to_string();
+        match error {
+            ModelSettingsError::Invalid { .. } => {
+                Failure::unable("BROKEN_SETTINGS", message).hint("mend it, or leave it out")
+            }
+            ModelSettingsError::NoServer => Failure::unable("NO_MODEL", message).hints([
+                "REP_LLM_URL names an address, REP_LLM_API=openai or anthropic the company's own",
+                "--prompt-only and --answer convert with a model that is elsewhere",
+            ]),
+            ModelSettingsError::NoModel => {
+                Failure::unable("NO_MODEL", message).hint("REP_LLM_MODEL or --model names one")
+            }
+            ModelSettingsError::KeyMissing { .. } => Failure::refused("SECRET_MISSING", message)
+                .hint("set the variable; a key is never read from a file or a flag"),
+        }
+    }
+}
+
+impl From<rep_net::model::extraction::ExtractionError> for Failure {
+    fn from(error: rep_net::model::extraction::ExtractionError) -> Self {
+        use rep_net::model::extraction::ExtractionError;
+        match error {
+            ExtractionError::Answer(error) => {
+                Failure::findings("INVALID_ANSWER", error.to_string()).hints(error.reasons)
+            }
+            ExtractionError::Model(error) => {
+                Failure::unable(error.code.as_str(), error.message).retriable(error.is_retriable).hints(error.remedy)
+            }
         }
     }
 }

@@ -9,7 +9,7 @@ use rep_library::{Catalog, CatalogEntry, Options, Precedence, Status, TrustWante
 
 use crate::exit::Failure;
 use crate::output::Output;
-use crate::settings;
+use rep_library::settings;
 
 /// Where the skills to work on are.
 #[derive(clap::Args, Clone, Debug)]
@@ -269,11 +269,6 @@ pub(crate) fn data_folder() -> Result<PathBuf, Failure> {
         Some(folder) => Ok(folder.join("repertoire")),
         None => Err(Failure::unable("NO_HOME", "there is no home folder to keep records in").hint("set HOME")),
     }
-}
-
-/// Where packages that were installed for skills lie.
-pub(crate) fn environments() -> Result<PathBuf, Failure> {
-    Ok(data_folder()?.join("environments"))
 }
 
 /// The user's own settings.

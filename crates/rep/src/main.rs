@@ -5,21 +5,13 @@
 //! the business of `rep-library`; writing lives in `write`.
 #![expect(clippy::disallowed_methods, reason = "this room touches the disk and the environment for all others")]
 
-mod call;
 mod commands;
-mod consent;
 mod exit;
 mod installed;
 mod library;
-mod office;
 mod output;
-mod perform;
-mod recording;
-mod runner;
-mod serving;
-mod settings;
 mod sources;
-mod structured;
+mod terminal;
 mod write;
 
 use std::ffi::OsString;

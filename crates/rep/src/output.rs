@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rep_check::render::{Paint, visible};
 
 use crate::exit::Failure;
@@ -121,6 +122,24 @@ impl Output {
         if !self.is_quiet {
             self.label("warning", AnsiColor::Yellow, text);
         }
+    }
+
+    /// Warns of each of these, unless asked to be quiet.
+    pub(crate) fn warn_all(&mut self, texts: &[String]) {
+        for text in texts {
+            self.warn(text);
+        }
+    }
+
+    /// A bar on stderr that shows how many skills are done, hidden where nobody watches.
+    pub(crate) fn progress(&self, verb: &str, count: usize) -> ProgressBar {
+        if !self.is_watched() {
+            return ProgressBar::hidden();
+        }
+        let bar = ProgressBar::with_draw_target(Some(count as u64), ProgressDrawTarget::stderr_with_hz(10));
+        let style = ProgressStyle::with_template(&format!("{verb} {{bar:30}} {{pos}}/{{len}} skills"));
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        bar
     }
 
     /// Tells why a command gave up.

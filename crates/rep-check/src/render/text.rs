@@ -4,7 +4,7 @@ use anstyle::{AnsiColor, Style};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::visible;
-use crate::rules::is_hidden;
+use crate::hidden_text::is_hidden;
 use crate::{Finding, Level, Report};
 
 /// Whether to colour. Colour adds nothing that the words do not say.

@@ -1,16 +1,16 @@
 use rep_model::Skill;
 use rep_model::frontmatter::{Text, split_allowed_tools};
-use rep_model::yaml::{Style, Value};
+use rep_model::yaml::{Style, Value, quote_if_needed};
 
-use super::allowed_tools_list::plain_or_quoted;
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::profile::REFERENCE;
+use crate::{Check, Cite, Levels, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "allowed-tools-commas",
     summary: "`allowed-tools` has commas between tools",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::AgentSkills, Profile::Portable], ..Levels::NONE },
+    levels: Levels { warning: REFERENCE, ..Levels::NONE },
     cites: &[Cite::agentskills("allowed-tools field"), Cite::evidence("§3: commas are the most common form")],
     requirements: &["VAL-33"],
     page: include_str!("allowed_tools_commas.md"),
@@ -58,7 +58,7 @@ fn split_at_commas(value: &str) -> Vec<&str> {
 /// The text in the quotes it has, where it is written on one line and without escapes.
 fn rewrite(source: &str, text: Text<'_>, joined: &str) -> Option<String> {
     let quote = match text.node.style()? {
-        Style::Plain => return (source == text.value).then(|| plain_or_quoted(joined)),
+        Style::Plain => return (source == text.value).then(|| quote_if_needed(joined)),
         Style::SingleQuoted => "'",
         Style::DoubleQuoted => "\"",
         Style::Literal | Style::Folded => return None,

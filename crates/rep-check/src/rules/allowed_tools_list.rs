@@ -1,18 +1,16 @@
 use rep_model::frontmatter::{split_allowed_tools, text};
-use rep_model::yaml::{self, Node, Style, Value, quote_double};
+use rep_model::yaml::{Node, Value, quote_if_needed};
 use rep_model::{Skill, Span};
 
 use crate::engine::Findings;
+use crate::profile::STANDARD;
 use crate::{Check, Cite, Levels, Profile, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "allowed-tools-list",
     summary: "`allowed-tools` is a list",
     since: "0.1.0",
-    levels: Levels {
-        warning: &[Profile::AgentSkills, Profile::Aam, Profile::Portable, Profile::ClaudeApi, Profile::OpenAi],
-        ..Levels::NONE
-    },
+    levels: Levels { warning: STANDARD.union(Profile::Aam.as_set()), ..Levels::NONE },
     cites: &[Cite::agentskills("allowed-tools field"), Cite::evidence("§3: lists are the second most common form")],
     requirements: &["VAL-33", "VAL-34"],
     page: include_str!("allowed_tools_list.md"),
@@ -34,7 +32,7 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         && !front.comments.iter().any(|comment| whole.contains(comment.start))
         && !matches!(front.root.value, Value::Mapping { is_flow: true, .. });
     if let Some(joined) = joined(items).filter(|_| is_plain) {
-        draft.replace(whole, format!(": {}", plain_or_quoted(&joined)));
+        draft.replace(whole, format!(": {}", quote_if_needed(&joined)));
     }
 }
 
@@ -50,14 +48,4 @@ fn joined(items: &[Node]) -> Option<String> {
         // An open parenthesis in one item would swallow the next.
         split_allowed_tools(joined).len() == items.len()
     })
-}
-
-/// A text on one line, in quotes only where YAML would read it otherwise without them.
-pub(super) fn plain_or_quoted(text: &str) -> String {
-    let root = yaml::parse(&format!("x: {text}\n"), 0).root;
-    let value = root.as_ref().and_then(|root| root.get("x"));
-    let is_same = value.is_some_and(|value| {
-        value.text() == Some(text) && value.style() == Some(Style::Plain) && value.kind() == "text"
-    });
-    if is_same { text.to_owned() } else { quote_double(text) }
 }

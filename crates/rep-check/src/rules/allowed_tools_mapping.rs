@@ -1,6 +1,7 @@
 use rep_model::Skill;
 
 use crate::engine::Findings;
+use crate::profile::STANDARD;
 use crate::{Check, Cite, Levels, Profile, Rule};
 
 pub(super) static RULE: Rule = Rule {
@@ -8,8 +9,8 @@ pub(super) static RULE: Rule = Rule {
     summary: "`allowed-tools` is a mapping",
     since: "0.1.0",
     levels: Levels {
-        error: &[Profile::AgentSkills, Profile::Aam, Profile::Portable, Profile::ClaudeApi, Profile::OpenAi],
-        warning: &[Profile::ClaudeCode],
+        error: STANDARD.union(Profile::Aam.as_set()),
+        warning: Profile::ClaudeCode.as_set(),
         ..Levels::NONE
     },
     cites: &[Cite::agentskills("allowed-tools field"), Cite::aam("frontmatter field reference")],

@@ -1,14 +1,19 @@
 use rep_model::Skill;
 use rep_model::frontmatter::Text;
 
+use crate::boolean_words::{BOOLEAN_FIELDS, parse_boolean_word};
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::{Check, Cite, Levels, Profile, ProfileSet, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "boolean-as-text",
     summary: "a field for `true` and `false` holds text",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::Pmcp, Profile::Aam], info: &[Profile::ClaudeCode], ..Levels::NONE },
+    levels: Levels {
+        warning: ProfileSet::new(&[Profile::Aam, Profile::Pmcp]),
+        info: Profile::ClaudeCode.as_set(),
+        ..Levels::NONE
+    },
     cites: &[
         Cite::pmcp("frontmatter model"),
         Cite::aam("disable-model-invocation field"),
@@ -21,7 +26,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let (Some(manifest), Some(front)) = (&skill.manifest, skill.front()) else { return };
-    for field in FIELDS {
+    for field in BOOLEAN_FIELDS {
         let Some(text) = front.text(field) else { continue };
         if let Some(meant) = meant(text) {
             findings
@@ -32,19 +37,7 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     }
 }
 
-/// The fields that take `true` or `false`.
-pub(super) const FIELDS: [&str; 2] = ["disable-model-invocation", "user-invocable"];
-
 /// The boolean a text stands for, where it stands for one.
 fn meant(text: Text<'_>) -> Option<bool> {
-    if text.is_text() { word(text.value) } else { None }
-}
-
-/// The boolean a word stands for.
-pub(super) fn word(text: &str) -> Option<bool> {
-    match text.to_ascii_lowercase().as_str() {
-        "true" | "yes" | "on" | "y" | "t" | "1" => Some(true),
-        "false" | "no" | "off" | "n" | "f" | "0" => Some(false),
-        _ => None,
-    }
+    if text.is_text() { parse_boolean_word(text.value) } else { None }
 }

@@ -1,22 +1,13 @@
-use crate::{Check, Cite, Level, Levels, Profile, Rule};
+use crate::profile::{FORMAT, REFERENCE};
+use crate::{Check, Cite, Level, Levels, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "byte-order-mark",
     summary: "the file starts with a byte order mark",
     since: "0.1.0",
     levels: Levels {
-        error: &[Profile::AgentSkills, Profile::Portable],
-        warning: &[
-            Profile::Universal,
-            Profile::Aam,
-            Profile::Pmcp,
-            Profile::Uasp,
-            Profile::ClaudeApi,
-            Profile::ClaudeCode,
-            Profile::Codex,
-            Profile::OpenAi,
-            Profile::Mcp,
-        ],
+        error: REFERENCE,
+        warning: FORMAT.without(REFERENCE),
         unasked: Some(Level::Warning),
         ..Levels::NONE
     },

@@ -1,16 +1,17 @@
 use rep_model::Skill;
 
-use super::name_empty;
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::field_checks::report_empty;
+use crate::profile::REFERENCE;
+use crate::{Check, Cite, Levels, Profile, ProfileSet, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "compatibility-empty",
     summary: "`compatibility` holds nothing but blanks",
     since: "0.1.0",
     levels: Levels {
-        error: &[Profile::AgentSkills, Profile::Portable],
-        warning: &[Profile::Pmcp, Profile::ClaudeApi, Profile::OpenAi],
+        error: REFERENCE,
+        warning: ProfileSet::new(&[Profile::Pmcp, Profile::ClaudeApi, Profile::OpenAi]),
         ..Levels::NONE
     },
     cites: &[Cite::agentskills("compatibility field")],
@@ -21,7 +22,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let help = "name the requirements, or remove the field";
-    name_empty::report(skill, "compatibility", help, findings);
+    report_empty(skill, "compatibility", help, findings);
     let (Some(manifest), Some(front)) = (&skill.manifest, skill.front()) else { return };
     // Without a value the field is there, and its text is empty to the reference tool. A null spelled out is no value
     // at all. A text that is empty in quotes is said above.

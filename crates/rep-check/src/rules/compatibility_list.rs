@@ -7,7 +7,7 @@ pub(super) static RULE: Rule = Rule {
     name: "compatibility-list",
     summary: "`compatibility` is a list where a mapping is asked for",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Aam], ..Levels::NONE },
+    levels: Levels { error: Profile::Aam.as_set(), ..Levels::NONE },
     cites: &[Cite::aam("frontmatter field reference")],
     requirements: &["VAL-28"],
     page: include_str!("compatibility_list.md"),

@@ -7,7 +7,7 @@ pub(super) static RULE: Rule = Rule {
     name: "compatibility-not-mapping",
     summary: "`compatibility` is not a mapping",
     since: "0.1.0",
-    levels: Levels { info: &[Profile::Aam], ..Levels::NONE },
+    levels: Levels { info: Profile::Aam.as_set(), ..Levels::NONE },
     cites: &[Cite::aam("compatibility field")],
     requirements: &["VAL-28"],
     page: include_str!("compatibility_not_mapping.md"),

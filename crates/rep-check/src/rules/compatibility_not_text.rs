@@ -1,18 +1,15 @@
 use rep_model::Skill;
 
-use super::name_not_text;
 use crate::engine::Findings;
-use crate::{Check, Cite, Level, Levels, Profile, Rule};
+use crate::field_checks::report_not_text;
+use crate::profile::STANDARD;
+use crate::{Check, Cite, Level, Levels, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "compatibility-not-text",
     summary: "`compatibility` is not text",
     since: "0.1.0",
-    levels: Levels {
-        error: &[Profile::AgentSkills, Profile::Portable, Profile::ClaudeApi, Profile::OpenAi],
-        unasked: Some(Level::Warning),
-        ..Levels::NONE
-    },
+    levels: Levels { error: STANDARD, unasked: Some(Level::Warning), ..Levels::NONE },
     cites: &[
         Cite::agentskills("compatibility field"),
         Cite::reference("validate: must be a string"),
@@ -24,5 +21,5 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    name_not_text::report(skill, "compatibility", "write it as one sentence of up to 500 characters", findings);
+    report_not_text(skill, "compatibility", "write it as one sentence of up to 500 characters", findings);
 }

@@ -1,17 +1,15 @@
 use rep_model::Skill;
 
-use super::description_too_long;
 use crate::engine::Findings;
+use crate::field_checks::report_too_long;
+use crate::profile::STANDARD;
 use crate::{Check, Cite, Levels, Profile, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "compatibility-too-long",
     summary: "`compatibility` is longer than 500 characters",
     since: "0.1.0",
-    levels: Levels {
-        error: &[Profile::AgentSkills, Profile::Pmcp, Profile::Portable, Profile::ClaudeApi, Profile::OpenAi],
-        ..Levels::NONE
-    },
+    levels: Levels { error: STANDARD.union(Profile::Pmcp.as_set()), ..Levels::NONE },
     cites: &[
         Cite::agentskills("compatibility field"),
         Cite::reference("validate: exceeds 500 character limit"),
@@ -23,5 +21,5 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    description_too_long::report(skill, "compatibility", 500, findings);
+    report_too_long(skill, "compatibility", 500, findings);
 }

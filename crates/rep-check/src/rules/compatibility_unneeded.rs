@@ -7,7 +7,7 @@ pub(super) static RULE: Rule = Rule {
     name: "compatibility-unneeded",
     summary: "`compatibility` names no requirement",
     since: "0.1.0",
-    levels: Levels { info: &[Profile::AgentSkills], ..Levels::NONE },
+    levels: Levels { info: Profile::AgentSkills.as_set(), ..Levels::NONE },
     cites: &[Cite::agentskills("compatibility field")],
     requirements: &["VAL-29"],
     page: include_str!("compatibility_unneeded.md"),

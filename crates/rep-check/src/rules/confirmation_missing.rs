@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     name: "confirmation-missing",
     summary: "a skill may do what nobody has to confirm",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::Universal], ..Levels::NONE },
+    levels: Levels { warning: Profile::Universal.as_set(), ..Levels::NONE },
     cites: &[Cite::universal("§8 and the MUST checklist, confirmation gates")],
     requirements: &["CONF-01", "CONF-05", "VAL-71"],
     page: include_str!("confirmation_missing.md"),

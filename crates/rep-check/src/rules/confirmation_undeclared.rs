@@ -7,7 +7,7 @@ pub(super) static RULE: Rule = Rule {
     name: "confirmation-undeclared",
     summary: "`safety` does not say what needs confirmation",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::Universal], ..Levels::NONE },
+    levels: Levels { warning: Profile::Universal.as_set(), ..Levels::NONE },
     cites: &[Cite::universal("§8, safety structure")],
     requirements: &["VAL-48", "CONF-01"],
     page: include_str!("confirmation_undeclared.md"),

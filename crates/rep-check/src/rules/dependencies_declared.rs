@@ -1,8 +1,8 @@
 use rep_model::Skill;
 use rep_model::yaml::Node;
 
+use crate::data_path::join;
 use crate::engine::Findings;
-use crate::shape::join;
 use crate::tools::declared;
 use crate::{Check, Cite, Levels, Profile, Rule};
 
@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     name: "dependencies-declared",
     summary: "a skill for the Claude API wants packages installed",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::ClaudeApi], ..Levels::NONE },
+    levels: Levels { warning: Profile::ClaudeApi.as_set(), ..Levels::NONE },
     cites: &[Cite::universal("host profile Claude API"), Cite::host("claude-api: runtime")],
     requirements: &["HOST-12", "HOST-15", "HOST-19"],
     page: include_str!("dependencies_declared.md"),

@@ -7,7 +7,7 @@ pub(super) static RULE: Rule = Rule {
     name: "depends-on-cycle",
     summary: "skills that depend on each other in a circle",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Pmcp], warning: &[Profile::Universal], ..Levels::NONE },
+    levels: Levels { error: Profile::Pmcp.as_set(), warning: Profile::Universal.as_set(), ..Levels::NONE },
     cites: &[Cite::pmcp("frontmatter mapping, depends_on"), Cite::universal("§3, depends_on")],
     requirements: &["DISC-17", "DISC-18"],
     page: include_str!("depends_on_cycle.md"),

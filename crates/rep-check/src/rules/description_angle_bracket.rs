@@ -1,18 +1,15 @@
 use rep_model::Skill;
 
-use super::description_empty::description;
-use super::description_xml_tag::{place, tags};
+use crate::description::{find_description, find_tags, locate_part};
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::profile::CLAUDE_NAMING;
+use crate::{Check, Cite, Levels, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "description-angle-bracket",
     summary: "`description` holds an angle bracket",
     since: "0.1.0",
-    levels: Levels {
-        warning: &[Profile::Universal, Profile::Pmcp, Profile::Portable, Profile::ClaudeApi],
-        ..Levels::NONE
-    },
+    levels: Levels { warning: CLAUDE_NAMING, ..Levels::NONE },
     cites: &[
         Cite::universal("§3"),
         Cite::pmcp("description field"),
@@ -24,12 +21,12 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    let Some((manifest, description)) = description(skill) else { return };
+    let Some((manifest, description)) = find_description(skill) else { return };
     let text = description.value;
     let mut from = 0;
     let mut bare = None;
     let end = text.len()..text.len();
-    for tag in tags(text).chain(std::iter::once(end)) {
+    for tag in find_tags(text).chain(std::iter::once(end)) {
         bare = bare.or_else(|| text[from..tag.start].find(['<', '>']).map(|at| from + at));
         from = tag.end;
     }
@@ -37,7 +34,7 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let bracket = &text[at..=at];
     // A tag may hold the same bracket earlier on; the place is then the value as a whole.
     let span = if at == text.find(bracket).unwrap_or(at) {
-        place(manifest.source.slice(description.span()), bracket, description.span())
+        locate_part(manifest.source.slice(description.span()), bracket, description.span())
     } else {
         description.span()
     };

@@ -1,8 +1,7 @@
-use rep_model::frontmatter::Text;
-use rep_model::{Manifest, Skill, names};
+use rep_model::Skill;
 
-use super::name_empty;
 use crate::engine::Findings;
+use crate::field_checks::report_empty;
 use crate::profile::MARKDOWN;
 use crate::{Check, Cite, Levels, Rule};
 
@@ -22,12 +21,5 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    name_empty::report(skill, "description", "say what the skill does, and when to use it", findings);
-}
-
-/// A description that is not blank, and the file it stands in.
-pub(super) fn description(skill: &Skill) -> Option<(&Manifest, Text<'_>)> {
-    let manifest = skill.manifest.as_ref()?;
-    let description = manifest.front.as_ref()?.description()?;
-    (!names::strip(description.value).is_empty()).then_some((manifest, description))
+    report_empty(skill, "description", "say what the skill does, and when to use it", findings);
 }

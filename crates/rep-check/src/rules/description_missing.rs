@@ -1,7 +1,7 @@
 use rep_model::Skill;
 
-use super::name_missing;
 use crate::engine::Findings;
+use crate::field_checks::report_missing;
 use crate::profile::MARKDOWN;
 use crate::{Check, Cite, Levels, Rule};
 
@@ -22,5 +22,5 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    name_missing::report(skill, "description", "add `description`: what the skill does, and when to use it", findings);
+    report_missing(skill, "description", "add `description`: what the skill does, and when to use it", findings);
 }

@@ -1,26 +1,15 @@
 use rep_model::Skill;
 
-use super::name_not_text;
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::field_checks::report_not_text;
+use crate::profile::MARKDOWN;
+use crate::{Check, Cite, Levels, Profile, ProfileSet, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "description-not-text",
     summary: "`description` is not text",
     since: "0.1.0",
-    levels: Levels {
-        error: &[
-            Profile::AgentSkills,
-            Profile::Aam,
-            Profile::Portable,
-            Profile::ClaudeApi,
-            Profile::ClaudeCode,
-            Profile::Codex,
-            Profile::OpenAi,
-            Profile::Mcp,
-        ],
-        ..Levels::NONE
-    },
+    levels: Levels { error: MARKDOWN.without(ProfileSet::new(&[Profile::Universal, Profile::Pmcp])), ..Levels::NONE },
     cites: &[
         Cite::agentskills("description field"),
         Cite::reference("validate: non-empty string"),
@@ -33,5 +22,5 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let help = "write one text; put it in quotes if it starts with a bracket";
-    name_not_text::report(skill, "description", help, findings);
+    report_not_text(skill, "description", help, findings);
 }

@@ -1,22 +1,22 @@
 use rep_model::{Skill, names};
 
-use super::description_empty::description;
+use crate::description::find_description;
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::{Check, Cite, Levels, Profile, ProfileSet, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "description-vague",
     summary: "`description` says too little to choose the skill by",
     since: "0.1.0",
     levels: Levels {
-        info: &[
+        info: ProfileSet::new(&[
             Profile::AgentSkills,
             Profile::Universal,
             Profile::Aam,
             Profile::Portable,
             Profile::ClaudeCode,
             Profile::Codex,
-        ],
+        ]),
         ..Levels::NONE
     },
     cites: &[Cite::agentskills("description field"), Cite::universal("§3"), Cite::aam("description field")],
@@ -37,7 +37,7 @@ const CUES: [&str; 26] = [
 ];
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    let Some((manifest, description)) = description(skill) else { return };
+    let Some((manifest, description)) = find_description(skill) else { return };
     let text = names::strip(description.value);
     let weight = weight(text);
     let has_triggers = manifest.front.as_ref().is_some_and(|front| front.get("when_to_use").is_some());

@@ -1,14 +1,15 @@
 use rep_model::Skill;
 
+use crate::data_path::join;
 use crate::engine::Findings;
-use crate::shape::{Kind, join};
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::shape::Kind;
+use crate::{Check, Cite, Levels, Profile, ProfileSet, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "field-missing",
     summary: "a field the profile requires is absent",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Universal, Profile::Pmcp, Profile::Uasp], ..Levels::NONE },
+    levels: Levels { error: ProfileSet::new(&[Profile::Universal, Profile::Pmcp, Profile::Uasp]), ..Levels::NONE },
     cites: &[
         Cite::universal("Appendix A and B, required"),
         Cite::uasp("§3.1, required"),

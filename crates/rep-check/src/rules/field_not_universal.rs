@@ -8,7 +8,7 @@ pub(super) static RULE: Rule = Rule {
     name: "field-not-universal",
     summary: "a field of another dialect that Universal 2.1 lacks",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::Universal], ..Levels::NONE },
+    levels: Levels { warning: Profile::Universal.as_set(), ..Levels::NONE },
     cites: &[Cite::universal("Appendix A, additionalProperties")],
     requirements: &["VAL-36", "VAL-37", "VAL-43"],
     page: include_str!("field_not_universal.md"),

@@ -1,18 +1,18 @@
 use rep_model::Skill;
 
-use super::boolean_as_text;
+use crate::boolean_words::{BOOLEAN_FIELDS, parse_boolean_word};
 use crate::engine::Findings;
 use crate::shape::{Kind, Misfit};
 use crate::tools::TOOLS_JSON;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::{Check, Cite, Levels, Profile, ProfileSet, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "field-type",
     summary: "a value of another type than its field takes",
     since: "0.1.0",
     levels: Levels {
-        error: &[Profile::Universal, Profile::Pmcp, Profile::Uasp],
-        warning: &[Profile::Aam, Profile::ClaudeCode],
+        error: ProfileSet::new(&[Profile::Universal, Profile::Pmcp, Profile::Uasp]),
+        warning: ProfileSet::new(&[Profile::Aam, Profile::ClaudeCode]),
         ..Levels::NONE
     },
     cites: &[
@@ -56,10 +56,10 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
 fn is_said_elsewhere(misfit: &Misfit, expected: &str, found: &str) -> bool {
     match misfit.path.as_str() {
         "name" | "description" => found == "null",
-        path if boolean_as_text::FIELDS.contains(&path) => {
+        path if BOOLEAN_FIELDS.contains(&path) => {
             expected == "a boolean"
                 && found == "text"
-                && misfit.text.as_deref().is_some_and(|text| boolean_as_text::word(text).is_some())
+                && misfit.text.as_deref().is_some_and(|text| parse_boolean_word(text).is_some())
         }
         _ => false,
     }

@@ -8,7 +8,7 @@ pub(super) static RULE: Rule = Rule {
     name: "file-too-large-for-host",
     summary: "a file larger than its host takes",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::OpenAi], ..Levels::NONE },
+    levels: Levels { error: Profile::OpenAi.as_set(), ..Levels::NONE },
     cites: &[Cite::host("openai: bytes per file")],
     requirements: &["HOST-19"],
     page: include_str!("file_too_large_for_host.md"),

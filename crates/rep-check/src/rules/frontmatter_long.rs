@@ -3,13 +3,13 @@ use rep_model::yaml::Entry;
 use rep_model::{Skill, Span};
 
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, Rule, tokens};
+use crate::{Check, Cite, Levels, Profile, ProfileSet, Rule, tokens};
 
 pub(super) static RULE: Rule = Rule {
     name: "frontmatter-long",
     summary: "the frontmatter is long",
     since: "0.1.0",
-    levels: Levels { info: &[Profile::AgentSkills, Profile::Universal, Profile::Aam], ..Levels::NONE },
+    levels: Levels { info: ProfileSet::new(&[Profile::AgentSkills, Profile::Universal, Profile::Aam]), ..Levels::NONE },
     cites: &[Cite::universal("§10"), Cite::evidence("§5: sizes")],
     requirements: &["PKG-19"],
     page: include_str!("frontmatter_long.md"),

@@ -1,15 +1,15 @@
-use std::borrow::Cow;
-
-use rep_model::{Entry, Leads, Skill, Span, uasp};
+use rep_model::{Skill, Span};
 
 use crate::engine::Findings;
+use crate::hidden_text::{is_hidden, is_tag};
+use crate::text_files::text_files;
 use crate::{Check, Cite, Levels, Profile, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "hidden-characters",
     summary: "a text holds characters that people cannot see and agents read",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Security], ..Levels::NONE },
+    levels: Levels { error: Profile::Security.as_set(), ..Levels::NONE },
     cites: &[Cite::evidence("§5: bidi controls in 13 files, tag characters in 3"), Cite::house("security")],
     requirements: &["SEC-07"],
     page: include_str!("hidden_characters.md"),
@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     escaped(skill, findings);
-    for (file, text) in texts(skill) {
+    for (file, text) in text_files(skill) {
         let Some((at, letter)) = first_hidden(&text) else { continue };
         let (message, help) = if is_tag(letter) {
             ("is an invisible tag character", "remove the run of them; agents read it as text")
@@ -42,36 +42,6 @@ fn escaped(skill: &Skill, findings: &mut Findings<'_>) {
                 .help("remove the escape; agents read what it stands for");
         }
     }
-}
-
-/// The text files of a skill that were read, with bytes that are no UTF-8 replaced. What holds a NUL byte is binary,
-/// except for the files every host reads as text.
-pub(super) fn texts(skill: &Skill) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
-    skill.tree.entries.iter().filter_map(|(path, entry)| {
-        // The target of a link is looked at where it stands, if it was read there.
-        if let Entry::Link { leads: Leads::Inside(real), .. } = entry
-            && skill.tree.bytes(real).is_some()
-        {
-            return None;
-        }
-        let bytes = skill.tree.bytes(path)?;
-        let is_main = matches!(path.as_str(), "SKILL.md" | "skill.md" | "tools.json") || path.ends_with(uasp::SUFFIX);
-        if !is_main && bytes.contains(&0) {
-            return None;
-        }
-        // Nearly every file is UTF-8, and looking is much cheaper than replacing.
-        let text = std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);
-        Some((path.as_str(), text))
-    })
-}
-
-/// Whether a character is invisible and can carry instructions, or reorders what is shown.
-pub(crate) fn is_hidden(letter: char) -> bool {
-    is_tag(letter) || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
-fn is_tag(letter: char) -> bool {
-    matches!(letter, '\u{e0000}'..='\u{e007f}')
 }
 
 fn first_hidden(text: &str) -> Option<(usize, char)> {

@@ -7,7 +7,7 @@ pub(super) static RULE: Rule = Rule {
     name: "host-named-in-body",
     summary: "the body leans on one host",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::Universal], ..Levels::NONE },
+    levels: Levels { warning: Profile::Universal.as_set(), ..Levels::NONE },
     cites: &[Cite::universal("§2, the body"), Cite::host("claude-code, codex-cli: tools")],
     requirements: &["PKG-20"],
     page: include_str!("host_named_in_body.md"),

@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     name: "host-unknown",
     summary: "`host_overrides` names a host that has no reserved identifier",
     since: "0.1.0",
-    levels: Levels { info: &[Profile::Universal], ..Levels::NONE },
+    levels: Levels { info: Profile::Universal.as_set(), ..Levels::NONE },
     cites: &[Cite::universal("§3, reserved host identifiers")],
     requirements: &["VAL-53"],
     page: include_str!("host_unknown.md"),

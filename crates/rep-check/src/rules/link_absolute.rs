@@ -1,7 +1,7 @@
 use rep_model::{Resolved, Skill, resolve};
 
-use super::link_target_missing::local_path;
 use crate::engine::Findings;
+use crate::link_path::local_path;
 use crate::profile::MARKDOWN;
 use crate::{Check, Cite, Levels, Rule};
 

@@ -8,7 +8,7 @@ pub(super) static RULE: Rule = Rule {
     name: "list-empty",
     summary: "an empty list where at least one item is needed",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Pmcp], ..Levels::NONE },
+    levels: Levels { error: Profile::Pmcp.as_set(), ..Levels::NONE },
     cites: &[Cite::pmcp("SkillBlock.capabilities")],
     requirements: &["VAL-56"],
     page: include_str!("list_empty.md"),

@@ -1,7 +1,7 @@
 use rep_model::frontmatter::Text;
 use rep_model::{Skill, names};
 
-use super::description_empty::description;
+use crate::description::find_description;
 use crate::engine::Findings;
 use crate::hosts::CLAUDE_CODE_LISTING;
 use crate::{Check, Cite, Levels, Profile, Rule};
@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     name: "listing-too-long",
     summary: "description and `when_to_use` together are longer than the listing shows",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::ClaudeCode], ..Levels::NONE },
+    levels: Levels { warning: Profile::ClaudeCode.as_set(), ..Levels::NONE },
     cites: &[Cite::host("Claude Code: skillListingMaxDescChars")],
     requirements: &["VAL-43"],
     page: include_str!("listing_too_long.md"),
@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    let Some((manifest, description)) = description(skill) else { return };
+    let Some((manifest, description)) = find_description(skill) else { return };
     let when = manifest.front.as_ref().and_then(|front| front.text("when_to_use"));
     let count = |text: Text<'_>| names::length(names::strip(text.value));
     let total = count(description) + when.map_or(0, count);

@@ -1,23 +1,14 @@
 use rep_model::Skill;
 
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::profile::STANDARD;
+use crate::{Check, Cite, Levels, Profile, ProfileSet, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "metadata-not-mapping",
     summary: "`metadata` is not a mapping",
     since: "0.1.0",
-    levels: Levels {
-        error: &[
-            Profile::AgentSkills,
-            Profile::Aam,
-            Profile::Pmcp,
-            Profile::Portable,
-            Profile::ClaudeApi,
-            Profile::OpenAi,
-        ],
-        ..Levels::NONE
-    },
+    levels: Levels { error: STANDARD.union(ProfileSet::new(&[Profile::Aam, Profile::Pmcp])), ..Levels::NONE },
     cites: &[Cite::agentskills("metadata field"), Cite::pmcp("frontmatter model")],
     requirements: &["VAL-30"],
     page: include_str!("metadata_not_mapping.md"),

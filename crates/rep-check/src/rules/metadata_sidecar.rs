@@ -7,7 +7,7 @@ pub(super) static RULE: Rule = Rule {
     name: "metadata-sidecar",
     summary: "a `metadata.yaml` stands beside SKILL.md",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::Pmcp], ..Levels::NONE },
+    levels: Levels { warning: Profile::Pmcp.as_set(), ..Levels::NONE },
     cites: &[Cite::pmcp("metadata stays in the frontmatter")],
     requirements: &["PKG-27"],
     page: include_str!("metadata_sidecar.md"),

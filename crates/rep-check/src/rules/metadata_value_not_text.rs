@@ -2,21 +2,15 @@ use rep_model::Skill;
 use rep_model::yaml::{Node, core, quote_double};
 
 use crate::engine::Findings;
-use crate::{Check, Cite, Level, Levels, Profile, Rule};
+use crate::profile::STANDARD;
+use crate::{Check, Cite, Level, Levels, Profile, ProfileSet, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "metadata-value-not-text",
     summary: "a value below `metadata` is not text",
     since: "0.1.0",
     levels: Levels {
-        error: &[
-            Profile::AgentSkills,
-            Profile::Aam,
-            Profile::Pmcp,
-            Profile::Portable,
-            Profile::ClaudeApi,
-            Profile::OpenAi,
-        ],
+        error: STANDARD.union(ProfileSet::new(&[Profile::Aam, Profile::Pmcp])),
         unasked: Some(Level::Warning),
         ..Levels::NONE
     },
@@ -51,7 +45,7 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         let draft = findings
             .add(manifest.file, place, format!("`{path}` is {}, not text", value.kind()))
             .path(path)
-            .only(&[Profile::Pmcp]);
+            .only(Profile::Pmcp.as_set());
         if value.is_null() {
             draft.help("give it a text, or remove it");
         } else {

@@ -1,28 +1,15 @@
-use rep_model::{Skill, names};
+use rep_model::Skill;
 
-use super::name_empty::{Name, name};
-use super::name_not_ascii::ASCII_ONLY;
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::profile::{ALL, ANY_SCRIPT, ASCII_ONLY, CODING_AGENTS, MARKDOWN};
+use crate::skill_name::{SkillName, describe_character, find_name, is_name_character, suggest_name};
+use crate::{Check, Cite, Levels, ProfileSet, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "name-characters",
     summary: "`name` has characters that are no letters, digits, hyphens",
     since: "0.1.0",
-    levels: Levels {
-        error: &[
-            Profile::AgentSkills,
-            Profile::Universal,
-            Profile::Aam,
-            Profile::Pmcp,
-            Profile::Portable,
-            Profile::ClaudeApi,
-            Profile::OpenAi,
-            Profile::Mcp,
-        ],
-        warning: &[Profile::ClaudeCode, Profile::Codex],
-        ..Levels::NONE
-    },
+    levels: Levels { error: MARKDOWN.without(CODING_AGENTS), warning: CODING_AGENTS, ..Levels::NONE },
     cites: &[
         Cite::agentskills("name field"),
         Cite::reference("validate: invalid characters"),
@@ -33,15 +20,12 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Skill(check),
 };
 
-/// The profiles that take letters of any script.
-const ANY_SCRIPT: &[Profile] = &[Profile::AgentSkills, Profile::ClaudeCode, Profile::Codex];
-
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    let Some(name) = name(skill) else { return };
+    let Some(name) = find_name(skill) else { return };
     let all = faulty(&name.text, |_| true);
     let ascii = faulty(&name.text, |letter| letter.is_ascii());
     if all == ascii {
-        report(&name, &all, &[], findings);
+        report(&name, &all, ALL, findings);
     } else {
         // What is not ASCII at all is `name-not-ascii` where only ASCII counts.
         report(&name, &all, ANY_SCRIPT, findings);
@@ -49,20 +33,20 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     }
 }
 
-fn report(name: &Name<'_>, faulty: &[char], only: &'static [Profile], findings: &mut Findings<'_>) {
+fn report(name: &SkillName<'_>, faulty: &[char], only: ProfileSet, findings: &mut Findings<'_>) {
     if faulty.is_empty() {
         return;
     }
-    let listed: Vec<String> = faulty.iter().map(|letter| shown(*letter)).collect();
+    let listed: Vec<String> = faulty.iter().map(|letter| describe_character(*letter)).collect();
     let message = format!("name has characters other than letters, digits and hyphens: {}", listed.join(", "));
-    let help = rename(&plain(&name.text), "use letters, digits and single hyphens, in the folder's name too");
+    let help = suggest_name(&plain(&name.text), "use letters, digits and single hyphens, in the folder's name too");
     findings.add(name.file, name.span, message).path("name").help(help).only(only);
 }
 
 /// The first few distinct characters that have no place in a name.
 fn faulty(name: &str, is_of_interest: fn(char) -> bool) -> Vec<char> {
     let mut found = Vec::new();
-    for letter in name.chars().filter(|letter| !is_allowed(*letter) && is_of_interest(*letter)) {
+    for letter in name.chars().filter(|letter| !is_name_character(*letter) && is_of_interest(*letter)) {
         if found.len() < 5 && !found.contains(&letter) {
             found.push(letter);
         }
@@ -70,32 +54,9 @@ fn faulty(name: &str, is_of_interest: fn(char) -> bool) -> Vec<char> {
     found
 }
 
-/// Whether some specification allows the character in names.
-pub(super) fn is_allowed(letter: char) -> bool {
-    letter == '-' || names::is_letter_or_digit(letter)
-}
-
-/// A character for a message; by number where it might be invisible, or reorder the line.
-pub(super) fn shown(letter: char) -> String {
-    match letter {
-        ' ' => "a blank".to_owned(),
-        letter if letter.is_ascii_graphic() || names::is_letter_or_digit(letter) => format!("`{letter}`"),
-        letter => format!("U+{:04X}", u32::from(letter)),
-    }
-}
-
 /// The name in lower case, with one hyphen for each run of ASCII characters that have no place in it.
 fn plain(name: &str) -> String {
     let lower = name.to_lowercase();
     let is_gap = |letter: char| letter.is_ascii() && !letter.is_ascii_alphanumeric();
     lower.split(is_gap).filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
-}
-
-/// Help that offers a better name, if it is a proper one; else other help.
-pub(super) fn rename(better: &str, otherwise: &str) -> String {
-    let is_proper = (1..=64).contains(&names::length(better))
-        && better.chars().all(is_allowed)
-        && names::is_lowercase(better)
-        && better.split('-').all(|word| !word.is_empty());
-    if is_proper { format!("write it as `{better}`, and call the folder the same") } else { otherwise.to_owned() }
 }

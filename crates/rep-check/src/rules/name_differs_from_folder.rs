@@ -1,15 +1,16 @@
 use rep_model::{Skill, names};
 
 use crate::engine::Findings;
-use crate::{Check, Cite, Level, Levels, Profile, Rule};
+use crate::profile::MARKDOWN;
+use crate::{Check, Cite, Level, Levels, Profile, ProfileSet, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "name-differs-from-folder",
     summary: "the `name` field and the skill's folder disagree",
     since: "0.1.0",
     levels: Levels {
-        error: &[Profile::AgentSkills, Profile::Pmcp, Profile::Portable, Profile::ClaudeApi, Profile::Mcp],
-        warning: &[Profile::Universal, Profile::Aam, Profile::ClaudeCode, Profile::Codex, Profile::OpenAi],
+        error: NAMED_AS_FOLDER,
+        warning: MARKDOWN.without(NAMED_AS_FOLDER),
         unasked: Some(Level::Warning),
         ..Levels::NONE
     },
@@ -18,6 +19,10 @@ pub(super) static RULE: Rule = Rule {
     page: include_str!("name_differs_from_folder.md"),
     check: Check::Skill(check),
 };
+
+/// The profiles that require a skill's name to be its folder's.
+const NAMED_AS_FOLDER: ProfileSet =
+    ProfileSet::new(&[Profile::AgentSkills, Profile::Pmcp, Profile::Portable, Profile::ClaudeApi, Profile::Mcp]);
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     // A missing name is the business of `name-missing`.

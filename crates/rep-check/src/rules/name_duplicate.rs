@@ -4,13 +4,17 @@ use rep_model::names;
 
 use crate::report::Place;
 use crate::report::{Facts, SetFindings};
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::{Check, Cite, Levels, Profile, ProfileSet, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "name-duplicate",
     summary: "two skills of one set bear the same name",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Pmcp, Profile::Mcp], warning: &[Profile::ClaudeApi], ..Levels::NONE },
+    levels: Levels {
+        error: ProfileSet::new(&[Profile::Pmcp, Profile::Mcp]),
+        warning: Profile::ClaudeApi.as_set(),
+        ..Levels::NONE
+    },
     cites: &[
         Cite::pmcp("frontmatter mapping, id"),
         Cite::client_guide("handling name collisions"),

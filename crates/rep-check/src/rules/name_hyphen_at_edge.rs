@@ -1,28 +1,15 @@
 use rep_model::Skill;
 
-use super::name_characters::rename;
-use super::name_empty::name;
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::profile::{ALL, MARKDOWN, REFERENCE};
+use crate::skill_name::{find_name, suggest_name};
+use crate::{Check, Cite, Levels, Profile, ProfileSet, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "name-hyphen-at-edge",
     summary: "`name` has a hyphen at its edge",
     since: "0.1.0",
-    levels: Levels {
-        error: &[Profile::AgentSkills, Profile::Portable],
-        warning: &[
-            Profile::Universal,
-            Profile::Aam,
-            Profile::Pmcp,
-            Profile::ClaudeApi,
-            Profile::ClaudeCode,
-            Profile::Codex,
-            Profile::OpenAi,
-            Profile::Mcp,
-        ],
-        ..Levels::NONE
-    },
+    levels: Levels { error: REFERENCE, warning: MARKDOWN.without(REFERENCE), ..Levels::NONE },
     cites: &[Cite::agentskills("name field"), Cite::reference("validate: cannot start or end with a hyphen")],
     requirements: &["VAL-08"],
     page: include_str!("name_hyphen_at_edge.md"),
@@ -30,20 +17,10 @@ pub(super) static RULE: Rule = Rule {
 };
 
 /// Every profile of the rule but x-personal-mcp, whose names start with a letter: `name-start-not-letter`.
-const NOT_PMCP: &[Profile] = &[
-    Profile::AgentSkills,
-    Profile::Portable,
-    Profile::Universal,
-    Profile::Aam,
-    Profile::ClaudeApi,
-    Profile::ClaudeCode,
-    Profile::Codex,
-    Profile::OpenAi,
-    Profile::Mcp,
-];
+const NOT_PMCP: ProfileSet = MARKDOWN.without(Profile::Pmcp.as_set());
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    let Some(name) = name(skill) else { return };
+    let Some(name) = find_name(skill) else { return };
     let (starts, ends) = (name.text.starts_with('-'), name.text.ends_with('-'));
     let bare = name.text.trim_matches('-');
     let message = match (starts, ends) {
@@ -52,7 +29,7 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         (false, true) => "name ends with a hyphen",
         (true, true) => "name starts and ends with a hyphen",
     };
-    let only = if starts && (!ends || bare.is_empty()) { NOT_PMCP } else { &[] };
-    let help = rename(bare, "put hyphens only between letters and digits");
+    let only = if starts && (!ends || bare.is_empty()) { NOT_PMCP } else { ALL };
+    let help = suggest_name(bare, "put hyphens only between letters and digits");
     findings.add(name.file, name.span, message).path("name").help(help).only(only);
 }

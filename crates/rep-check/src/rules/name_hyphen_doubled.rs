@@ -1,28 +1,15 @@
 use rep_model::Skill;
 
-use super::name_characters::rename;
-use super::name_empty::name;
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::profile::{MARKDOWN, REFERENCE};
+use crate::skill_name::{find_name, suggest_name};
+use crate::{Check, Cite, Levels, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "name-hyphen-doubled",
     summary: "`name` has two hyphens in a row",
     since: "0.1.0",
-    levels: Levels {
-        error: &[Profile::AgentSkills, Profile::Portable],
-        warning: &[
-            Profile::Universal,
-            Profile::Aam,
-            Profile::Pmcp,
-            Profile::ClaudeApi,
-            Profile::ClaudeCode,
-            Profile::Codex,
-            Profile::OpenAi,
-            Profile::Mcp,
-        ],
-        ..Levels::NONE
-    },
+    levels: Levels { error: REFERENCE, warning: MARKDOWN.without(REFERENCE), ..Levels::NONE },
     cites: &[Cite::agentskills("name field"), Cite::reference("validate: cannot contain consecutive hyphens")],
     requirements: &["VAL-09"],
     page: include_str!("name_hyphen_doubled.md"),
@@ -30,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    let Some(name) = name(skill) else { return };
+    let Some(name) = find_name(skill) else { return };
     let words: Vec<&str> = name.text.split('-').filter(|word| !word.is_empty()).collect();
     // A name of nothing but hyphens is one fault, which `name-hyphen-at-edge` reports.
     if !name.text.contains("--") || words.is_empty() {
@@ -39,5 +26,5 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     findings
         .add(name.file, name.span, "name has two hyphens in a row")
         .path("name")
-        .help(rename(&words.join("-"), "use single hyphens"));
+        .help(suggest_name(&words.join("-"), "use single hyphens"));
 }

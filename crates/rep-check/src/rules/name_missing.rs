@@ -1,6 +1,8 @@
-use rep_model::{Skill, Span};
+use rep_model::Skill;
 
 use crate::engine::Findings;
+use crate::field_checks::report_missing;
+use crate::profile::MARKDOWN;
 use crate::{Check, Cite, Levels, Profile, Rule};
 
 pub(super) static RULE: Rule = Rule {
@@ -8,18 +10,8 @@ pub(super) static RULE: Rule = Rule {
     summary: "the frontmatter has no `name`",
     since: "0.1.0",
     levels: Levels {
-        error: &[
-            Profile::AgentSkills,
-            Profile::Universal,
-            Profile::Aam,
-            Profile::Pmcp,
-            Profile::Portable,
-            Profile::ClaudeApi,
-            Profile::Codex,
-            Profile::OpenAi,
-            Profile::Mcp,
-        ],
-        warning: &[Profile::ClaudeCode],
+        error: MARKDOWN.without(Profile::ClaudeCode.as_set()),
+        warning: Profile::ClaudeCode.as_set(),
         ..Levels::NONE
     },
     cites: &[
@@ -40,20 +32,5 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     } else {
         "add `name`, with the name of the folder".to_owned()
     };
-    report(skill, "name", &help, findings);
-}
-
-/// Reports a required field that is absent, or that is there without a value.
-pub(super) fn report(skill: &Skill, field: &str, help: &str, findings: &mut Findings<'_>) {
-    let (Some(manifest), Some(front)) = (&skill.manifest, skill.front()) else { return };
-    match front.field(field) {
-        None => {
-            let start = Span::at(front.root.span.start);
-            findings.add(manifest.file, start, format!("field `{field}` is missing")).help(help);
-        }
-        Some(entry) if entry.value.is_null() => {
-            findings.add(manifest.file, entry.key.span, format!("field `{field}` has no value")).path(field).help(help);
-        }
-        Some(_) => {}
-    }
+    report_missing(skill, "name", &help, findings);
 }

@@ -1,15 +1,15 @@
 use rep_model::Skill;
 
-use super::name_characters::{is_allowed, shown};
-use super::name_empty::name;
 use crate::engine::Findings;
+use crate::profile::ASCII_ONLY;
+use crate::skill_name::{describe_character, find_name, is_name_character};
 use crate::{Check, Cite, Levels, Profile, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "name-not-ascii",
     summary: "`name` has characters beyond ASCII",
     since: "0.1.0",
-    levels: Levels { error: ASCII_ONLY, info: &[Profile::AgentSkills], ..Levels::NONE },
+    levels: Levels { error: ASCII_ONLY, info: Profile::AgentSkills.as_set(), ..Levels::NONE },
     cites: &[
         Cite::universal("Appendix A, pattern"),
         Cite::aam("name field"),
@@ -21,19 +21,8 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Skill(check),
 };
 
-/// The profiles whose names are `a-z`, `0-9` and `-` alone.
-pub(super) const ASCII_ONLY: &[Profile] = &[
-    Profile::Universal,
-    Profile::Aam,
-    Profile::Pmcp,
-    Profile::Portable,
-    Profile::ClaudeApi,
-    Profile::OpenAi,
-    Profile::Mcp,
-];
-
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    let Some(name) = name(skill) else { return };
+    let Some(name) = find_name(skill) else { return };
     // Hosts with an ASCII pattern apply it to what is written, not to the NFKC form.
     let beyond = |text: &str| text.chars().find(|letter| !letter.is_ascii());
     let Some(letter) = beyond(&name.text).or_else(|| beyond(name.written)) else { return };
@@ -41,11 +30,11 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         return;
     }
     let draft = findings
-        .add(name.file, name.span, format!("name has {}, which is not ASCII", shown(letter)))
+        .add(name.file, name.span, format!("name has {}, which is not ASCII", describe_character(letter)))
         .path("name")
         .help("use `a-z`, `0-9` and `-`; many hosts take nothing else");
     // Where letters of any script are fine, what is no letter is an error of `name-characters`.
-    if name.text.chars().any(|letter| !letter.is_ascii() && !is_allowed(letter)) {
+    if name.text.chars().any(|letter| !letter.is_ascii() && !is_name_character(letter)) {
         draft.only(ASCII_ONLY);
     }
 }

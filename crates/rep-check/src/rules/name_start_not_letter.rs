@@ -1,14 +1,15 @@
 use rep_model::Skill;
 
-use super::name_empty::name;
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::profile::ALL;
+use crate::skill_name::find_name;
+use crate::{Check, Cite, Levels, Profile, ProfileSet, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "name-start-not-letter",
     summary: "`name` does not start with a letter",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Pmcp, Profile::Portable], ..Levels::NONE },
+    levels: Levels { error: ProfileSet::new(&[Profile::Pmcp, Profile::Portable]), ..Levels::NONE },
     cites: &[Cite::pmcp("frontmatter model"), Cite::uasp("§3.1, meta.name")],
     requirements: &["VAL-15"],
     page: include_str!("name_start_not_letter.md"),
@@ -16,11 +17,11 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    let Some(name) = name(skill) else { return };
-    let only: &[Profile] = match name.text.chars().next() {
-        Some(first) if first.is_ascii_digit() => &[],
+    let Some(name) = find_name(skill) else { return };
+    let only = match name.text.chars().next() {
+        Some(first) if first.is_ascii_digit() => ALL,
         // Elsewhere this is `name-hyphen-at-edge`, an error too.
-        Some('-') => &[Profile::Pmcp],
+        Some('-') => Profile::Pmcp.as_set(),
         _ => return,
     };
     findings

@@ -1,8 +1,8 @@
 use rep_model::{Skill, names};
 
-use super::name_empty::name;
 use crate::engine::Findings;
 use crate::profile::MARKDOWN;
+use crate::skill_name::find_name;
 use crate::{Check, Cite, Levels, Rule};
 
 pub(super) static RULE: Rule = Rule {
@@ -24,7 +24,7 @@ pub(super) static RULE: Rule = Rule {
 const MAX: usize = 64;
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    let Some(name) = name(skill) else { return };
+    let Some(name) = find_name(skill) else { return };
     let length = names::length(&name.text);
     if length > MAX {
         findings

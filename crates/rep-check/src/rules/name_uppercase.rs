@@ -1,28 +1,15 @@
 use rep_model::{Skill, names};
 
-use super::name_characters::rename;
-use super::name_empty::name;
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::profile::{CODING_AGENTS, MARKDOWN};
+use crate::skill_name::{find_name, suggest_name};
+use crate::{Check, Cite, Levels, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "name-uppercase",
     summary: "`name` has upper-case letters",
     since: "0.1.0",
-    levels: Levels {
-        error: &[
-            Profile::AgentSkills,
-            Profile::Universal,
-            Profile::Aam,
-            Profile::Pmcp,
-            Profile::Portable,
-            Profile::ClaudeApi,
-            Profile::OpenAi,
-            Profile::Mcp,
-        ],
-        info: &[Profile::ClaudeCode, Profile::Codex],
-        ..Levels::NONE
-    },
+    levels: Levels { error: MARKDOWN.without(CODING_AGENTS), info: CODING_AGENTS, ..Levels::NONE },
     cites: &[
         Cite::agentskills("name field"),
         Cite::reference("validate: must be lowercase"),
@@ -34,10 +21,10 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    let Some(name) = name(skill) else { return };
+    let Some(name) = find_name(skill) else { return };
     if names::is_lowercase(&name.text) {
         return;
     }
-    let help = rename(&name.text.to_lowercase(), "use lower-case letters, and call the folder the same");
+    let help = suggest_name(&name.text.to_lowercase(), "use lower-case letters, and call the folder the same");
     findings.add(name.file, name.span, "name has upper-case letters").path("name").help(help);
 }

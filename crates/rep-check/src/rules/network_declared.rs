@@ -8,7 +8,7 @@ pub(super) static RULE: Rule = Rule {
     name: "network-declared",
     summary: "a skill for the Claude API asks for the network",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::ClaudeApi], ..Levels::NONE },
+    levels: Levels { warning: Profile::ClaudeApi.as_set(), ..Levels::NONE },
     cites: &[Cite::universal("host profile Claude API"), Cite::host("claude-api: runtime")],
     requirements: &["PERM-11", "HOST-12", "HOST-19"],
     page: include_str!("network_declared.md"),

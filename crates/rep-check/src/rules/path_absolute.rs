@@ -1,7 +1,7 @@
 use rep_model::Skill;
 use rep_model::yaml::{Node, Value};
 
-use super::uasp_key_unknown::cut;
+use crate::data_path::short_key;
 use crate::engine::Findings;
 use crate::{Check, Cite, Levels, Profile, Rule};
 
@@ -9,7 +9,7 @@ pub(super) static RULE: Rule = Rule {
     name: "path-absolute",
     summary: "a frontmatter value that is an absolute path",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::Universal], ..Levels::NONE },
+    levels: Levels { warning: Profile::Universal.as_set(), ..Levels::NONE },
     cites: &[Cite::universal("§1")],
     requirements: &["PKG-14"],
     page: include_str!("path_absolute.md"),
@@ -79,7 +79,7 @@ fn walk<'a>(node: &'a Node, path: &mut String, found: &mut Vec<(&'a Node, String
             for entry in entries {
                 let Some(key) = entry.key.text().filter(|key| !LEFT_ALONE.contains(key)) else { continue };
                 path.push_str(if above == 0 { "" } else { "." });
-                path.push_str(cut(key));
+                path.push_str(short_key(key));
                 walk(&entry.value, path, found);
                 path.truncate(above);
             }

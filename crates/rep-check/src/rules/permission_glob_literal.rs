@@ -1,14 +1,14 @@
 use rep_model::Skill;
 
-use super::permission_glob_negated::globs;
 use crate::engine::Findings;
+use crate::permission_globs::find_globs;
 use crate::{Check, Cite, Levels, Profile, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "permission-glob-literal",
     summary: "a glob holds a character that other globs treat as special",
     since: "0.1.0",
-    levels: Levels { info: &[Profile::Universal], ..Levels::NONE },
+    levels: Levels { info: Profile::Universal.as_set(), ..Levels::NONE },
     cites: &[Cite::universal("§8, glob semantics")],
     requirements: &["PERM-04"],
     page: include_str!("permission_glob_literal.md"),
@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let Some(manifest) = &skill.manifest else { return };
-    for (path, glob) in globs(skill) {
+    for (path, glob) in find_globs(skill) {
         if let Some(mark) = literal(glob.value) {
             findings
                 .add(manifest.file, glob.span(), format!("`{mark}` in `{}` stands for itself", glob.value))

@@ -1,14 +1,14 @@
 use rep_model::{Resolved, Skill, resolve};
 
-use super::permission_glob_negated::globs;
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::permission_globs::find_globs;
+use crate::{Check, Cite, Levels, Profile, ProfileSet, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "permission-overbroad",
     summary: "a permission that grants everything",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::Universal, Profile::Security], ..Levels::NONE },
+    levels: Levels { warning: ProfileSet::new(&[Profile::Universal, Profile::Security]), ..Levels::NONE },
     cites: &[Cite::universal("§8 and the anti-pattern on overbroad permissions")],
     requirements: &["PERM-09", "PERM-15"],
     page: include_str!("permission_overbroad.md"),
@@ -17,13 +17,13 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let (Some(manifest), Some(front)) = (&skill.manifest, skill.front()) else { return };
-    for (path, glob) in globs(skill).into_iter().filter(|(_, glob)| is_every_file(glob.value)) {
+    for (path, glob) in find_globs(skill).into_iter().filter(|(_, glob)| is_every_file(glob.value)) {
         let draft =
             findings.add(manifest.file, glob.span(), format!("the glob `{}` names no file in particular", glob.value));
         draft.path(path).help("name the folders and endings the skill really needs");
         // Universal refuses an absolute glob by `permission-outside`.
         if resolve("", glob.value) == Resolved::Absolute {
-            draft.only(&[Profile::Security]);
+            draft.only(Profile::Security.as_set());
         }
     }
     let outbound = front.permissions().map(rep_model::frontmatter::Permissions::outbound).unwrap_or_default();

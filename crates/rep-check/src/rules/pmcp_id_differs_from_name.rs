@@ -1,14 +1,14 @@
-use rep_model::frontmatter::PersonalMcp;
 use rep_model::{Frontmatter, Skill, names};
 
 use crate::engine::Findings;
+use crate::personal_mcp::find_block;
 use crate::{Check, Cite, Levels, Profile, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "pmcp-id-differs-from-name",
     summary: "the `x-personal-mcp` id and the `name` field disagree",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Pmcp], ..Levels::NONE },
+    levels: Levels { error: Profile::Pmcp.as_set(), ..Levels::NONE },
     cites: &[Cite::pmcp("SkillFrontmatter.cross_validate")],
     requirements: &["VAL-18", "VAL-54"],
     page: include_str!("pmcp_id_differs_from_name.md"),
@@ -16,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    let Some((file, block)) = block(skill) else { return };
+    let Some((file, block)) = find_block(skill) else { return };
     let (Some(id), Some(name)) = (block.id(), skill.front().and_then(Frontmatter::name)) else { return };
     let (of_block, of_skill) = (names::strip(id.value), names::strip(name.value));
     // A value that is no id at all is reported by itself.
@@ -27,10 +27,4 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         .add(file, id.span(), format!("id is `{of_block}` but the name is `{of_skill}`"))
         .path("x-personal-mcp.id")
         .help("give both the same value");
-}
-
-/// The x-personal-mcp block of a skill, and the file it stands in.
-pub(super) fn block(skill: &Skill) -> Option<(&'static str, PersonalMcp<'_>)> {
-    let manifest = skill.manifest.as_ref()?;
-    Some((manifest.file, manifest.front.as_ref()?.personal_mcp()?))
 }

@@ -1,14 +1,14 @@
 use rep_model::{Skill, names};
 
-use super::pmcp_id_differs_from_name::block;
 use crate::engine::Findings;
+use crate::personal_mcp::find_block;
 use crate::{Check, Cite, Levels, Profile, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "pmcp-reference-id-invalid",
     summary: "a reference whose id has letters an id cannot have",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Pmcp], ..Levels::NONE },
+    levels: Levels { error: Profile::Pmcp.as_set(), ..Levels::NONE },
     cites: &[Cite::pmcp("PersonalMcpMetadata.validate_reference_ids")],
     requirements: &["VAL-59"],
     page: include_str!("pmcp_reference_id_invalid.md"),
@@ -16,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    let Some((file, block)) = block(skill) else { return };
+    let Some((file, block)) = find_block(skill) else { return };
     for entry in block.references() {
         let Some(id) = entry.key.text().map(names::strip) else { continue };
         if !names::is_id(id) {

@@ -2,13 +2,13 @@ use rep_model::Skill;
 use rep_model::yaml::{Node, core};
 
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::{Check, Cite, Levels, Profile, ProfileSet, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "redaction-off",
     summary: "a skill switches redaction off",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::Universal, Profile::Security], ..Levels::NONE },
+    levels: Levels { warning: ProfileSet::new(&[Profile::Universal, Profile::Security]), ..Levels::NONE },
     cites: &[Cite::universal("§8, safety.redact")],
     requirements: &["SEC-01", "SEC-05"],
     page: include_str!("redaction_off.md"),

@@ -7,7 +7,7 @@ pub(super) static RULE: Rule = Rule {
     name: "safety-missing",
     summary: "a Universal skill does not declare `safety`",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::Universal], ..Levels::NONE },
+    levels: Levels { warning: Profile::Universal.as_set(), ..Levels::NONE },
     cites: &[Cite::universal("§8 and the MUST checklist")],
     requirements: &["VAL-48", "VAL-71"],
     page: include_str!("safety_missing.md"),

@@ -8,7 +8,7 @@ pub(super) static RULE: Rule = Rule {
     name: "safety-mistyped",
     summary: "a part of `safety` has a type no host can act on",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::Universal], ..Levels::NONE },
+    levels: Levels { warning: Profile::Universal.as_set(), ..Levels::NONE },
     cites: &[Cite::universal("§8, safety structure")],
     requirements: &["VAL-48", "CONF-01", "SEC-05"],
     page: include_str!("safety_mistyped.md"),

@@ -1,17 +1,18 @@
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
+use rep_model::truncate::truncate_chars;
 use rep_model::{Skill, Span};
 
-use super::hidden_characters::texts;
 use crate::engine::Findings;
+use crate::text_files::text_files;
 use crate::{Check, Cite, Levels, Profile, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "secret-in-text",
     summary: "a credential is written into the skill",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Security], ..Levels::NONE },
+    levels: Levels { error: Profile::Security.as_set(), ..Levels::NONE },
     cites: &[Cite::universal("§8"), Cite::house("security")],
     requirements: &["SEC-01"],
     page: include_str!("secret_in_text.md"),
@@ -114,12 +115,12 @@ const DOCUMENTED: [&str; 2] = ["16C7e42F292c6912E7710c838347Ae178B4a", "4eC39HqL
 const PER_FILE_MAX: usize = 10;
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    for (file, text) in texts(skill) {
+    for (file, text) in text_files(skill) {
         for (kind, span) in secrets(&text).take(PER_FILE_MAX) {
             // The report may end up where the secret must not, so it shows four letters of it and no excerpt.
             let shown = match kind.prefix {
                 KEY_BLOCK => String::new(),
-                _ => format!(": `{}…`", text[span.range()].chars().take(4).collect::<String>()),
+                _ => format!(": `{}…`", truncate_chars(&text[span.range()], 4)),
             };
             findings
                 .add(file, span, format!("{} is written here{shown}", kind.name))

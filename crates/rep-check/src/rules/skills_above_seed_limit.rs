@@ -6,7 +6,7 @@ pub(super) static RULE: Rule = Rule {
     name: "skills-above-seed-limit",
     summary: "more skills than a Claude API request took when Universal 2.1 was written",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::ClaudeApi], ..Levels::NONE },
+    levels: Levels { warning: Profile::ClaudeApi.as_set(), ..Levels::NONE },
     cites: &[Cite::universal("host profile Claude API"), Cite::host("claude-api: skills per request")],
     requirements: &["HOST-07", "HOST-19"],
     page: include_str!("skills_above_seed_limit.md"),

@@ -6,7 +6,7 @@ pub(super) static RULE: Rule = Rule {
     name: "skills-too-many",
     summary: "more skills than one Claude API request may carry",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::ClaudeApi], ..Levels::NONE },
+    levels: Levels { error: Profile::ClaudeApi.as_set(), ..Levels::NONE },
     cites: &[Cite::host("claude-api: skills per request"), Cite::universal("host profile Claude API")],
     requirements: &["HOST-07"],
     page: include_str!("skills_too_many.md"),

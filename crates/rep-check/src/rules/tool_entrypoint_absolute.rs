@@ -1,7 +1,7 @@
 use rep_model::{Resolved, Skill, resolve};
 
+use crate::data_path::join;
 use crate::engine::Findings;
-use crate::shape::join;
 use crate::tools::declared;
 use crate::{Check, Cite, Levels, Profile, Rule};
 
@@ -9,7 +9,7 @@ pub(super) static RULE: Rule = Rule {
     name: "tool-entrypoint-absolute",
     summary: "the entrypoint of a tool is an absolute path",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Universal], ..Levels::NONE },
+    levels: Levels { error: Profile::Universal.as_set(), ..Levels::NONE },
     cites: &[Cite::universal("§1, path rules")],
     requirements: &["PKG-13", "PKG-14", "TOOL-25"],
     page: include_str!("tool_entrypoint_absolute.md"),

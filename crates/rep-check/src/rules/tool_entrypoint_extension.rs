@@ -1,8 +1,8 @@
 use rep_model::yaml::core;
 use rep_model::{Frontmatter, Skill};
 
+use crate::data_path::join;
 use crate::engine::Findings;
-use crate::shape::join;
 use crate::tools::declared;
 use crate::{Check, Cite, Levels, Profile, Rule};
 
@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     name: "tool-entrypoint-extension",
     summary: "the entrypoint of a tool has another ending than its runtime takes",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Universal], ..Levels::NONE },
+    levels: Levels { error: Profile::Universal.as_set(), ..Levels::NONE },
     cites: &[
         Cite::universal("§5, entrypoint rules"),
         Cite::universal("the anti-pattern on TypeScript entrypoints"),

@@ -1,7 +1,7 @@
 use rep_model::{Entry, Resolved, Skill, resolve};
 
+use crate::data_path::join;
 use crate::engine::Findings;
-use crate::shape::join;
 use crate::tools::declared;
 use crate::{Check, Cite, Levels, Profile, Rule};
 
@@ -9,7 +9,7 @@ pub(super) static RULE: Rule = Rule {
     name: "tool-entrypoint-missing",
     summary: "the entrypoint of a tool is no file of the skill",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Universal], ..Levels::NONE },
+    levels: Levels { error: Profile::Universal.as_set(), ..Levels::NONE },
     cites: &[Cite::universal("§1 and §5, entrypoints")],
     requirements: &["TOOL-25"],
     page: include_str!("tool_entrypoint_missing.md"),

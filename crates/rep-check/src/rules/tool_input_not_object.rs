@@ -1,17 +1,18 @@
 use rep_model::yaml::Node;
 use rep_model::{Skill, Span};
 
+use crate::data_path::join;
 use crate::engine::Findings;
+use crate::profile::TOOLS;
 use crate::schema::{Side, schemas};
-use crate::shape::join;
 use crate::tools::declared;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::{Check, Cite, Levels, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "tool-input-not-object",
     summary: "the arguments of a tool are not an object",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Universal, Profile::Mcp, Profile::OpenAi], ..Levels::NONE },
+    levels: Levels { error: TOOLS, ..Levels::NONE },
     cites: &[
         Cite::universal("§7, minimum portability rules"),
         Cite::host("mcp: inputSchema"),

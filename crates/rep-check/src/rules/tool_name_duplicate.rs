@@ -2,16 +2,17 @@ use std::collections::BTreeSet;
 
 use rep_model::Skill;
 
+use crate::data_path::join;
 use crate::engine::Findings;
-use crate::shape::join;
+use crate::profile::TOOLS;
 use crate::tools::declared;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::{Check, Cite, Levels, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "tool-name-duplicate",
     summary: "two tools of a skill have the same name",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Universal, Profile::Mcp, Profile::OpenAi], ..Levels::NONE },
+    levels: Levels { error: TOOLS, ..Levels::NONE },
     cites: &[Cite::universal("§4: tools are known by name"), Cite::host("mcp: tools/list")],
     requirements: &["TOOL-03"],
     page: include_str!("tool_name_duplicate.md"),

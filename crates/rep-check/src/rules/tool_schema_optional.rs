@@ -3,9 +3,9 @@ use std::collections::BTreeSet;
 use rep_model::Skill;
 use rep_model::yaml::Node;
 
+use crate::data_path::join;
 use crate::engine::Findings;
 use crate::schema::{Side, schemas, subschemas};
-use crate::shape::join;
 use crate::tools::declared;
 use crate::{Check, Cite, Levels, Profile, Rule};
 
@@ -13,7 +13,7 @@ pub(super) static RULE: Rule = Rule {
     name: "tool-schema-optional",
     summary: "an argument that strict mode cannot leave out",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::OpenAi], ..Levels::NONE },
+    levels: Levels { warning: Profile::OpenAi.as_set(), ..Levels::NONE },
     cites: &[Cite::universal("§7, OpenAI strict-compatible schema profile"), Cite::host("openai: strict mode")],
     requirements: &["TOOL-24"],
     page: include_str!("tool_schema_optional.md"),

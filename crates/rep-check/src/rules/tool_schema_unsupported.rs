@@ -1,9 +1,9 @@
 use rep_model::Skill;
 
+use crate::data_path::join;
 use crate::engine::Findings;
 use crate::hosts::OPENAI_STRICT_REFUSED;
 use crate::schema::{Side, schemas, subschemas};
-use crate::shape::join;
 use crate::tools::declared;
 use crate::{Check, Cite, Levels, Profile, Rule};
 
@@ -11,7 +11,7 @@ pub(super) static RULE: Rule = Rule {
     name: "tool-schema-unsupported",
     summary: "the schema of a tool uses a keyword strict mode refuses",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::OpenAi], ..Levels::NONE },
+    levels: Levels { error: Profile::OpenAi.as_set(), ..Levels::NONE },
     cites: &[Cite::host("openai: strict mode")],
     requirements: &["TOOL-23", "VAL-70", "HOST-17"],
     page: include_str!("tool_schema_unsupported.md"),

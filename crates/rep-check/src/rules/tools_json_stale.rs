@@ -1,14 +1,15 @@
 use rep_model::Skill;
 
 use crate::engine::Findings;
+use crate::profile::TOOLS;
 use crate::tools::{TOOLS_JSON, first_difference};
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::{Check, Cite, Levels, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "tools-json-stale",
     summary: "`tools.json` and the frontmatter disagree",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::Universal, Profile::Mcp, Profile::OpenAi], ..Levels::NONE },
+    levels: Levels { warning: TOOLS, ..Levels::NONE },
     cites: &[Cite::universal("§6, tool source priority")],
     requirements: &["TOOL-16", "TOOL-17", "TOOL-19"],
     page: include_str!("tools_json_stale.md"),

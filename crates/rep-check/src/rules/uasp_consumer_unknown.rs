@@ -1,14 +1,14 @@
 use rep_model::Skill;
 
-use super::uasp_reference_unknown::{Known, of_entity, report};
 use crate::engine::Findings;
+use crate::uasp_names::{DeclaredNames, find_unknown_commands, report_unknown_names};
 use crate::{Check, Cite, Levels, Profile, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "uasp-consumer-unknown",
     summary: "`consumed_by` names a command that the file does not declare",
     since: "0.1.0",
-    levels: Levels { info: &[Profile::Uasp], ..Levels::NONE },
+    levels: Levels { info: Profile::Uasp.as_set(), ..Levels::NONE },
     cites: &[Cite::uasp("§5.5, state entities")],
     requirements: &["US-11"],
     page: include_str!("uasp_consumer_unknown.md"),
@@ -18,11 +18,11 @@ pub(super) static RULE: Rule = Rule {
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     for uasp in &skill.uasp {
         let Some(document) = uasp.document() else { continue };
-        let known = Known::of(&document.sections);
+        let declared = DeclaredNames::collect(&document.sections);
         let mut unknown = Vec::new();
         for (index, entity) in document.sections.state.entities.iter().enumerate() {
-            of_entity(entity, index, ("consumed_by", &entity.consumed_by), &known, &mut unknown);
+            find_unknown_commands(entity, index, ("consumed_by", &entity.consumed_by), &declared, &mut unknown);
         }
-        report(&uasp.file, unknown, &known, findings);
+        report_unknown_names(&uasp.file, unknown, &declared, findings);
     }
 }

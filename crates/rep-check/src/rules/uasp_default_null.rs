@@ -8,7 +8,7 @@ pub(super) static RULE: Rule = Rule {
     name: "uasp-default-null",
     summary: "a default that is null",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::Uasp], ..Levels::NONE },
+    levels: Levels { warning: Profile::Uasp.as_set(), ..Levels::NONE },
     cites: &[Cite::uasp("§3.1, EnvironmentVar"), Cite::uasp("§5.11")],
     requirements: &["US-21"],
     page: include_str!("uasp_default_null.md"),

@@ -8,7 +8,7 @@ pub(super) static RULE: Rule = Rule {
     name: "uasp-file-missing",
     summary: "the skill has no UASP file",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Uasp], ..Levels::NONE },
+    levels: Levels { error: Profile::Uasp.as_set(), ..Levels::NONE },
     cites: &[Cite::uasp("§3.2")],
     requirements: &["PKG-29"],
     page: include_str!("uasp_file_missing.md"),

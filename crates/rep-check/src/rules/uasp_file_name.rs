@@ -8,7 +8,7 @@ pub(super) static RULE: Rule = Rule {
     name: "uasp-file-name",
     summary: "a UASP file whose name is not that of its skill",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::Uasp], ..Levels::NONE },
+    levels: Levels { warning: Profile::Uasp.as_set(), ..Levels::NONE },
     cites: &[Cite::uasp("§3.2")],
     requirements: &["PKG-29"],
     page: include_str!("uasp_file_name.md"),

@@ -1,4 +1,5 @@
 use rep_model::Skill;
+use rep_model::suggestion::nearest_name;
 use rep_model::uasp::{SECTIONS, Uasp};
 use rep_model::yaml::Node;
 
@@ -9,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     name: "uasp-key-unknown",
     summary: "a section that UASP does not know",
     since: "0.1.0",
-    levels: Levels { info: &[Profile::Uasp], ..Levels::NONE },
+    levels: Levels { info: Profile::Uasp.as_set(), ..Levels::NONE },
     cites: &[Cite::uasp("§3.1, properties")],
     requirements: &["US-01"],
     page: include_str!("uasp_key_unknown.md"),
@@ -42,25 +43,9 @@ fn strangers(node: &Node, file: &str, path: &str, known: &[&str], findings: &mut
             path => ("field of `meta`", format!("{path}.{key}")),
         };
         let draft = findings.add(file, entry.key.span, format!("`{key}` is no {what} that UASP knows"));
-        draft.path(at).help(match nearest(key, known) {
+        draft.path(at).help(match nearest_name(key, known.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None => "readers pass over it; remove it, or start it with `x-` to say that it is yours".to_owned(),
         });
     }
-}
-
-/// A key short enough to be shown with everything below it.
-pub(super) fn cut(key: &str) -> &str {
-    key.char_indices().nth(100).map_or(key, |(end, _)| &key[..end])
-}
-
-/// The word most like another, where one is like it at all.
-pub(super) fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
-    // Likeness costs the square of the length, and a long word is no slip of the pen.
-    if word.len() > 64 {
-        return None;
-    }
-    let short = known.iter().filter(|name| name.len() <= 64);
-    let scored = short.map(|name| (strsim::jaro_winkler(word, name), *name));
-    scored.filter(|(score, _)| *score > 0.8).max_by(|one, two| one.0.total_cmp(&two.0)).map(|(_, name)| name)
 }

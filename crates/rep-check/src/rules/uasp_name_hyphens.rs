@@ -8,7 +8,7 @@ pub(super) static RULE: Rule = Rule {
     name: "uasp-name-hyphens",
     summary: "a name with a hyphen that no word follows",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::Uasp], ..Levels::NONE },
+    levels: Levels { warning: Profile::Uasp.as_set(), ..Levels::NONE },
     cites: &[Cite::uasp("§5.1"), Cite::agentskills("name field")],
     requirements: &["US-03"],
     page: include_str!("uasp_name_hyphens.md"),

@@ -7,7 +7,7 @@ pub(super) static RULE: Rule = Rule {
     name: "uasp-not-mapping",
     summary: "a UASP file that is no mapping of sections",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Uasp], ..Levels::NONE },
+    levels: Levels { error: Profile::Uasp.as_set(), ..Levels::NONE },
     cites: &[Cite::uasp("§3.1, type: object")],
     requirements: &["US-01"],
     page: include_str!("uasp_not_mapping.md"),

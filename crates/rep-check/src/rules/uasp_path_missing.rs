@@ -1,14 +1,14 @@
 use rep_model::{Resolved, Skill, resolve};
 
-use super::link_target_missing::local_path;
 use crate::engine::Findings;
+use crate::link_path::local_path;
 use crate::{Check, Cite, Levels, Profile, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "uasp-path-missing",
     summary: "a path to a file the skill does not have",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::Uasp], ..Levels::NONE },
+    levels: Levels { warning: Profile::Uasp.as_set(), ..Levels::NONE },
     cites: &[Cite::uasp("§5.10"), Cite::uasp("§5.12")],
     requirements: &["US-20", "US-22", "PKG-13"],
     page: include_str!("uasp_path_missing.md"),

@@ -3,15 +3,15 @@ use std::collections::BTreeMap;
 use rep_model::yaml::{Node, Value, core, pyyaml};
 use rep_model::{Skill, Span};
 
-use super::uasp_not_hashable::fault;
 use crate::engine::Findings;
+use crate::uasp_version::find_unhashable;
 use crate::{Check, Cite, Levels, Profile, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "uasp-scalar-ambiguous",
     summary: "a value that YAML 1.1 and YAML 1.2 read differently",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::Uasp], ..Levels::NONE },
+    levels: Levels { warning: Profile::Uasp.as_set(), ..Levels::NONE },
     cites: &[Cite::uasp("§3.3"), Cite::yaml("§10.3, core schema")],
     requirements: &["VER-06"],
     page: include_str!("uasp_scalar_ambiguous.md"),
@@ -27,7 +27,7 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         let mut found = BTreeMap::new();
         walk(root, &mut String::new(), &mut found);
         // One fault is reported once.
-        let unhashable = fault(uasp).map(|fault| fault.span);
+        let unhashable = find_unhashable(uasp).map(|unhashable| unhashable.span);
         found.retain(|span, (path, _)| path != "meta.version" && Some(*span) != unhashable);
         for (span, (path, message)) in found.into_iter().take(REPORTED_MAX) {
             findings

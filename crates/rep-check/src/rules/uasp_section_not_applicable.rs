@@ -7,7 +7,7 @@ pub(super) static RULE: Rule = Rule {
     name: "uasp-section-not-applicable",
     summary: "a section that does not apply to skills of this type",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::Uasp], ..Levels::NONE },
+    levels: Levels { warning: Profile::Uasp.as_set(), ..Levels::NONE },
     cites: &[Cite::uasp("§4.3")],
     requirements: &["US-23"],
     page: include_str!("uasp_section_not_applicable.md"),

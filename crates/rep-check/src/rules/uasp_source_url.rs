@@ -7,7 +7,7 @@ pub(super) static RULE: Rule = Rule {
     name: "uasp-source-url",
     summary: "a source whose `url` is no URI",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::Uasp], ..Levels::NONE },
+    levels: Levels { warning: Profile::Uasp.as_set(), ..Levels::NONE },
     cites: &[Cite::uasp("§3.1, Source, format: uri")],
     requirements: &["US-22"],
     page: include_str!("uasp_source_url.md"),

@@ -8,7 +8,7 @@ pub(super) static RULE: Rule = Rule {
     name: "uasp-template-doubled",
     summary: "a template with both a path and inline text",
     since: "0.1.0",
-    levels: Levels { info: &[Profile::Uasp], ..Levels::NONE },
+    levels: Levels { info: Profile::Uasp.as_set(), ..Levels::NONE },
     cites: &[Cite::uasp("§5.10")],
     requirements: &["US-33"],
     page: include_str!("uasp_template_doubled.md"),

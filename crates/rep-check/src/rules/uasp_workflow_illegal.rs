@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     name: "uasp-workflow-illegal",
     summary: "a workflow has a step that can never run",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::Uasp], ..Levels::NONE },
+    levels: Levels { warning: Profile::Uasp.as_set(), ..Levels::NONE },
     cites: &[Cite::uasp("§5.8, workflows"), Cite::uasp("§9.3, state management")],
     requirements: &["UX-04", "UX-15"],
     page: include_str!("uasp_workflow_illegal.md"),

@@ -8,7 +8,7 @@ pub(super) static RULE: Rule = Rule {
     name: "upload-above-seed-limit",
     summary: "a skill larger than the Claude API took when Universal 2.1 was written",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::ClaudeApi], ..Levels::NONE },
+    levels: Levels { warning: Profile::ClaudeApi.as_set(), ..Levels::NONE },
     cites: &[Cite::universal("host profile Claude API"), Cite::host("claude-api: upload size")],
     requirements: &["HOST-08", "HOST-19"],
     page: include_str!("upload_above_seed_limit.md"),

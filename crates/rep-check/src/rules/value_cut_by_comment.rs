@@ -1,3 +1,4 @@
+use rep_model::truncate::ellipsize;
 use rep_model::yaml::Style;
 use rep_model::{Skill, Span};
 
@@ -40,9 +41,8 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         if field.value.style() != Some(Style::Plain) || !is_behind || !is_text(value, lost) {
             continue;
         }
-        let shown: String = lost.chars().take(SHOWN_MAX).collect();
-        let rest = if shown.len() < lost.len() { "…" } else { "" };
-        let message = format!("`{key}` ends before `{shown}{rest}`, which YAML reads as a comment");
+        let shown = ellipsize(lost, SHOWN_MAX);
+        let message = format!("`{key}` ends before `{shown}`, which YAML reads as a comment");
         findings.add(manifest.file, *comment, message).path(key).help("put the value in quotes");
     }
 }

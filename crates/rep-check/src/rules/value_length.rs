@@ -2,13 +2,13 @@ use rep_model::Skill;
 
 use crate::engine::Findings;
 use crate::shape::Kind;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::{Check, Cite, Levels, Profile, ProfileSet, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "value-length",
     summary: "text whose length its field does not take",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Universal, Profile::Uasp], ..Levels::NONE },
+    levels: Levels { error: ProfileSet::new(&[Profile::Universal, Profile::Uasp]), ..Levels::NONE },
     cites: &[Cite::universal("Appendix A and B, maxLength"), Cite::uasp("§3.1, maxLength")],
     requirements: &["TOOL-03", "TOOL-04", "VAL-70", "US-06"],
     page: include_str!("value_length.md"),

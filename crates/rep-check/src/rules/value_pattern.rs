@@ -2,13 +2,13 @@ use rep_model::Skill;
 
 use crate::engine::Findings;
 use crate::shape::Kind;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::{Check, Cite, Levels, Profile, ProfileSet, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "value-pattern",
     summary: "text that does not have the form its field demands",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Pmcp, Profile::Uasp], ..Levels::NONE },
+    levels: Levels { error: ProfileSet::new(&[Profile::Pmcp, Profile::Uasp]), ..Levels::NONE },
     cites: &[Cite::pmcp("SkillBlock.id"), Cite::uasp("§3.1, pattern")],
     requirements: &["VAL-54", "US-03"],
     page: include_str!("value_pattern.md"),

@@ -8,7 +8,7 @@ pub(super) static RULE: Rule = Rule {
     name: "value-too-small",
     summary: "a number below the least its field takes",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Universal], ..Levels::NONE },
+    levels: Levels { error: Profile::Universal.as_set(), ..Levels::NONE },
     cites: &[Cite::universal("Appendix A and B, minimum")],
     requirements: &["TOOL-12", "VAL-46", "VAL-70"],
     page: include_str!("value_too_small.md"),

@@ -2,13 +2,13 @@ use rep_model::frontmatter::Text;
 use rep_model::{Skill, names};
 
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::{Check, Cite, Levels, Profile, ProfileSet, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "version-not-semver",
     summary: "a version that is not of the form SemVer 2.0 gives",
     since: "0.1.0",
-    levels: Levels { error: &[Profile::Universal, Profile::Pmcp], ..Levels::NONE },
+    levels: Levels { error: ProfileSet::new(&[Profile::Universal, Profile::Pmcp]), ..Levels::NONE },
     cites: &[Cite::universal("§3 and Appendix A, version"), Cite::pmcp("SkillBlock.version")],
     requirements: &["VAL-24", "VAL-25", "VER-09", "VER-10"],
     page: include_str!("version_not_semver.md"),
@@ -18,16 +18,16 @@ pub(super) static RULE: Rule = Rule {
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let (Some(manifest), Some(front)) = (&skill.manifest, skill.front()) else { return };
     if let Some(version) = front.text("version") {
-        judge(manifest.file, version, "version", &[Profile::Universal], findings);
+        judge(manifest.file, version, "version", Profile::Universal.as_set(), findings);
     }
     if let Some(version) = front.personal_mcp().and_then(rep_model::frontmatter::PersonalMcp::version) {
-        judge(manifest.file, version, "x-personal-mcp.version", &[Profile::Pmcp], findings);
+        judge(manifest.file, version, "x-personal-mcp.version", Profile::Pmcp.as_set(), findings);
     }
 }
 
-fn judge(file: &str, version: Text<'_>, path: &str, profiles: &'static [Profile], findings: &mut Findings<'_>) {
+fn judge(file: &str, version: Text<'_>, path: &str, profiles: ProfileSet, findings: &mut Findings<'_>) {
     // The x-personal-mcp model strips text before it looks.
-    let is_pmcp = profiles == [Profile::Pmcp];
+    let is_pmcp = profiles == Profile::Pmcp.as_set();
     let value = if is_pmcp { names::strip(version.value) } else { version.value };
     let is_fine = match (findings.seed_regex(), is_pmcp) {
         (false, _) => is_semver(value),

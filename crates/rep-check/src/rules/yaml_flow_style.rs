@@ -2,13 +2,14 @@ use rep_model::yaml::{Node, Value};
 use rep_model::{Skill, Span};
 
 use crate::engine::Findings;
-use crate::{Check, Cite, Level, Levels, Profile, Rule};
+use crate::profile::REFERENCE;
+use crate::{Check, Cite, Level, Levels, Rule};
 
 pub(super) static RULE: Rule = Rule {
     name: "yaml-flow-style",
     summary: "the frontmatter holds a value in brackets",
     since: "0.1.0",
-    levels: Levels { warning: &[Profile::AgentSkills, Profile::Portable], unasked: Some(Level::Info), ..Levels::NONE },
+    levels: Levels { warning: REFERENCE, unasked: Some(Level::Info), ..Levels::NONE },
     cites: &[Cite::reference("reading of frontmatter"), Cite::evidence("§2: 24% of skills, all refused by it")],
     requirements: &["PKG-33"],
     page: include_str!("yaml_flow_style.md"),

@@ -3,15 +3,15 @@
 use rep_model::names;
 
 use super::{Fields, Rest, Shape};
-use crate::Profile;
+use crate::{Profile, ProfileSet};
 
 const TEXTS: Shape = Shape::ListOf(&Shape::Text);
 
 /// The frontmatter's tables: under which profiles, and what.
-pub(super) static FRONTMATTER: &[(&[Profile], &Fields)] = &[
-    (&[Profile::Universal], &UNIVERSAL),
-    (&[Profile::Pmcp], &PMCP),
-    (&[Profile::Aam, Profile::ClaudeCode], &CLAUDE_CODE),
+pub(super) static FRONTMATTER: &[(ProfileSet, &Fields)] = &[
+    (Profile::Universal.as_set(), &UNIVERSAL),
+    (Profile::Pmcp.as_set(), &PMCP),
+    (ProfileSet::new(&[Profile::Aam, Profile::ClaudeCode]), &CLAUDE_CODE),
 ];
 
 /// Universal 2.1, Appendix A, less what the rules on names, descriptions and versions check.
@@ -120,7 +120,7 @@ static DEPENDENCIES: Fields = Fields {
 };
 
 /// Universal 2.1, Appendix B.
-pub(super) static TOOLS_JSON: (&[Profile], Shape) = (&[Profile::Universal], Shape::ListOf(&Shape::Fields(&TOOL)));
+pub(super) static TOOLS_JSON: (ProfileSet, Shape) = (Profile::Universal.as_set(), Shape::ListOf(&Shape::Fields(&TOOL)));
 
 /// The x-personal-mcp models. Unknown fields are let through, inside the block too.
 static PMCP: Fields = Fields {

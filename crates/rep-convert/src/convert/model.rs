@@ -61,11 +61,59 @@ impl Usage {
     }
 }
 
+/// Why there is no answer, for programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelErrorCode {
+    /// The server cannot be asked: its address or its key makes no sense.
+    Unfit,
+    /// The answer took too long.
+    Timeout,
+    /// The answer is larger than it may be.
+    AnswerTooLarge,
+    /// The server could not be reached.
+    Unreachable,
+    /// The server wants another key.
+    Unauthorized,
+    /// The server does not know the model, or is not at this address.
+    NotFound,
+    /// The server is asked too often.
+    RateLimited,
+    /// The server failed.
+    Unavailable,
+    /// The server refused the question.
+    Refused,
+    /// What the server sent cannot be read.
+    InvalidResponse,
+}
+
+impl ModelErrorCode {
+    /// The word in results.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            ModelErrorCode::Unfit => "MODEL_UNFIT",
+            ModelErrorCode::Timeout => "TIMEOUT",
+            ModelErrorCode::AnswerTooLarge => "ANSWER_TOO_LARGE",
+            ModelErrorCode::Unreachable => "MODEL_UNREACHABLE",
+            ModelErrorCode::Unauthorized => "MODEL_UNAUTHORIZED",
+            ModelErrorCode::NotFound => "MODEL_NOT_FOUND",
+            ModelErrorCode::RateLimited => "RATE_LIMITED",
+            ModelErrorCode::Unavailable => "MODEL_UNAVAILABLE",
+            ModelErrorCode::Refused => "MODEL_REFUSED",
+            ModelErrorCode::InvalidResponse => "INVALID_RESPONSE",
+        }
+    }
+
+    /// Whether every other question to the same server would fail as well.
+    pub const fn is_permanent(self) -> bool {
+        matches!(self, ModelErrorCode::Unfit | ModelErrorCode::Unauthorized | ModelErrorCode::NotFound)
+    }
+}
+
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelError {
-    /// A stable word for programs.
-    pub code: &'static str,
+    /// The code for programs.
+    pub code: ModelErrorCode,
     /// What happened.
     pub message: String,
     /// What to do about it.

@@ -1,5 +1,6 @@
 //! Makes an entry of a skill's folder as a host reads it.
 
+use rep_model::truncate::truncate_chars;
 use rep_model::yaml::{self, Node};
 use rep_model::{Skill, names, skill_md};
 
@@ -99,8 +100,7 @@ fn description(entry: &CatalogEntry, how: &Describing) -> Result<String, String>
     match how.longest {
         Longest::Skips(most) if names::length(&text) > most => Err("the description is too long".to_owned()),
         Longest::Cut(most, end) if names::length(&text) > most => {
-            let kept: String = text.chars().take(most - names::length(end)).collect();
-            Ok(format!("{kept}{end}"))
+            Ok(format!("{}{end}", truncate_chars(&text, most - names::length(end))))
         }
         _ => Ok(text),
     }

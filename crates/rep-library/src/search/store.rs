@@ -22,7 +22,7 @@ use crate::{error, read};
 const MAGIC: &[u8; 8] = b"repindex";
 /// Changes with the form of the file and with what counts as a word.
 const VERSION: u32 = 1;
-const HEADER: usize = 8 + 4 + 8;
+pub(super) const HEADER: usize = 8 + 4 + 8;
 /// A larger file is not ours.
 const BYTES_MAX: u64 = 1024 * 1024 * 1024;
 /// How often the index is written before a skill that is in no library any more is forgotten.
@@ -71,8 +71,12 @@ fn decode(bytes: &[u8]) -> Result<Held, String> {
     if header.word::<8>().map(u64::from_le_bytes) != Some(hash(rest)) {
         return Err("its checksum is wrong".to_owned());
     }
-    // The checksum finds damage; what is inside is still read as if anybody had written it.
-    Reader { rest }.held().ok_or_else(|| "it is inconsistent".to_owned())
+    decode_payload(rest).ok_or_else(|| "it is inconsistent".to_owned())
+}
+
+/// Reads what follows the header. The checksum finds damage; this part is still read as if anybody had written it.
+pub(super) fn decode_payload(payload: &[u8]) -> Option<Held> {
+    Reader { rest: payload }.held()
 }
 
 struct Reader<'a> {
@@ -178,7 +182,7 @@ impl Writer {
     ) -> io::Result<()> {
         let others: Vec<Document> = others
             .map(|mut other| {
-                other.age += 1;
+                other.age = other.age.saturating_add(1);
                 other
             })
             .filter(|other| other.age <= AGE_MAX)
@@ -210,7 +214,7 @@ fn changed_ns(metadata: &fs::Metadata) -> i128 {
 }
 
 /// The bytes of an index file. Words no document has are left out.
-fn encode(terms: &[Box<str>], documents: &[&Document]) -> Vec<u8> {
+pub(super) fn encode(terms: &[Box<str>], documents: &[&Document]) -> Vec<u8> {
     let mut counts = vec![0_u32; terms.len()];
     for word in documents.iter().flat_map(|document| &document.words) {
         counts[*word as usize] += 1;
@@ -335,6 +339,24 @@ mod tests {
                 );
             }
         }
+    }
+
+    /// The age comes from a file that is not trusted.
+    #[test]
+    fn a_skill_of_any_age_is_forgotten_without_an_overflow() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("search.idx");
+        let (terms, documents) = sample();
+        let others = [AGE_MAX - 1, AGE_MAX, u32::MAX].map(|age| Document {
+            location: format!("/{age}").into_bytes(),
+            age,
+            ..documents[1].clone()
+        });
+        let writer = Writer::begin(&file).unwrap();
+        writer.finish(&Vocabulary::of(terms), &documents[..1], others.into_iter()).unwrap();
+        let held = load(&file).unwrap();
+        let kept: Vec<&[u8]> = held.documents.keys().map(Vec::as_slice).collect();
+        assert_eq!(kept, [b"/7".as_slice(), b"/b"]);
     }
 
     #[test]

@@ -5,10 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use rep_storage::atomic;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
@@ -153,10 +154,8 @@ impl Contents {
         fs::create_dir_all(folder)?;
         let piece = |piece: &Piece| json!({ "mark": piece.mark, "text": piece.text });
         let pieces: Map<String, Value> = self.pieces.iter().map(|(path, one)| (path.clone(), piece(one))).collect();
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        file.write_all(json!({ "version": VERSION, "files": pieces }).to_string().as_bytes())?;
-        file.persist(folder.join(format!("{}.json", self.digest()))).map_err(|error| error.error)?;
-        Ok(())
+        let text = json!({ "version": VERSION, "files": pieces }).to_string();
+        atomic::put_cache(&folder.join(format!("{}.json", self.digest())), text.as_bytes())
     }
 
     /// Reads a record. One that is missing, damaged or of another form is as if it had never been kept.

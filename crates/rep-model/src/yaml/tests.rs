@@ -156,3 +156,13 @@ fn what_is_written_is_read_back_by_both_typings() {
     assert_eq!(super::core::json(&root), value);
     assert_eq!(super::pyyaml::json(&root), value);
 }
+
+#[test]
+fn text_is_quoted_only_where_yaml_reads_it_differently() {
+    for plain in ["Read Grep", "Bash(git:*) Read", "a#b"] {
+        assert_eq!(quote_if_needed(plain), plain);
+    }
+    for text in ["true", "1", "", "a: b", "a #b", "[a]", " a", "null"] {
+        assert_eq!(quote_if_needed(text), format!("\"{text}\""));
+    }
+}

@@ -129,3 +129,13 @@ pub fn quote_double(value: &str) -> String {
     out.push('"');
     out
 }
+
+/// Text on one line, in double quotes only if YAML would read it differently without them.
+pub fn quote_if_needed(text: &str) -> String {
+    let root = super::parse(&format!("x: {text}\n"), 0).root;
+    let value = root.as_ref().and_then(|root| root.get("x"));
+    let is_same = value.is_some_and(|value| {
+        value.text() == Some(text) && value.style() == Some(Style::Plain) && value.kind() == "text"
+    });
+    if is_same { text.to_owned() } else { quote_double(text) }
+}

@@ -76,7 +76,7 @@ pub fn digest(endpoint: &Endpoint, question: &Question<'_>) -> String {
         "prompt": question.prompt,
         "schema": question.schema,
     });
-    hex::encode(&Sha256::digest(all.to_string().as_bytes()))
+    hex::encode(Sha256::digest(all.to_string().as_bytes()))
 }
 
 #[cfg(test)]

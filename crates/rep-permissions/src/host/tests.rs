@@ -26,6 +26,15 @@ fn a_host_is_read_into_one_form() {
         ("localhost:8080", "localhost", Some(8080)),
         ("xn--bcher-kva.example", "xn--bcher-kva.example", None),
         ("intranet", "intranet", None),
+        ("wss://api.example.com", "api.example.com", Some(443)),
+        ("ws://api.example.com/", "api.example.com", Some(80)),
+        ("api.example.com:65535", "api.example.com", Some(65535)),
+        ("[2001:4860::8]", "2001:4860::8", None),
+        ("198.17.255.255", "198.17.255.255", None),
+        ("198.20.0.0", "198.20.0.0", None),
+        ("223.255.255.255", "223.255.255.255", None),
+        ("1.example", "1.example", None),
+        ("a.0xyz", "a.0xyz", None),
     ] {
         assert_eq!(rule(text), HostRule { host: host.to_owned(), port }, "{text}");
         assert_eq!(HostRule::parse(&rule(text).to_string()), Ok(rule(text)), "{text} written and read again");
@@ -71,7 +80,19 @@ fn what_is_no_host_is_refused_with_its_reason() {
         ("10.0.0.0/8", BadHost::Network),
         ("::/0", BadHost::Network),
         ("[::]/0", BadHost::Network),
+        ("example.com/8", BadHost::MoreThanAHost),
+        ("10.0.0.0/", BadHost::MoreThanAHost),
+        ("10.0.0.0/8x", BadHost::MoreThanAHost),
         ("127.1", BadHost::OddAddress),
+        ("a.1", BadHost::OddAddress),
+        ("a.0x1F", BadHost::NotAName),
+        ("a.0Xff", BadHost::NotAName),
+        ("a.0x", BadHost::NotAName),
+        ("[::1]x", BadHost::OddAddress),
+        ("[::1]:", BadHost::Port),
+        ("198.19.255.255", BadHost::NoHostAddress),
+        ("0.255.255.255", BadHost::NoHostAddress),
+        ("[ff02::1]", BadHost::NoHostAddress),
         ("2130706433", BadHost::OddAddress),
         ("0177.0.0.1", BadHost::OddAddress),
         ("0x7f.0x1", BadHost::NotAName),
@@ -127,5 +148,47 @@ fn only_whole_labels_fit() {
         ("*", "2130706433", 443, false),
     ] {
         assert_eq!(rule(declared).fits(host, port), expected, "{declared} and {host}:{port}");
+    }
+}
+
+#[test]
+fn names_may_be_as_long_as_names_are() {
+    let name = |length: usize| {
+        let name = format!("{}.{}", vec!["a".repeat(49); 4].join("."), "b".repeat(length - 200));
+        assert_eq!(name.len(), length);
+        name
+    };
+    assert_eq!(rule(&name(253)).host, name(253));
+    assert_eq!(HostRule::parse(&name(254)), Err(BadHost::NotAName));
+    assert_eq!((canonical(&name(253)), canonical(&name(254))), (Some(name(253)), None));
+    assert_eq!(rule(&format!("{}.", name(253))).host, name(253), "the dot at the end does not count");
+    assert_eq!(rule(&format!("*.{}", name(251))).host.len(), 253);
+    assert_eq!(HostRule::parse(&format!("*.{}", name(252))), Err(BadHost::NotAName), "no name below it fits");
+    let label = "a".repeat(63);
+    assert_eq!(rule(&format!("{label}.example")).host, format!("{label}.example"));
+}
+
+#[test]
+fn the_canonical_form_is_that_of_a_name_and_of_no_address() {
+    for (text, expected) in [
+        ("Api.Example.COM.", Some("api.example.com")),
+        ("a", Some("a")),
+        ("1a", Some("1a")),
+        ("1.2.3.4.example", Some("1.2.3.4.example")),
+        ("0x7f.example", Some("0x7f.example")),
+        ("127.0.0.1", None),
+        ("2130706433", None),
+        ("0x7f", None),
+        ("0X7F", None),
+        ("a.0xg", Some("a.0xg")),
+        ("", None),
+        (".", None),
+        ("a..", None),
+        ("-a", None),
+        ("a-", None),
+        ("a-b", Some("a-b")),
+        ("a_b", None),
+    ] {
+        assert_eq!(canonical(text).as_deref(), expected, "{text:?}");
     }
 }

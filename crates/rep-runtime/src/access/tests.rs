@@ -24,17 +24,17 @@ impl Place {
         symlink(self.scratch.path().join(target), self.scratch.path().join("work").join(name)).unwrap();
     }
 
-    fn ask(&self, asked: &Asked) -> Answer {
+    fn ask(&self, request: &AccessRequest) -> AccessVerdict {
         let (workspace, folder) = (self.scratch.path().join("work"), self.scratch.path().join("work/skill"));
-        Ground { permissions: &self.permissions, workspace: &workspace, folder: &folder }.answer(asked)
+        AccessContext { permissions: &self.permissions, workspace: &workspace, folder: &folder }.answer(request)
     }
 
     fn may_read(&self, path: &str) -> bool {
-        self.ask(&Asked::Read(path.to_owned())).is_allowed
+        self.ask(&AccessRequest::Read(path.to_owned())).is_allowed
     }
 
     fn may_write(&self, path: &str) -> bool {
-        self.ask(&Asked::Write(path.to_owned())).is_allowed
+        self.ask(&AccessRequest::Write(path.to_owned())).is_allowed
     }
 }
 
@@ -102,9 +102,9 @@ fn hosts_fit_by_name_and_port() {
         ("", false),
         ("a b", false),
     ] {
-        assert_eq!(place.ask(&Asked::Connect(host.to_owned())).is_allowed, expected, "{host}");
+        assert_eq!(place.ask(&AccessRequest::Connect(host.to_owned())).is_allowed, expected, "{host}");
     }
-    assert!(!place.ask(&Asked::Spawn).is_allowed);
+    assert!(!place.ask(&AccessRequest::Spawn).is_allowed);
     place.permissions.allow_subprocess = true;
-    assert!(place.ask(&Asked::Spawn).is_allowed);
+    assert!(place.ask(&AccessRequest::Spawn).is_allowed);
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::install::InstallError;
 use crate::interpreter::{self, Interpreter, Search};
-use crate::plan::{HostRule, Runtime};
+use crate::plan::{HostRule, ToolRuntime};
 
 /// The largest file of certificates.
 const CERTIFICATES_BYTES_MAX: u64 = 8 << 20;
@@ -30,16 +30,16 @@ pub struct Source {
 
 /// Reads the user's configuration. `named` are indexes that take the place of the configured ones, `hosts` more hosts.
 pub fn configured(
-    runtime: Runtime,
+    runtime: ToolRuntime,
     interpreter: &Interpreter,
     search: &Search,
     named: &[String],
     hosts: &[HostRule],
 ) -> Result<Source, InstallError> {
     let mut source = match runtime {
-        Runtime::Python => pip(interpreter, search, named)?,
-        Runtime::Node => npm(interpreter, search, named)?,
-        Runtime::Bash => Source::default(),
+        ToolRuntime::Python => pip(interpreter, search, named)?,
+        ToolRuntime::Node => npm(interpreter, search, named)?,
+        ToolRuntime::Bash => Source::default(),
     };
     for index in &source.indexes {
         source.hosts.push(host(index)?);

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::{BadPackage, Environment, Place, Source, judge};
 use crate::interpreter::Interpreter;
-use crate::plan::{Limits, Permissions, Runtime};
+use crate::plan::{Limits, Permissions, ToolRuntime};
 use rep_permissions::glob::Glob;
 use rep_sandbox::{Cancel, Denial, Ended, Exit, GIVEN_FOLDER, Guarding, Job, SandboxError};
 use rep_storage::files::{self, StorageError};
@@ -58,7 +58,7 @@ pub struct Order<'a> {
     /// The skill, by its qualified name.
     pub skill: &'a str,
     /// What runs the tool.
-    pub runtime: Runtime,
+    pub runtime: ToolRuntime,
     /// The packages, as the plan has them.
     pub packages: &'a [String],
     /// Whether packages may be built here, which runs code of theirs. It stays in the sandbox.
@@ -86,9 +86,9 @@ pub fn prepare(order: Order<'_>, interpreter: Interpreter, source: Source) -> Re
     judge(order.runtime, order.packages)?;
     let place = Place::of(order.root, order.skill, order.runtime, order.packages, &interpreter);
     let steps = match order.runtime {
-        Runtime::Python => python(&place.env(), &order, &source),
-        Runtime::Node => node(&place.env(), &order, &interpreter, &source)?,
-        Runtime::Bash => return Err(InstallError::Installer("bash has no packages".to_owned())),
+        ToolRuntime::Python => python(&place.env(), &order, &source),
+        ToolRuntime::Node => node(&place.env(), &order, &interpreter, &source)?,
+        ToolRuntime::Bash => return Err(InstallError::Installer("bash has no packages".to_owned())),
     };
     Ok(Prepared { place, interpreter, source, steps })
 }
@@ -246,7 +246,7 @@ pub fn install(
     let _ = fs::remove_dir_all(&place.folder);
     let mut unfinished = Unfinished { folder: &place.folder, is_kept: false };
     files::folder_of(&place.ready())?;
-    if place.runtime == Runtime::Python {
+    if place.runtime == ToolRuntime::Python {
         skeleton(&place.env(), &prepared.interpreter)
             .map_err(|error| StorageError::new("make the environment", &place.folder, error))?;
     }

@@ -1,6 +1,6 @@
 //! What a package may be called: a name with versions, in the words of its registry. Never an option, an address or a file.
 
-use crate::plan::Runtime;
+use crate::plan::ToolRuntime;
 
 /// The longest request for one package, and the most of them.
 const LETTERS_MAX: usize = 200;
@@ -19,7 +19,7 @@ pub struct BadPackage {
 }
 
 /// Whether every package of a list is a name with versions.
-pub fn judge(runtime: Runtime, packages: &[String]) -> Result<(), BadPackage> {
+pub fn judge(runtime: ToolRuntime, packages: &[String]) -> Result<(), BadPackage> {
     for (index, package) in packages.iter().enumerate() {
         let judged = if index >= PACKAGES_MAX { Err("there are too many packages") } else { one(runtime, package) };
         judged.map_err(|reason| BadPackage { package: package.chars().take(LETTERS_MAX).collect(), reason })?;
@@ -27,7 +27,7 @@ pub fn judge(runtime: Runtime, packages: &[String]) -> Result<(), BadPackage> {
     Ok(())
 }
 
-fn one(runtime: Runtime, package: &str) -> Result<(), &'static str> {
+fn one(runtime: ToolRuntime, package: &str) -> Result<(), &'static str> {
     if package.is_empty() || package.len() > LETTERS_MAX || !package.is_ascii() {
         return Err("a name has 1 to 200 ASCII letters");
     }
@@ -42,9 +42,9 @@ fn one(runtime: Runtime, package: &str) -> Result<(), &'static str> {
         return Err("it is an address or a file, and only names are installed");
     }
     match runtime {
-        Runtime::Python => pip(package),
-        Runtime::Node => npm(package),
-        Runtime::Bash => Err("bash has no packages"),
+        ToolRuntime::Python => pip(package),
+        ToolRuntime::Node => npm(package),
+        ToolRuntime::Bash => Err("bash has no packages"),
     }
 }
 

@@ -3,7 +3,7 @@ use std::path::Path;
 
 use super::{InstallError, Order, Place, Source, install, judge, prepare};
 use crate::interpreter::Interpreter;
-use crate::plan::Runtime;
+use crate::plan::ToolRuntime;
 use rep_sandbox::{Cancel, Ended, Exit, Job};
 
 fn python() -> Interpreter {
@@ -17,12 +17,15 @@ fn owned(list: &[&str]) -> Vec<String> {
 
 #[test]
 fn a_package_is_a_name_with_versions() {
-    let good: [(Runtime, &[&str]); 2] = [
+    let good: [(ToolRuntime, &[&str]); 2] = [
         (
-            Runtime::Python,
+            ToolRuntime::Python,
             &["requests", "a-b.c_d", "x[y,z]", "x==1.0", "x>=1,<2", "x[y]~=1.4", "x===1.0+local", "x!=1.*"],
         ),
-        (Runtime::Node, &["left-pad", "@a/b", "a@1.2.3", "@a/b@^1.2", "a@latest", "a@>=1", "a@1.x||2.x", "lodash.get"]),
+        (
+            ToolRuntime::Node,
+            &["left-pad", "@a/b", "a@1.2.3", "@a/b@^1.2", "a@latest", "a@>=1", "a@1.x||2.x", "lodash.get"],
+        ),
     ];
     for (runtime, packages) in good {
         for package in packages {
@@ -74,7 +77,7 @@ fn a_package_is_a_name_with_versions() {
         "x,y",
         "%2e%2e",
     ];
-    for runtime in [Runtime::Python, Runtime::Node] {
+    for runtime in [ToolRuntime::Python, ToolRuntime::Node] {
         for package in bad {
             // Each has a few marks of its own that the other does not know.
             assert!(judge(runtime, &owned(&[package])).is_err(), "{runtime:?} {package:?}");
@@ -82,7 +85,7 @@ fn a_package_is_a_name_with_versions() {
         assert!(judge(runtime, &vec!["x".to_owned(); 65]).is_err(), "too many");
         assert!(judge(runtime, &owned(&[&"x".repeat(201)])).is_err(), "too long");
     }
-    assert!(judge(Runtime::Bash, &owned(&["x"])).is_err());
+    assert!(judge(ToolRuntime::Bash, &owned(&["x"])).is_err());
 }
 
 #[test]
@@ -92,17 +95,17 @@ fn another_skill_list_or_interpreter_is_another_place() {
     let place = |skill: &str, runtime, packages: &[String], python: &Interpreter| {
         Place::of(root, skill, runtime, packages, python).folder
     };
-    let one = place("a", Runtime::Python, &packages, &python());
-    assert_eq!(one, place("a", Runtime::Python, &packages, &python()));
+    let one = place("a", ToolRuntime::Python, &packages, &python());
+    assert_eq!(one, place("a", ToolRuntime::Python, &packages, &python()));
     let newer = Interpreter { version: "3.13.0".to_owned(), ..python() };
     let other = Interpreter { program: "/usr/bin/false".into(), ..python() };
     for changed in [
-        place("b", Runtime::Python, &packages, &python()),
-        place("a", Runtime::Node, &packages, &python()),
-        place("a", Runtime::Python, &owned(&["x==2"]), &python()),
-        place("a", Runtime::Python, &owned(&["x==1", "y"]), &python()),
-        place("a", Runtime::Python, &packages, &newer),
-        place("a", Runtime::Python, &packages, &other),
+        place("b", ToolRuntime::Python, &packages, &python()),
+        place("a", ToolRuntime::Node, &packages, &python()),
+        place("a", ToolRuntime::Python, &owned(&["x==2"]), &python()),
+        place("a", ToolRuntime::Python, &owned(&["x==1", "y"]), &python()),
+        place("a", ToolRuntime::Python, &packages, &newer),
+        place("a", ToolRuntime::Python, &packages, &other),
     ] {
         assert_ne!(one, changed);
     }
@@ -129,7 +132,7 @@ fn an_environment_is_whole_or_not_there_and_is_made_once() {
     let scratch = tempfile::tempdir().unwrap();
     let root = scratch.path().join("environments");
     let packages = owned(&["x==1"]);
-    let order = Order { root: &root, skill: "a", runtime: Runtime::Python, packages: &packages, may_build: false };
+    let order = Order { root: &root, skill: "a", runtime: ToolRuntime::Python, packages: &packages, may_build: false };
     let source = Source { indexes: owned(&["https://user:hidden@a.example/simple"]), ..Source::default() };
     let prepared = prepare(order, python(), source).unwrap();
     let is_empty = || std::fs::read_dir(&root).unwrap().all(|entry| entry.unwrap().path().is_file());
@@ -171,7 +174,7 @@ fn an_environment_is_whole_or_not_there_and_is_made_once() {
 fn npm_runs_no_scripts_of_packages() {
     let packages = owned(&["@a/b@^1"]);
     let root = Path::new("/environments");
-    let order = Order { root, skill: "a", runtime: Runtime::Node, packages: &packages, may_build: true };
+    let order = Order { root, skill: "a", runtime: ToolRuntime::Node, packages: &packages, may_build: true };
     assert!(prepare(order, python(), Source::default()).is_err(), "without npm there is nothing to run");
     let source = Source { npm: Some("/usr/lib/npm/bin/npm-cli.js".into()), ..Source::default() };
     let prepared = prepare(order, python(), source).unwrap();

@@ -11,9 +11,10 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::{ExecuteOptions, add_secrets, common, search_path};
+use crate::error::ErrorCode;
 use crate::interpreter::{self, Interpreter, InterpreterError};
 use crate::outcome::ToolError;
-use crate::plan::{Command, Plan, Program, Runtime, StartFolder};
+use crate::plan::{Command, Plan, Program, StartFolder, ToolRuntime};
 use rep_sandbox::{GIVEN_FOLDER, Job};
 
 /// How much of a file is read for its first line.
@@ -38,8 +39,9 @@ pub(super) fn prepared(
     secrets: &[(String, String)],
     options: &ExecuteOptions<'_>,
 ) -> Result<Job, ToolError> {
-    let folder = fs::canonicalize(&plan.folder)
-        .map_err(|error| ToolError::new("UNFIT", format!("the skill's folder is not there: {error}")))?;
+    let folder = fs::canonicalize(&plan.folder).map_err(|error| {
+        ToolError::new(ErrorCode::SkillUnreadable, format!("the skill's folder is not there: {error}"))
+    })?;
     let (started, given) = match &command.program {
         Program::Named(name) => (named(name, plan, options)?, Vec::new()),
         Program::File(path) => (file(path, &folder, plan, options)?, Vec::new()),
@@ -73,7 +75,10 @@ pub(super) fn prepared(
     let mut argv = started.words;
     argv.extend(command.arguments.iter().map(OsString::from));
     if argv.iter().any(|word| word.as_encoded_bytes().contains(&0)) {
-        return Err(ToolError::new("INVALID_ARGUMENT", "an argument holds a NUL, which no program can be given"));
+        return Err(ToolError::new(
+            ErrorCode::InvalidArgument,
+            "an argument holds a NUL, which no program can be given",
+        ));
     }
     Ok(Job {
         program: started.program,
@@ -104,7 +109,7 @@ fn with_interpreters(
     options: &ExecuteOptions<'_>,
 ) -> OsString {
     let mut folders = Vec::new();
-    for runtime in [Runtime::Python, Runtime::Node] {
+    for runtime in [ToolRuntime::Python, ToolRuntime::Node] {
         let Ok(found) = interpreter::find(runtime, &plan.workspace, options.search) else { continue };
         folders.extend(Path::new(&found.argv0).parent().filter(|folder| folder.is_absolute()).map(Path::to_owned));
         readable.extend(found.readable.into_iter().filter(|folder| !readable.contains(folder)).collect::<Vec<_>>());
@@ -116,20 +121,20 @@ fn with_interpreters(
 }
 
 fn unavailable(message: String) -> ToolError {
-    ToolError::new("RUNTIME_UNAVAILABLE", message)
+    ToolError::new(ErrorCode::RuntimeUnavailable, message)
 }
 
 /// A program of this machine, by its name.
 fn named(name: &str, plan: &Plan, options: &ExecuteOptions<'_>) -> Result<Started, ToolError> {
     if name.is_empty() || name.contains(['/', '\0']) {
         let message = format!("`{name}` is no program's name");
-        return Err(ToolError::new("INVALID_COMMAND", message).with("remedy", "name a program, without a path"));
+        return Err(ToolError::new(ErrorCode::InvalidCommand, message).with("remedy", "name a program, without a path"));
     }
     // What runs tools is found as it is for tools: behind shims, with the folders it cannot do without.
     let runtime = match name {
-        "python" | "python3" => Some(Runtime::Python),
-        "node" => Some(Runtime::Node),
-        "bash" => Some(Runtime::Bash),
+        "python" | "python3" => Some(ToolRuntime::Python),
+        "node" => Some(ToolRuntime::Node),
+        "bash" => Some(ToolRuntime::Bash),
         _ => None,
     };
     if let Some(runtime) = runtime {
@@ -166,7 +171,7 @@ enum Whose {
 
 /// A file of the skill.
 fn file(path: &str, folder: &Path, plan: &Plan, options: &ExecuteOptions<'_>) -> Result<Started, ToolError> {
-    let refuse = |what: &str| ToolError::new("INVALID_ENTRYPOINT", format!("the file `{path}` {what}"));
+    let refuse = |what: &str| ToolError::new(ErrorCode::InvalidEntrypoint, format!("the file `{path}` {what}"));
     if path.split('/').any(|part| part == ".git") {
         return Err(refuse("lies in `.git`"));
     }
@@ -224,9 +229,9 @@ fn script(
         program = if more.is_empty() { "sh".to_owned() } else { base(more.remove(0)) };
     }
     let runtime = match program.as_str() {
-        "bash" => Some(Runtime::Bash),
-        "node" | "nodejs" => Some(Runtime::Node),
-        name if name.starts_with("python") => Some(Runtime::Python),
+        "bash" => Some(ToolRuntime::Bash),
+        "node" | "nodejs" => Some(ToolRuntime::Node),
+        name if name.starts_with("python") => Some(ToolRuntime::Python),
         _ => None,
     };
     let refuse = |error: InterpreterError| unavailable(format!("`{}` cannot be run: {error}", script.display()));

@@ -13,6 +13,7 @@ use rep_permissions::{Redactor, Resolver, is_public};
 use rep_sandbox::{Cancel, Denial, Killed};
 use serde_json::{Map, Value, json};
 
+use crate::error::ErrorCode;
 use crate::outcome::{self, Outcome, ToolError};
 use crate::plan::Plan;
 use crate::request::{Piece, Request};
@@ -63,7 +64,7 @@ pub(super) fn send(
 
 /// The error of an exchange that failed, and what was denied.
 fn failed(error: NetError) -> (ToolError, Vec<Denial>) {
-    let mut tool_error = ToolError::new(error.code.as_str(), error.message);
+    let mut tool_error = ToolError::new(ErrorCode::from(error.code), error.message);
     tool_error.is_retriable = error.is_retriable;
     if let Some(remedy) = error.remedy {
         tool_error = tool_error.with("remedy", remedy);
@@ -83,18 +84,20 @@ fn prepared(plan: &Plan, request: &Request, secrets: &[(String, String)]) -> Res
     if !plan.permissions.outbound.iter().any(|rule| rule.fits(&origin.host, origin.port)) {
         let message = format!("`{}` may not reach `{origin}`", plan.skill);
         let remedy = format!("its author can declare it: network.outbound: \"{}:{}\"", origin.host, origin.port);
-        return Err(ToolError::new("PERMISSION_DENIED", message).with("remedy", remedy));
+        return Err(ToolError::new(ErrorCode::PermissionDenied, message).with("remedy", remedy));
     }
     let is_near = origin.host == "localhost" || origin.host.parse().is_ok_and(|address| !is_public(address));
     let holds = request.secrets.iter().find(|(name, _)| value(name).is_some());
     if let Some((name, _)) = holds.filter(|_| !origin.is_encrypted && !is_near) {
         let message = format!("the secret `{name}` is not sent to `{origin}` where everybody on the way could read it");
-        return Err(ToolError::new("PERMISSION_DENIED", message).with("remedy", "use `https`"));
+        return Err(ToolError::new(ErrorCode::PermissionDenied, message).with("remedy", "use `https`"));
     }
     let Some(filled) = request.filled(value) else {
         let names: Vec<&str> = request.secrets.iter().map(|(name, _)| name.as_str()).collect();
         let message = format!("one of the secrets {} is not there, or holds a control character", names.join(", "));
-        return Err(ToolError::new("SECRET_MISSING", message).with("remedy", "`rep secrets set NAME` keeps one"));
+        return Err(
+            ToolError::new(ErrorCode::SecretMissing, message).with("remedy", "`rep secrets set NAME` keeps one")
+        );
     };
     let is_held = |name: &str| {
         let of = |(known, pieces): &&(String, Vec<_>)| {
@@ -126,7 +129,7 @@ fn reply(answer: &HttpAnswer) -> Result<Value, ToolError> {
     if answer.status < 400 {
         return Ok(json!({ "stdout": text, "stderr": "", "returncode": 0, "response": response }));
     }
-    let error = ToolError::new("COMMAND_FAILED", format!("the server answered {}", answer.status));
+    let error = ToolError::new(ErrorCode::CommandFailed, format!("the server answered {}", answer.status));
     let error = if matches!(answer.status, 408 | 425 | 429 | 502..=504) { error.retriable() } else { error };
     Err(error.with("stdout", text).with("stderr", "").with("returncode", 1).with("response", response))
 }

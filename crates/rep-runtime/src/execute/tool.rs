@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 
 use super::{ExecuteOptions, common, search_path};
 use crate::environment;
+use crate::error::ErrorCode;
 use crate::interpreter::{self, Interpreter};
 use crate::outcome::{self, ToolError};
-use crate::plan::{Plan, Runtime, Tool};
+use crate::plan::{Plan, Tool, ToolRuntime};
 use crate::schema::{self, Fit};
 use crate::shim::{self, Start};
 use crate::typescript;
@@ -19,12 +20,12 @@ use rep_sandbox::Job;
 pub(super) fn accepts(plan: &Plan, tool: &Tool) -> Result<(), ToolError> {
     match schema::fit(&tool.input_schema, &plan.input) {
         Fit::Fits if plan.input.is_object() => Ok(()),
-        Fit::Fits => Err(ToolError::new("INVALID_ARGUMENT", "the arguments are not an object")),
+        Fit::Fits => Err(ToolError::new(ErrorCode::InvalidArgument, "the arguments are not an object")),
         Fit::Misfits(misfits) => {
-            Err(outcome::misfit("INVALID_ARGUMENT", "the arguments do not fit `input_schema`", &misfits))
+            Err(outcome::misfit(ErrorCode::InvalidArgument, "the arguments do not fit `input_schema`", &misfits))
         }
         Fit::Broken(reason) => {
-            Err(ToolError::new("INVALID_SCHEMA", format!("`input_schema` cannot be used: {reason}")))
+            Err(ToolError::new(ErrorCode::InvalidSchema, format!("`input_schema` cannot be used: {reason}")))
         }
     }
 }
@@ -37,11 +38,11 @@ pub(super) fn prepared(
 ) -> Result<(Job, Start), ToolError> {
     let (folder, entrypoint) = entrypoint(plan, tool)?;
     let interpreter = interpreter::find(tool.runtime, &plan.workspace, options.search).map_err(|error| {
-        ToolError::new("RUNTIME_UNAVAILABLE", format!("{} tools cannot be run: {error}", tool.runtime.name()))
+        ToolError::new(ErrorCode::RuntimeUnavailable, format!("{} tools cannot be run: {error}", tool.runtime.name()))
     })?;
     let more = match &tool.typescript_runner {
         Some(runner) => typescript::words(runner, &interpreter.version).map_err(|reason| {
-            ToolError::new("RUNTIME_UNAVAILABLE", format!("`{}` cannot be run: {reason}", tool.entrypoint))
+            ToolError::new(ErrorCode::RuntimeUnavailable, format!("`{}` cannot be run: {reason}", tool.entrypoint))
         })?,
         None => &[],
     };
@@ -76,13 +77,14 @@ pub(super) fn prepared(
 /// The skill's real folder and the file in it. Links that lead out are not followed.
 fn entrypoint(plan: &Plan, tool: &Tool) -> Result<(PathBuf, PathBuf), ToolError> {
     let endings: &[&str] = match tool.runtime {
-        Runtime::Python => &["py"],
-        Runtime::Node if tool.typescript_runner.is_some() => &["js", "mjs", "cjs", "ts"],
-        Runtime::Node => &["js", "mjs", "cjs"],
-        Runtime::Bash => &["sh"],
+        ToolRuntime::Python => &["py"],
+        ToolRuntime::Node if tool.typescript_runner.is_some() => &["js", "mjs", "cjs", "ts"],
+        ToolRuntime::Node => &["js", "mjs", "cjs"],
+        ToolRuntime::Bash => &["sh"],
     };
-    let refuse =
-        |what: &str| ToolError::new("INVALID_ENTRYPOINT", format!("the entrypoint `{}` {what}", tool.entrypoint));
+    let refuse = |what: &str| {
+        ToolError::new(ErrorCode::InvalidEntrypoint, format!("the entrypoint `{}` {what}", tool.entrypoint))
+    };
     // The `.git` of a skill is no part of what was looked at and trusted.
     if tool.entrypoint.split('/').any(|part| part == ".git") {
         return Err(refuse("lies in `.git`"));

@@ -22,7 +22,9 @@ fn script(folder: &Path, name: &str, text: &str) -> PathBuf {
 
 #[test]
 fn what_is_found_is_a_real_program() {
-    for (runtime, program) in [(Runtime::Python, "python3"), (Runtime::Node, "node"), (Runtime::Bash, "bash")] {
+    for (runtime, program) in
+        [(ToolRuntime::Python, "python3"), (ToolRuntime::Node, "node"), (ToolRuntime::Bash, "bash")]
+    {
         if !is_installed(program) {
             continue;
         }
@@ -37,17 +39,17 @@ fn a_shim_is_seen_through() {
     if !is_installed("python3") {
         return;
     }
-    let real = find(Runtime::Python, Path::new("/srv/work"), &here()).unwrap();
+    let real = find(ToolRuntime::Python, Path::new("/srv/work"), &here()).unwrap();
     let scratch = tempfile::tempdir().unwrap();
     let shim = format!("#!/bin/sh\nexec '{}' \"$@\"\n", real.argv0.to_str().unwrap());
     script(scratch.path(), "python3", &shim);
-    let found = find(Runtime::Python, Path::new("/srv/work"), &search(scratch.path())).unwrap();
+    let found = find(ToolRuntime::Python, Path::new("/srv/work"), &search(scratch.path())).unwrap();
     assert_eq!(found.program, real.program);
 }
 
 #[test]
 fn an_answer_is_kept_until_the_file_changes() {
-    let real = find(Runtime::Bash, Path::new("/srv/work"), &here()).unwrap();
+    let real = find(ToolRuntime::Bash, Path::new("/srv/work"), &here()).unwrap();
     let scratch = tempfile::tempdir().unwrap();
     let counting = |mark: &str| {
         format!(
@@ -58,7 +60,7 @@ fn an_answer_is_kept_until_the_file_changes() {
     };
     script(scratch.path(), "bash", &counting("a"));
     let search = Search { cache: Some(scratch.path().join("cache/interpreters.json")), ..search(scratch.path()) };
-    let ask = || find(Runtime::Bash, Path::new("/srv/work"), &search).unwrap();
+    let ask = || find(ToolRuntime::Bash, Path::new("/srv/work"), &search).unwrap();
     let asked = || fs::read_to_string(scratch.path().join("asked")).unwrap().lines().count();
     assert_eq!(ask(), ask());
     assert_eq!(asked(), 1, "the second answer came from the cache");
@@ -74,7 +76,7 @@ fn an_answer_is_kept_until_the_file_changes() {
 #[test]
 fn a_missing_or_broken_interpreter_is_named() {
     let scratch = tempfile::tempdir().unwrap();
-    let message = |search: &Search| find(Runtime::Node, Path::new("/srv/work"), search).unwrap_err().to_string();
+    let message = |search: &Search| find(ToolRuntime::Node, Path::new("/srv/work"), search).unwrap_err().to_string();
     assert_eq!(message(&search(scratch.path())), "there is no `node` on the PATH");
     assert_eq!(message(&Search::default()), "there is no `node` on the PATH");
     script(scratch.path(), "node", "#!/bin/sh\necho no version is set >&2\nexit 1\n");
@@ -111,23 +113,23 @@ fn nothing_in_the_workspace_is_run_to_find_an_interpreter() {
     for name in ["python3", "node", "bash"] {
         script(&work.join("bin"), name, &text);
     }
-    for runtime in [Runtime::Python, Runtime::Node, Runtime::Bash] {
+    for runtime in [ToolRuntime::Python, ToolRuntime::Node, ToolRuntime::Bash] {
         let error = find(runtime, &work, &search(&work.join("bin"))).unwrap_err().to_string();
         assert!(error.contains("lies in the workspace"), "{error}");
     }
     // What comes behind it on the path is found, and so is a program that a link in the workspace leads to.
     let behind = std::env::join_paths([work.join("bin"), PathBuf::from("/usr/bin"), PathBuf::from("/bin")]).unwrap();
-    let found = find(Runtime::Bash, &work, &search(Path::new(&behind))).unwrap();
+    let found = find(ToolRuntime::Bash, &work, &search(Path::new(&behind))).unwrap();
     assert!(!found.program.starts_with(&work), "{found:?}");
     assert!(!work.join("ran").exists());
     if !is_installed("python3") {
         return;
     }
-    let real = find(Runtime::Python, &work, &here()).unwrap();
+    let real = find(ToolRuntime::Python, &work, &here()).unwrap();
     std::os::unix::fs::symlink(&real.program, work.join("venv/bin/python3")).unwrap();
     let home = format!("home = {}\n", real.program.parent().unwrap().display());
     fs::write(work.join("venv/pyvenv.cfg"), home).unwrap();
-    let found = find(Runtime::Python, &work, &search(&work.join("venv/bin"))).unwrap();
+    let found = find(ToolRuntime::Python, &work, &search(&work.join("venv/bin"))).unwrap();
     assert_eq!((&found.program, &found.readable), (&real.program, &real.readable), "what lies in it is not loaded");
     assert!(
         !Path::new(&found.argv0).starts_with(&work),

@@ -81,7 +81,7 @@ impl From<RequestError> for CommandError {
 
 /// What somebody lends a run: permissions for one call.
 #[derive(Clone, Debug, Default)]
-pub struct Loan {
+pub struct PermissionOverride {
     /// Patterns of files to read.
     pub read: Vec<String>,
     /// Patterns of files to make, change and remove.
@@ -112,7 +112,7 @@ impl Plan {
     }
 
     /// Adds what somebody lends for this call.
-    pub fn lend(&mut self, loan: &Loan) -> Result<(), CommandError> {
+    pub fn lend(&mut self, overrides: &PermissionOverride) -> Result<(), CommandError> {
         let refuse = |option: &str, value: &str, why: String| {
             CommandError::new(
                 "USAGE",
@@ -121,8 +121,8 @@ impl Plan {
             )
         };
         for (option, patterns, into) in [
-            ("--allow-read", &loan.read, &mut self.permissions.read),
-            ("--allow-write", &loan.write, &mut self.permissions.write),
+            ("--allow-read", &overrides.read, &mut self.permissions.read),
+            ("--allow-write", &overrides.write, &mut self.permissions.write),
         ] {
             for pattern in patterns {
                 into.push(Glob::parse(pattern).map_err(|bad| refuse(option, pattern, bad.to_string()))?);
@@ -130,13 +130,13 @@ impl Plan {
             into.sort();
             into.dedup();
         }
-        for host in &loan.connect {
+        for host in &overrides.connect {
             let rule = HostRule::parse(host).map_err(|bad| refuse("--allow-connect", host, bad.to_string()))?;
             self.permissions.outbound.push(rule);
         }
         self.permissions.outbound.sort();
         self.permissions.outbound.dedup();
-        self.permissions.allow_subprocess |= loan.may_spawn;
+        self.permissions.allow_subprocess |= overrides.may_spawn;
         Ok(())
     }
 }
@@ -158,7 +158,7 @@ impl CommandCall<'_> {
             pii.and_then(core::scalar) == Some(core::Scalar::Bool(true))
         });
         Plan {
-            is_confined: true,
+            confinement: super::Confinement::Sandboxed,
             skill: self.skill.to_owned(),
             digest: self.digest.to_owned(),
             folder: self.folder.to_owned(),

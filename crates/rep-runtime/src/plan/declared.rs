@@ -9,7 +9,7 @@ use rep_model::frontmatter::Frontmatter;
 use rep_model::yaml::{Node, core};
 use serde_json::Value;
 
-use super::{HostRule, Ignored, Permissions, PlanError, Redaction, Risk, Runtime, SecretNeed};
+use super::{HostRule, Ignored, Permissions, PlanError, Redaction, Risk, SecretNeed, ToolRuntime};
 use rep_permissions::glob::Glob;
 
 /// The longest name of a variable.
@@ -212,11 +212,11 @@ pub(crate) fn variable(name: &str) -> Result<(), String> {
 
 /// The packages a tool wants from the registry of its runtime, in order and once each. What it wants from elsewhere is for
 /// people to read.
-pub fn dependencies(tool: &Value, runtime: Runtime) -> Vec<String> {
+pub fn dependencies(tool: &Value, runtime: ToolRuntime) -> Vec<String> {
     let kind = match runtime {
-        Runtime::Python => "pip",
-        Runtime::Node => "npm",
-        Runtime::Bash => return Vec::new(),
+        ToolRuntime::Python => "pip",
+        ToolRuntime::Node => "npm",
+        ToolRuntime::Bash => return Vec::new(),
     };
     let list = tool.pointer(&format!("/implementation/dependencies/{kind}")).and_then(Value::as_array);
     let names: BTreeSet<&str> = list.into_iter().flatten().filter_map(Value::as_str).collect();

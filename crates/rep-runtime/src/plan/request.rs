@@ -42,7 +42,7 @@ impl Plan {
         };
         let rule = HostRule { host: origin.host.clone(), port: Some(origin.port) };
         Some(Refusal {
-            code: "PERMISSION_DENIED",
+            code: crate::error::ErrorCode::PermissionDenied,
             message: format!("`{}` declares {} and may not reach `{origin}`", self.skill, declared),
             remedy: format!("its author can declare it: network.outbound: \"{rule}\""),
         })

@@ -17,7 +17,7 @@ impl Plan {
             tool: self.tool.clone(),
             workspace: self.workspace.to_string_lossy().into_owned(),
             input_digest: hex::encode(Sha256::digest(self.input.to_string().as_bytes())),
-            is_confined: self.is_confined,
+            is_confined: self.confinement.is_sandboxed(),
             policy: self.policy_json(),
         }
     }
@@ -31,7 +31,7 @@ impl Plan {
             "tool": self.tool,
             "workspace": self.workspace.to_string_lossy(),
             "input": self.input,
-            "sandbox": self.is_confined,
+            "sandbox": self.confinement.is_sandboxed(),
             "policy": self.policy_json(),
             "ignored": self.ignored.iter().map(|ignored| json!({
                 "field": ignored.field,

@@ -35,7 +35,7 @@ impl Plan {
             Work::Tool(_) | Work::Command(_) => self.limits.in_words(),
         });
         lines.push(self.redaction.in_words().to_owned());
-        if !self.is_confined {
+        if !self.confinement.is_sandboxed() {
             lines.push("runs WITHOUT a sandbox: none of this is enforced, and it can do whatever you can".to_owned());
         }
         lines

@@ -525,7 +525,7 @@ pub(super) fn rename_into(
             other => return other.map(|()| to),
         }
     }
-    let to = OsString::from(format!("{why}-{}", hex::encode(&files::random::<8>())));
+    let to = OsString::from(format!("{why}-{}", hex::encode(files::random::<8>())));
     move_to_new(folder, from, other, &to).map(|()| to)
 }
 

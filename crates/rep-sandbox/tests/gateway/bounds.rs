@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use rep_permissions::resolver::Resolver;
 use rep_sandbox::gateway::Why;
+use rep_test_support::{DEADLINE, wait_until};
 use serde_json::json;
 
 use crate::inside::{Asked, again, run, script, start, start_with, steps};
@@ -146,9 +147,7 @@ fn a_cancelled_run_has_no_network_any_more() {
     let client = script(&lines, Path::new("/nonexistent"));
     let [sh, option, line] = client.program();
     let mut inside = start(&declared, &known, &[&sh, &option, &line]);
-    while server.visits() == 0 {
-        std::thread::yield_now();
-    }
+    wait_until("the server has a visitor", DEADLINE, || server.visits() > 0);
     inside.cancel.cancel();
     let result = steps(&mut inside).pop().unwrap();
     assert!(result == "" || result == "ECONNRESET", "{result}");
@@ -176,9 +175,7 @@ fn nothing_is_left_after_the_end() {
     let (threads, files) = (gateway_threads(), open_sockets());
     let declared = ["api.example.com:443", "echo.example.com:8080", &server.declared()];
     let mut inside = start(&declared, &known, &[&sh, &option, &line]);
-    while inside.denied().is_empty() {
-        std::thread::yield_now();
-    }
+    wait_until("the gateway has denied a connection", DEADLINE, || !inside.denied().is_empty());
     assert!(gateway_threads() > threads && open_sockets() > files, "it served");
     inside.gateway.stop();
     assert_eq!(gateway_threads(), threads, "no thread is left");
@@ -187,10 +184,7 @@ fn nothing_is_left_after_the_end() {
     drop(steps(&mut inside));
     drop(inside);
     // The server of this test still holds its ends of the connections until it sees their end.
-    while open_sockets() > files {
-        std::thread::yield_now();
-    }
-    assert_eq!(open_sockets(), files, "no socket is left");
+    wait_until("no socket is left", DEADLINE, || open_sockets() <= files);
 }
 
 fn gateway_threads() -> usize {

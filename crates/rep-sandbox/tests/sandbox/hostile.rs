@@ -1,8 +1,6 @@
 //! Tools that do their worst leave no process, no file and no hang.
 
-use std::thread;
-use std::time::{Duration, Instant};
-
+use rep_test_support::{DEADLINE, wait_until};
 use serde_json::{Value, json};
 
 use crate::scene::{Scene, Who, bash, everyone, python};
@@ -97,20 +95,11 @@ fn when_the_runtime_is_killed_so_is_the_tool() {
         let code = "trap '' TERM; (setsid sleep 600 &); echo > output/started; while :; do sleep 1; done";
         let job = scene.job(json!({ "argv": [bash(), "-c", code], "allow_subprocess": true }));
         let mut runtime = scene.start(&job);
-        wait_for(|| scene.text("output/started").is_some());
+        wait_until("the tool has started", DEADLINE, || scene.text("output/started").is_some());
         assert!(scene.survivors().len() >= 2, "it runs");
         runtime.kill().unwrap();
         runtime.wait().unwrap();
-        wait_for(|| scene.survivors().is_empty());
-    }
-}
-
-/// Waits until something is so. That it never is, is a failure and not a hang.
-fn wait_for(is_so: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !is_so() {
-        assert!(start.elapsed() < Duration::from_secs(20), "it never came");
-        thread::yield_now();
+        wait_until("no process of the tool is left", DEADLINE, || scene.survivors().is_empty());
     }
 }
 

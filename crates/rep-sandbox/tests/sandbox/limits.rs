@@ -1,5 +1,6 @@
 //! How much a tool may use, and how it ends.
 
+use rep_test_support::with_growing_timeout;
 use serde_json::json;
 
 use crate::scene::{Scene, everyone};
@@ -144,14 +145,21 @@ fn time_ends_whatever_the_tool_thinks_of_it() {
                         signal.signal(15, lambda *_: (print('bye'), sys.exit(3)))\nwhile True: time.sleep(60)";
     for who in everyone() {
         let scene = Scene::new(who);
-        let limits = json!({ "timeout_ms": 700, "grace_ms": 300 });
         for code in [ignores, stops] {
-            let result = scene.python(code, json!({ "limits": limits }));
+            let result = with_growing_timeout("the tool ignores the signal", 700, |timeout_ms| {
+                let limits = json!({ "timeout_ms": timeout_ms, "grace_ms": 300 });
+                let result = scene.python(code, json!({ "limits": limits }));
+                // Ended by the polite signal: the tool had not come so far as to ignore it.
+                (result["signal"] != 15).then_some(result)
+            });
             assert_eq!((&result["killed"], &result["signal"]), (&json!("Timeout"), &json!(9)), "{result:#}");
             assert_eq!(scene.survivors(), Vec::<u32>::new());
         }
-        let limits = json!({ "timeout_ms": 1500, "grace_ms": 15_000 });
-        let result = scene.python(says_goodbye, json!({ "limits": limits }));
+        let result = with_growing_timeout("the tool handles the signal", 1500, |timeout_ms| {
+            let limits = json!({ "timeout_ms": timeout_ms, "grace_ms": 15_000 });
+            let result = scene.python(says_goodbye, json!({ "limits": limits }));
+            (result["signal"] != 15).then_some(result)
+        });
         assert_eq!((&result["killed"], &result["code"]), (&json!("Timeout"), &json!(3)), "{result:#}");
         assert_eq!(result["stdout"], "bye\n");
         let result = scene.python(ignores, json!({ "cancel_ms": 300, "limits": { "grace_ms": 300 } }));

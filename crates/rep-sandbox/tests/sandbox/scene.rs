@@ -9,8 +9,8 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
 
+use rep_test_support::{DEADLINE, wait_until};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -159,14 +159,11 @@ impl Scene {
         );
         job["argv"] = json!([python(), "-I", "-c", pause]);
         let mut child = self.start(&self.job(job));
-        while self.text(&format!("output/{name}.here")).is_none() {
-            assert!(
-                child.try_wait().unwrap().is_none(),
-                "it ended before it came so far: {:?}",
-                child.wait_with_output()
-            );
-            std::thread::park_timeout(Duration::from_millis(5));
-        }
+        let is_paused = || self.text(&format!("output/{name}.here")).is_some();
+        wait_until("the lines reach their pause, or end", DEADLINE, || {
+            is_paused() || child.try_wait().unwrap().is_some()
+        });
+        assert!(is_paused(), "they ended before their pause: {:?}", child.wait_with_output());
         child
     }
 

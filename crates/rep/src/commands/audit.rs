@@ -1,16 +1,13 @@
 //! `rep audit`: what ran, with what, for whom, and how it ended.
 
-use std::path::Path;
-use std::time::SystemTime;
-
-use rep_audit::{self as audit, Audit, Entry, Verdict};
+use rep_audit::{Audit, Entry, State, Verdict, without_ties};
 use rep_check::render::visible;
-use rep_storage::time;
-use serde_json::{Map, Value, json};
+use rep_runtime::{RecordFilter, Runtime};
+use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
-use crate::library::data_folder;
 use crate::output::Output;
+use crate::terminal;
 
 /// Show what ran, with what, for whom, and how it ended
 #[derive(clap::Args)]
@@ -42,48 +39,43 @@ enum Action {
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let mut show = || {
-        let folder = data_folder()?;
+        let runtime = terminal::stored();
         match args.action {
-            Some(Action::Verify) => verify(&folder, args, output),
-            None if args.calls => calls(&Audit::of_calls(&folder), args, output),
-            None => list(&Audit::at(&folder), args, output),
+            Some(Action::Verify) => verify(&runtime, args, output),
+            None if args.calls => calls(&runtime, args, output),
+            None => list(&runtime, args, output),
         }
     };
-    show().map_err(|failure| failure.json(args.json))
+    show().map_err(|failure: Failure| failure.json(args.json))
 }
 
-fn list(audit: &Audit, args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    let runs = runs(audit, args.skill.as_deref(), args.since.as_deref())?;
+fn list(runtime: &Runtime, args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+    let runs = runtime.runs(&RecordFilter::new(args.skill.as_deref(), args.since.as_deref())?)?.runs;
     if args.json {
-        let runs: Vec<Value> = runs.iter().map(document).collect();
+        let runs: Vec<Value> = runs.iter().map(Entry::to_json).collect();
         output.json(&json!({ "runs": runs }));
         return Ok(Exit::Fine);
     }
     for run in &runs {
         output.data(&format!("{}\n", visible(&line(run))));
-        for denial in run.field("denials").and_then(Value::as_array).into_iter().flatten() {
-            let part = |name: &str| denial.get(name).and_then(Value::as_str).unwrap_or("?").to_owned();
-            output.data(&format!("    {}\n", visible(&format!("denied: {} {}", part("action"), part("target")))));
+        for (action, target) in run.denials() {
+            output.data(&format!("    {}\n", visible(&format!("denied: {action} {target}"))));
         }
     }
-    let installs = runs.iter().filter(|run| run.state == audit::State::Install).count();
+    let installs = runs.iter().filter(|run| run.state == State::Install).count();
     let count = runs.len() - installs;
     output.say(&format!("{count} {}", if count == 1 { "run" } else { "runs" }));
     Ok(Exit::Fine)
 }
 
-fn calls(audit: &Audit, args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    let filter = Filter::new(args.skill.as_deref(), args.since.as_deref())?;
+fn calls(runtime: &Runtime, args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+    let filter = RecordFilter::new(args.skill.as_deref(), args.since.as_deref())?;
     let mut count = 0_u64;
-    // There may be many, and none needs to be held.
-    audit::records(audit, |record| {
-        if !is_call(&record, &filter) {
-            return;
-        }
+    runtime.each_call(&filter, |record| {
         count += 1;
         if args.json {
             let before = if count == 1 { "{\"calls\": [" } else { "," };
-            output.data(&format!("{before}\n{}", untied(&record)));
+            output.data(&format!("{before}\n{}", without_ties(&record)));
         } else {
             output.data(&format!("{}\n", visible(&call_line(&record))));
         }
@@ -94,12 +86,6 @@ fn calls(audit: &Audit, args: &Args, output: &mut Output) -> Result<Exit, Failur
         output.say(&format!("{count} {}", if count == 1 { "call" } else { "calls" }));
     }
     Ok(Exit::Fine)
-}
-
-/// Whether a record is one of a call that is wanted.
-pub(crate) fn is_call(record: &Value, filter: &Filter) -> bool {
-    record["kind"] == "call"
-        && filter.fits(record["skill"].as_str().unwrap_or_default(), record["at"].as_str().unwrap_or_default())
 }
 
 /// A call on one line.
@@ -113,35 +99,6 @@ fn call_line(record: &Value) -> String {
     format!("{}  {outcome}  {duration} ms  {bearer}{:?}  {}", at.trim_end_matches('Z'), text("who"), what.trim_end())
 }
 
-/// Which records are wanted.
-pub(crate) struct Filter {
-    skill: Option<String>,
-    since: Option<String>,
-}
-
-impl Filter {
-    /// Those of a skill, since some time.
-    pub(crate) fn new(skill: Option<&str>, since: Option<&str>) -> Result<Self, Failure> {
-        let since = since.map(|word| {
-            let at = time::parse(word, SystemTime::now()).map(time::text);
-            let unknown = || Failure::unable("USAGE", format!("`{word}` is no point in time"));
-            at.ok_or_else(|| unknown().hint("as in 2026-11-01, 15m, 2h or 3d"))
-        });
-        Ok(Self { skill: skill.map(str::to_owned), since: since.transpose()? })
-    }
-
-    fn fits(&self, name: &str, at: &str) -> bool {
-        let is_named = |skill: &String| name == skill || name.rsplit(':').next() == Some(skill);
-        self.skill.as_ref().is_none_or(is_named) && self.since.as_deref().is_none_or(|since| at >= since)
-    }
-}
-
-/// The runs of a skill, since some time.
-pub(crate) fn runs(audit: &Audit, skill: Option<&str>, since: Option<&str>) -> Result<Vec<Entry>, Failure> {
-    let filter = Filter::new(skill, since)?;
-    Ok(audit::entries(audit, |entry| filter.fits(entry.text("skill"), entry.at()))?)
-}
-
 /// A run on one line.
 fn line(run: &Entry) -> String {
     let at = run.at().replace('T', " ");
@@ -149,7 +106,7 @@ fn line(run: &Entry) -> String {
         "" => run.state.name().to_owned(),
         outcome => format!("{} {outcome}", run.state.name()),
     };
-    if run.state == audit::State::Install {
+    if run.state == State::Install {
         let packages = run.field("packages").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
         let packages = packages.collect::<Vec<_>>().join(", ");
         return format!("{}  {}  install {packages}  {}", at.trim_end_matches('Z'), run.text("skill"), run.text("who"));
@@ -164,35 +121,8 @@ fn line(run: &Entry) -> String {
     )
 }
 
-/// What ties records to each other, and is nobody's to read.
-const TIES: &[&str] = &["v", "seq", "prev", "hash", "kind", "pid", "pid_started"];
-
-/// A record as one object, less what ties it to others.
-pub(crate) fn untied(record: &Value) -> Value {
-    let fields = record.as_object().into_iter().flatten().filter(|(name, _)| !TIES.contains(&name.as_str()));
-    Value::Object(fields.map(|(name, value)| (name.clone(), value.clone())).collect())
-}
-
-/// A run as one object: what its records say, less what ties them to each other.
-pub(crate) fn document(run: &Entry) -> Value {
-    let mut fields = Map::new();
-    fields.insert("state".to_owned(), json!(run.state.name()));
-    for record in [Some(&run.start), run.end.as_ref()].into_iter().flatten() {
-        for (name, value) in record.as_object().into_iter().flatten() {
-            let is_second = fields.contains_key(name);
-            match name.as_str() {
-                "at" if is_second => drop(fields.insert("ended_at".to_owned(), value.clone())),
-                name if TIES.contains(&name) || is_second => {}
-                name => drop(fields.insert(name.to_owned(), value.clone())),
-            }
-        }
-    }
-    Value::Object(fields)
-}
-
-fn verify(folder: &Path, args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    let records = [Audit::at(folder), Audit::of_calls(folder)];
-    let mut verdicts = records.iter().map(audit::verify).collect::<Result<Vec<_>, _>>()?;
+fn verify(runtime: &Runtime, args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+    let (records, mut verdicts): (Vec<Audit>, Vec<Verdict>) = runtime.verify_records()?.into_iter().unzip();
     for fault in &mut verdicts[1].faults {
         *fault = format!("calls: {fault}");
     }

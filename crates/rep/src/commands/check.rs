@@ -1,18 +1,20 @@
 //! `rep check`: judges skills, mends what can be mended safely.
 
-mod fix;
 mod points;
-mod run;
 mod watch;
 
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use rep_check::{Options, Profile, Report, nearest, render, rule};
+use indicatif::ProgressBar;
+use rep_check::{Options, Profile, Report, render};
+use rep_library::Progress;
+use rep_library::check::fix::{FixedFile, plan_fixes};
+use rep_library::check::{CheckSettings, check_paths};
 
 use crate::exit::{Exit, Failure};
+use crate::library::here;
 use crate::output::Output;
-use crate::settings;
 
 /// Check skills and say what is wrong, where, and what to do
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
@@ -89,7 +91,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         return Err(failure.hint("leave out --format, or --diff"));
     }
     if args.diff {
-        return fix::diff(&args.paths, &options, output);
+        return diff(&args.paths, &options, output);
     }
     if args.watch {
         return watch::run(args, &options, output);
@@ -98,26 +100,67 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     once(args, &options, output)
 }
 
-/// Checks once, mending first where that was asked for, and prints the report.
+/// Checks once, fixing first where that was asked for, and prints the report.
 fn once(args: &Args, options: &Options, output: &mut Output) -> Result<Exit, Failure> {
-    let mut failed = Vec::new();
-    if args.fix {
-        let (mended, failures) = fix::fix(&args.paths, options, output)?;
-        failed = failures;
-        if mended > 0 {
-            output.say(&format!("mended {mended} {}", if mended == 1 { "file" } else { "files" }));
-        }
-    }
-    let report = run::check(&args.paths, options, output)?;
+    let failed = if args.fix { fix(&args.paths, options, output)? } else { Vec::new() };
+    let report = check(&args.paths, options, output)?;
     print(&report, args.format, output);
-    let last = failed.pop();
-    for failure in &failed {
-        output.failure(failure);
-    }
-    if let Some(failure) = last {
-        return Err(failure);
+    if let Some((last, others)) = failed.split_last() {
+        for failure in others {
+            output.failure(failure);
+        }
+        return Err(last.clone());
     }
     Ok(if report.summary().errors > 0 { Exit::Findings } else { Exit::Fine })
+}
+
+fn check(paths: &[PathBuf], options: &Options, output: &mut Output) -> Result<Report, Failure> {
+    let bar = output.progress("checking", 0);
+    let checked = check_paths(paths, options, &|progress| follow(&bar, progress))?;
+    bar.finish_and_clear();
+    output.warn_all(&checked.notes);
+    Ok(checked.report)
+}
+
+fn follow(bar: &ProgressBar, progress: Progress) {
+    match progress {
+        Progress::Found => bar.inc_length(1),
+        Progress::Done => bar.inc(1),
+    }
+}
+
+/// Fixes what can be fixed safely. Returns what could not be written.
+fn fix(paths: &[PathBuf], options: &Options, output: &mut Output) -> Result<Vec<Failure>, Failure> {
+    let fixes = plan_fixes(paths, options)?;
+    output.warn_all(&fixes.notes);
+    let (mut written, mut failed) = (0, Vec::new());
+    for (file, result) in fixes.write() {
+        match result {
+            Ok(()) => {
+                written += 1;
+                if output.is_verbose {
+                    output.say(&format!("mended `{}`", file.shown));
+                }
+            }
+            Err(error) => failed.push(error.into()),
+        }
+    }
+    if written > 0 {
+        output.say(&format!("mended {written} {}", if written == 1 { "file" } else { "files" }));
+    }
+    Ok(failed)
+}
+
+/// Prints what fixing would change.
+fn diff(paths: &[PathBuf], options: &Options, output: &mut Output) -> Result<Exit, Failure> {
+    let fixes = plan_fixes(paths, options)?;
+    output.warn_all(&fixes.notes);
+    output.data(&fixes.files.iter().map(FixedFile::diff).collect::<String>());
+    if fixes.files.is_empty() {
+        output.say("nothing to mend");
+        return Ok(Exit::Fine);
+    }
+    Ok(Exit::Findings)
 }
 
 fn print(report: &Report, format: Format, output: &mut Output) {
@@ -132,24 +175,14 @@ fn print(report: &Report, format: Format, output: &mut Output) {
 }
 
 fn options(args: &Args) -> Result<Options, Failure> {
-    let here = std::env::current_dir()
-        .map_err(|error| Failure::unable("UNREADABLE", format!("no working folder: {error}")))?;
-    let mut options = settings::load(args.settings.as_deref(), &here)?;
-    if !args.profile.is_empty() {
-        options.profiles.clone_from(&args.profile);
-    }
-    for name in args.select.iter().chain(&args.ignore) {
-        if rule(name).is_none() {
-            let failure = Failure::unable("UNKNOWN_RULE", format!("there is no rule `{name}`"));
-            return Err(match nearest(name) {
-                Some(near) => failure.hint(format!("did you mean `{near}`?")),
-                None => failure.hint("`rep explain` lists the rules"),
-            });
-        }
-    }
-    options.select.clone_from(&args.select);
-    options.ignore.extend(args.ignore.iter().cloned());
-    options.strict_schema |= args.strict_schema;
-    options.seed_regex = args.seed_regex;
-    Ok(options)
+    let settings = CheckSettings {
+        file: args.settings.clone(),
+        folder: here()?,
+        profiles: args.profile.clone(),
+        select: args.select.clone(),
+        ignore: args.ignore.clone(),
+        strict_schema: args.strict_schema,
+        seed_regex: args.seed_regex,
+    };
+    Ok(settings.resolve()?)
 }

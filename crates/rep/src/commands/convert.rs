@@ -1,8 +1,7 @@
 //! `rep convert`: from Markdown to a structured skill, and back.
 
 mod batch;
-mod judge;
-mod lend;
+mod engine;
 mod llm;
 mod step;
 mod subject;
@@ -10,8 +9,9 @@ mod subject;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use rep_convert::convert::{Report, page};
+use rep_convert::convert::{self, Report, model_prompt, page};
 use rep_convert::docs;
+use rep_library::convert::{ConvertError, SkillSource, Target};
 use rep_library::find::Found;
 use rep_model::Origin;
 use serde_json::json;
@@ -20,8 +20,8 @@ use crate::exit::{Exit, Failure};
 use crate::library::LibraryArgs;
 use crate::output::Output;
 use crate::write;
-pub(crate) use lend::Lending;
-use subject::{Converted, by_engine, read, subjects};
+use engine::convert_one;
+use subject::subjects;
 
 /// Convert skills between Markdown and UASP
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
@@ -98,15 +98,23 @@ impl Args {
     fn engine(&self) -> Engine {
         if self.engine == Engine::Rules && self.model.is_wanted() { Engine::Llm } else { self.engine }
     }
+
+    /// Where the UASP files of skills are.
+    fn target(&self) -> Target {
+        match (&self.out, &self.out_dir) {
+            (Some(file), _) => Target::File(file.clone()),
+            (None, Some(folder)) => Target::Folder(folder.clone()),
+            (None, None) => Target::Beside,
+        }
+    }
 }
 
-impl Engine {
-    /// The word in reports and stamps.
-    const fn name(self) -> &'static str {
-        match self {
-            Engine::Rules => "rules",
-            Engine::Llm => "llm",
-            Engine::Hybrid => "hybrid",
+impl From<Engine> for convert::Engine {
+    fn from(engine: Engine) -> Self {
+        match engine {
+            Engine::Rules => convert::Engine::Rules,
+            Engine::Llm => convert::Engine::Llm,
+            Engine::Hybrid => convert::Engine::Hybrid,
         }
     }
 }
@@ -136,26 +144,27 @@ fn choose(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 
 fn to_uasp(args: &Args, found: &Found, output: &mut Output) -> Result<Exit, Failure> {
     if args.model.prompt_only {
-        let subject = read(found)?;
-        subject.manifest(&found.shown)?;
-        output.text(&llm::question(&subject.skill, args.engine()));
+        let source = SkillSource::read_markdown(found)?;
+        output.text(&model_prompt(&source.skill, args.engine().into()));
         return Ok(Exit::Fine);
     }
-    let converted = match by_engine(found, args, output) {
-        Ok((_, converted)) => converted,
-        Err(failure) if args.is_json && failure.code == llm::INVALID_ANSWER => {
-            let engine = args.engine().name();
-            output.json(&json!({ "valid": false, "error": failure.hints.join("\n"), "engine": engine }));
-            return Ok(failure.exit);
-        }
-        Err(failure) => return Err(failure),
+    let converted = match convert_one(found, args, output) {
+        Ok(converted) => converted,
+        Err(error) => match error.answer().filter(|_| args.is_json) {
+            None => return Err(error.into()),
+            Some(answer) => {
+                let engine = convert::Engine::from(args.engine()).as_str();
+                output.json(&json!({ "valid": false, "error": answer.reasons.join("\n"), "engine": engine }));
+                return Ok(Exit::Findings);
+            }
+        },
     };
-    let report = &converted.report;
+    let report = &converted.conversion.report;
     if let Some(path) = &args.report {
         write_report(path, &[report], args.is_forced)?;
     }
     if let Some(path) = args.out.as_deref().filter(|_| report.is_valid()) {
-        write::file(path, converted.text.as_bytes(), args.is_forced)?;
+        write::file(path, converted.conversion.text.as_bytes(), args.is_forced)?;
         output.say(&format!("wrote `{}`", path.display()));
     }
     if args.is_json {
@@ -169,20 +178,13 @@ fn to_uasp(args: &Args, found: &Found, output: &mut Output) -> Result<Exit, Fail
         return Ok(Exit::Findings);
     }
     if !report.is_valid() {
-        return Err(invalid(found, &converted));
+        return Err(ConvertError::Invalid { shown: found.shown.clone(), errors: report.errors.clone() }.into());
     }
     if args.out.is_none() && !args.is_json {
-        output.text(&converted.text);
+        output.text(&converted.conversion.text);
     }
     tell(report, output);
     Ok(Exit::Fine)
-}
-
-/// Why a conversion gave no file.
-fn invalid(found: &Found, converted: &Converted) -> Failure {
-    let failure = Failure::findings("INVALID", format!("`{}` gives no valid UASP file", found.shown));
-    let lines = converted.report.errors.iter().take(5);
-    lines.fold(failure, |failure, error| failure.hint(format!("{}: {}", error.line(), error.help)))
 }
 
 /// Says what came of it: the specification's checklist, and what is left for a person.
@@ -219,8 +221,8 @@ fn write_report(path: &Path, reports: &[&Report], is_forced: bool) -> Result<(),
 }
 
 fn to_markdown(args: &Args, found: &Found, output: &mut Output) -> Result<Exit, Failure> {
-    let subject = read(found)?;
-    let document = rep_convert::document_of(&subject.skill).filter(|document| document.origin == Origin::Authored);
+    let source = SkillSource::read(found)?;
+    let document = rep_convert::document_of(&source.skill).filter(|document| document.origin == Origin::Authored);
     let Some(document) = document else {
         let failure = Failure::unable("NOT_STRUCTURED", format!("`{}` has no UASP file", found.shown));
         return Err(failure.hint("a SKILL.md is made from a `*.uasp.yaml`; `--to uasp` makes that one"));

@@ -1,26 +1,18 @@
 //! `rep deps`: what a skill's tools need to have installed. Nothing is installed unless somebody asks for it.
 
-use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::io::{self, BufRead, IsTerminal};
-use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
-use rep_audit::Audit;
 use rep_check::render::visible;
-use rep_runtime::environment::{self, InstallError, Order, Prepared};
-use rep_runtime::interpreter::{self, Search};
-use rep_runtime::plan::{HostRule, declared};
-use rep_runtime::{Runtime, Trust};
+use rep_permissions::HostRule;
+use rep_runtime::environment::InstallError;
+use rep_runtime::{ExecutableSkill, PackageInstall, PackageInstallError, PackageRequest, Runtime, tool_name};
 use rep_sandbox::interrupt;
 use serde_json::{Value, json};
 
-use crate::call::{self, Called, tool_name};
-use crate::consent;
 use crate::exit::{Exit, Failure};
-use crate::library::{LibraryArgs, cache_folder, data_folder, environments};
+use crate::library::LibraryArgs;
 use crate::output::Output;
-use crate::runner::who;
+use crate::terminal::{self, find_skill};
 
 /// Show what a skill's tools say they need to have installed, and install it where asked
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
@@ -61,11 +53,11 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 }
 
 fn deps(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    let called = call::find(&args.library, &args.skill, output)?;
-    let tools = tools(&called);
-    let installed = if args.install { Some(install(args, &called, output)?) } else { None };
+    let (_, skill, tool) = find_skill(&args.library, &args.skill, output)?;
+    let tools = tools(&skill, tool)?;
+    let installed = if args.install { Some(install(args, &skill, tool, output)?) } else { None };
     if args.json {
-        let mut document = json!({ "skill": called.name, "tools": tools });
+        let mut document = json!({ "skill": skill.name, "tools": tools });
         if let Some(installed) = installed {
             document["installed"] = installed.into();
         }
@@ -94,38 +86,31 @@ fn deps(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     Ok(Exit::Fine)
 }
 
-/// Installs every list of the tools in question, and says what is there now.
-fn install(args: &Args, called: &Called, output: &mut Output) -> Result<Vec<Value>, Failure> {
-    if let Trust::Untrusted(reason) = &called.trust {
-        let failure = Failure::refused("UNTRUSTED", format!("`{}` is not trusted: {reason}", called.name));
-        return Err(failure.hint("read it, then `rep trust` it"));
-    }
+/// Installs what the tools declare, each runtime apart.
+fn install(
+    args: &Args,
+    skill: &ExecutableSkill,
+    tool: Option<usize>,
+    output: &mut Output,
+) -> Result<Vec<Value>, Failure> {
     let bad = |error: &dyn std::fmt::Display| Failure::unable("USAGE", format!("--reach: {error}"));
     let hosts: Result<Vec<HostRule>, _> = args.reach.iter().map(|host| HostRule::parse(host)).collect();
-    let hosts = hosts.map_err(|error| bad(&error))?;
-    let root = environments()?;
-    // What lies in the workspace, where tools write, is not run.
-    let workspace = call::workspace(None, &args.library)?;
-    let search = Search {
-        env: std::env::vars_os().map(|(name, value)| outside(name, value, &workspace)).collect(),
-        cache: cache_folder().map(|folder| folder.join("interpreters.json")),
+    let request = PackageRequest {
+        tool,
+        indexes: args.index.clone(),
+        hosts: hosts.map_err(|error| bad(&error))?,
+        allow_build: args.allow_build,
     };
+    let runtime = terminal::runtime(&args.library, None, false)?;
     let mut installed = Vec::new();
-    for (runtime, packages) in lists(called) {
-        let interpreter = interpreter::find(runtime, &workspace, &search)
-            .map_err(|error| Failure::unable("RUNTIME_UNAVAILABLE", error.to_string()))?;
-        environment::judge(runtime, &packages).map_err(|error| told(error.into()))?;
-        let source = environment::configured(runtime, &interpreter, &search, &args.index, &hosts).map_err(told)?;
-        let order =
-            Order { root: &root, skill: &called.name, runtime, packages: &packages, may_build: args.allow_build };
-        let prepared = environment::prepare(order, interpreter, source).map_err(told)?;
-        let environment = match prepared.whole() {
-            Some(environment) => environment,
-            None => one(args, called, &prepared, &packages, output)?,
+    for install in runtime.plan_packages(skill, &request).map_err(install_failure)? {
+        let folder = match install.installed_folder() {
+            Some(folder) => folder,
+            None => install_one(args, &runtime, &install, output)?,
         };
-        let folder = environment.folder.display().to_string();
-        output.say(&format!("installed for {}: {}", runtime.name(), visible(&packages.join(", "))));
-        installed.push(json!({ "runtime": runtime.name(), "packages": packages, "folder": folder }));
+        let (name, packages) = (install.runtime.name(), &install.packages);
+        output.say(&format!("installed for {name}: {}", visible(&packages.join(", "))));
+        installed.push(json!({ "runtime": name, "packages": packages, "folder": folder }));
     }
     if installed.is_empty() {
         output.say("there is nothing to install: no python tool declares `pip`, and no node tool `npm`");
@@ -133,61 +118,23 @@ fn install(args: &Args, called: &Called, output: &mut Output) -> Result<Vec<Valu
     Ok(installed)
 }
 
-/// A variable; the `PATH` without folders that lie in the workspace.
-fn outside(name: OsString, value: OsString, workspace: &Path) -> (OsString, OsString) {
-    if name != "PATH" {
-        return (name, value);
-    }
-    let is_outside = |folder: &PathBuf| {
-        let real = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.clone());
-        !real.starts_with(workspace) || real.starts_with("/usr")
-    };
-    let kept = std::env::join_paths(std::env::split_paths(&value).filter(is_outside));
-    (name, kept.unwrap_or_default())
-}
-
-/// The lists to install, each once.
-fn lists(called: &Called) -> Vec<(Runtime, Vec<String>)> {
-    let indexes = called.tool.map_or_else(|| (0..called.tools.len()).collect(), |tool| vec![tool]);
-    let mut seen = BTreeSet::new();
-    let mut found = Vec::new();
-    for tool in indexes.into_iter().map(|index| &called.tools[index]) {
-        let runtime = match tool.pointer("/implementation/runtime").and_then(Value::as_str) {
-            Some("python") => Runtime::Python,
-            Some("node") => Runtime::Node,
-            _ => continue,
-        };
-        let packages = declared::dependencies(tool, runtime);
-        if !packages.is_empty() && seen.insert((runtime.name(), packages.clone())) {
-            found.push((runtime, packages));
-        }
-    }
-    found
-}
-
-/// Installs one list, if the policy, the user and the record let it.
-fn one(
+/// Installs the packages of one runtime, if the user agrees.
+fn install_one(
     args: &Args,
-    called: &Called,
-    prepared: &Prepared,
-    packages: &[String],
+    runtime: &Runtime,
+    install: &PackageInstall,
     output: &mut Output,
-) -> Result<environment::Environment, Failure> {
-    let permissions = prepared.permissions();
-    if let Some(objection) = consent::policy()?.objection(&called.name, &permissions) {
+) -> Result<String, Failure> {
+    if let Some(objection) = runtime.package_objection(install)? {
         return Err(Failure::refused("POLICY_DENIED", objection).hint("`policy.deny` in your rep.yaml says so"));
     }
-    let hosts: Vec<String> = permissions.outbound.iter().map(ToString::to_string).collect();
+    let hosts = install.hosts();
     let from = if hosts.is_empty() { "folders of yours, without network".to_owned() } else { hosts.join(", ") };
-    let question = format!("`{}` wants installed: {}\nfrom: {from}", called.name, packages.join(", "));
+    let question = format!("`{}` wants installed: {}\nfrom: {from}", install.skill, install.packages.join(", "));
     if !args.yes {
         consented(&question, output)?;
     }
-    let audit = Audit::at(&data_folder()?);
-    let hosts: Vec<String> = permissions.outbound.iter().map(ToString::to_string).collect();
-    audit.install(&called.name, packages, &hosts, &who(), SystemTime::now())?;
-    let cancel = interrupt::on_interrupt();
-    environment::install(prepared, &cancel, rep_sandbox::run).map_err(told)
+    runtime.install_packages(install, &interrupt::on_interrupt()).map_err(install_failure)
 }
 
 /// Asks on a terminal; where there is none, the answer is no.
@@ -213,7 +160,11 @@ fn shown(text: &str) -> String {
 }
 
 /// A failure with what helps.
-fn told(error: InstallError) -> Failure {
+fn install_failure(error: PackageInstallError) -> Failure {
+    let error = match error {
+        PackageInstallError::Call(error) => return error.into(),
+        PackageInstallError::Install(error) => error,
+    };
     let message = shown(&error.to_string());
     match error {
         InstallError::Package(_) => Failure::refused("INVALID_PACKAGE", message),
@@ -237,10 +188,11 @@ fn told(error: InstallError) -> Failure {
 }
 
 /// The tools in question, with what they declare. What is not in the shape of the specification is left out.
-fn tools(called: &Called) -> Vec<Value> {
-    let indexes = called.tool.map_or_else(|| (0..called.tools.len()).collect(), |tool| vec![tool]);
+fn tools(skill: &ExecutableSkill, tool: Option<usize>) -> Result<Vec<Value>, Failure> {
+    let (_, tools) = skill.tools()?;
+    let indexes = tool.map_or_else(|| (0..tools.len()).collect(), |tool| vec![tool]);
     let tools = indexes.into_iter().map(|index| {
-        let tool = &called.tools[index];
+        let tool = &tools[index];
         let declared = |kind: &str| tool.pointer(&format!("/implementation/dependencies/{kind}"));
         let list = |kind: &str| -> Vec<Value> {
             let items = declared(kind).and_then(Value::as_array).into_iter().flatten();
@@ -254,5 +206,5 @@ fn tools(called: &Called) -> Vec<Value> {
             "notes": declared("notes").and_then(Value::as_str),
         })
     });
-    tools.collect()
+    Ok(tools.collect())
 }

@@ -2,26 +2,22 @@
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
-use std::time::SystemTime;
 
 use rep_check::render::visible;
 use rep_library::Status;
-use rep_runtime::approval::Approvals;
 use rep_runtime::plan::Work;
-use rep_runtime::plan::command::Loan;
 use rep_runtime::state::State;
-use rep_runtime::{Outcome, Plan, Reply};
+use rep_runtime::{
+    CallResult, CallerConsent, CommandInvocation, FinishedCall, Outcome, PermissionOverride, PreparedCall, Reply,
+    ToolCall,
+};
 use rep_sandbox::interrupt;
 use serde_json::{Map, Value, json};
 
-use crate::call;
-use crate::consent;
 use crate::exit::{Exit, Failure};
 use crate::library::{LibraryArgs, missing};
 use crate::output::Output;
-use crate::perform::{self, Done, Wish};
-use crate::runner::{self, Runner, arguments};
-use crate::structured::Structured;
+use crate::terminal::{self, TerminalPrompter, arguments};
 
 /// Run one command of a structured skill in the sandbox
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
@@ -90,9 +86,9 @@ pub(crate) struct How {
 }
 
 impl How {
-    /// What is lent.
-    pub(crate) fn loan(&self) -> Loan {
-        Loan {
+    /// The permissions for this call.
+    pub(crate) fn permissions(&self) -> PermissionOverride {
+        PermissionOverride {
             read: self.allow_read.clone(),
             write: self.allow_write.clone(),
             connect: self.allow_connect.clone(),
@@ -115,64 +111,59 @@ fn command(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     if matches!(entry.status, Status::Shadowed | Status::Invalid) {
         return Err(missing(&catalog, &args.skill));
     }
-    let options = args.library.options()?;
-    let skill = if args.dry_run { Structured::of(entry)? } else { Structured::held(entry, &options)? };
-    let workspace = call::workspace(args.how.workspace.as_deref(), &args.library)?;
-    let wish = Wish {
-        name: &args.command.join("."),
-        arguments: &values,
-        session: perform::session_name(args.session.as_deref())?,
-        workspace: &workspace,
-        loan: &args.how.loan(),
-        is_given: args.yes,
-        is_confined: !args.how.no_sandbox,
-        ignores_state: args.ignore_state,
-        timeout: args.how.timeout,
+    let runtime = terminal::runtime(&args.library, args.how.workspace.as_deref(), args.how.no_sandbox)?;
+    let invocation = CommandInvocation {
+        command: args.command.join("."),
+        arguments: values,
+        session: args.session.clone(),
+        permissions: args.how.permissions(),
+        ignore_state: args.ignore_state,
     };
+    let session = invocation.session_name()?.to_owned();
+    let call = ToolCall {
+        consent: if args.yes { CallerConsent::Given } else { CallerConsent::Ask },
+        timeout_s: args.how.timeout,
+        ..ToolCall::command(&entry.qualified_name, invocation)
+    };
+    let prepared = if args.dry_run { runtime.plan(&catalog, &call)? } else { runtime.prepare(&catalog, &call)? };
+    terminal::report_ignored(prepared.plan(), output);
     if args.dry_run {
-        return shown(&skill, &wish, output);
+        return Ok(show_plan(&prepared, &session, output));
     }
     if args.approve {
-        let plan = perform::planned(&skill, &wish, output)?;
-        return approve(&skill, plan, output);
+        runtime.approve(&prepared, &TerminalPrompter::new(output))?;
+        let name = prepared.skill_name();
+        output.say(&format!("what `{}` starts is approved for `{name}`", prepared.plan().tool));
+        return Ok(Exit::Fine);
     }
     if args.how.no_sandbox {
-        runner::warn_unconfined(output);
+        terminal::warn_unconfined(output);
     }
-    let done = perform::perform(&skill, &wish, &Runner::new(), &interrupt::on_interrupt(), output)?;
-    tell(&skill, &done, args.json, output);
-    Ok(runner::exit(done.outcome.verdict))
+    let result = runtime.run(prepared, &catalog, &TerminalPrompter::new(output), &interrupt::on_interrupt())?;
+    // A prompter at a terminal answers at once.
+    let CallResult::Finished(call) = result else { return Ok(Exit::Refused) };
+    report(&call, args.json, output);
+    Ok(terminal::exit(call.outcome.verdict))
 }
 
 /// What would be run.
-fn shown(skill: &Structured, wish: &Wish<'_>, output: &mut Output) -> Result<Exit, Failure> {
-    let plan = perform::planned(skill, wish, output)?;
+fn show_plan(prepared: &PreparedCall, session: &str, output: &mut Output) -> Exit {
     let mut value = json!({ "argv": [] });
-    for (field, own) in plan.to_json().as_object().into_iter().flatten() {
+    for (field, own) in prepared.plan().to_json().as_object().into_iter().flatten() {
         value[field] = own.clone();
     }
-    let missing = if wish.ignores_state { Vec::new() } else { perform::missing(skill, wish)? };
-    value["missing"] = json!(missing);
-    value["session"] = json!(wish.session);
+    value["missing"] = json!(prepared.missing_state());
+    value["session"] = json!(session);
     output.json(&value);
-    Ok(Exit::Fine)
-}
-
-/// Remembers the program of a skill as it is, if whoever sits at the terminal agrees.
-fn approve(skill: &Structured, plan: Plan, output: &mut Output) -> Result<Exit, Failure> {
-    let secrets = consent::secrets(&plan)?;
-    let granted = consent::granted(plan, skill.trust.clone(), &secrets, false, output)??;
-    Approvals::remember(&consent::approvals_file()?, granted.plan(), SystemTime::now())?;
-    output.say(&format!("what `{}` starts is approved for `{}`", granted.plan().tool, skill.name));
-    Ok(Exit::Fine)
+    Exit::Fine
 }
 
 /// What came of a command: one document, or what the program wrote where it wrote it.
-pub(crate) fn tell(skill: &Structured, done: &Done, is_json: bool, output: &mut Output) {
-    let Done { plan, outcome, state } = done;
-    let name = format!("{}:{}", skill.name, plan.tool);
-    runner::tell_beside(&name, outcome, output);
-    runner::tell_handed(&name, outcome, output);
+pub(crate) fn report(call: &FinishedCall, is_json: bool, output: &mut Output) {
+    let FinishedCall { plan, outcome, state, .. } = call;
+    let name = format!("{}:{}", plan.skill, plan.tool);
+    terminal::report_details(&name, outcome, output);
+    terminal::report_secrets(&name, outcome, output);
     if let Work::Command(command) = &plan.work
         && outcome.is_executed
         && !command.variables.is_empty()
@@ -181,30 +172,15 @@ pub(crate) fn tell(skill: &Structured, done: &Done, is_json: bool, output: &mut 
         output.say(&format!("`{name}` was handed the variables: {}", names.join(", ")));
     }
     if is_json {
-        output.json(&document(skill, outcome, state.as_ref()));
+        output.json(&call.value());
     } else {
         passed(outcome, output);
     }
-    runner::tell_error(outcome, output);
+    terminal::report_error(outcome, output);
     if let Some(state) = state.as_ref().filter(|_| !is_json) {
-        tell_state(skill, plan, state, output);
+        report_state(call, state, output);
     }
-    runner::tell_held(&plan.tool, outcome, output);
-}
-
-/// The document of a run: what the program gave, and the state.
-pub(crate) fn document(skill: &Structured, outcome: &Outcome, state: Option<&State>) -> Value {
-    let mut value = outcome.value();
-    let state = state.map(|state| perform::state_json(state, &skill.document));
-    match &outcome.reply {
-        Reply::Error(_) => {
-            if let Some(state) = state {
-                value["error"]["state"] = state;
-            }
-        }
-        Reply::Result(_) | Reply::Task(_) => value["state"] = state.unwrap_or_default(),
-    }
-    value
+    terminal::report_layers(&plan.tool, outcome, output);
 }
 
 /// What the program wrote: stdout as data, stderr as talk.
@@ -227,16 +203,12 @@ fn passed(outcome: &Outcome, output: &mut Output) {
 }
 
 /// What a command did to the state, in one line.
-fn tell_state(skill: &Structured, plan: &Plan, state: &State, output: &mut Output) {
-    let Some(command) = skill.document.command(&plan.tool) else { return };
-    let mut touched: Vec<&str> = command.creates.iter().chain(&command.invalidates).map(|name| &**name).collect();
-    touched.sort_unstable();
-    touched.dedup();
-    let word = |name: &&str| {
-        let is_valid = state.entities.get(*name).is_some_and(|entity| entity.is_valid);
+fn report_state(call: &FinishedCall, state: &State, output: &mut Output) {
+    let word = |name: &String| {
+        let is_valid = state.entities.get(name).is_some_and(|entity| entity.is_valid);
         format!("{name} is {}", if is_valid { "valid" } else { "not valid" })
     };
-    if !touched.is_empty() {
-        output.say(&format!("state: {}", touched.iter().map(word).collect::<Vec<_>>().join(", ")));
+    if !call.touched_state.is_empty() {
+        output.say(&format!("state: {}", call.touched_state.iter().map(word).collect::<Vec<_>>().join(", ")));
     }
 }

@@ -1,7 +1,7 @@
 //! `rep explain`: a rule's page, or the catalogue of rules.
 
 use anstyle::{AnsiColor, Style};
-use rep_check::{Profile, RULES, Rule, nearest, rule};
+use rep_check::{Profile, ProfileSet, RULES, Rule, nearest, rule};
 use serde_json::json;
 
 use crate::exit::{Exit, Failure};
@@ -70,7 +70,7 @@ fn catalogue(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 
 /// Where a rule applies, as words: `error: agentskills, portable`.
 fn levels(rule: &Rule) -> Vec<(&'static str, Vec<&'static str>)> {
-    let names = |profiles: &[Profile]| profiles.iter().map(|profile| profile.name()).collect::<Vec<_>>();
+    let names = |profiles: ProfileSet| profiles.iter().map(Profile::name).collect::<Vec<_>>();
     let sets = [("error", rule.levels.error), ("warning", rule.levels.warning), ("info", rule.levels.info)];
     sets.into_iter()
         .filter(|(_, profiles)| !profiles.is_empty())

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use rep_library::read;
 use rep_model::uasp::Uasp;
 use rep_model::yaml::{Node, Value};
-use rep_model::{Skill, Span, UaspFile, hash};
+use rep_model::{Fault, FaultKind, Skill, Span, UaspFile, hash};
 use serde_json::json;
 
 use crate::exit::{Exit, Failure};
@@ -125,20 +125,18 @@ fn load(path: &std::path::Path) -> Result<(PathBuf, UaspFile), Failure> {
     one(path, Skill::parse(tree))
 }
 
-fn one(path: PathBuf, (mut skill, faults): (Skill, Vec<rep_model::Fault>)) -> Result<(PathBuf, UaspFile), Failure> {
+fn one(path: PathBuf, (mut skill, faults): (Skill, Vec<Fault>)) -> Result<(PathBuf, UaspFile), Failure> {
     let shown = find::shown(&path);
-    if let Some(fault) = faults
-        .iter()
-        .find(|fault| fault.rule.starts_with("yaml-") && fault.rule != "yaml-anchor" && fault.rule != "yaml-tag")
-    {
+    let is_broken = |kind: FaultKind| kind.is_yaml() && !matches!(kind, FaultKind::YamlAnchor | FaultKind::YamlTag);
+    if let Some(fault) = faults.iter().find(|fault| is_broken(fault.kind)) {
         let position = skill.source(&fault.file).map(|source| source.position(fault.span.start));
         let place =
             position.map_or_else(|| shown.clone(), |position| format!("{shown}:{}:{}", position.line, position.column));
         return Err(Failure::unable("INVALID_YAML", format!("{place}: {}", fault.message)).hint(fault.help.clone()));
     }
-    if let Some(fault) =
-        faults.iter().find(|fault| fault.rule.starts_with("file-") || fault.rule == "encoding-not-utf8")
-    {
+    let unreadable =
+        [FaultKind::EncodingNotUtf8, FaultKind::FileIrregular, FaultKind::FileTooLarge, FaultKind::FileUnreadable];
+    if let Some(fault) = faults.iter().find(|fault| unreadable.contains(&fault.kind)) {
         return Err(Failure::unable("UNREADABLE", format!("`{shown}`: {}", fault.message)));
     }
     match skill.uasp.pop() {

@@ -10,7 +10,6 @@ use rep_package::files;
 use crate::exit::{Exit, Failure};
 use crate::library::{LibraryArgs, Places};
 use crate::output::Output;
-use crate::structured;
 use crate::write;
 
 /// Pack a skill into one file
@@ -49,7 +48,10 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     }
     let name = skill.name().unwrap_or(&entry.name).to_owned();
     let found = if is_lone {
-        files::some(&entry.folder, &structured::files(entry, &skill))?
+        files::some(
+            &entry.folder,
+            &rep_runtime::executable_skill::named_files(entry, rep_convert::document_of(&skill).as_ref()),
+        )?
     } else {
         files::read(&entry.folder)?
     };

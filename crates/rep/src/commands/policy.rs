@@ -1,21 +1,17 @@
 //! `rep policy`: what a skill's tools may do, and whether they may do one thing.
 
-use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::path::PathBuf;
 
 use rep_check::render::visible;
-use rep_runtime::access::{Answer, Asked, Ground};
+use rep_runtime::access::AccessRequest;
 use rep_runtime::approval::Approvals;
-use rep_runtime::grant::How;
-use rep_runtime::plan::{Permissions, SecretNeed, declared};
-use rep_runtime::{Plan, Trust};
-use serde_json::{Value, json};
+use rep_runtime::{ExecutableSkill, PolicyLine, Runtime, ToolCall, tool_name};
+use serde_json::json;
 
-use crate::call::{self, Called, tool_name};
-use crate::consent;
 use crate::exit::{Exit, Failure};
 use crate::library::LibraryArgs;
 use crate::output::Output;
+use crate::terminal::{self, TerminalPrompter, find_skill};
 
 /// Show what a skill's tools may do, or ask whether they may do one thing
 #[derive(clap::Args)]
@@ -61,78 +57,83 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 
 fn policy(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     if args.forget {
-        // What was approved may be a program of a skill that has no tools.
-        let name = match args.library.any(&args.skill, output) {
-            Ok((catalog, index)) => catalog.entries[index].qualified_name.clone(),
-            Err(_) => call::find(&args.library, &args.skill, output)?.name,
-        };
-        let count = Approvals::forget(&consent::approvals_file()?, &name)?;
-        if args.json {
-            output.json(&json!({ "forgotten": count }));
-        }
-        output.say(&format!("{count} approvals of `{name}` are taken back"));
-        return Ok(Exit::Fine);
+        return forget(args, output);
     }
-    let called = call::find(&args.library, &args.skill, output)?;
-    let workspace = call::workspace(args.workspace.as_deref(), &args.library)?;
+    let (catalog, skill, tool) = find_skill(&args.library, &args.skill, output)?;
+    let runtime = terminal::runtime(&args.library, args.workspace.as_deref(), false)?;
     if args.approve {
-        return approve(&called, &workspace, output);
+        return approve(&runtime, &catalog, &skill, tool, output);
     }
-    let (permissions, _) = declared::permissions(called.front());
-    let asked = asked(args);
-    if let Some(asked) = asked {
-        return answer(args, &called, &permissions, &workspace, &asked, output);
+    if let Some(request) = access_request(args) {
+        return answer(args, &runtime, &skill, &request, output);
     }
+    let policy = runtime.policy_of(&skill, tool)?;
     if args.json {
-        output.json(&document(&called, &permissions, &workspace)?);
-    } else {
-        let text = words(&called, &permissions, &workspace)?;
-        output.data(&text.lines().map(|line| format!("{}\n", visible(line))).collect::<String>());
-    }
-    Ok(Exit::Fine)
-}
-
-/// Remembers a tool as it is, if whoever sits at the terminal agrees.
-fn approve(called: &Called, workspace: &Path, output: &mut Output) -> Result<Exit, Failure> {
-    let Some(tool) = called.tool else {
-        let failure = Failure::unable("USAGE", format!("`{}` is a skill, and approvals are for tools", called.name));
-        return Err(failure.hint(format!("name one: `rep policy {}:TOOL --approve`", called.name)));
-    };
-    let plan = called
-        .plan(tool, workspace, json!({}))
-        .map_err(|error| Failure::unable("INVALID_TOOL", error.to_string()).hint(error.remedy))?;
-    let secrets = consent::secrets(&plan)?;
-    let granted = consent::granted(plan, called.trust.clone(), &secrets, false, output)??;
-    if granted.how() == How::Unasked {
-        output.say("it runs without a question already");
+        output.json(&policy.to_json());
         return Ok(Exit::Fine);
     }
-    Approvals::remember(&consent::approvals_file()?, granted.plan(), SystemTime::now())?;
-    output.say(&format!("`{}:{}` is approved in `{}`", called.name, granted.plan().tool, workspace.display()));
+    for line in policy.lines(&[]) {
+        match line {
+            PolicyLine::Heading(text) => output.data(&format!("{}\n", visible(&text))),
+            PolicyLine::Detail(text) => output.data(&format!("{}\n", visible(&format!("  {text}")))),
+        }
+    }
     Ok(Exit::Fine)
 }
 
-fn asked(args: &Args) -> Option<Asked> {
-    let read = args.read.clone().map(Asked::Read);
-    let write = args.write.clone().map(Asked::Write);
-    let connect = args.connect.clone().map(Asked::Connect);
-    read.or(write).or(connect).or(args.spawn.then_some(Asked::Spawn))
+/// Takes back every approval of a skill.
+fn forget(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+    // What was approved may be a program of a skill that has no tools.
+    let name = match args.library.any(&args.skill, output) {
+        Ok((catalog, index)) => catalog.entries[index].qualified_name.clone(),
+        Err(_) => find_skill(&args.library, &args.skill, output)?.1.name,
+    };
+    let count = Approvals::forget(&terminal::stored().approvals_file()?, &name)?;
+    if args.json {
+        output.json(&json!({ "forgotten": count }));
+    }
+    output.say(&format!("{count} approvals of `{name}` are taken back"));
+    Ok(Exit::Fine)
+}
+
+/// Remembers a tool as it is, if the user at the terminal agrees.
+fn approve(
+    runtime: &Runtime,
+    catalog: &rep_library::Catalog,
+    skill: &ExecutableSkill,
+    tool: Option<usize>,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let name = &skill.name;
+    let Some(index) = tool else {
+        let failure = Failure::unable("USAGE", format!("`{name}` is a skill, and approvals are for tools"));
+        return Err(failure.hint(format!("name one: `rep policy {name}:TOOL --approve`")));
+    };
+    let tool = tool_name(&skill.tools()?.1[index]).to_owned();
+    let prepared = runtime.plan(catalog, &ToolCall::tool(name, &tool, json!({})))?;
+    if runtime.approve(&prepared, &TerminalPrompter::new(output))? {
+        output.say(&format!("`{name}:{tool}` is approved in `{}`", runtime.options().workspace.display()));
+    } else {
+        output.say("it runs without a question already");
+    }
+    Ok(Exit::Fine)
+}
+
+fn access_request(args: &Args) -> Option<AccessRequest> {
+    let read = args.read.clone().map(AccessRequest::Read);
+    let write = args.write.clone().map(AccessRequest::Write);
+    let connect = args.connect.clone().map(AccessRequest::Connect);
+    read.or(write).or(connect).or(args.spawn.then_some(AccessRequest::Spawn))
 }
 
 fn answer(
     args: &Args,
-    called: &Called,
-    permissions: &Permissions,
-    workspace: &Path,
-    asked: &Asked,
+    runtime: &Runtime,
+    skill: &ExecutableSkill,
+    request: &AccessRequest,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
-    let denied = |by: &str, why: String| Answer { is_allowed: false, by: by.to_owned(), why };
-    let answer = match (&called.trust, consent::policy()?.objection(&called.name, permissions)) {
-        (_, Some(why)) => denied("policy.deny", why),
-        (Trust::Untrusted(reason), None) => denied("trust", format!("the skill is not trusted: {reason}")),
-        (Trust::Trusted, None) => Ground { permissions, workspace, folder: &called.folder }.answer(asked),
-    };
+    let answer = runtime.may(skill, request)?;
     if args.json {
         let value = json!({ "allowed": answer.is_allowed, "by": answer.by, "why": answer.why });
         output.json(&value);
@@ -141,117 +142,4 @@ fn answer(
         output.data(&format!("{}\n", visible(&format!("{word}: {} ({})", answer.why, answer.by))));
     }
     Ok(if answer.is_allowed { Exit::Fine } else { Exit::Refused })
-}
-
-/// The tools in question: the one that was named, or all.
-fn tools(called: &Called) -> Vec<usize> {
-    called.tool.map_or_else(|| (0..called.tools.len()).collect(), |tool| vec![tool])
-}
-
-/// Where a secret would come from.
-fn source(skill: &str, need: &SecretNeed) -> Result<&'static str, Failure> {
-    if std::env::var_os(&need.name).is_some_and(|value| !value.is_empty()) {
-        return Ok("environment");
-    }
-    let Ok(kept) = consent::kept_secrets() else { return Ok("missing") };
-    let listed = kept.list()?.into_iter().find(|listed| listed.name == need.name);
-    Ok(match listed {
-        Some(listed) if listed.is_for(skill) => "kept",
-        Some(_) => "kept for other skills",
-        None => "missing",
-    })
-}
-
-fn document(called: &Called, permissions: &Permissions, workspace: &Path) -> Result<Value, Failure> {
-    let (_, ignored) = declared::permissions(called.front());
-    let safety = declared::safety(called.front());
-    let secrets = declared::secrets(called.front()).unwrap_or_default();
-    let secrets = secrets.iter().map(|need| {
-        let source = source(&called.name, need)?;
-        Ok(json!({ "name": need.name, "optional": need.is_optional, "source": source }))
-    });
-    let approvals = consent::approvals()?;
-    let tools = tools(called).into_iter().map(|index| {
-        let name = tool_name(&called.tools[index]);
-        match called.plan(index, workspace, json!({})) {
-            Ok(plan) => json!({
-                "name": name,
-                "runtime": plan.work.tool().map(|tool| tool.runtime.name()),
-                "entrypoint": plan.work.tool().map(|tool| &tool.entrypoint),
-                "limits": plan.limits.to_json(),
-                "asks": asks(&plan),
-                "prompt": plan.prompt,
-                "approved": approvals.holds(&plan),
-            }),
-            Err(error) => json!({
-                "name": name,
-                "error": { "field": error.field, "message": error.to_string(), "remedy": error.remedy },
-            }),
-        }
-    });
-    Ok(json!({
-        "skill": called.name,
-        "digest": called.digest,
-        "trusted": called.trust == Trust::Trusted,
-        "denied": consent::policy()?.objection(&called.name, permissions),
-        "workspace": workspace.to_string_lossy(),
-        "permissions": permissions.to_json(),
-        "confirm": safety.confirm.iter().map(|risk| risk.name()).collect::<Vec<_>>(),
-        "redact": { "secrets": safety.redaction.secrets, "pii": safety.redaction.pii },
-        "secrets": secrets.collect::<Result<Vec<Value>, Failure>>()?,
-        "ignored": ignored.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "tools": tools.collect::<Vec<Value>>(),
-    }))
-}
-
-fn asks(plan: &Plan) -> Vec<&'static str> {
-    plan.risks().iter().map(|risk| risk.name()).collect()
-}
-
-/// What a skill's tools may do in a workspace, in words: lines of one tool are indented below its name.
-pub(crate) fn words(called: &Called, permissions: &Permissions, workspace: &Path) -> Result<String, Failure> {
-    let mut text = format!("{}\n", called.name);
-    let mut line = |words: String| text.push_str(&format!("  {words}\n"));
-    if let Trust::Untrusted(reason) = &called.trust {
-        line(format!("runs nothing: it is not trusted, {reason}"));
-    }
-    if let Some(objection) = consent::policy()?.objection(&called.name, permissions) {
-        line(format!("runs nothing: {objection}"));
-    }
-    permissions
-        .in_words(rep_runtime::plan::words::OWN, &workspace.display().to_string())
-        .into_iter()
-        .for_each(&mut line);
-    for need in declared::secrets(called.front()).unwrap_or_default() {
-        let place = match source(&called.name, &need)? {
-            "environment" => "from the environment",
-            "kept" => "from the secrets that are kept",
-            "kept for other skills" => "which is kept for other skills alone",
-            _ if need.is_optional => "which is not there, and not needed",
-            _ => "which is not there, so that it does not run",
-        };
-        line(format!("gets the secret {}, {place}", need.name));
-    }
-    let (_, ignored) = declared::permissions(called.front());
-    for ignored in &ignored {
-        line(ignored.to_string());
-    }
-    let approvals = consent::approvals()?;
-    for index in tools(called) {
-        text.push_str(&format!("{}:{}\n", called.name, tool_name(&called.tools[index])));
-        match called.plan(index, workspace, json!({})) {
-            Ok(plan) => {
-                let asks = asks(&plan);
-                let words = match asks.as_slice() {
-                    [] => "runs without a question".to_owned(),
-                    _ if approvals.holds(&plan) => format!("was approved as it is ({})", asks.join(", ")),
-                    _ => format!("asks before it runs ({})", asks.join(", ")),
-                };
-                let seconds = plan.limits.timeout_ms / 1000;
-                text.push_str(&format!("  {words}, for {seconds} s at most\n"));
-            }
-            Err(error) => text.push_str(&format!("  does not run: {error}; {}\n", error.remedy)),
-        }
-    }
-    Ok(text)
 }

@@ -6,24 +6,24 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use rep_library::Status;
-use rep_runtime::approval;
 use rep_runtime::plan::Work;
 use rep_runtime::task::{State, Tasks, Watch};
-use rep_runtime::{Outcome, Plan, Runtime, Verdict};
+use rep_runtime::{
+    CallResult, CallerConsent, FinishedCall, NestedCall, Outcome, Plan, PlanBinding, ToolCall, ToolRuntime, Verdict,
+};
 use rep_sandbox::Cancel;
 use rep_sandbox::detach::Detached;
 use rep_sandbox::interrupt;
 use serde_json::{Value, json};
 
-use crate::call::{self, Called};
-use crate::consent;
 use crate::exit::{Exit, Failure};
 use crate::library::{LibraryArgs, data_folder, missing};
 use crate::output::Output;
-use crate::runner::{self, Chain, Runner, Tools, arguments};
+use crate::terminal::{self, TerminalPrompter, arguments};
 use crate::write;
 
 /// Run one tool of a skill in the sandbox
@@ -85,56 +85,80 @@ fn tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     if matches!(entry.status, Status::Shadowed | Status::Invalid) {
         return Err(missing(&catalog, skill));
     }
-    let options = args.library.options()?;
-    let called = if args.dry_run { Called::of(entry)? } else { Called::held(entry, &options)? };
-    let workspace = call::workspace(args.workspace.as_deref(), &args.library)?;
-    let tools = Tools::new(&options, &catalog, workspace, !args.no_sandbox, Runner::new());
-    let mut plan = runner::planned(&called, tool, &tools.workspace, input)?;
-    plan.is_confined = !args.no_sandbox;
-    if let Some(seconds) = args.timeout {
-        plan.limits.timeout_ms = seconds * 1000;
-        plan.limits.cpu_s = plan.limits.cpu_s.max(seconds);
-    }
-    for ignored in &plan.ignored {
-        output.warn(&format!("`{}` declares in vain: {ignored}", called.name));
-    }
+    let runtime = terminal::runtime(&args.library, args.workspace.as_deref(), args.no_sandbox)?;
+    let call = ToolCall {
+        consent: match bound {
+            Some(binding) => CallerConsent::AgreedTo(binding),
+            None if args.yes => CallerConsent::Given,
+            None => CallerConsent::Ask,
+        },
+        timeout_s: args.timeout,
+        ..ToolCall::tool(&entry.qualified_name, tool, input)
+    };
+    let prepared = if args.dry_run { runtime.plan(&catalog, &call)? } else { runtime.prepare(&catalog, &call)? };
+    terminal::report_ignored(prepared.plan(), output);
     if args.dry_run {
-        output.json(&plan.to_json());
+        output.json(&prepared.plan().to_json());
         return Ok(Exit::Fine);
     }
     if args.no_sandbox {
-        runner::warn_unconfined(output);
+        terminal::warn_unconfined(output);
     }
-    let secrets = consent::secrets(&plan)?;
-    let decided = match bound {
-        Some(bound) => consent::granted_as_bound(plan.clone(), called.trust.clone(), &secrets, &bound)?,
-        None => consent::granted(plan.clone(), called.trust.clone(), &secrets, args.yes, output)?,
-    };
-    if args.detach && decided.is_ok() {
-        return detached(&plan, output);
+    if args.detach {
+        let authorized = runtime.authorize(&prepared, &TerminalPrompter::new(output))?;
+        return match authorized {
+            Ok(binding) => detached(prepared.plan(), &binding, output),
+            Err(refused) => Ok(report_refused(&refused, output)),
+        };
     }
     if output.is_verbose {
-        passed_over(&plan, output);
+        report_skipped_interpreter(prepared.plan(), output);
     }
+    attached(&runtime, prepared, &catalog, args, output)
+}
+
+/// A call that was refused before another process was started for it.
+fn report_refused(refused: &Outcome, output: &mut Output) -> Exit {
+    output.json(&refused.value());
+    terminal::report_error(refused, output);
+    terminal::exit(refused.verdict)
+}
+
+/// Runs the call in this process, as a task if it is one.
+fn attached(
+    runtime: &rep_runtime::Runtime,
+    prepared: rep_runtime::PreparedCall,
+    catalog: &rep_library::Catalog,
+    args: &Args,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
     let cancel = interrupt::on_interrupt();
-    let task = if args.as_task && decided.is_ok() { Some(begin(&plan, &cancel, output)?) } else { None };
-    let bar = runner::progress(&args.target, &decided, output);
-    let outcome = tools.run(decided, &plan, &secrets, entry, &cancel, &Chain::default());
-    bar.finish_and_clear();
-    if let Some(task) = task {
-        return finish(&task, &outcome);
+    let task: Arc<Mutex<Option<Result<Begun, Failure>>>> = Arc::default();
+    let mut prompter = TerminalPrompter::new(output);
+    if args.as_task {
+        let (task, cancel) = (Arc::clone(&task), cancel.clone());
+        prompter = prompter.when_started(move |plan| {
+            *task.lock().unwrap_or_else(PoisonError::into_inner) = Some(begin(plan, &cancel));
+        });
     }
-    let below = tools.below();
-    tell(&args.target, &outcome, &below, output);
+    let result = runtime.run(prepared, catalog, &prompter, &cancel)?;
+    drop(prompter);
+    // A prompter at a terminal answers at once.
+    let CallResult::Finished(call) = result else { return Ok(Exit::Refused) };
+    let task = task.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(task) = task {
+        return finish(&task?, &call.outcome);
+    }
+    report(&args.target, &call, output);
     if let Some(file) = &args.json_meta {
-        let meta = metadata(&outcome, &below);
+        let meta = metadata(&call.outcome, &call.nested);
         write::put(file, &format!("{meta:#}\n"))?;
     }
-    Ok(runner::exit(outcome.verdict))
+    Ok(terminal::exit(call.outcome.verdict))
 }
 
 /// Starts the same call again as a process of its own, which says the task it goes on as.
-fn detached(plan: &Plan, output: &mut Output) -> Result<Exit, Failure> {
+fn detached(plan: &Plan, binding: &PlanBinding, output: &mut Output) -> Result<Exit, Failure> {
     let mut arguments: Vec<OsString> = Vec::new();
     let mut given = std::env::args_os().skip(1);
     while let Some(argument) = given.next() {
@@ -149,7 +173,7 @@ fn detached(plan: &Plan, output: &mut Output) -> Result<Exit, Failure> {
     let end = arguments.iter().position(|argument| argument == "--").unwrap_or(arguments.len());
     arguments.insert(end, OsString::from("--as-task"));
     // Whoever could be asked was asked, about this plan and no other.
-    let handed = json!({ "input": plan.input, "binding": approval::binding(plan) });
+    let handed = json!({ "input": plan.input, "binding": binding.as_str() });
     let failed = |error: std::io::Error| Failure::unable("UNSTARTABLE", format!("no task could be started: {error}"));
     let started = Detached::start(&arguments, handed.to_string().as_bytes()).map_err(failed)?;
     let answer: Value = serde_json::from_str(&started.line).unwrap_or_default();
@@ -167,10 +191,10 @@ fn detached(plan: &Plan, output: &mut Output) -> Result<Exit, Failure> {
 }
 
 /// What a background process is handed on stdin: the arguments, and what was agreed to.
-fn handed() -> Result<(Value, Option<String>), Failure> {
+fn handed() -> Result<(Value, Option<PlanBinding>), Failure> {
     let unfit = || Failure::unable("USAGE", "a background process is started by `rep run --detach` alone");
     let mut handed = arguments(Some("-"), "--input")?;
-    let bound = handed.get("binding").and_then(Value::as_str).map(str::to_owned).ok_or_else(unfit)?;
+    let bound = handed.get("binding").and_then(Value::as_str).map(PlanBinding::from_text).ok_or_else(unfit)?;
     Ok((handed.get_mut("input").map(Value::take).ok_or_else(unfit)?, Some(bound)))
 }
 
@@ -182,13 +206,14 @@ struct Begun {
     _watch: Watch,
 }
 
-/// Makes the task and says so on one line, for who waits for it.
-fn begin(plan: &Plan, cancel: &Cancel, output: &mut Output) -> Result<Begun, Failure> {
+/// Makes the task and prints it on one line, for the process that waits for it.
+#[expect(clippy::print_stdout, reason = "the line must be out before the run, which holds the output")]
+fn begin(plan: &Plan, cancel: &Cancel) -> Result<Begun, Failure> {
     let folder = data_folder()?;
     let tasks = Tasks::open(&folder)?;
     let task = tasks.create(&plan.skill, &plan.tool, SystemTime::now())?;
     let watch = Watch::start(&folder, &task.id, cancel.clone())?;
-    output.data(&format!("{}\n", json!({ "status": "async", "task": { "id": task.id, "status": "running" } })));
+    println!("{}", json!({ "status": "async", "task": { "id": task.id, "status": "running" } }));
     Ok(Begun { tasks, id: task.id, _watch: watch })
 }
 
@@ -204,22 +229,23 @@ fn finish(task: &Begun, outcome: &Outcome) -> Result<Exit, Failure> {
 }
 
 /// The result on stdout, everything else on stderr.
-fn tell(target: &str, outcome: &Outcome, below: &[(String, Outcome)], output: &mut Output) {
+fn report(target: &str, call: &FinishedCall, output: &mut Output) {
     let mut handed = BTreeSet::new();
-    for (name, outcome) in below.iter().map(|(name, outcome)| (name.as_str(), outcome)).chain([(target, outcome)]) {
-        runner::tell_beside(name, outcome, output);
+    let nested = call.nested.iter().map(|nested| (nested.name.as_str(), &nested.outcome));
+    for (name, outcome) in nested.chain([(target, &call.outcome)]) {
+        terminal::report_details(name, outcome, output);
         if handed.insert((name, &outcome.secrets)) {
-            runner::tell_handed(name, outcome, output);
+            terminal::report_secrets(name, outcome, output);
         }
     }
-    output.json(&outcome.value());
-    runner::tell_error(outcome, output);
-    runner::tell_held(target, outcome, output);
+    output.json(&call.value());
+    terminal::report_error(&call.outcome, output);
+    terminal::report_layers(target, &call.outcome, output);
 }
 
 /// Says where a virtual environment in the workspace would be used, were it elsewhere.
-fn passed_over(plan: &Plan, output: &mut Output) {
-    let is_python = matches!(&plan.work, Work::Tool(tool) if tool.runtime == Runtime::Python);
+fn report_skipped_interpreter(plan: &Plan, output: &mut Output) {
+    let is_python = matches!(&plan.work, Work::Tool(tool) if tool.runtime == ToolRuntime::Python);
     let path = std::env::var_os("PATH").unwrap_or_default();
     let first = std::env::split_paths(&path).map(|folder| folder.join("python3")).find(|program| program.is_file());
     if let Some(first) = first.filter(|first| is_python && first.starts_with(&plan.workspace)) {
@@ -229,9 +255,9 @@ fn passed_over(plan: &Plan, output: &mut Output) {
 }
 
 /// How a run went, with the runs below it.
-fn metadata(outcome: &Outcome, below: &[(String, Outcome)]) -> Value {
+fn metadata(outcome: &Outcome, nested: &[NestedCall]) -> Value {
     let mut meta = outcome.metadata();
-    let calls = below.iter().map(|(name, outcome)| json!({ "tool": name, "run": outcome.metadata() }));
+    let calls = nested.iter().map(|call| json!({ "tool": call.name, "run": call.outcome.metadata() }));
     meta["calls"] = calls.collect();
     meta
 }

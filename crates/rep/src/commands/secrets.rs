@@ -8,9 +8,9 @@ use rustix::termios::{self, LocalModes, OptionalActions, SpecialCodeIndex};
 use serde_json::json;
 use zeroize::Zeroizing;
 
-use crate::consent;
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
+use crate::terminal;
 
 /// What ends a line typed without an echo besides its end: the interrupt key, as a letter.
 const INTERRUPT: u8 = 3;
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 }
 
 fn secrets(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    let secrets = consent::kept_secrets()?;
+    let secrets = terminal::stored().stored_secrets()?;
     let (exit, value, words) = match &args.action {
         Action::Set { name, skills } => {
             if let Some(bad) = skills.iter().find(|skill| skill.is_empty() || skill.chars().any(char::is_control)) {

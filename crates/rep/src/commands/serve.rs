@@ -1,23 +1,23 @@
-//! `rep serve`: the library over MCP, on stdio or HTTP, and over HTTP a page for people.
+//! `rep serve`: the library over MCP, on stdio or HTTP, and over HTTP a dashboard for people.
 
-use std::collections::BTreeSet;
 use std::io::{IsTerminal, Read};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rep_audit::CallRecorder;
 use rep_library::Library;
+use rep_mcp::{
+    AllowedRuns, HttpOptions, LogFormat, LogOptions, McpServer, OAuth, ServerOptions, TlsIdentity, init_log,
+    serve_http, serve_stdio,
+};
+use rep_runtime::Runtime;
 use rep_runtime::token::token;
-use rep_serve::{Calls, Http, Log, LogForm, OAuth, Runs, Served, ServedOptions, Talk, Tls};
 
-use crate::call;
-use crate::commands::convert::Lending;
 use crate::exit::{Exit, Failure};
 use crate::library::{LibraryArgs, data_folder};
-use crate::office::Clerk;
 use crate::output::{Choice, Output};
-use crate::recording::Recording;
-use crate::serving::Running;
+use crate::terminal;
 
 mod config;
 mod issuer;
@@ -89,9 +89,6 @@ pub(crate) struct Args {
     /// Print what a host needs to start this server, and end
     #[arg(long, value_name = "HOST")]
     print_config: Option<String>,
-    /// Serve the fixtures of the official conformance suite too
-    #[arg(long, hide = true)]
-    conformance: bool,
     #[command(flatten)]
     library: LibraryArgs,
 }
@@ -110,87 +107,95 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         output.data(&config::of(host, &config::Wanted::new(args))?);
         return Ok(Exit::Fine);
     }
-    let http = args.http.as_deref().map(|address| listening(args, address, output)).transpose()?;
-    let options = args.library.options()?;
-    let library = Arc::new(Library::open(options.clone())?);
+    let http = args.http.as_deref().map(|address| http_options(args, address, output)).transpose()?;
+    let library = Arc::new(Library::open(args.library.options()?)?);
     for note in &library.catalog().notes {
         output.warn(note);
     }
-    let talk = talk(output, false);
-    let workspace = call::workspace(args.workspace.as_deref(), &args.library);
-    let office = Arc::new(Clerk { workspace: workspace.ok() });
-    let runs = if args.allow_run.is_empty() { None } else { Some(running(args, options, &talk, output)?) };
-    let log = log(args, output);
-    let version = env!("CARGO_PKG_VERSION");
-    let place = args.http.as_deref().unwrap_or("stdio");
-    let loud = self::talk(output, true);
-    let recording = if args.no_record { None } else { Some(Arc::new(Recording::begin(place, &loud)?)) };
-    let served = Served::new(
-        library,
-        ServedOptions {
-            runs,
-            calls: recording.clone().map(|recording| recording as Arc<dyn Calls>),
-            converts: Arc::new(Lending),
-            version,
-            log,
-            has_fixtures: args.conformance,
-        },
-    );
-    served.watch(talk);
+    if args.no_sandbox {
+        terminal::warn_unconfined(output);
+    }
+    init_log(log_options(args, output));
+    let runtime = Arc::new(terminal::runtime(&args.library, args.workspace.as_deref(), args.no_sandbox)?);
+    let recorder = begin_record(args, &runtime)?;
+    let options = ServerOptions {
+        runtime,
+        allowed_runs: allowed_runs(&args.allow_run),
+        recorder: recorder.clone(),
+        version: env!("CARGO_PKG_VERSION"),
+    };
+    let server = McpServer::new(library, options);
+    server.watch();
     let ended = if let Some(http) = http {
-        rep_serve::http(&served, office, &http, &loud)
+        let pages = rep_web::pages(&server);
+        serve_http(&server, &http, Some(pages), |url| output.insist(&format!("listening on {url}")))
     } else {
         if std::io::stdin().is_terminal() {
             output.say("waiting for a client on stdin; `rep serve --print-config HOST` prints what a host needs");
         }
-        rep_serve::stdio(&served)
+        serve_stdio(&server)
     };
-    let recorded = recording.map_or(Ok(()), |recording| recording.finish());
-    ended.map_err(|message| Failure::unable("UNSERVED", message))?;
+    let recorded = recorder.map_or(Ok(()), |recorder| finish_record(&recorder));
+    ended.map_err(|error| Failure::unable("SERVE_FAILED", error.to_string()))?;
     recorded?;
     Ok(Exit::Fine)
 }
 
-/// Says things from any thread, as this output would.
-fn talk(output: &Output, is_insisting: bool) -> Talk {
-    let is_quiet = output.is_quiet && !is_insisting;
-    Arc::new(move |text: &str| Output::new(Choice::Auto, is_quiet, false).say(text))
-}
-
-/// Who is told of every request, where somebody wants to hear.
-fn log(args: &Args, output: &Output) -> Option<Log> {
-    let form = match (args.log, output.is_verbose) {
-        (Some(LogWanted::Json), _) => LogForm::Json,
-        (Some(LogWanted::Text), _) | (None, true) => LogForm::Text,
-        (None, false) => return None,
-    };
-    let now = || rep_storage::time::text(std::time::SystemTime::now());
-    Some(Log { talk: talk(output, true), form, now })
-}
-
-/// Whoever runs tools for clients.
-fn running(
-    args: &Args,
-    options: rep_library::Options,
-    talk: &Talk,
-    output: &mut Output,
-) -> Result<Arc<dyn Runs>, Failure> {
-    if args.no_sandbox {
-        crate::runner::warn_unconfined(output);
+/// Which skills clients may run tools of.
+fn allowed_runs(named: &[String]) -> AllowedRuns {
+    match named {
+        [] => AllowedRuns::None,
+        named if named.iter().any(|skill| skill == "*") => AllowedRuns::All,
+        named => AllowedRuns::Only(named.iter().cloned().collect()),
     }
-    let is_all = args.allow_run.iter().any(|skill| skill == "*");
-    let named = args.allow_run.iter().filter(|_| !is_all).cloned();
-    Ok(Arc::new(Running {
-        options,
-        workspace: call::workspace(args.workspace.as_deref(), &args.library)?,
-        allowed: named.collect::<BTreeSet<String>>(),
-        is_confined: !args.no_sandbox,
-        talk: Arc::clone(talk),
-    }))
 }
 
-/// Where and for whom is listened.
-fn listening(args: &Args, given: &str, output: &mut Output) -> Result<Http, Failure> {
+/// Begins the record of calls, unless it is switched off.
+fn begin_record(args: &Args, runtime: &Runtime) -> Result<Option<Arc<CallRecorder>>, Failure> {
+    if args.no_record {
+        return Ok(None);
+    }
+    let place = args.http.as_deref().unwrap_or("stdio");
+    let recorder = runtime.record_calls(place, env!("CARGO_PKG_VERSION"), |text| insist(text));
+    let recorder = recorder
+        .map_err(|error| Failure::from(error).hint("every call is recorded; with --no-record only runs are"))?;
+    Ok(Some(Arc::new(recorder)))
+}
+
+/// Waits until every call is on the disk.
+fn finish_record(recorder: &CallRecorder) -> Result<(), Failure> {
+    match recorder.finish() {
+        0 => Ok(()),
+        count => {
+            let words = if count == 1 { "call was" } else { "calls were" };
+            let message = format!("{count} {words} answered and could not be recorded");
+            Err(Failure::unable("UNRECORDED", message).hint("`rep audit --calls` shows those before"))
+        }
+    }
+}
+
+/// Prints a line from any thread, even when asked to be quiet.
+fn insist(text: &str) {
+    Output::new(Choice::Auto, false, false).insist(text);
+}
+
+/// What is logged on stderr.
+fn log_options(args: &Args, output: &Output) -> LogOptions {
+    let requests = match (args.log, output.is_verbose) {
+        (Some(LogWanted::Json), _) => Some(LogFormat::Json),
+        (Some(LogWanted::Text), _) | (None, true) => Some(LogFormat::Text),
+        (None, false) => None,
+    };
+    LogOptions {
+        requests,
+        warnings: !output.is_quiet,
+        write: Box::new(insist),
+        now: || rep_storage::time::text(std::time::SystemTime::now()),
+    }
+}
+
+/// Where and for whom the server listens.
+fn http_options(args: &Args, given: &str, output: &mut Output) -> Result<HttpOptions, Failure> {
     let unknown = || {
         let failure = Failure::unable("USAGE", format!("`{given}` is no address"));
         failure.hint("write it with its port: `127.0.0.1:8300`, `[::1]:8300`, `localhost:0`")
@@ -213,11 +218,13 @@ fn listening(args: &Args, given: &str, output: &mut Output) -> Result<Http, Fail
         output.insist(&format!("clients need the token in `{}`", file.display()));
     }
     let tls = match (&args.tls_cert, &args.tls_key) {
-        (Some(certificates), Some(key)) => Some(Tls { certificates: bounded(certificates)?, key: bounded(key)? }),
+        (Some(certificates), Some(key)) => {
+            Some(TlsIdentity { certificates: bounded(certificates)?, key: bounded(key)? })
+        }
         _ => None,
     };
     let (hosts, origins) = (args.allow_host.clone(), args.allow_origin.clone());
-    Ok(Http { address, tokens, is_for_all: args.no_token, oauth, hosts, origins, rate: args.rate, tls })
+    Ok(HttpOptions { address, tokens, allow_other_users: args.no_token, oauth, hosts, origins, rate: args.rate, tls })
 }
 
 /// The authorization server whose tokens are let in, with its keys.
@@ -226,15 +233,10 @@ fn authorization(issuer: &str, audience: &str, keys: Option<&Path>) -> Result<OA
         Some(file) => (issuer::file(file), file.display().to_string()),
         None => (issuer::issuer(issuer), issuer.to_owned()),
     };
-    OAuth::new(issuer, audience, source, seconds).map_err(|reason| {
+    OAuth::new(issuer, audience, source).map_err(|reason| {
         let failure = Failure::unable("UNREADABLE", format!("no keys from `{from}`: {reason}"));
         failure.hint("--oauth-keys FILE takes a JWKS of your own")
     })
-}
-
-/// Seconds since 1970.
-fn seconds() -> u64 {
-    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 /// The bytes of a small file.

@@ -7,13 +7,13 @@ use rep_check::render::visible;
 use rep_library::read;
 use rep_model::Document;
 use rep_runtime::state::{Illegal, State};
+use rep_runtime::{Runtime, state_json};
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
 use crate::library::LibraryArgs;
 use crate::output::Output;
-use crate::perform::{self, sessions, sessions_there};
-use crate::runner::arguments;
+use crate::terminal::{self, arguments};
 use crate::write;
 
 /// Show the state of a skill, or what it would be after some commands
@@ -57,21 +57,22 @@ fn state(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let (catalog, index) = args.library.one(&args.skill, output)?;
     let entry = &catalog.entries[index];
     let name = &entry.qualified_name;
-    let session = perform::session_name(args.session.as_deref())?;
+    let runtime = terminal::stored();
+    let session = runtime.session_name(args.session.as_deref())?;
     if args.clear {
-        let count = sessions()?.clear(name, Some(session))?;
+        let count = runtime.sessions()?.clear(name, Some(session))?;
         return Ok(said(&json!({ "cleared": count }), &format!("{count} entities are forgotten"), args.json, output));
     }
     if args.sessions {
-        return list(name, args.json, output);
+        return list(&runtime, name, args.json, output);
     }
     if let Some(file) = &args.export {
-        return export(name, session, file, output);
+        return export(&runtime, name, session, file, output);
     }
     if let Some(file) = &args.import {
         let given = if file.as_os_str() == "-" { "-".to_owned() } else { format!("@{}", file.display()) };
         let value = arguments(Some(&given), "--import")?;
-        let count = sessions()?.import(name, session, &value, SystemTime::now())?;
+        let count = runtime.sessions()?.import(name, session, &value, SystemTime::now())?;
         return Ok(said(&json!({ "imported": count }), &format!("{count} entities are taken in"), args.json, output));
     }
     let skill = read::skill(entry)?;
@@ -81,7 +82,7 @@ fn state(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     };
     let sequence: Vec<&str> = args.after.iter().map(|name| name.trim()).filter(|name| !name.is_empty()).collect();
     let begun = if args.session.is_some() || sequence.is_empty() {
-        perform::state(&document, name, session)?
+        runtime.state(&document, name, session)?
     } else {
         State::new(&document)
     };
@@ -102,8 +103,8 @@ fn said(value: &Value, text: &str, is_json: bool, output: &mut Output) -> Exit {
     Exit::Fine
 }
 
-fn list(skill: &str, is_json: bool, output: &mut Output) -> Result<Exit, Failure> {
-    let all = sessions_there()?.map_or_else(|| Ok(Vec::new()), |sessions| sessions.list(skill))?;
+fn list(runtime: &Runtime, skill: &str, is_json: bool, output: &mut Output) -> Result<Exit, Failure> {
+    let all = runtime.existing_sessions()?.map_or_else(|| Ok(Vec::new()), |sessions| sessions.list(skill))?;
     if is_json {
         let one = |session: &rep_runtime::session::Session| json!({ "session": session.name, "entities": session.entities, "valid": session.valid, "updated": session.updated });
         output.json(&json!({ "sessions": all.iter().map(one).collect::<Vec<Value>>() }));
@@ -120,8 +121,8 @@ fn list(skill: &str, is_json: bool, output: &mut Output) -> Result<Exit, Failure
     Ok(Exit::Fine)
 }
 
-fn export(skill: &str, session: &str, file: &Path, output: &mut Output) -> Result<Exit, Failure> {
-    let value = sessions()?.export(skill, session)?;
+fn export(runtime: &Runtime, skill: &str, session: &str, file: &Path, output: &mut Output) -> Result<Exit, Failure> {
+    let value = runtime.sessions()?.export(skill, session)?;
     if file.as_os_str() == "-" {
         output.json(&value);
     } else {
@@ -133,7 +134,7 @@ fn export(skill: &str, session: &str, file: &Path, output: &mut Output) -> Resul
 
 fn show(state: &State, document: &Document, is_json: bool, output: &mut Output) {
     if is_json {
-        output.json(&perform::state_json(state, document));
+        output.json(&state_json(state, document));
         return;
     }
     let mut text = String::new();

@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use rep_check::render::visible;
-use rep_runtime::task::{State, Task, TaskError, Tasks};
+use rep_runtime::task::{State, Task, Tasks};
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
@@ -50,12 +50,6 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         }
     };
     show().map_err(|failure| failure.json(args.json))
-}
-
-impl From<TaskError> for Failure {
-    fn from(error: TaskError) -> Self {
-        Failure::unable("UNKEPT", error.to_string())
-    }
 }
 
 fn list(tasks: &[Task], args: &Args, output: &mut Output) -> Exit {

@@ -1,6 +1,5 @@
 //! `rep test`: runs the tests skills ship, each in a copy of its skill, in the sandbox.
 
-mod attempt;
 mod evals;
 mod junit;
 mod report;
@@ -21,10 +20,11 @@ use rep_sandbox::interrupt;
 use crate::exit::{Exit, Failure};
 use crate::library::LibraryArgs;
 use crate::output::Output;
-use crate::{runner, write};
+use crate::{terminal, write};
 
-use attempt::Attempts;
-use report::{Came, Report, Row};
+use rep_runtime::trial::run::{TestResult, TestStatus};
+use rep_runtime::{Confinement, ToolError};
+use report::Report;
 use subject::{Found, Subject};
 
 /// Run the tests skills ship
@@ -75,7 +75,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     if args.no_sandbox {
-        runner::warn_unconfined(output);
+        terminal::warn_unconfined(output);
     }
     let cancel = interrupt::on_interrupt();
     if args.evals {
@@ -96,12 +96,12 @@ fn once(args: &Args, cancel: &Cancel, output: &mut Output) -> Result<(Exit, Vec<
         subject::narrow(&mut subjects, case).map_err(as_json)?;
     }
     for subject in &subjects {
-        subject.notes().iter().for_each(|note| output.warn(&format!("`{}`: {note}", subject.name)));
+        subject.notes().iter().for_each(|note| output.warn(&format!("`{}`: {note}", subject.test.name)));
     }
     let mut report = Report::of(&subjects);
-    report.rows = left_out.into_iter().map(|(name, failure)| attempt::left_out(&name, failure)).collect();
+    report.rows = left_out.into_iter().map(|(name, failure)| unloadable(&name, failure)).collect();
     if !args.json {
-        report.rows.iter().for_each(|row| output.data(&row.text(output)));
+        report.rows.iter().for_each(|row| output.data(&report::text(row, output)));
     }
     report.rows.extend(attempted(args, &subjects, cancel, output));
     report.duration_ms = begun.elapsed().as_millis();
@@ -115,13 +115,26 @@ fn once(args: &Args, cancel: &Cancel, output: &mut Output) -> Result<(Exit, Vec<
         // The report has been printed by then, so that this is told on stderr alone.
         write::put(file, &junit::render(&report))?;
     }
-    let folders = subjects.into_iter().map(|subject| subject.folder).collect();
+    let folders = subjects.into_iter().map(|subject| subject.test.folder).collect();
     Ok((report.exit(), folders))
 }
 
+/// A skill that could not be loaded.
+fn unloadable(skill: &str, failure: Failure) -> TestResult {
+    let error = ToolError::new(rep_runtime::ErrorCode::parse(&failure.code), failure.message);
+    TestResult::skill_error(
+        skill,
+        match failure.hints.into_iter().next() {
+            Some(hint) => error.with("remedy", hint),
+            None => error,
+        },
+    )
+}
+
 /// Runs every trial, and prints each row as soon as all before it are there: the order is the same however many run at once.
-fn attempted(args: &Args, subjects: &[Subject], cancel: &Cancel, output: &mut Output) -> Vec<Row> {
-    let attempts = Attempts::new(!args.no_sandbox);
+fn attempted(args: &Args, subjects: &[Subject], cancel: &Cancel, output: &mut Output) -> Vec<TestResult> {
+    let confinement = if args.no_sandbox { Confinement::Unconfined } else { Confinement::Sandboxed };
+    let runtime = terminal::runtime_in(rep_library::Options::default(), PathBuf::new(), confinement);
     let all: Vec<(usize, Option<usize>)> = subjects
         .iter()
         .enumerate()
@@ -130,8 +143,8 @@ fn attempted(args: &Args, subjects: &[Subject], cancel: &Cancel, output: &mut Ou
     let workers = args.jobs.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let bar = progress(all.len(), output);
     let next = AtomicUsize::new(0);
-    let (sender, receiver) = channel::<(usize, Row)>();
-    let mut rows: Vec<Row> = Vec::new();
+    let (sender, receiver) = channel::<(usize, TestResult)>();
+    let mut rows: Vec<TestResult> = Vec::new();
     thread::scope(|scope| {
         for _ in 0..workers.min(all.len()) {
             let sender = sender.clone();
@@ -140,7 +153,7 @@ fn attempted(args: &Args, subjects: &[Subject], cancel: &Cancel, output: &mut Ou
                 while !cancel.is_cancelled() {
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     let Some((subject, trial)) = all.get(number) else { return };
-                    let row = attempts.row(&subjects[*subject], *trial, cancel);
+                    let row = runtime.run_test(&subjects[*subject].test, *trial, cancel);
                     // The receiver goes on until every sender is gone.
                     let _ = sender.send((number, row));
                 }
@@ -152,8 +165,8 @@ fn attempted(args: &Args, subjects: &[Subject], cancel: &Cancel, output: &mut Ou
             bar.inc(1);
             waiting.insert(number, row);
             while let Some(row) = waiting.remove(&rows.len()) {
-                if !args.json && (row.came != Came::Pass || !output.is_quiet) {
-                    let text = row.text(output);
+                if !args.json && (row.status != TestStatus::Pass || !output.is_quiet) {
+                    let text = report::text(&row, output);
                     bar.suspend(|| output.data(&text));
                 }
                 rows.push(row);

@@ -11,7 +11,7 @@ use similar::TextDiff;
 use crate::exit::{Exit, Failure};
 use crate::library::{decisions_file, here, home};
 use crate::output::Output;
-use crate::settings;
+use rep_library::settings;
 
 /// The most lines of one file's difference that are shown.
 const LINES_MAX: usize = 400;

@@ -193,7 +193,6 @@ fn flat(text: &str) -> String {
 
 /// What would make the skill active.
 pub(crate) fn remedy(entry: &CatalogEntry, host: Option<&Host>) -> Option<String> {
-    let name = &entry.qualified_name;
     // A host knows nothing of what was trusted or switched off here.
     match (entry.status, host) {
         (Status::Shadowed, Some(_)) => return Some("rename or remove one of the two".to_owned()),
@@ -203,14 +202,7 @@ pub(crate) fn remedy(entry: &CatalogEntry, host: Option<&Host>) -> Option<String
         }
         _ => {}
     }
-    match entry.status {
-        Status::Active => None,
-        Status::Hidden => Some("remove `disable-model-invocation` to let models call it".to_owned()),
-        Status::Shadowed => Some("rename or remove one of the two, or `rep disable` the winner's copy".to_owned()),
-        Status::Invalid => Some(format!("`rep check {}` says what is wrong", entry.folder.display())),
-        Status::Untrusted => Some("look at the skill, then `rep trust`".to_owned()),
-        Status::Disabled => Some(format!("`rep enable {name}`, with `--user` where it is off for this user")),
-    }
+    entry.remedy()
 }
 
 fn absent(name: &str, catalog: &Catalog, output: &mut Output) {

@@ -1,25 +1,25 @@
 //! `rep workflow`: a skill's steps as a checklist, and step by step as commands.
 
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use rep_check::render::visible;
-use rep_library::{CatalogEntry, Status, read};
+use rep_library::{Catalog, CatalogEntry, Status, read};
 use rep_model::Document;
 use rep_runtime::workflow::{self, Step, Workflow};
-use rep_runtime::{Outcome, ToolError, Verdict};
+use rep_runtime::{
+    CallError, CallResult, CallerConsent, CommandInvocation, ErrorCode, ErrorKind, ExecutableSkill, Outcome, Runtime,
+    ToolCall, ToolError, Verdict,
+};
 use rep_sandbox::Cancel;
 use rep_sandbox::interrupt;
 use serde_json::{Map, Value, json};
 
 use super::exec::{self, How};
-use crate::call;
-use crate::consent;
 use crate::exit::{Exit, Failure};
 use crate::library::{LibraryArgs, missing};
 use crate::output::Output;
-use crate::perform::{self, Wish, sessions};
-use crate::runner::{self, Runner};
-use crate::structured::Structured;
+use crate::terminal::{self, TerminalPrompter, ask_line};
 
 /// Show a skill's workflow as a checklist, or run its steps one by one
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
@@ -75,18 +75,20 @@ fn told(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     if matches!(entry.status, Status::Shadowed | Status::Invalid) {
         return Err(missing(&catalog, &args.skill));
     }
-    let session = perform::session_name(args.session.as_deref())?;
+    let runtime = terminal::runtime(&args.library, args.how.workspace.as_deref(), args.how.no_sandbox)?;
+    let session = runtime.session_name(args.session.as_deref())?;
     if args.run {
-        let skill = Structured::held(entry, &args.library.options()?)?;
-        let found = found(&skill.document, &skill.name, args.name.as_deref().unwrap_or_default(), session)?;
-        return Go::new(args, &skill, found, session)?.all(output);
+        let skill = runtime.load_skill(&catalog, &entry.qualified_name)?;
+        let name = args.name.as_deref().unwrap_or_default();
+        let found = found(&runtime, skill.document()?, &skill.name, name, session)?;
+        return WorkflowRun::new(args, &runtime, &catalog, skill, found, session)?.all(output);
     }
-    look(args, entry, session, output)
+    look(args, &runtime, entry, session, output)
 }
 
 /// A workflow in the state of a session.
-fn found(document: &Document, skill: &str, name: &str, session: &str) -> Result<Workflow, Failure> {
-    let state = perform::state(document, skill, session)?;
+fn found(runtime: &Runtime, document: &Document, skill: &str, name: &str, session: &str) -> Result<Workflow, Failure> {
+    let state = runtime.state(document, skill, session)?;
     workflow::workflow(document, name, &state).ok_or_else(|| {
         let message = format!("Path 'workflows.{name}' not found in skill '{skill}'");
         let all = workflow::names(document);
@@ -100,14 +102,20 @@ fn found(document: &Document, skill: &str, name: &str, session: &str) -> Result<
 }
 
 /// Shows a workflow, or which there are.
-fn look(args: &Args, entry: &CatalogEntry, session: &str, output: &mut Output) -> Result<Exit, Failure> {
+fn look(
+    args: &Args,
+    runtime: &Runtime,
+    entry: &CatalogEntry,
+    session: &str,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
     let skill = read::skill(entry)?;
     let Some(document) = rep_convert::document_of(&skill) else {
         let failure = Failure::unable("VALIDATION_FAILED", format!("`{}` holds no structure", entry.qualified_name));
         return Err(failure.hint("`rep check` says what is wrong"));
     };
     if let Some(name) = &args.name {
-        let found = found(&document, &entry.qualified_name, name, session)?;
+        let found = found(runtime, &document, &entry.qualified_name, name, session)?;
         if args.json {
             output.json(&checklist(&found));
         } else {
@@ -172,9 +180,11 @@ fn text(found: &Workflow) -> String {
 }
 
 /// A workflow on its way.
-struct Go<'a> {
+struct WorkflowRun<'a> {
     args: &'a Args,
-    skill: &'a Structured,
+    runtime: &'a Runtime,
+    catalog: &'a Catalog,
+    skill: Arc<ExecutableSkill>,
     found: Workflow,
     session: &'a str,
     /// What fills its slots.
@@ -192,8 +202,15 @@ enum Became {
     Stopped(Exit),
 }
 
-impl<'a> Go<'a> {
-    fn new(args: &'a Args, skill: &'a Structured, found: Workflow, session: &'a str) -> Result<Self, Failure> {
+impl<'a> WorkflowRun<'a> {
+    fn new(
+        args: &'a Args,
+        runtime: &'a Runtime,
+        catalog: &'a Catalog,
+        skill: Arc<ExecutableSkill>,
+        found: Workflow,
+        session: &'a str,
+    ) -> Result<Self, Failure> {
         let mut values = Map::new();
         for value in &args.values {
             let (name, value) = value.split_once('=').ok_or_else(|| {
@@ -206,12 +223,12 @@ impl<'a> Go<'a> {
             }
             values.insert(name.to_owned(), value.into());
         }
-        let kept = perform::sessions_there()?;
+        let kept = runtime.existing_sessions()?;
         let kept = kept.map(|sessions| sessions.progress(&skill.name, session, &found.name)).transpose()?.flatten();
         let begin = match (args.from, kept) {
             (Some(from), _) => from - 1,
             (None, _) if args.restart => 0,
-            (None, Some((_, digest))) if args.resume && digest != skill.digest() => {
+            (None, Some((_, digest))) if args.resume && digest != skill.digest => {
                 let failure = Failure::refused("SKILL_CHANGED", format!("`{}` changed since that run", skill.name));
                 return Err(failure.hint("look at it; `--restart` begins anew, `--from N` with a step of your choice"));
             }
@@ -229,23 +246,23 @@ impl<'a> Go<'a> {
             let message = format!("`{}` has {} steps", found.name, found.steps.len());
             return Err(Failure::unable("USAGE", message));
         }
-        Ok(Self { args, skill, found, session, values, begin, told: Vec::new() })
+        Ok(Self { args, runtime, catalog, skill, found, session, values, begin, told: Vec::new() })
     }
 
     /// Runs the steps, as far as it goes.
     fn all(mut self, output: &mut Output) -> Result<Exit, Failure> {
         if self.args.how.no_sandbox {
-            runner::warn_unconfined(output);
+            terminal::warn_unconfined(output);
         }
         for invariant in &self.found.invariants {
             output.say(&format!("holds: {invariant}"));
         }
-        let (runner, cancel) = (Runner::new(), interrupt::on_interrupt());
+        let cancel = interrupt::on_interrupt();
         let steps = std::mem::take(&mut self.found.steps);
         let mut exit = Exit::Fine;
         for (index, step) in steps.iter().enumerate().skip(self.begin) {
             output.say(&format!("step {} of {}: {}", index + 1, steps.len(), step.text));
-            match self.step(index, step, &runner, &cancel, output)? {
+            match self.step(index, step, &cancel, output)? {
                 Became::Done | Became::Skipped => self.keep(Some(index + 1))?,
                 Became::Stopped(stopped) => {
                     self.keep(Some(index))?;
@@ -269,8 +286,14 @@ impl<'a> Go<'a> {
 
     /// Keeps how far it came.
     fn keep(&self, done: Option<usize>) -> Result<(), Failure> {
-        let done = done.map(|done| (u32::try_from(done).unwrap_or(u32::MAX), self.skill.digest()));
-        Ok(sessions()?.set_progress(&self.skill.name, self.session, &self.found.name, done, SystemTime::now())?)
+        let done = done.map(|done| (u32::try_from(done).unwrap_or(u32::MAX), self.skill.digest.as_str()));
+        Ok(self.runtime.sessions()?.set_progress(
+            &self.skill.name,
+            self.session,
+            &self.found.name,
+            done,
+            SystemTime::now(),
+        )?)
     }
 
     fn tell(&mut self, index: usize, step: &Step, outcome: &str, result: &Value) {
@@ -278,14 +301,7 @@ impl<'a> Go<'a> {
     }
 
     /// One step: done, left out, or the end.
-    fn step(
-        &mut self,
-        index: usize,
-        step: &Step,
-        runner: &Runner,
-        cancel: &Cancel,
-        output: &mut Output,
-    ) -> Result<Became, Failure> {
+    fn step(&mut self, index: usize, step: &Step, cancel: &Cancel, output: &mut Output) -> Result<Became, Failure> {
         if step.is_optional && self.is_left_out(output) {
             self.tell(index, step, "skipped", &Value::Null);
             return Ok(Became::Skipped);
@@ -295,51 +311,57 @@ impl<'a> Go<'a> {
         }
         for slot in &step.slots {
             if !self.values.contains_key(slot)
-                && let Some(line) = consent::line(&format!("{slot}:"), output)
+                && let Some(line) = ask_line(&format!("{slot}:"), output)
             {
                 self.values.insert(slot.clone(), line.into());
             }
         }
-        let filled = step.filled(&self.skill.document, &self.values);
+        let filled = step.filled(self.skill.document()?, &self.values);
         let (name, arguments) = match filled {
             Ok(filled) => filled,
             Err(error) => {
-                let error = ToolError::new(error.code, error.message).with("remedy", error.remedy);
+                let error = ToolError::new(ErrorCode::parse(error.code), error.message).with("remedy", error.remedy);
                 return Ok(self.ended(index, step, &Outcome::refused(error), output));
             }
         };
-        let workspace = call::workspace(self.args.how.workspace.as_deref(), &self.args.library)?;
-        let wish = Wish {
-            name: &name,
-            arguments: &arguments,
-            session: self.session,
-            workspace: &workspace,
-            loan: &self.args.how.loan(),
-            is_given: self.args.yes,
-            is_confined: !self.args.how.no_sandbox,
-            ignores_state: false,
-            timeout: self.args.how.timeout,
+        let invocation = CommandInvocation {
+            command: name,
+            arguments,
+            session: Some(self.session.to_owned()),
+            permissions: self.args.how.permissions(),
+            ignore_state: false,
         };
-        let done = match perform::perform(self.skill, &wish, runner, cancel, output) {
-            Ok(done) => done,
+        let call = ToolCall {
+            consent: if self.args.yes { CallerConsent::Given } else { CallerConsent::Ask },
+            timeout_s: self.args.how.timeout,
+            ..ToolCall::command(&self.skill.name, invocation)
+        };
+        let result = match self.run_step(&call, cancel, output) {
+            Ok(result) => result,
             // A step that does not fit its command stops as one that fails.
-            Err(failure) if failure.exit == Exit::Refused => {
-                let error = ToolError::new(failure.code, failure.message).with("remedy", failure.hints.join("; "));
-                return Ok(self.ended(index, step, &Outcome::refused(error), output));
+            Err(error) if error.kind == ErrorKind::Refused => {
+                return Ok(self.ended(index, step, &Outcome::refused(error.into()), output));
             }
-            Err(failure) => return Err(failure),
+            Err(error) => return Err(error.into()),
         };
+        // A prompter at a terminal answers at once.
+        let CallResult::Finished(call) = result else { return Ok(Became::Stopped(Exit::Refused)) };
         if !self.args.json {
-            exec::tell(self.skill, &done, false, output);
+            exec::report(&call, false, output);
         }
-        let value = exec::document(self.skill, &done.outcome, done.state.as_ref());
-        Ok(self.became(index, step, done.outcome.verdict, &value, output))
+        Ok(self.became(index, step, call.outcome.verdict, &call.value(), output))
+    }
+
+    fn run_step(&self, call: &ToolCall, cancel: &Cancel, output: &mut Output) -> Result<CallResult, CallError> {
+        let prepared = self.runtime.plan_loaded(&self.skill, call)?;
+        terminal::report_ignored(prepared.plan(), output);
+        self.runtime.run(prepared, self.catalog, &TerminalPrompter::new(output), cancel)
     }
 
     /// A step that was not begun.
     fn ended(&mut self, index: usize, step: &Step, outcome: &Outcome, output: &mut Output) -> Became {
         if !self.args.json {
-            runner::tell_error(outcome, output);
+            terminal::report_error(outcome, output);
         }
         self.became(index, step, outcome.verdict, &outcome.value(), output)
     }
@@ -354,21 +376,21 @@ impl<'a> Go<'a> {
                 output.say("it is optional; going on");
                 Became::Skipped
             }
-            Verdict::Refused | Verdict::Failed => Became::Stopped(runner::exit(verdict)),
+            Verdict::Refused | Verdict::Failed => Became::Stopped(terminal::exit(verdict)),
         }
     }
 
     /// Whether an optional step is left out: as was said with the call, else as somebody says now.
     fn is_left_out(&self, output: &mut Output) -> bool {
         self.args.skip_optional
-            || consent::line("it is optional: [r]un it, or [s]kip it?", output)
+            || ask_line("it is optional: [r]un it, or [s]kip it?", output)
                 .is_some_and(|line| line.trim().to_lowercase().starts_with('s'))
     }
 
     /// A step that is for people to do.
     fn by_hand(&mut self, index: usize, step: &Step, reason: &str, output: &mut Output) -> Became {
         output.insist(&format!("do this by hand ({reason}): {}", step.text));
-        let is_done = consent::line("[d]one?", output).is_some_and(|line| line.trim().to_lowercase().starts_with('d'));
+        let is_done = ask_line("[d]one?", output).is_some_and(|line| line.trim().to_lowercase().starts_with('d'));
         let word = if is_done { "done" } else { "by_hand" };
         self.tell(index, step, word, &Value::Null);
         match (is_done, step.is_optional) {

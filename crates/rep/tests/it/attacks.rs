@@ -9,7 +9,7 @@ use rep_library::hosts::{At, HOSTS};
 use rep_library::{PERSONAL_FOLDERS, PROJECT_FOLDERS};
 use rep_permissions::glob::Glob;
 use rep_runtime::Permissions;
-use rep_runtime::access::{Asked, Ground};
+use rep_runtime::access::{AccessContext, AccessRequest};
 use rep_test_support::{Run, Scratch, is_installed};
 use serde_json::json;
 
@@ -51,12 +51,12 @@ fn every_folder_hosts_read_skills_from_is_trusted() {
     }
     let permissions = Permissions { write: vec![Glob::parse("**").unwrap()], ..Permissions::default() };
     let scratch = Scratch::new();
-    let ground = Ground { permissions: &permissions, workspace: &scratch.work(), folder: Path::new("/nowhere") };
+    let ground = AccessContext { permissions: &permissions, workspace: &scratch.work(), folder: Path::new("/nowhere") };
     for folder in folders {
-        let answer = ground.answer(&Asked::Write(format!("{folder}/x/SKILL.md")));
+        let answer = ground.answer(&AccessRequest::Write(format!("{folder}/x/SKILL.md")));
         assert!(!answer.is_allowed && answer.by.contains("trust"), "{folder}: {answer:?}");
     }
-    assert!(ground.answer(&Asked::Write("a.txt".to_owned())).is_allowed);
+    assert!(ground.answer(&AccessRequest::Write("a.txt".to_owned())).is_allowed);
 }
 
 #[test]
@@ -156,8 +156,9 @@ fn what_a_trusted_link_leads_to_is_not_written() {
         let found = call(&scratch, "./guides:write", &[]);
         assert_eq!(scratch.read("CLAUDE.md"), "good\n", "{pattern}: {found:?}");
         let permissions = Permissions { write: vec![Glob::parse(pattern).unwrap()], ..Permissions::default() };
-        let ground = Ground { permissions: &permissions, workspace: &scratch.work(), folder: Path::new("/nowhere") };
-        let answer = |path: &str| ground.answer(&Asked::Write(path.to_owned())).is_allowed;
+        let ground =
+            AccessContext { permissions: &permissions, workspace: &scratch.work(), folder: Path::new("/nowhere") };
+        let answer = |path: &str| ground.answer(&AccessRequest::Write(path.to_owned())).is_allowed;
         assert!(!answer("docs/guide.txt") && answer("docs/other.txt"), "{pattern}");
     }
 }

@@ -3,7 +3,7 @@
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Command;
 
-use rep_test_support::Scratch;
+use rep_test_support::{DEADLINE, Scratch, wait_for};
 
 use super::{GOOD, json, rules, run};
 
@@ -144,12 +144,10 @@ fn a_file_or_folder_without_permission_is_a_finding() {
         command.uid(65_534).gid(65_534);
     }
     // A child that another test started meanwhile may hold the copy open for writing until it starts its own program.
-    let output = loop {
-        match command.output() {
-            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => std::thread::yield_now(),
-            ended => break ended.expect("the binary can be started as an ordinary user"),
-        }
-    };
+    let output = wait_for("nothing has the copy open for writing", DEADLINE, || match command.output() {
+        Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => None,
+        ended => Some(ended.expect("the binary can be started as an ordinary user")),
+    });
     mode(&scratch.work().join("folder"), 0o755);
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a report is JSON");
     let found: Vec<(&str, &str)> = report["findings"]

@@ -3,13 +3,10 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::{Duration, Instant};
 
-use rep_test_support::Scratch;
+use rep_test_support::{DEADLINE, Scratch, poll};
 use serde_json::{Value, json};
 
-/// How long something may take before a test gives up: far more than anything takes.
-const PATIENCE: Duration = Duration::from_mins(2);
 /// The programs that are this browser.
 const PROGRAMS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
@@ -132,12 +129,11 @@ impl Browser {
             "new Promise((done) => {{ const end = Date.now() + 5000; const look = () => {{ let is = false; try {{ is = Boolean({condition}); }} catch {{}} is || Date.now() > end ? done(is) : setTimeout(look, 10); }}; look(); }})"
         );
         let params = json!({ "expression": expression, "awaitPromise": true, "returnByValue": true });
-        let begun = Instant::now();
-        while begun.elapsed() < PATIENCE {
-            // A page that is left takes its promises with it.
-            if self.try_ask("Runtime.evaluate", &params).is_ok_and(|done| done["result"]["value"] == true) {
-                return;
-            }
+        // A page that is left takes its promises with it.
+        let mut is_true =
+            || self.try_ask("Runtime.evaluate", &params).is_ok_and(|done| done["result"]["value"] == true);
+        if poll(DEADLINE, || is_true().then_some(())).is_some() {
+            return;
         }
         let page = self.js("location.href + '\\n' + document.body.innerText");
         panic!("{condition} is never true: {page}");

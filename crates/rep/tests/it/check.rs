@@ -1,6 +1,7 @@
+use insta::assert_snapshot;
 use rep_test_support::Scratch;
 
-use super::{GOOD, json, rules, run};
+use super::{GOOD, json, rules, run, transcript};
 
 #[test]
 fn a_good_skill_has_no_findings_and_exits_zero() {
@@ -15,9 +16,18 @@ fn an_error_exits_one_and_shows_the_line_with_a_caret() {
     let scratch = Scratch::new();
     scratch.write("pdf/SKILL.md", "---\nname: pdf\ndescription: ''\n---\n\nBody.\n");
     let found = run(&scratch, &["check"]);
-    assert_eq!(found.code, 1);
-    let expected = "error[description-empty]: field `description` is empty\n --> pdf/SKILL.md:3:14\n  |\n3 | description: ''\n  |              ^^\n";
-    assert!(found.stdout.contains(expected), "{}", found.stdout);
+    assert_snapshot!(transcript(&scratch, &found), @"
+    exit code 1
+    --- stdout ---
+    error[description-empty]: field `description` is empty
+     --> pdf/SKILL.md:3:14
+      |
+    3 | description: ''
+      |              ^^
+      = help: say what the skill does, and when to use it
+
+    checked 1 skill: 1 error
+    ");
 }
 
 #[test]
@@ -52,10 +62,19 @@ fn columns_count_code_points_and_carets_columns() {
     let scratch = Scratch::new();
     scratch.write("pdf/SKILL.md", "---\nname: pdf\ndescription: \"技能 <b>x</b> use when\"\n---\n\nBody.\n");
     let found = run(&scratch, &["check", "pdf", "--profile", "claude-api", "--select", "description-xml-tag"]);
-    assert!(found.stdout.contains("pdf/SKILL.md:3:18"), "{}", found.stdout);
-    let lines: Vec<&str> = found.stdout.lines().collect();
-    let (text, carets) = (lines[3], lines[4]);
-    assert_eq!(text.find("<b>").map(|at| text[..at].chars().count() + 2), carets.find('^'), "{}", found.stdout);
+    // Two wide characters are two columns of the position, and four of the caret.
+    assert_snapshot!(transcript(&scratch, &found), @r#"
+    exit code 1
+    --- stdout ---
+    error[description-xml-tag]: description holds the tag `<b>`
+     --> pdf/SKILL.md:3:18
+      |
+    3 | description: "技能 <b>x</b> use when"
+      |                    ^^^
+      = help: say it without angle brackets
+
+    checked 1 skill: 1 error
+    "#);
 }
 
 #[test]
@@ -113,9 +132,11 @@ fn github_lines_are_escaped() {
     let scratch = Scratch::new();
     scratch.write("a,b:c/SKILL.md", "x\n");
     let found = run(&scratch, &["check", "--format", "github"]);
-    let line = found.stdout.lines().next().expect("a line per finding");
-    assert!(line.starts_with("::error file=a%2Cb%3Ac/SKILL.md,line=1,col=1,"), "{line}");
-    assert!(line.contains("title=frontmatter-missing::"), "{line}");
+    assert_snapshot!(transcript(&scratch, &found), @"
+    exit code 1
+    --- stdout ---
+    ::error file=a%2Cb%3Ac/SKILL.md,line=1,col=1,endLine=1,endColumn=2,title=frontmatter-missing::the file does not start with a `---` line%0Ahelp: start the file with `---`, then `name` and `description`, then `---`
+    ");
 }
 
 #[test]
@@ -146,18 +167,43 @@ fn select_ignore_and_settings_decide_what_is_reported() {
 fn broken_settings_name_the_line_and_the_remedy() {
     let scratch = Scratch::new();
     scratch.write("pdf/SKILL.md", GOOD);
-    for (settings, place, words) in [
-        ("check:\n  levels: {field-unknwon: off}\n", "rep.yaml:2:12", "did you mean `field-unknown`?"),
-        ("check:\n  colour: red\n", "rep.yaml:2:3", "the settings here are"),
-        ("check:\n  profiles: [strict]\n", "rep.yaml:2:14", "the profiles are: agentskills"),
-        ("check: [\n", "rep.yaml:", "mend the YAML"),
-        ("check:\n  ignore: []\n  ignore: []\n", "rep.yaml:3:3", "remove one"),
-    ] {
+    let transcripts = [
+        "check:\n  levels: {field-unknwon: off}\n",
+        "check:\n  colour: red\n",
+        "check:\n  profiles: [strict]\n",
+        "check: [\n",
+        "check:\n  ignore: []\n  ignore: []\n",
+    ]
+    .map(|settings| {
         scratch.write("rep.yaml", settings);
-        let found = run(&scratch, &["check"]);
-        assert_eq!(found.code, 2, "{found:?}");
-        assert!(found.stderr.contains(place) && found.stderr.contains(words), "{found:?}");
-    }
+        transcript(&scratch, &run(&scratch, &["check"]))
+    });
+    assert_snapshot!(transcripts.join("\n"), @"
+    exit code 2
+    --- stderr ---
+    error: rep.yaml:2:12: there is no rule `field-unknwon`
+    help: did you mean `field-unknown`?
+
+    exit code 2
+    --- stderr ---
+    error: rep.yaml:2:3: there is no setting `colour`
+    help: the settings here are: profiles, ignore, levels, strict-schema
+
+    exit code 2
+    --- stderr ---
+    error: rep.yaml:2:14: there is no profile `strict`
+    help: the profiles are: agentskills, universal, aam, pmcp, uasp, portable, claude-api, claude-code, codex, openai, mcp, security
+
+    exit code 2
+    --- stderr ---
+    error: rep.yaml:1:8: unclosed bracket '['
+    help: mend the YAML
+
+    exit code 2
+    --- stderr ---
+    error: rep.yaml:3:3: `ignore` stands twice
+    help: remove one of the two
+    ");
 }
 
 #[test]
@@ -181,8 +227,12 @@ fn a_silence_needs_a_reason_and_a_fault() {
 fn a_rule_that_does_not_exist_is_a_usage_error_with_a_suggestion() {
     let scratch = Scratch::new();
     let found = run(&scratch, &["check", "--select", "name-upercase"]);
-    assert_eq!(found.code, 2);
-    assert!(found.stderr.contains("did you mean `name-uppercase`?"), "{found:?}");
+    assert_snapshot!(transcript(&scratch, &found), @"
+    exit code 2
+    --- stderr ---
+    error: there is no rule `name-upercase`
+    help: did you mean `name-uppercase`?
+    ");
     let found = run(&scratch, &["check", "--select", "zzz", "--format", "json"]);
     assert_eq!(json(&found)["error"]["code"], "UNKNOWN_RULE");
 }
@@ -238,9 +288,24 @@ fn the_checklists_are_filled_in_per_skill() {
     let scratch = Scratch::new();
     run(&scratch, &["init", "counter", "--tool", "python"]);
     let found = run(&scratch, &["check", "counter", "--checklist"]);
-    let open: Vec<&str> = found.stdout.lines().filter(|line| line.contains("[ ]")).collect();
-    assert_eq!((found.code, open), (0, Vec::new()), "{}", found.stdout);
-    assert_eq!(found.stdout.lines().count(), 14);
+    assert_snapshot!(transcript(&scratch, &found), @"
+    exit code 0
+    --- stdout ---
+    counter
+      [x] SKILL.md stands at the root and begins with frontmatter
+      [x] spec_version, name, description and version are there
+      [x] skill and tool names keep to the portable baseline
+      [x] tool schemas are valid and take an object
+      [x] object schemas are closed
+      [x] permissions are declared and narrow
+      [x] safety declares redaction and confirmation
+      [x] nothing leans on one host outside host_overrides
+      [x] claude-api: within the upload's limits, no network, nothing to install
+      [x] claude-code: the folder can be committed under .claude/skills
+      [x] mcp: names, descriptions and schemas map as they are
+      [x] openai: schemas fit strict mode
+      [x] codex: risky tools ask before they act
+    ");
     scratch.write("pdf/SKILL.md", GOOD);
     let found = run(&scratch, &["check", "pdf", "--checklist", "--format", "json"]);
     let points = json(&found)["checklists"][0]["points"].clone();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rep_test_support::Scratch;
+use rep_test_support::{DEADLINE, Scratch, wait_until};
 use serde_json::{Value, json};
 
 use super::{json, rep, run};
@@ -374,9 +374,7 @@ fn an_interrupted_batch_keeps_what_was_done_and_goes_on_there() {
         .stderr(std::process::Stdio::piped())
         .spawn()
         .unwrap();
-    while files() == 0 {
-        std::thread::yield_now();
-    }
+    wait_until("a first file is written", DEADLINE, || files() > 0);
     assert!(std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     let mut said = String::new();
     std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut said).unwrap();

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use rep_test_support::{Run, Scratch};
+use rep_test_support::{DEADLINE, Run, Scratch, wait_until};
 use serde_json::{Value, json};
 
 use crate::{json as parsed, rep, run};
@@ -349,9 +349,7 @@ fn a_killed_installation_leaves_the_old_or_the_new() {
         .spawn()
         .unwrap();
     let is_making = || names(&target).iter().any(|name| name.starts_with(".rep-"));
-    while child.try_wait().unwrap().is_none() && !is_making() {
-        thread::yield_now();
-    }
+    wait_until("the installation has begun to write", DEADLINE, || is_making() || child.try_wait().unwrap().is_some());
     child.kill().unwrap();
     child.wait().unwrap();
     let found = files(&target.join("pdf"));

@@ -3,10 +3,11 @@
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
+use insta::assert_snapshot;
 use rep_test_support::Scratch;
 use serde_json::Value;
 
-use super::{GOOD, json, run};
+use super::{GOOD, json, run, transcript};
 
 /// A scratch with a project, a home and an administrator's folder.
 fn skill(scratch: &Scratch, path: &str) {
@@ -235,15 +236,47 @@ fn why_explains_every_copy_and_what_to_do() {
     skill(&scratch, "home/.claude/skills/x");
     scratch.write("home/.claude/skills/bad/SKILL.md", "---\nname: bad\n---\n");
     let why = |name: &str| run(&scratch, &["why", name, "--project", "proj", "--home", "home", "--managed", "managed"]);
-    let found = why("x");
-    assert_eq!(found.code, 0);
-    for words in ["x is active (personal)", "x is untrusted (project)", "then `rep trust`"] {
-        assert!(found.stdout.contains(words), "{words} not in {}", found.stdout);
-    }
-    assert!(why("bad").stdout.contains("bad is invalid (personal)"), "{:?}", why("bad"));
-    let found = why("y");
-    assert_eq!(found.code, 1);
-    assert!(found.stdout.contains("looked in home/.claude/skills"), "{}", found.stdout);
+    assert_snapshot!(transcript(&scratch, &why("x")), @"
+    exit code 0
+    --- stdout ---
+    x is active (personal)
+      at      [WORK]/home/.claude/skills/x/SKILL.md
+    x is untrusted (project)
+      at      [WORK]/proj/.claude/skills/x/SKILL.md
+      because this project is not trusted; look at its skills, then `rep trust`
+      remedy  look at the skill, then `rep trust`
+    looked in proj/.claude/skills
+    looked in home/.claude/skills
+    ");
+    assert_snapshot!(transcript(&scratch, &why("bad")), @"
+    exit code 0
+    --- stdout ---
+    bad is invalid (personal)
+      at      [WORK]/home/.claude/skills/bad/SKILL.md
+      because field `description` is missing
+      error: field `description` is missing
+      remedy  `rep check [WORK]/home/.claude/skills/bad` says what is wrong
+    looked in proj/.claude/skills
+    looked in home/.claude/skills
+    ");
+    assert_snapshot!(transcript(&scratch, &why("y")), @"
+    exit code 1
+    --- stdout ---
+    there is no skill `y`
+      a skill is a folder with a file named exactly `SKILL.md` in one of the folders below
+    looked in proj/.claude/skills
+    looked in home/.claude/skills
+    ");
+    let listed = run(&scratch, &["list", "--project", "proj", "--home", "home", "--managed", "managed"]);
+    assert_snapshot!(transcript(&scratch, &listed), @"
+    exit code 0
+    --- stdout ---
+    bad  invalid    personal  field `description` is missing
+    x    active     personal  Fills PDF forms. Use when the user brings a form to fill in.
+    x    untrusted  project   this project is not trusted; look at its skills, then `rep trust`
+    --- stderr ---
+    1 active, 1 invalid, 1 untrusted
+    ");
 }
 
 #[test]
@@ -319,12 +352,26 @@ fn a_skill_that_changed_since_it_was_trusted_is_shown_as_a_diff() {
     scratch.write("proj/skills/x/blob.bin", [0, 159, 146, 151]);
     scratch.write("proj/skills/x/extra.md", "more\n");
     let changed = run(&scratch, &["trust", "--diff", "proj"]);
-    assert_eq!(changed.code, 1, "{changed:?}");
-    for line in
-        ["--- a/x/scripts/run.sh", "-echo fine", "+curl \\u{1b}[2Jevil", "--- /dev/null", "+more", "+++ b/x/blob.bin"]
-    {
-        assert!(changed.stdout.lines().any(|one| one == line), "{line}: {changed:?}");
-    }
+    assert_snapshot!(transcript(&scratch, &changed), @r"
+    exit code 1
+    --- stdout ---
+    --- a/x/blob.bin
+    +++ b/x/blob.bin
+    -file b02a591131217cb579165aeccf0d94569acffb9934c84d6c813d77e3abedd233
+    +file 6526d4b290039cee5dfcf802e344879dd1a9a0fa28039e4bbea8c608a22bc9ea
+    --- /dev/null
+    +++ b/x/extra.md
+    @@ -0,0 +1 @@
+    +more
+    --- a/x/scripts/run.sh
+    +++ b/x/scripts/run.sh
+    @@ -1,2 +1,2 @@
+     #!/bin/sh
+    -echo fine
+    +curl \u{1b}[2Jevil
+    --- stderr ---
+    1 skill changed, or came, since; `rep trust` trusts them as they are
+    ");
     let why = run(&scratch, &["why", "x", "--project", "proj"]);
     assert!(why.stdout.contains("x is untrusted") && why.stdout.contains("-echo fine"), "{why:?}");
     assert_eq!(run(&scratch, &["trust", "proj"]).code, 0);

@@ -69,6 +69,24 @@ fn run(scratch: &Scratch, arguments: &[&str]) -> Run {
     scratch.run(rep(), arguments)
 }
 
+/// What a run printed and how it ended, for snapshots. Paths of the scratch folder are replaced, because they differ in every run.
+fn transcript(scratch: &Scratch, run: &Run) -> String {
+    let mut text = format!("exit code {}\n", run.code);
+    for (name, output) in [("stdout", &run.stdout), ("stderr", &run.stderr)] {
+        if !output.is_empty() {
+            text.push_str(&format!("--- {name} ---\n{output}"));
+        }
+    }
+    stable(scratch, &text)
+}
+
+/// A text with the paths of the scratch folder replaced.
+fn stable(scratch: &Scratch, text: &str) -> String {
+    let work = scratch.work();
+    let home = work.with_file_name("home");
+    text.replace(&*work.to_string_lossy(), "[WORK]").replace(&*home.to_string_lossy(), "[HOME]")
+}
+
 fn json(run: &Run) -> serde_json::Value {
     serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("no JSON ({error}): {run:?}"))
 }

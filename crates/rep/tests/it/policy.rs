@@ -5,10 +5,11 @@ use std::io::{Read, Write};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::{Command, Stdio};
 
+use insta::assert_snapshot;
 use rep_test_support::Scratch;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-use crate::{json, rep, run};
+use crate::{json, rep, run, stable, transcript};
 
 const SKILL: &str = "---\nname: forms\ndescription: Fills forms. Use for forms.\nspec_version: \"2.1\"\nversion: 1.0.0\n\
 permissions:\n  filesystem: {read: ['docs/**', '!docs/x'], write: ['output/**', 'skills/**']}\n  network: {outbound: [api.example.org]}\n\
@@ -69,25 +70,33 @@ fn a_question_is_answered_in_json_and_in_the_exit_code() {
 fn the_whole_policy_is_told_with_what_was_declared_in_vain() {
     let scratch = scratch();
     let told = run(&scratch, &["policy", "skills/forms"]);
-    for words in [
-        "reads its own folder, and `docs/**` in ",
-        "makes, changes and removes `output/**`, `skills/**` in ",
-        "connects to `api.example.org` on 443 and 80",
-        "starts no other program",
-        "gets the secret FORMS_KEY, which is not there, and not needed",
-        "`!docs/x` in `permissions.filesystem.read` grants nothing",
-        "asks before it runs (destructive_writes, always), for 5 s at most",
-        "does not run: `implementation.entrypoint` is `../fill.sh`, which is no file of the skill",
-    ] {
-        assert!(told.stdout.contains(words), "{words} in {told:?}");
-    }
+    assert_snapshot!(transcript(&scratch, &told), @"
+    exit code 0
+    --- stdout ---
+    forms
+      reads its own folder, and `docs/**` in [WORK]
+      makes, changes and removes `output/**`, `skills/**` in [WORK]
+      connects to `api.example.org` on 443 and 80
+      starts no other program
+      gets the secret FORMS_KEY, which is not there, and not needed
+      `!docs/x` in `permissions.filesystem.read` grants nothing: negated patterns are not part of the specification
+    forms:fill
+      asks before it runs (destructive_writes, always), for 5 s at most
+    forms:broken
+      does not run: `implementation.entrypoint` is `../fill.sh`, which is no file of the skill; use a path inside the skill
+    ");
     let told = json(&run(&scratch, &["policy", "skills/forms:fill", "--json"]));
     assert_eq!(told["tools"].as_array().unwrap().len(), 1);
     assert_eq!(told["tools"][0]["asks"], serde_json::json!(["destructive_writes", "always"]));
     assert_eq!(told["permissions"]["filesystem"]["write"], serde_json::json!(["output/**", "skills/**"]));
     assert_eq!(told["secrets"][0]["source"], "missing");
     let missing = run(&scratch, &["policy", "skills/forms:fil"]);
-    assert!(missing.code == 2 && missing.stderr.contains("did you mean `fill`?"), "{missing:?}");
+    assert_snapshot!(transcript(&scratch, &missing), @"
+    exit code 2
+    --- stderr ---
+    error: `forms` has no tool `fil`
+    help: did you mean `fill`?
+    ");
 }
 
 #[test]
@@ -178,14 +187,31 @@ fn a_tool_is_approved_on_a_terminal_and_never_without_one() {
         json(&run(scratch, &["policy", "skills/forms:fill", "--json"]))["tools"][0]["approved"].clone()
     };
     let refused = run(&scratch, &approve);
-    assert!(refused.code == 3 && refused.stderr.contains("nobody can be asked"), "{refused:?}");
+    assert_snapshot!(transcript(&scratch, &refused), @"
+    exit code 3
+    --- stderr ---
+    error: `forms:fill` wants consent (destructive_writes, always), and nobody can be asked
+    help: run it on a terminal, or give consent with --yes
+    ");
     let (code, seen) = typed(&scratch, &approve, "[N]o:", b"n\n");
     assert_eq!((code, approved(&scratch)), (3, serde_json::json!(false)), "{seen}");
     let (code, seen) = typed(&scratch, &approve, "[N]o:", b"yes\n");
     assert_eq!((code, approved(&scratch)), (0, serde_json::json!(true)), "{seen}");
     // The author's words are shown, and cannot steer the terminal.
-    assert!(seen.contains("its author says: Fill it") && !seen.contains('\u{1b}'), "{seen:?}");
-    assert!(seen.contains("makes, changes and removes `output/**`"), "{seen}");
+    assert!(!seen.contains('\u{1b}'), "{seen:?}");
+    // What follows is typed, and echoed by the terminal at any moment.
+    let question = seen.split("[y]es").next().expect("a question ends with the choices").replace('\r', "");
+    assert_snapshot!(stable(&scratch, &question), @r"
+    run `fill` of `forms`?
+      its author says: Fill it \u{1b}[31mnow?
+      reads its own folder, and `docs/**` in [WORK]
+      makes, changes and removes `output/**`, `skills/**` in [WORK]
+      connects to `api.example.org` on 443 and 80
+      starts no other program
+      gets the secrets FORMS_KEY (optional)
+      runs for 5 s at most, with 1024 MiB and 128 processes
+      keeps secrets and personal data out of what it says
+    ");
     let file = scratch.work().parent().unwrap().join("home/.local/share/repertoire/approvals.json");
     assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
     // Any byte of the skill that changes asks again; as it was, it is approved still.

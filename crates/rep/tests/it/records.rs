@@ -7,12 +7,13 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, UNIX_EPOCH};
 
+use insta::assert_snapshot;
 use rep_runtime::task::{State, Tasks, Watch};
 use rep_sandbox::Cancel;
-use rep_test_support::{Run, Scratch};
+use rep_test_support::{DEADLINE, Run, Scratch, wait_until};
 
 use crate::policy::typed;
-use crate::{json, rep, run};
+use crate::{json, rep, run, transcript};
 
 fn kept(scratch: &Scratch) -> PathBuf {
     scratch.work().parent().expect("a scratch has a root").join("home/.local/share/repertoire")
@@ -129,9 +130,7 @@ fn tasks_are_seen_and_cancelled_from_another_process() {
     let cancel = Cancel::default();
     let watch = Watch::start(&kept(&scratch), &task.id, cancel.clone()).unwrap();
     assert_eq!(run(&scratch, &["tasks", "cancel", &task.id]).code, 0);
-    while !cancel.is_cancelled() {
-        std::thread::yield_now();
-    }
+    wait_until("the task is cancelled", DEADLINE, || cancel.is_cancelled());
     drop(watch);
     assert!(tasks.finish(&task.id, State::Cancelled, Some(&serde_json::json!({ "partial": 1 })), now).unwrap());
     let shown = json(&run(&scratch, &["tasks", "get", &task.id, "--json"]));
@@ -167,17 +166,37 @@ fn the_record_is_shown_filtered_and_verified() {
     assert_eq!(shown["runs"][0]["ended_at"], "2026-11-15T13:00:01.000Z");
     let later = json(&run(&scratch, &["audit", "--json", "--since", "2026-11-16"]));
     assert_eq!(later["runs"].as_array().unwrap().len(), 1);
-    assert!(run(&scratch, &["audit"]).stdout.contains("denied: read secret.txt"));
+    assert_snapshot!(transcript(&scratch, &run(&scratch, &["audit"])), @"
+    exit code 0
+    --- stdout ---
+    2026-11-15 13:00:00.000  forms:fill  ended ok  1000 ms  ada
+        denied: read secret.txt
+    2026-11-16 09:30:00.000  pkg:forms:fill  cut short  ada
+    --- stderr ---
+    2 runs
+    ");
     fs::write(kept(&scratch).join("audit.jsonl"), LOG.replace("\"ok\"", "\"no\"")).unwrap();
     let verified = run(&scratch, &["audit", "verify"]);
-    assert!(
-        verified.code == 1 && verified.stdout.contains("line 2: this is no record as it was written"),
-        "{verified:?}"
-    );
+    assert_snapshot!(transcript(&scratch, &verified), @"
+    exit code 1
+    --- stdout ---
+    line 2: this is no record as it was written
+    line 3: record 2 is missing
+    --- stderr ---
+    1 record in `[HOME]/.local/share/repertoire/audit.jsonl`, not as they were written
+    0 records in `[HOME]/.local/share/repertoire/calls.jsonl`, all as they were written
+    ");
     let cut: String = LOG.split_inclusive('\n').take(2).collect();
     fs::write(kept(&scratch).join("audit.jsonl"), cut).unwrap();
     let verified = run(&scratch, &["audit", "verify"]);
-    assert!(verified.code == 1 && verified.stdout.contains("record 3 is missing at the end"), "{verified:?}");
+    assert_snapshot!(transcript(&scratch, &verified), @"
+    exit code 1
+    --- stdout ---
+    record 3 is missing at the end
+    --- stderr ---
+    2 records in `[HOME]/.local/share/repertoire/audit.jsonl`, not as they were written
+    0 records in `[HOME]/.local/share/repertoire/calls.jsonl`, all as they were written
+    ");
 }
 
 const LOG: &str = r#"{"v":1,"seq":1,"prev":"0000000000000000000000000000000000000000000000000000000000000000","at":"2026-11-15T13:00:00.000Z","kind":"start","run":"aa","who":"ada","skill":"forms","tool":"fill","hash":"16025ca348dd9400ebcd0afdc1302f99f6fb42ed7e102e9772453f947aa06f09"}

@@ -1,10 +1,11 @@
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
-use rep_test_support::{Run, Scratch, is_installed};
+use insta::assert_snapshot;
+use rep_test_support::{DEADLINE, Run, Scratch, is_installed, wait_for, wait_until};
 use serde_json::{Value, json};
 
-use super::{json, rep, run};
+use super::{json, rep, run, transcript};
 
 /// A skill with bash tools: name and script.
 pub(super) fn skill(scratch: &Scratch, name: &str, more: &str, tools: &[(&str, &str)]) {
@@ -108,7 +109,60 @@ fn a_plan_is_shown_and_nothing_is_run() {
     skill(&scratch, "plans", "", &[("mark", "echo > marked; echo '{}'\n")]);
     let found = run(&scratch, &["run", "./plans:mark", "--dry-run", "--timeout", "5"]);
     let plan = json(&found);
-    assert_eq!((&plan["skill"], &plan["tool"], &plan["runtime"]), (&"plans".into(), &"mark".into(), &"bash".into()));
+    let digest = plan["digest"].as_str().expect("a plan has a digest");
+    assert_snapshot!(transcript(&scratch, &found).replace(digest, "[DIGEST]"), @r#"
+    exit code 0
+    --- stdout ---
+    {
+      "skill": "plans",
+      "digest": "[DIGEST]",
+      "folder": "[WORK]/plans",
+      "tool": "mark",
+      "workspace": "[WORK]",
+      "input": {},
+      "sandbox": true,
+      "policy": {
+        "permissions": {
+          "filesystem": {
+            "read": [],
+            "write": []
+          },
+          "network": {
+            "outbound": []
+          },
+          "processes": {
+            "allow_subprocess": false
+          }
+        },
+        "confirm": [
+          "destructive_writes"
+        ],
+        "prompt": null,
+        "redact": {
+          "secrets": true,
+          "pii": true
+        },
+        "secrets": [],
+        "limits": {
+          "timeout_ms": 5000,
+          "grace_ms": 2000,
+          "cpu_s": 60,
+          "memory_bytes": 1073741824,
+          "processes": 128,
+          "open_files": 1024,
+          "file_bytes": 1073741824,
+          "temporary_bytes": 268435456,
+          "output_bytes": 8388608
+        }
+      },
+      "ignored": [],
+      "runtime": "bash",
+      "entrypoint": "scripts/mark.sh",
+      "handler": "handler",
+      "typescript_runner": null,
+      "dependencies": []
+    }
+    "#);
     assert!(!scratch.work().join("marked").exists());
     run(&scratch, &["run", "./plans:mark", "--no-sandbox"]);
     assert!(scratch.work().join("marked").exists(), "the workspace is the current folder");
@@ -127,9 +181,41 @@ fn consent_and_secrets_are_asked_for_before_anything_runs() {
     };
     let key = [("A_KEY", "sk-very-secret")];
     let unasked = call(&[], &key);
-    assert_eq!((unasked.code, code(&unasked)), (3, "CONFIRMATION_REQUIRED".into()), "{unasked:?}");
+    assert_snapshot!(transcript(&scratch, &unasked), @r#"
+    exit code 3
+    --- stdout ---
+    {
+      "status": "error",
+      "error": {
+        "code": "CONFIRMATION_REQUIRED",
+        "message": "`asks:mark` wants consent (destructive_writes), and nobody can be asked",
+        "retriable": false,
+        "remedy": "run it on a terminal, or give consent with --yes"
+      }
+    }
+    --- stderr ---
+    warning: running WITHOUT a sandbox: it can read, write and send whatever you can
+    error: CONFIRMATION_REQUIRED: `asks:mark` wants consent (destructive_writes), and nobody can be asked
+    help: run it on a terminal, or give consent with --yes
+    "#);
     let without = call(&["--yes"], &[]);
-    assert_eq!((without.code, code(&without)), (3, "SECRET_MISSING".into()), "{without:?}");
+    assert_snapshot!(transcript(&scratch, &without), @r#"
+    exit code 3
+    --- stdout ---
+    {
+      "status": "error",
+      "error": {
+        "code": "SECRET_MISSING",
+        "message": "`asks` needs the secret `A_KEY`, which is not there",
+        "retriable": false,
+        "remedy": "`rep secrets set A_KEY` keeps it, or set A_KEY in the environment; `rep secrets list` says for whom one is kept"
+      }
+    }
+    --- stderr ---
+    warning: running WITHOUT a sandbox: it can read, write and send whatever you can
+    error: SECRET_MISSING: `asks` needs the secret `A_KEY`, which is not there
+    help: `rep secrets set A_KEY` keeps it, or set A_KEY in the environment; `rep secrets list` says for whom one is kept
+    "#);
     assert!(!scratch.work().join("marked").exists());
     let given = call(&["--yes", "--json-meta", "meta.json"], &key);
     assert_eq!((given.code, json(&given)), (0, json!({"key": "[redacted:A_KEY]"})), "{given:?}");
@@ -341,17 +427,16 @@ fn a_detached_run_is_a_task_that_can_be_followed_and_cancelled() {
         assert_eq!((found.code, &answer["status"]), (0, &"async".into()), "{found:?}");
         answer["task"]["id"].as_str().unwrap().to_owned()
     };
-    // Asks until the task has ended; one that never does would hang here.
-    let ended = |id: &str| loop {
-        let task = json(&run(&scratch, &["tasks", "get", id, "--json"]));
-        if task["status"] != "running" {
-            return task;
-        }
+    let ended = |id: &str| {
+        wait_for("the task has ended", DEADLINE, || {
+            let task = json(&run(&scratch, &["tasks", "get", id, "--json"]));
+            (task["status"] != "running").then_some(task)
+        })
     };
     let task = ended(&start("quick"));
     assert_eq!((&task["status"], &task["result"]["done"]), (&"done".into(), &true.into()), "{task}");
     let id = start("wait");
-    while !scratch.work().join("out/begun").exists() {}
+    wait_until("the tool has begun", DEADLINE, || scratch.work().join("out/begun").exists());
     assert_eq!(run(&scratch, &["tasks", "cancel", &id]).code, 0);
     let task = ended(&id);
     assert_eq!(task["status"], "cancelled", "{task}");

@@ -1,9 +1,10 @@
 //! Selection through the binary: Universal 2.1 §10, with the triggers of UASP §5.2.
 
+use insta::assert_snapshot;
 use rep_test_support::{Run, Scratch};
 use serde_json::{Value, json};
 
-use super::{json as parsed, run};
+use super::{json as parsed, run, transcript};
 
 fn skill(scratch: &Scratch, name: &str, fields: &str) {
     let text = format!("---\nname: {name}\ndescription: Does what {name} does.\n{fields}---\n\n# It\n");
@@ -78,7 +79,10 @@ fn sel_01_named_skills_and_tools_are_selected_alone() {
     assert_eq!(also, json!([["plain", 0], ["urgent", 4], ["archive", 4], ["pdf", 4]]));
     let missed = select(&scratch, &[text, "--skill", "plian", "--json"]);
     assert_eq!((missed.code, &parsed(&missed)["error"]["code"]), (2, &json!("SKILL_NOT_FOUND")));
-    assert!(missed.stderr.contains("did you mean `plain`?"), "{missed:?}");
+    assert_snapshot!(missed.stderr, @"
+    error: there is no skill `plian`
+    help: did you mean `plain`?
+    ");
 }
 
 #[test]
@@ -113,10 +117,22 @@ fn sel_09_what_is_selected_says_why_and_can_be_read() {
     let name = found["selected"][0]["name"].as_str().unwrap();
     assert_eq!(run(&scratch, &["read", name, "--path", "lib"]).code, 0);
     let text = select(&scratch, &["ocr", "--file", "a.pdf"]);
-    assert_eq!(text.stdout, "pdf  5 points\n  +3  a file is of type `.pdf`\n  +2  the text mentions `ocr`\n");
+    assert_snapshot!(transcript(&scratch, &text), @"
+    exit code 0
+    --- stdout ---
+    pdf  5 points
+      +3  a file is of type `.pdf`
+      +2  the text mentions `ocr`
+    --- stderr ---
+    selected 1 of 6 skills; the threshold is 3
+    ");
     let none = select(&scratch, &["ocr"]);
-    assert_eq!((none.code, none.stdout.as_str()), (1, ""));
-    assert!(none.stderr.contains("nearest: `pdf` with 2 points: the text mentions `ocr`"), "{none:?}");
+    assert_snapshot!(transcript(&scratch, &none), @"
+    exit code 1
+    --- stderr ---
+    none of 6 skills has 3 points or more
+    nearest: `pdf` with 2 points: the text mentions `ocr`
+    ");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use rep_test_support::Scratch;
+use rep_test_support::{DEADLINE, Scratch, wait_for};
 use serde_json::{Value, json};
 
 use super::{GOOD, rep, run};
@@ -501,17 +501,15 @@ fn changes_are_told_to_who_listens() {
         }
         // Watching begins beside the first answers: a change before it does is seen when it does, but not told file by file.
         let mut number = 0;
-        loop {
+        let told = wait_for("the change is announced", DEADLINE, || {
             number += 1;
             scratch.write("skills/pdf/references/forms.md", format!("# Forms {number}\n"));
-            let id = client.send("skills/list", json!({}));
-            let now = client.answer(id)["result"].clone();
-            if client.heard.iter().any(|message| message["method"] == "notifications/resources/updated") {
-                assert_ne!(now, before);
-                break;
-            }
-        }
-        let told = client.heard.iter().find(|message| message["method"] == "notifications/resources/updated").unwrap();
+            let now = client.ask("skills/list", json!({}))["result"].clone();
+            let is_update = |message: &&Value| message["method"] == "notifications/resources/updated";
+            let update = client.heard.iter().find(is_update)?.clone();
+            assert_ne!(now, before);
+            Some(update)
+        });
         assert_eq!(told["params"]["uri"], uri);
         assert!(client.heard.iter().any(|message| message["method"] == "notifications/resources/list_changed"));
         let mark = &told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"];

@@ -1,19 +1,16 @@
 //! The record of what clients ask the server.
 
 use std::fs;
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::path::{Path, PathBuf};
 
-use rep_test_support::Scratch;
+use rep_test_support::{DEADLINE, Scratch, wait_for, wait_until};
+use rustix::fs::{CWD, RenameFlags};
 use serde_json::{Value, json};
 
 use super::serve::{Client, ERAS, Era, PATH, library, start};
 use super::serve_http::{ask_new, listening};
 use super::serve_runs::{RUN, tools};
 use super::{json as parsed, run};
-
-/// Far longer than anything here takes.
-const PATIENCE: Duration = Duration::from_mins(1);
 
 fn kept(scratch: &Scratch) -> PathBuf {
     scratch.work().parent().expect("a scratch has a root").join("home/.local/share/repertoire")
@@ -154,6 +151,22 @@ fn ask_to_end(id: u32) {
     rustix::process::kill_process(id, rustix::process::Signal::TERM).expect("the server is there");
 }
 
+/// Replaces the record of a running server by a directory, in one step: after a removal the server could create the file again.
+fn replace_by_directory(file: &Path) {
+    let aside = file.with_extension("aside");
+    fs::create_dir(&aside).expect("the folder is there");
+    rustix::fs::renameat_with(CWD, &aside, CWD, file, RenameFlags::EXCHANGE).expect("both are there");
+    fs::remove_file(&aside).expect("the record is there");
+}
+
+/// Calls until the answer has this field, and returns the answer.
+fn wait_for_answer(client: &mut Client, field: &str) -> Value {
+    wait_for(&format!("the answer has the field `{field}`"), DEADLINE, || {
+        let answer = client.ask("tools/list", json!({}));
+        answer[field].is_object().then_some(answer)
+    })
+}
+
 #[test]
 fn what_cannot_be_recorded_is_not_answered() {
     let scratch = Scratch::new();
@@ -171,24 +184,12 @@ fn what_cannot_be_recorded_is_not_answered() {
 
     let mut client = Client::new(&scratch, &PATH, Era::New);
     assert!(client.ask("tools/list", json!({}))["result"].is_object());
-    // Somebody takes the record away while it is served.
-    fs::remove_file(&file).unwrap();
-    fs::create_dir(&file).unwrap();
-    let until = |client: &mut Client, is_wanted: fn(&Value) -> bool| {
-        let started = Instant::now();
-        loop {
-            let answer = client.ask("tools/list", json!({}));
-            if is_wanted(&answer) {
-                return answer;
-            }
-            assert!(started.elapsed() < PATIENCE, "{answer}");
-        }
-    };
-    let error = until(&mut client, |answer| answer["error"].is_object());
+    replace_by_directory(&file);
+    let error = wait_for_answer(&mut client, "error");
     assert!(error["error"]["message"].as_str().unwrap().contains("cannot be recorded"), "{error}");
     assert!(!error.to_string().contains("calls.jsonl"), "{error}");
     fs::remove_dir(&file).unwrap();
-    until(&mut client, |answer| answer["result"].is_object());
+    wait_for_answer(&mut client, "result");
     end(client);
 }
 
@@ -199,12 +200,8 @@ fn nothing_runs_that_could_not_be_recorded_and_the_end_comes_all_the_same() {
     let mut client = Client::new(&scratch, &RUN, Era::New);
     assert!(client.ask("tools/list", json!({}))["result"].is_object());
     let file = kept(&scratch).join("calls.jsonl");
-    fs::remove_file(&file).unwrap();
-    fs::create_dir(&file).unwrap();
-    let started = Instant::now();
-    while client.ask("tools/list", json!({}))["error"].is_null() {
-        assert!(started.elapsed() < PATIENCE);
-    }
+    replace_by_directory(&file);
+    wait_for_answer(&mut client, "error");
     let error = client.ask("tools/call", json!({ "name": "plain__forever", "arguments": {} }));
     assert!(error["error"]["message"].as_str().unwrap().contains("cannot be recorded"), "{error}");
     assert!(!scratch.work().join("begun").exists());
@@ -241,11 +238,8 @@ fn calls_that_go_on_when_the_server_is_ended_are_on_record() {
             })
         })
         .collect();
-    let started = Instant::now();
     let runs = || parsed(&run(&scratch, &["audit", "--json"]))["runs"].as_array().map_or(0, Vec::len);
-    while runs() < 3 {
-        assert!(started.elapsed() < PATIENCE);
-    }
+    wait_until("three runs are on record", DEADLINE, || runs() == 3);
     ask_to_end(server.child.id());
     assert!(server.child.wait().expect("the server ends").success());
     for call in going {

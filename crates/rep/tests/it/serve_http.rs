@@ -4,16 +4,12 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::time::Duration;
 
-use rep_test_support::{Scratch, answer};
+use rep_test_support::{DEADLINE, Scratch, answer};
 use serde_json::{Value, json};
 
 use super::run;
 use super::serve::{Client, Era, PATH, Server, library, meta, start};
-
-/// How long an answer may take before a test gives up: far more than any takes.
-const PATIENCE: Duration = Duration::from_mins(1);
 
 /// An answer over HTTP.
 #[derive(Debug)]
@@ -75,7 +71,7 @@ fn post(address: &str, headers: &[(&str, &str)], body: &str) -> Answer {
 /// Sends a request to an address of the server and waits for the whole answer.
 pub(super) fn request(address: &str, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
     let mut stream = TcpStream::connect(address).expect("the server is there");
-    stream.set_read_timeout(Some(PATIENCE)).expect("the server is there");
+    stream.set_read_timeout(Some(DEADLINE)).expect("the server is there");
     let mut text = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
     if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
         text.push_str(&format!("Host: {address}\r\n"));
@@ -321,7 +317,7 @@ fn a_certificate_makes_it_https() {
     let _silent = TcpStream::connect(&address).unwrap();
     let client = rustls::ClientConnection::new(config, "localhost".try_into().unwrap()).unwrap();
     let stream = TcpStream::connect(&address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(DEADLINE)).unwrap();
     let mut stream = rustls::StreamOwned::new(client, stream);
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "skills/list", "params": { "_meta": meta(&json!({})) } });
     let body = body.to_string();
@@ -369,7 +365,7 @@ fn the_end_is_clean_whoever_asks_for_it() {
         body.len()
     );
     stream.write_all((head + &body).as_bytes()).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(DEADLINE)).unwrap();
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
     while !line.contains("acknowledged") {

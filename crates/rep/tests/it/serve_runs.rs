@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::net::TcpStream;
 
-use rep_test_support::Scratch;
+use rep_test_support::{DEADLINE, Scratch, wait_for, wait_until};
 use serde_json::{Value, json};
 
 use super::run;
@@ -168,11 +168,16 @@ fn what_was_agreed_to_is_what_runs() {
     assert!(!scratch.work().join("other").exists() && !scratch.work().join("marked").exists());
 }
 
-/// Waits until a file is there.
-fn wait_for(scratch: &Scratch, file: &str) {
-    while !scratch.work().join(file).exists() {
-        std::thread::yield_now();
-    }
+/// Waits until a file exists.
+fn wait_for_file(scratch: &Scratch, file: &str) {
+    wait_until(&format!("`{file}` exists"), DEADLINE, || scratch.work().join(file).exists());
+}
+
+/// Waits until the audit record says that a run ended because it was cancelled.
+fn wait_for_cancelled_run(scratch: &Scratch) {
+    wait_until("a cancelled run is on record", DEADLINE, || {
+        run(scratch, &["audit", "--json"]).stdout.contains("CANCELLED")
+    });
 }
 
 #[test]
@@ -181,15 +186,9 @@ fn a_call_that_is_cancelled_ends_and_so_does_its_tool() {
     tools(&scratch);
     let mut client = Client::new(&scratch, &RUN, Era::Old);
     let id = client.send("tools/call", json!({ "name": "plain__forever", "arguments": {} }));
-    wait_for(&scratch, "begun");
+    wait_for_file(&scratch, "begun");
     client.say(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } }));
-    // The record of the run has an end: it did not go on.
-    loop {
-        let audit = run(&scratch, &["audit", "--json"]);
-        if audit.stdout.contains("CANCELLED") {
-            break;
-        }
-    }
+    wait_for_cancelled_run(&scratch);
     assert_eq!(client.ask("ping", json!({}))["result"], json!({}));
 }
 
@@ -206,9 +205,9 @@ fn a_client_that_goes_takes_its_run_with_it() {
         body.len()
     );
     stream.write_all((head + &body).as_bytes()).unwrap();
-    wait_for(&scratch, "begun");
+    wait_for_file(&scratch, "begun");
     drop(stream);
-    while !run(&scratch, &["audit", "--json"]).stdout.contains("CANCELLED") {}
+    wait_for_cancelled_run(&scratch);
 }
 
 #[test]
@@ -228,7 +227,7 @@ fn the_end_of_the_server_is_the_end_of_its_tools() {
     tools(&scratch);
     let mut client = Client::new(&scratch, &RUN, Era::New);
     client.send("tools/call", json!({ "name": "plain__forever", "arguments": {} }));
-    wait_for(&scratch, "begun");
+    wait_for_file(&scratch, "begun");
     let pid = rustix::process::Pid::from_child(&client.server.child);
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     assert!(client.server.child.wait().unwrap().success());
@@ -276,12 +275,10 @@ fn a_run_that_takes_long_is_a_task_to_who_knows_tasks() {
     assert_eq!(made["resultType"], "task", "{made}");
     let id = made["taskId"].as_str().or(made["task"]["taskId"].as_str()).expect("a task has an id").to_owned();
     scratch.write("go", "");
-    let done = loop {
+    let done = wait_for("the task has ended", DEADLINE, || {
         let state = client.ask("tasks/get", json!({ "taskId": id }))["result"].clone();
-        if state["status"] != "working" {
-            break state;
-        }
-    };
+        (state["status"] != "working").then_some(state)
+    });
     assert_eq!(
         (&done["status"], &done["result"]["structuredContent"]["ok"]),
         (&json!("completed"), &json!(true)),
@@ -290,12 +287,9 @@ fn a_run_that_takes_long_is_a_task_to_who_knows_tasks() {
     let made = client.call("plain__forever", json!({}));
     let id = made["taskId"].as_str().or(made["task"]["taskId"].as_str()).unwrap().to_owned();
     assert!(client.ask("tasks/cancel", json!({ "taskId": id })).get("result").is_some());
-    loop {
-        let state = client.ask("tasks/get", json!({ "taskId": id }))["result"].clone();
-        if state["status"] == "cancelled" {
-            break;
-        }
-    }
+    wait_until("the task is cancelled", DEADLINE, || {
+        client.ask("tasks/get", json!({ "taskId": id }))["result"]["status"] == "cancelled"
+    });
     let error = client.ask("tasks/get", json!({ "taskId": "none" }))["error"].clone();
     assert_eq!(error["code"], -32602, "{error}");
 }

@@ -2,17 +2,14 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
-use std::time::Duration;
 
-use rep_test_support::Scratch;
+use rep_test_support::{DEADLINE, Scratch};
 use serde_json::{Value, json};
 
 use super::run;
 use super::serve::{PATH, Server, library, start};
 use super::serve_http::{Answer, ask_new, listening, request};
 use super::serve_runs::{RUN, tools};
-
-const PATIENCE: Duration = Duration::from_mins(1);
 
 pub(super) fn get(address: &str, path: &str) -> Answer {
     request(address, "GET", path, &[("Accept", "text/html")], "")
@@ -380,7 +377,7 @@ fn an_open_page_does_not_keep_the_server_from_ending() {
     library(&scratch);
     let (mut server, address) = listening(&scratch, &PATH);
     let mut stream = TcpStream::connect(&address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(DEADLINE)).unwrap();
     stream.write_all(format!("GET /events HTTP/1.1\r\nHost: {address}\r\n\r\n").as_bytes()).unwrap();
     let mut reader = BufReader::new(stream);
     let mut line = String::new();

@@ -67,20 +67,20 @@ fn permissions_stand_in_the_file_or_beside_it() {
 #[test]
 fn what_is_lent_is_part_of_the_plan() {
     let mut plan = planned(GO, None, "go", &json!({ "x": "1" })).unwrap();
-    let loan = Loan {
+    let overrides = PermissionOverride {
         read: vec!["in/**".into()],
         write: vec!["out/*".into()],
         connect: vec!["a.org".into()],
         may_spawn: true,
     };
-    plan.lend(&loan).unwrap();
+    plan.lend(&overrides).unwrap();
     assert!(plan.permissions.allow_subprocess && plan.permissions.outbound.len() == 1);
     assert!(plan.policy_json().to_string().contains("out/*"));
-    for loan in [
-        Loan { read: vec!["/etc/**".into()], ..Loan::default() },
-        Loan { connect: vec!["a b".into()], ..Loan::default() },
+    for overrides in [
+        PermissionOverride { read: vec!["/etc/**".into()], ..PermissionOverride::default() },
+        PermissionOverride { connect: vec!["a b".into()], ..PermissionOverride::default() },
     ] {
-        assert_eq!(plan.lend(&loan).unwrap_err().code, "USAGE");
+        assert_eq!(plan.lend(&overrides).unwrap_err().code, "USAGE");
     }
 }
 

@@ -3,35 +3,31 @@
 use std::path::PathBuf;
 
 use anstyle::AnsiColor;
-use indicatif::ProgressBar;
-use rep_check::checklist::{Point, checklist};
+use rep_check::checklist::Point;
+use rep_library::check::fill_checklists;
 use serde_json::json;
 
-use super::{Format, run};
+use super::Format;
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 
 /// Prints the filled-in checklists. Exits as a check does: with findings where a point does not hold.
 pub(super) fn print(paths: &[PathBuf], format: Format, output: &mut Output) -> Result<Exit, Failure> {
-    let work = |found: &rep_library::find::Found| {
-        let (skill, faults) = run::parse(found);
-        (found.shown.clone(), checklist(&skill, &faults))
-    };
-    let mut skills = run::on_all_cores(paths, &ProgressBar::hidden(), work, output)?;
-    skills.sort_by(|one, two| one.0.cmp(&two.0));
-    let is_all_fine = skills.iter().all(|(_, points)| points.iter().all(|point| point.against.is_empty()));
+    let (skills, notes) = fill_checklists(paths)?;
+    output.warn_all(&notes);
+    let is_all_fine = skills.iter().all(|skill| skill.points.iter().all(|point| point.against.is_empty()));
     if format == Format::Json {
         let value =
             |point: &Point| json!({ "asks": point.asks, "holds": point.against.is_empty(), "against": point.against });
         let all: Vec<serde_json::Value> = skills
             .iter()
-            .map(|(skill, points)| json!({ "skill": skill, "points": points.iter().map(value).collect::<Vec<_>>() }))
+            .map(|one| json!({ "skill": one.shown, "points": one.points.iter().map(value).collect::<Vec<_>>() }))
             .collect();
         output.json(&json!({ "checklists": all }));
     } else {
-        for (skill, points) in &skills {
-            let mut text = format!("{skill}\n");
-            for point in points {
+        for skill in &skills {
+            let mut text = format!("{}\n", skill.shown);
+            for point in &skill.points {
                 text.push_str(&line(point, output));
             }
             output.data(&text);

@@ -6,29 +6,21 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use rep_convert::convert::dialogue::{Unusable, Usable, converse};
-use rep_convert::convert::{Model, ModelError, Question, Reply, Usage, answer, grounds, prompt, schema, write};
-use rep_convert::extract;
-use rep_library::read;
-use rep_model::Skill;
-use rep_model::{Document, Origin, Step};
-use rep_net::model::cache::{Answers, Kept, digest};
-use rep_net::model::{Api, Endpoint, Server};
-use rep_runtime::secret::Secret;
-use serde_json::{Value, json};
+use rep_convert::convert::answer::ANSWER_BYTES_MAX;
+use rep_library::{read, settings};
+use rep_net::model::cache::Answers;
+use rep_net::model::extraction::{AnswerCache, ModelEvent, ModelUsage};
+use rep_net::model::settings::{ModelSetting, ModelSettings, SettingSource, SettingText};
+use rep_permissions::Secret;
 
-use super::Engine;
+use super::engine::EngineError;
 use crate::exit::Failure;
 use crate::library;
 use crate::output::Output;
-use crate::settings;
 
-/// How often a model is told what is wrong with its answer.
-const MENDS: u64 = 2;
-/// How long one answer may take, in seconds.
-const TIMEOUT_SECONDS: u64 = 300;
+/// How many reasons are told of why an answer cannot be used.
+const REASONS_TOLD: usize = 3;
 
 /// The options of the engines `llm` and `hybrid`.
 #[derive(clap::Args, Clone, Debug)]
@@ -72,102 +64,88 @@ pub(crate) struct ModelArgs {
     pub(super) answer: Option<PathBuf>,
 }
 
-/// The code of an answer that cannot be used; the hints say why.
-pub(super) const INVALID_ANSWER: &str = "INVALID_ANSWER";
-
 impl ModelArgs {
     /// Whether the options name the engine by themselves.
     pub(super) fn is_wanted(&self) -> bool {
         self.prompt_only || self.answer.is_some()
     }
-}
 
-/// What a model is asked about a skill.
-pub(super) fn question(skill: &Skill, engine: Engine) -> String {
-    let markdown = skill.manifest.as_ref().map_or("", |manifest| manifest.source.text());
-    let found = (engine == Engine::Hybrid).then(|| write(extract::extract(skill).raw()));
-    prompt::prompt(markdown, found.as_deref())
-}
-
-/// Whether no other question would be answered either.
-pub(super) fn is_hopeless(failure: &Failure) -> bool {
-    let codes =
-        ["BROKEN_SETTINGS", "MODEL_NOT_FOUND", "MODEL_UNAUTHORIZED", "MODEL_UNFIT", "NO_MODEL", "SECRET_MISSING"];
-    codes.contains(&failure.code)
-}
-
-/// Lets a model read the sections out of a skill's Markdown, and tells of the model where one was asked. `errors` says what is
-/// wrong with a document.
-pub(super) fn extract(
-    skill: &Skill,
-    args: &ModelArgs,
-    engine: Engine,
-    errors: &dyn Fn(&Value) -> Vec<String>,
-    output: &mut Output,
-) -> Result<(Document, Option<Value>), Failure> {
-    if let Some(path) = &args.answer {
-        let value = answer::read(&given(path)?).map_err(|reason| unusable(vec![reason]))?;
-        return Ok((grounded(skill, value), None));
+    /// Stored answers, and whether they are used.
+    pub(super) fn cache<'a>(&self, answers: Option<&'a Answers>) -> AnswerCache<'a> {
+        AnswerCache { answers, is_read: !self.no_cache }
     }
-    let asked = question(skill, engine);
-    let layers = Layers::new(args)?;
-    let endpoint = layers.endpoint()?;
-    let (mends, price) = (layers.mends()?, layers.price()?);
-    let about = About { model: endpoint.model.clone(), api: endpoint.api, price };
-    let key = digest(&endpoint, &Question { prompt: &asked, turns: &[], schema: &schema() });
-    let answers = library::cache_folder().map(|folder| Answers::at(&folder.join("models")));
-    let kept = answers.as_ref().filter(|_| !args.no_cache).and_then(|answers| answers.get(&key));
-    if let Some((kept, value)) = kept.and_then(|kept| answer::read(&kept.text).ok().map(|value| (kept, value)))
-        && errors(&value).is_empty()
-    {
-        output.say(&format!("`{}` answered this before; --no-cache asks it again", about.model));
-        return Ok((grounded(skill, value), Some(about.told(kept.usage, 0))));
+
+    fn flag(&self, setting: ModelSetting) -> Option<&String> {
+        match setting {
+            ModelSetting::Url => self.url.as_ref(),
+            ModelSetting::Model => self.model.as_ref(),
+            ModelSetting::Api => self.api.as_ref(),
+            ModelSetting::KeyEnv => self.key_env.as_ref(),
+            ModelSetting::MaxTokens => self.max_tokens.as_ref(),
+            ModelSetting::Temperature => self.temperature.as_ref(),
+            ModelSetting::Timeout => self.timeout.as_ref(),
+            ModelSetting::Mends => self.mends.as_ref(),
+            ModelSetting::Price => self.price.as_ref(),
+        }
     }
-    let mut server = Server::new(endpoint).map_err(failed)?;
-    let mut talking = Talking { model: &mut server, name: &about.model, output };
-    let judge = |value: Value| Some(errors(&value)).filter(|errors| !errors.is_empty()).map_or(Ok(value), Err);
-    let ended = converse(&mut talking, &asked, mends, judge);
-    let usage = match &ended {
-        Ok(Usable { usage, .. }) | Err(Unusable::Wrong { usage, .. } | Unusable::Unanswered { usage, .. }) => *usage,
+}
+
+/// Where the answers of models are stored.
+pub(super) fn stored_answers() -> Option<Answers> {
+    library::cache_folder().map(|folder| Answers::at(&folder.join("models")))
+}
+
+/// The settings of flags, variables and the user's file, the first of which counts.
+pub(super) fn settings(args: &ModelArgs) -> Result<ModelSettings, EngineError> {
+    let file = match library::user_settings_file() {
+        Ok(path) => settings::llm(&path).map_err(EngineError::File)?,
+        // Without a home there are no settings.
+        Err(_) => BTreeMap::new(),
     };
-    if ended.is_ok() || usage != Usage::default() {
-        output.say(&about.words(usage));
-    }
-    let Usable { judged, text, complaints, .. } = ended.map_err(|why| match why {
-        Unusable::Wrong { reasons, .. } => unusable(reasons),
-        Unusable::Unanswered { error, .. } => failed(error),
-    })?;
-    if let Some(answers) = &answers
-        && let Err(error) = answers.put(&key, &Kept { text, usage })
-    {
-        output.warn(&format!("the answer was not kept: {error}"));
-    }
-    Ok((grounded(skill, judged), Some(about.told(usage, complaints.len() + 1))))
+    let text = |setting: ModelSetting| {
+        let key = setting.as_str();
+        if let Some(text) = args.flag(setting) {
+            return Some(SettingText { text: text.clone(), place: format!("--{key}") });
+        }
+        let variable = format!("REP_LLM_{}", key.to_ascii_uppercase().replace('-', "_"));
+        let value = std::env::var(&variable).ok().filter(|value| !value.is_empty());
+        if let Some(text) = value {
+            return Some(SettingText { text, place: format!("the variable {variable}") });
+        }
+        let text = file.get(key)?.clone();
+        Some(SettingText { text, place: format!("`llm.{key}` in your rep.yaml") })
+    };
+    let key = |name: &str| std::env::var(name).ok().and_then(Secret::new);
+    ModelSettings::resolve(&SettingSource { text: &text, key: &key }).map_err(EngineError::Settings)
 }
 
-fn unusable(reasons: Vec<String>) -> Failure {
-    let failure = Failure::findings(INVALID_ANSWER, "the model's answer cannot be used");
-    reasons.into_iter().fold(failure, Failure::hint)
+/// Says what happens while a model is asked.
+pub(super) fn report(event: &ModelEvent<'_>, output: &mut Output) {
+    match event {
+        ModelEvent::AnsweredBefore { model } => {
+            output.say(&format!("`{model}` answered this before; --no-cache asks it again"));
+        }
+        ModelEvent::Asking { model } => output.say(&format!("asking `{model}`")),
+        ModelEvent::AskingAgain { model, reasons } => {
+            let wrong = reasons.iter().take(REASONS_TOLD).copied().collect::<Vec<_>>().join("; ");
+            output.say(&format!("the answer cannot be used ({wrong}); asking `{model}` again"));
+        }
+        ModelEvent::Answered(usage) => output.say(&words(usage)),
+        ModelEvent::NotStored(error) => output.warn(&format!("the answer was not kept: {error}")),
+    }
 }
 
-/// A document with the place of each of its facts in the source, and a doubt where there is none.
-pub(super) fn grounded(skill: &Skill, value: Value) -> Document {
-    let source = skill.manifest.as_ref().map_or("", |manifest| manifest.source.text());
-    let facts = grounds::facts(&value, source);
-    let mut document = Document::from_value(value, Origin::Extracted, facts);
-    let name = extract::extract(skill).sections.meta.name;
-    let is_name = |path: &[Step]| matches!(path, [Step::Key(meta), Step::Key(key)] if meta == "meta" && key == "name");
-    if document.sections.meta.name != name
-        && let Some(fact) = document.facts.iter_mut().find(|fact| is_name(&fact.path))
-    {
-        fact.doubt = Some(format!("the skill calls itself `{}`", name.as_deref().unwrap_or_default()));
-    }
-    document
+/// What a model cost, in words.
+fn words(usage: &ModelUsage) -> String {
+    let count = |tokens: Option<u64>| tokens.map_or("an untold number of".to_owned(), |tokens| tokens.to_string());
+    let cost = usage.cost().map(|cost| format!(", which cost {cost:.4}")).unwrap_or_default();
+    let (input, output) = (count(usage.tokens.input), count(usage.tokens.output));
+    format!("`{}` read {input} tokens and wrote {output}{cost}", usage.model)
 }
 
 /// The text of an answer that was produced elsewhere.
-fn given(path: &Path) -> Result<String, Failure> {
-    let most = answer::ANSWER_BYTES_MAX as u64;
+pub(super) fn given_answer(path: &Path) -> Result<String, Failure> {
+    let most = ANSWER_BYTES_MAX as u64;
     if path != Path::new("-") {
         return Ok(read::text(path, most)?);
     }
@@ -178,198 +156,4 @@ fn given(path: &Path) -> Result<String, Failure> {
         return Err(unreadable(format!("it is larger than {} MiB", most >> 20)));
     }
     String::from_utf8(bytes).map_err(|_| unreadable("it is no UTF-8 text".to_owned()))
-}
-
-fn failed(error: ModelError) -> Failure {
-    let failure = Failure::unable(error.code, error.message).retriable(error.is_retriable);
-    match error.remedy {
-        Some(remedy) => failure.hint(remedy),
-        None => failure,
-    }
-}
-
-/// A model that tells when it is asked.
-struct Talking<'a> {
-    model: &'a mut dyn Model,
-    name: &'a str,
-    output: &'a mut Output,
-}
-
-impl Model for Talking<'_> {
-    fn ask(&mut self, question: &Question<'_>) -> Result<Reply, ModelError> {
-        match question.turns.last() {
-            None => self.output.say(&format!("asking `{}`", self.name)),
-            Some(turn) => {
-                let wrong = turn.complaint.lines().filter_map(|line| line.strip_prefix("- "));
-                let wrong = wrong.take(3).collect::<Vec<_>>().join("; ");
-                self.output.say(&format!("the answer cannot be used ({wrong}); asking `{}` again", self.name));
-            }
-        }
-        self.model.ask(question)
-    }
-}
-
-/// What is told of a model that was asked.
-struct About {
-    model: String,
-    api: Api,
-    /// What a million tokens of questions and of answers cost.
-    price: Option<(f64, f64)>,
-}
-
-impl About {
-    fn cost(&self, usage: Usage) -> Option<f64> {
-        #[expect(clippy::cast_precision_loss, reason = "nobody pays for so many tokens")]
-        let millions = |tokens: Option<u64>| tokens.map(|tokens| tokens as f64 / 1e6);
-        let (input, output) = self.price?;
-        Some(millions(usage.input)? * input + millions(usage.output)? * output)
-    }
-
-    fn words(&self, usage: Usage) -> String {
-        let count = |tokens: Option<u64>| tokens.map_or("an untold number of".to_owned(), |tokens| tokens.to_string());
-        let cost = self.cost(usage).map(|cost| format!(", which cost {cost:.4}")).unwrap_or_default();
-        let (input, output) = (count(usage.input), count(usage.output));
-        format!("`{}` read {input} tokens and wrote {output}{cost}", self.model)
-    }
-
-    /// The same for programs; `times` is how often it was asked.
-    fn told(&self, usage: Usage, times: usize) -> Value {
-        let mut told = json!({
-            "name": self.model,
-            "api": self.api.name(),
-            "input_tokens": usage.input,
-            "output_tokens": usage.output,
-            "asked": times,
-            "cached": times == 0,
-        });
-        if let Some(cost) = self.cost(usage) {
-            told["cost"] = cost.into();
-        }
-        told
-    }
-}
-
-/// The settings of flags, variables and the user's file, the first of which counts.
-struct Layers<'a> {
-    args: &'a ModelArgs,
-    file: BTreeMap<&'static str, String>,
-}
-
-/// One setting, and where it stands.
-struct Setting {
-    text: String,
-    place: String,
-}
-
-impl Setting {
-    fn unfit(&self, wanted: &str) -> Failure {
-        let message = format!("{} is `{}`, which is no {wanted}", self.place, self.text);
-        Failure::unable("BROKEN_SETTINGS", message).hint("mend it, or leave it out")
-    }
-
-    fn number(&self, wanted: &str, most: u64) -> Result<u64, Failure> {
-        let number = self.text.parse().ok().filter(|number| *number <= most);
-        number.ok_or_else(|| self.unfit(&format!("{wanted} up to {most}")))
-    }
-}
-
-impl<'a> Layers<'a> {
-    fn new(args: &'a ModelArgs) -> Result<Self, Failure> {
-        let file = match library::user_settings_file() {
-            Ok(path) => settings::llm(&path)?,
-            // Without a home there are no settings.
-            Err(_) => BTreeMap::new(),
-        };
-        Ok(Self { args, file })
-    }
-
-    fn get(&self, key: &'static str) -> Option<Setting> {
-        let flag = match key {
-            "url" => &self.args.url,
-            "model" => &self.args.model,
-            "api" => &self.args.api,
-            "key-env" => &self.args.key_env,
-            "max-tokens" => &self.args.max_tokens,
-            "temperature" => &self.args.temperature,
-            "timeout" => &self.args.timeout,
-            "mends" => &self.args.mends,
-            "price" => &self.args.price,
-            _ => &None,
-        };
-        if let Some(text) = flag {
-            return Some(Setting { text: text.clone(), place: format!("--{key}") });
-        }
-        let variable = format!("REP_LLM_{}", key.to_ascii_uppercase().replace('-', "_"));
-        let value = std::env::var(&variable).ok().filter(|value| !value.is_empty());
-        if let Some(text) = value {
-            return Some(Setting { text, place: format!("the variable {variable}") });
-        }
-        let text = self.file.get(key)?;
-        Some(Setting { text: text.clone(), place: format!("`llm.{key}` in your rep.yaml") })
-    }
-
-    fn endpoint(&self) -> Result<Endpoint, Failure> {
-        let url = self.get("url").map(|url| url.text);
-        let api = match self.get("api") {
-            Some(setting) => Some(Api::named(&setting.text).ok_or_else(|| setting.unfit("`openai` or `anthropic`"))?),
-            None => url.as_deref().map(spoken),
-        };
-        let Some(api) = api else {
-            let failure = Failure::unable("NO_MODEL", "no server is named that has a model");
-            return Err(failure
-                .hint("REP_LLM_URL names an address, REP_LLM_API=openai or anthropic the company's own")
-                .hint("--prompt-only and --answer convert with a model that is elsewhere"));
-        };
-        let Some(model) = self.get("model") else {
-            return Err(Failure::unable("NO_MODEL", "no model is named").hint("REP_LLM_MODEL or --model names one"));
-        };
-        let temperature = self.get("temperature").map(|setting| {
-            let number = setting.text.parse::<f64>().ok().filter(|number| (0.0..=2.0).contains(number));
-            number.ok_or_else(|| setting.unfit("number from 0 to 2"))
-        });
-        let tokens = self.get("max-tokens").map(|setting| setting.number("number of tokens", 10_000_000));
-        let timeout = self.get("timeout").map(|setting| setting.number("number of seconds", 3_600)).transpose()?;
-        Ok(Endpoint {
-            api,
-            key: self.key(api, url.is_some())?,
-            url: url.unwrap_or_else(|| api.usual_url().to_owned()),
-            model: model.text,
-            tokens_max: tokens.transpose()?,
-            temperature: temperature.transpose()?,
-            timeout: Duration::from_secs(timeout.unwrap_or(TIMEOUT_SECONDS).max(1)),
-        })
-    }
-
-    /// The key. Whoever names a variable or asks a company needs one; other servers may want none.
-    fn key(&self, api: Api, is_elsewhere: bool) -> Result<Option<(String, Secret)>, Failure> {
-        let named = self.get("key-env");
-        let is_needed = named.is_some() || !is_elsewhere;
-        let name = named.map_or(api.usual_key().to_owned(), |setting| setting.text);
-        match std::env::var(&name).ok().and_then(Secret::new) {
-            Some(key) => Ok(Some((name, key))),
-            None if !is_needed => Ok(None),
-            None => {
-                let failure = Failure::refused("SECRET_MISSING", format!("the key `{name}` is not set"));
-                Err(failure.hint("set the variable; a key is never read from a file or a flag"))
-            }
-        }
-    }
-
-    fn mends(&self) -> Result<usize, Failure> {
-        let number = self.get("mends").map(|setting| setting.number("number of times", 10)).transpose()?;
-        Ok(usize::try_from(number.unwrap_or(MENDS)).unwrap_or(0))
-    }
-
-    fn price(&self) -> Result<Option<(f64, f64)>, Failure> {
-        let Some(setting) = self.get("price") else { return Ok(None) };
-        let number = |text: &str| text.trim().parse::<f64>().ok().filter(|price| price.is_finite() && *price >= 0.0);
-        let both = setting.text.split_once('/').and_then(|(input, output)| number(input).zip(number(output)));
-        both.map(Some).ok_or_else(|| setting.unfit("price of a million tokens in and out, such as `3/15`"))
-    }
-}
-
-/// The form the server at an address is likeliest to speak.
-fn spoken(url: &str) -> Api {
-    let host = rep_runtime::request::Origin::split(url).map(|(origin, _)| origin.host).unwrap_or_default();
-    if host == "anthropic.com" || host.ends_with(".anthropic.com") { Api::Anthropic } else { Api::OpenAi }
 }

@@ -1,7 +1,7 @@
 //! The keys of an authorization server: where its own description says they are.
 
+use rep_mcp::KeySource;
 use rep_net::fetch::fetch;
-use rep_serve::KeySource;
 use serde_json::Value;
 
 use super::{Path, bounded};

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use rep_runtime::interpreter::Search;
 use rep_runtime::trial::agent::{self, Answered, Asked};
 use rep_runtime::trial::evals::Eval;
 use rep_runtime::trial::grade::{self, Grade, Measured};
@@ -14,7 +15,7 @@ use super::Args;
 use super::subject::{self, Subject};
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
-use crate::runner::Runner;
+use crate::terminal;
 use crate::write;
 
 /// How long an agent may think about one prompt, in seconds.
@@ -36,10 +37,12 @@ struct Run {
 
 pub(super) fn run(args: &Args, cancel: &Cancel, output: &mut Output) -> Result<Exit, Failure> {
     let found = subject::find(args, output)?;
-    if let Some(subject) = found.subjects.iter().find(|subject| !subject.is_named) {
+    if let Some(subject) = found.subjects.iter().find(|subject| !subject.test.is_named) {
         // The agent obeys what the skill says, and nothing holds the agent.
-        let failure = Failure::refused("UNTRUSTED", format!("`{}` was not named", subject.name));
-        return Err(failure.hint(format!("name what the agent may read: `rep test {} …`", subject.folder.display())));
+        let failure = Failure::refused("UNTRUSTED", format!("`{}` was not named", subject.test.name));
+        return Err(
+            failure.hint(format!("name what the agent may read: `rep test {} …`", subject.test.folder.display()))
+        );
     }
     let mut words = args.agent.clone();
     if let Some(program) = words.first_mut().filter(|program| program.contains('/')) {
@@ -47,19 +50,19 @@ pub(super) fn run(args: &Args, cancel: &Cancel, output: &mut Output) -> Result<E
         *program = std::path::absolute(&*program).map_or_else(|_| program.clone(), |path| path.display().to_string());
     }
     let out = args.out.as_deref().unwrap_or(Path::new("evals-out"));
-    let runner = Runner::new();
+    let runtime = terminal::stored();
     let mut told = Vec::new();
     let (mut with, mut without) = (Vec::new(), Vec::new());
     let iteration = iteration(out)?;
     for subject in &found.subjects {
-        subject.notes().iter().for_each(|note| output.warn(&format!("`{}`: {note}", subject.name)));
-        for eval in subject.trials.evals.iter().flat_map(|evals| &evals.evals) {
-            let folder = iteration.join(&subject.skill.tree.folder).join(format!("eval-{}", slug(&eval.id)));
-            let mut row = json!({ "skill": subject.name, "id": eval.id });
+        subject.notes().iter().for_each(|note| output.warn(&format!("`{}`: {note}", subject.test.name)));
+        for eval in subject.test.trials.evals.iter().flat_map(|evals| &evals.evals) {
+            let folder = iteration.join(&subject.test.skill.tree.folder).join(format!("eval-{}", slug(&eval.id)));
+            let mut row = json!({ "skill": subject.test.name, "id": eval.id });
             for (name, skill, measured) in
-                [("with_skill", Some(subject.copy.folder()), &mut with), ("without_skill", None, &mut without)]
+                [("with_skill", Some(subject.test.copy_folder()), &mut with), ("without_skill", None, &mut without)]
             {
-                let run = ask(&words, subject, eval, skill, &folder.join(name), &runner, cancel)?;
+                let run = ask(&words, subject, eval, skill, &folder.join(name), runtime.search(), cancel)?;
                 if run.answered.is_interrupted {
                     return Ok(Exit::Interrupted);
                 }
@@ -67,7 +70,7 @@ pub(super) fn run(args: &Args, cancel: &Cancel, output: &mut Output) -> Result<E
                 row[name] = run.json();
             }
             if !args.json {
-                output.data(&format!("{}  eval {}  {}\n", subject.name, eval.id, in_words(&row)));
+                output.data(&format!("{}  eval {}  {}\n", subject.test.name, eval.id, in_words(&row)));
             }
             told.push(row);
         }
@@ -89,7 +92,7 @@ fn ask(
     eval: &Eval,
     skill: Option<&Path>,
     folder: &Path,
-    runner: &Runner,
+    search: &Search,
     cancel: &Cancel,
 ) -> Result<Run, Failure> {
     let outputs = folder.join("outputs");
@@ -97,13 +100,13 @@ fn ask(
     for file in &eval.files {
         let to = outputs.join(file);
         make(to.parent().unwrap_or(&outputs))?;
-        fs::copy(subject.copy.folder().join(file), &to).map_err(|error| unwritable(&to, &error))?;
+        fs::copy(subject.test.copy_folder().join(file), &to).map_err(|error| unwritable(&to, &error))?;
     }
     let given = left(&outputs);
     let outputs = fs::canonicalize(&outputs).map_err(|error| unwritable(&outputs, &error))?;
     let timing = outputs.with_file_name("timing.json");
     let asked = Asked { prompt: &eval.prompt, skill, folder: &outputs, timing: &timing, timeout_s: TIMEOUT_S };
-    let answered = agent::ask(words, &asked, runner.search(), cancel)
+    let answered = agent::ask(words, &asked, search, cancel)
         .map_err(|reason| Failure::unable("AGENT_UNAVAILABLE", reason).hint("name a program after --agent"))?;
     let files: BTreeSet<String> = left(&outputs).difference(&given).cloned().collect();
     let grades = grade::grade(&eval.assertions, &answered.text, &files);

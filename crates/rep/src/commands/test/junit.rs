@@ -1,6 +1,8 @@
 //! Results as `JUnit` XML, as build servers read it. Well-formed whatever a case wrote.
 
-use super::report::{Came, Fault, Report, Row, cut};
+use rep_runtime::trial::run::{TestResult, TestStatus};
+
+use super::report::{Report, cut, details, fault_message};
 
 /// How much of what a case said is kept.
 const SAID_CHARS_MAX: usize = 64_000;
@@ -8,10 +10,10 @@ const SAID_CHARS_MAX: usize = 64_000;
 /// The whole document.
 pub(super) fn render(report: &Report) -> String {
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    let all: Vec<&Row> = report.rows.iter().collect();
+    let all: Vec<&TestResult> = report.rows.iter().collect();
     text.push_str(&format!("<testsuites name=\"rep test\"{}>\n", counts(&all)));
     for skill in report.tested() {
-        let rows: Vec<&Row> = all.iter().copied().filter(|row| row.skill == skill).collect();
+        let rows: Vec<&TestResult> = all.iter().copied().filter(|row| row.skill == skill).collect();
         text.push_str(&format!("  <testsuite name=\"{}\"{}>\n", escaped(skill), counts(&rows)));
         for row in &rows {
             text.push_str(&case(row));
@@ -22,23 +24,23 @@ pub(super) fn render(report: &Report) -> String {
     text
 }
 
-fn counts(rows: &[&Row]) -> String {
-    let count = |came: Came| rows.iter().filter(|row| row.came == came).count();
-    let (failures, errors) = (count(Came::Fail), count(Came::Error));
+fn counts(rows: &[&TestResult]) -> String {
+    let count = |status: TestStatus| rows.iter().filter(|row| row.status == status).count();
+    let (failures, errors) = (count(TestStatus::Fail), count(TestStatus::Error));
     let time = seconds(rows.iter().map(|row| row.duration_ms).sum());
     format!(" tests=\"{}\" failures=\"{failures}\" errors=\"{errors}\" time=\"{time}\"", rows.len())
 }
 
-fn case(row: &Row) -> String {
+fn case(row: &TestResult) -> String {
     let (skill, name, time) = (escaped(&row.skill), escaped(&row.case), seconds(row.duration_ms));
     let open = format!("    <testcase classname=\"{skill}\" name=\"{name}\" time=\"{time}\"");
-    let tag = match row.came {
-        Came::Pass => return format!("{open}/>\n"),
-        Came::Fail => "failure",
-        Came::Error => "error",
+    let tag = match row.status {
+        TestStatus::Pass => return format!("{open}/>\n"),
+        TestStatus::Fail => "failure",
+        TestStatus::Error => "error",
     };
-    let message = escaped(&row.faults.first().map(Fault::message).unwrap_or_default());
-    let details = escaped(&row.details().join("\n"));
+    let message = escaped(&row.faults.first().map(fault_message).unwrap_or_default());
+    let details = escaped(&details(row).join("\n"));
     let mut text = format!("{open}>\n      <{tag} message=\"{message}\">{details}</{tag}>\n");
     for (tag, said) in [("system-out", &row.said.stdout), ("system-err", &row.said.stderr)] {
         if !said.is_empty() {

@@ -2,13 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use rep_check::tools;
-use rep_library::store::Copy;
-use rep_library::{Catalog, CatalogEntry, Options, Status, read};
-use rep_model::Skill;
-use rep_runtime::Trust;
-use rep_runtime::trial::{Attempt, Trials};
-use serde_json::Value;
+use rep_library::{Catalog, CatalogEntry, Options};
+use rep_runtime::trial::Attempt;
+use rep_runtime::trial::run::TestSubject;
 
 use super::Args;
 use crate::exit::Failure;
@@ -18,25 +14,10 @@ use crate::output::Output;
 /// The most cases that are named to who asked for another one.
 const CASES_SHOWN_MAX: usize = 12;
 
-/// A skill that is tested.
+/// A skill that is tested, and which of its tests.
 pub(super) struct Subject {
-    /// Its qualified name.
-    pub(super) name: String,
-    /// Its folder.
-    pub(super) folder: PathBuf,
-    /// Whether its tests may run.
-    pub(super) trust: Trust,
-    /// Whether its tests get the secrets it declares.
-    pub(super) is_named: bool,
-    /// Its effective tools.
-    pub(super) tools: Vec<Value>,
-    /// What it ships to be tried with.
-    pub(super) trials: Trials,
-    /// What it declares, and all of its names.
-    pub(super) skill: Skill,
-    /// What every copy of a case is made of. Removed with this.
-    pub(super) copy: Copy,
-    /// The trials that were asked for; all where none was named.
+    pub(super) test: TestSubject,
+    /// The tests that were asked for; all if none was named.
     wanted: Option<Vec<usize>>,
 }
 
@@ -71,7 +52,7 @@ pub(super) fn find(args: &Args, output: &mut Output) -> Result<Found, Failure> {
     let mut found = Found { subjects: Vec::new(), left_out: Vec::new() };
     for index in &chosen.indexes {
         let entry = &chosen.catalog.entries[*index];
-        match Subject::of(entry, &chosen) {
+        match Subject::load(entry, &chosen) {
             Ok(subject) => found.subjects.push(subject),
             Err(failure) if is_alone => return Err(failure),
             // Whoever switched it off does not want it tested with the others either.
@@ -154,47 +135,16 @@ fn only(mut chosen: Chosen, name: &str) -> Result<Chosen, Failure> {
 }
 
 impl Subject {
-    /// Takes a skill in. A path that was named is trusted; what was found by its name needs the user's trust.
-    fn of(entry: &CatalogEntry, chosen: &Chosen) -> Result<Self, Failure> {
-        let name = &entry.qualified_name;
-        if entry.status == Status::Disabled {
-            let failure = Failure::refused("DISABLED", format!("the skill `{name}` is switched off"));
-            return Err(failure.hint(format!("`rep enable {name}` switches it on")));
-        }
-        let unfit = |reason: String| Failure::refused("UNFIT", format!("`{name}` cannot be taken in: {reason}"));
-        let copy = Copy::of(&entry.folder, &place()).map_err(unfit)?;
-        let tree = read::folder(copy.folder(), &entry.folder.to_string_lossy(), read::Extent::Folder)?;
-        let (skill, _) = Skill::parse(tree);
-        let trust = match entry.status {
-            Status::Untrusted => Trust::Untrusted(entry.reason.clone()),
-            _ if !entry.is_trusted_as(&chosen.options, copy.digest())? => {
-                Trust::Untrusted("it changed, or came, since this project was trusted".to_owned())
-            }
-            _ => Trust::Trusted,
-        };
-        if let Trust::Untrusted(reason) = &trust {
-            let failure = Failure::refused("UNTRUSTED", format!("the skill `{name}` is not trusted: {reason}"));
-            let path = entry.folder.display();
-            return Err(failure.hint(format!("look at it, then `rep trust`, or name its path: `rep test {path}`")));
-        }
-        Ok(Self {
-            name: name.clone(),
-            folder: entry.folder.clone(),
-            trust,
-            is_named: !chosen.is_here,
-            tools: tools::effective_tools(&skill).tools,
-            trials: Trials::of(&skill.tree, skill.front()),
-            skill,
-            copy,
-            wanted: None,
-        })
+    fn load(entry: &CatalogEntry, chosen: &Chosen) -> Result<Self, Failure> {
+        let test = TestSubject::load(entry, &chosen.options, &place(), !chosen.is_here)?;
+        Ok(Self { test, wanted: None })
     }
 
     /// The trials that are due, by number; first of all, without one, what keeps the cases from being run.
     pub(super) fn due(&self) -> Vec<Option<usize>> {
-        let is_broken = !self.trials.broken.is_empty();
-        let is_case = |index: &usize| matches!(self.trials.trials[*index].work, Ok(Attempt::Case(_)));
-        let numbers = self.wanted.clone().unwrap_or_else(|| (0..self.trials.trials.len()).collect());
+        let is_broken = !self.test.trials.broken.is_empty();
+        let is_case = |index: &usize| matches!(self.test.trials.trials[*index].work, Ok(Attempt::Case(_)));
+        let numbers = self.wanted.clone().unwrap_or_else(|| (0..self.test.trials.trials.len()).collect());
         let is_asked = self.wanted.is_none() || !numbers.is_empty();
         let rest = numbers.into_iter().filter(|index| !is_broken || !is_case(index)).map(Some);
         (is_broken && is_asked).then_some(None).into_iter().chain(rest).collect()
@@ -202,7 +152,7 @@ impl Subject {
 
     /// What is worth a word about its tests.
     pub(super) fn notes(&self) -> &[String] {
-        &self.trials.notes
+        &self.test.trials.notes
     }
 }
 
@@ -210,7 +160,7 @@ impl Subject {
 pub(super) fn narrow(subjects: &mut [Subject], word: &str) -> Result<(), Failure> {
     let each = |subjects: &[Subject], fits: &dyn Fn(&str, &str) -> bool| -> Vec<(usize, usize)> {
         let trials = subjects.iter().enumerate().flat_map(|(number, subject)| {
-            subject.trials.trials.iter().enumerate().map(move |(index, trial)| (number, index, trial))
+            subject.test.trials.trials.iter().enumerate().map(move |(index, trial)| (number, index, trial))
         });
         trials
             .filter(|(_, _, trial)| fits(&trial.case, &trial.name))
@@ -222,7 +172,7 @@ pub(super) fn narrow(subjects: &mut [Subject], word: &str) -> Result<(), Failure
         found = each(subjects, &|_, name| name == word);
     }
     let shown = |subjects: &[Subject], (number, index): &(usize, usize)| {
-        format!("`{}` of `{}`", subjects[*number].trials.trials[*index].case, subjects[*number].name)
+        format!("`{}` of `{}`", subjects[*number].test.trials.trials[*index].case, subjects[*number].test.name)
     };
     match found.as_slice() {
         [] => return Err(no_case(subjects, word)),
@@ -241,7 +191,7 @@ pub(super) fn narrow(subjects: &mut [Subject], word: &str) -> Result<(), Failure
 
 fn no_case(subjects: &[Subject], word: &str) -> Failure {
     let failure = Failure::unable("CASE_NOT_FOUND", format!("there is no case `{word}`"));
-    let cases = || subjects.iter().flat_map(|subject| &subject.trials.trials);
+    let cases = || subjects.iter().flat_map(|subject| &subject.test.trials.trials);
     let names = cases().flat_map(|trial| [trial.case.as_str(), trial.name.as_str()]);
     let scored = names.map(|name| (strsim::jaro_winkler(word, name), name));
     match scored.max_by(|one, two| one.0.total_cmp(&two.0)) {

@@ -35,7 +35,7 @@ pub(super) fn run(args: &Args, cancel: &Cancel, output: &mut Output) -> Result<E
 
 fn again(args: &Args, cancel: &Cancel, watcher: &mut Watcher, output: &mut Output) -> Result<Exit, Failure> {
     let found = subject::find(args, output)?;
-    let mut folders: Vec<PathBuf> = found.subjects.into_iter().map(|subject| subject.folder).collect();
+    let mut folders: Vec<PathBuf> = found.subjects.into_iter().map(|subject| subject.test.folder).collect();
     loop {
         // Before the tests are read, so that a change meanwhile is not missed.
         watcher.set(watched(&folders))?;

@@ -1,0 +1,13 @@
+//! Booleans written as text, such as `"yes"`, and the fields where authors write them.
+
+/// The frontmatter fields that take `true` or `false`.
+pub(crate) const BOOLEAN_FIELDS: [&str; 2] = ["disable-model-invocation", "user-invocable"];
+
+/// The boolean that a word means, if it means one.
+pub(crate) fn parse_boolean_word(text: &str) -> Option<bool> {
+    match text.to_ascii_lowercase().as_str() {
+        "true" | "yes" | "on" | "y" | "t" | "1" => Some(true),
+        "false" | "no" | "off" | "n" | "f" | "0" => Some(false),
+        _ => None,
+    }
+}

@@ -1,0 +1,45 @@
+//! The `name` field of SKILL.md as the rules about names test it, and how their messages describe it.
+
+use rep_model::{Skill, Span, names};
+
+/// A name that is not blank.
+pub(crate) struct SkillName<'a> {
+    pub(crate) file: &'static str,
+    pub(crate) span: Span,
+    /// As written, without surrounding blanks.
+    pub(crate) written: &'a str,
+    /// In NFKC form, which is what the reference tool tests.
+    pub(crate) text: String,
+}
+
+/// The skill's name, unless it is missing, blank or not text.
+pub(crate) fn find_name(skill: &Skill) -> Option<SkillName<'_>> {
+    let manifest = skill.manifest.as_ref()?;
+    let name = manifest.front.as_ref()?.name()?;
+    let written = names::strip(name.value);
+    let text = names::nfkc(written);
+    (!written.is_empty()).then_some(SkillName { file: manifest.file, span: name.span(), written, text })
+}
+
+/// Whether some specification allows the character in names.
+pub(crate) fn is_name_character(letter: char) -> bool {
+    letter == '-' || names::is_letter_or_digit(letter)
+}
+
+/// A character for a message; as a number if it might be invisible or reorder the line.
+pub(crate) fn describe_character(letter: char) -> String {
+    match letter {
+        ' ' => "a blank".to_owned(),
+        letter if letter.is_ascii_graphic() || names::is_letter_or_digit(letter) => format!("`{letter}`"),
+        letter => format!("U+{:04X}", u32::from(letter)),
+    }
+}
+
+/// Help that offers a better name, if that is a valid one; otherwise other help.
+pub(crate) fn suggest_name(better: &str, otherwise: &str) -> String {
+    let is_proper = (1..=64).contains(&names::length(better))
+        && better.chars().all(is_name_character)
+        && names::is_lowercase(better)
+        && better.split('-').all(|word| !word.is_empty());
+    if is_proper { format!("write it as `{better}`, and call the folder the same") } else { otherwise.to_owned() }
+}

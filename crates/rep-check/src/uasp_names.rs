@@ -1,0 +1,131 @@
+//! The names that a UASP file declares, and references to names that it does not declare.
+
+use std::collections::BTreeSet;
+use std::ops::Bound;
+
+use rep_model::Span;
+use rep_model::suggestion::nearest_name;
+use rep_model::uasp::{Command, Sections, SpannedText, StateEntity};
+
+use crate::data_path::short_key;
+use crate::engine::Findings;
+
+/// The most findings of one file, so that a hostile file costs no more than its length.
+const REPORTED_MAX: usize = 500;
+
+/// The most declared names that are searched for a similar one.
+const NEAREST_MAX: usize = 200;
+
+/// The names a file declares.
+pub(crate) struct DeclaredNames<'a> {
+    pub(crate) entities: BTreeSet<&'a str>,
+    /// Paths and aliases.
+    commands: BTreeSet<&'a str>,
+    pub(crate) sources: BTreeSet<&'a str>,
+}
+
+impl<'a> DeclaredNames<'a> {
+    /// Collects the names of a file.
+    pub(crate) fn collect(sections: &'a Sections) -> Self {
+        let sources = sections.sources.iter().flat_map(|source| [&source.id, &source.url, &source.path]);
+        Self {
+            entities: sections.state.names().collect(),
+            commands: sections.commands.iter().flat_map(Command::names).collect(),
+            sources: sources.filter_map(|text| text.as_deref()).collect(),
+        }
+    }
+
+    /// Whether a path is a command, an alias, or the beginning of one: `get` refers to `get.text` and its siblings.
+    pub(crate) fn is_command(&self, path: &str) -> bool {
+        let group = format!("{path}.");
+        let mut from = self.commands.range::<str, _>((Bound::Included(group.as_str()), Bound::Unbounded));
+        self.commands.contains(path) || from.next().is_some_and(|next| next.starts_with(&group))
+    }
+}
+
+/// What a name should refer to.
+#[derive(Clone, Copy)]
+pub(crate) enum NameKind {
+    Entity,
+    Command,
+    Source,
+}
+
+impl NameKind {
+    fn word(self) -> &'static str {
+        match self {
+            NameKind::Entity => "state entity",
+            NameKind::Command => "command",
+            NameKind::Source => "source",
+        }
+    }
+}
+
+/// A reference to a name that the file does not declare.
+pub(crate) struct UnknownName<'a> {
+    /// The data path of the field.
+    pub(crate) at: String,
+    pub(crate) name: &'a str,
+    pub(crate) span: Span,
+    pub(crate) kind: NameKind,
+}
+
+impl UnknownName<'_> {
+    fn help(&self, declared: &DeclaredNames<'_>) -> String {
+        let (among, home) = match self.kind {
+            NameKind::Entity => (&declared.entities, "declare it under `state.entities`"),
+            NameKind::Command => (&declared.commands, "declare it under `commands`"),
+            NameKind::Source => (&declared.sources, "declare it under `sources`"),
+        };
+        // Singular instead of plural, or the reverse, is the usual mistake.
+        let plural = format!("{}s", self.name);
+        let number = [self.name.strip_suffix('s').unwrap_or(""), &plural].into_iter().find(|word| among.contains(word));
+        let near = number.or_else(|| nearest_name(self.name, among.iter().copied().take(NEAREST_MAX)));
+        near.map_or_else(|| home.to_owned(), |near| format!("did you mean `{near}`?"))
+    }
+}
+
+/// Reports each unknown name once per field.
+pub(crate) fn report_unknown_names(
+    file: &str,
+    mut unknown: Vec<UnknownName<'_>>,
+    declared: &DeclaredNames<'_>,
+    findings: &mut Findings<'_>,
+) {
+    let mut seen = BTreeSet::new();
+    unknown.retain(|found| seen.insert((found.at.clone(), found.name)));
+    for found in unknown.into_iter().take(REPORTED_MAX) {
+        let help = found.help(declared);
+        findings
+            .add(file, found.span, format!("`{}` is no {} of this file", found.name, found.kind.word()))
+            .path(found.at)
+            .help(help);
+    }
+}
+
+/// Finds the unknown commands in one list of an entity. `invalidated_by` is written for people and never checked.
+pub(crate) fn find_unknown_commands<'a>(
+    entity: &StateEntity,
+    index: usize,
+    (field, names): (&str, &'a [SpannedText]),
+    declared: &DeclaredNames<'_>,
+    unknown: &mut Vec<UnknownName<'a>>,
+) {
+    for name in names.iter().filter(|name| is_command_path(name)) {
+        if !declared.is_command(name) {
+            // The path a query would take: list items are looked up by name.
+            let own = entity.name.as_deref().map(short_key);
+            let at = own.map_or_else(
+                || format!("state.entities[{index}].{field}"),
+                |own| format!("state.entities.{own}.{field}"),
+            );
+            unknown.push(UnknownName { at, name, span: name.place(), kind: NameKind::Command });
+        }
+    }
+}
+
+/// Whether text looks like the path of a command. A flag does not, and neither do several words.
+fn is_command_path(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_alphanumeric())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))
+}

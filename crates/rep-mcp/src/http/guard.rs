@@ -1,0 +1,392 @@
+//! The guard that every request over HTTP passes.
+//!
+//! On a loopback address only pages and programs of this machine are served: a foreign `Host` or `Origin` belongs to a page of the
+//! web that was pointed here. On any other address a token is required.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use axum::body::Body;
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::Response;
+use parking_lot::Mutex;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use tokio::sync::Semaphore;
+
+use super::{
+    Authenticator, BODY_TIMEOUT, BearerIdentity, HttpContext, HttpOptions, METADATA_PATH, PageAccess, Pages,
+    REQUEST_BYTES_MAX, REQUEST_ID, harden, plain_response, redirect, wants_page,
+};
+use crate::confirmation::random;
+use crate::connections::Connection;
+use crate::server::McpServer;
+
+/// The most requests that are answered at once, and the most sessions of 2025-11-25.
+const REQUESTS_MAX: usize = 256;
+const SESSIONS_MAX: usize = 1024;
+
+/// Decides over every request.
+pub(super) struct AccessGuard {
+    authenticator: Arc<Authenticator>,
+    hosts: Vec<String>,
+    origins: Vec<String>,
+    is_loopback: bool,
+    is_tls: bool,
+    slots: Semaphore,
+    bucket: Mutex<TokenBucket>,
+    rate: f64,
+    sessions: Arc<LocalSessionManager>,
+    server: McpServer,
+    pages: Option<Pages>,
+}
+
+/// What a request must show before it is answered.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Access {
+    /// Nothing, under any host name: a health probe.
+    Probe,
+    /// Nothing.
+    Public,
+    /// A token, or the session of a browser.
+    TokenOrSession,
+    /// The session of a browser, if tokens are required.
+    Session,
+    /// A token, for `/mcp`.
+    Protocol,
+}
+
+/// The requests that are left in this second.
+struct TokenBucket {
+    left: f64,
+    at: Instant,
+}
+
+impl AccessGuard {
+    pub(super) fn new(
+        options: &HttpOptions,
+        context: &HttpContext,
+        server: &McpServer,
+        sessions: Arc<LocalSessionManager>,
+        pages: Option<Pages>,
+    ) -> Self {
+        Self {
+            authenticator: Arc::clone(&context.authenticator),
+            hosts: options.hosts.iter().map(|host| host.to_ascii_lowercase()).collect(),
+            origins: options.origins.iter().map(|origin| origin.trim_end_matches('/').to_ascii_lowercase()).collect(),
+            is_loopback: context.address.ip().is_loopback(),
+            is_tls: context.is_tls,
+            slots: Semaphore::new(REQUESTS_MAX),
+            bucket: Mutex::new(TokenBucket { left: f64::from(options.rate), at: Instant::now() }),
+            rate: f64::from(options.rate),
+            sessions,
+            server: server.clone(),
+            pages,
+        }
+    }
+
+    /// Lets a request pass or answers it; counts and logs it.
+    pub(super) async fn handle(State(guard): State<Arc<AccessGuard>>, mut request: Request, next: Next) -> Response {
+        let started = Instant::now();
+        let id = request_id(request.headers());
+        request.headers_mut().insert(REQUEST_ID, id.clone());
+        let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+        let mut response = guard.pass(request, next).await;
+        response.headers_mut().insert(REQUEST_ID, id.clone());
+        harden(response.headers_mut());
+        let (status, elapsed) = (response.status().as_u16(), started.elapsed());
+        guard.server.0.metrics.count_response(guard.route_name(&path), status, elapsed);
+        let ms = elapsed.as_secs_f64() * 1000.0;
+        tracing::info!(
+            target: "rep_mcp::request",
+            request = id.to_str().unwrap_or_default(),
+            method = method.as_str(),
+            path,
+            status,
+            ms = (ms * 1000.0).round() / 1000.0,
+            "{method} {} {status} in {ms:.1} ms",
+            path.escape_default(),
+        );
+        response
+    }
+
+    async fn pass(&self, request: Request, next: Next) -> Response {
+        let access = self.access(request.uri().path());
+        if access == Access::Probe {
+            // Constant and cheap: a flood of other requests must not make the server look dead.
+            return next.run(request).await;
+        }
+        let is_person = request.method() == Method::GET && wants_page(request.headers());
+        let connection = request.extensions().get::<ConnectInfo<Connection>>().cloned();
+        let connection = connection.as_ref().map(|ConnectInfo(connection)| connection);
+        let bearer = match self.authorize(request.headers(), access, is_person, connection).await {
+            Ok(bearer) => bearer,
+            Err(refusal) => return refusal,
+        };
+        let mut request = match read_body(request).await {
+            Ok(request) => request,
+            Err(refusal) => return refusal,
+        };
+        if let Some(bearer) = bearer {
+            request.extensions_mut().insert(bearer);
+        }
+        // Held until the response begins: a stream that stays open takes no slot.
+        let Ok(_slot) = self.slots.try_acquire() else {
+            return refuse(StatusCode::SERVICE_UNAVAILABLE, "too many requests at once; try again");
+        };
+        next.run(request).await
+    }
+
+    fn access(&self, path: &str) -> Access {
+        match path {
+            "/healthz" | "/readyz" => Access::Probe,
+            "/mcp" => Access::Protocol,
+            _ if path.starts_with(METADATA_PATH) && self.authenticator.has_oauth() => Access::Public,
+            _ => match self.pages.as_ref().map(|pages| (pages.access)(path)) {
+                Some(PageAccess::Public) => Access::Public,
+                Some(PageAccess::Session) => Access::Session,
+                Some(PageAccess::TokenOrSession) | None => Access::TokenOrSession,
+            },
+        }
+    }
+
+    /// The name a path is counted under.
+    fn route_name(&self, path: &str) -> &'static str {
+        const OWN: [&str; 4] = ["/healthz", "/mcp", "/metrics", "/readyz"];
+        match OWN.into_iter().find(|own| *own == path) {
+            Some(own) => own,
+            None if path.starts_with("/.well-known/") => "/.well-known",
+            None => self.pages.as_ref().and_then(|pages| (pages.route_name)(path)).unwrap_or("other"),
+        }
+    }
+
+    /// What authenticated a request, if anything is required; or the response that refuses it.
+    async fn authorize(
+        &self,
+        headers: &HeaderMap,
+        access: Access,
+        is_person: bool,
+        connection: Option<&Connection>,
+    ) -> Result<Option<BearerIdentity>, Response> {
+        if !self.is_own_host(headers) {
+            return Err(refuse(StatusCode::FORBIDDEN, "this `Host` is not served here"));
+        }
+        if !self.is_allowed_origin(headers, access) {
+            return Err(refuse(StatusCode::FORBIDDEN, "pages of this `Origin` may not ask"));
+        }
+        // Before anything expensive; it also limits how fast a token can be guessed.
+        if !self.is_within_rate() {
+            return Err(refuse(StatusCode::TOO_MANY_REQUESTS, "too many requests this second"));
+        }
+        let needs_token = self.authenticator.is_required() && !matches!(access, Access::Probe | Access::Public);
+        let bearer = match access {
+            _ if !needs_token => None,
+            Access::Probe | Access::Public => None,
+            Access::Session => self.session_identity(headers, connection).await,
+            Access::Protocol => self.token_identity(headers).await,
+            Access::TokenOrSession => match self.token_identity(headers).await {
+                Some(bearer) => Some(bearer),
+                None => self.session_identity(headers, connection).await,
+            },
+        };
+        if needs_token && bearer.is_none() {
+            return Err(match &self.pages {
+                Some(pages) if is_person && access != Access::Protocol => redirect(pages.sign_in_path),
+                _ => self.challenge(headers),
+            });
+        }
+        if access == Access::Protocol {
+            self.limit_sessions(headers).await?;
+        }
+        Ok(bearer)
+    }
+
+    /// Refuses to begin another session if there are too many.
+    async fn limit_sessions(&self, headers: &HeaderMap) -> Result<(), Response> {
+        let has_session = headers.contains_key("mcp-session-id");
+        let is_new_revision =
+            headers.get("mcp-protocol-version").is_some_and(|version| version.as_bytes() >= &b"2026-07-28"[..]);
+        let sessions = self.sessions.sessions.read().await.len();
+        self.server.0.sessions.store(sessions, Ordering::Relaxed);
+        if !has_session && !is_new_revision && sessions >= SESSIONS_MAX {
+            return Err(refuse(StatusCode::SERVICE_UNAVAILABLE, "too many sessions; end one, or try again later"));
+        }
+        Ok(())
+    }
+
+    /// Whose session a browser has, if the token it signed in with is still accepted.
+    async fn session_identity(&self, headers: &HeaderMap, connection: Option<&Connection>) -> Option<BearerIdentity> {
+        let token = (self.pages.as_ref()?.session_token)(headers, connection)?;
+        self.authenticator.identify(&token).await
+    }
+
+    /// Whose token a request carries.
+    async fn token_identity(&self, headers: &HeaderMap) -> Option<BearerIdentity> {
+        let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+        let (scheme, token) = value.split_once(' ')?;
+        if !scheme.eq_ignore_ascii_case("bearer") {
+            return None;
+        }
+        self.authenticator.identify(token.trim()).await
+    }
+
+    /// The response to a request without an accepted token. It says where to get one.
+    fn challenge(&self, headers: &HeaderMap) -> Response {
+        let mut response = refuse(StatusCode::UNAUTHORIZED, "a token is needed");
+        let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+        let scheme = if self.is_tls { "https" } else { "http" };
+        let metadata = if self.authenticator.has_oauth() {
+            format!(", resource_metadata=\"{scheme}://{host}{METADATA_PATH}/mcp\"")
+        } else {
+            String::new()
+        };
+        let challenge = format!("Bearer realm=\"repertoire\"{metadata}");
+        if let Ok(value) = HeaderValue::from_str(&challenge) {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, value);
+        }
+        response
+    }
+
+    /// Whether a request was meant for this server. With tokens, a page of the web gains nothing, and a server that other machines
+    /// reach cannot know all its names.
+    fn is_own_host(&self, headers: &HeaderMap) -> bool {
+        let Some(host) = headers.get(header::HOST).and_then(|host| host.to_str().ok()) else { return false };
+        let host = host.to_ascii_lowercase();
+        let name = without_port(&host);
+        let is_named = self.hosts.iter().any(|own| *own == host || own == name);
+        match (self.is_loopback, self.hosts.is_empty()) {
+            (true, _) => is_named || is_loopback_name(name),
+            (false, true) => true,
+            (false, false) => is_named,
+        }
+    }
+
+    /// Whether the page that sent a request may do so. Programs send no origin; the server's own pages send its own.
+    fn is_allowed_origin(&self, headers: &HeaderMap, access: Access) -> bool {
+        let Some(origin) = headers.get(header::ORIGIN) else { return true };
+        let Ok(origin) = origin.to_str() else { return false };
+        let origin = origin.to_ascii_lowercase();
+        let own = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+        if self.origins.contains(&origin) || access != Access::Protocol && is_own_origin(&origin, own) {
+            return true;
+        }
+        let host = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+        self.is_loopback && host.is_some_and(|host| !host.contains(['@', '/']) && is_loopback_name(without_port(host)))
+    }
+
+    fn is_within_rate(&self) -> bool {
+        let mut bucket = self.bucket.lock();
+        let now = Instant::now();
+        let gained = now.duration_since(bucket.at).as_secs_f64() * self.rate;
+        bucket.left = (bucket.left + gained).min(self.rate);
+        bucket.at = now;
+        if bucket.left < 1.0 {
+            return false;
+        }
+        bucket.left -= 1.0;
+        true
+    }
+}
+
+/// The id of a request: its own if that is a plain word, else a new one.
+fn request_id(headers: &HeaderMap) -> HeaderValue {
+    let is_plain = |value: &&HeaderValue| {
+        let bytes = value.as_bytes();
+        (1..=64).contains(&bytes.len())
+            && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(byte))
+    };
+    let new_id = || {
+        let text = format!("{:016x}", u64::from_le_bytes(random()));
+        HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("-"))
+    };
+    headers.get(REQUEST_ID).filter(is_plain).cloned().unwrap_or_else(new_id)
+}
+
+/// Whether an origin is the host that a request was sent to.
+pub fn is_own_origin(origin: &str, host: &str) -> bool {
+    let named = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+    !host.is_empty() && named.is_some_and(|named| named.eq_ignore_ascii_case(host))
+}
+
+/// A host without its port.
+fn without_port(host: &str) -> &str {
+    match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or(rest),
+        None => host.rsplit_once(':').map_or(host, |(name, _)| name),
+    }
+}
+
+fn is_loopback_name(name: &str) -> bool {
+    name == "localhost" || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// Reads the body of a request completely, so that a slow client blocks nobody later.
+async fn read_body(request: Request) -> Result<Request, Response> {
+    let (parts, body) = request.into_parts();
+    match tokio::time::timeout(BODY_TIMEOUT, axum::body::to_bytes(body, REQUEST_BYTES_MAX)).await {
+        Ok(Ok(bytes)) => Ok(Request::from_parts(parts, Body::from(bytes))),
+        Ok(Err(_)) => Err(refuse(StatusCode::PAYLOAD_TOO_LARGE, "the request is larger than 4 MiB, or broke off")),
+        Err(_) => Err(refuse(StatusCode::REQUEST_TIMEOUT, "the request did not come to its end")),
+    }
+}
+
+/// A refusal. If a later attempt may succeed, it says when.
+fn refuse(status: StatusCode, text: &'static str) -> Response {
+    let mut response = plain_response(status, text);
+    if matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use axum::body::Bytes;
+
+    use super::*;
+
+    #[test]
+    fn a_body_that_never_ends_is_not_waited_for() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+        runtime.unwrap().block_on(async {
+            let (sender, receiver) = tokio::sync::mpsc::channel::<Result<Bytes, std::io::Error>>(1);
+            // With a byte every second the body is never idle.
+            tokio::spawn(async move {
+                while sender.send(Ok(Bytes::from_static(b"a"))).await.is_ok() {
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                }
+            });
+            let body = Body::from_stream(tokio_stream::wrappers::ReceiverStream::new(receiver));
+            let refusal = read_body(Request::new(body)).await.unwrap_err();
+            assert_eq!(refusal.status(), StatusCode::REQUEST_TIMEOUT);
+        });
+    }
+
+    #[test]
+    fn names_of_this_machine_differ_from_others() {
+        for name in ["localhost", "localhost:80", "127.0.0.1:8080", "[::1]:80", "127.1.2.3"] {
+            assert!(is_loopback_name(without_port(name)), "{name}");
+        }
+        for name in
+            ["evil.example", "localhost.evil.example:80", "127.0.0.1.evil.example", "192.168.0.1", "", "0.0.0.0"]
+        {
+            assert!(!is_loopback_name(without_port(name)), "{name}");
+        }
+    }
+
+    #[test]
+    fn only_this_very_server_is_its_own_origin() {
+        assert!(is_own_origin("http://127.0.0.1:8300", "127.0.0.1:8300"));
+        for origin in
+            ["http://127.0.0.1:8301", "null", "", "http://127.0.0.1:8300.evil.example", "file://127.0.0.1:8300"]
+        {
+            assert!(!is_own_origin(origin, "127.0.0.1:8300"), "{origin}");
+        }
+        assert!(!is_own_origin("http://", ""));
+    }
+}

@@ -1,0 +1,169 @@
+//! The log of the server: one line per request, and warnings for the operator.
+//!
+//! The crate emits `tracing` events, so an embedding program can collect them with its own subscriber. [`init_log`] installs the
+//! subscriber of the command line, which writes requests as text or as JSON objects with stable keys. It ignores the events of
+//! other crates, and uses no spans.
+
+use std::fmt::Debug;
+
+use serde_json::{Map, Value};
+use tracing::field::{Field, Visit};
+use tracing::level_filters::LevelFilter;
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Level, Metadata, Subscriber};
+
+/// The target of the events of requests.
+const REQUEST_TARGET: &str = "rep_mcp::request";
+
+/// How requests are logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogFormat {
+    /// A line for people.
+    Text,
+    /// One JSON object per line.
+    Json,
+}
+
+/// What is logged, and where.
+pub struct LogOptions {
+    /// How requests are logged; `None` if they are not.
+    pub requests: Option<LogFormat>,
+    /// Whether warnings are logged.
+    pub warnings: bool,
+    /// Writes a line.
+    pub write: Box<dyn Fn(&str) + Send + Sync>,
+    /// The current time, as the log writes it.
+    pub now: fn() -> String,
+}
+
+/// Logs the events of this process. Does nothing if the process has a subscriber already.
+pub fn init_log(options: LogOptions) {
+    // Whoever installed one before wants to collect the events himself.
+    let _ = tracing::subscriber::set_global_default(LogSubscriber(options));
+}
+
+struct LogSubscriber(LogOptions);
+
+impl Subscriber for LogSubscriber {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        let is_ours = metadata.target().starts_with("rep_") && metadata.is_event();
+        let is_request = metadata.target() == REQUEST_TARGET;
+        is_ours
+            && if is_request { self.0.requests.is_some() } else { self.0.warnings && *metadata.level() <= Level::WARN }
+    }
+
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        Some(LevelFilter::INFO)
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        let mut fields = EventFields::default();
+        event.record(&mut fields);
+        let line = match self.0.requests {
+            _ if event.metadata().target() != REQUEST_TARGET => fields.message,
+            Some(LogFormat::Json) => fields.to_json((self.0.now)()).to_string(),
+            Some(LogFormat::Text) | None => fields.to_text(),
+        };
+        (self.0.write)(&line);
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        // No span is enabled.
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+/// The message of an event, and its other fields in order.
+#[derive(Default)]
+struct EventFields {
+    message: String,
+    fields: Map<String, Value>,
+}
+
+impl EventFields {
+    /// A line for people. It stays one line, whatever names a client uses.
+    fn to_text(&self) -> String {
+        let escape = |letter: char| {
+            if letter.is_control() { letter.escape_default().collect() } else { String::from(letter) }
+        };
+        let message: String = self.message.chars().map(escape).collect();
+        format!("request {}: {message}", self.fields.get("request").and_then(Value::as_str).unwrap_or("-"))
+    }
+
+    /// An object for programs: the time, and the fields without the message.
+    fn to_json(&self, now: String) -> Value {
+        let mut object = Map::from_iter([("at".to_owned(), now.into())]);
+        object.extend(self.fields.clone());
+        Value::Object(object)
+    }
+
+    fn insert(&mut self, field: &Field, value: impl Into<Value>) {
+        self.fields.insert(field.name().to_owned(), value.into());
+    }
+}
+
+impl Visit for EventFields {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.insert(field, value);
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.insert(field, value);
+    }
+
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        self.insert(field, value);
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        let text = format!("{value:?}");
+        if field.name() == "message" { self.message = text } else { self.insert(field, text) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use parking_lot::Mutex;
+
+    use super::*;
+
+    fn logged(requests: Option<LogFormat>, warnings: bool, work: impl FnOnce()) -> Vec<String> {
+        let lines = Arc::new(Mutex::new(Vec::new()));
+        let written = Arc::clone(&lines);
+        let write = Box::new(move |line: &str| written.lock().push(line.to_owned()));
+        let options = LogOptions { requests, warnings, write, now: || "now".to_owned() };
+        tracing::subscriber::with_default(LogSubscriber(options), work);
+        let lines = lines.lock();
+        lines.clone()
+    }
+
+    fn say_something() {
+        let line = "resources/read skill://x\nrequest 2: POST /mcp 200";
+        tracing::info!(target: "rep_mcp::request", request = "1", mcp = "resources/read", ms = 0.5, "{line}");
+        tracing::warn!("something {}", "odd");
+        tracing::warn!(target: "rmcp", "of another crate");
+    }
+
+    #[test]
+    fn a_request_is_one_line_whatever_names_a_client_uses() {
+        let lines = logged(Some(LogFormat::Text), false, say_something);
+        assert_eq!(lines, ["request 1: resources/read skill://x\\nrequest 2: POST /mcp 200"]);
+    }
+
+    #[test]
+    fn a_request_is_an_object_with_stable_keys() {
+        let lines = logged(Some(LogFormat::Json), true, say_something);
+        assert_eq!(lines, [r#"{"at":"now","request":"1","mcp":"resources/read","ms":0.5}"#, "something odd"]);
+        assert!(logged(None, false, say_something).is_empty());
+    }
+}

@@ -1,0 +1,74 @@
+//! Pages of a list. A cursor is valid only for the catalog generation it was issued for.
+
+use rmcp::ErrorData;
+
+use crate::protocol_error;
+
+/// The most items of a page. Many clients never request a second page, so it is large.
+pub(crate) const PAGE_ITEMS_MAX: usize = 500;
+
+/// A page of a list, and the cursor of the next one.
+pub(crate) struct Page<'a, T> {
+    pub(crate) items: &'a [T],
+    pub(crate) next: Option<String>,
+}
+
+/// Returns the page of a list that a cursor names, or the first one without a cursor.
+pub(crate) fn page<'a, T>(
+    items: &'a [T],
+    generation: u64,
+    cursor: Option<&str>,
+    items_max: usize,
+) -> Result<Page<'a, T>, ErrorData> {
+    let start = match cursor {
+        None => 0,
+        Some(cursor) => {
+            let parsed = cursor.split_once('.').and_then(|(issued, start)| {
+                Some((u64::from_str_radix(issued, 16).ok()?, usize::from_str_radix(start, 16).ok()?))
+            });
+            match parsed {
+                Some((issued, start)) if issued == generation && start <= items.len() => start,
+                Some((issued, _)) if issued != generation => {
+                    return Err(protocol_error::invalid(
+                        "the skills changed since this cursor was given out; list from the start",
+                    ));
+                }
+                _ => return Err(protocol_error::invalid("this cursor does not belong to this list")),
+            }
+        }
+    };
+    let end = items.len().min(start.saturating_add(items_max));
+    let next = (end < items.len()).then(|| format!("{generation:x}.{end:x}"));
+    Ok(Page { items: &items[start..end], next })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_follow_each_other_and_end() {
+        let items: Vec<u32> = (0..10).collect();
+        let mut seen = Vec::new();
+        let mut cursor = None;
+        loop {
+            let page = page(&items, 7, cursor.as_deref(), 4).unwrap();
+            seen.extend_from_slice(page.items);
+            cursor = page.next;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        assert_eq!(seen, items);
+    }
+
+    #[test]
+    fn a_cursor_of_another_generation_or_a_made_up_one_is_an_error() {
+        let items = [1, 2, 3];
+        let next = page(&items, 7, None, 2).unwrap().next.unwrap();
+        assert!(page(&items, 8, Some(&next), 2).err().unwrap().message.contains("changed"));
+        for cursor in ["", ".", "x", "7.", "7.ff", "7.-1", "ffffffffffffffffff.0"] {
+            assert!(page(&items, 7, Some(cursor), 2).is_err(), "{cursor}");
+        }
+    }
+}

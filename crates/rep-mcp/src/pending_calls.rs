@@ -1,0 +1,72 @@
+//! Calls that wait for a client's answer between two requests.
+//!
+//! A call that needs confirmation is loaded and planned once; its answer comes with the client's next request, which takes the call
+//! out and resumes it. The table is bounded and its entries expire, because each keeps a private copy of a skill on disk. A call
+//! that is no longer here is prepared again.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use parking_lot::Mutex;
+use rep_runtime::DeferredCall;
+
+use crate::confirmation::ANSWER_TIMEOUT;
+
+/// The most calls that wait.
+const CALLS_MAX: usize = 64;
+
+/// Calls by the number of their question.
+#[derive(Default)]
+pub(crate) struct PendingCalls(Mutex<BTreeMap<u64, PendingCall>>);
+
+struct PendingCall {
+    deferred: Box<DeferredCall>,
+    /// The client that called. Its name is in the record of the run, so no other client's answer resumes the call.
+    client: String,
+    since: Instant,
+}
+
+impl PendingCalls {
+    /// Keeps a call until its answer comes. The oldest call makes room for it.
+    pub(crate) fn insert(&self, question: u64, client: String, deferred: Box<DeferredCall>) {
+        let expired = {
+            let mut calls = self.0.lock();
+            let mut removed = remove_expired(&mut calls);
+            while calls.len() >= CALLS_MAX {
+                removed.extend(calls.pop_first().map(|(_, call)| call));
+            }
+            calls.insert(question, PendingCall { deferred, client, since: Instant::now() });
+            removed
+        };
+        // Dropping a call removes files; other callers need not wait for that.
+        drop(expired);
+    }
+
+    /// Takes the call that an answer of this client belongs to.
+    pub(crate) fn take(&self, question: u64, client: &str) -> Option<Box<DeferredCall>> {
+        let mut calls = self.0.lock();
+        let removed = remove_expired(&mut calls);
+        let call = calls.remove(&question);
+        drop(calls);
+        drop(removed);
+        call.filter(|call| call.client == client).map(|call| call.deferred)
+    }
+
+    /// Drops the calls whose time is over.
+    pub(crate) fn expire(&self) {
+        let removed = remove_expired(&mut self.0.lock());
+        drop(removed);
+    }
+
+    /// Drops all calls.
+    pub(crate) fn clear(&self) {
+        let all = std::mem::take(&mut *self.0.lock());
+        drop(all);
+    }
+}
+
+fn remove_expired(calls: &mut BTreeMap<u64, PendingCall>) -> Vec<PendingCall> {
+    let expired = calls.iter().filter(|(_, call)| call.since.elapsed() > ANSWER_TIMEOUT).map(|(number, _)| *number);
+    let expired: Vec<u64> = expired.collect();
+    expired.into_iter().filter_map(|number| calls.remove(&number)).collect()
+}

@@ -1,0 +1,331 @@
+//! A library that is served: what all connections, the HTTP server and the dashboard share.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::{Mutex, RwLock};
+use rep_audit::CallRecorder;
+use rep_library::answer::Answers;
+use rep_library::{Catalog, Library, Watching};
+use rep_runtime::Runtime;
+use rep_sandbox::Cancel;
+use rmcp::task_manager::TaskManager;
+use tokio::sync::{Semaphore, watch};
+
+use crate::catalog_view::{AllowedRuns, CatalogView};
+use crate::confirmation::{ConfirmationSeal, random};
+use crate::metrics::Metrics;
+use crate::pending_calls::PendingCalls;
+use crate::pending_confirmations::PendingConfirmations;
+use crate::session_handler::SessionHandler;
+
+/// The most runs at once.
+const RUNS_MAX: usize = 16;
+
+/// How a library is served.
+pub struct ServerOptions {
+    /// Runs tools, and reads the records of runs.
+    pub runtime: Arc<Runtime>,
+    /// Which skills clients may run tools of.
+    pub allowed_runs: AllowedRuns,
+    /// Records every call; `None` if only runs are recorded.
+    pub recorder: Option<Arc<CallRecorder>>,
+    /// The version that clients see.
+    pub version: &'static str,
+}
+
+/// A library that is served over MCP. Cheap to clone; all clones share one state.
+#[derive(Clone)]
+pub struct McpServer(pub(crate) Arc<ServerState>);
+
+pub(crate) struct ServerState {
+    library: Arc<Library>,
+    pub(crate) answers: Answers,
+    pub(crate) runtime: Arc<Runtime>,
+    allowed_runs: AllowedRuns,
+    pub(crate) recorder: Option<Arc<CallRecorder>>,
+    view: RwLock<Arc<CatalogView>>,
+    pub(crate) list_changes: watch::Sender<ListChanges>,
+    /// Whether the server is shutting down.
+    pub(crate) shutdown: watch::Sender<bool>,
+    pub(crate) confirmations: Arc<PendingConfirmations>,
+    pub(crate) pending_calls: PendingCalls,
+    pub(crate) metrics: Metrics,
+    /// The number of HTTP sessions of the revision 2025-11-25.
+    pub(crate) sessions: AtomicUsize,
+    pub(crate) seal: ConfirmationSeal,
+    pub(crate) run_slots: Arc<Semaphore>,
+    /// Runs that continue after their call was answered.
+    pub(crate) tasks: TaskManager,
+    /// The number of calls that are being answered.
+    pub(crate) open_calls: watch::Sender<usize>,
+    pub(crate) active_runs: Mutex<BTreeMap<u64, RunHandle>>,
+    pub(crate) next_number: AtomicU64,
+    pub(crate) version: &'static str,
+    /// Ends with this value.
+    watching: Mutex<Option<Watching>>,
+}
+
+/// A run that has not ended.
+pub(crate) struct RunHandle {
+    pub(crate) cancel: Cancel,
+    /// The tool, as clients call it.
+    pub(crate) tool: String,
+    pub(crate) started: Instant,
+}
+
+/// A run of this server that has not ended, for people.
+#[derive(Clone, Debug)]
+pub struct ActiveRun {
+    /// Its number, to cancel it by.
+    pub number: u64,
+    /// The tool, as clients call it.
+    pub tool: String,
+    /// How long it has been running.
+    pub elapsed: Duration,
+}
+
+/// How often each list changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ListChanges {
+    pub(crate) tools: u64,
+    pub(crate) prompts: u64,
+    pub(crate) resources: u64,
+}
+
+impl McpServer {
+    /// Serves a library.
+    pub fn new(library: Arc<Library>, options: ServerOptions) -> Self {
+        let ServerOptions { runtime, allowed_runs, recorder, version } = options;
+        // Cursors that another process issued must not fit.
+        let generation = u64::from(u32::from_le_bytes(random()));
+        let view = CatalogView::new(library.catalog(), generation, Arc::clone(&runtime), allowed_runs.clone());
+        Self(Arc::new(ServerState {
+            library,
+            answers: Answers::default(),
+            runtime,
+            allowed_runs,
+            recorder,
+            view: RwLock::new(Arc::new(view)),
+            list_changes: watch::Sender::new(ListChanges::default()),
+            shutdown: watch::Sender::new(false),
+            confirmations: Arc::default(),
+            pending_calls: PendingCalls::default(),
+            metrics: Metrics::default(),
+            sessions: AtomicUsize::new(0),
+            seal: ConfirmationSeal::new(),
+            run_slots: Arc::new(Semaphore::new(RUNS_MAX)),
+            tasks: TaskManager::new(),
+            open_calls: watch::Sender::new(0),
+            active_runs: Mutex::default(),
+            next_number: AtomicU64::new(1),
+            version,
+            watching: Mutex::new(None),
+        }))
+    }
+
+    /// Loads the next snapshot whenever skills change, and notifies subscribers. Returns at once: watching many directories
+    /// takes time, and the first answer need not wait for it. Tools that cannot be listed are logged.
+    pub fn watch(&self) {
+        let weak = Arc::downgrade(&self.0);
+        std::thread::spawn(move || {
+            let Some(state) = weak.upgrade() else { return };
+            let library = Arc::clone(&state.library);
+            log_tool_faults(&state.view());
+            drop(state);
+            let on_change = weak.clone();
+            let watching = Library::watch(&library, move |result| match (result, on_change.upgrade()) {
+                (Ok(catalog), Some(state)) => state.reload(catalog),
+                (Err(error), _) => tracing::warn!("the last skills stay in place: {error}"),
+                (Ok(_), None) => {}
+            });
+            match (watching, weak.upgrade()) {
+                (Ok(watching), Some(state)) => {
+                    let catalog = library.catalog();
+                    // Changes from before the watch began are seen here.
+                    if !has_same_skills(&state.view().catalog, &catalog) {
+                        state.reload(catalog);
+                    }
+                    *state.watching.lock() = Some(watching);
+                }
+                (Err(error), _) => tracing::warn!("changes are not seen until a restart: {error}"),
+                (Ok(_), None) => {}
+            }
+        });
+    }
+
+    /// Begins the shutdown: cancels every run.
+    pub fn stop(&self) {
+        self.0.shutdown.send_replace(true);
+        let active: Vec<Cancel> = self.0.active_runs.lock().values().map(|run| run.cancel.clone()).collect();
+        active.iter().for_each(Cancel::cancel);
+        self.0.pending_calls.clear();
+    }
+
+    /// Waits until no tool runs and every call is answered and recorded, or until the time is over.
+    pub(crate) async fn drain(&self, timeout: Duration) {
+        let all = u32::try_from(RUNS_MAX).unwrap_or(u32::MAX);
+        // A run that is left after that ends with the process.
+        let _ = tokio::time::timeout(timeout, async {
+            let _ = self.0.run_slots.acquire_many(all).await;
+            let _ = self.0.open_calls.subscribe().wait_for(|count| *count == 0).await;
+        })
+        .await;
+    }
+
+    /// Stops watching for changes.
+    pub(crate) fn stop_watching(&self) {
+        let watching = self.0.watching.lock().take();
+        drop(watching);
+    }
+
+    /// The handler of one connection.
+    pub fn handler(&self) -> SessionHandler {
+        SessionHandler::new(Arc::clone(&self.0))
+    }
+
+    /// The newest snapshot.
+    pub fn view(&self) -> Arc<CatalogView> {
+        self.0.view()
+    }
+
+    /// Runs tools, and reads the records of runs.
+    pub fn runtime(&self) -> &Arc<Runtime> {
+        &self.0.runtime
+    }
+
+    /// Answers queries of skills.
+    pub fn answers(&self) -> &Answers {
+        &self.0.answers
+    }
+
+    /// The version that clients see.
+    pub fn version(&self) -> &'static str {
+        self.0.version
+    }
+
+    /// Whether clients may run tools at all.
+    pub fn allows_runs(&self) -> bool {
+        self.0.allows_runs()
+    }
+
+    /// Whether changes on disk are seen.
+    pub fn is_watching(&self) -> bool {
+        self.0.is_watching()
+    }
+
+    /// The confirmations that wait for somebody at the dashboard.
+    pub fn confirmations(&self) -> &Arc<PendingConfirmations> {
+        &self.0.confirmations
+    }
+
+    /// The runs of this server that have not ended, the oldest first.
+    pub fn active_runs(&self) -> Vec<ActiveRun> {
+        let runs = self.0.active_runs.lock();
+        let describe = |(number, run): (&u64, &RunHandle)| ActiveRun {
+            number: *number,
+            tool: run.tool.clone(),
+            elapsed: run.started.elapsed(),
+        };
+        runs.iter().map(describe).collect()
+    }
+
+    /// Cancels a run. Nothing happens if it has ended.
+    pub fn cancel_run(&self, number: u64) {
+        if let Some(run) = self.0.active_runs.lock().get(&number) {
+            run.cancel.cancel();
+        }
+        self.0.confirmations.notify();
+    }
+
+    /// Changes whenever a list of the library changes.
+    pub fn subscribe_lists(&self) -> watch::Receiver<ListChanges> {
+        self.0.list_changes.subscribe()
+    }
+
+    /// True from the moment the server shuts down.
+    pub fn subscribe_shutdown(&self) -> watch::Receiver<bool> {
+        self.0.shutdown.subscribe()
+    }
+
+    /// Notifies subscribers that the list of tools or of prompts changed, whatever the disk says. For servers that list more
+    /// than the library.
+    pub fn announce_change(&self, list: ChangedList) {
+        self.0.list_changes.send_modify(|changes| match list {
+            ChangedList::Tools => changes.tools += 1,
+            ChangedList::Prompts => changes.prompts += 1,
+        });
+    }
+}
+
+/// A list that [`McpServer::announce_change`] announces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangedList {
+    /// The tools.
+    Tools,
+    /// The prompts.
+    Prompts,
+}
+
+/// Whether two snapshots list the same skills.
+fn has_same_skills(one: &Catalog, other: &Catalog) -> bool {
+    one.entries.len() == other.entries.len()
+        && one.entries.iter().zip(&other.entries).all(|(one, other)| {
+            (&one.qualified_name, &one.description, &one.location, one.status)
+                == (&other.qualified_name, &other.description, &other.location, other.status)
+        })
+}
+
+/// Logs the tools that clients could call but that cannot be listed.
+fn log_tool_faults(view: &CatalogView) {
+    for fault in view.tool_faults() {
+        let name = if fault.tool.is_empty() { fault.skill.clone() } else { format!("{}:{}", fault.skill, fault.tool) };
+        tracing::warn!("`{name}` is not offered to clients: {}", fault.message);
+    }
+}
+
+impl ServerState {
+    /// The newest snapshot.
+    pub(crate) fn view(&self) -> Arc<CatalogView> {
+        Arc::clone(&self.view.read())
+    }
+
+    pub(crate) fn allows_runs(&self) -> bool {
+        self.allowed_runs != AllowedRuns::None
+    }
+
+    /// Waits until the server shuts down.
+    pub(crate) async fn wait_for_shutdown(&self) {
+        let _ = self.shutdown.subscribe().wait_for(|has_begun| *has_begun).await;
+    }
+
+    pub(crate) fn is_watching(&self) -> bool {
+        self.watching.lock().is_some()
+    }
+
+    /// A number for a run or a confirmation, unique in this process.
+    pub(crate) fn take_number(&self) -> u64 {
+        self.next_number.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Replaces the snapshot.
+    fn reload(&self, catalog: Arc<Catalog>) {
+        self.metrics.reloads.fetch_add(1, Ordering::Relaxed);
+        let old = self.view();
+        let new = Arc::new(old.next(catalog));
+        let tools_changed = old.listed_tools() != new.listed_tools();
+        let prompts_changed = old.prompts() != new.prompts();
+        if old.tool_faults() != new.tool_faults() {
+            log_tool_faults(&new);
+        }
+        *self.view.write() = new;
+        self.list_changes.send_modify(|changes| {
+            changes.tools += u64::from(tools_changed);
+            changes.prompts += u64::from(prompts_changed);
+            // Sizes and digests are part of the list.
+            changes.resources += 1;
+        });
+    }
+}

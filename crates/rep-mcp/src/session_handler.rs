@@ -1,0 +1,392 @@
+//! The handler of the protocol for one connection. It answers every request of both revisions from the newest snapshot.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use rmcp::model::{
+    CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams, CompleteResult,
+    CustomRequest, CustomResult, ErrorCode, ExtensionCapabilities, GetPromptRequestParams, GetPromptResponse,
+    GetTaskParams, GetTaskResult, Implementation, InitializeRequestParams, InitializeResult, JsonObject,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities,
+    ServerConfig, SubscribeRequestParams, SubscriptionFilter, TASKS_EXTENSION_ID, Tool, UnsubscribeRequestParams,
+    UpdateTaskParams,
+};
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use crate::call_log::CallSubject;
+use crate::catalog_view::CatalogView;
+use crate::confirmation::random;
+use crate::pagination::{PAGE_ITEMS_MAX, page};
+use crate::server::ServerState;
+use crate::skills_extension::{self, TTL_MS};
+use crate::subscriptions::{ResourceSubscriptions, SUBSCRIPTIONS_MAX, Subscriber, notify_changes};
+use crate::{convert, library_tools, prompts, protocol_error, resources};
+
+/// The longest name a client may have, and the longest `initialize` request.
+const CLIENT_BYTES_MAX: usize = 1 << 10;
+const INITIALIZE_BYTES_MAX: usize = 16 << 10;
+
+/// Answers the requests of one connection.
+pub struct SessionHandler {
+    pub(crate) state: Arc<ServerState>,
+    subscriptions: ResourceSubscriptions,
+    /// The state session of a client that names none itself.
+    pub(crate) session: String,
+    /// Dropped with this value, which ends what was started for the connection.
+    alive: watch::Sender<()>,
+}
+
+impl SessionHandler {
+    pub(crate) fn new(state: Arc<ServerState>) -> Self {
+        Self {
+            state,
+            subscriptions: ResourceSubscriptions::default(),
+            session: format!("mcp-{:032x}", u128::from_le_bytes(random())),
+            alive: watch::Sender::new(()),
+        }
+    }
+
+    /// Runs work that reads the disk on a blocking thread.
+    pub(crate) async fn run_blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&ServerState, &CatalogView) -> Result<T, ErrorData> + Send + 'static,
+    ) -> Result<T, ErrorData> {
+        let state = Arc::clone(&self.state);
+        let done = tokio::task::spawn_blocking(move || work(&state, &state.view())).await;
+        done.unwrap_or_else(|_| Err(protocol_error::internal()))
+    }
+
+    fn server_config(&self) -> ServerConfig {
+        let settings = json!({ "directoryRead": true }).as_object().cloned().unwrap_or_default();
+        let mut capabilities = ServerCapabilities::builder()
+            .enable_completions()
+            .enable_prompts()
+            .enable_prompts_list_changed()
+            .enable_resources()
+            .enable_resources_list_changed()
+            .enable_resources_subscribe()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .build();
+        let mut extensions: ExtensionCapabilities = [(skills_extension::EXTENSION.to_owned(), settings)].into();
+        if self.state.allows_runs() {
+            extensions.insert(TASKS_EXTENSION_ID.to_owned(), JsonObject::new());
+        }
+        capabilities.extensions = Some(extensions);
+        let this = Implementation::new("repertoire", self.state.version).with_title("Repertoire");
+        ServerConfig::new(capabilities)
+            .with_server_info(this)
+            .with_protocol_version(ProtocolVersion::V_2025_11_25)
+            .with_instructions(self.state.view().instructions())
+    }
+}
+
+/// The cursor of a request.
+fn cursor_of(request: Option<PaginatedRequestParams>) -> Option<String> {
+    request.and_then(|request| request.cursor)
+}
+
+/// What a request of the Skills extension is about.
+fn extension_subject(request: &CustomRequest) -> CallSubject {
+    let uri = request.params.as_ref().and_then(|params| params.get("uri")?.as_str());
+    CallSubject::new(&request.method, uri.unwrap_or_default())
+}
+
+/// A text field of a request of the Skills extension.
+fn text_field<'a>(params: Option<&'a Value>, name: &str) -> Result<Option<&'a str>, ErrorData> {
+    match params.and_then(|params| params.get(name)) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(_) => Err(protocol_error::invalid(format!("`{name}` is not text"))),
+    }
+}
+
+impl ServerHandler for SessionHandler {
+    fn get_info(&self) -> ServerConfig {
+        self.server_config()
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        Cow::Borrowed(ProtocolVersion::KNOWN_VERSIONS)
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        let info = &request.client_info;
+        // It is kept as long as the session, and there may be many sessions.
+        let is_too_long = info.name.len() + info.version.len() > CLIENT_BYTES_MAX
+            || json!(request).to_string().len() > INITIALIZE_BYTES_MAX;
+        if is_too_long {
+            return Err(protocol_error::invalid("`initialize` says more than a server could need"));
+        }
+        context.peer.set_peer_info(request.clone());
+        let call = self.open_call(CallSubject::new("initialize", ""), &context);
+        call.answer(std::future::ready(self.negotiate_initialize(&request))).await
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let changes = self.state.list_changes.subscribe();
+        let subscriber = Subscriber::Session(context.peer, Arc::clone(&self.subscriptions));
+        let alive = self.alive.subscribe();
+        tokio::spawn(notify_changes(subscriber, Arc::downgrade(&self.state), changes, alive));
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.state.view().listed_tools().iter().find(|tool| tool.name == name).cloned()
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let call = self.open_call(CallSubject::new("tools/list", ""), &context);
+        let answer = self.run_blocking(move |_, view| {
+            let page = page(view.listed_tools(), view.generation, cursor_of(request).as_deref(), PAGE_ITEMS_MAX)?;
+            let mut result = ListToolsResult::with_all_items(page.items.to_vec());
+            result.next_cursor = page.next;
+            Ok(result.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Private))
+        });
+        call.answer(answer).await
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let arguments = request.arguments.clone().unwrap_or_default();
+        let call = self.open_call(CallSubject::tool(&request.name, &arguments), &context);
+        let answer = async {
+            let name = request.name.to_string();
+            if library_tools::contains(&name) {
+                let call = move |state: &ServerState, view: &CatalogView| {
+                    Ok(library_tools::call(view, &state.answers, &name, &arguments))
+                };
+                return Ok(self.run_blocking(call).await?.into());
+            }
+            if name == convert::NAME {
+                return self.convert_skill(request, context).await;
+            }
+            let tool = self.run_blocking(move |_, view| Ok(view.tool(&name).cloned())).await?;
+            let tool = tool.ok_or_else(|| protocol_error::invalid("there is no tool of this name"))?;
+            self.call_skill_tool(tool, request, context).await
+        };
+        call.answer(answer).await
+    }
+
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let call = self.open_call(CallSubject::new("prompts/list", ""), &context);
+        let answer = async {
+            let view = self.state.view();
+            let page = page(view.prompts(), view.generation, cursor_of(request).as_deref(), PAGE_ITEMS_MAX)?;
+            let mut result = ListPromptsResult::with_all_items(page.items.to_vec());
+            result.next_cursor = page.next;
+            Ok(result.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Private))
+        };
+        call.answer(answer).await
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let subject = CallSubject::new("prompts/get", &request.name).with_arguments(&json!(request.arguments));
+        let call = self.open_call(subject, &context);
+        let answer = async {
+            let arguments = json!(request.arguments.unwrap_or_default()).as_object().cloned().unwrap_or_default();
+            let result = self.run_blocking(move |_, view| prompts::get(view, &request.name, &arguments)).await?;
+            Ok(result.into())
+        };
+        call.answer(answer).await
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let subject = CallSubject::new("completion/complete", "").with_arguments(&json!(request));
+        let call = self.open_call(subject, &context);
+        let answer = async {
+            let complete = move |_: &ServerState, view: &CatalogView| {
+                prompts::complete(view, &request.r#ref, &request.argument.value)
+            };
+            Ok(CompleteResult::new(self.run_blocking(complete).await?))
+        };
+        call.answer(answer).await
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let call = self.open_call(CallSubject::new("resources/list", ""), &context);
+        let answer = self.run_blocking(move |_, view| {
+            let page = page(view.resources(), view.generation, cursor_of(request).as_deref(), PAGE_ITEMS_MAX)?;
+            let mut result = ListResourcesResult::with_all_items(page.items.to_vec());
+            result.next_cursor = page.next;
+            Ok(result.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Private))
+        });
+        call.answer(answer).await
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let call = self.open_call(CallSubject::new("resources/templates/list", ""), &context);
+        let answer = async {
+            let all = resources::templates();
+            let page = page(&all, self.state.view().generation, cursor_of(request).as_deref(), PAGE_ITEMS_MAX)?;
+            let result = ListResourceTemplatesResult::with_all_items(page.items.to_vec());
+            Ok(result.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Private))
+        };
+        call.answer(answer).await
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let call = self.open_call(CallSubject::new("resources/read", &request.uri), &context);
+        let answer = async {
+            let contents = self.run_blocking(move |_, view| resources::read(view, &request.uri)).await?;
+            let result = ReadResourceResult::new(vec![contents]);
+            Ok(result.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Private).into())
+        };
+        call.answer(answer).await
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let call = self.open_call(extension_subject(&request), &context);
+        let answer = async {
+            let answer = move |state: &ServerState, view: &CatalogView| {
+                let params = request.params.as_ref();
+                let uri = || text_field(params, "uri")?.ok_or_else(|| protocol_error::invalid("`uri` is missing"));
+                let cursor = || text_field(params, "cursor");
+                match request.method.as_str() {
+                    "skills/list" => skills_extension::list(view, cursor()?, state.is_watching()),
+                    "skills/get" => skills_extension::get(view, uri()?),
+                    "resources/directory/read" => skills_extension::read_directory(view, uri()?, cursor()?),
+                    _ => Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method.clone(), None)),
+                }
+            };
+            Ok(CustomResult::new(self.run_blocking(answer).await?))
+        };
+        call.answer(answer).await
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let call = self.open_call(CallSubject::new("resources/subscribe", &request.uri), &context);
+        let answer = async {
+            let uri = request.uri.clone();
+            let digest = self.run_blocking(move |state, _| Ok(state.resource_digest(&uri))).await?;
+            if digest.is_none() {
+                return Err(protocol_error::no_resource(&request.uri));
+            }
+            let mut subscriptions = self.subscriptions.lock();
+            if subscriptions.len() >= SUBSCRIPTIONS_MAX {
+                return Err(protocol_error::invalid("too many resources are subscribed to"));
+            }
+            subscriptions.insert(request.uri, digest);
+            Ok(())
+        };
+        call.answer(answer).await
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let call = self.open_call(CallSubject::new("resources/unsubscribe", &request.uri), &context);
+        let answer = async {
+            self.subscriptions.lock().remove(&request.uri);
+            Ok(())
+        };
+        call.answer(answer).await
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        let call = self.open_call(CallSubject::task("tasks/get", &request.task_id), &context);
+        let answer = async { self.state.tasks.get_task(&request.task_id).map(GetTaskResult::new) };
+        call.answer(answer).await
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let call = self.open_call(CallSubject::task("tasks/update", &request.task_id), &context);
+        let answer = async { self.state.tasks.update_task(&request.task_id, request.input_responses) };
+        call.answer(answer).await
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let call = self.open_call(CallSubject::task("tasks/cancel", &request.task_id), &context);
+        let answer = async { self.state.tasks.cancel_task(&request.task_id) };
+        call.answer(answer).await
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        let mut accepted = requested.clone();
+        if let Some(uris) = &mut accepted.resource_subscriptions {
+            uris.truncate(SUBSCRIPTIONS_MAX);
+        }
+        Some(accepted)
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
+        let call = self.open_call(CallSubject::new("subscriptions/listen", ""), context.request_context());
+        call.answer(std::future::ready(Ok(()))).await?;
+        let changes = self.state.list_changes.subscribe();
+        let digests = self.run_blocking(move |state, _| {
+            let with_digest = |uri: String| {
+                let digest = state.resource_digest(&uri);
+                (uri, digest)
+            };
+            Ok(uris.into_iter().map(with_digest).collect())
+        });
+        let subscriptions = ResourceSubscriptions::new(parking_lot::Mutex::new(digests.await?));
+        let subscriber = Subscriber::Stream(context.sink().clone(), subscriptions);
+        tokio::select! {
+            () = context.cancelled() => {}
+            () = notify_changes(subscriber, Arc::downgrade(&self.state), changes, self.alive.subscribe()) => {}
+        }
+        Ok(())
+    }
+}

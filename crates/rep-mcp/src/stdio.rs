@@ -1,0 +1,61 @@
+//! Serving one client over stdin and stdout.
+
+use std::time::Duration;
+
+use rmcp::ServiceExt as _;
+use rmcp::service::QuitReason;
+
+use crate::server::McpServer;
+use crate::{ServeError, runtime_error};
+
+/// How long runs may take to end at the shutdown.
+pub(crate) const GRACE: Duration = Duration::from_secs(5);
+
+/// The most blocking threads, which read the disk or wait for a run.
+pub(crate) const THREADS_MAX: usize = 64;
+
+/// Serves one client over stdin and stdout until it disconnects or the process is asked to end.
+pub fn serve_stdio(server: &McpServer) -> Result<(), ServeError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(THREADS_MAX).build();
+    let runtime = runtime.map_err(|error| runtime_error(&error))?;
+    let result = runtime.block_on(async {
+        tokio::select! {
+            result = serve_client(server) => result,
+            () = termination() => Ok(()),
+        }
+    });
+    server.stop();
+    runtime.block_on(server.drain(GRACE));
+    server.stop_watching();
+    // A read of stdin may still be blocked, and need not be waited for.
+    runtime.shutdown_background();
+    result
+}
+
+async fn serve_client(server: &McpServer) -> Result<(), ServeError> {
+    let started = Box::pin(server.handler().serve(rmcp::transport::io::stdio_pipes())).await;
+    let running = match started {
+        Ok(running) => running,
+        // A client that disconnects before it says anything is not an error.
+        Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+        Err(error) => return Err(ServeError(format!("the client did not begin as the protocol wants: {error}"))),
+    };
+    match running.waiting().await {
+        Ok(QuitReason::JoinError(error)) | Err(error) => Err(ServeError(format!("the connection broke: {error}"))),
+        Ok(_) => Ok(()),
+    }
+}
+
+/// Waits until the process is asked to end.
+pub(crate) async fn termination() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+    else {
+        // Without a handler the system ends the process itself.
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+}

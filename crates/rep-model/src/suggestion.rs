@@ -1,0 +1,94 @@
+//! Suggests the name that a misspelled one was meant to be: "did you mean".
+
+/// How similar (Jaro-Winkler, 0 to 1) a candidate must be to be suggested.
+const SUGGESTED_ABOVE: f64 = 0.75;
+
+/// How similar a word must be to a name to count as a misspelling of it.
+const MISSPELLED_ABOVE: f64 = 0.93;
+
+/// Comparing costs the product of both lengths, and nobody misspells a name this long.
+const NAME_BYTES_MAX: usize = 64;
+
+/// The candidate most similar to a name that does not exist, if one is similar enough to suggest it.
+///
+/// If several candidates are equally similar, the last one wins. Names of more than 64 bytes are never suggested.
+///
+/// ```
+/// use rep_model::suggestion::nearest_name;
+///
+/// assert_eq!(nearest_name("lisence", ["name", "license"]), Some("license"));
+/// assert_eq!(nearest_name("colour", ["name", "license"]), None);
+/// ```
+pub fn nearest_name<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    nearest_by_name(wanted, candidates, |candidate| candidate)
+}
+
+/// The item whose name is most similar to a name that does not exist. Like [`nearest_name`], for candidates that are
+/// compared by one name and shown by another, such as an alias.
+pub fn nearest_by_name<T>(
+    wanted: &str,
+    candidates: impl IntoIterator<Item = T>,
+    name: impl Fn(&T) -> &str,
+) -> Option<T> {
+    let scored = candidates.into_iter().map(|candidate| (similarity(wanted, name(&candidate)), candidate));
+    let similar = scored.filter(|(score, _)| *score > SUGGESTED_ABOVE);
+    similar.max_by(|one, two| one.0.total_cmp(&two.0)).map(|(_, candidate)| candidate)
+}
+
+/// Whether a word differs from a name by a typing mistake or by case, so that no other meaning is likely.
+///
+/// Stricter than [`nearest_name`], which is for words that cannot have another meaning.
+pub fn is_misspelling(word: &str, name: &str) -> bool {
+    word != name && (word.eq_ignore_ascii_case(name) || similarity(word, name) > MISSPELLED_ABOVE)
+}
+
+fn similarity(one: &str, two: &str) -> f64 {
+    if one.len().max(two.len()) > NAME_BYTES_MAX { 0.0 } else { strsim::jaro_winkler(one, two) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_typing_mistake_is_corrected() {
+        for (wanted, expected) in [("nmae", "name"), ("descripton", "description"), ("compat", "compatibility")] {
+            assert_eq!(nearest_name(wanted, ["name", "description", "compatibility"]), Some(expected));
+        }
+    }
+
+    #[test]
+    fn nothing_is_suggested_for_an_unrelated_word() {
+        assert_eq!(nearest_name("zebra", ["name", "description"]), None);
+        assert_eq!(nearest_name("name", []), None);
+        assert_eq!(nearest_name("", ["name"]), None);
+    }
+
+    #[test]
+    fn a_long_name_is_neither_compared_nor_suggested() {
+        let long = "a".repeat(65);
+        assert_eq!(nearest_name(&long, [long.as_str()]), None);
+        assert_eq!(nearest_name("a", [long.as_str()]), None);
+        let longest = "a".repeat(64);
+        assert_eq!(nearest_name(&longest, [longest.as_str()]), Some(longest.as_str()));
+    }
+
+    #[test]
+    fn the_last_of_equally_similar_candidates_wins() {
+        assert_eq!(nearest_name("tool-x", ["tool-a", "tool-b"]), Some("tool-b"));
+    }
+
+    #[test]
+    fn an_item_is_found_by_its_alias() {
+        let hosts = [("claude", 1), ("codex", 2)];
+        assert_eq!(nearest_by_name("cladue", hosts, |(alias, _)| alias), Some(("claude", 1)));
+    }
+
+    #[test]
+    fn a_misspelling_is_closer_than_a_suggestion() {
+        assert!(is_misspelling("descripton", "description") && is_misspelling("NAME", "name"));
+        assert!(!is_misspelling("name", "name"));
+        assert!(!is_misspelling("compat", "compatibility"));
+        assert_eq!(nearest_name("compat", ["compatibility"]), Some("compatibility"));
+    }
+}

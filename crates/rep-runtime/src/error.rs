@@ -1,0 +1,318 @@
+//! Why a call has no result: codes for programs, and who may see the message.
+//!
+//! A code is an enum, so that a caller can match it; [`ErrorCode::Tool`] holds a code that a tool chose itself. Whether a client of a
+//! server may see a message is a property of the error ([`Audience`]), decided where the error is made.
+
+use std::fmt;
+
+use rep_library::LibraryError;
+use rep_library::settings::SettingsError;
+use rep_net::NetErrorCode;
+use rep_storage::StorageError;
+
+use crate::grant::Refusal;
+use crate::outcome::ToolError;
+use crate::plan::command::CommandError;
+use crate::session::SessionError;
+use crate::task::TaskError;
+
+/// Declares the codes: variant, word, and whether only the host may use the word.
+macro_rules! error_codes {
+    ($($(#[$doc:meta])* $variant:ident = $word:literal $(, $host:ident)?;)*) => {
+        /// A stable word for programs.
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum ErrorCode {
+            $($(#[$doc])* $variant,)*
+            /// A code of the tool's own.
+            Tool(String),
+        }
+
+        impl ErrorCode {
+            /// The word in results, records and failures.
+            pub fn as_str(&self) -> &str {
+                match self {
+                    $(ErrorCode::$variant => $word,)*
+                    ErrorCode::Tool(word) => word,
+                }
+            }
+
+            /// Whether only the host tells of this. A tool that says it only says that it failed.
+            pub fn is_host_only(&self) -> bool {
+                match self {
+                    $(ErrorCode::$variant => error_codes!(@host $($host)?),)*
+                    ErrorCode::Tool(_) => false,
+                }
+            }
+
+            /// The code with this word; a word that is not one of ours is a tool's own.
+            pub fn parse(word: &str) -> Self {
+                match word {
+                    $($word => ErrorCode::$variant,)*
+                    other => ErrorCode::Tool(other.to_owned()),
+                }
+            }
+        }
+    };
+    (@host host) => { true };
+    (@host) => { false };
+}
+
+error_codes! {
+    /// Tools called tools too often in one run.
+    CallsTooMany = "CALLS_TOO_MANY", host;
+    /// Tools call each other in a circle.
+    CallCycle = "CALL_CYCLE", host;
+    /// Tools call tools too deep.
+    CallTooDeep = "CALL_TOO_DEEP", host;
+    /// The run was cancelled.
+    Cancelled = "CANCELLED", host;
+    /// A command ended with a failure.
+    CommandFailed = "COMMAND_FAILED";
+    /// The run needs confirmation, and nobody can be asked.
+    ConfirmationRequired = "CONFIRMATION_REQUIRED", host;
+    /// A file that the tool wrote was changed by somebody else meanwhile.
+    Conflict = "CONFLICT", host;
+    /// A connection could not be made.
+    ConnectionFailed = "CONNECTION_FAILED";
+    /// Confirmation was refused.
+    Declined = "DECLINED", host;
+    /// The skill is disabled.
+    Disabled = "DISABLED", host;
+    /// Arguments do not fit.
+    InvalidArgument = "INVALID_ARGUMENT";
+    /// A command cannot be read.
+    InvalidCommand = "INVALID_COMMAND";
+    /// The file a tool starts with cannot be used.
+    InvalidEntrypoint = "INVALID_ENTRYPOINT", host;
+    /// A server's answer cannot be read.
+    InvalidResponse = "INVALID_RESPONSE";
+    /// A result does not fit its contract.
+    InvalidResult = "INVALID_RESULT";
+    /// A contract is not a JSON Schema.
+    InvalidSchema = "INVALID_SCHEMA";
+    /// The skill cannot be used.
+    InvalidSkill = "INVALID_SKILL";
+    /// State that a command requires is not valid.
+    InvalidState = "INVALID_STATE";
+    /// A tool's declaration cannot be used.
+    InvalidTool = "INVALID_TOOL";
+    /// A module that the tool imports is not installed.
+    ModuleNotFound = "MODULE_NOT_FOUND";
+    /// The skill has no commands of its author's own.
+    NoCommands = "NO_COMMANDS";
+    /// There is no home directory to store records in.
+    NoHome = "NO_HOME";
+    /// The skill declares no tools.
+    NoTools = "NO_TOOLS";
+    /// The output is larger than it may be.
+    OutputTooLarge = "OUTPUT_TOO_LARGE", host;
+    /// A path into a skill does not exist.
+    PathNotFound = "PATH_NOT_FOUND";
+    /// The declarations do not allow it.
+    PermissionDenied = "PERMISSION_DENIED", host;
+    /// The operator's policy does not allow it.
+    PolicyDenied = "POLICY_DENIED", host;
+    /// The tool ran out of memory, processes or time.
+    ResourceExhausted = "RESOURCE_EXHAUSTED";
+    /// The result held a secret in a form that cannot be redacted.
+    ResultWithheld = "RESULT_WITHHELD", host;
+    /// What runs the tool is not installed.
+    RuntimeUnavailable = "RUNTIME_UNAVAILABLE", host;
+    /// This system cannot enforce the declared permissions.
+    SandboxUnavailable = "SANDBOX_UNAVAILABLE", host;
+    /// A secret that the skill needs is not set.
+    SecretMissing = "SECRET_MISSING", host;
+    /// The skill changed since it was decided whether it may run.
+    SkillChanged = "SKILL_CHANGED", host;
+    /// No skill has this name.
+    SkillNotFound = "SKILL_NOT_FOUND";
+    /// The skill's files could not be read completely.
+    SkillUnreadable = "SKILL_UNREADABLE", host;
+    /// A file of the user's could not be read or written.
+    StorageFailed = "STORAGE_FAILED";
+    /// The run took too long.
+    Timeout = "TIMEOUT";
+    /// No trusted connection could be made.
+    TlsFailed = "TLS_FAILED";
+    /// The tool crashed.
+    ToolCrashed = "TOOL_CRASHED", host;
+    /// The tool failed.
+    ToolFailed = "TOOL_FAILED";
+    /// No tool has this name.
+    ToolNotFound = "TOOL_NOT_FOUND";
+    /// The server redirected too often.
+    TooManyRedirects = "TOO_MANY_REDIRECTS";
+    /// A file could not be read.
+    Unreadable = "UNREADABLE";
+    /// The run could not be recorded, and was not made.
+    Unrecorded = "UNRECORDED", host;
+    /// This form of command is not supported.
+    Unsupported = "UNSUPPORTED";
+    /// The skill is not trusted.
+    Untrusted = "UNTRUSTED", host;
+    /// The call was made in a way that has no meaning.
+    Usage = "USAGE";
+    /// The settings cannot be used.
+    BrokenSettings = "BROKEN_SETTINGS";
+    /// The skill's structure cannot be read.
+    ValidationFailed = "VALIDATION_FAILED";
+    /// An environment variable that the skill needs is not set.
+    VariableMissing = "VARIABLE_MISSING";
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+impl From<NetErrorCode> for ErrorCode {
+    fn from(code: NetErrorCode) -> Self {
+        match code {
+            NetErrorCode::PermissionDenied => ErrorCode::PermissionDenied,
+            NetErrorCode::ConnectionFailed => ErrorCode::ConnectionFailed,
+            NetErrorCode::TlsFailed => ErrorCode::TlsFailed,
+            NetErrorCode::InvalidResponse => ErrorCode::InvalidResponse,
+            NetErrorCode::TooManyRedirects => ErrorCode::TooManyRedirects,
+            NetErrorCode::InvalidArgument => ErrorCode::InvalidArgument,
+            NetErrorCode::OutputTooLarge => ErrorCode::OutputTooLarge,
+            NetErrorCode::Timeout => ErrorCode::Timeout,
+            NetErrorCode::Unavailable => ErrorCode::RuntimeUnavailable,
+        }
+    }
+}
+
+/// Who may see the message of an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Audience {
+    /// Everyone who made the call.
+    Caller,
+    /// Only the operator of this machine: the message may name its paths.
+    Operator,
+}
+
+/// What kind of failure it is, as exit codes and protocols distinguish them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// What was named does not exist.
+    NotFound,
+    /// The work could not be done.
+    Unable,
+    /// The work may not be done.
+    Refused,
+}
+
+/// Why a call could not be made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct CallError {
+    /// The code for programs.
+    pub code: ErrorCode,
+    /// What kind of failure it is.
+    pub kind: ErrorKind,
+    /// The message for people.
+    pub message: String,
+    /// What would help.
+    pub remedy: Option<String>,
+    /// Who may see the message.
+    pub audience: Audience,
+}
+
+impl CallError {
+    /// Work that could not be done.
+    pub fn unable(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, kind: ErrorKind::Unable, message: message.into(), remedy: None, audience: Audience::Caller }
+    }
+
+    /// Work that may not be done.
+    pub fn refused(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { kind: ErrorKind::Refused, ..Self::unable(code, message) }
+    }
+
+    /// Adds what would help.
+    #[must_use]
+    pub fn with_remedy(mut self, remedy: impl Into<String>) -> Self {
+        self.remedy = Some(remedy.into());
+        self
+    }
+
+    /// Keeps the message from clients.
+    #[must_use]
+    pub fn for_operator(mut self) -> Self {
+        self.audience = Audience::Operator;
+        self
+    }
+
+    /// A skill whose files could not be read completely.
+    pub(crate) fn skill_unreadable(skill: &str, reason: &str) -> Self {
+        let message = format!("`{skill}` cannot be taken in as a whole: {reason}");
+        Self::refused(ErrorCode::SkillUnreadable, message).for_operator()
+    }
+}
+
+impl From<CallError> for ToolError {
+    fn from(error: CallError) -> Self {
+        let tool_error = ToolError::new(error.code, error.message);
+        match error.remedy {
+            Some(remedy) => tool_error.with("remedy", remedy),
+            None => tool_error,
+        }
+    }
+}
+
+impl From<Refusal> for CallError {
+    fn from(refusal: Refusal) -> Self {
+        Self::refused(refusal.code, refusal.message).with_remedy(refusal.remedy)
+    }
+}
+
+impl From<CommandError> for CallError {
+    fn from(error: CommandError) -> Self {
+        let kind = match error.code {
+            "PATH_NOT_FOUND" => ErrorKind::NotFound,
+            "USAGE" => ErrorKind::Unable,
+            _ => ErrorKind::Refused,
+        };
+        let code = ErrorCode::parse(error.code);
+        Self { code, kind, message: error.message, remedy: Some(error.remedy), audience: Audience::Caller }
+    }
+}
+
+impl From<LibraryError> for CallError {
+    fn from(error: LibraryError) -> Self {
+        let call_error = Self::unable(ErrorCode::Unreadable, error.to_string()).for_operator();
+        match error.hint() {
+            Some(hint) => call_error.with_remedy(hint),
+            None => call_error,
+        }
+    }
+}
+
+impl From<SettingsError> for CallError {
+    fn from(error: SettingsError) -> Self {
+        match error {
+            SettingsError::Unreadable(error) => error.into(),
+            SettingsError::Invalid { message, remedy } => {
+                Self::unable(ErrorCode::BrokenSettings, message).with_remedy(remedy).for_operator()
+            }
+        }
+    }
+}
+
+impl From<StorageError> for CallError {
+    fn from(error: StorageError) -> Self {
+        Self::unable(ErrorCode::StorageFailed, error.to_string()).for_operator()
+    }
+}
+
+impl From<SessionError> for CallError {
+    fn from(error: SessionError) -> Self {
+        Self::unable(ErrorCode::StorageFailed, error.to_string()).for_operator()
+    }
+}
+
+impl From<TaskError> for CallError {
+    fn from(error: TaskError) -> Self {
+        Self::unable(ErrorCode::StorageFailed, error.to_string()).for_operator()
+    }
+}

@@ -1,0 +1,103 @@
+use crate::error::ErrorCode;
+use crate::grant::How;
+use crate::plan::HostRule;
+use rep_permissions::glob::Glob;
+
+use super::*;
+
+fn refused(policy: &Policy, plan: Plan, context: &Context<'_>) -> ErrorCode {
+    match crate::grant::decide(policy, plan, context) {
+        Decision::Refused(refusal) => refusal.code,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn consent_is_asked_only_for_what_a_run_can_do() {
+    let none = Approvals::default();
+    for (front, is_asked) in [
+        ("", false),
+        (WRITES, true),
+        ("permissions: {filesystem: {write: ['output/**']}}\nsafety: {require_confirmation_for: []}\n", false),
+        (
+            "permissions: {filesystem: {write: ['o/**']}}\nsafety: {require_confirmation_for: [external_network]}\n",
+            false,
+        ),
+        ("permissions: {network: {outbound: [a.b]}}\nsafety: {require_confirmation_for: [external_network]}\n", true),
+        // A pattern that grants nothing is nothing to ask about.
+        ("permissions: {filesystem: {write: ['!x']}}\n", false),
+        ("permissions: {filesystem: {read: ['**']}, processes: {allow_subprocess: true}}\n", false),
+    ] {
+        let decision = crate::grant::decide(&Policy::default(), plan(front), &context(&none, Consent::Ask));
+        assert_eq!(matches!(decision, Decision::Ask(_)), is_asked, "{front}");
+        assert_eq!(matches!(decision, Decision::Granted(_)), !is_asked, "{front}");
+    }
+}
+
+#[test]
+fn consent_that_comes_with_the_call_grants() {
+    assert_eq!(granted(plan(WRITES)).how(), How::Given);
+}
+
+#[test]
+fn an_answer_makes_a_grant_or_a_refusal() {
+    let none = Approvals::default();
+    let question = || match crate::grant::decide(&Policy::default(), plan(WRITES), &context(&none, Consent::Ask)) {
+        Decision::Ask(question) => question,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(question().accept().how(), How::Answered);
+    assert_eq!(question().decline().code, ErrorCode::Declined);
+    let unanswerable = question().unanswerable("ask somebody".to_owned());
+    assert_eq!((unanswerable.code, unanswerable.remedy.as_str()), (ErrorCode::ConfirmationRequired, "ask somebody"));
+    let mut long = plan(WRITES);
+    long.prompt = Some("Please agree.\n".repeat(500) + &"é".repeat(5000));
+    let Decision::Ask(long) = crate::grant::decide(&Policy::default(), long, &context(&none, Consent::Ask)) else {
+        panic!("not asked")
+    };
+    assert!(long.text().lines().count() < 20, "{}", long.text());
+    let text = question().text();
+    assert!(text.contains("gets the arguments {\"path\":\"a.pdf\"}"), "{text}");
+    for words in [
+        "makes, changes and removes `output/**` in /work",
+        "`api.example.org` on 443 and 80",
+        "starts no other program",
+    ] {
+        assert!(text.contains(words), "{words} in {text}");
+    }
+}
+
+#[test]
+fn consent_does_not_lift_what_is_refused() {
+    let none = Approvals::default();
+    let untrusted = Context { trust: Trust::Untrusted("it changed".to_owned()), ..context(&none, Consent::Given) };
+    assert_eq!(refused(&Policy::default(), plan(""), &untrusted), ErrorCode::Untrusted);
+    let missing = "secrets: {required: [{name: KEY, usage: env}, {name: TOKEN, usage: env}]}\n";
+    assert_eq!(refused(&Policy::default(), plan(missing), &context(&none, Consent::Given)), ErrorCode::SecretMissing);
+    let optional = "secrets: {required: [{name: TOKEN, usage: env, optional: true}]}\n";
+    assert_eq!(granted(plan(optional)).how(), How::Unasked);
+}
+
+#[test]
+fn the_operator_can_only_deny() {
+    let none = Approvals::default();
+    let host = |host: &str, port| HostRule { host: host.to_owned(), port };
+    let given = || context(&none, Consent::Given);
+    for policy in [
+        Policy { denied_skills: vec!["pdf".to_owned()], ..Policy::default() },
+        Policy { denied_hosts: vec![host("*.example.org", None)], ..Policy::default() },
+        Policy { denied_hosts: vec![host("api.example.org", Some(80))], ..Policy::default() },
+        Policy { denied_paths: vec![Glob::parse("**/*.exe").unwrap()], ..Policy::default() },
+    ] {
+        assert_eq!(refused(&policy, plan(WRITES), &given()), ErrorCode::PolicyDenied, "{policy:?}");
+    }
+    for policy in [
+        Policy { denied_skills: vec!["pdfs".to_owned()], ..Policy::default() },
+        Policy { denied_hosts: vec![host("example.org", None)], ..Policy::default() },
+        Policy { denied_hosts: vec![host("*.api.example.org", None)], ..Policy::default() },
+        Policy { denied_hosts: vec![host("api.example.org", Some(8080))], ..Policy::default() },
+        Policy { denied_paths: vec![Glob::parse("secret/**").unwrap()], ..Policy::default() },
+    ] {
+        assert!(matches!(crate::grant::decide(&policy, plan(WRITES), &given()), Decision::Granted(_)), "{policy:?}");
+    }
+}

@@ -1,0 +1,96 @@
+//! Server-sent events: which part of a page to request again.
+//!
+//! Events carry no content, so nothing piles up: a slow listener hears once of everything that happened meanwhile.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::sse::{Event, Sse};
+use axum::response::{IntoResponse as _, Response};
+use rep_mcp::{PendingConfirmations, plain_response};
+use tokio::sync::{Semaphore, mpsc};
+use tokio_stream::wrappers::ReceiverStream;
+
+use super::Dashboard;
+
+/// The most listeners at once, and the most events that wait for one of them.
+const LISTENERS_MAX: usize = 128;
+const WAITING_MAX: usize = 8;
+/// How often the records are looked at, and after how many looks a listener hears that the server is alive.
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
+const POLLS_PER_HEARTBEAT: u32 = 60;
+
+/// How many more may listen.
+pub(super) struct Listeners(Arc<Semaphore>);
+
+impl Default for Listeners {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(LISTENERS_MAX)))
+    }
+}
+
+type EventSender = mpsc::Sender<Result<Event, Infallible>>;
+
+/// The stream of one listener. It ends with the listener, or with the server.
+pub(super) async fn stream(State(dashboard): State<Arc<Dashboard>>) -> Response {
+    let Ok(slot) = Arc::clone(&dashboard.listeners.0).try_acquire_owned() else {
+        let message = "too many listen; load the page again instead";
+        return plain_response(StatusCode::SERVICE_UNAVAILABLE, message);
+    };
+    let (sender, receiver) = mpsc::channel(WAITING_MAX);
+    tokio::spawn(async move {
+        send_events(&dashboard, &sender).await;
+        drop(slot);
+    });
+    let mut response = Sse::new(ReceiverStream::new(receiver)).into_response();
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+async fn send_events(dashboard: &Arc<Dashboard>, sender: &EventSender) {
+    let server = &dashboard.server;
+    let mut confirmations = PendingConfirmations::watch(server.confirmations());
+    let mut library = server.subscribe_lists();
+    let mut shutdown = server.subscribe_shutdown();
+    let mut fingerprint = activity_fingerprint(dashboard).await;
+    let mut polls = 0;
+    // A new listener hears at once that it works, and requests again what changed while the page loaded.
+    let mut next = Some("hello");
+    loop {
+        if let Some(name) = next
+            && sender.send(Ok(Event::default().event(name).data(name))).await.is_err()
+        {
+            return;
+        }
+        next = tokio::select! {
+            () = sender.closed() => return,
+            _ = shutdown.changed() => return,
+            changed = confirmations.changes.changed() => match changed {
+                Ok(()) => Some("questions"),
+                Err(_) => return,
+            },
+            changed = library.changed() => match changed {
+                Ok(()) => Some("library"),
+                Err(_) => return,
+            },
+            () = tokio::time::sleep(POLL_INTERVAL) => {
+                polls += 1;
+                let now = activity_fingerprint(dashboard).await;
+                match (now == fingerprint, polls % POLLS_PER_HEARTBEAT) {
+                    (false, _) => { fingerprint = now; Some("runs") }
+                    (true, 0) => Some("alive"),
+                    (true, _) => None,
+                }
+            }
+        };
+    }
+}
+
+/// Changes whenever a run or a task of this user changes.
+async fn activity_fingerprint(dashboard: &Arc<Dashboard>) -> u64 {
+    let runtime = Arc::clone(dashboard.server.runtime());
+    tokio::task::spawn_blocking(move || runtime.activity_fingerprint()).await.unwrap_or(0)
+}
