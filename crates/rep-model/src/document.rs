@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::uasp::{Command, SECTIONS, Sections, Template, Workflow, parse_sections};
+use crate::uasp::{Command, SECTIONS, Sections, Template, Uasp, Workflow, parse_sections};
 use crate::yaml::{Node, core};
 use crate::{Skill, UaspFile};
 
@@ -61,7 +61,7 @@ pub struct Document {
 impl Document {
     /// The structure the author wrote, if there is a UASP file that can be read.
     pub fn authored(skill: &Skill) -> Option<Document> {
-        skill.uasp.iter().find_map(UaspFile::document).cloned()
+        skill.uasp.iter().find_map(UaspFile::view).map(|Uasp(root)| Document::from_node(root))
     }
 
     /// A document made of a tree. Never fails: what does not fit the sections is in the tree only.

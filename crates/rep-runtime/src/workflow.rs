@@ -62,10 +62,10 @@ pub fn names(document: &Document) -> Vec<&str> {
     document.sections.workflows.iter().map(|workflow| &*workflow.name).collect()
 }
 
-/// What a workflow is for, and how many steps it has.
-pub fn summary<'a>(document: &'a Document, name: &str) -> Option<(&'a str, usize)> {
-    let definition = document.workflow(name)?;
-    Some((definition.description.as_deref().unwrap_or_default(), definition.steps.len()))
+/// The workflows of a skill: name, what it is for, and how many steps it has.
+pub fn summaries(document: &Document) -> impl Iterator<Item = (&str, &str, usize)> {
+    let workflows = document.sections.workflows.iter();
+    workflows.map(|one| (&*one.name, one.description.as_deref().unwrap_or_default(), one.steps.len()))
 }
 
 /// A workflow as a checklist, begun in a state.

@@ -123,13 +123,12 @@ fn look(
         }
         return Ok(Exit::Fine);
     }
-    let names = workflow::names(&document);
-    let all = names.iter().filter_map(|name| Some((name, workflow::summary(&document, name)?)));
+    let all = workflow::summaries(&document);
     if args.json {
-        let one = |(name, (description, steps))| json!({ "name": name, "description": description, "steps": steps });
+        let one = |(name, description, steps)| json!({ "name": name, "description": description, "steps": steps });
         output.json(&json!({ "workflows": all.map(one).collect::<Vec<Value>>() }));
     } else {
-        let line = |(name, (description, steps)): (&&str, (&str, usize))| {
+        let line = |(name, description, steps): (&str, &str, usize)| {
             format!("{}  {steps} steps  {}\n", visible(name), visible(description))
         };
         output.data(&all.map(line).collect::<String>());
