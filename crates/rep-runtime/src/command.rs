@@ -8,6 +8,7 @@
 //! Where things go: arguments where the syntax shows them, else behind its words in the order they are declared; flags
 //! where the syntax shows them, else at its `[options]`, else before its `--`, else at the end, those of every command last.
 
+use crate::error::ErrorCode;
 use rep_model::Document;
 use rep_model::uasp::{Argument, Command, Template};
 use serde_json::{Map, Value};
@@ -47,7 +48,7 @@ pub struct Word {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BindError {
     /// `INVALID_ARGUMENT` where the caller can mend it, `INVALID_COMMAND` where the author must.
-    pub code: &'static str,
+    pub code: ErrorCode,
     /// What is wrong.
     pub message: String,
     /// What to do.
@@ -57,12 +58,12 @@ pub struct BindError {
 impl BindError {
     fn argument(name: &str, what: impl AsRef<str>, remedy: impl Into<String>) -> Self {
         let message = format!("the argument `{name}` {}", what.as_ref());
-        Self { code: "INVALID_ARGUMENT", message, remedy: remedy.into() }
+        Self { code: ErrorCode::InvalidArgument, message, remedy: remedy.into() }
     }
 
     fn command(message: impl Into<String>) -> Self {
         let remedy = "mend its `syntax`; `rep check` shows where it stands".to_owned();
-        Self { code: "INVALID_COMMAND", message: message.into(), remedy }
+        Self { code: ErrorCode::InvalidCommand, message: message.into(), remedy }
     }
 }
 

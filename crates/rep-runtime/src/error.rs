@@ -100,6 +100,8 @@ error_codes! {
     ModuleNotFound = "MODULE_NOT_FOUND";
     /// The skill has no commands of its author's own.
     NoCommands = "NO_COMMANDS";
+    /// Nothing says where the service of an API skill is.
+    NoBaseUrl = "NO_BASE_URL";
     /// There is no home directory to store records in.
     NoHome = "NO_HOME";
     /// The skill declares no tools.
@@ -269,12 +271,11 @@ impl From<Refusal> for CallError {
 impl From<CommandError> for CallError {
     fn from(error: CommandError) -> Self {
         let kind = match error.code {
-            "PATH_NOT_FOUND" => ErrorKind::NotFound,
-            "USAGE" => ErrorKind::Unable,
+            ErrorCode::PathNotFound => ErrorKind::NotFound,
+            ErrorCode::Usage => ErrorKind::Unable,
             _ => ErrorKind::Refused,
         };
-        let code = ErrorCode::parse(error.code);
-        Self { code, kind, message: error.message, remedy: Some(error.remedy), audience: Audience::Caller }
+        Self { code: error.code, kind, message: error.message, remedy: Some(error.remedy), audience: Audience::Caller }
     }
 }
 
@@ -314,5 +315,13 @@ impl From<SessionError> for CallError {
 impl From<TaskError> for CallError {
     fn from(error: TaskError) -> Self {
         Self::unable(ErrorCode::StorageFailed, error.to_string()).for_operator()
+    }
+}
+
+/// Tests write codes as the words that users see.
+#[cfg(test)]
+impl PartialEq<&str> for ErrorCode {
+    fn eq(&self, other: &&str) -> bool {
+        self.as_str() == *other
     }
 }

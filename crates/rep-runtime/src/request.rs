@@ -28,6 +28,7 @@ use rep_model::uasp::Command;
 use serde_json::{Map, Value, json};
 
 use crate::command::{BindError, Lookup};
+use crate::error::ErrorCode;
 
 mod address;
 mod arguments;
@@ -110,7 +111,7 @@ pub struct Filled {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestError {
     /// The word for programs: `INVALID_ARGUMENT` is the caller's fault, `INVALID_COMMAND` the author's, `NO_BASE_URL` nobody's.
-    pub code: &'static str,
+    pub code: ErrorCode,
     /// What is wrong, with the argument or the field.
     pub message: String,
     /// What to do.
@@ -133,11 +134,11 @@ impl From<BindError> for RequestError {
 
 impl RequestError {
     fn argument(message: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { code: "INVALID_ARGUMENT", message: message.into(), remedy: remedy.into() }
+        Self { code: ErrorCode::InvalidArgument, message: message.into(), remedy: remedy.into() }
     }
 
     fn command(message: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { code: "INVALID_COMMAND", message: message.into(), remedy: remedy.into() }
+        Self { code: ErrorCode::InvalidCommand, message: message.into(), remedy: remedy.into() }
     }
 }
 

@@ -8,6 +8,7 @@ use rep_model::uasp::WorkflowStep;
 use serde_json::{Map, Value};
 
 use crate::command::{self, BindError};
+use crate::error::ErrorCode;
 use crate::request;
 use crate::state::{Ended, State};
 
@@ -134,7 +135,7 @@ impl Step {
         document: &Document,
         values: &Map<String, Value>,
     ) -> Result<(String, Map<String, Value>), BindError> {
-        let refuse = |message: String, remedy: String| BindError { code: "INVALID_ARGUMENT", message, remedy };
+        let refuse = |message: String, remedy: String| BindError { code: ErrorCode::InvalidArgument, message, remedy };
         let mut words = Vec::new();
         for pieces in &self.words {
             let mut word = String::new();

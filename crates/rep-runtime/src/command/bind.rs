@@ -1,5 +1,6 @@
 //! Values into a syntax, and the words of a step back into values.
 
+use crate::error::ErrorCode;
 use rep_model::Document;
 use rep_model::uasp::{Command, Template};
 use serde_json::{Map, Value};
@@ -254,7 +255,7 @@ impl<'a> Binder<'a> {
         if bytes > BYTES_MAX {
             let message =
                 format!("the arguments of `{}` are {bytes} bytes, more than a program can be given", self.command);
-            return Err(BindError { code: "INVALID_ARGUMENT", message, remedy: "hand over a file".to_owned() });
+            return Err(BindError { code: ErrorCode::InvalidArgument, message, remedy: "hand over a file".to_owned() });
         }
         Ok(Bound { words: words.all })
     }
@@ -500,11 +501,11 @@ impl<'a> Binder<'a> {
             ([], _) => {
                 let wanted = names(&alternatives.iter().collect::<Vec<_>>());
                 let message = format!("the command `{}` needs {wanted}", self.command);
-                Err(BindError { code: "INVALID_ARGUMENT", message, remedy: "give one of them".to_owned() })
+                Err(BindError { code: ErrorCode::InvalidArgument, message, remedy: "give one of them".to_owned() })
             }
             _ => {
                 let message = format!("the command `{}` takes only one of {}", self.command, names(&chosen));
-                Err(BindError { code: "INVALID_ARGUMENT", message, remedy: "leave the others out".to_owned() })
+                Err(BindError { code: ErrorCode::InvalidArgument, message, remedy: "leave the others out".to_owned() })
             }
         }
     }
@@ -606,7 +607,7 @@ impl<'a> Binder<'a> {
             None => Ok(()),
             Some(word) => {
                 let message = format!("`{word}` is more than the command `{}` takes", self.command);
-                Err(BindError { code: "INVALID_ARGUMENT", message, remedy: "leave it out".to_owned() })
+                Err(BindError { code: ErrorCode::InvalidArgument, message, remedy: "leave it out".to_owned() })
             }
         }
     }

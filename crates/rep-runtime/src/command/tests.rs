@@ -1,5 +1,6 @@
 #![expect(clippy::needless_pass_by_value, reason = "values are written where they are used")]
 
+use crate::error::ErrorCode;
 use rep_model::Origin;
 use serde_json::{Value, json};
 
@@ -36,7 +37,7 @@ fn argv(syntax: &str, more: Value, arguments: Value) -> Vec<String> {
     bound(&one(syntax, &more), &arguments).unwrap_or_else(|error| panic!("{syntax}: {error:?}"))
 }
 
-fn code(syntax: &str, more: Value, arguments: Value) -> &'static str {
+fn code(syntax: &str, more: Value, arguments: Value) -> ErrorCode {
     bound(&one(syntax, &more), &arguments).expect_err(syntax).code
 }
 
@@ -130,7 +131,7 @@ fn forms_are_told_apart_whatever_they_hold() {
 #[test]
 fn what_is_unknown_is_refused_with_the_nearest_name() {
     let error = bound(&one("b open <url>", &json!({})), &json!({ "urll": "x" })).unwrap_err();
-    assert_eq!((error.code, error.remedy.as_str()), ("INVALID_ARGUMENT", "did you mean `url`?"));
+    assert_eq!((error.code, error.remedy.as_str()), (ErrorCode::InvalidArgument, "did you mean `url`?"));
     let error = bound(&one("b open <url>", &json!({})), &json!({})).unwrap_err();
     assert!(error.message.contains("`url` is missing"), "{error:?}");
 }
@@ -223,9 +224,9 @@ fn a_template_takes_its_arguments_in_order() {
     let words =
         |name: &str, arguments: Value| bind_template(&document, name, arguments.as_object().unwrap(), &|_| None);
     assert_eq!(words("auth", json!({ "login_url": "u" })).unwrap(), ["u", "./s.json"]);
-    assert_eq!(words("auth", json!({})).unwrap_err().code, "INVALID_ARGUMENT");
+    assert_eq!(words("auth", json!({})).unwrap_err().code, ErrorCode::InvalidArgument);
     assert_eq!(words("inline", json!({ "url": "u" })).unwrap(), ["u"]);
-    assert_eq!(words("inline", json!({ "x": "u" })).unwrap_err().code, "INVALID_ARGUMENT");
+    assert_eq!(words("inline", json!({ "x": "u" })).unwrap_err().code, ErrorCode::InvalidArgument);
 }
 
 #[test]
@@ -240,8 +241,8 @@ fn the_words_of_a_step_become_arguments() {
     };
     assert_eq!(read("x up 5 -i -d 3").unwrap(), json!({ "direction": "up", "pixels": 5, "-i": true, "-d": "3" }));
     assert_eq!(read("b go up --json").unwrap(), json!({ "direction": "up", "--json": true }));
-    assert_eq!(read("x up 5 6").unwrap_err().code, "INVALID_ARGUMENT");
-    assert_eq!(read("x up --no").unwrap_err().code, "INVALID_ARGUMENT");
+    assert_eq!(read("x up 5 6").unwrap_err().code, ErrorCode::InvalidArgument);
+    assert_eq!(read("x up --no").unwrap_err().code, ErrorCode::InvalidArgument);
 }
 
 #[test]

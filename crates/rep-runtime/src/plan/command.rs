@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::command::{self, BindError, Bound, Lookup};
+use crate::error::ErrorCode;
 use crate::request::{self, RequestError};
 use rep_model::yaml::{Node, core};
 use rep_model::{Document, Resolved, resolve};
@@ -54,7 +55,7 @@ pub struct CommandCall<'a> {
 #[error("{message}")]
 pub struct CommandError {
     /// The word for programs.
-    pub code: &'static str,
+    pub code: ErrorCode,
     /// What is wrong.
     pub message: String,
     /// What to do.
@@ -62,7 +63,7 @@ pub struct CommandError {
 }
 
 impl CommandError {
-    pub(super) fn new(code: &'static str, message: impl Into<String>, remedy: impl Into<String>) -> Self {
+    pub(super) fn new(code: ErrorCode, message: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { code, message: message.into(), remedy: remedy.into() }
     }
 }
@@ -115,7 +116,7 @@ impl Plan {
     pub fn lend(&mut self, overrides: &PermissionOverride) -> Result<(), CommandError> {
         let refuse = |option: &str, value: &str, why: String| {
             CommandError::new(
-                "USAGE",
+                ErrorCode::Usage,
                 format!("`{option} {value}` lends nothing: {why}"),
                 "patterns are relative to the workspace",
             )
@@ -184,7 +185,7 @@ fn words(call: &CommandCall<'_>) -> Result<(String, Program, Vec<String>), Comma
         if command.syntax.as_deref().is_some_and(is_request) {
             let message = format!("the command `{name}` is an HTTP request, and no program");
             let remedy = "say `type: api` or `type: hybrid` in its `meta`, and it is sent";
-            return Err(CommandError::new("UNSUPPORTED", message, remedy));
+            return Err(CommandError::new(ErrorCode::Unsupported, message, remedy));
         }
         let bound = command::bind(call.document, name, call.arguments, call.variable)?;
         let (program, arguments) = started(&bound, call)?;
@@ -201,7 +202,7 @@ fn words(call: &CommandCall<'_>) -> Result<(String, Program, Vec<String>), Comma
         (None, Some(inline)) => Program::Inline(inline.to_owned()),
         (None, None) => {
             let message = format!("the template `{name}` has neither `path` nor `inline`");
-            return Err(CommandError::new("INVALID_COMMAND", message, "give it a script"));
+            return Err(CommandError::new(ErrorCode::InvalidCommand, message, "give it a script"));
         }
     };
     Ok((call.name.to_owned(), program, arguments))
@@ -227,7 +228,7 @@ fn unknown(call: &CommandCall<'_>) -> CommandError {
     } else {
         format!("`rep query {}:commands` shows what there is", call.skill)
     };
-    CommandError::new("PATH_NOT_FOUND", format!("Path '{path}' not found in skill '{}'", call.skill), remedy)
+    CommandError::new(ErrorCode::PathNotFound, format!("Path '{path}' not found in skill '{}'", call.skill), remedy)
 }
 
 /// A path as one inside the skill.
@@ -240,7 +241,7 @@ fn inside(path: &str) -> Option<String> {
 
 fn outside(path: &str) -> CommandError {
     let message = format!("`{path}` is no file of the skill");
-    CommandError::new("INVALID_COMMAND", message, "name a file inside the skill, or a program without a path")
+    CommandError::new(ErrorCode::InvalidCommand, message, "name a file inside the skill, or a program without a path")
 }
 
 /// The program and arguments of bound words. A first word with a `/` is a file of the skill, and so is a word further on that
@@ -298,7 +299,7 @@ fn variables(call: &CommandCall<'_>, ignored: &mut Vec<Ignored>) -> Result<Varia
             None if variable.is_required => {
                 let message = format!("`{}` needs the variable `{}`, which is not set", call.skill, variable.name);
                 return Err(CommandError::new(
-                    "VARIABLE_MISSING",
+                    ErrorCode::VariableMissing,
                     message,
                     format!("set {} in the environment", variable.name),
                 ));
@@ -307,7 +308,8 @@ fn variables(call: &CommandCall<'_>, ignored: &mut Vec<Ignored>) -> Result<Varia
         }
     }
     let declared = call.front.map(declared::secrets_in).transpose();
-    let declared = declared.map_err(|error| CommandError::new("INVALID_SKILL", error.to_string(), error.remedy))?;
+    let declared =
+        declared.map_err(|error| CommandError::new(ErrorCode::InvalidSkill, error.to_string(), error.remedy))?;
     for need in declared.unwrap_or_default() {
         secrets.entry(need.name).and_modify(|known| *known &= need.is_optional).or_insert(need.is_optional);
     }

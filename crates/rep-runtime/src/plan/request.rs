@@ -1,5 +1,6 @@
 //! What a request needs: the hosts its skill declares, or the one it names.
 
+use crate::error::ErrorCode;
 use crate::request::{Origin, Request, Source};
 use rep_model::uasp::Command;
 
@@ -42,7 +43,7 @@ impl Plan {
         };
         let rule = HostRule { host: origin.host.clone(), port: Some(origin.port) };
         Some(Refusal {
-            code: crate::error::ErrorCode::PermissionDenied,
+            code: ErrorCode::PermissionDenied,
             message: format!("`{}` declares {} and may not reach `{origin}`", self.skill, declared),
             remedy: format!("its author can declare it: network.outbound: \"{rule}\""),
         })
@@ -54,6 +55,6 @@ fn host(origin: &Origin) -> Result<HostRule, CommandError> {
     let bare = HostRule { host: origin.host.clone(), port: Some(origin.port) };
     HostRule::parse(&bare.to_string()).map_err(|bad| {
         let message = format!("`{origin}` cannot be reached: {bad}");
-        CommandError::new("INVALID_COMMAND", message, "name a host or its address in the usual form")
+        CommandError::new(ErrorCode::InvalidCommand, message, "name a host or its address in the usual form")
     })
 }

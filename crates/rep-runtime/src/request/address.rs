@@ -1,5 +1,6 @@
 //! Where a request goes: origin, path and query.
 
+use crate::error::ErrorCode;
 use rep_model::Document;
 use rep_net::Origin;
 use serde_json::Value;
@@ -41,7 +42,7 @@ impl Target {
         };
         let (name, text) = base;
         let broken = |reason: String| RequestError {
-            code: "NO_BASE_URL",
+            code: ErrorCode::NoBaseUrl,
             message: format!("the base address in `{name}` cannot be used: {reason}"),
             remedy: format!("set `{name}` to an address like `https://api.example.org/v1`"),
         };
@@ -88,7 +89,7 @@ fn without_base(name: Option<&str>) -> RequestError {
         None => "its author can give `environment` a variable `API_URL` with a default, or the skill an `api.base_url`"
             .to_owned(),
     };
-    RequestError { code: "NO_BASE_URL", message: "nothing says where the service is".to_owned(), remedy }
+    RequestError { code: ErrorCode::NoBaseUrl, message: "nothing says where the service is".to_owned(), remedy }
 }
 
 /// The path. Its segments are those the author wrote, whatever the values are.

@@ -6,12 +6,16 @@ use serde_json::{Map, Value};
 
 use crate::command::BindError;
 use crate::command::argument::Parameter;
+use crate::error::ErrorCode;
 
 /// Reads the words of a step that starts a request: behind the command's path, `name=value` fills the argument of that name, and
 /// every other word the next one that is declared.
 pub fn arguments_of(document: &Document, command: &Command, words: &[String]) -> Result<Map<String, Value>, BindError> {
-    let refuse =
-        |message: String, remedy: &str| BindError { code: "INVALID_ARGUMENT", message, remedy: remedy.to_owned() };
+    let refuse = |message: String, remedy: &str| BindError {
+        code: ErrorCode::InvalidArgument,
+        message,
+        remedy: remedy.to_owned(),
+    };
     let name = &command.path;
     let path = command.name_length(words).unwrap_or(0);
     let parameters = command.arguments.iter();

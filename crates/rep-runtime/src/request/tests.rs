@@ -1,5 +1,6 @@
 #![expect(clippy::needless_pass_by_value, reason = "tests write values where they use them")]
 
+use crate::error::ErrorCode;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -46,7 +47,7 @@ fn bind(command: Value, arguments: Value) -> Result<Request, RequestError> {
 fn url(syntax: &str, arguments: Value) -> String {
     match bind(json!({ "syntax": syntax }), arguments) {
         Ok(request) => request.shown_url(),
-        Err(error) => error.code.to_owned(),
+        Err(error) => error.code.as_str().to_owned(),
     }
 }
 
@@ -159,7 +160,10 @@ fn secrets_stay_names_until_the_request_is_sent() {
     document["environment"][1]["required"] = true.into();
     assert_eq!(bind_in(&document, json!({})).unwrap().secrets, [("NOTES_TOKEN".to_owned(), false)]);
     for path in ["/x/${NOTES_TOKEN}", "/x?a=${UNKNOWN}"] {
-        assert_eq!(bind(json!({ "method": "GET", "path": path }), json!({})).unwrap_err().code, "INVALID_COMMAND");
+        assert_eq!(
+            bind(json!({ "method": "GET", "path": path }), json!({})).unwrap_err().code,
+            ErrorCode::InvalidCommand
+        );
     }
 }
 
@@ -179,7 +183,7 @@ fn the_base_is_found_in_one_order() {
     assert_eq!(bound(&document, &|_| None).unwrap(), "https://third.example/x");
     assert_eq!(bind_in(&document, json!({})).unwrap().shown()["headers"]["Accept"], "text/plain");
     document.as_object_mut().unwrap().remove("api");
-    assert_eq!(bound(&document, &|_| None).unwrap_err().code, "NO_BASE_URL");
+    assert_eq!(bound(&document, &|_| None).unwrap_err().code, ErrorCode::NoBaseUrl);
     for base in ["ftp://x", "https://user@x/", "https://x/?q", "https://", "https://x:0", "https://a b/", "x"] {
         document["api"] = json!({ "base_url": base });
         assert_eq!(bound(&document, &|_| None).unwrap_err().code, "NO_BASE_URL", "{base}");
@@ -216,10 +220,10 @@ fn what_could_lead_elsewhere_is_refused() {
     };
     assert_eq!(header("X-A", "b"), Ok(1));
     for value in ["a\r\nX: y", "a\nb", "\u{0}", "\u{7f}"] {
-        assert_eq!(header("X-A", value), Err("INVALID_ARGUMENT"));
+        assert_eq!(header("X-A", value), Err(ErrorCode::InvalidArgument));
     }
     for name in ["Host", "content-length", "Transfer-Encoding", "Proxy-Authorization", "X A", "X:", ""] {
-        assert_eq!(header(name, "b"), Err("INVALID_COMMAND"), "{name}");
+        assert_eq!(header(name, "b"), Err(ErrorCode::InvalidCommand), "{name}");
     }
 }
 

@@ -320,7 +320,7 @@ impl<'a> WorkflowRun<'a> {
         let (name, arguments) = match filled {
             Ok(filled) => filled,
             Err(error) => {
-                let error = ToolError::new(ErrorCode::parse(error.code), error.message).with("remedy", error.remedy);
+                let error = ToolError::new(error.code, error.message).with("remedy", error.remedy);
                 return Ok(self.ended(index, step, &Outcome::refused(error), output));
             }
         };
