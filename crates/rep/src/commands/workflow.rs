@@ -8,8 +8,8 @@ use rep_library::{Catalog, CatalogEntry, Status, read};
 use rep_model::Document;
 use rep_runtime::workflow::{self, Step, Workflow};
 use rep_runtime::{
-    CallError, CallResult, CallerConsent, CommandInvocation, ErrorCode, ErrorKind, ExecutableSkill, Outcome, Runtime,
-    ToolCall, ToolError, Verdict,
+    CallError, CallResult, CallerConsent, CommandInvocation, ErrorKind, ExecutableSkill, Outcome, Runtime, ToolCall,
+    ToolError, Verdict,
 };
 use rep_sandbox::Cancel;
 use rep_sandbox::interrupt;

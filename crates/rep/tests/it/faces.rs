@@ -138,9 +138,10 @@ fn a_conversion_is_the_same_file_from_the_terminal_and_through_mcp() {
         "---\nname: rules\ndescription: Keeps rules. Use when testing rules.\n---\n\n## Rules\n\n- Never delete the original file.\n- Always run `make check` first.\n",
     );
     let (_server, address) = listening(&scratch, &["--path", "skills"]);
-    let converted = run(&scratch, &["convert", "skills/rules", "--to", "uasp", "--out", "-"]);
+    let converted = run(&scratch, &["convert", "skills/rules", "--to", "uasp", "--out", "rules.uasp.yaml"]);
+    assert_eq!(converted.code, 0, "{converted:?}");
     let arguments = json!({ "name": "convert_skill", "arguments": { "skill": "rules" } });
     let answer = ask_new(&address, "tools/call", arguments, &[]).message()["result"].clone();
     let served = answer["structuredContent"]["yaml"].as_str().unwrap_or_else(|| panic!("{answer}"));
-    assert_eq!(served, converted.stdout, "{converted:?}");
+    assert_eq!(served, scratch.read("rules.uasp.yaml"));
 }
