@@ -154,6 +154,29 @@ fn a_client_of_the_new_era_is_asked_by_the_answer() {
 }
 
 #[test]
+fn an_answer_counts_when_its_call_made_room_for_others() {
+    let scratch = Scratch::new();
+    tools(&scratch);
+    let mut client = Client::that_can(&scratch, &RUN, Era::New, json!({ "elicitation": { "form": {} } }));
+    let call = json!({ "name": "writer__mark", "arguments": {} });
+    let first = client.ask("tools/call", call.clone())["result"]["requestState"].clone();
+    let copies = scratch.work().parent().unwrap().join("home/.local/share/repertoire/copies");
+    let copies = || std::fs::read_dir(&copies).unwrap().count();
+    let per_call = copies();
+    assert!(per_call > 0, "the skill is loaded once, for the question");
+    for _ in 0..64 {
+        client.ask("tools/call", call.clone());
+    }
+    assert!(copies() <= 64 * per_call, "{} copies", copies());
+    let answer = json!({ "confirm": { "action": "accept", "content": { "run": true } } });
+    let mut again = call;
+    again["requestState"] = first;
+    again["inputResponses"] = answer;
+    let done = client.ask("tools/call", again)["result"].clone();
+    assert_eq!(done["structuredContent"], json!({ "done": 1 }), "{done}");
+}
+
+#[test]
 fn what_was_agreed_to_is_what_runs() {
     let scratch = Scratch::new();
     tools(&scratch);

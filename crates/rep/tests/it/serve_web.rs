@@ -157,6 +157,35 @@ fn forms_of_other_pages_change_nothing() {
 }
 
 #[test]
+fn a_tool_that_clients_are_not_offered_is_named_with_the_reason() {
+    let scratch = Scratch::new();
+    tools(&scratch);
+    let odd = "---\nname: odd\ndescription: Is odd. Use when testing.\nspec_version: \"2.1\"\nversion: 1.0.0\ntools:\n  - name: list\n    description: Takes a list.\n    input_schema: {type: array}\n    implementation: {runtime: bash, entrypoint: scripts/x.sh}\n---\n\n# Odd\n";
+    scratch.write("skills/odd/SKILL.md", odd);
+    let arguments = ["--http", "127.0.0.1:0", "--path", "skills", "--allow-run", "--no-token"];
+    let mut child = start(&scratch, &arguments).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let _server = Server { child };
+    let mut address = None;
+    let mut warning = None;
+    while address.is_none() || warning.is_none() {
+        let line = lines.next().expect("the server is there");
+        if let Some((_, rest)) = line.split_once("listening on http://") {
+            address = Some(rest.trim_end_matches("/mcp").to_owned());
+        }
+        if line.contains("odd:list") {
+            warning = Some(line);
+        }
+    }
+    let warning = warning.unwrap();
+    assert!(warning.contains("not offered") && warning.contains("object schema"), "{warning}");
+    for path in ["/", "/skill?name=odd"] {
+        let page = get(address.as_deref().unwrap(), path).body;
+        assert!(page.contains("object schema"), "{path}: {page}");
+    }
+}
+
+#[test]
 fn what_cannot_be_is_told_on_a_page_with_a_way_back() {
     let scratch = Scratch::new();
     tools(&scratch);
