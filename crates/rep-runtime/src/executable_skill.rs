@@ -55,12 +55,11 @@ impl ExecutableSkill {
         let document = Document::authored(&skill);
         let is_single_file = entry.skill.tree.is_lone_file;
         let files = is_single_file.then(|| named_files(entry, document.as_ref()));
-        let (digest, unreadable) = match files {
-            Some(_) => (String::new(), None),
-            None => {
-                let contents = Contents::read(&entry.folder, Texts::Left);
-                (contents.digest(), contents.unfit)
-            }
+        let (digest, unreadable) = if files.is_some() {
+            (String::new(), None)
+        } else {
+            let contents = Contents::read(&entry.folder, Texts::Left);
+            (contents.digest(), contents.unfit)
         };
         Ok(Self {
             name: entry.qualified_name.clone(),

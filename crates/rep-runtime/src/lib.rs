@@ -63,4 +63,5 @@ pub use runtime::*;
 
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests touch the disk and start programs")]
+#[expect(clippy::needless_pass_by_value, reason = "tests write values where they use them")]
 mod tests;

@@ -170,7 +170,7 @@ impl Runtime {
 
     /// The secrets that the user stores.
     pub fn stored_secrets(&self) -> Result<Secrets, CallError> {
-        Ok(Secrets::at(self.paths.data()?).with_keyring(self.options.keyring.clone()))
+        Ok(Secrets::at(self.paths.data()?).with_keyring(self.options.keyring))
     }
 
     /// The names of the secrets a plan declares that have a value.
@@ -311,7 +311,7 @@ impl Runtime {
     /// Runs a plan whose consent is the call itself, for skill tests.
     pub(crate) fn run_with_consent(
         &self,
-        plan: Plan,
+        plan: &Plan,
         trust: &Trust,
         secrets: &BTreeMap<String, Secret>,
         cancel: &Cancel,
@@ -324,7 +324,7 @@ impl Runtime {
         };
         let values = exposed(secrets);
         let access = RunAccess { secrets: &values, hidden: &[], caller: None, client: None };
-        Ok(self.run_decided(decided, &plan, &access, &nobody, cancel))
+        Ok(self.run_decided(decided, plan, &access, &nobody, cancel))
     }
 
     /// Where packages that were installed for skills are stored.

@@ -322,6 +322,7 @@ impl Trusted {
     }
 
     /// Holds what its links lead to as well.
+    #[must_use]
     pub fn and_where_links_lead(mut self, workspace: &Path) -> Self {
         self.held.extend(leads::inside(workspace, &self));
         self

@@ -52,8 +52,7 @@ pub(super) fn render(request: &PageRequest) -> PageResponse {
 }
 
 fn list(request: &PageRequest) -> Markup {
-    let mut filter = RecordFilter::default();
-    filter.limit = Some(RUNS_SHOWN);
+    let filter = RecordFilter { limit: Some(RUNS_SHOWN), ..RecordFilter::default() };
     html! {
         (active_runs(request))
         @match request.dashboard.server.runtime().runs(&filter) {

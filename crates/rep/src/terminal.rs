@@ -2,11 +2,11 @@
 
 use std::io::{self, BufRead, IsTerminal, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::time::Duration;
 
 use anstyle::AnsiColor;
 use indicatif::{ProgressBar, ProgressDrawTarget};
+use parking_lot::Mutex;
 use rep_library::{Catalog, Options};
 use rep_runtime::secret::Keyring;
 use rep_runtime::{
@@ -137,12 +137,15 @@ fn is_attended() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
+/// What is done when a run starts.
+type OnStart<'a> = Box<dyn FnOnce(&Plan) + Send + 'a>;
+
 /// Asks the user at the terminal, and shows that a run goes on.
 pub(crate) struct TerminalPrompter<'a> {
     output: Mutex<&'a mut Output>,
     bar: Mutex<ProgressBar>,
     /// Called once when the run starts.
-    started: Mutex<Option<Box<dyn FnOnce(&Plan) + Send + 'a>>>,
+    started: Mutex<Option<OnStart<'a>>>,
 }
 
 impl<'a> TerminalPrompter<'a> {
@@ -152,14 +155,14 @@ impl<'a> TerminalPrompter<'a> {
 
     /// Does something when the run starts.
     pub(crate) fn when_started(self, then: impl FnOnce(&Plan) + Send + 'a) -> Self {
-        *self.started.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(Box::new(then));
+        *self.started.lock() = Some(Box::new(then));
         self
     }
 }
 
 impl Drop for TerminalPrompter<'_> {
     fn drop(&mut self) {
-        self.bar.lock().unwrap_or_else(std::sync::PoisonError::into_inner).finish_and_clear();
+        self.bar.lock().finish_and_clear();
     }
 }
 
@@ -168,7 +171,7 @@ impl Prompter for TerminalPrompter<'_> {
         if !is_attended() {
             return Answer::Unavailable { remedy: "run it on a terminal, or give consent with --yes".to_owned() };
         }
-        let mut output = self.output.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut output = self.output.lock();
         output.insist(question.text().trim_end());
         output.insist("[y]es, [a]lways while nothing of this changes, [N]o:");
         let mut line = String::new();
@@ -182,10 +185,10 @@ impl Prompter for TerminalPrompter<'_> {
     }
 
     fn run_started(&self, plan: &Plan) {
-        if let Some(started) = self.started.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take() {
+        if let Some(started) = self.started.lock().take() {
             started(plan);
         }
-        let output = self.output.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let output = self.output.lock();
         if !output.is_watched() || !io::stderr().is_terminal() {
             return;
         }
@@ -193,7 +196,7 @@ impl Prompter for TerminalPrompter<'_> {
         let bar = ProgressBar::new_spinner().with_message(format!("running {target} (Ctrl-C ends it)"));
         bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
         bar.enable_steady_tick(Duration::from_millis(100));
-        *self.bar.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = bar;
+        *self.bar.lock() = bar;
     }
 }
 

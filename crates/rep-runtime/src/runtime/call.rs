@@ -326,7 +326,7 @@ impl Runtime {
                 return Ok(CallResult::Deferred(Box::new(DeferredCall { prepared, question: *question })));
             }
         };
-        self.carry_out(prepared, decided, &secrets, catalog, prompter, cancel)
+        self.carry_out(&prepared, decided, &secrets, catalog, prompter, cancel)
     }
 
     /// Goes on with a call whose question was answered. The skill and its copy are verified again, and the policy and the trust
@@ -352,7 +352,7 @@ impl Runtime {
         } else {
             Err(skill_changed(&prepared.plan))
         };
-        self.carry_out(prepared, decided, &secrets, catalog, prompter, cancel)
+        self.carry_out(&prepared, decided, &secrets, catalog, prompter, cancel)
     }
 
     /// Whether the policy, the trust and the secrets still allow what was granted by an answer.
@@ -413,7 +413,7 @@ impl Runtime {
     /// Runs what was decided, with the tools it calls, and applies what a command does to its state.
     fn carry_out(
         &self,
-        prepared: PreparedCall,
+        prepared: &PreparedCall,
         decided: Result<Granted, Refusal>,
         secrets: &BTreeMap<String, Secret>,
         catalog: &Catalog,

@@ -105,12 +105,9 @@ impl Runtime {
 
 /// What one skill offers.
 fn descriptors(entry: &CatalogEntry) -> Vec<Result<ToolDescriptor, ToolFault>> {
-    let skill = match read::skill(entry) {
-        Ok(skill) => skill,
-        Err(_) => {
-            let message = "the skill cannot be read".to_owned();
-            return vec![Err(ToolFault { skill: entry.qualified_name.clone(), tool: String::new(), message })];
-        }
+    let Ok(skill) = read::skill(entry) else {
+        let message = "the skill cannot be read".to_owned();
+        return vec![Err(ToolFault { skill: entry.qualified_name.clone(), tool: String::new(), message })];
     };
     let name = entry.qualified_name.replace(':', ".");
     let tools = effective_tools(&skill).tools;

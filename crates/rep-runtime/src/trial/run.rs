@@ -278,7 +278,7 @@ impl Runtime {
             plan.permissions.outbound.retain(HostRule::is_public);
         }
         let secrets = self.test_secrets(subject, &plan)?;
-        Ok(self.run_with_consent(plan, &Trust::Trusted, &secrets, cancel)?)
+        Ok(self.run_with_consent(&plan, &Trust::Trusted, &secrets, cancel)?)
     }
 
     /// The secrets the tests of a skill get.

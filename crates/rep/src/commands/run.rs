@@ -6,9 +6,10 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::SystemTime;
 
+use parking_lot::Mutex;
 use rep_library::Status;
 use rep_runtime::plan::Work;
 use rep_runtime::task::{State, Tasks, Watch};
@@ -138,14 +139,14 @@ fn attached(
     if args.as_task {
         let (task, cancel) = (Arc::clone(&task), cancel.clone());
         prompter = prompter.when_started(move |plan| {
-            *task.lock().unwrap_or_else(PoisonError::into_inner) = Some(begin(plan, &cancel));
+            *task.lock() = Some(begin(plan, &cancel));
         });
     }
     let result = runtime.run(prepared, catalog, &prompter, &cancel)?;
     drop(prompter);
     // A prompter at a terminal answers at once.
     let CallResult::Finished(call) = result else { return Ok(Exit::Refused) };
-    let task = task.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let task = task.lock().take();
     if let Some(task) = task {
         return finish(&task?, &call.outcome);
     }

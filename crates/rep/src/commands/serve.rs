@@ -156,7 +156,7 @@ fn begin_record(args: &Args, runtime: &Runtime) -> Result<Option<Arc<CallRecorde
         return Ok(None);
     }
     let place = args.http.as_deref().unwrap_or("stdio");
-    let recorder = runtime.record_calls(place, env!("CARGO_PKG_VERSION"), |text| insist(text));
+    let recorder = runtime.record_calls(place, env!("CARGO_PKG_VERSION"), insist);
     let recorder = recorder
         .map_err(|error| Failure::from(error).hint("every call is recorded; with --no-record only runs are"))?;
     Ok(Some(Arc::new(recorder)))

@@ -14,21 +14,24 @@ use crate::{json, run};
 fn fixture(scratch: &Scratch) {
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/first-release");
     let data = scratch.work().join("../home").join(".local/share/repertoire");
-    fs::create_dir_all(&data).unwrap();
+    fs::create_dir_all(&data).expect("the fixture can be copied");
     for name in ["approvals.json", "audit.head", "audit.jsonl", "calls.head", "calls.jsonl"] {
-        fs::copy(from.join(name), data.join(name)).unwrap();
-        fs::set_permissions(data.join(name), fs::Permissions::from_mode(0o600)).unwrap();
+        fs::copy(from.join(name), data.join(name)).expect("the fixture can be copied");
+        fs::set_permissions(data.join(name), fs::Permissions::from_mode(0o600)).expect("the fixture can be copied");
     }
     for (source, target) in [
         ("skills/forms/SKILL.md", "SKILL.md"),
         ("skills/forms/scripts/fill.sh", "scripts/fill.sh"),
         ("skills/forms/scripts/look.sh", "scripts/look.sh"),
     ] {
-        let text = fs::read_to_string(from.join(source)).unwrap();
+        let text = fs::read_to_string(from.join(source)).expect("the fixture can be copied");
         scratch.write(&format!("skills/forms/{target}"), &text);
         scratch.write(&format!(".claude/skills/forms/{target}"), &text);
     }
-    scratch.write("skills-lock.json", &fs::read_to_string(from.join("skills-lock.json")).unwrap());
+    scratch.write(
+        "skills-lock.json",
+        fs::read_to_string(from.join("skills-lock.json")).expect("the fixture can be copied"),
+    );
 }
 
 #[test]

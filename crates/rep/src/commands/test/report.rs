@@ -41,7 +41,9 @@ pub(super) fn text(row: &TestResult, output: &Output) -> String {
         text.push_str(&format!("{}  ", visible(name)));
     }
     text.push_str(&format!("{time}\n"));
-    details(row).iter().for_each(|line| text.push_str(&format!("      {}\n", visible(line))));
+    for line in details(row) {
+        text.push_str(&format!("      {}\n", visible(&line)));
+    }
     text
 }
 
