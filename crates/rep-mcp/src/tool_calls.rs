@@ -315,9 +315,12 @@ impl Run {
             let catalog = Arc::clone(&own.view().catalog);
             let result = match perform(&own.runtime, &catalog, work, &cancelled) {
                 Ok(CallResult::Deferred(deferred)) => RunResult::NeedsConfirmation(deferred),
-                Ok(CallResult::Finished(call)) => RunResult::Finished(match call.outcome.reply {
+                Ok(CallResult::Finished(call)) => RunResult::Finished(match &call.outcome.reply {
                     Reply::Result(_) | Reply::Task(_) => ToolResponse::Result(call.value()),
-                    Reply::Error(_) => ToolResponse::Error(call.value()),
+                    Reply::Error(error) => ToolResponse::Error(match error.audience {
+                        Audience::Caller => call.value(),
+                        Audience::Operator => withheld_envelope(&error.code, &error.message),
+                    }),
                 }),
                 Err(error) => RunResult::Finished(ToolResponse::Error(error_envelope(&error))),
             };
@@ -368,23 +371,23 @@ fn perform(runtime: &Runtime, catalog: &Catalog, work: Work, cancel: &Cancel) ->
     }
 }
 
-/// The error envelope for a client. A message for the operator only is logged, and the client gets a generic one.
+/// The error envelope for a client.
 fn error_envelope(error: &CallError) -> Value {
-    let code = error.code.as_str();
-    match error.audience {
-        Audience::Caller => {
-            let mut envelope = json!({ "code": code, "message": error.message, "retriable": false });
-            if let Some(remedy) = &error.remedy {
-                envelope["remedy"] = remedy.clone().into();
-            }
-            json!({ "status": "error", "error": envelope })
-        }
-        Audience::Operator => {
-            tracing::warn!("{code}: {}", error.message);
-            let message = "the call could not be made on this server; its operator can see why";
-            json!({ "status": "error", "error": { "code": code, "message": message, "retriable": false } })
-        }
+    if error.audience == Audience::Operator {
+        return withheld_envelope(&error.code, &error.message);
     }
+    let mut envelope = json!({ "code": error.code.as_str(), "message": error.message, "retriable": false });
+    if let Some(remedy) = &error.remedy {
+        envelope["remedy"] = remedy.clone().into();
+    }
+    json!({ "status": "error", "error": envelope })
+}
+
+/// The error envelope for a client that may not see the message. The operator finds it in the log.
+fn withheld_envelope(code: &ErrorCode, message: &str) -> Value {
+    tracing::warn!("{code}: {message}");
+    let generic = "the call could not be made on this server; its operator can see why";
+    json!({ "status": "error", "error": { "code": code.as_str(), "message": generic, "retriable": false } })
 }
 
 fn error_response(code: &'static str, message: &str) -> ToolResponse {

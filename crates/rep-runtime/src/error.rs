@@ -254,7 +254,7 @@ impl CallError {
 
 impl From<CallError> for ToolError {
     fn from(error: CallError) -> Self {
-        let tool_error = ToolError::new(error.code, error.message);
+        let tool_error = ToolError { audience: error.audience, ..ToolError::new(error.code, error.message) };
         match error.remedy {
             Some(remedy) => tool_error.with("remedy", remedy),
             None => tool_error,

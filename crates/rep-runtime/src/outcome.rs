@@ -7,7 +7,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::error::ErrorCode;
+use crate::error::{Audience, ErrorCode};
 use crate::plan::{Plan, Tool};
 use crate::schema::{Fit, Misfit, fit};
 use rep_permissions::redact::Redactor;
@@ -37,6 +37,8 @@ pub struct ToolError {
     pub is_retriable: bool,
     /// What else is known.
     pub more: Box<Map<String, Value>>,
+    /// Who may see the message.
+    pub audience: Audience,
 }
 
 /// Fields of an error that are not a tool's to fill: what would allow a run, and what it was denied.
@@ -45,7 +47,15 @@ const HOST_FIELDS: [&str; 6] = ["code", "message", "retriable", "remedy", "denie
 impl ToolError {
     /// An error that another try will not mend.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), is_retriable: false, more: Box::default() }
+        let audience = Audience::Caller;
+        Self { code, message: message.into(), is_retriable: false, more: Box::default(), audience }
+    }
+
+    /// Keeps the message from clients.
+    #[must_use]
+    pub fn for_operator(mut self) -> Self {
+        self.audience = Audience::Operator;
+        self
     }
 
     /// Marks an error that another try may mend.
@@ -82,6 +92,7 @@ impl ToolError {
             message: message.to_owned(),
             is_retriable: error.get("retriable").and_then(Value::as_bool).unwrap_or(false),
             more: Box::new(more.map(|(key, value)| (key.clone(), value.clone())).collect()),
+            audience: Audience::Caller,
         };
         if own.code.is_host_only() {
             return Some(Self { code: ErrorCode::ToolFailed, ..own.with("tool_code", code) });
@@ -379,6 +390,7 @@ fn cleaned(reply: Reply, verdict: Verdict, redactor: &Redactor) -> (Reply, Verdi
             message: redactor.text(&error.message),
             is_retriable: error.is_retriable,
             more: redactor.fields(*error.more).into(),
+            audience: error.audience,
         }),
     };
     let printed = match &reply {

@@ -264,7 +264,7 @@ impl Runtime {
         };
         let unrecorded = |error: &StorageError| {
             let message = format!("the run could not be recorded, and was not made: {error}");
-            Outcome::refused(ToolError::new(ErrorCode::Unrecorded, message))
+            Outcome::refused(ToolError::new(ErrorCode::Unrecorded, message).for_operator())
         };
         let (subject, who) = (plan.audit_subject(), self.who(access.client));
         let granted = match decided {

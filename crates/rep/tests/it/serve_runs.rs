@@ -154,6 +154,18 @@ fn a_client_of_the_new_era_is_asked_by_the_answer() {
 }
 
 #[test]
+fn a_client_learns_no_path_of_the_machine_when_a_run_cannot_be_recorded() {
+    let scratch = Scratch::new();
+    tools(&scratch);
+    let file = scratch.work().parent().unwrap().join("home/.local/share/repertoire/audit.jsonl");
+    std::fs::create_dir_all(file).unwrap();
+    let mut client = Client::new(&scratch, &RUN, Era::New);
+    let refused = client.call("writer__mark", json!({}));
+    assert_eq!(refused["structuredContent"]["error"]["code"], "UNRECORDED", "{refused}");
+    assert!(!refused.to_string().contains("audit.jsonl"), "{refused}");
+}
+
+#[test]
 fn an_answer_counts_when_its_call_made_room_for_others() {
     let scratch = Scratch::new();
     tools(&scratch);
