@@ -50,3 +50,18 @@ impl Limits {
         Self { timeout_ms: seconds * 1000, cpu_s: seconds.max(Self::default().cpu_s), ..self }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_time_is_bounded_and_leaves_the_rest_alone() {
+        let limits = Limits { processes: 7, ..Limits::default() };
+        for (seconds, timeout_ms, cpu_s) in
+            [(0, 1_000, 60), (5, 5_000, 60), (90, 90_000, 90), (u64::MAX, TIMEOUT_S_MAX * 1000, TIMEOUT_S_MAX)]
+        {
+            assert_eq!(limits.with_timeout(seconds), Limits { timeout_ms, cpu_s, ..limits }, "{seconds}");
+        }
+    }
+}
