@@ -1,11 +1,12 @@
 //! The record of what clients ask a server. It is written in the background, so that no call waits for the disk; a call that
 //! could not be recorded is not made.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 
 use super::Audit;
@@ -118,7 +119,7 @@ impl CallRecorder {
     /// Takes a call, without waiting. False if it cannot be recorded: then it must not be answered.
     pub fn record(&self, call: &CallRecord, at: SystemTime) -> bool {
         let record = call.fields();
-        let sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let sender = self.sender.lock().clone();
         self.state.waiting.fetch_add(1, Ordering::Relaxed);
         let is_kept = sender.is_some_and(|sender| sender.try_send(("call", record, at)).is_ok());
         if !is_kept {
@@ -129,9 +130,9 @@ impl CallRecorder {
 
     /// Waits until everything that was taken in is on the disk, for a while. How many are not.
     pub fn finish(&self) -> usize {
-        drop(self.sender.lock().unwrap_or_else(PoisonError::into_inner).take());
-        drop(self.end.lock().unwrap_or_else(PoisonError::into_inner).take());
-        let _ = self.done.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(GRACE);
+        drop(self.sender.lock().take());
+        drop(self.end.lock().take());
+        let _ = self.done.lock().recv_timeout(GRACE);
         self.state.waiting.load(Ordering::Relaxed)
     }
 }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use rep_check::tools::effective_tools;
 use rep_library::store::{Contents, Copy, Texts};
 use rep_library::{CatalogEntry, Options, Status, read};
+use rep_model::suggestion::nearest_name;
 use rep_model::{Document, Frontmatter, Resolved, Skill, resolve};
 use serde_json::{Map, Value};
 
@@ -173,14 +174,13 @@ impl ExecutableSkill {
             return Ok(index);
         }
         let error = CallError::unable(ErrorCode::ToolNotFound, format!("`{}` has no tool `{name}`", self.name));
-        let scored = tools.iter().map(|tool| (strsim::jaro_winkler(name, tool_name(tool)), tool_name(tool)));
-        Err(match scored.max_by(|one, two| one.0.total_cmp(&two.0)) {
-            Some((score, near)) if score > 0.75 => error.with_remedy(format!("did you mean `{near}`?")),
-            Some(_) => {
+        Err(match nearest_name(name, tools.iter().map(tool_name)) {
+            Some(near) => error.with_remedy(format!("did you mean `{near}`?")),
+            None if tools.is_empty() => error.with_remedy("it declares no tools"),
+            None => {
                 let all: Vec<&str> = tools.iter().take(TOOLS_SHOWN_MAX).map(tool_name).collect();
                 error.with_remedy(format!("its tools: {}", all.join(", ")))
             }
-            None => error.with_remedy("it declares no tools"),
         })
     }
 

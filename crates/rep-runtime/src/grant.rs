@@ -5,6 +5,8 @@
 
 use std::collections::BTreeSet;
 
+use rep_model::truncate::ellipsize;
+
 use crate::approval::Approvals;
 use crate::error::ErrorCode;
 use crate::plan::{Confinement, Plan, Risk};
@@ -180,10 +182,7 @@ fn permits(policy: &Policy, plan: &Plan, trust: &Trust, secrets: &BTreeSet<Strin
 
 /// A text as far as a question shows it.
 fn cut(text: &str) -> String {
-    match text.char_indices().nth(LINE_LETTERS_MAX) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
-    }
+    ellipsize(text, LINE_LETTERS_MAX).into_owned()
 }
 
 fn words(risks: &BTreeSet<Risk>) -> String {

@@ -78,12 +78,7 @@ pub fn converse<T>(
 const CUT: &str = "the answer was cut off at the limit of tokens before its end; write it shorter: leave out examples and long descriptions";
 
 fn bounded(reasons: Vec<String>) -> Vec<String> {
-    let short = |reason: String| -> String {
-        match reason.char_indices().nth(REASON_CHARS_MAX) {
-            Some((at, _)) => format!("{}…", &reason[..at]),
-            None => reason,
-        }
-    };
+    let short = |reason: String| rep_model::truncate::ellipsize(&reason, REASON_CHARS_MAX).into_owned();
     let more = reasons.len().saturating_sub(REASONS_MAX);
     let mut told: Vec<String> = reasons.into_iter().take(REASONS_MAX).map(short).collect();
     if more > 0 {

@@ -311,9 +311,5 @@ pub(super) fn plain(value: &Value) -> String {
 /// A value as a message shows it.
 fn shown(value: &Value) -> String {
     const SHOWN_CHARS_MAX: usize = 60;
-    let text = value.to_string();
-    match text.char_indices().nth(SHOWN_CHARS_MAX) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text,
-    }
+    rep_model::truncate::ellipsize(&value.to_string(), SHOWN_CHARS_MAX).into_owned()
 }

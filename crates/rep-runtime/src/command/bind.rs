@@ -2,6 +2,7 @@
 
 use crate::error::ErrorCode;
 use rep_model::Document;
+use rep_model::suggestion::nearest_by_name;
 use rep_model::uasp::{Command, Template};
 use serde_json::{Map, Value};
 
@@ -46,7 +47,7 @@ fn folded(name: &str) -> String {
 
 /// A key as far as it is told.
 fn cut(key: &str) -> &str {
-    key.char_indices().nth(KEY_BYTES_MAX / 4).map_or(key, |(at, _)| &key[..at])
+    rep_model::truncate::truncate_chars(key, KEY_BYTES_MAX / 4)
 }
 
 /// Whether one name is the other in plural.
@@ -288,12 +289,11 @@ impl<'a> Binder<'a> {
     fn unknown(&self, key: &str) -> BindError {
         let key = cut(key);
         let names = self.parameters.iter().map(Parameter::name).filter(|name| name.len() <= KEY_BYTES_MAX).take(200);
-        let scored = names.map(|name| (strsim::jaro_winkler(key, name.trim_start_matches('-')), name));
-        let near = scored.filter(|(score, _)| *score > 0.7).max_by(|one, two| one.0.total_cmp(&two.0));
+        let near = nearest_by_name(key, names, |name| name.trim_start_matches('-'));
         let own: Vec<&str> =
             self.parameters.iter().filter(|known| !known.is_global).map(Parameter::name).take(12).collect();
         let remedy = match near {
-            Some((_, near)) => format!("did you mean `{near}`?"),
+            Some(near) => format!("did you mean `{near}`?"),
             None if own.is_empty() => format!("`{}` takes no arguments", self.command),
             None => format!("`{}` takes {}", self.command, own.join(", ")),
         };

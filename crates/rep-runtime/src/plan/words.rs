@@ -1,5 +1,7 @@
 //! A plan in plain words, for whoever is asked or wants to know.
 
+use rep_model::truncate::ellipsize;
+
 use super::{Command, Plan, Program, Redaction, Work};
 
 /// What a run may read in any case.
@@ -83,10 +85,7 @@ impl Command {
 /// A line as far as it is shown.
 fn cut(line: &str) -> String {
     const LETTERS_MAX: usize = 2000;
-    match line.char_indices().nth(LETTERS_MAX) {
-        Some((at, _)) => format!("{}…", &line[..at]),
-        None => line.to_owned(),
-    }
+    ellipsize(line, LETTERS_MAX).into_owned()
 }
 
 impl Redaction {

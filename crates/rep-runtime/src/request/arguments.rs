@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use rep_model::suggestion::nearest_name;
 use rep_model::uasp::ArgumentLocation;
 use serde_json::Value;
 
@@ -91,10 +92,9 @@ impl Arguments {
             self.declared.insert(name.to_owned(), Declared { place: None, value, default: None });
         }
         let Some(name) = self.undeclared.keys().next() else { return Ok(()) };
-        let scored = self.declared.keys().map(|known| (strsim::jaro_winkler(name, known), known));
-        let near = scored.filter(|(score, _)| *score > 0.8).max_by(|a, b| a.0.total_cmp(&b.0));
+        let near = nearest_name(name, self.declared.keys().map(String::as_str));
         let remedy = match near {
-            Some((_, known)) => format!("did you mean `{known}`?"),
+            Some(known) => format!("did you mean `{known}`?"),
             None if self.declared.is_empty() => "it takes no arguments".to_owned(),
             None => format!(
                 "there are {}",

@@ -1,5 +1,6 @@
 //! One case: `tests/cases/*.yaml`, a command and what is expected of it.
 
+use rep_model::suggestion::nearest_name;
 use rep_model::yaml::{self, Node, core};
 use rep_model::{Resolved, SkillTree, Source, Span, resolve};
 
@@ -102,10 +103,9 @@ impl Reader<'_> {
             if fields.contains(&key) {
                 continue;
             }
-            let scored = fields.iter().map(|field| (strsim::jaro_winkler(key, field), field));
-            let remedy = match scored.max_by(|one, two| one.0.total_cmp(&two.0)) {
-                Some((score, near)) if score > 0.7 => format!("did you mean `{near}`?"),
-                _ => format!("its fields are {}", fields.join(", ")),
+            let remedy = match nearest_name(key, fields.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("its fields are {}", fields.join(", ")),
             };
             self.wrong(entry.key.span, format!("`{above}{key}` is no field of a case"), remedy);
         }

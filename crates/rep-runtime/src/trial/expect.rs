@@ -234,11 +234,7 @@ fn below(at: &str, key: &str) -> String {
 
 /// A value on one line, as far as it is shown.
 fn shown(value: &Value) -> String {
-    let text = value.to_string();
-    match text.char_indices().nth(SHOWN_CHARS_MAX) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text,
-    }
+    rep_model::truncate::ellipsize(&value.to_string(), SHOWN_CHARS_MAX).into_owned()
 }
 
 /// A value that came, or the beginning of it as text.

@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use rep_model::frontmatter::Frontmatter;
+use rep_model::suggestion::nearest_name;
 use rep_model::yaml::{Node, core};
 use serde_json::{Map, Value};
 
@@ -66,10 +67,9 @@ fn one(item: &Node, at: &str) -> Result<Smoke, Vec<Mistake>> {
         return Err(mistakes);
     };
     for key in entries.iter().filter_map(|entry| entry.key.text()).filter(|key| !FIELDS.contains(key)) {
-        let scored = FIELDS.iter().map(|field| (strsim::jaro_winkler(key, field), field));
-        let remedy = match scored.max_by(|one, two| one.0.total_cmp(&two.0)) {
-            Some((score, near)) if score > 0.7 => format!("did you mean `{near}`?"),
-            _ => format!("its fields are {}", FIELDS.join(", ")),
+        let remedy = match nearest_name(key, FIELDS.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("its fields are {}", FIELDS.join(", ")),
         };
         wrong(format!("`{at}.{key}` is no field of a smoke test"), remedy);
     }

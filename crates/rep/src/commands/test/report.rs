@@ -237,8 +237,5 @@ impl Report {
 
 /// The beginning of a text.
 pub(super) fn cut(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
-    }
+    rep_model::truncate::ellipsize(text, most).into_owned()
 }

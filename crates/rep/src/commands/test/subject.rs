@@ -193,14 +193,13 @@ fn no_case(subjects: &[Subject], word: &str) -> Failure {
     let failure = Failure::unable("CASE_NOT_FOUND", format!("there is no case `{word}`"));
     let cases = || subjects.iter().flat_map(|subject| &subject.test.trials.trials);
     let names = cases().flat_map(|trial| [trial.case.as_str(), trial.name.as_str()]);
-    let scored = names.map(|name| (strsim::jaro_winkler(word, name), name));
-    match scored.max_by(|one, two| one.0.total_cmp(&two.0)) {
-        Some((score, near)) if score > 0.75 => failure.hint(format!("did you mean `{near}`?")),
-        Some(_) => {
+    match rep_model::suggestion::nearest_name(word, names) {
+        Some(near) => failure.hint(format!("did you mean `{near}`?")),
+        None if cases().next().is_none() => failure.hint("there are no cases at all"),
+        None => {
             let all: Vec<&str> = cases().take(CASES_SHOWN_MAX).map(|trial| trial.case.as_str()).collect();
             failure.hint(format!("the cases are {}", all.join(", ")))
         }
-        None => failure.hint("there are no cases at all"),
     }
 }
 
