@@ -24,6 +24,7 @@ pub mod render;
 mod report;
 mod rule;
 mod rules;
+pub mod scaffold;
 mod schema;
 mod shape;
 mod skill_name;

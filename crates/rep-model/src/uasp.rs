@@ -8,6 +8,7 @@ mod parse;
 mod prose;
 mod sections;
 mod text;
+mod version;
 
 pub use commands::Commands;
 pub(crate) use parse::parse_sections;
@@ -17,6 +18,7 @@ pub use sections::{
     Workflow, WorkflowStep,
 };
 pub use text::SpannedText;
+pub use version::{VERSION_DIGITS, with_version};
 
 use crate::frontmatter::{Text, text};
 use crate::yaml::{Entry, Node};

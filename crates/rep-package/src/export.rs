@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use rep_check::{Level, Options, Profile, check, tools};
 use rep_hosts::{Form, HOSTS, Host, Loss, Made, MadeContent, Projection, Source, Takes, Wanted, Weight, hosts};
 use rep_library::{CatalogEntry, read};
+use rep_model::suggestion::nearest_name;
 use rep_model::{Content, Entry, Skill, SkillTree};
 use rep_storage::WriteError;
 use rep_storage::atomic;
@@ -17,8 +18,6 @@ use crate::place::{Bytes, Existing, PlaceError, Placed, place};
 
 /// The largest file that goes into an archive.
 const FILE_BYTES_MAX: u64 = 64 << 20;
-/// How alike two names must be for one to be suggested for the other.
-const LIKENESS: f64 = 0.75;
 
 /// A skill that is exported.
 #[derive(Debug)]
@@ -55,13 +54,10 @@ impl ExportSource {
 pub fn find_host(name: &str) -> Result<&'static Host, PackageError> {
     Host::named(name).ok_or_else(|| {
         let error = PackageError::new(PackageErrorCode::UnknownHost, format!("there is no host `{name}`"));
-        let near = HOSTS.iter().map(|host| (strsim::jaro_winkler(name, host.id), host.id));
-        match near.max_by(|one, two| one.0.total_cmp(&two.0)) {
-            Some((score, id)) if score > LIKENESS => {
-                error.remedy(format!("did you mean `{id}`? `rep hosts` lists them"))
-            }
-            _ => error.remedy("`rep hosts` lists them"),
-        }
+        error.remedy(match nearest_name(name, HOSTS.iter().map(|host| host.id)) {
+            Some(near) => format!("did you mean `{near}`? `rep hosts` lists them"),
+            None => "`rep hosts` lists them".to_owned(),
+        })
     })
 }
 

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use rep_library::hosts::{HOSTS, Host, Target, shared_folder};
+use rep_model::suggestion::nearest_name;
 use rep_model::{Resolved, resolve};
 
 use crate::error::{PackageError, PackageErrorCode};
@@ -15,9 +16,6 @@ use crate::lock::{Installed, LOCK_FILE, Lock, Put};
 
 /// The host that stands for any host that reads the shared folder.
 pub const ANY_HOST: &str = "agents";
-
-/// How alike two names must be for one to be suggested for the other.
-const LIKENESS: f64 = 0.75;
 
 /// A project or a home in which skills are installed.
 #[derive(Clone, Debug)]
@@ -194,9 +192,8 @@ impl InstallScope {
             let (scope, file) = (self.name(), self.lock_file.display());
             let message = format!("`{name}` is not in the lock file of the {scope} (`{file}`)");
             let names = lock.names();
-            let near = names.iter().map(|known| (strsim::jaro_winkler(name, known), known));
-            let near = near.max_by(|one, two| one.0.total_cmp(&two.0)).filter(|(score, _)| *score > LIKENESS);
-            let remedy = near.map(|(_, near)| format!("did you mean `{near}`?"));
+            let near = nearest_name(name, names.iter().map(String::as_str));
+            let remedy = near.map(|near| format!("did you mean `{near}`?"));
             PackageError { remedy, ..PackageError::new(PackageErrorCode::NotInstalled, message) }
         })
     }

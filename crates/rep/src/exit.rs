@@ -166,6 +166,26 @@ impl From<rep_library::settings::SettingsError> for Failure {
     }
 }
 
+impl From<rep_library::LookupError> for Failure {
+    fn from(error: rep_library::LookupError) -> Self {
+        use rep_library::LookupError;
+        let message = error.to_string();
+        match error {
+            LookupError::Ambiguous { .. } => Failure::unable("AMBIGUOUS", message).hint("name the package too"),
+            LookupError::NotCallable { name, .. } => {
+                Failure::unable("SKILL_NOT_FOUND", message).hint(format!("`rep why {name}` says more"))
+            }
+            LookupError::Unknown { nearest, .. } => Failure::unable("SKILL_NOT_FOUND", message)
+                .hint(did_you_mean(nearest.as_deref(), "`rep list` shows the skills there are")),
+        }
+    }
+}
+
+/// The hint for a name that does not exist.
+pub(crate) fn did_you_mean(nearest: Option<&str>, otherwise: &str) -> String {
+    nearest.map_or_else(|| otherwise.to_owned(), |near| format!("did you mean `{near}`?"))
+}
+
 impl From<rep_library::check::CheckSettingsError> for Failure {
     fn from(error: rep_library::check::CheckSettingsError) -> Self {
         use rep_library::check::CheckSettingsError;
@@ -287,6 +307,17 @@ impl From<rep_package::export::ExportError> for Failure {
         match error {
             ExportError::Package(error) => error.into(),
             ExportError::Unwritable(error) => crate::write::unwritable(error),
+        }
+    }
+}
+
+impl From<rep_library::content_version::ContentVersionError> for Failure {
+    fn from(error: rep_library::content_version::ContentVersionError) -> Self {
+        use rep_library::content_version::ContentVersionError;
+        match error {
+            ContentVersionError::Library(error) => error.into(),
+            ContentVersionError::Unwritable(error) => error.into(),
+            ContentVersionError::Unfit { code, message, help } => Failure::unable(code.as_str(), message).hints(help),
         }
     }
 }

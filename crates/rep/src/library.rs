@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use rep_library::hosts::{HOSTS, Host, View};
-use rep_library::{Catalog, CatalogEntry, Options, Precedence, Status, TrustWanted, project_of};
+use rep_library::{Catalog, LookupError, Options, Precedence, TrustWanted, project_of};
 
 use crate::exit::Failure;
 use crate::output::Output;
@@ -153,16 +153,19 @@ impl LibraryArgs {
             return self.at_path(skill, output);
         }
         let catalog = self.discover(output)?;
-        if let Some(entry) = catalog.get(skill) {
-            let name = entry.qualified_name.clone();
-            let index = catalog.entries.iter().position(|entry| entry.qualified_name == name);
-            return Ok((catalog, index.unwrap_or(0)));
+        match catalog.find(skill) {
+            Ok(index) => Ok((catalog, index)),
+            Err(error) => self.path_or(error, skill, output),
         }
-        let is_known = catalog.entries.iter().any(|entry| entry.qualified_name == skill || entry.name == skill);
-        if self.places.paths.is_empty() && !is_known && Path::new(skill).exists() {
-            return self.at_path(skill, output);
+    }
+
+    /// Takes a word that is the name of no skill for a path, where it is one.
+    fn path_or(&self, error: LookupError, word: &str, output: &mut Output) -> Result<(Catalog, usize), Failure> {
+        let is_unknown = matches!(error, LookupError::Unknown { .. });
+        if is_unknown && self.places.paths.is_empty() && Path::new(word).exists() {
+            return self.at_path(word, output);
         }
-        Err(missing(&catalog, skill))
+        Err(error.into())
     }
 
     fn at_path(&self, path: &str, output: &mut Output) -> Result<(Catalog, usize), Failure> {
@@ -187,9 +190,7 @@ fn told(options: &Options, output: &mut Output) -> Result<Catalog, Failure> {
             output.warn(&format!("the settings name `{}`, which is no folder", root.path.display()));
         }
     }
-    for note in &catalog.notes {
-        output.warn(note);
-    }
+    output.warn_all(&catalog.notes);
     Ok(catalog)
 }
 
@@ -200,44 +201,16 @@ impl LibraryArgs {
             return self.one(skill, output);
         }
         let catalog = self.discover(output)?;
-        let named = |entry: &CatalogEntry| entry.qualified_name == skill || entry.name == skill;
-        let winner = catalog.get(skill).map(|entry| &entry.location);
-        let index = match winner {
-            Some(location) => catalog.entries.iter().position(|entry| entry.location == *location),
-            None => catalog.entries.iter().position(named),
-        };
-        match index {
-            Some(index) => Ok((catalog, index)),
-            None if self.places.paths.is_empty() && Path::new(skill).exists() => self.at_path(skill, output),
-            None => Err(missing(&catalog, skill)),
+        match catalog.find_any(skill) {
+            Ok(index) => Ok((catalog, index)),
+            Err(error) => self.path_or(error, skill, output),
         }
     }
 }
 
 /// Why a name was not found, with the nearest one.
 pub(crate) fn missing(catalog: &Catalog, name: &str) -> Failure {
-    let held: Vec<&CatalogEntry> =
-        catalog.entries.iter().filter(|entry| entry.qualified_name == name || entry.name == name).collect();
-    let callable: Vec<String> = held
-        .iter()
-        .filter(|entry| matches!(entry.status, Status::Active | Status::Hidden))
-        .map(|entry| format!("`{}`", entry.qualified_name))
-        .collect();
-    if callable.len() > 1 {
-        return Failure::unable("AMBIGUOUS", format!("`{name}` could be {}", callable.join(" or ")))
-            .hint("name the package too");
-    }
-    if let Some(entry) = held.first() {
-        let failure =
-            Failure::unable("SKILL_NOT_FOUND", format!("skill `{name}` is {}: {}", entry.status.name(), entry.reason));
-        return failure.hint(format!("`rep why {name}` says more"));
-    }
-    let failure = Failure::unable("SKILL_NOT_FOUND", format!("there is no skill `{name}`"));
-    let scored = catalog.entries.iter().map(|entry| (strsim::jaro_winkler(name, &entry.name), &entry.qualified_name));
-    match scored.filter(|(score, _)| *score > 0.75).max_by(|one, two| one.0.total_cmp(&two.0)) {
-        Some((_, near)) => failure.hint(format!("did you mean `{near}`?")),
-        None => failure.hint("`rep list` shows the skills there are"),
-    }
+    catalog.lookup_error(name).into()
 }
 
 /// The working folder.

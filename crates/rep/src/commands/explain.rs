@@ -4,7 +4,7 @@ use anstyle::{AnsiColor, Style};
 use rep_check::{Profile, ProfileSet, RULES, Rule, nearest, rule};
 use serde_json::json;
 
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, did_you_mean};
 use crate::output::Output;
 
 /// Explain a rule, or list all rules
@@ -27,10 +27,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let Some(name) = &args.rule else { return catalogue(args, output) };
     let Some(rule) = rule(name) else {
         let failure = Failure::unable("UNKNOWN_RULE", format!("there is no rule `{name}`")).json(args.json);
-        return Err(match nearest(name) {
-            Some(near) => failure.hint(format!("did you mean `{near}`?")),
-            None => failure.hint("`rep explain` lists the rules"),
-        });
+        return Err(failure.hint(did_you_mean(nearest(name), "`rep explain` lists the rules")));
     };
     if args.json {
         output.json(&value(rule));

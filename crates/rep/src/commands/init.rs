@@ -1,12 +1,10 @@
 //! `rep init`: writes a skill that passes its own checks and tests.
 
-mod scaffold;
-
 use std::path::PathBuf;
 
 use clap::ValueEnum;
 use rep_check::Profile;
-use rep_model::names;
+use rep_check::scaffold::{self, ToolLanguage};
 
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
@@ -42,6 +40,16 @@ enum Tool {
     Bash,
 }
 
+impl From<Tool> for ToolLanguage {
+    fn from(tool: Tool) -> Self {
+        match tool {
+            Tool::Python => ToolLanguage::Python,
+            Tool::Node => ToolLanguage::Node,
+            Tool::Bash => ToolLanguage::Bash,
+        }
+    }
+}
+
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     check_name(&args.name)?;
     let folder = PathBuf::from(&args.name);
@@ -50,7 +58,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         return Err(failure.hint("choose another name, or work in that folder"));
     }
     let profile = profile(args)?;
-    let files = scaffold::files(&args.name, profile, args.tool);
+    let files = scaffold::skill_files(&args.name, profile, args.tool.map(ToolLanguage::from));
     for (path, text) in &files {
         if let Err(failure) = write::create(&folder.join(path), text) {
             // Half a skill is worse than none, and the folder was not there before.
@@ -86,24 +94,11 @@ fn profile(args: &Args) -> Result<Profile, Failure> {
 
 /// Only names every host takes.
 fn check_name(name: &str) -> Result<(), Failure> {
-    let fail = |message: &str, hint: String| Err(Failure::unable("BAD_NAME", format!("`{name}` {message}")).hint(hint));
-    let is_portable = names::is_id(name) && !name.ends_with('-') && !name.contains("--");
-    if !is_portable {
-        let suggestion: String = name
-            .to_lowercase()
-            .split(|letter: char| !letter.is_ascii_alphanumeric())
-            .filter(|part| !part.is_empty())
-            .collect::<Vec<_>>()
-            .join("-");
-        let hint = "use lower-case letters, digits and single hyphens, a letter first".to_owned();
-        let hint = if names::is_id(&suggestion) { format!("{hint}: `{suggestion}`") } else { hint };
-        return fail("is no name every host takes", hint);
-    }
-    if names::length(name) > 64 {
-        return fail("is longer than 64 characters", "choose a shorter one".to_owned());
-    }
-    if let Some(word) = names::reserved_word(name) {
-        return fail(&format!("contains the reserved word `{word}`"), "choose a name without it".to_owned());
-    }
-    Ok(())
+    scaffold::check_name(name).map_err(|error| {
+        let hint = match &error.suggestion {
+            Some(suggestion) => format!("{}: `{suggestion}`", error.help),
+            None => error.help.to_owned(),
+        };
+        Failure::unable("BAD_NAME", format!("`{name}` {}", error.message)).hint(hint)
+    })
 }

@@ -7,7 +7,6 @@ use rep_library::{Catalog, CatalogEntry, DependencyState, Status};
 use serde_json::{Map, Value, json};
 
 use super::list::status_style;
-use super::why::remedy;
 use crate::exit::{Exit, Failure};
 use crate::library::LibraryArgs;
 use crate::output::Output;
@@ -134,14 +133,14 @@ fn identity(page: &mut Page<'_>, entry: &CatalogEntry, dossier: &Dossier) {
     if !entry.reason.is_empty() {
         page.text.push_str(&format!("{}\n", page.clipped(&entry.reason)));
     }
-    page.some("remedy", remedy(entry, None).as_deref());
+    page.some("remedy", entry.remedy().as_deref());
     page.text.push('\n');
     page.paragraph(&entry.description);
     page.row("at", &entry.location.to_string_lossy());
     let dialects: Vec<&str> = dossier.dialects.iter().map(|dialect| dialect.name()).collect();
     page.row("dialects", &dialects.join(", "));
     let provenance = &dossier.provenance;
-    page.some("package", package(entry));
+    page.some("package", entry.package());
     page.some("version", provenance.version.as_deref());
     for version in &dossier.versions {
         page.row("content", &content_version(version));
@@ -155,10 +154,6 @@ fn identity(page: &mut Page<'_>, entry: &CatalogEntry, dossier: &Dossier) {
         other => format!("{} ({})", dependency.id, other.name()),
     });
     page.some("depends on", Some(&needed.collect::<Vec<_>>().join(", ")));
-}
-
-fn package(entry: &CatalogEntry) -> Option<&str> {
-    entry.qualified_name.strip_suffix(entry.name.as_str()).and_then(|package| package.strip_suffix(':'))
 }
 
 fn content_version(version: &ContentVersion) -> String {
@@ -333,7 +328,7 @@ fn value(catalog: &Catalog, entry: &CatalogEntry, dossier: &Dossier) -> Value {
         "status": entry.status.name(),
         "scope": entry.scope.name(),
         "reason": entry.reason,
-        "remedy": remedy(entry, None),
+        "remedy": entry.remedy(),
         "shadowed_by": winner.map(|winner| &winner.location),
         "location": entry.location,
         "folder": entry.folder,
@@ -344,7 +339,7 @@ fn value(catalog: &Catalog, entry: &CatalogEntry, dossier: &Dossier) -> Value {
             "trusted": entry.status != Status::Untrusted,
         },
         "provenance": {
-            "package": package(entry),
+            "package": entry.package(),
             "version": provenance.version,
             "license": provenance.license,
             "author": provenance.author,

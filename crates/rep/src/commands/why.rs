@@ -191,24 +191,14 @@ fn flat(text: &str) -> String {
     visible(&text.split_whitespace().collect::<Vec<_>>().join(" ")).into_owned()
 }
 
-/// What would make the skill active.
-pub(crate) fn remedy(entry: &CatalogEntry, host: Option<&Host>) -> Option<String> {
-    // A host knows nothing of what was trusted or switched off here.
-    match (entry.status, host) {
-        (Status::Shadowed, Some(_)) => return Some("rename or remove one of the two".to_owned()),
-        (Status::Untrusted, Some(host)) => return Some(format!("tell {} to trust the project", host.name)),
-        (Status::Hidden, Some(_)) if entry.description.is_empty() => {
-            return Some("give it a description".to_owned());
-        }
-        _ => {}
-    }
-    entry.remedy()
+/// What would make the skill active, here or for a host.
+fn remedy(entry: &CatalogEntry, host: Option<&Host>) -> Option<String> {
+    host.map_or_else(|| entry.remedy(), |host| entry.remedy_for(host))
 }
 
 fn absent(name: &str, catalog: &Catalog, output: &mut Output) {
     let mut text = format!("there is no skill `{}`\n", visible(name));
-    let near = catalog.entries.iter().map(|entry| (strsim::jaro_winkler(name, &entry.name), &entry.qualified_name));
-    if let Some((_, near)) = near.filter(|(score, _)| *score > 0.75).max_by(|one, two| one.0.total_cmp(&two.0)) {
+    if let Some(near) = catalog.nearest(name) {
         text.push_str(&format!("  did you mean `{}`?\n", visible(near)));
     }
     text.push_str("  a skill is a folder with a file named exactly `SKILL.md` in one of the folders below\n");

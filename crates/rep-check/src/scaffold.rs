@@ -1,12 +1,66 @@
-//! The files of a new skill, per dialect.
+//! The files of a new skill, per dialect: they pass the checks of their own profile.
+//!
+//! ```
+//! use rep_check::Profile;
+//! use rep_check::scaffold::{ToolLanguage, check_name, skill_files};
+//!
+//! assert!(check_name("release-notes").is_ok());
+//! assert_eq!(check_name("Release Notes").unwrap_err().suggestion.as_deref(), Some("release-notes"));
+//! let files = skill_files("word-count", Profile::Universal, Some(ToolLanguage::Python));
+//! assert_eq!(files.iter().map(|(path, _)| path.as_str()).collect::<Vec<_>>(), ["SKILL.md", "scripts/main.py"]);
+//! ```
 
-use rep_check::Profile;
-use rep_model::{hash, yaml};
+use rep_model::{hash, names, yaml};
 
-use super::Tool;
+use crate::Profile;
 
-/// The files of a skill: path and text.
-pub(super) fn files(name: &str, profile: Profile, tool: Option<Tool>) -> Vec<(String, String)> {
+/// The longest name every host accepts.
+const NAME_LENGTH_MAX: usize = 64;
+
+/// The languages tools may be written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToolLanguage {
+    /// `scripts/main.py`
+    Python,
+    /// `scripts/main.mjs`
+    Node,
+    /// `scripts/main.sh`
+    Bash,
+}
+
+/// Why a name is not accepted by every host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NameError {
+    /// What is wrong with it.
+    pub message: String,
+    /// What to do.
+    pub help: &'static str,
+    /// A name that would be accepted.
+    pub suggestion: Option<String>,
+}
+
+/// Checks that a name is one every host accepts.
+pub fn check_name(name: &str) -> Result<(), NameError> {
+    let fail = |message: String, help| Err(NameError { message, help, suggestion: None });
+    let is_portable = names::is_id(name) && !name.ends_with('-') && !name.contains("--");
+    if !is_portable {
+        let lower = name.to_lowercase();
+        let parts = lower.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|part| !part.is_empty());
+        let suggestion = Some(parts.collect::<Vec<_>>().join("-")).filter(|suggestion| names::is_id(suggestion));
+        let help = "use lower-case letters, digits and single hyphens, a letter first";
+        return Err(NameError { message: "is no name every host takes".to_owned(), help, suggestion });
+    }
+    if names::length(name) > NAME_LENGTH_MAX {
+        return fail(format!("is longer than {NAME_LENGTH_MAX} characters"), "choose a shorter one");
+    }
+    if let Some(word) = names::reserved_word(name) {
+        return fail(format!("contains the reserved word `{word}`"), "choose a name without it");
+    }
+    Ok(())
+}
+
+/// The files of a new skill: path and text, in order of path. A tool is part of a Universal 2.1 skill only.
+pub fn skill_files(name: &str, profile: Profile, tool: Option<ToolLanguage>) -> Vec<(String, String)> {
     let title = title(name);
     let mut files = match (profile, tool) {
         (Profile::Universal, tool) => universal(name, &title, tool),
@@ -40,16 +94,16 @@ fn body(title: &str) -> String {
     )
 }
 
-fn universal(name: &str, title: &str, tool: Option<Tool>) -> Vec<(String, String)> {
+fn universal(name: &str, title: &str, tool: Option<ToolLanguage>) -> Vec<(String, String)> {
     let mut fields = String::from(
         "spec_version: \"2.1\"\nversion: 0.1.0\npermissions:\n  filesystem:\n    read: []\n    write: []\n  network:\n    outbound: []\n  processes:\n    allow_subprocess: false\nsafety:\n  require_confirmation_for:\n    - destructive_writes\n    - external_network\n  redact:\n    secrets: true\n    pii: true\n",
     );
     let mut files = Vec::new();
     if let Some(tool) = tool {
         let (runtime, path, handler, script) = match tool {
-            Tool::Python => ("python", "scripts/main.py", "      handler: run\n", PYTHON),
-            Tool::Node => ("node", "scripts/main.mjs", "      handler: run\n", NODE),
-            Tool::Bash => ("bash", "scripts/main.sh", "", BASH),
+            ToolLanguage::Python => ("python", "scripts/main.py", "      handler: run\n", PYTHON),
+            ToolLanguage::Node => ("node", "scripts/main.mjs", "      handler: run\n", NODE),
+            ToolLanguage::Bash => ("bash", "scripts/main.sh", "", BASH),
         };
         fields.push_str(&format!(
             "tools:\n  - name: count-words\n    description: Counts the words of a text.\n    input_schema:\n      type: object\n      additionalProperties: false\n      properties:\n        text:\n          type: string\n      required:\n        - text\n    output_schema:\n      type: object\n      additionalProperties: false\n      properties:\n        words:\n          type: integer\n          minimum: 0\n      required:\n        - words\n    implementation:\n      runtime: {runtime}\n      entrypoint: {path}\n{handler}evaluation:\n  smoke_tests:\n    - name: counts-two-words\n      tool: count-words\n      input:\n        text: hello world\n      expect:\n        words: 2\n"
@@ -106,4 +160,28 @@ fn uasp(name: &str, title: &str) -> String {
     let root = yaml::parse(&draft("00000000"), 0).root;
     let sha256 = root.and_then(|root| hash::sha256(&root).ok()).unwrap_or_else(|| "0".repeat(8));
     draft(&sha256[..8])
+}
+
+#[cfg(test)]
+mod tests {
+    use rep_model::{Skill, SkillTree};
+
+    use super::*;
+    use crate::{Level, Options, check};
+
+    #[test]
+    fn new_skills_pass_the_checks_of_their_own_dialect() {
+        let plain = [Profile::AgentSkills, Profile::Aam, Profile::Pmcp, Profile::Uasp, Profile::Universal];
+        let with_tools = [ToolLanguage::Python, ToolLanguage::Node, ToolLanguage::Bash];
+        let all = plain.map(|profile| (profile, None)).into_iter();
+        for (profile, tool) in all.chain(with_tools.map(|tool| (Profile::Universal, Some(tool)))) {
+            let files = skill_files("word-count", profile, tool);
+            let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+            let (skill, faults) = Skill::parse(SkillTree::of("word-count", &files));
+            let options = Options { profiles: vec![profile], ..Options::default() };
+            for finding in check(&skill, faults, &options).findings {
+                assert!(finding.level != Level::Error, "{}: {}", profile.name(), finding.message);
+            }
+        }
+    }
 }
