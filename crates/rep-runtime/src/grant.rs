@@ -1,6 +1,6 @@
 //! Who may run what: a plan becomes a grant, a question or a refusal.
 //!
-//! [`Granted`] has no constructor: only [`decide`] and an answer to a [`Question`] make one, and only a [`Granted`] can run. It stays
+//! `Granted` has no constructor: only `decide` and an answer to a [`Question`] make one, and only a `Granted` can run. It stays
 //! inside this crate, together with whether the run is confined; [`crate::Runtime`] is the way in.
 
 use std::collections::BTreeSet;
