@@ -72,9 +72,12 @@ def main():
     options.add_argument("--timeout", type=int, default=120, help="seconds for the tests of one mutant")
     options.add_argument("--out", type=Path, default=ROOT / "target/mutants")
     options.add_argument("--list", action="store_true", help="only print the sample")
+    options.add_argument("--crate", choices=FILES, help="only this crate's part of the sample")
     options.add_argument("--only", type=Path, help="a file of mutant names, one a line; others of the sample are left out")
     options = options.parse_args()
     mutants = sample(options.seed, options.count)
+    if options.crate:
+        mutants = [mutant for mutant in mutants if mutant["package"] == options.crate]
     if options.only:
         wanted = set(options.only.read_text().splitlines())
         mutants = [mutant for mutant in mutants if mutant["name"] in wanted]

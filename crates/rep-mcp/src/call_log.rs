@@ -69,7 +69,7 @@ impl CallSubject {
         }
     }
 
-    /// A request about a task. Whoever knows its id can ask for it, so only a part of a digest of the id is recorded.
+    /// A request about a task. The id alone gives access to a task, so only a part of its digest is recorded.
     pub(crate) fn task(method: &str, id: &str) -> Self {
         let hex = digest(id.as_bytes());
         let mark = hex.trim_start_matches("sha256:").chars().take(12).collect();

@@ -95,7 +95,7 @@ fn table() -> [Value; 6] {
             "inputSchema": input_schema(&json!({ "name": text("The skill's name, or the `skill://` address of its SKILL.md") }), &["name"]),
             "outputSchema": output_schema(&json!({
                 "name": { "type": "string" }, "uri": { "type": "string" }, "content": { "type": "string" },
-                "files": list("What lies beside it", json!({ "type": "object" })),
+                "files": list("The files beside it", json!({ "type": "object" })),
             })),
         }),
         json!({
@@ -109,7 +109,7 @@ fn table() -> [Value; 6] {
             }), &[]),
             "outputSchema": output_schema(&json!({
                 "uri": { "type": "string" }, "mime_type": { "type": "string" }, "size": { "type": "integer" },
-                "text": { "type": "string" }, "blob": { "type": "string", "description": "Base64, where it is no text" },
+                "text": { "type": "string" }, "blob": { "type": "string", "description": "Base64, if it is not text" },
             })),
         }),
         json!({

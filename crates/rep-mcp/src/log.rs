@@ -38,7 +38,7 @@ pub struct LogOptions {
 
 /// Logs the events of this process. Does nothing if the process has a subscriber already.
 pub fn init_log(options: LogOptions) {
-    // Whoever installed one before wants to collect the events himself.
+    // An embedding program that installed one collects the events itself.
     let _ = tracing::subscriber::set_global_default(LogSubscriber(options));
 }
 

@@ -46,7 +46,7 @@ pub struct OAuth {
     audience: String,
     source: KeySource,
     keys: Arc<Mutex<KeySet>>,
-    /// Held by whoever fetches keys; others wait for the result.
+    /// Held while keys are fetched; other requests wait for the result.
     fetching: Arc<tokio::sync::Mutex<()>>,
     /// Seconds since 1970.
     now: fn() -> u64,

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::catalog_view::{self, CatalogView, FILE_BYTES_MAX};
 use crate::{protocol_error, uri};
 
-/// What clients are told when a file cannot be read.
+/// The message for clients when a file cannot be read.
 pub(crate) const UNREADABLE_FILE: &str = "the file could not be read; the server's operator can see why";
 /// A virtual file that lists all others; the utilities of `FastMCP` read it.
 const MANIFEST: &str = "_manifest";

@@ -1,8 +1,8 @@
 //! Running a tool of a skill for a client, and asking its user first if the runtime needs a confirmation.
 //!
 //! A call goes through [`Runtime::call`]. If it needs confirmation, the runtime hands out the call with the skill loaded and
-//! planned, and [`Runtime::resume`] continues it when somebody agreed: the client's user, or, if the client cannot ask, whoever
-//! has the dashboard open.
+//! planned, and [`Runtime::resume`] continues it when somebody agreed: the client's user, or, if the client cannot ask, a
+//! person who has the dashboard open.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -161,7 +161,7 @@ impl SessionHandler {
         Ok(response.into())
     }
 
-    /// Asks whoever can be asked while the call waits. Only a clear yes is a yes.
+    /// Asks at the dashboard or through the client, while the call waits. Only a clear yes is a yes.
     async fn ask_now(
         &self,
         tool: &str,

@@ -48,7 +48,7 @@ use fields::Fields;
 use layout::{Asset, Location};
 use session::BrowserSessions;
 
-/// What somebody is told when nothing can be recorded.
+/// The message for people when nothing can be recorded.
 const UNRECORDED: &str = "Nothing can be recorded on this server now, so nothing is done; its operator can see why.";
 
 /// What every page is rendered from.

@@ -1,6 +1,6 @@
 //! Who is signed in, and which forms are the server's own.
 //!
-//! A browser cannot send a token by itself. Whoever shows a token once gets a cookie with a random value, which is valid for this
+//! A browser cannot send a token by itself. A person who enters one once gets a cookie with a random value, which is valid for this
 //! process and never for `/mcp`. Forms that change something carry a key that is derived from that value.
 //!
 //! Browsers send a cookie to every port of a host. So its name contains this server's port, and on one machine the session is valid

@@ -461,7 +461,7 @@ fn render_file(request: &PageRequest, index: usize, entry: &CatalogEntry, path: 
             Ok(text) if !text.contains('\0') => {
                 pre class="file" tabindex="0" { code { (truncate(text, FILE_CHARS_MAX)) } }
             }
-            _ => { p class="muted" { "It is no text: " (grouped(bytes.len())) " bytes." } }
+            _ => { p class="muted" { "This file is not text: " (grouped(bytes.len())) " bytes." } }
         }
     };
     PageResponse::Page(Location::Library, path.to_owned(), body)
