@@ -21,7 +21,16 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("rep-hosts", &["rep-model"]),
     (
         "rep-library",
-        &["rep-model", "rep-check", "rep-convert", "rep-permissions", "rep-storage", "rep-test-support", "rep-tokens"],
+        &[
+            "rep-model",
+            "rep-check",
+            "rep-convert",
+            "rep-hosts",
+            "rep-permissions",
+            "rep-storage",
+            "rep-test-support",
+            "rep-tokens",
+        ],
     ),
     (
         "rep-package",

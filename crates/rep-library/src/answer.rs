@@ -18,6 +18,8 @@ use crate::{LibraryError, read};
 /// How many skills, and how many answers, are kept. When there are more, all are forgotten.
 const INDEXES_MAX: usize = 256;
 const REPLIES_MAX: usize = 4096;
+/// The most suggestions for a path that does not exist.
+const SUGGESTIONS_MAX: usize = 8;
 
 /// An answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -98,6 +100,44 @@ impl Miss {
             Miss::Empty { skill } => format!("Skill '{skill}' holds nothing that can be asked"),
             Miss::Unreadable(error) => error.to_string(),
         }
+    }
+}
+
+impl Miss {
+    /// What exists instead, most alike first: paths of the skill, or skills the name could stand for.
+    pub fn suggestions(&self) -> Vec<&str> {
+        match self {
+            Miss::Path { path, near, .. } => {
+                let mut near: Vec<&str> = near.iter().map(String::as_str).collect();
+                let score = |other: &str| strsim::jaro_winkler(path, other);
+                near.sort_by(|one, two| score(two).total_cmp(&score(one)).then_with(|| one.cmp(two)));
+                near.truncate(SUGGESTIONS_MAX);
+                near
+            }
+            Miss::Skill { candidates, .. } => candidates.iter().map(String::as_str).collect(),
+            Miss::Malformed(_) | Miss::Empty { .. } | Miss::Unreadable(_) => Vec::new(),
+        }
+    }
+}
+
+/// What an answer costs in tokens, against reading the file it comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReplyCost {
+    /// The answer.
+    pub answer: usize,
+    /// The whole file.
+    pub whole: usize,
+}
+
+impl Reply {
+    /// What the answer costs, against reading the file it comes from.
+    pub fn cost(&self, catalog: &Catalog) -> Result<ReplyCost, LibraryError> {
+        let entry = catalog.get(&self.skill);
+        let whole = entry.map(|entry| read::text(&entry.location, read::MAIN_BYTES_MAX)).transpose()?;
+        Ok(ReplyCost {
+            answer: rep_tokens::count(&self.value.to_string()),
+            whole: rep_tokens::count(&whole.unwrap_or_default()),
+        })
     }
 }
 

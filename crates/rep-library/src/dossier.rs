@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use crate::catalog::{CatalogEntry, is_switch};
 use crate::disclose::{self, Locations, Style, Told};
+use crate::find::Found;
 use crate::read::{self, Extent};
 use crate::{LibraryError, store};
 
@@ -146,7 +147,7 @@ impl Footprint {
 impl Dossier {
     /// Reads and counts a skill.
     pub fn of(entry: &CatalogEntry) -> Result<Dossier, LibraryError> {
-        let tree = tree(entry)?;
+        let tree = Found::from_entry(entry).read(Extent::Folder)?;
         let files = files(entry, &tree);
         let (skill, _) = Skill::parse(tree);
         let front = skill.front();
@@ -174,14 +175,6 @@ impl Dossier {
         let asked = self.skill.front().and_then(|front| front.get("permissions"));
         asked.map_or(Value::Null, core::json)
     }
-}
-
-fn tree(entry: &CatalogEntry) -> Result<SkillTree, LibraryError> {
-    let shown = entry.folder.to_string_lossy();
-    if entry.skill.tree.is_lone_file {
-        return Ok(read::lone_file(&entry.location, &entry.location.to_string_lossy()));
-    }
-    read::folder(&entry.folder, &shown, Extent::Folder)
 }
 
 fn files(entry: &CatalogEntry, tree: &SkillTree) -> Vec<FileEntry> {

@@ -3,6 +3,7 @@
 //! What a host does is data (`table`), each fact with its source and date; `walk` finds folders as a host does, and
 //! `reading` makes an entry of one. `bench/hosts.sh` compares the predictions with the hosts that run without a network.
 
+mod known;
 mod plugins;
 mod reading;
 mod table;
@@ -19,6 +20,7 @@ use crate::catalog::{self, Catalog, CatalogEntry, Options, Status, TrustWanted};
 use crate::roots::{Root, Scope};
 use crate::store::Decisions;
 
+pub use known::{KnownHost, UnknownHost};
 pub use table::HOSTS;
 pub use targets::{Target, shared_folder};
 

@@ -55,12 +55,15 @@ mod library;
 mod lookup;
 mod parallel;
 pub mod read;
+pub mod reference;
 mod roots;
 pub mod search;
 pub mod select;
 pub mod settings;
 pub mod store;
+pub mod tools_file;
 pub mod triggers;
+pub mod trust;
 pub mod watch;
 
 pub use catalog::{Catalog, CatalogEntry, Options, Precedence, Status, TrustWanted};

@@ -181,6 +181,12 @@ impl From<rep_library::LookupError> for Failure {
     }
 }
 
+impl From<rep_library::hosts::UnknownHost> for Failure {
+    fn from(error: rep_library::hosts::UnknownHost) -> Self {
+        Failure::unable("UNKNOWN_HOST", error.to_string()).hint(did_you_mean(error.nearest, "`rep hosts` lists them"))
+    }
+}
+
 /// The hint for a name that does not exist.
 pub(crate) fn did_you_mean(nearest: Option<&str>, otherwise: &str) -> String {
     nearest.map_or_else(|| otherwise.to_owned(), |near| format!("did you mean `{near}`?"))
@@ -318,6 +324,26 @@ impl From<rep_library::content_version::ContentVersionError> for Failure {
             ContentVersionError::Library(error) => error.into(),
             ContentVersionError::Unwritable(error) => error.into(),
             ContentVersionError::Unfit { code, message, help } => Failure::unable(code.as_str(), message).hints(help),
+        }
+    }
+}
+
+impl From<rep_library::tools_file::ToolsFileError> for Failure {
+    fn from(error: rep_library::tools_file::ToolsFileError) -> Self {
+        use rep_library::tools_file::ToolsFileError;
+        let message = error.to_string();
+        match error {
+            ToolsFileError::Library(error) => error.into(),
+            ToolsFileError::Unwritable(error) => error.into(),
+            ToolsFileError::NotOneSkill { .. } => {
+                Failure::unable("NOT_A_SKILL", message).hint("name a folder with a SKILL.md")
+            }
+            ToolsFileError::Unreadable { shown, .. } => {
+                Failure::unable("UNREADABLE", message).hint(format!("`rep check {shown}` says more"))
+            }
+            ToolsFileError::NoTools { .. } => {
+                Failure::unable("NO_TOOLS", message).hint("add `tools` to SKILL.md; it is what tools.json is made from")
+            }
         }
     }
 }

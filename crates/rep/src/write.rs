@@ -7,11 +7,6 @@ use rep_storage::atomic::{self, Existing};
 
 use crate::exit::Failure;
 
-/// Replaces a file by a new text, keeping its mode. Refuses where the file is a link or no longer holds `expected`.
-pub(crate) fn replace(path: &Path, expected: &[u8], text: &str) -> Result<(), Failure> {
-    Ok(atomic::update(path, expected, text.as_bytes())?)
-}
-
 /// Writes a file that must not exist yet, with the folders above it.
 pub(crate) fn create(path: &Path, text: &str) -> Result<(), Failure> {
     Ok(atomic::write(path, text.as_bytes(), Existing::Keep)?)

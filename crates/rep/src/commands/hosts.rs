@@ -2,7 +2,7 @@
 
 use anstyle::Style;
 use rep_hosts::Takes;
-use rep_library::hosts::{At, Collisions, Folder};
+use rep_library::hosts::{At, Collisions, Folder, KnownHost};
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
@@ -21,25 +21,13 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// What is known of one host, from both tables.
-struct Known {
-    id: &'static str,
-    name: &'static str,
-    lists: Option<&'static rep_library::hosts::Host>,
-    shape: Option<&'static rep_hosts::Host>,
-}
-
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    let known = known();
-    let chosen: Vec<&Known> = match &args.host {
-        None => known.iter().collect(),
-        Some(word) => {
-            let one = known.iter().find(|host| is_named(host, word));
-            vec![one.ok_or_else(|| missing(&known, word).json(args.json))?]
-        }
+    let chosen = match &args.host {
+        None => KnownHost::all(),
+        Some(name) => vec![KnownHost::find(name).map_err(|error| Failure::from(error).json(args.json))?],
     };
     if args.json {
-        let hosts: Vec<Value> = chosen.iter().map(|host| value(host)).collect();
+        let hosts: Vec<Value> = chosen.iter().map(value).collect();
         match args.host {
             Some(_) => output.json(&hosts[0]),
             None => output.json(&json!({ "hosts": hosts })),
@@ -54,49 +42,11 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     for host in &chosen {
         let id = output.styled(Style::new().bold(), &format!("{:width$}", host.id));
         let takes = host.shape.map_or("", |shape| shape.takes.name());
-        let places: Vec<String> = host.lists.into_iter().flat_map(|host| host.folders).take(3).map(place).collect();
+        let places: Vec<String> = host.discovery.into_iter().flat_map(|host| host.folders).take(3).map(place).collect();
         output.data(&format!("{id}  {takes:10}  {:28}  {}\n", host.name, places.join(", ")));
     }
     output.say("`rep hosts HOST` says more; `rep list --host HOST` shows what it would list, `rep export --host HOST` writes for it");
     Ok(Exit::Fine)
-}
-
-/// The hosts of both tables, those that take folders first.
-fn known() -> Vec<Known> {
-    let mut known: Vec<Known> = rep_library::hosts::HOSTS
-        .iter()
-        .map(|host| {
-            let shape = shape_of(host);
-            // The same word may name a program here and an API there; the program has the longer name then.
-            Known { id: shape.map_or(host.id, |shape| shape.id), name: host.name, lists: Some(host), shape }
-        })
-        .collect();
-    for shape in &rep_hosts::HOSTS {
-        if !known.iter().any(|host| host.shape.is_some_and(|other| other.id == shape.id)) {
-            known.push(Known { id: shape.id, name: shape.name, lists: None, shape: Some(shape) });
-        }
-    }
-    known
-}
-
-fn shape_of(host: &rep_library::hosts::Host) -> Option<&'static rep_hosts::Host> {
-    let words = std::iter::once(host.id).chain(host.aliases.iter().copied());
-    words.filter_map(rep_hosts::Host::named).find(|shape| shape.takes == Takes::Folders)
-}
-
-fn is_named(host: &Known, word: &str) -> bool {
-    host.id == word
-        || host.lists.is_some_and(|lists| lists.aliases.contains(&word) && rep_hosts::Host::named(word).is_none())
-        || host.shape.is_some_and(|host| host.id == word || host.aliases.contains(&word))
-}
-
-fn missing(known: &[Known], word: &str) -> Failure {
-    let failure = Failure::unable("UNKNOWN_HOST", format!("there is no host `{word}`"));
-    let near = known.iter().map(|host| (strsim::jaro_winkler(word, host.id), host.id));
-    match near.max_by(|one, two| one.0.total_cmp(&two.0)) {
-        Some((score, id)) if score > 0.75 => failure.hint(format!("did you mean `{id}`?")),
-        _ => failure.hint("`rep hosts` lists them"),
-    }
 }
 
 /// A folder as people write it.
@@ -118,10 +68,10 @@ fn collisions(collisions: Collisions) -> &'static str {
     }
 }
 
-fn page(host: &Known, output: &mut Output) {
+fn page(host: &KnownHost, output: &mut Output) {
     let title = output.styled(Style::new().bold(), host.name);
     let mut text = format!("{title}  ({})\n", host.id);
-    if let Some(lists) = host.lists {
+    if let Some(lists) = host.discovery {
         text.push_str("\nlooks in\n");
         for folder in lists.folders {
             text.push_str(&format!("  {:34}  {}, {}\n", place(folder), folder.source.text, folder.source.checked));
@@ -151,9 +101,9 @@ fn page(host: &Known, output: &mut Output) {
     output.data(&text);
 }
 
-fn value(host: &Known) -> Value {
+fn value(host: &KnownHost) -> Value {
     let mut value = json!({ "id": host.id, "name": host.name });
-    if let Some(lists) = host.lists {
+    if let Some(lists) = host.discovery {
         let one = |folder: &Folder| json!({ "path": place(folder), "source": folder.source.text, "checked": folder.source.checked });
         value["folders"] = lists.folders.iter().map(one).collect();
         value["depth"] = json!({ "value": lists.walk.value.depth_max, "source": lists.walk.source.text, "checked": lists.walk.source.checked });

@@ -1,15 +1,12 @@
 //! `rep query`: an exact answer from one skill.
 
 use rep_library::answer::{Answers, Line, Miss, Reply};
-use rep_library::{Catalog, read};
+use rep_library::budget::TOKENIZER;
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
 use crate::library::{self, LibraryArgs};
 use crate::output::Output;
-
-/// The most suggestions for a path that does not exist.
-const SUGGESTIONS_MAX: usize = 8;
 
 /// Ask a skill for exactly one thing
 #[derive(clap::Args)]
@@ -35,7 +32,8 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         Ok(reply) => {
             let mut value = value(&reply);
             if args.tokens {
-                value["tokens"] = cost(&catalog, &reply)?;
+                let cost = reply.cost(&catalog)?;
+                value["tokens"] = json!({ "answer": cost.answer, "whole": cost.whole, "tokenizer": TOKENIZER });
             }
             output.json(&value);
             Ok(Exit::Fine)
@@ -52,17 +50,6 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
             Ok(Exit::Findings)
         }
     }
-}
-
-/// What an answer costs, against reading the file it comes from.
-fn cost(catalog: &Catalog, reply: &Reply) -> Result<Value, Failure> {
-    let entry = catalog.get(&reply.skill);
-    let whole = entry.map(|entry| read::text(&entry.location, read::MAIN_BYTES_MAX)).transpose()?.unwrap_or_default();
-    Ok(json!({
-        "answer": rep_tokens::count(&reply.value.to_string()),
-        "whole": rep_tokens::count(&whole),
-        "tokenizer": rep_tokens::NAME,
-    }))
 }
 
 fn value(reply: &Reply) -> Value {
@@ -93,21 +80,13 @@ fn line(line: &Line) -> Value {
 /// A miss as the specification words it, with what exists instead.
 pub(super) fn missed(miss: &Miss) -> Value {
     let mut value = json!({ "found": false, "error": { "code": miss.code(), "message": miss.message() } });
-    if let Miss::Path { skill, path, near } = miss {
+    if let Miss::Path { skill, path, .. } = miss {
         value["skill"] = json!(skill);
         value["path"] = json!(path);
-        let mut near: Vec<&String> = near.iter().collect();
-        near.sort_by(|one, two| {
-            let score = |other: &str| strsim::jaro_winkler(path, other);
-            score(two).total_cmp(&score(one)).then_with(|| one.cmp(two))
-        });
-        near.truncate(SUGGESTIONS_MAX);
-        value["suggestions"] = json!(near);
     }
-    if let Miss::Skill { candidates, .. } = miss
-        && !candidates.is_empty()
-    {
-        value["suggestions"] = json!(candidates);
+    let suggestions = miss.suggestions();
+    if !suggestions.is_empty() || matches!(miss, Miss::Path { .. }) {
+        value["suggestions"] = json!(suggestions);
     }
     value
 }

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use rep_check::reference;
+use rep_library::reference;
 
-use super::validate::{existing, load};
+use super::validate::existing;
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 
@@ -29,11 +29,7 @@ impl Args {
 #[expect(clippy::unnecessary_wraps, reason = "every command has the same shape")]
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let Some(path) = existing(&args.path, "read-properties", "SKILL_PATH", output) else { return Ok(Exit::Unable) };
-    let properties = load(&path).and_then(|skill| match skill.front() {
-        Some(front) => reference::properties(front),
-        None => Err("SKILL.md frontmatter must be a YAML mapping".to_owned()),
-    });
-    match properties {
+    match reference::properties(&path) {
         Ok(json) => {
             output.data(&format!("{json}\n"));
             Ok(Exit::Fine)

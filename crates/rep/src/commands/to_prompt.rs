@@ -1,10 +1,10 @@
 //! `rep to-prompt`: the catalogue for a model's context, as the reference tool prints it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use rep_check::reference;
+use rep_library::reference;
 
-use super::validate::{existing, load};
+use super::validate::existing;
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 
@@ -33,28 +33,14 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         let Some(path) = existing(path, "to-prompt", "SKILL_PATHS...", output) else { return Ok(Exit::Unable) };
         paths.push(path);
     }
-    let mut skills = Vec::with_capacity(paths.len());
-    for path in &paths {
-        match entry(path) {
-            Ok(skill) => skills.push(skill),
-            Err(error) => {
-                output.insist(&format!("Error: {error}"));
-                return Ok(Exit::Findings);
-            }
+    match reference::prompt(&paths) {
+        Ok(prompt) => {
+            output.text(&format!("{prompt}\n"));
+            Ok(Exit::Fine)
+        }
+        Err(error) => {
+            output.insist(&format!("Error: {error}"));
+            Ok(Exit::Findings)
         }
     }
-    output.text(&format!("{}\n", reference::prompt(&skills)));
-    Ok(Exit::Fine)
-}
-
-fn entry(path: &Path) -> Result<(String, String, String), String> {
-    // The location is the real folder, links resolved.
-    let real = std::fs::canonicalize(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let skill = load(&real)?;
-    let (Some(front), Some(manifest)) = (skill.front(), &skill.manifest) else {
-        return Err("SKILL.md frontmatter must be a YAML mapping".to_owned());
-    };
-    let (name, description) = reference::name_and_description(front)?;
-    let location = real.join(manifest.file).to_string_lossy().into_owned();
-    Ok((name.to_owned(), description.to_owned(), location))
 }

@@ -3,15 +3,12 @@
 use std::path::PathBuf;
 
 use rep_check::render::visible;
-use rep_check::tools;
-use rep_library::{find, read};
-use rep_model::Skill;
+use rep_library::tools_file::{SkillTools, skill_folder};
 use serde_json::json;
 
 use crate::exit::{Exit, Failure};
 use crate::library::LibraryArgs;
 use crate::output::Output;
-use crate::write;
 
 /// Show the effective tools of a skill, or regenerate its tools.json
 #[derive(clap::Args)]
@@ -40,23 +37,25 @@ fn tools(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let path = PathBuf::from(&args.skill);
     // A folder is read as it is, good or bad; a name is looked up among the skills there are.
     let folder = if args.library.places.paths.is_empty() && (args.skill.contains('/') || path.exists()) {
-        folder(&path)?
+        skill_folder(&path)?
     } else {
         let (catalog, index) = args.library.one(&args.skill, output)?;
         catalog.entries[index].folder.clone()
     };
-    let shown = find::shown(&folder);
-    let tree = read::folder(&folder, &shown, read::Extent::Folder)?;
-    let (skill, faults) = Skill::parse(tree);
-    if skill.front().is_none() {
-        let reason = faults.first().map_or("it has no readable SKILL.md", |fault| fault.message.as_str());
-        let failure = Failure::unable("UNREADABLE", format!("`{shown}`: {reason}"));
-        return Err(failure.hint(format!("`rep check {shown}` says more")));
-    }
+    let tools = SkillTools::load(&folder)?;
     if args.write {
-        return regenerate(&skill, &folder, args, output);
+        let file = tools.write()?;
+        output.say(&if file.is_written {
+            format!("wrote `{}`", file.shown)
+        } else {
+            format!("`{}` is fresh", file.shown)
+        });
+        if args.json {
+            output.data(&file.text);
+        }
+        return Ok(Exit::Fine);
     }
-    let effective = tools::effective_tools(&skill);
+    let (shown, effective) = (&tools.shown, &tools.effective);
     if args.json {
         let value = json!({ "source": effective.source.name(), "stale": effective.stale, "tools": effective.tools });
         output.json(&value);
@@ -71,46 +70,6 @@ fn tools(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     output.say(&format!("{count} {}, from {}", if count == 1 { "tool" } else { "tools" }, effective.source.name()));
     if effective.stale {
         output.warn(&format!("tools.json is stale; `rep tools {shown} --write` regenerates it"));
-    }
-    Ok(Exit::Fine)
-}
-
-fn folder(path: &std::path::Path) -> Result<PathBuf, Failure> {
-    let mut found = Vec::new();
-    find::skills(path, |skill| found.push(skill))?;
-    let given = found.iter().find(|skill| skill.shown == find::shown(path)).or(found.first());
-    match (given, found.len()) {
-        (Some(skill), count) if !skill.is_lone_file && (count == 1 || skill.shown == find::shown(path)) => {
-            Ok(skill.path.clone())
-        }
-        _ => Err(Failure::unable("NOT_A_SKILL", format!("`{}` is not one skill folder", find::shown(path)))
-            .hint("name a folder with a SKILL.md")),
-    }
-}
-
-fn regenerate(skill: &Skill, folder: &std::path::Path, args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    let path = folder.join("tools.json");
-    let shown = find::shown(&path);
-    let effective = tools::effective_tools(skill);
-    if effective.source != tools::ToolSource::Frontmatter {
-        let failure =
-            Failure::unable("NO_TOOLS", format!("the frontmatter of `{}` declares no tools", find::shown(folder)));
-        return Err(failure.hint("add `tools` to SKILL.md; it is what tools.json is made from"));
-    }
-    let text = tools::tools_json(&effective.tools);
-    match skill.tree.bytes("tools.json") {
-        Some(bytes) if bytes == text.as_bytes() => output.say(&format!("`{shown}` is fresh")),
-        Some(bytes) => {
-            write::replace(&path, bytes, &text)?;
-            output.say(&format!("wrote `{shown}`"));
-        }
-        None => {
-            write::create(&path, &text)?;
-            output.say(&format!("wrote `{shown}`"));
-        }
-    }
-    if args.json {
-        output.data(&text);
     }
     Ok(Exit::Fine)
 }
