@@ -178,7 +178,7 @@ pub fn write(files: &[(String, Vec<u8>, bool)]) -> io::Result<Vec<u8>> {
             let attributes = attribute("path", path);
             out.write_all(&block(b"attributes", 0o644, attributes.len(), b'x'))?;
             padded(&mut out, attributes.as_bytes())?;
-            let end = (0..=100).rev().find(|at| path.is_char_boundary(*at)).unwrap_or(0);
+            let end = path.floor_char_boundary(100);
             out.write_all(&block(&path.as_bytes()[..end], mode, content.len(), b'0'))?;
         }
         padded(&mut out, content)?;

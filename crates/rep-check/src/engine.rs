@@ -2,8 +2,9 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
+use parking_lot::RwLock;
 use rep_model::{Edit, Fault, Manifest, Skill, Span};
 
 use crate::profile::{ALL, NOT_UASP, Profile, ProfileSet};
@@ -221,11 +222,11 @@ impl Rulebook {
     fn wanted(&self, active: &Active) -> Arc<Wanted> {
         let of = |known: &[Arc<Wanted>]| known.iter().find(|wanted| wanted.profiles == active.profiles).cloned();
         // What is behind the lock is only ever added to, so that whoever panicked left nothing half done.
-        if let Some(wanted) = of(&self.known.read().unwrap_or_else(PoisonError::into_inner)) {
+        if let Some(wanted) = of(&self.known.read()) {
             return wanted;
         }
         let wanted = Arc::new(Wanted::of(active, &self.options));
-        self.known.write().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&wanted));
+        self.known.write().push(Arc::clone(&wanted));
         wanted
     }
 

@@ -4,9 +4,11 @@
 //! digest of the bytes it was worked out from, so that a skill that changed can never be answered from what it was.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use rep_model::query::{Filter, Query};
+use rep_model::suggestion::nearest_names;
 use rep_model::{Content, Entry, Skill};
 use rep_model::{Index, Origin, Step};
 use serde_json::Value;
@@ -107,13 +109,7 @@ impl Miss {
     /// What exists instead, most alike first: paths of the skill, or skills the name could stand for.
     pub fn suggestions(&self) -> Vec<&str> {
         match self {
-            Miss::Path { path, near, .. } => {
-                let mut near: Vec<&str> = near.iter().map(String::as_str).collect();
-                let score = |other: &str| strsim::jaro_winkler(path, other);
-                near.sort_by(|one, two| score(two).total_cmp(&score(one)).then_with(|| one.cmp(two)));
-                near.truncate(SUGGESTIONS_MAX);
-                near
-            }
+            Miss::Path { path, near, .. } => nearest_names(path, near.iter().map(String::as_str), SUGGESTIONS_MAX, 0.0),
             Miss::Skill { candidates, .. } => candidates.iter().map(String::as_str).collect(),
             Miss::Malformed(_) | Miss::Empty { .. } | Miss::Unreadable(_) => Vec::new(),
         }
@@ -182,8 +178,7 @@ impl Answers {
         let (key, index) = self.index(entry)?;
         let question = (key, path.to_owned(), filters.to_vec());
         if note.is_none()
-            && let Some(reply) =
-                locked(&self.replies).get(&question).filter(|reply| reply.skill == entry.qualified_name)
+            && let Some(reply) = self.replies.lock().get(&question).filter(|reply| reply.skill == entry.qualified_name)
         {
             return Ok(Arc::clone(reply));
         }
@@ -203,7 +198,7 @@ impl Answers {
             notes: note.into_iter().chain(found.note).collect(),
         });
         if is_plain {
-            keep(&mut locked(&self.replies), REPLIES_MAX, question, Arc::clone(&reply));
+            keep(&mut self.replies.lock(), REPLIES_MAX, question, Arc::clone(&reply));
         }
         Ok(reply)
     }
@@ -212,12 +207,12 @@ impl Answers {
     pub fn index(&self, entry: &CatalogEntry) -> Result<(Key, Arc<Index>), Miss> {
         let skill = read::skill(entry).map_err(Miss::Unreadable)?;
         let key = digest(&skill);
-        if let Some(index) = locked(&self.indexes).get(&key) {
+        if let Some(index) = self.indexes.lock().get(&key) {
             return Ok((key, Arc::clone(index)));
         }
         let empty = || Miss::Empty { skill: entry.qualified_name.clone() };
         let index = Arc::new(Index::new(rep_convert::document_of(&skill).ok_or_else(empty)?));
-        keep(&mut locked(&self.indexes), INDEXES_MAX, key, Arc::clone(&index));
+        keep(&mut self.indexes.lock(), INDEXES_MAX, key, Arc::clone(&index));
         Ok((key, index))
     }
 }
@@ -268,9 +263,4 @@ fn keep<K: std::hash::Hash + Eq, V>(map: &mut HashMap<K, V>, most: usize, key: K
         map.clear();
     }
     map.insert(key, value);
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    // What is kept is complete or not there; a panic elsewhere cannot have left half of it.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

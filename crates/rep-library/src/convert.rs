@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use rep_convert::convert::{Conversion, Difference, Notice, Relation, Replaceable, convert_by_rules};
 use rep_model::uasp::SUFFIX;
 use rep_model::{Fault, Skill};
@@ -225,7 +225,7 @@ impl<'a> Batch<'a> {
             Target::File(file) => file.clone(),
             Target::Folder(folder) => {
                 let plain = in_folder(folder, &found.path, name, self.shared.contains(name));
-                let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut taken = self.taken.lock();
                 if taken.insert(plain.clone()) { plain } else { in_folder(folder, &found.path, name, true) }
             }
         }

@@ -5,8 +5,10 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use std::thread::JoinHandle;
+
+use parking_lot::RwLock;
 
 use crate::LibraryError;
 use crate::catalog::{Catalog, Options};
@@ -54,13 +56,13 @@ impl Library {
     /// The newest snapshot. It does not change while it is held.
     pub fn catalog(&self) -> Arc<Catalog> {
         // A panic elsewhere cannot have left half a pointer.
-        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.current.read())
     }
 
     /// Discovers again and puts the result in place of the last snapshot. Where that fails the last one stays.
     pub fn reload(&self) -> Result<Arc<Catalog>, LibraryError> {
         let catalog = Arc::new(Catalog::discover(&self.options)?);
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&catalog);
+        *self.current.write() = Arc::clone(&catalog);
         Ok(catalog)
     }
 

@@ -5,8 +5,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
+
+use parking_lot::Mutex;
 
 use crate::LibraryError;
 use crate::find::{self, Found};
@@ -72,7 +73,7 @@ fn drain<T>(
 ) -> Vec<T> {
     let mut results = Vec::new();
     loop {
-        let next = receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let next = receiver.lock().recv();
         let Ok(found) = next else { return results };
         results.push(work(&found));
         progress(Progress::Done);
@@ -96,12 +97,12 @@ pub(crate) fn map_all<T: Sync, R: Send>(
                 } {
                     let result = work(item);
                     progress(Progress::Done);
-                    done.lock().unwrap_or_else(PoisonError::into_inner).push((number, result));
+                    done.lock().push((number, result));
                 }
             });
         }
     });
-    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut done = done.into_inner();
     done.sort_by_key(|(number, _)| *number);
     done.into_iter().map(|(_, result)| result).collect()
 }

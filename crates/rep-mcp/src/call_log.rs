@@ -6,6 +6,7 @@ use std::time::{Instant, SystemTime};
 
 use axum::http::request::Parts;
 use rep_audit::CallRecord;
+use rep_model::truncate::truncate_chars;
 use rmcp::model::{CallToolResponse, JsonObject};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
@@ -277,5 +278,5 @@ pub(crate) fn describe_client(context: &RequestContext<RoleServer>) -> String {
 }
 
 fn truncate(text: &str) -> String {
-    text.chars().take(TEXT_CHARS_MAX).collect()
+    truncate_chars(text, TEXT_CHARS_MAX).to_owned()
 }

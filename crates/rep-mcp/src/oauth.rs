@@ -15,6 +15,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use parking_lot::Mutex;
+use rep_model::truncate::truncate_chars;
 use ring::signature::{
     ECDSA_P256_SHA256_FIXED, ED25519, RSA_PKCS1_2048_8192_SHA256, RsaPublicKeyComponents, UnparsedPublicKey,
 };
@@ -124,7 +125,7 @@ impl OAuth {
         }
         let claims = TokenParts::parse(token)?.claims;
         let named = ["sub", "client_id", "azp"].into_iter().find_map(|name| claims.get(name)?.as_str());
-        Some(named.unwrap_or("unnamed").chars().take(SUBJECT_CHARS_MAX).collect())
+        Some(truncate_chars(named.unwrap_or("unnamed"), SUBJECT_CHARS_MAX).to_owned())
     }
 
     /// Whether a token is accepted.

@@ -35,6 +35,22 @@ pub fn nearest_by_name<T>(
     similar.max_by(|one, two| one.0.total_cmp(&two.0)).map(|(_, candidate)| candidate)
 }
 
+/// Up to `count_max` candidates in the order of their similarity to a name that does not exist, the most similar first
+/// and equally similar ones in alphabetical order. Unlike [`nearest_name`], it also names the less similar ones: for
+/// lists of what exists, where the reader chooses.
+pub fn nearest_names<'a>(
+    wanted: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+    count_max: usize,
+    similarity_min: f64,
+) -> Vec<&'a str> {
+    let scored = candidates.into_iter().map(|candidate| (similarity(wanted, candidate), candidate));
+    let mut scored: Vec<(f64, &str)> = scored.filter(|(score, _)| *score >= similarity_min).collect();
+    scored.sort_by(|one, two| two.0.total_cmp(&one.0).then_with(|| one.1.cmp(two.1)));
+    scored.dedup_by(|one, two| one.1 == two.1);
+    scored.into_iter().take(count_max).map(|(_, candidate)| candidate).collect()
+}
+
 /// Whether a word differs from a name by a typing mistake or by case, so that no other meaning is likely.
 ///
 /// Stricter than [`nearest_name`], which is for words that cannot have another meaning.
@@ -76,6 +92,13 @@ mod tests {
     #[test]
     fn the_last_of_equally_similar_candidates_wins() {
         assert_eq!(nearest_name("tool-x", ["tool-a", "tool-b"]), Some("tool-b"));
+    }
+
+    #[test]
+    fn several_names_are_ranked_by_similarity_and_then_by_name() {
+        let names = ["tool-b", "other", "tool-a", "tool", "tool-a"];
+        assert_eq!(nearest_names("tool", names, 3, 0.7), ["tool", "tool-a", "tool-b"]);
+        assert_eq!(nearest_names("tool", names, 9, 0.0).last(), Some(&"other"));
     }
 
     #[test]

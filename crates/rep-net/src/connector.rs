@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use ureq::http::Uri;
@@ -43,12 +44,12 @@ impl fmt::Debug for Egress {
 }
 
 /// A failure on its way through the client.
-pub(crate) struct WrappedError(pub(crate) std::sync::Mutex<Option<NetError>>, String);
+pub(crate) struct WrappedError(pub(crate) Mutex<Option<NetError>>, String);
 
 impl WrappedError {
     fn error(failure: NetError) -> ureq::Error {
         let told = failure.message.clone();
-        ureq::Error::Other(Box::new(WrappedError(std::sync::Mutex::new(Some(failure)), told)))
+        ureq::Error::Other(Box::new(WrappedError(Mutex::new(Some(failure)), told)))
     }
 }
 

@@ -1,7 +1,6 @@
 //! One request and its answer, with the redirects and tries between.
 
 use std::io::Read;
-use std::sync::PoisonError;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
@@ -218,7 +217,7 @@ fn net_error(error: ureq::Error) -> NetError {
     match error {
         ureq::Error::Other(inside) => match inside.downcast::<WrappedError>() {
             Ok(wrapped) => {
-                let failure = wrapped.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let failure = wrapped.0.lock().take();
                 failure.unwrap_or_else(|| NetError::new(NetErrorCode::ConnectionFailed, wrapped.to_string()))
             }
             Err(other) => NetError::new(NetErrorCode::ConnectionFailed, other.to_string()),

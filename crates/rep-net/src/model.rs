@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use crate::{Method, Origin};
 use rep_convert::convert::{Model, ModelError, ModelErrorCode, Question, Reply};
+use rep_model::truncate::truncate_chars;
 
 use crate::answer::HttpAnswer;
 use crate::exchange::{Exchange, Header, OutgoingRequest};
@@ -226,8 +227,8 @@ impl Server {
     fn told(&self, body: &[u8]) -> String {
         let told = wire::complaint(&String::from_utf8_lossy(body));
         let told = self.redactor.text(told.trim());
-        let short: String = told.chars().take(TOLD_CHARS_MAX).collect();
-        if short.is_empty() { short } else { format!(": {short}") }
+        let short = truncate_chars(&told, TOLD_CHARS_MAX);
+        if short.is_empty() { String::new() } else { format!(": {short}") }
     }
 }
 
@@ -240,7 +241,8 @@ impl Model for Server {
                 return match reply {
                     Ok(reply) => Ok(Reply { text: self.redactor.text(&reply.text), ..reply }),
                     Err(reason) => {
-                        let reason: String = self.redactor.text(&reason).chars().take(TOLD_CHARS_MAX).collect();
+                        let reason = self.redactor.text(&reason);
+                        let reason = truncate_chars(&reason, TOLD_CHARS_MAX);
                         Err(error(
                             ModelErrorCode::InvalidResponse,
                             format!("`{}` gave no answer: {reason}", self.origin),

@@ -10,6 +10,7 @@
 
 use crate::error::ErrorCode;
 use rep_model::Document;
+use rep_model::suggestion::nearest_names;
 use rep_model::uasp::{Argument, Command, Template};
 use serde_json::{Map, Value};
 
@@ -160,16 +161,11 @@ pub fn described(document: &Document, arguments: &[Argument], flags: &[Argument]
 pub fn nearest(document: &Document, name: &str) -> Vec<String> {
     const NEAREST_MAX: usize = 3;
     const LOOKED_AT_MAX: usize = 2000;
-    const NAME_BYTES_MAX: usize = 64;
     let aliases = document.sections.commands.iter().flat_map(Command::names);
-    let all = document.runnable_names().into_iter().chain(aliases.map(str::to_owned)).take(LOOKED_AT_MAX);
-    // Likeness costs the square of the length, and a long name is no slip of the pen.
-    let all = all.filter(|known| known.len() <= NAME_BYTES_MAX && name.len() <= NAME_BYTES_MAX);
-    let scored = all.map(|known| (strsim::jaro_winkler(name, &known), known));
-    let mut near: Vec<(f64, String)> = scored.filter(|(score, _)| *score > 0.7).collect();
-    near.sort_by(|one, two| two.0.total_cmp(&one.0).then_with(|| one.1.cmp(&two.1)));
-    near.dedup_by(|one, two| one.1 == two.1);
-    near.into_iter().take(NEAREST_MAX).map(|(_, known)| known).collect()
+    let all = document.runnable_names().into_iter().chain(aliases.map(str::to_owned));
+    let all: Vec<String> = all.take(LOOKED_AT_MAX).collect();
+    let near = nearest_names(name, all.iter().map(String::as_str), NEAREST_MAX, 0.7);
+    near.into_iter().map(str::to_owned).collect()
 }
 
 /// A variable the section `environment` speaks of.

@@ -12,6 +12,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use rep_model::truncate::truncate_chars;
 use serde_json::{Map, Value, json};
 
 use crate::plan::{Limits, Permissions, ToolRuntime};
@@ -274,7 +275,7 @@ pub(crate) fn said(program: &Path, argv: Vec<OsString>, search: &Search) -> Resu
     if ended.exit != Exit::Code(0) || ended.killed.is_some() {
         let said = String::from_utf8_lossy(&ended.stderr);
         let line = said.lines().find(|line| !line.trim().is_empty()).unwrap_or("it says nothing").trim();
-        return Err(unusable(line.chars().take(200).collect()));
+        return Err(unusable(truncate_chars(line, 200).to_owned()));
     }
     Ok(ended.stdout)
 }

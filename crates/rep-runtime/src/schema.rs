@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use jsonschema::PatternOptions;
+use rep_model::truncate::truncate_chars;
 use serde_json::Value;
 
 /// A value, and what of it does not fit.
@@ -81,7 +82,7 @@ fn compare(schema: &Value, value: &Value) -> Fit {
 }
 
 fn short(text: &str) -> String {
-    text.chars().take(300).collect()
+    truncate_chars(text, 300).to_owned()
 }
 
 fn is_deeper(value: &Value, depth: usize) -> bool {

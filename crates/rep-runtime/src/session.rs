@@ -255,11 +255,7 @@ fn entities_of(skill: &str, export: &Value) -> Result<BTreeMap<String, Entity>, 
 
 /// A value as far as it is kept.
 fn cut(value: &str) -> String {
-    let mut end = value.len().min(VALUE_BYTES_MAX);
-    while !value.is_char_boundary(end) {
-        end -= 1;
-    }
-    value[..end].to_owned()
+    value[..value.floor_char_boundary(VALUE_BYTES_MAX)].to_owned()
 }
 
 fn read(connection: &Connection, mut state: State, skill: &str, session: &str) -> rusqlite::Result<State> {

@@ -40,9 +40,11 @@
 use std::io;
 use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+
+use parking_lot::Mutex;
 
 use super::{Cancel, Denial};
 use exchange::Exchange;
@@ -122,7 +124,7 @@ impl Gateway {
 
     /// Every connection that did not come about, with the reason, so far. Has failures of the world too.
     pub fn refusals(&self) -> Vec<Refusal> {
-        self.record.lock().unwrap_or_else(PoisonError::into_inner).refusals().to_vec()
+        self.record.lock().refusals().to_vec()
     }
 
     /// Ends every connection and closes every socket. Stopping twice is stopping once; what was recorded stays.

@@ -5,6 +5,7 @@
 
 use maud::{Markup, html};
 use rep_model::markup::is_hidden;
+use rep_model::truncate::truncate_chars;
 
 /// Replaces characters that are invisible, reorder text or control a terminal by their code, such as `\u{202e}`.
 pub(crate) fn show_hidden_characters(markup: String) -> String {
@@ -64,8 +65,10 @@ pub(crate) fn counted(count: usize, noun: &str) -> String {
 
 /// The start of a text, up to a number of characters; it ends at a word if one ends nearby.
 pub(crate) fn truncate(text: &str, chars_max: usize) -> String {
-    let Some((at, _)) = text.char_indices().nth(chars_max) else { return text.to_owned() };
-    let start = &text[..at];
+    let start = truncate_chars(text, chars_max);
+    if start.len() == text.len() {
+        return text.to_owned();
+    }
     let end = start.rfind(char::is_whitespace).filter(|blank| start.len() - blank < 24).unwrap_or(start.len());
     format!("{}…", start[..end].trim_end())
 }

@@ -1,6 +1,7 @@
 //! What a package may be called: a name with versions, in the words of its registry. Never an option, an address or a file.
 
 use crate::plan::ToolRuntime;
+use rep_model::truncate::truncate_chars;
 
 /// The longest request for one package, and the most of them.
 const LETTERS_MAX: usize = 200;
@@ -22,7 +23,7 @@ pub struct BadPackage {
 pub fn judge(runtime: ToolRuntime, packages: &[String]) -> Result<(), BadPackage> {
     for (index, package) in packages.iter().enumerate() {
         let judged = if index >= PACKAGES_MAX { Err("there are too many packages") } else { one(runtime, package) };
-        judged.map_err(|reason| BadPackage { package: package.chars().take(LETTERS_MAX).collect(), reason })?;
+        judged.map_err(|reason| BadPackage { package: truncate_chars(package, LETTERS_MAX).to_owned(), reason })?;
     }
     Ok(())
 }

@@ -159,10 +159,7 @@ impl<'a> CallTree<'a> {
 
 /// The reply of a called tool, and the part of its outcome that is kept.
 fn shortened(mut outcome: Outcome) -> (Reply, Outcome) {
-    let mut start = outcome.said.len().saturating_sub(SAID_BYTES_MAX);
-    while !outcome.said.is_char_boundary(start) {
-        start += 1;
-    }
+    let start = outcome.said.ceil_char_boundary(outcome.said.len().saturating_sub(SAID_BYTES_MAX));
     outcome.said.drain(..start);
     outcome.denials.truncate(ITEMS_MAX);
     outcome.written.truncate(ITEMS_MAX);

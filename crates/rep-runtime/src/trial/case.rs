@@ -1,6 +1,7 @@
 //! One case: `tests/cases/*.yaml`, a command and what is expected of it.
 
-use rep_model::suggestion::nearest_name;
+use rep_model::suggestion::{is_misspelling, nearest_name};
+use rep_model::truncate::truncate_chars;
 use rep_model::yaml::{self, Node, core};
 use rep_model::{Resolved, SkillTree, Source, Span, resolve};
 
@@ -83,7 +84,7 @@ impl Reader<'_> {
         let mut notes = Vec::new();
         for entry in root.entries().unwrap_or_default() {
             let key = entry.key.text().unwrap_or("?");
-            let near = FIELDS.iter().find(|field| strsim::jaro_winkler(key, field) > 0.85);
+            let near = FIELDS.iter().find(|field| is_misspelling(key, field));
             match near {
                 _ if FIELDS.contains(&key) => {}
                 Some(near) => {
@@ -120,7 +121,7 @@ impl Reader<'_> {
         let name = node.text().unwrap_or_default();
         let is_letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         if name.is_empty() || name.len() > NAME_CHARS_MAX || !name.bytes().all(is_letter) {
-            let shown: String = name.chars().take(NAME_CHARS_MAX + 1).collect();
+            let shown = truncate_chars(name, NAME_CHARS_MAX + 1);
             self.wrong(node.span, format!("`name` is `{shown}`, which is no name of a case"), remedy);
             return None;
         }

@@ -1,5 +1,6 @@
 //! What is expected of a case, held against what it said. A mismatch says where, what was expected, and what came.
 
+use rep_model::truncate::truncate_chars;
 use serde_json::{Map, Number, Value};
 
 use crate::outcome::{Outcome, Reply};
@@ -137,7 +138,7 @@ fn lacks(expectation: &str, stream: &str, text: &str) -> Mismatch {
 
 fn holds(name: &str, stream: &str, text: &str, at: usize) -> Mismatch {
     let start = stream[..at].rfind('\n').map_or(0, |newline| newline + 1);
-    let line: String = stream[start..].lines().next().unwrap_or_default().chars().take(LINE_CHARS_MAX).collect();
+    let line = truncate_chars(stream[start..].lines().next().unwrap_or_default(), LINE_CHARS_MAX);
     let number = stream[..at].matches('\n').count() + 1;
     let message = format!("line {number} of {name} holds {}, which must not be there", shown(&text.into()));
     Mismatch { got: Some(line.into()), ..Mismatch::new("not-contains", message) }
@@ -145,7 +146,7 @@ fn holds(name: &str, stream: &str, text: &str, at: usize) -> Mismatch {
 
 /// The line that is most like a text, where one is at all.
 fn nearest(stream: &str, text: &str) -> Option<String> {
-    let cut = |line: &str| -> String { line.chars().take(LINE_CHARS_MAX).collect() };
+    let cut = |line: &str| truncate_chars(line, LINE_CHARS_MAX).to_owned();
     let text = cut(text.trim().lines().next().unwrap_or_default());
     let lines = stream.lines().take(LINES_MAX).map(cut).filter(|line| !line.trim().is_empty());
     let scored = lines.map(|line| (strsim::sorensen_dice(&line, &text), line));

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::flow::{self, Flow, Next};
@@ -309,6 +310,6 @@ impl Exchange {
     }
 
     fn refuse(&self, target: String, why: Why) {
-        self.record.lock().unwrap_or_else(PoisonError::into_inner).add(target, why);
+        self.record.lock().add(target, why);
     }
 }

@@ -6,6 +6,7 @@ use std::time::SystemTime;
 use anstyle::AnsiColor;
 use rep_check::render::visible;
 use rep_library::hosts::{HOSTS, Host};
+use rep_model::truncate::truncate_chars;
 use rep_package::InstallScope;
 use rep_package::install::{
     InstallOptions, InstallPlan, OfferedSkillErrors, PlannedSkill, check_offered, install as install_skills,
@@ -134,7 +135,7 @@ fn stopped() -> Failure {
 
 fn choose_skills(offered: Vec<OfferedSkill>, output: &mut Output) -> Result<Vec<OfferedSkill>, Failure> {
     let line = |one: &OfferedSkill| {
-        (visible(&format!("{}  {}", one.name, one.description.chars().take(80).collect::<String>())).into_owned(), true)
+        (visible(&format!("{}  {}", one.name, truncate_chars(&one.description, 80))).into_owned(), true)
     };
     let lines: Vec<(String, bool)> = offered.iter().map(line).collect();
     let chosen = choose("which skills?", &lines, output)?;

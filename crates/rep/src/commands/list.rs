@@ -4,6 +4,7 @@ use anstyle::{AnsiColor, Style};
 use rep_check::render::{json_finding, visible};
 use rep_library::hosts::Host;
 use rep_library::{Catalog, CatalogEntry, Dependency, Status};
+use rep_model::truncate::ellipsize;
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
@@ -95,7 +96,7 @@ pub(super) fn shortened(text: &str) -> String {
         length += word.chars().count();
         // What follows would be cut off again.
         if length > SHORT_MAX {
-            return format!("{}…", flat.chars().take(SHORT_MAX - 1).collect::<String>());
+            return ellipsize(&flat, SHORT_MAX - 1).into_owned();
         }
     }
     flat

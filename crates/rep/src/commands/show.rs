@@ -4,6 +4,7 @@ use anstyle::Style;
 use rep_check::render::{json_finding, visible};
 use rep_library::dossier::{ContentVersion, Dossier, FileEntry, Footprint};
 use rep_library::{Catalog, CatalogEntry, DependencyState, Status};
+use rep_model::truncate::truncate_chars;
 use serde_json::{Map, Value, json};
 
 use super::list::status_style;
@@ -87,7 +88,7 @@ impl Page<'_> {
     /// A text of some sentences, in lines of a width people read.
     fn paragraph(&mut self, text: &str) {
         let most = if self.output.is_verbose { usize::MAX } else { WIDTH_MAX * 20 };
-        let shown: String = text.chars().take(most).collect();
+        let shown = truncate_chars(text, most);
         let mark = if shown.len() < text.len() { " …" } else { "" };
         let mut width = 0;
         for word in shown.split_whitespace() {
@@ -109,9 +110,9 @@ impl Page<'_> {
     fn clipped(&self, value: &str) -> String {
         // Only what is shown is worked on: a value may be megabytes long.
         let most = if self.output.is_verbose { usize::MAX } else { WIDTH_MAX };
-        let line: String = value.chars().take(most).map(|letter| if letter == '\n' { ' ' } else { letter }).collect();
-        let mark = if line.len() < value.len() { "…" } else { "" };
-        format!("{}{mark}", visible(line.trim_end()))
+        let shown = truncate_chars(value, most);
+        let mark = if shown.len() < value.len() { "…" } else { "" };
+        format!("{}{mark}", visible(shown.replace('\n', " ").trim_end()))
     }
 
     /// The lines of a list, and how many more there are.
@@ -247,7 +248,7 @@ fn tools(page: &mut Page<'_>, dossier: &Dossier) {
                 word("/implementation/runtime"),
                 word("/implementation/entrypoint")
             );
-            visible(&line.chars().take(WIDTH_MAX * 2).collect::<String>()).into_owned()
+            visible(truncate_chars(&line, WIDTH_MAX * 2)).into_owned()
         });
     }
     let permissions = dossier.permissions();

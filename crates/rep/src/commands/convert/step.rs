@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use rep_convert::convert::Difference;
 use rep_library::convert::{CheckedFile, ConvertError, FileState, OutOfStep, check_files};
 use rep_library::find::Found;
+use rep_model::truncate::ellipsize;
 use serde_json::{Value, json};
 
 use super::Args;
@@ -104,7 +105,7 @@ fn line(one: &Difference) -> String {
     let short = |value: &Value| {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        if text.chars().count() > 100 { format!("{}…", text.chars().take(100).collect::<String>()) } else { text }
+        ellipsize(&text, 100).into_owned()
     };
     match (&one.markdown, &one.uasp) {
         (Some(markdown), Some(uasp)) => {
