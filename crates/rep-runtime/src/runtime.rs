@@ -43,6 +43,7 @@ mod packages;
 mod policy_report;
 mod records;
 mod tools;
+mod workflows;
 
 pub use call::{
     CallResult, CallTarget, CallerConsent, CommandInvocation, DeferredCall, FinishedCall, NestedCall, PlanBinding,
@@ -53,6 +54,10 @@ pub use packages::{PackageInstall, PackageInstallError, PackageRequest};
 pub use policy_report::{PolicyLine, SkillPolicy, ToolPolicy};
 pub use records::{CallPage, RecordFilter, RunPage};
 pub use tools::{ToolDescriptor, ToolFault, ToolKind, ToolListing};
+pub use workflows::{
+    StepOutcome, StepReport, WorkflowAttendant, WorkflowCall, WorkflowError, WorkflowEvent, WorkflowReport,
+    WorkflowStart,
+};
 
 /// Where the runtime stores things. It never looks for them in the environment.
 #[derive(Clone, Debug, Default)]

@@ -5,7 +5,7 @@
 
 use rep_model::Document;
 use rep_model::uasp::WorkflowStep;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::command::{self, BindError};
 use crate::error::ErrorCode;
@@ -80,7 +80,34 @@ pub fn workflow(document: &Document, name: &str, state: &State) -> Option<Workfl
     Some(Workflow { name: name.to_owned(), description, invariants, steps })
 }
 
+impl Workflow {
+    /// The checklist as JSON.
+    pub fn to_json(&self) -> Value {
+        let steps = self.steps.iter().zip(1..);
+        json!({
+            "name": self.name,
+            "description": self.description,
+            "invariants": self.invariants,
+            "steps": steps.map(|(step, number)| step.to_json(number)).collect::<Vec<Value>>(),
+        })
+    }
+}
+
 impl Step {
+    fn to_json(&self, number: usize) -> Value {
+        json!({
+            "step": number,
+            "cmd": self.text,
+            "note": self.note,
+            "optional": self.is_optional,
+            "command": self.command,
+            "slots": self.slots,
+            "requires": self.requires,
+            "missing": self.missing,
+            "by_hand": self.by_hand,
+        })
+    }
+
     fn of(step: &WorkflowStep, document: &Document, state: &mut State) -> Option<Self> {
         let text = step.command.as_deref()?.trim().to_owned();
         let note = step.note.as_deref().map(str::to_owned);
@@ -249,10 +276,8 @@ fn named(word: Vec<Piece>, document: &Document) -> Vec<Piece> {
 
 #[cfg(test)]
 mod tests {
-    use rep_model::Origin;
-    use serde_json::json;
-
     use super::*;
+    use rep_model::Origin;
 
     fn from_value(value: Value) -> Document {
         Document::from_value(value, Origin::Authored, Vec::new())

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anstyle::AnsiColor;
 use indicatif::{ProgressBar, ProgressDrawTarget};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use rep_library::{Catalog, Options};
 use rep_runtime::secret::Keyring;
 use rep_runtime::{
@@ -151,6 +151,12 @@ pub(crate) struct TerminalPrompter<'a> {
 impl<'a> TerminalPrompter<'a> {
     pub(crate) fn new(output: &'a mut Output) -> Self {
         Self { output: Mutex::new(output), bar: Mutex::new(ProgressBar::hidden()), started: Mutex::new(None) }
+    }
+
+    /// The output, between two runs: what shows that one goes on is taken away.
+    pub(crate) fn output(&self) -> MutexGuard<'_, &'a mut Output> {
+        self.bar.lock().finish_and_clear();
+        self.output.lock()
     }
 
     /// Does something when the run starts.
