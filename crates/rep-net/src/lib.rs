@@ -21,6 +21,7 @@ mod answer;
 mod connector;
 mod exchange;
 pub mod fetch;
+pub mod issuer;
 pub mod model;
 mod origin;
 mod send;

@@ -8,9 +8,10 @@ use std::sync::Arc;
 use rep_audit::CallRecorder;
 use rep_library::Library;
 use rep_mcp::{
-    AllowedRuns, HttpOptions, LogFormat, LogOptions, McpServer, OAuth, ServerOptions, TlsIdentity, init_log,
+    AllowedRuns, HttpOptions, KeySource, LogFormat, LogOptions, McpServer, OAuth, ServerOptions, TlsIdentity, init_log,
     serve_http, serve_stdio,
 };
+use rep_net::issuer::fetch_keys;
 use rep_runtime::Runtime;
 use rep_runtime::token::token;
 
@@ -20,7 +21,6 @@ use crate::output::{Choice, Output};
 use crate::terminal;
 
 mod config;
-mod issuer;
 
 /// The largest file of tokens, certificates or a key, and the shortest token.
 const FILE_BYTES_MAX: u64 = 256 << 10;
@@ -230,13 +230,25 @@ fn http_options(args: &Args, given: &str, output: &mut Output) -> Result<HttpOpt
 /// The authorization server whose tokens are let in, with its keys.
 fn authorization(issuer: &str, audience: &str, keys: Option<&Path>) -> Result<OAuth, Failure> {
     let (source, from) = match keys {
-        Some(file) => (issuer::file(file), file.display().to_string()),
-        None => (issuer::issuer(issuer), issuer.to_owned()),
+        Some(file) => (keys_of_file(file), file.display().to_string()),
+        None => (keys_of_issuer(issuer), issuer.to_owned()),
     };
     OAuth::new(issuer, audience, source).map_err(|reason| {
         let failure = Failure::unable("UNREADABLE", format!("no keys from `{from}`: {reason}"));
         failure.hint("--oauth-keys FILE takes a JWKS of your own")
     })
+}
+
+/// Keys from a file, which is read again when they are asked for again.
+fn keys_of_file(file: &Path) -> KeySource {
+    let file = file.to_owned();
+    Arc::new(move || bounded(&file).map_err(|failure| failure.message))
+}
+
+/// Keys from the issuer itself.
+fn keys_of_issuer(issuer: &str) -> KeySource {
+    let issuer = issuer.to_owned();
+    Arc::new(move || fetch_keys(&issuer).map_err(|error| error.to_string()))
 }
 
 /// The bytes of a small file.
