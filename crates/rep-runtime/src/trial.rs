@@ -22,7 +22,10 @@ pub mod config;
 pub mod evals;
 pub mod expect;
 pub mod grade;
+pub mod junit;
+pub mod report;
 pub mod run;
+pub mod selection;
 pub mod smoke;
 
 use case::{Case, CaseFile};

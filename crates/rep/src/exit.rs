@@ -149,6 +149,30 @@ impl From<CallError> for Failure {
     }
 }
 
+impl From<rep_runtime::trial::selection::SelectionError> for Failure {
+    fn from(error: rep_runtime::trial::selection::SelectionError) -> Self {
+        use rep_runtime::trial::selection::SelectionError;
+        let message = error.to_string();
+        match error {
+            SelectionError::Lookup(error) => error.into(),
+            SelectionError::Library(error) => error.into(),
+            SelectionError::Call(error) => error.into(),
+            SelectionError::NoSkill(_) => {
+                Failure::unable("NOT_A_SKILL", message).hint("name a skill's folder, or a folder above skills")
+            }
+            SelectionError::NoCase { nearest, known, .. } => {
+                let cases = match known.as_slice() {
+                    [] => "there are no cases at all".to_owned(),
+                    known => format!("the cases are {}", known.join(", ")),
+                };
+                Failure::unable("CASE_NOT_FOUND", message).hint(did_you_mean(nearest.as_deref(), &cases))
+            }
+            SelectionError::AmbiguousCase { .. } => Failure::unable("AMBIGUOUS", message)
+                .hint("name the skill with --skill, or the case by the stem of its file"),
+        }
+    }
+}
+
 impl From<rep_library::LibraryError> for Failure {
     fn from(error: rep_library::LibraryError) -> Self {
         Failure::unable("UNREADABLE", error.to_string()).hints(error.hint())

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use rep_library::hosts::{HOSTS, Host, View};
-use rep_library::{Catalog, LookupError, Options, Precedence, TrustWanted, project_of};
+use rep_library::{Catalog, LibraryError, LookupError, Options, Precedence, TrustWanted, project_of};
 
 use crate::exit::Failure;
 use crate::output::Output;
@@ -133,7 +133,7 @@ impl LibraryArgs {
         if let Some(view) = &mut options.host {
             view.is_prediction = true;
         }
-        told(&options, output)
+        Ok(discover(&options, output)?)
     }
 
     /// The host whose view was asked for.
@@ -143,7 +143,7 @@ impl LibraryArgs {
 
     /// Discovers, and says what was left out.
     pub(crate) fn discover(&self, output: &mut Output) -> Result<Catalog, Failure> {
-        told(&self.options()?, output)
+        Ok(discover(&self.options()?, output)?)
     }
 
     /// Discovers and finds one skill by name, qualified name or path. What could be either is a name first: a folder
@@ -183,7 +183,7 @@ impl LibraryArgs {
 }
 
 /// Discovers, and says what was left out.
-fn told(options: &Options, output: &mut Output) -> Result<Catalog, Failure> {
+pub(crate) fn discover(options: &Options, output: &mut Output) -> Result<Catalog, LibraryError> {
     let catalog = Catalog::discover(options)?;
     if options.paths.is_empty() && options.host.is_none() {
         for root in options.extra.iter().filter(|root| !root.path.is_dir()) {

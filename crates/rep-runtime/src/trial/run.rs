@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::thread;
 
 use rep_check::tools::effective_tools;
 use rep_library::store::Copy;
@@ -128,6 +131,8 @@ pub struct TestSubject {
     copy: Copy,
     /// Where further copies are made.
     copies: PathBuf,
+    /// The numbers of the tests that were asked for; all if none was named.
+    pub(super) wanted: Option<Vec<usize>>,
 }
 
 impl TestSubject {
@@ -165,6 +170,7 @@ impl TestSubject {
             skill,
             copy,
             copies: copies.to_owned(),
+            wanted: None,
         })
     }
 
@@ -189,7 +195,59 @@ struct TestRun {
     help: Vec<String>,
 }
 
+/// What happens while tests run.
+#[derive(Clone, Copy)]
+pub enum TestEvent<'a> {
+    /// One more is over, in whatever order.
+    Over,
+    /// This one is next in order.
+    Next(&'a TestResult),
+}
+
 impl Runtime {
+    /// Runs the tests that are due, several at once. Each is told as soon as all before it are there, so that the order is the same
+    /// however many run at once.
+    pub fn run_tests(
+        &self,
+        subjects: &[TestSubject],
+        workers: usize,
+        cancel: &Cancel,
+        told: &mut dyn FnMut(TestEvent<'_>),
+    ) -> Vec<TestResult> {
+        let due: Vec<(&TestSubject, Option<usize>)> =
+            subjects.iter().flat_map(|subject| subject.due().into_iter().map(move |trial| (subject, trial))).collect();
+        let next = AtomicUsize::new(0);
+        let (sender, receiver) = channel::<(usize, TestResult)>();
+        let mut results: Vec<TestResult> = Vec::new();
+        thread::scope(|scope| {
+            for _ in 0..workers.min(due.len()) {
+                let sender = sender.clone();
+                scope.spawn(|| {
+                    let sender = sender;
+                    while !cancel.is_cancelled() {
+                        let number = next.fetch_add(1, Ordering::Relaxed);
+                        let Some((subject, trial)) = due.get(number) else { return };
+                        // The receiver goes on until every sender is gone.
+                        let _ = sender.send((number, self.run_test(subject, *trial, cancel)));
+                    }
+                });
+            }
+            drop(sender);
+            let mut waiting = BTreeMap::new();
+            for (number, result) in receiver {
+                told(TestEvent::Over);
+                waiting.insert(number, result);
+                while let Some(result) = waiting.remove(&results.len()) {
+                    told(TestEvent::Next(&result));
+                    results.push(result);
+                }
+            }
+            // Where somebody asked for the end, some were never begun.
+            results.extend(waiting.into_values());
+        });
+        results
+    }
+
     /// Runs one test of a skill by its number. Without a number, reports why its cases cannot be run.
     pub fn run_test(&self, subject: &TestSubject, trial: Option<usize>, cancel: &Cancel) -> TestResult {
         let Some(trial) = trial.map(|index| &subject.trials.trials[index]) else {

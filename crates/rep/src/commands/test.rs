@@ -1,31 +1,28 @@
 //! `rep test`: runs the tests skills ship, each in a copy of its skill, in the sandbox.
 
 mod evals;
-mod junit;
 mod report;
-mod subject;
 mod watch;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rep_library::Options;
+use rep_runtime::Confinement;
+use rep_runtime::trial::junit;
+use rep_runtime::trial::report::TestReport;
+use rep_runtime::trial::run::{TestEvent, TestResult, TestStatus, TestSubject};
+use rep_runtime::trial::selection::{self, FoundSubjects, TestTarget};
 use rep_sandbox::Cancel;
 use rep_sandbox::interrupt;
 
 use crate::exit::{Exit, Failure};
-use crate::library::LibraryArgs;
+use crate::library::{self, LibraryArgs, cache_folder};
 use crate::output::Output;
 use crate::{terminal, write};
-
-use rep_runtime::trial::run::{TestResult, TestStatus};
-use rep_runtime::{Confinement, ToolError};
-use report::Report;
-use subject::{Found, Subject};
 
 /// Run the tests skills ship
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
@@ -91,92 +88,67 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 fn once(args: &Args, cancel: &Cancel, output: &mut Output) -> Result<(Exit, Vec<PathBuf>), Failure> {
     let as_json = |failure: Failure| failure.json(args.json);
     let begun = Instant::now();
-    let Found { mut subjects, left_out } = subject::find(args, output).map_err(as_json)?;
+    let FoundSubjects { mut subjects, left_out, .. } = find(args, output).map_err(as_json)?;
     if let Some(case) = &args.case {
-        subject::narrow(&mut subjects, case).map_err(as_json)?;
+        selection::narrow(&mut subjects, case).map_err(|error| as_json(error.into()))?;
     }
-    for subject in &subjects {
-        subject.notes().iter().for_each(|note| output.warn(&format!("`{}`: {note}", subject.test.name)));
-    }
-    let mut report = Report::of(&subjects);
-    report.rows = left_out.into_iter().map(|(name, failure)| unloadable(&name, failure)).collect();
+    say_notes(&subjects, output);
+    let mut report = TestReport::new(&subjects);
+    report.results = left_out.into_iter().map(|(name, error)| TestResult::skill_error(&name, error.into())).collect();
     if !args.json {
-        report.rows.iter().for_each(|row| output.data(&report::text(row, output)));
+        report.results.iter().for_each(|row| output.data(&report::text(row, output)));
     }
-    report.rows.extend(attempted(args, &subjects, cancel, output));
-    report.duration_ms = begun.elapsed().as_millis();
+    report.results.extend(attempted(args, &subjects, cancel, output));
+    report.duration_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
     report.is_interrupted = cancel.is_cancelled();
     if args.json {
-        output.json(&report.json());
+        output.json(&report.value());
     } else {
-        report.sum_up(output);
+        report::sum_up(&report, output);
     }
     if let Some(file) = &args.junit {
         // The report has been printed by then, so that this is told on stderr alone.
         write::put(file, &junit::render(&report))?;
     }
-    let folders = subjects.into_iter().map(|subject| subject.test.folder).collect();
-    Ok((report.exit(), folders))
+    let folders = subjects.into_iter().map(|subject| subject.folder).collect();
+    Ok((report::exit(&report), folders))
 }
 
-/// A skill that could not be loaded.
-fn unloadable(skill: &str, failure: Failure) -> TestResult {
-    let error = ToolError::new(rep_runtime::ErrorCode::parse(&failure.code), failure.message);
-    TestResult::skill_error(
-        skill,
-        match failure.hints.into_iter().next() {
-            Some(hint) => error.with("remedy", hint),
-            None => error,
-        },
-    )
+/// Finds the skills a call is about.
+fn find(args: &Args, output: &mut Output) -> Result<FoundSubjects, Failure> {
+    let temporary = std::env::var_os("TMPDIR").filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    let copies = selection::copies_folder(cache_folder().as_deref(), temporary.as_deref());
+    let target = TestTarget { target: args.target.as_deref(), skill: args.skill.as_deref() };
+    let mut discover = |options: &Options| library::discover(options, output);
+    let found = selection::find_subjects(&args.library.options()?, target, &copies, &mut discover)?;
+    output.warn_all(&found.notes);
+    Ok(found)
 }
 
-/// Runs every trial, and prints each row as soon as all before it are there: the order is the same however many run at once.
-fn attempted(args: &Args, subjects: &[Subject], cancel: &Cancel, output: &mut Output) -> Vec<TestResult> {
+/// Says what is worth a word about the tests of each skill.
+fn say_notes(subjects: &[TestSubject], output: &mut Output) {
+    for subject in subjects {
+        subject.trials.notes.iter().for_each(|note| output.warn(&format!("`{}`: {note}", subject.name)));
+    }
+}
+
+/// Runs every test, and prints each row in order.
+fn attempted(args: &Args, subjects: &[TestSubject], cancel: &Cancel, output: &mut Output) -> Vec<TestResult> {
     let confinement = if args.no_sandbox { Confinement::Unconfined } else { Confinement::Sandboxed };
-    let runtime = terminal::runtime_in(rep_library::Options::default(), PathBuf::new(), confinement);
-    let all: Vec<(usize, Option<usize>)> = subjects
-        .iter()
-        .enumerate()
-        .flat_map(|(number, subject)| subject.due().into_iter().map(move |trial| (number, trial)))
-        .collect();
+    let runtime = terminal::runtime_in(Options::default(), PathBuf::new(), confinement);
     let workers = args.jobs.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
-    let bar = progress(all.len(), output);
-    let next = AtomicUsize::new(0);
-    let (sender, receiver) = channel::<(usize, TestResult)>();
-    let mut rows: Vec<TestResult> = Vec::new();
-    thread::scope(|scope| {
-        for _ in 0..workers.min(all.len()) {
-            let sender = sender.clone();
-            scope.spawn(|| {
-                let sender = sender;
-                while !cancel.is_cancelled() {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    let Some((subject, trial)) = all.get(number) else { return };
-                    let row = runtime.run_test(&subjects[*subject].test, *trial, cancel);
-                    // The receiver goes on until every sender is gone.
-                    let _ = sender.send((number, row));
-                }
-            });
-        }
-        drop(sender);
-        let mut waiting = std::collections::BTreeMap::new();
-        for (number, row) in receiver {
-            bar.inc(1);
-            waiting.insert(number, row);
-            while let Some(row) = waiting.remove(&rows.len()) {
-                if !args.json && (row.status != TestStatus::Pass || !output.is_quiet) {
-                    let text = report::text(&row, output);
-                    bar.suspend(|| output.data(&text));
-                }
-                rows.push(row);
+    let bar = progress(subjects.iter().map(|subject| subject.due().len()).sum(), output);
+    let results = runtime.run_tests(subjects, workers, cancel, &mut |event| match event {
+        TestEvent::Over => bar.inc(1),
+        TestEvent::Next(row) => {
+            if !args.json && (row.status != TestStatus::Pass || !output.is_quiet) {
+                let text = report::text(row, output);
+                bar.suspend(|| output.data(&text));
             }
         }
-        // Where somebody asked for the end, some were never begun.
-        rows.extend(waiting.into_values());
     });
     bar.finish_and_clear();
-    rows
+    results
 }
 
 fn progress(count: usize, output: &Output) -> ProgressBar {

@@ -8,11 +8,11 @@ use rep_runtime::interpreter::Search;
 use rep_runtime::trial::agent::{self, Answered, Asked};
 use rep_runtime::trial::evals::Eval;
 use rep_runtime::trial::grade::{self, Grade, Measured};
+use rep_runtime::trial::run::TestSubject;
 use rep_sandbox::Cancel;
 use serde_json::{Value, json};
 
 use super::Args;
-use super::subject::{self, Subject};
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::terminal;
@@ -36,13 +36,11 @@ struct Run {
 }
 
 pub(super) fn run(args: &Args, cancel: &Cancel, output: &mut Output) -> Result<Exit, Failure> {
-    let found = subject::find(args, output)?;
-    if let Some(subject) = found.subjects.iter().find(|subject| !subject.test.is_named) {
+    let found = super::find(args, output)?;
+    if let Some(subject) = found.subjects.iter().find(|subject| !subject.is_named) {
         // The agent obeys what the skill says, and nothing holds the agent.
-        let failure = Failure::refused("UNTRUSTED", format!("`{}` was not named", subject.test.name));
-        return Err(
-            failure.hint(format!("name what the agent may read: `rep test {} …`", subject.test.folder.display()))
-        );
+        let failure = Failure::refused("UNTRUSTED", format!("`{}` was not named", subject.name));
+        return Err(failure.hint(format!("name what the agent may read: `rep test {} …`", subject.folder.display())));
     }
     let mut words = args.agent.clone();
     if let Some(program) = words.first_mut().filter(|program| program.contains('/')) {
@@ -55,12 +53,12 @@ pub(super) fn run(args: &Args, cancel: &Cancel, output: &mut Output) -> Result<E
     let (mut with, mut without) = (Vec::new(), Vec::new());
     let iteration = iteration(out)?;
     for subject in &found.subjects {
-        subject.notes().iter().for_each(|note| output.warn(&format!("`{}`: {note}", subject.test.name)));
-        for eval in subject.test.trials.evals.iter().flat_map(|evals| &evals.evals) {
-            let folder = iteration.join(&subject.test.skill.tree.folder).join(format!("eval-{}", slug(&eval.id)));
-            let mut row = json!({ "skill": subject.test.name, "id": eval.id });
+        subject.trials.notes.iter().for_each(|note| output.warn(&format!("`{}`: {note}", subject.name)));
+        for eval in subject.trials.evals.iter().flat_map(|evals| &evals.evals) {
+            let folder = iteration.join(&subject.skill.tree.folder).join(format!("eval-{}", slug(&eval.id)));
+            let mut row = json!({ "skill": subject.name, "id": eval.id });
             for (name, skill, measured) in
-                [("with_skill", Some(subject.test.copy_folder()), &mut with), ("without_skill", None, &mut without)]
+                [("with_skill", Some(subject.copy_folder()), &mut with), ("without_skill", None, &mut without)]
             {
                 let run = ask(&words, subject, eval, skill, &folder.join(name), runtime.search(), cancel)?;
                 if run.answered.is_interrupted {
@@ -70,7 +68,7 @@ pub(super) fn run(args: &Args, cancel: &Cancel, output: &mut Output) -> Result<E
                 row[name] = run.json();
             }
             if !args.json {
-                output.data(&format!("{}  eval {}  {}\n", subject.test.name, eval.id, in_words(&row)));
+                output.data(&format!("{}  eval {}  {}\n", subject.name, eval.id, in_words(&row)));
             }
             told.push(row);
         }
@@ -88,7 +86,7 @@ pub(super) fn run(args: &Args, cancel: &Cancel, output: &mut Output) -> Result<E
 /// Asks one prompt in a fresh folder, and writes what came of it.
 fn ask(
     words: &[String],
-    subject: &Subject,
+    subject: &TestSubject,
     eval: &Eval,
     skill: Option<&Path>,
     folder: &Path,
@@ -100,7 +98,7 @@ fn ask(
     for file in &eval.files {
         let to = outputs.join(file);
         make(to.parent().unwrap_or(&outputs))?;
-        fs::copy(subject.test.copy_folder().join(file), &to).map_err(|error| unwritable(&to, &error))?;
+        fs::copy(subject.copy_folder().join(file), &to).map_err(|error| unwritable(&to, &error))?;
     }
     let given = left(&outputs);
     let outputs = fs::canonicalize(&outputs).map_err(|error| unwritable(&outputs, &error))?;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use rep_library::watch::{Watched, Watcher, Woken};
 use rep_sandbox::Cancel;
 
-use super::{Args, once, subject};
+use super::{Args, find, once};
 use crate::exit::{Exit, Failure};
 use crate::library::here;
 use crate::output::Output;
@@ -34,8 +34,8 @@ pub(super) fn run(args: &Args, cancel: &Cancel, output: &mut Output) -> Result<E
 }
 
 fn again(args: &Args, cancel: &Cancel, watcher: &mut Watcher, output: &mut Output) -> Result<Exit, Failure> {
-    let found = subject::find(args, output)?;
-    let mut folders: Vec<PathBuf> = found.subjects.into_iter().map(|subject| subject.test.folder).collect();
+    let found = find(args, output)?;
+    let mut folders: Vec<PathBuf> = found.subjects.into_iter().map(|subject| subject.folder).collect();
     loop {
         // Before the tests are read, so that a change meanwhile is not missed.
         watcher.set(watched(&folders))?;

@@ -1,18 +1,22 @@
 //! Results as `JUnit` XML, as build servers read it. Well-formed whatever a case wrote.
 
-use rep_runtime::trial::run::{TestResult, TestStatus};
+use rep_model::truncate::ellipsize;
 
-use super::report::{Report, cut, details, fault_message};
+use super::report::TestReport;
+use super::run::{TestFault, TestResult, TestStatus};
 
 /// How much of what a case said is kept.
 const SAID_CHARS_MAX: usize = 64_000;
 
-/// The whole document.
-pub(super) fn render(report: &Report) -> String {
+/// Renders a report as a whole document.
+pub fn render(report: &TestReport) -> String {
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    let all: Vec<&TestResult> = report.rows.iter().collect();
+    let all: Vec<&TestResult> = report.results.iter().collect();
     text.push_str(&format!("<testsuites name=\"rep test\"{}>\n", counts(&all)));
-    for skill in report.tested() {
+    // The results of one skill are neighbours.
+    let mut skills: Vec<&str> = all.iter().map(|row| row.skill.as_str()).collect();
+    skills.dedup();
+    for skill in skills {
         let rows: Vec<&TestResult> = all.iter().copied().filter(|row| row.skill == skill).collect();
         text.push_str(&format!("  <testsuite name=\"{}\"{}>\n", escaped(skill), counts(&rows)));
         for row in &rows {
@@ -39,12 +43,12 @@ fn case(row: &TestResult) -> String {
         TestStatus::Fail => "failure",
         TestStatus::Error => "error",
     };
-    let message = escaped(&row.faults.first().map(fault_message).unwrap_or_default());
-    let details = escaped(&details(row).join("\n"));
+    let message = escaped(&row.faults.first().map(TestFault::message).unwrap_or_default());
+    let details = escaped(&row.details().join("\n"));
     let mut text = format!("{open}>\n      <{tag} message=\"{message}\">{details}</{tag}>\n");
     for (tag, said) in [("system-out", &row.said.stdout), ("system-err", &row.said.stderr)] {
         if !said.is_empty() {
-            text.push_str(&format!("      <{tag}>{}</{tag}>\n", escaped(&cut(said, SAID_CHARS_MAX))));
+            text.push_str(&format!("      <{tag}>{}</{tag}>\n", escaped(&ellipsize(said, SAID_CHARS_MAX))));
         }
     }
     text.push_str("    </testcase>\n");
