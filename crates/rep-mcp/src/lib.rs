@@ -27,6 +27,7 @@
 
 mod call_log;
 mod catalog_view;
+mod client_config;
 mod confirmation;
 mod connections;
 mod convert;
@@ -53,6 +54,7 @@ mod uri;
 
 pub use call_log::DashboardAction;
 pub use catalog_view::{AllowedRuns, CatalogView, digest, one_line};
+pub use client_config::{CLIENT_HOSTS, ClientConfig};
 pub use confirmation::random;
 pub use connections::Connection;
 pub use http::{

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use rep_audit::CallRecorder;
 use rep_library::Library;
 use rep_mcp::{
-    AllowedRuns, HttpOptions, KeySource, LogFormat, LogOptions, McpServer, OAuth, ServerOptions, TlsIdentity, init_log,
-    serve_http, serve_stdio,
+    AllowedRuns, CLIENT_HOSTS, ClientConfig, HttpOptions, KeySource, LogFormat, LogOptions, McpServer, OAuth,
+    ServerOptions, TlsIdentity, init_log, serve_http, serve_stdio,
 };
 use rep_net::issuer::fetch_keys;
 use rep_runtime::Runtime;
@@ -19,8 +19,6 @@ use crate::exit::{Exit, Failure};
 use crate::library::{LibraryArgs, data_folder};
 use crate::output::{Choice, Output};
 use crate::terminal;
-
-mod config;
 
 /// The largest file of tokens, certificates or a key, and the shortest token.
 const FILE_BYTES_MAX: u64 = 256 << 10;
@@ -104,7 +102,11 @@ enum LogWanted {
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     if let Some(host) = &args.print_config {
-        output.data(&config::of(host, &config::Wanted::new(args))?);
+        let text = client_config(args).render(host).ok_or_else(|| {
+            let failure = Failure::unable("UNKNOWN_HOST", format!("nothing is known of how `{host}` is set up"));
+            failure.hint(format!("one of {}", CLIENT_HOSTS.join(", ")))
+        })?;
+        output.data(&text);
         return Ok(Exit::Fine);
     }
     let http = args.http.as_deref().map(|address| http_options(args, address, output)).transpose()?;
@@ -139,6 +141,22 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     ended.map_err(|error| Failure::unable("SERVE_FAILED", error.to_string()))?;
     recorded?;
     Ok(Exit::Fine)
+}
+
+/// How a host starts or reaches the server that the arguments describe.
+fn client_config(args: &Args) -> ClientConfig {
+    let mut arguments = vec!["serve".to_owned()];
+    for path in &args.library.places.paths {
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+        arguments.extend(["--path".to_owned(), path.display().to_string()]);
+    }
+    for skill in &args.allow_run {
+        arguments.push(if skill == "*" { "--allow-run".to_owned() } else { format!("--allow-run={skill}") });
+    }
+    let scheme = if args.tls_cert.is_some() { "https" } else { "http" };
+    let url = args.http.as_deref().map(|address| format!("{scheme}://{address}/mcp"));
+    let has_token = args.token_file.is_some() || !args.allow_run.is_empty() && !args.no_token;
+    ClientConfig { url, has_token, arguments }
 }
 
 /// Which skills clients may run tools of.
