@@ -50,7 +50,7 @@ pub use call::{
     PreparedCall, ToolCall,
 };
 pub use commands::{DEFAULT_SESSION, state_json};
-pub use packages::{PackageInstall, PackageInstallError, PackageRequest};
+pub use packages::{PackageInstall, PackageInstallError, PackageRequest, ToolDependencies};
 pub use policy_report::{PolicyLine, SkillPolicy, ToolPolicy};
 pub use records::{CallPage, RecordFilter, RunPage};
 pub use tools::{ToolDescriptor, ToolFault, ToolKind, ToolListing};

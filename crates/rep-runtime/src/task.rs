@@ -10,9 +10,11 @@ use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::database;
+use crate::outcome::{Outcome, Verdict};
+use crate::plan::Plan;
 use rep_sandbox::Cancel;
 use rep_storage::files::random;
 use rep_storage::owner::Owner;
@@ -227,6 +229,40 @@ impl Watch {
             }
         });
         Ok(Self { stop: Some(stop), thread: Some(thread) })
+    }
+}
+
+/// A run of this process that goes on as a task. It ends when somebody wants the task cancelled.
+pub struct RunningTask {
+    /// The task's id.
+    pub id: String,
+    tasks: Tasks,
+    _watch: Watch,
+}
+
+impl RunningTask {
+    /// Makes a task of a run in the store of a directory.
+    pub fn begin(folder: &Path, plan: &Plan, cancel: &Cancel, at: SystemTime) -> Result<Self, TaskError> {
+        let tasks = Tasks::open(folder)?;
+        let id = tasks.create(&plan.skill, &plan.tool, at)?.id;
+        let watch = Watch::start(folder, &id, cancel.clone())?;
+        Ok(Self { id, tasks, _watch: watch })
+    }
+
+    /// The answer to a call that goes on as this task.
+    pub fn value(&self) -> Value {
+        json!({ "status": "async", "task": { "id": self.id, "status": State::Running.name() } })
+    }
+
+    /// Stores what came of the run.
+    pub fn finish(&self, outcome: &Outcome, at: SystemTime) -> Result<(), TaskError> {
+        let state = match outcome.verdict {
+            Verdict::Fine => State::Done,
+            Verdict::Interrupted => State::Cancelled,
+            Verdict::Refused | Verdict::Failed => State::Failed,
+        };
+        self.tasks.finish(&self.id, state, Some(&outcome.value()), at)?;
+        Ok(())
     }
 }
 

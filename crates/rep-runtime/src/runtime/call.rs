@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rep_library::{Catalog, CatalogEntry};
 use rep_sandbox::Cancel;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::commands::{DEFAULT_SESSION, state_json, touched_state};
 use super::nested::{CallChain, CallTree};
@@ -204,6 +204,14 @@ impl FinishedCall {
             (Reply::Result(_) | Reply::Task(_), state) => value["state"] = state.clone().unwrap_or_default(),
         }
         value
+    }
+
+    /// How the run went, with the runs below it, for programs.
+    pub fn metadata(&self) -> Value {
+        let mut metadata = self.outcome.metadata();
+        let calls = self.nested.iter().map(|call| json!({ "tool": call.name, "run": call.outcome.metadata() }));
+        metadata["calls"] = calls.collect();
+        metadata
     }
 }
 

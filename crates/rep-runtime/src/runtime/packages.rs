@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use rep_audit::Audit;
 use rep_permissions::HostRule;
 use rep_sandbox::Cancel;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Runtime, now};
 use crate::environment::{self, InstallError, Order, Prepared};
 use crate::error::{CallError, ErrorCode};
-use crate::executable_skill::ExecutableSkill;
+use crate::executable_skill::{ExecutableSkill, tool_name};
 use crate::grant::Trust;
 use crate::interpreter::{self, Search};
 use crate::plan::{ToolRuntime, declared};
@@ -48,6 +48,54 @@ pub enum PackageInstallError {
     /// The installation failed.
     #[error(transparent)]
     Install(#[from] InstallError),
+}
+
+/// What a tool says it needs to have installed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolDependencies {
+    /// The tool's name.
+    pub tool: String,
+    /// Packages of pip.
+    pub pip: Vec<String>,
+    /// Packages of npm.
+    pub npm: Vec<String>,
+    /// What else must be on the machine.
+    pub system: Vec<String>,
+    /// What its author says about them.
+    pub notes: Option<String>,
+}
+
+impl ToolDependencies {
+    /// What a tool declares. What is not in the shape of the specification is left out.
+    fn declared(tool: &Value) -> Self {
+        let declared = |kind: &str| tool.pointer(&format!("/implementation/dependencies/{kind}"));
+        let list = |kind: &str| -> Vec<String> {
+            let items = declared(kind).and_then(Value::as_array).into_iter().flatten();
+            items.filter_map(Value::as_str).map(str::to_owned).collect()
+        };
+        Self {
+            tool: tool_name(tool).to_owned(),
+            pip: list("pip"),
+            npm: list("npm"),
+            system: list("system"),
+            notes: declared("notes").and_then(Value::as_str).map(str::to_owned),
+        }
+    }
+
+    /// The declaration as JSON.
+    pub fn to_json(&self) -> Value {
+        json!({ "name": self.tool, "pip": self.pip, "npm": self.npm, "system": self.system, "notes": self.notes })
+    }
+}
+
+impl ExecutableSkill {
+    /// What its tools declare, or the one at a position.
+    pub fn dependencies(&self, tool: Option<usize>) -> Result<Vec<ToolDependencies>, CallError> {
+        let (_, tools) = self.tools()?;
+        let is_wanted = |index: usize| tool.is_none_or(|tool| tool == index);
+        let wanted = tools.iter().enumerate().filter(|(index, _)| is_wanted(*index));
+        Ok(wanted.map(|(_, tool)| ToolDependencies::declared(tool)).collect())
+    }
 }
 
 impl PackageInstall {

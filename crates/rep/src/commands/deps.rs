@@ -5,7 +5,7 @@ use std::io::{self, BufRead, IsTerminal};
 use rep_check::render::visible;
 use rep_permissions::HostRule;
 use rep_runtime::environment::InstallError;
-use rep_runtime::{ExecutableSkill, PackageInstall, PackageInstallError, PackageRequest, Runtime, tool_name};
+use rep_runtime::{ExecutableSkill, PackageInstall, PackageInstallError, PackageRequest, Runtime, ToolDependencies};
 use rep_sandbox::interrupt;
 use serde_json::{Value, json};
 
@@ -46,17 +46,16 @@ pub(crate) struct Args {
     json: bool,
 }
 
-const KINDS: [&str; 3] = ["pip", "npm", "system"];
-
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     deps(args, output).map_err(|failure| failure.json(args.json))
 }
 
 fn deps(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let (_, skill, tool) = find_skill(&args.library, &args.skill, output)?;
-    let tools = tools(&skill, tool)?;
+    let tools = skill.dependencies(tool)?;
     let installed = if args.install { Some(install(args, &skill, tool, output)?) } else { None };
     if args.json {
+        let tools: Vec<Value> = tools.iter().map(ToolDependencies::to_json).collect();
         let mut document = json!({ "skill": skill.name, "tools": tools });
         if let Some(installed) = installed {
             document["installed"] = installed.into();
@@ -67,16 +66,16 @@ fn deps(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let mut count = 0;
     for tool in &tools {
         let mut line = |kind: &str, text: &str| {
-            let words = format!("{}  {kind}  {text}", tool_name(tool));
+            let words = format!("{}  {kind}  {text}", tool.tool);
             output.data(&format!("{}\n", visible(&words)));
         };
-        for kind in KINDS {
-            for name in tool[kind].as_array().into_iter().flatten().filter_map(Value::as_str) {
-                count += 1;
+        for (kind, names) in [("pip", &tool.pip), ("npm", &tool.npm), ("system", &tool.system)] {
+            count += names.len();
+            for name in names {
                 line(kind, name);
             }
         }
-        if let Some(notes) = tool["notes"].as_str() {
+        if let Some(notes) = &tool.notes {
             line("notes", notes);
         }
     }
@@ -185,26 +184,4 @@ fn install_failure(error: PackageInstallError) -> Failure {
         InstallError::Index(_) => Failure::unable("INVALID_INDEX", message).hint("`--index URL` names another"),
         InstallError::Installer(_) | InstallError::Keep(_) => Failure::unable("UNINSTALLABLE", message),
     }
-}
-
-/// The tools in question, with what they declare. What is not in the shape of the specification is left out.
-fn tools(skill: &ExecutableSkill, tool: Option<usize>) -> Result<Vec<Value>, Failure> {
-    let (_, tools) = skill.tools()?;
-    let indexes = tool.map_or_else(|| (0..tools.len()).collect(), |tool| vec![tool]);
-    let tools = indexes.into_iter().map(|index| {
-        let tool = &tools[index];
-        let declared = |kind: &str| tool.pointer(&format!("/implementation/dependencies/{kind}"));
-        let list = |kind: &str| -> Vec<Value> {
-            let items = declared(kind).and_then(Value::as_array).into_iter().flatten();
-            items.filter(|item| item.is_string()).cloned().collect()
-        };
-        json!({
-            "name": tool_name(tool),
-            "pip": list("pip"),
-            "npm": list("npm"),
-            "system": list("system"),
-            "notes": declared("notes").and_then(Value::as_str),
-        })
-    });
-    Ok(tools.collect())
 }

@@ -12,10 +12,8 @@ use std::time::SystemTime;
 use parking_lot::Mutex;
 use rep_library::Status;
 use rep_runtime::plan::Work;
-use rep_runtime::task::{State, Tasks, Watch};
-use rep_runtime::{
-    CallResult, CallerConsent, FinishedCall, NestedCall, Outcome, Plan, PlanBinding, ToolCall, ToolRuntime, Verdict,
-};
+use rep_runtime::task::RunningTask;
+use rep_runtime::{CallResult, CallerConsent, FinishedCall, Outcome, Plan, PlanBinding, ToolCall, ToolRuntime};
 use rep_sandbox::Cancel;
 use rep_sandbox::detach::Detached;
 use rep_sandbox::interrupt;
@@ -134,7 +132,7 @@ fn attached(
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     let cancel = interrupt::on_interrupt();
-    let task: Arc<Mutex<Option<Result<Begun, Failure>>>> = Arc::default();
+    let task: Arc<Mutex<Option<Result<RunningTask, Failure>>>> = Arc::default();
     let mut prompter = TerminalPrompter::new(output);
     if args.as_task {
         let (task, cancel) = (Arc::clone(&task), cancel.clone());
@@ -148,12 +146,12 @@ fn attached(
     let CallResult::Finished(call) = result else { return Ok(Exit::Refused) };
     let task = task.lock().take();
     if let Some(task) = task {
-        return finish(&task?, &call.outcome);
+        task?.finish(&call.outcome, SystemTime::now())?;
+        return Ok(Exit::Fine);
     }
     report(&args.target, &call, output);
     if let Some(file) = &args.json_meta {
-        let meta = metadata(&call.outcome, &call.nested);
-        write::put(file, &format!("{meta:#}\n"))?;
+        write::put(file, &format!("{:#}\n", call.metadata()))?;
     }
     Ok(terminal::exit(call.outcome.verdict))
 }
@@ -199,34 +197,12 @@ fn handed() -> Result<(Value, Option<PlanBinding>), Failure> {
     Ok((handed.get_mut("input").map(Value::take).ok_or_else(unfit)?, Some(bound)))
 }
 
-/// A call that goes on as a task.
-struct Begun {
-    tasks: Tasks,
-    id: String,
-    /// Ends the run when somebody wants the task cancelled.
-    _watch: Watch,
-}
-
 /// Makes the task and prints it on one line, for the process that waits for it.
 #[expect(clippy::print_stdout, reason = "the line must be out before the run, which holds the output")]
-fn begin(plan: &Plan, cancel: &Cancel) -> Result<Begun, Failure> {
-    let folder = data_folder()?;
-    let tasks = Tasks::open(&folder)?;
-    let task = tasks.create(&plan.skill, &plan.tool, SystemTime::now())?;
-    let watch = Watch::start(&folder, &task.id, cancel.clone())?;
-    println!("{}", json!({ "status": "async", "task": { "id": task.id, "status": "running" } }));
-    Ok(Begun { tasks, id: task.id, _watch: watch })
-}
-
-/// Stores what became of a task.
-fn finish(task: &Begun, outcome: &Outcome) -> Result<Exit, Failure> {
-    let state = match outcome.verdict {
-        Verdict::Fine => State::Done,
-        Verdict::Interrupted => State::Cancelled,
-        Verdict::Refused | Verdict::Failed => State::Failed,
-    };
-    task.tasks.finish(&task.id, state, Some(&outcome.value()), SystemTime::now())?;
-    Ok(Exit::Fine)
+fn begin(plan: &Plan, cancel: &Cancel) -> Result<RunningTask, Failure> {
+    let task = RunningTask::begin(&data_folder()?, plan, cancel, SystemTime::now())?;
+    println!("{}", task.value());
+    Ok(task)
 }
 
 /// The result on stdout, everything else on stderr.
@@ -253,12 +229,4 @@ fn report_skipped_interpreter(plan: &Plan, output: &mut Output) {
         let first = first.display();
         output.say(&format!("`{first}` lies in the workspace, so the python it leads to runs, without packages there"));
     }
-}
-
-/// How a run went, with the runs below it.
-fn metadata(outcome: &Outcome, nested: &[NestedCall]) -> Value {
-    let mut meta = outcome.metadata();
-    let calls = nested.iter().map(|call| json!({ "tool": call.name, "run": call.outcome.metadata() }));
-    meta["calls"] = calls.collect();
-    meta
 }
