@@ -20,7 +20,8 @@ pub struct ClientConfig {
 }
 
 impl ClientConfig {
-    /// The settings of a host, with where they go as a comment on the first line; `None` if nothing is known of the host.
+    /// The settings of a host, with where they go as a comment on the first line; `None` if nothing is known of the
+    /// host.
     pub fn render(&self, host: &str) -> Option<String> {
         Some(match host {
             "claude-code" => claude_code(self),

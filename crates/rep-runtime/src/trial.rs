@@ -1,9 +1,9 @@
 //! The tests a skill ships, which need no model: what they are, how each is run, and whether what came of it is right.
 //!
 //! Three dialects say what to try: `tests/cases/*.yaml` (UAAPS), `evaluation.smoke_tests` (Universal 2.1), and
-//! `evals/evals.json` (agentskills), which an agent of the user's answers. Everything in this file is values in, values out:
-//! a [`SkillTree`] becomes [`Trials`], a trial becomes a [`Plan`], an [`Outcome`] becomes a [`Judged`]. Of its modules,
-//! [`selection`] finds the skills, [`run`] runs their tests, [`eval_run`] their evals.
+//! `evals/evals.json` (agentskills), which an agent of the user's answers. Everything in this file is values in, values
+//! out: a [`SkillTree`] becomes [`Trials`], a trial becomes a [`Plan`], an [`Outcome`] becomes a [`Judged`]. Of its
+//! modules, [`selection`] finds the skills, [`run`] runs their tests, [`eval_run`] their evals.
 
 use std::collections::BTreeSet;
 use std::path::Path;

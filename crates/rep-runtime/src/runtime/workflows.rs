@@ -1,7 +1,8 @@
 //! Workflows: the steps of one, run as commands in a session, from where the last run stopped.
 //!
-//! Each step is run as `rep exec` runs its command. Steps that only people can do, slots that nobody filled and optional steps are
-//! asked about; a step that fails stops the workflow, unless it is optional. How far it came is stored by session.
+//! Each step is run as `rep exec` runs its command. Steps that only people can do, slots that nobody filled and
+//! optional steps are asked about; a step that fails stops the workflow, unless it is optional. How far it came is
+//! stored by session.
 
 use std::sync::Arc;
 
@@ -266,7 +267,8 @@ impl Runtime {
     }
 }
 
-/// How many steps count as done when a run begins. `progress` is how far the last run came, and the digest of its skill.
+/// How many steps count as done when a run begins. `progress` is how far the last run came, and the digest of its
+/// skill.
 fn steps_done(
     start: WorkflowStart,
     progress: Option<(u32, String)>,

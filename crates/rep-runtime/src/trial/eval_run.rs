@@ -1,7 +1,8 @@
 //! Runs evals: each prompt twice, with the skill and without it, in folders of their own.
 //!
-//! The folders and files are those of the agentskills guide to evaluating skills: `iteration-N/SKILL/eval-ID/with_skill/` holds
-//! `outputs/`, `timing.json` and `grading.json`, and the iteration holds `benchmark.json`.
+//! The folders and files are those of the agentskills guide to evaluating skills:
+//! `iteration-N/SKILL/eval-ID/with_skill/` holds `outputs/`, `timing.json` and `grading.json`, and the iteration holds
+//! `benchmark.json`.
 #![expect(clippy::disallowed_methods, reason = "the results of evals are folders and files")]
 
 use std::collections::BTreeSet;
@@ -142,8 +143,8 @@ impl EvalAnswer {
 }
 
 impl Runtime {
-    /// Asks an agent the evals of these skills and writes what came of it; `told` gets each eval as soon as it is answered. `None`
-    /// if it was interrupted. The agent runs as the user, outside of any sandbox.
+    /// Asks an agent the evals of these skills and writes what came of it; `told` gets each eval as soon as it is
+    /// answered. `None` if it was interrupted. The agent runs as the user, outside of any sandbox.
     pub fn run_evals(
         &self,
         subjects: &[TestSubject],

@@ -205,8 +205,8 @@ pub enum TestEvent<'a> {
 }
 
 impl Runtime {
-    /// Runs the tests that are due, several at once. Each is told as soon as all before it are there, so that the order is the same
-    /// however many run at once.
+    /// Runs the tests that are due, several at once. Each is told as soon as all before it are there, so that the order
+    /// is the same however many run at once.
     pub fn run_tests(
         &self,
         subjects: &[TestSubject],

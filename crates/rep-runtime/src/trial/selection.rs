@@ -1,7 +1,7 @@
 //! Which skills and which of their tests a call is about.
 //!
-//! A word that could be a skill's name or a path is a name first. Of several skills, one that cannot be loaded does not keep the
-//! others from being tested.
+//! A word that could be a skill's name or a path is a name first. Of several skills, one that cannot be loaded does not
+//! keep the others from being tested.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,8 @@ const CASES_SHOWN_MAX: usize = 12;
 /// The skills somebody wants to test.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TestTarget<'a> {
-    /// A skill's name, or a path to skills; without one, the paths of the options, else what lies below the working directory.
+    /// A skill's name, or a path to skills; without one, the paths of the options, else what lies below the working
+    /// directory.
     pub target: Option<&'a str>,
     /// Only the skills of this name, of those at the path.
     pub skill: Option<&'a str>,
@@ -133,8 +134,8 @@ fn discovered(options: Options, shown: &str, discover: &mut Discover<'_>) -> Res
     Ok(Chosen { options, catalog, indexes, is_here: false })
 }
 
-/// Every skill with a directory of its own. Of two in one directory, the one with a SKILL.md; a single file has a directory of its
-/// own only if the directory is called like it.
+/// Every skill with a directory of its own. Of two in one directory, the one with a SKILL.md; a single file has a
+/// directory of its own only if the directory is called like it.
 fn testable(catalog: &Catalog) -> Vec<usize> {
     let is_manifest = |entry: &CatalogEntry| !entry.skill.tree.is_lone_file;
     let has_manifest = |folder: &Path| catalog.entries.iter().any(|entry| is_manifest(entry) && entry.folder == folder);
@@ -180,8 +181,8 @@ fn is_called(entry: &CatalogEntry, name: &str) -> bool {
 }
 
 impl TestSubject {
-    /// The numbers of the tests that are due, for [`crate::Runtime::run_test`]; first of all, without a number, what keeps the
-    /// cases from being run.
+    /// The numbers of the tests that are due, for [`crate::Runtime::run_test`]; first of all, without a number, what
+    /// keeps the cases from being run.
     pub fn due(&self) -> Vec<Option<usize>> {
         let is_broken = !self.trials.broken.is_empty();
         let is_case = |index: &usize| matches!(self.trials.trials[*index].work, Ok(Attempt::Case(_)));
@@ -232,9 +233,9 @@ fn no_case(subjects: &[TestSubject], name: &str) -> SelectionError {
     }
 }
 
-/// Where copies of tested skills are made: beside `cache`, the directory of rep for what can be computed again, which no tool sees.
-/// Not in `/tmp` if that can be helped, which a case then has to itself. `temporary` is the directory that the user names for
-/// temporary files.
+/// Where copies of tested skills are made: beside `cache`, the directory of rep for what can be computed again, which
+/// no tool sees. Not in `/tmp` if that can be helped, which a case then has to itself. `temporary` is the directory
+/// that the user names for temporary files.
 pub fn copies_folder(cache: Option<&Path>, temporary: Option<&Path>) -> PathBuf {
     let own = cache.map(|folder| folder.with_file_name("repertoire-trials"));
     let is_usable = |folder: &PathBuf| {
