@@ -27,6 +27,8 @@ FILES = {
 # What `cargo test` is told. `tests::runs` starts real interpreters: it takes longer than all other tests together, and what
 # it runs is planned and granted beforehand.
 TESTS = {"rep-runtime": ["--lib", "--", "--skip", "tests::runs"]}
+# Less to write and to link; and what a property test finds in a mutant is not kept for later runs.
+VARIABLES = {"CARGO_PROFILE_DEV_DEBUG": "0", "PROPTEST_DISABLE_FAILURE_PERSISTENCE": "1"}
 
 
 def listed():
@@ -71,7 +73,7 @@ def run(mutants, options):
         command += [word for file in files for word in ("-f", f"crates/{crate}/src/{file}.rs")]
         command += ["--", *TESTS.get(crate, [])]
         # It fails where a mutant survives; what it found is in the report.
-        subprocess.run(command, cwd=ROOT, check=False, env={**os.environ, "CARGO_PROFILE_DEV_DEBUG": "0"})
+        subprocess.run(command, cwd=ROOT, check=False, env={**os.environ, **VARIABLES})
         for outcome in json.loads((folder / "mutants.out/outcomes.json").read_text())["outcomes"]:
             # `-F` does not keep out mutants that remove a field of a struct.
             if outcome["scenario"] != "Baseline" and outcome["scenario"]["Mutant"]["name"] in names:
