@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Runs a random sample of mutants of the crates that guard what a skill may do, each against its own crate's tests.
 
-A mutant is chosen by the hash of the seed, its file, function and change, and never by its line: the same mutants are chosen
-again after other code has moved. `cargo install --locked cargo-mutants` first. docs/notes/mutation-testing.md has the results.
+A mutant is chosen by the hash of the seed, its file, function and change, and never by its line: the same mutants are
+chosen again after other code has moved. `cargo install --locked cargo-mutants` first. The results are in
+docs/notes/mutation-testing.md.
 """
 
 import argparse
@@ -24,8 +25,8 @@ FILES = {
     "rep-permissions": (100, ["address", "glob", "host", "pii", "policy", "redact"]),
     "rep-runtime": (100, [*PLANNING, "access", "approval", "grant"]),
 }
-# What `cargo test` is told. `tests::runs` starts real interpreters: it takes longer than all other tests together, and what
-# it runs is planned and granted beforehand.
+# What `cargo test` is told. `tests::runs` starts real interpreters: it takes longer than all other tests together, and
+# what it runs is planned and granted beforehand.
 TESTS = {"rep-runtime": ["--lib", "--", "--skip", "tests::runs"]}
 # Less to write and to link; and what a property test finds in a mutant is not kept for later runs.
 VARIABLES = {"CARGO_PROFILE_DEV_DEBUG": "0", "PROPTEST_DISABLE_FAILURE_PERSISTENCE": "1"}
@@ -85,7 +86,8 @@ def report(crate, summaries):
     counts = collections.Counter(summaries)
     viable = sum(count for summary, count in counts.items() if summary != "Unviable")
     found = counts["CaughtMutant"] + counts["Timeout"]
-    print(f"{crate:16} {dict(counts)}: {found} of {viable} viable mutants are caught, {100 * found / max(viable, 1):.1f} %")
+    if viable:
+        print(f"{crate:16} {dict(counts)}: {found} of {viable} viable mutants are caught, {100 * found / viable:.1f} %")
 
 
 def main():
@@ -93,10 +95,10 @@ def main():
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--timeout", type=int, default=60, help="seconds for the tests of one mutant")
     options.add_argument("--out", type=Path, default=ROOT / "target/mutants")
-    options.add_argument("--in-place", action="store_true", help="change this tree, one mutant at a time, and no copy of it")
+    options.add_argument("--in-place", action="store_true", help="change this tree and no copy of it: faster")
     options.add_argument("--list", action="store_true", help="only print the sample")
     options.add_argument("--crate", choices=FILES, help="only this crate's part of the sample")
-    options.add_argument("--only", type=Path, help="a file of mutant names, one a line; others of the sample are left out")
+    options.add_argument("--only", type=Path, help="a file with the mutants of the sample that are run, one a line")
     options = options.parse_args()
     mutants = list(sample(options.seed))
     if options.crate:
