@@ -124,6 +124,16 @@ fn without_its_head_the_record_is_not_believed() {
 }
 
 #[test]
+fn a_crash_before_the_first_record_leaves_nothing_to_miss() {
+    let folder = tempfile::tempdir().unwrap();
+    let audit = Audit::at(folder.path());
+    fs::write(audit.file(), "").unwrap();
+    assert_eq!((verify(&audit).unwrap().records, faults(&audit)), (0, vec![]));
+    fs::write(audit.file(), "\n").unwrap();
+    assert!(!faults(&audit).is_empty());
+}
+
+#[test]
 fn a_log_that_was_deleted_is_missed() {
     let folder = tempfile::tempdir().unwrap();
     let audit = Audit::at(folder.path());
