@@ -195,7 +195,7 @@ fn padded(out: &mut impl Write, content: &[u8]) -> io::Result<()> {
 /// A line of attributes, whose length counts itself.
 fn attribute(key: &str, value: &str) -> String {
     let rest = format!(" {key}={value}\n");
-    let mut length = rest.len() + 1;
+    let mut length = rest.len();
     while length != rest.len() + length.to_string().len() {
         length = rest.len() + length.to_string().len();
     }

@@ -47,7 +47,7 @@ const NOTHING: &str = "000000000000000000000000000000000000000000000000000000000
 /// The largest number a record may have. No log gets there; a larger number would overflow when the next record is counted.
 const SEQ_MAX: u64 = 1 << 53;
 const HEAD_BYTES_MAX: u64 = 4096;
-/// The longest line. Records are cut to this before they are written.
+/// The longest line, with its end. Records are cut to less before they are written.
 const LINE_BYTES_MAX: usize = 1 << 20;
 /// The most of an unfinished tail that is looked at.
 const TAIL_BYTES_MAX: u64 = 64 << 20;

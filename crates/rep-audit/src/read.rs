@@ -108,7 +108,7 @@ pub fn records(audit: &Audit, mut show: impl FnMut(Value)) -> Result<(), Storage
     let mut line = Vec::new();
     loop {
         line.clear();
-        let read = file.by_ref().take(LINE_BYTES_MAX as u64 + 1).read_until(b'\n', &mut line);
+        let read = file.by_ref().take(LINE_BYTES_MAX as u64).read_until(b'\n', &mut line);
         if read.map_err(|error| StorageError::new("read", &path, error))? == 0 {
             return Ok(());
         }

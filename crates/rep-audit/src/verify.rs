@@ -82,7 +82,7 @@ pub(super) fn check_chain(mut records: impl BufRead, head: Option<&Head>, verdic
     let mut number = 0;
     loop {
         let mut line = Vec::new();
-        if records.by_ref().take(LINE_BYTES_MAX as u64 + 1).read_until(b'\n', &mut line)? == 0 {
+        if records.by_ref().take(LINE_BYTES_MAX as u64).read_until(b'\n', &mut line)? == 0 {
             break;
         }
         number += 1;

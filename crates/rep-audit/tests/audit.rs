@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use proptest::prelude::*;
-use rep_audit::{Audit, RunEnding, RunSubject, State, entries, records, verify};
+use rep_audit::{Audit, RunEnding, RunSubject, State, entries, records, verify, without_ties};
 use serde_json::json;
 
 use sha2::{Digest, Sha256};
@@ -124,6 +124,16 @@ fn without_its_head_the_record_is_not_believed() {
 }
 
 #[test]
+fn a_crash_before_the_first_record_leaves_nothing_to_miss() {
+    let folder = tempfile::tempdir().unwrap();
+    let audit = Audit::at(folder.path());
+    fs::write(audit.file(), "").unwrap();
+    assert_eq!((verify(&audit).unwrap().records, faults(&audit)), (0, vec![]));
+    fs::write(audit.file(), "\n").unwrap();
+    assert!(!faults(&audit).is_empty());
+}
+
+#[test]
 fn a_log_that_was_deleted_is_missed() {
     let folder = tempfile::tempdir().unwrap();
     let audit = Audit::at(folder.path());
@@ -157,6 +167,47 @@ fn a_field_too_large_for_a_line_is_left_out_and_the_others_stay() {
     assert_eq!((entry.text("run"), entry.text("skill"), entry.text("who")), (running.id(), "pdf", "ada"));
     assert_eq!((entry.text("tool"), entry.field("policy")), ("", None));
     assert_eq!(faults(&audit), Vec::<String>::new());
+}
+
+#[test]
+fn a_record_that_just_fits_a_line_is_kept_whole() {
+    // Behind what is bounded stand the hash and the end of the line.
+    const TEXT_BYTES_MAX: usize = (1 << 20) - 128;
+    let hash_bytes = ",\"hash\":\"\"}\n".len() + 64 - "}".len();
+    let recorded = |prompt_bytes: usize| {
+        let folder = tempfile::tempdir().unwrap();
+        let audit = Audit::at(folder.path());
+        let large = RunSubject { policy: json!({ "prompt": "x".repeat(prompt_bytes) }), ..subject() };
+        drop(audit.start(&large, "given", "ada", at(1)).unwrap());
+        assert_eq!((verify(&audit).unwrap().records, faults(&audit)), (1, vec![]));
+        let is_cut = entries(&audit, |_| true).unwrap()[0].field("cut").is_some();
+        (usize::try_from(fs::metadata(audit.file()).unwrap().len()).unwrap() - hash_bytes, is_cut)
+    };
+    let (least, _) = recorded(0);
+    assert_eq!(recorded(TEXT_BYTES_MAX - least), (TEXT_BYTES_MAX, false));
+    assert!(recorded(TEXT_BYTES_MAX - least + 1).1);
+}
+
+#[test]
+fn an_entry_says_what_was_denied_and_shows_no_ties() {
+    let folder = tempfile::tempdir().unwrap();
+    let audit = Audit::at(folder.path());
+    run(&audit, 1);
+    audit.refused(&subject(), "UNTRUSTED", "no", "ada", at(5)).unwrap();
+    let found = entries(&audit, |_| true).unwrap();
+    assert_eq!(found[0].denials(), [("read".to_owned(), "secret/key.txt".to_owned())]);
+    assert_eq!(found[1].denials(), []);
+    let shown = found[0].to_json();
+    assert_eq!((&shown["state"], &shown["outcome"], &shown["skill"]), (&json!("ended"), &json!("ok"), &json!("pdf")));
+    assert_eq!(
+        (&shown["at"], &shown["ended_at"]),
+        (&json!("1970-01-01T00:00:01.000Z"), &json!("1970-01-01T00:00:02.000Z"))
+    );
+    let bare = without_ties(&found[0].start);
+    assert_eq!((&bare["skill"], &bare["who"], &bare["consent"]), (&json!("pdf"), &json!("ada"), &json!("given")));
+    for tie in ["v", "seq", "prev", "hash", "kind", "pid", "pid_started"] {
+        assert!(found[0].start.get(tie).is_some() && bare.get(tie).is_none() && shown.get(tie).is_none(), "{tie}");
+    }
 }
 
 #[test]

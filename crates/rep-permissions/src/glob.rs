@@ -120,9 +120,7 @@ impl Glob {
                 Some(Part::One(_)) | None => {}
             }
             let Some((any, taken)) = retry else { return false };
-            retry = Some((any, taken + 1));
-            pattern_at = any + 1;
-            path_at = taken + 1;
+            (pattern_at, path_at) = (any, taken + 1);
         }
         pattern_at == self.parts.len()
     }
@@ -340,6 +338,8 @@ mod tests {
         ] {
             assert_eq!(Glob::parse(pattern), Err(bad), "{pattern:?}");
         }
+        assert_eq!(BadGlob::Negated.to_string(), "negated patterns are not part of the specification");
+        assert_eq!(BadGlob::Outside.to_string(), "it is not inside the workspace");
         let longest = "a".repeat(1024);
         assert_eq!(Glob::parse(&longest).unwrap().literal(), Some(longest));
     }

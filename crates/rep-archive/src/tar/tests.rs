@@ -228,3 +228,13 @@ fn a_name_of_every_length_comes_out_as_it_went_in() {
         assert!(line.starts_with(&format!("{} path=", line.len())), "{line}");
     }
 }
+
+#[test]
+fn what_is_written_ends_as_a_tar_must() {
+    let files = [("a".to_owned(), b"x".to_vec(), false), ("b".to_owned(), vec![b'x'; BLOCK], false)];
+    let mut tar = Vec::new();
+    MultiGzDecoder::new(write(&files).unwrap().as_slice()).read_to_end(&mut tar).unwrap();
+    // Two headers, a block for each content, and two blocks of zeros.
+    assert_eq!(tar.len(), 6 * BLOCK);
+    assert!(tar[4 * BLOCK..].iter().all(|byte| *byte == 0));
+}

@@ -63,6 +63,16 @@ fn an_output_that_was_cut_does_not_end_in_the_beginning_of_a_secret() {
 }
 
 #[test]
+fn a_stream_holds_back_no_more_than_could_still_be_a_secret() {
+    let redactor = redactor(&["sk-abc123def456"]);
+    let mut stream = redactor.stream();
+    assert_eq!(stream.push(&vec![b'.'; redactor.longest - 1]), b"");
+    assert_eq!(stream.push(b".."), b"..");
+    let nothing = Redactor::new(&[], false);
+    assert_eq!(nothing.stream().push(b"at once"), b"at once");
+}
+
+#[test]
 fn short_secrets_are_told_and_not_looked_for() {
     let redactor = redactor(&["abc", "longer-one", ""]);
     assert_eq!(redactor.too_short(), ["S0"]);

@@ -108,3 +108,42 @@ fn hosts_fit_by_name_and_port() {
     place.permissions.allow_subprocess = true;
     assert!(place.ask(&AccessRequest::Spawn).is_allowed);
 }
+
+#[test]
+fn what_others_trust_is_not_written_whatever_is_declared() {
+    let place = Place::new(&[], &["**"]);
+    for path in [".git/hooks/pre-commit", ".envrc", "docs/.bashrc"] {
+        let verdict = place.ask(&AccessRequest::Write(path.to_owned()));
+        assert_eq!((verdict.is_allowed, verdict.by.as_str()), (false, "names that others trust"), "{path}");
+    }
+    assert!(place.may_write("docs/Makefile"));
+}
+
+#[test]
+fn nothing_lies_in_a_file() {
+    let place = Place::new(&["docs/**"], &["docs/**"]);
+    assert!(place.may_read("docs/a.pdf") && !place.may_read("docs/a.pdf/x"));
+    assert!(!place.may_write("docs/a.pdf/x"));
+}
+
+#[test]
+fn a_host_without_a_port_is_asked_for_on_443() {
+    let mut place = Place::new(&[], &[]);
+    place.permissions.outbound = vec![HostRule::parse("api.example.org:443").unwrap()];
+    let verdict = place.ask(&AccessRequest::Connect("api.example.org".to_owned()));
+    assert!(verdict.is_allowed, "{verdict:?}");
+    assert!(!place.ask(&AccessRequest::Connect("api.example.org:80".to_owned())).is_allowed);
+}
+
+#[test]
+fn a_refusal_says_whether_anything_is_declared_at_all() {
+    let mut place = Place::new(&[], &["docs/**"]);
+    let why = |place: &Place, request: AccessRequest| place.ask(&request).why;
+    let (read, write) = (AccessRequest::Read("secret/x".into()), AccessRequest::Write("secret/x".into()));
+    assert_eq!(why(&place, read), "`permissions.filesystem.read` declares nothing");
+    assert_eq!(why(&place, write), "`secret/x` fits nothing in `permissions.filesystem.write`");
+    let connect = || AccessRequest::Connect("a.example.org:443".into());
+    assert_eq!(why(&place, connect()), "`permissions.network.outbound` declares nothing");
+    place.permissions.outbound = vec![HostRule::parse("b.example.org").unwrap()];
+    assert_eq!(why(&place, connect()), "`a.example.org:443` fits nothing in `permissions.network.outbound`");
+}

@@ -97,6 +97,11 @@ fn entrypoints_fit_their_runtime_and_stay_in_the_skill() {
         planned(&front("bun"), &typescript).unwrap().work.tool().unwrap().typescript_runner.as_deref(),
         Some("bun")
     );
+    // A runner of TypeScript runs nothing else, and nothing for other runtimes.
+    for (runtime, entrypoint) in [("node", "a.txt"), ("python", "a.ts"), ("bash", "a.ts")] {
+        let other = tool(&json!({ "runtime": runtime, "entrypoint": entrypoint }));
+        assert!(planned(&front("bun"), &other).is_err(), "{runtime} {entrypoint}");
+    }
     let error = planned(&front("false"), &typescript).unwrap_err();
     assert_eq!(error.field, "implementation.entrypoint");
     assert!(error.remedy.contains("typescript_runner"), "{error:?}");
@@ -106,6 +111,7 @@ fn entrypoints_fit_their_runtime_and_stay_in_the_skill() {
 fn a_fault_names_its_field() {
     for (change, field) in [
         (json!({ "name": 5 }), "name"),
+        (json!({ "name": "" }), "name"),
         (json!({ "input_schema": null }), "input_schema"),
         (json!({ "input_schema": [] }), "input_schema"),
         (json!({ "output_schema": "x" }), "output_schema"),
@@ -168,4 +174,100 @@ fn a_level_of_a_tool_adds_to_the_skills_demands() {
     assert_eq!(with("never"), BTreeSet::from([Risk::DestructiveWrites]));
     assert_eq!(with("external_network"), BTreeSet::from([Risk::DestructiveWrites]));
     assert_eq!(with("always"), BTreeSet::from([Risk::DestructiveWrites, Risk::Always]));
+}
+
+#[test]
+fn a_handler_is_the_name_of_a_function() {
+    let long = "a".repeat(128);
+    let handler = |name: &Value| {
+        let tool = tool(&json!({ "runtime": "node", "entrypoint": "a.js", "handler": name }));
+        planned("", &tool).map(|plan| plan.work.tool().unwrap().handler.clone())
+    };
+    for name in ["run", "_run", "$run", "run_2$", "läuft", long.as_str()] {
+        assert_eq!(handler(&json!(name)).unwrap(), name);
+    }
+    assert_eq!(handler(&Value::Null).unwrap(), "handler");
+    for name in [json!(""), json!("2run"), json!("a.b"), json!("a b"), json!("-"), json!(long + "a"), json!(5)] {
+        assert_eq!(handler(&name).unwrap_err().field, "implementation.handler", "{name}");
+    }
+}
+
+#[test]
+fn a_tool_may_run_for_a_day_at_most() {
+    let limits = |seconds: &Value| {
+        let tool = tool(&json!({ "runtime": "bash", "entrypoint": "a.sh", "timeout_seconds": seconds }));
+        planned("", &tool).map(|plan| plan.limits.timeout_ms)
+    };
+    assert_eq!(limits(&json!(1)), Ok(1000));
+    assert_eq!(limits(&json!(TIMEOUT_S_MAX)), Ok(TIMEOUT_S_MAX * 1000));
+    assert_eq!(limits(&Value::Null), Ok(Limits::default().timeout_ms));
+    for (seconds, message) in [
+        (json!(TIMEOUT_S_MAX + 1), "is 86401, more than a day"),
+        (json!(0), "is 0"),
+        (json!(-1), "is -1"),
+        (json!("5"), "is \"5\""),
+    ] {
+        assert_eq!(limits(&seconds).unwrap_err().message, message);
+    }
+}
+
+#[test]
+fn names_of_variables_are_plain() {
+    let (long, longer) = ("A".repeat(256), "A".repeat(257));
+    for name in ["A", "_A", "a9", "PATHS", long.as_str()] {
+        assert_eq!(declared::variable(name), Ok(()), "{name}");
+    }
+    for name in ["", "9A", "A-B", "A B", "Ä", "PATH", "LD_X", "REP_X", longer.as_str()] {
+        assert!(declared::variable(name).is_err(), "{name}");
+    }
+}
+
+#[test]
+fn packages_come_from_the_registry_of_the_runtime() {
+    let wanted = |runtime: &str, entrypoint: &str| {
+        let dependencies = json!({ "pip": ["b", "a", "b", 5], "npm": ["c"], "apt": ["d"] });
+        let implementation = json!({ "runtime": runtime, "entrypoint": entrypoint, "dependencies": dependencies });
+        planned("", &tool(&implementation)).unwrap().work.tool().unwrap().dependencies.clone()
+    };
+    assert_eq!(wanted("python", "a.py"), ["a", "b"]);
+    assert_eq!(wanted("node", "a.js"), ["c"]);
+    assert!(wanted("bash", "a.sh").is_empty());
+}
+
+#[test]
+fn a_plan_is_shown_as_json_and_in_words() {
+    let front = "permissions: {filesystem: {write: ['o/**']}, processes: {allow_subprocess: true}}\n\
+                 secrets: {required: [{name: A}, {name: B, optional: true}]}\nsafety: {redact: {pii: false}}\n";
+    let mut plan = planned(front, &bash()).unwrap();
+    let shown = plan.to_json();
+    assert_eq!(shown["tool"], "t");
+    assert_eq!(shown["runtime"], "bash");
+    assert_eq!(shown["entrypoint"], "scripts/a.sh");
+    assert_eq!(shown["sandbox"], true);
+    assert_eq!(shown["policy"]["confirm"], json!(["destructive_writes", "external_network"]));
+    assert_eq!(shown["policy"]["permissions"]["processes"]["allow_subprocess"], true);
+    let words = [
+        "reads nothing but its own folder",
+        "makes, changes and removes `o/**` in /work",
+        "connects to nothing",
+        "starts other programs",
+        "gets the secrets A, B (optional)",
+        "runs for 60 s at most, with 1024 MiB and 128 processes",
+        "keeps secrets out of what it says, and personal data in",
+    ];
+    assert_eq!(plan.in_words(), words);
+    plan.confinement = Confinement::Unconfined;
+    let last = "runs WITHOUT a sandbox: none of this is enforced, and it can do whatever you can";
+    assert_eq!(plan.in_words().last().map(String::as_str), Some(last));
+    assert_eq!(plan.to_json()["sandbox"], false);
+    // Nothing is said of secrets where there are none.
+    assert_eq!(planned("", &bash()).unwrap().in_words().len(), 6);
+}
+
+#[test]
+fn runtimes_have_the_words_of_the_specification() {
+    for (runtime, entrypoint) in [("python", "a.py"), ("node", "a.js"), ("bash", "a.sh")] {
+        let plan = planned("", &tool(&json!({ "runtime": runtime, "entrypoint": entrypoint }))).unwrap();
+        assert_eq!(plan.to_json()["runtime"], runtime);
+    }
 }

@@ -3,6 +3,7 @@
 mod tls;
 
 use std::collections::BTreeSet;
+use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::Path;
 
 use crate::approval::{Approvals, binding};
@@ -10,7 +11,7 @@ use crate::execute::{ExecuteOptions, execute_with};
 use crate::grant::{Consent, Context, Decision};
 use crate::interpreter::Search;
 use crate::plan::command::{CommandCall, CommandError};
-use crate::plan::{HostRule, Risk};
+use crate::plan::{HostRule, Risk, Work};
 use crate::{Outcome, Plan, Policy, Reply, ToolError, Trust, Verdict};
 use proptest::prelude::*;
 use rep_model::{Document, Skill, SkillTree};
@@ -376,7 +377,10 @@ fn a_busy_server_is_asked_again_where_that_does_no_harm() {
 
 #[test]
 fn nobody_there_is_told() {
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    // Bound and not listening: nobody answers, and no other test's server is given the port meanwhile.
+    let socket = rustix::net::socket(rustix::net::AddressFamily::INET, rustix::net::SocketType::STREAM, None).unwrap();
+    rustix::net::bind(&socket, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let port = SocketAddrV4::try_from(rustix::net::getsockname(&socket).unwrap()).unwrap().port();
     let outcome = run(get(&format!("http://127.0.0.1:{port}")));
     assert_eq!(error(&outcome).code.as_str(), "CONNECTION_FAILED");
     assert!(error(&outcome).is_retriable && error(&outcome).message.contains("127.0.0.1"));
@@ -407,6 +411,21 @@ fn consent_is_asked_for_the_server_and_remembered_for_all_commands() {
     assert!(matches!(decide(two, Consent::Ask, &approvals), Decision::Granted(_)), "another command of the same skill");
     assert_ne!(binding(&one), binding(&get("https://other.example.org")), "another server is another question");
     assert_ne!(binding(&one), binding(&get("http://api.example.org")));
+}
+
+#[test]
+fn a_request_says_in_words_what_is_sent() {
+    let mut plan = plan("https://api.example.org", json!({ "syntax": "GET /it/<id>" }), json!({ "id": "7" }));
+    let words = [
+        "sends `GET https://api.example.org/it/7`",
+        "connects to `api.example.org:443`",
+        "waits for 60 s at most",
+        "keeps secrets out of what it says, and personal data in",
+    ];
+    assert_eq!(plan.in_words(), words);
+    let Work::Request(request) = &mut plan.work else { panic!("it is a request") };
+    request.variables = vec!["A_REGION".to_owned(), "A_TEAM".to_owned()];
+    assert_eq!(plan.in_words()[2], "uses the variables A_REGION, A_TEAM");
 }
 
 #[test]

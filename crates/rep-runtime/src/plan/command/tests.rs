@@ -7,6 +7,18 @@ use crate::plan::Permissions;
 
 /// The plan of a command of a skill with this UASP file, and perhaps a SKILL.md beside it.
 fn planned(uasp: &str, front: Option<&str>, name: &str, arguments: &Value) -> Result<Plan, CommandError> {
+    let variable = |name: &str| (name != "UNSET").then(|| format!("value of {name}"));
+    planned_where(&variable, uasp, front, name, arguments)
+}
+
+/// The same, with the caller's variables.
+fn planned_where(
+    variable: &Lookup<'_>,
+    uasp: &str,
+    front: Option<&str>,
+    name: &str,
+    arguments: &Value,
+) -> Result<Plan, CommandError> {
     let uasp = format!("meta: {{name: a, version: '00000000', type: cli}}\n{uasp}");
     let manifest = front.map(|front| format!("---\nname: a\ndescription: b\n{front}---\n"));
     let mut files = vec![("a.uasp.yaml", uasp.as_str()), ("scripts/x.py", "")];
@@ -23,7 +35,7 @@ fn planned(uasp: &str, front: Option<&str>, name: &str, arguments: &Value) -> Re
         name,
         workspace: Path::new("/work"),
         arguments: arguments.as_object().unwrap(),
-        variable: &|name| (name != "UNSET").then(|| format!("value of {name}")),
+        variable,
         is_file: &|path| path == "scripts/x.py" || path == "list",
     })
 }
@@ -114,8 +126,60 @@ fn templates_run_and_unknown_paths_are_told_in_the_specifications_words() {
     }
     let error = planned(uasp, None, "fly", &json!({})).unwrap_err();
     assert_eq!(error.message, "Path 'commands.fly' not found in skill 'a'");
-    let error = planned("commands: {get: {syntax: 'GET /v1/x'}}\n", None, "get", &json!({})).unwrap_err();
-    assert_eq!(error.code, "UNSUPPORTED");
+    for syntax in ["GET /v1/x", "DELETE https://a.example/x"] {
+        let error =
+            planned(&format!("commands: {{get: {{syntax: '{syntax}'}}}}\n"), None, "get", &json!({})).unwrap_err();
+        assert_eq!(error.code, "UNSUPPORTED", "{syntax}");
+    }
+    // A program may be called like a method, and be given a path or an address.
+    for syntax in ["GET it", "b /v1/x", "b https://a.example"] {
+        let plan = planned(&format!("commands: {{get: {{syntax: '{syntax}'}}}}\n"), None, "get", &json!({})).unwrap();
+        assert_eq!(command(&plan).argv().join(" "), syntax);
+    }
+}
+
+#[test]
+fn a_path_to_nothing_comes_with_the_way_on() {
+    let remedy = |uasp: &str, name: &str| planned(uasp, None, name, &json!({})).unwrap_err().remedy;
+    assert_eq!(remedy(GO, "goo"), "did you mean `go`?");
+    assert_eq!(remedy(GO, "something-else"), "`rep query a:commands` shows what there is");
+    assert_eq!(remedy("", "go"), "it has no commands to run");
+}
+
+#[test]
+fn a_script_is_a_file_and_its_path_is_plain() {
+    for path in [".", "scripts/..", "./", "/bin/sh", "scripts/\\u0007.sh"] {
+        let uasp = format!("templates: {{t: {{path: \"{path}\"}}}}\n");
+        assert_eq!(planned(&uasp, None, "templates.t", &json!({})).unwrap_err().code, "INVALID_COMMAND", "{path}");
+    }
+}
+
+#[test]
+fn a_command_says_in_words_what_it_starts() {
+    let uasp = format!(
+        "{GO}environment: [{{name: A_MODE}}, {{name: B_MODE}}]\ntemplates: {{i: {{inline: 'echo hi'}}, t: {{path: scripts/x.py}}}}\n"
+    );
+    let words = |name: &str, arguments: Value| planned(&uasp, None, name, &arguments).unwrap().in_words();
+    let go = words("go", json!({ "x": "a b" }));
+    assert_eq!(go[0], "starts the program `b` of this machine, with the words \"go\" \"a b\"");
+    assert_eq!(go[1], "gets the variables A_MODE, B_MODE");
+    assert_eq!(go[2], "reads nothing but its own folder");
+    assert_eq!(words("templates.i", json!({}))[0], "starts a script that stands in its text, with no words");
+    assert_eq!(words("templates.t", json!({}))[0], "starts its own file `scripts/x.py`, with no words");
+    let bare = planned(GO, None, "go", &json!({ "x": "1" })).unwrap().in_words();
+    assert!(!bare.iter().any(|line| line.contains("variables")), "{bare:?}");
+}
+
+#[test]
+fn a_command_says_in_words_which_files_come_along() {
+    let mut plan = planned(GO, None, "go", &json!({ "x": "1" })).unwrap();
+    let mut own = |files: &[&str]| {
+        let Work::Command(command) = &mut plan.work else { panic!("it is a command") };
+        command.files = Some(files.iter().map(|&file| file.to_owned()).collect());
+        plan.in_words()[1].clone()
+    };
+    assert_eq!(own(&[]), "reads nothing but its own file");
+    assert_eq!(own(&["a.sh", "b.txt"]), "reads nothing but its own file `a.sh` and `b.txt` beside it");
 }
 
 #[test]
@@ -132,4 +196,42 @@ fn variables_are_handed_on_with_care() {
     assert!(!plan.to_json().to_string().contains("value of A_TOKEN"));
     let needed = format!("{GO}environment: [{{name: UNSET, required: true}}]\n");
     assert_eq!(planned(&needed, None, "go", &json!({ "x": "1" })).unwrap_err().code, "VARIABLE_MISSING");
+}
+
+#[test]
+fn a_variable_that_holds_a_secret_is_one() {
+    let uasp = format!("{GO}environment: [{{name: DB, required: true}}, {{name: CACHE}}, {{name: MODE}}]\n");
+    let variable = |name: &str| match name {
+        "DB" => Some("postgres://me:word@db.example/x".to_owned()),
+        "CACHE" => Some("redis://:word@cache.example".to_owned()),
+        _ => Some(String::new()),
+    };
+    let plan = planned_where(&variable, &uasp, None, "go", &json!({ "x": "1" })).unwrap();
+    let need = |name: &str, is_optional| SecretNeed { name: name.to_owned(), is_optional };
+    assert_eq!(plan.secrets, [need("CACHE", true), need("DB", false)]);
+    assert!(command(&plan).variables.is_empty());
+}
+
+#[test]
+fn a_variable_that_cannot_be_handed_on_is_not_set() {
+    let uasp = format!("{GO}environment: [{{name: FITS}}, {{name: LONG}}, {{name: NUL}}, {{name: UNSET}}]\n");
+    let variable = |name: &str| match name {
+        "FITS" => Some("a".repeat(VARIABLE_BYTES_MAX)),
+        "LONG" => Some("a".repeat(VARIABLE_BYTES_MAX + 1)),
+        "NUL" => Some("a\0b".to_owned()),
+        _ => None,
+    };
+    let plan = planned_where(&variable, &uasp, None, "go", &json!({ "x": "1" })).unwrap();
+    let names: Vec<&str> = command(&plan).variables.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["FITS"]);
+}
+
+#[test]
+fn a_secret_is_needed_where_either_declaration_says_so() {
+    let front =
+        "secrets: {required: [{name: A_TOKEN}, {name: B_TOKEN, optional: true}, {name: C_TOKEN, optional: true}]}\n";
+    let uasp = format!("{GO}environment: [{{name: A_TOKEN}}, {{name: B_TOKEN, required: true}}, {{name: C_TOKEN}}]\n");
+    let plan = planned(&uasp, Some(front), "go", &json!({ "x": "1" })).unwrap();
+    let optional: Vec<bool> = plan.secrets.iter().map(|need| need.is_optional).collect();
+    assert_eq!(optional, [false, false, true]);
 }

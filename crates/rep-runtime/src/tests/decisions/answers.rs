@@ -1,6 +1,8 @@
+use std::collections::BTreeSet;
+
 use crate::error::ErrorCode;
-use crate::grant::How;
-use crate::plan::HostRule;
+use crate::grant::{How, Refusal};
+use crate::plan::{Confinement, HostRule, Risk};
 use rep_permissions::glob::Glob;
 
 use super::*;
@@ -100,4 +102,58 @@ fn the_operator_can_only_deny() {
     ] {
         assert!(matches!(crate::grant::decide(&policy, plan(WRITES), &given()), Decision::Granted(_)), "{policy:?}");
     }
+}
+
+#[test]
+fn a_secret_that_is_at_hand_is_not_missed() {
+    let none = Approvals::default();
+    assert_eq!(granted(plan("secrets: {required: [{name: KEY, usage: env}]}\n")).how(), How::Unasked);
+    let both = plan("secrets: {required: [{name: KEY, usage: env}, {name: TOKEN, usage: env}]}\n");
+    match crate::grant::decide(&Policy::default(), both, &context(&none, Consent::Given)) {
+        Decision::Refused(refusal) => {
+            assert_eq!(refusal.message, "`pdf` needs the secret `TOKEN`, which is not there");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_grant_does_not_outlive_what_it_rests_on() {
+    let granted = granted(plan(&format!("{WRITES}secrets: {{required: [{{name: KEY, usage: env}}]}}\n")));
+    let secrets = || BTreeSet::from(["KEY".to_owned()]);
+    assert_eq!(granted.still_permitted(&Policy::default(), &Trust::Trusted, &secrets()), Ok(()));
+    let denies = Policy { denied_skills: vec!["pdf".to_owned()], ..Policy::default() };
+    let code = |refused: Result<(), Refusal>| refused.unwrap_err().code;
+    assert_eq!(code(granted.still_permitted(&denies, &Trust::Trusted, &secrets())), ErrorCode::PolicyDenied);
+    let untrusted = Trust::Untrusted("it changed".to_owned());
+    assert_eq!(code(granted.still_permitted(&Policy::default(), &untrusted, &secrets())), ErrorCode::Untrusted);
+    let gone = granted.still_permitted(&Policy::default(), &Trust::Trusted, &BTreeSet::new());
+    assert_eq!(code(gone), ErrorCode::SecretMissing);
+}
+
+#[test]
+fn a_grant_keeps_what_was_planned() {
+    for confinement in [Confinement::Sandboxed, Confinement::Unconfined] {
+        let granted = granted(Plan { confinement, ..plan(WRITES) });
+        assert_eq!(granted.confinement(), confinement);
+        assert_eq!((granted.plan().skill.as_str(), granted.plan().tool.as_str()), ("pdf", "fill"));
+    }
+}
+
+#[test]
+fn a_question_names_its_risks() {
+    let none = Approvals::default();
+    let Decision::Ask(question) = crate::grant::decide(&Policy::default(), plan(WRITES), &context(&none, Consent::Ask))
+    else {
+        panic!("not asked")
+    };
+    assert_eq!(question.risks(), &BTreeSet::from([Risk::DestructiveWrites, Risk::ExternalNetwork]));
+    let words = "`pdf:fill` wants consent (destructive_writes, external_network), and nobody can be asked";
+    assert_eq!(question.unanswerable(String::new()).message, words);
+}
+
+#[test]
+fn records_say_how_a_grant_came_about() {
+    let names = [How::Unasked, How::Remembered, How::Given, How::Answered].map(How::name);
+    assert_eq!(names, ["unasked", "remembered", "given", "answered"]);
 }
