@@ -152,7 +152,8 @@ fn a_task_of_another_process_is_cancelled_from_the_page() {
     assert!(begun.stdout.contains("task_"), "{begun:?}");
     let (_server, address) = listening(&scratch, &RUN);
     browser.go(&format!("http://{address}/tasks"));
-    browser.wait("document.querySelector('.going button')");
+    // Before the page listens, the button sends its form and leaves the page, which then lists the task among those that ended.
+    browser.wait("document.documentElement.classList.contains('is-live') && document.querySelector('.going button')");
     browser.js("document.querySelector('.going button').click()");
     browser.wait("document.querySelector('.going .pill')?.textContent === 'cancelled'");
     let told = super::run(&scratch, &["tasks", "list", "--json"]);
