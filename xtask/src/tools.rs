@@ -26,9 +26,12 @@ pub(crate) fn install(root: &Path) -> Result<(), String> {
     let tools = root.join("target/tools");
     let build = tools.join("build");
     for tool in [DENY, TYPOS] {
-        // Unoptimized, because the build would take longer than all checks of a day.
+        if tool.is_installed(&tools) {
+            continue;
+        }
+        // An installation that was cut off is replaced. Unoptimized, because the build would take longer than all checks of a day.
         run(Command::new("cargo")
-            .args(["install", "--locked", "--debug", tool.package, "--version", tool.version, "--root"])
+            .args(["install", "--locked", "--force", "--debug", tool.package, "--version", tool.version, "--root"])
             .arg(&tools)
             .env("CARGO_PROFILE_DEV_DEBUG", "0")
             .env("CARGO_TARGET_DIR", &build))?;
@@ -80,6 +83,12 @@ pub(crate) fn check_installed(root: &Path) -> Result<(), String> {
 }
 
 impl Tool {
+    /// Whether the pinned version is in the folder for tools, and starts.
+    fn is_installed(&self, tools: &Path) -> bool {
+        let output = Command::new(tools.join("bin").join(self.program)).arg("--version").output();
+        output.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains(self.version))
+    }
+
     fn find(&self, root: &Path) -> Result<PathBuf, String> {
         let path = env::var_os("PATH").unwrap_or_default();
         let folders = [root.join("target/tools/bin")].into_iter().chain(env::split_paths(&path));
