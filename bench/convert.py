@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Measures what `rep convert --to uasp` writes: against hand-labelled facts, against the specification's own examples,
-and by PyYAML, which the content version is defined by. Fails below the floors.
+and by PyYAML, which the content version is defined by. Fails where a file of the corpus or its version is wrong.
 
 The gold set, the specification and the corpus lie beside the repository in ../shared; without them nothing is measured,
 loudly. `--rep FILE` measures that binary, `--show` prints what was missed and what was wrong.
@@ -16,8 +16,6 @@ import tempfile
 from extract import CONVERT, ROOT, python_with_yaml
 
 SHARED = CONVERT.parent
-# What conversion reaches, rounded down: a change that falls below has broken something.
-FLOORS = {"P": 0.99, "R": 0.99, "F1": 0.99}
 
 # Run by an interpreter that has PyYAML: the specification's recipe for the version, over every file of a folder.
 RECIPE = """
@@ -136,14 +134,12 @@ def main():
         out = scratch / "out"
         for skill in sorted(path.parent for path in args.gold.glob("*/SKILL.md")):
             convert(rep, skill, out / f"{skill.name}.uasp.yaml")
-        table, micro = score(python, args, args.gold, out)
+        # Skills to develop with, which anything can be tuned to: `extract.py` holds the floor, on others.
+        table, _ = score(python, args, args.gold, out)
         print(table, end="")
         examples(python, args, out, scratch)
         is_fine = versions(python, rep, scratch)
-    low = [f"{name} {micro[name]:.3f} < {floor}" for name, floor in FLOORS.items() if micro[name] < floor]
-    if low:
-        print("BELOW THE FLOOR: " + ", ".join(low), file=sys.stderr)
-    return 1 if low or not is_fine else 0
+    return 0 if is_fine else 1
 
 
 if __name__ == "__main__":
