@@ -4,6 +4,15 @@
 //! Profiles are derived from the rules. [`check`] judges one skill, [`check_set`] what only
 //! shows when many are seen together; a [`Report`] is the only input of every renderer.
 //! Pure: no file system, no clock, no terminal.
+//!
+//! ```
+//! use rep_check::{Options, check};
+//! use rep_model::{Skill, SkillTree};
+//!
+//! let (skill, faults) = Skill::parse(SkillTree::of("pdf", &[("SKILL.md", "---\nname: pdf\n---\n")]));
+//! let report = check(&skill, faults, &Options::default());
+//! assert!(report.findings.iter().any(|finding| finding.rule.name == "description-missing"));
+//! ```
 
 mod allow;
 mod boolean_words;

@@ -7,9 +7,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use rep_check::{Finding, Level, Options as CheckOptions, Profile, Rulebook};
+use rep_check::{Finding, Level, Options as CheckOptions, Profile, Rulebook, rule_for_fault};
 use rep_model::yaml::Node;
-use rep_model::{Skill, SkillTree, names};
+use rep_model::{FaultKind, Skill, SkillTree, names};
 
 use crate::dependencies::{self, Dependency};
 use crate::find::{self, Found};
@@ -128,6 +128,12 @@ pub struct CatalogEntry {
 }
 
 impl CatalogEntry {
+    /// The finding about a fault of its files, if loading it noticed that fault.
+    pub fn finding_of(&self, fault: FaultKind) -> Option<&Finding> {
+        let name = rule_for_fault(fault).name;
+        self.findings.iter().find(|finding| finding.rule.name == name)
+    }
+
     /// Whether a skill that is in force may be used in the state that has this digest: one of a project's folders only
     /// if that state was trusted, or trust is not asked for.
     pub fn is_trusted_as(&self, options: &Options, digest: &str) -> Result<bool, LibraryError> {

@@ -2,6 +2,7 @@
 
 use rep_library::CatalogEntry;
 use rep_library::disclose::{self, Held as SkillContents};
+use rep_model::FaultKind;
 use rep_model::yaml::core;
 use rmcp::ErrorData;
 use serde_json::{Map, Value, json};
@@ -23,7 +24,7 @@ pub(crate) fn can_serve(entry: &CatalogEntry) -> bool {
     let Some(front) = entry.skill.front() else { return false };
     let name = front.name().map(|name| name.value);
     // Other hosts do not accept what only our lenient parser accepts.
-    let is_lenient = entry.findings.iter().any(|finding| finding.rule.name == "yaml-value-unquoted");
+    let is_lenient = entry.finding_of(FaultKind::YamlValueUnquoted).is_some();
     let is_named = name == Some(entry.name.as_str()) && front.description().is_some();
     entry.location.ends_with("SKILL.md") && is_named && !is_lenient
 }

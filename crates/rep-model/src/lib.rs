@@ -4,6 +4,14 @@
 //! learns what a file system, a clock or a terminal is. Parsing never fails: whatever the
 //! bytes are, [`Skill::parse`] returns a skill and the list of its [`Fault`]s. Judging the
 //! skill is the business of `rep-check`.
+//!
+//! ```
+//! use rep_model::{Skill, SkillTree};
+//!
+//! let text = "---\nname: pdf\ndescription: Fills forms.\n---\nAsk first.\n";
+//! let (skill, faults) = Skill::parse(SkillTree::of("pdf", &[("SKILL.md", text)]));
+//! assert_eq!((skill.name(), faults.len()), (Some("pdf"), 0));
+//! ```
 
 mod document;
 mod fault;

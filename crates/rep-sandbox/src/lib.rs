@@ -2,6 +2,17 @@
 //!
 //! The door of this module is [`run`]: a [`Job`] goes in, an [`Ended`] comes out. Nothing above it knows how the
 //! kernel is asked; nothing below it knows what a skill is.
+//!
+//! A program that runs tools calls [`init`] first thing in `main`; in the process that a sandbox starts it never returns.
+//!
+//! ```
+//! use rep_sandbox::Cancel;
+//!
+//! rep_sandbox::init();
+//! let cancel = Cancel::default();
+//! cancel.cancel();
+//! assert!(cancel.is_cancelled());
+//! ```
 
 use std::ffi::OsString;
 use std::os::fd::{OwnedFd, RawFd};

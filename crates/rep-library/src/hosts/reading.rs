@@ -2,7 +2,7 @@
 
 use rep_model::truncate::truncate_chars;
 use rep_model::yaml::{self, Node};
-use rep_model::{Skill, names, skill_md};
+use rep_model::{FaultKind, Skill, names, skill_md};
 
 use super::{Describing, Field, Host, Longest, Naming, Odd, Spaces, Substitute};
 use crate::catalog::{self, CatalogEntry, Status};
@@ -11,7 +11,8 @@ use crate::read;
 use crate::roots::Root;
 
 /// The rules whose findings say that there is nothing to read, for any host.
-const UNREADABLE: [&str; 4] = ["file-too-large", "file-unreadable", "skill-md-not-a-file", "yaml-too-complex"];
+const UNREADABLE: [FaultKind; 4] =
+    [FaultKind::FileTooLarge, FaultKind::FileUnreadable, FaultKind::SkillMdNotAFile, FaultKind::YamlTooComplex];
 
 /// One skill as the host sees it; `None` where there is nothing to see.
 pub(super) fn entry(found: &Found, root: &Root, host: &Host) -> Option<CatalogEntry> {
@@ -46,23 +47,27 @@ pub(super) fn entry(found: &Found, root: &Root, host: &Host) -> Option<CatalogEn
 /// What of the file keeps the host from reading it.
 fn blocked(entry: &CatalogEntry, found: &Found, host: &Host) -> Option<String> {
     let file = &host.file.value;
-    let has = |rule: &str| entry.findings.iter().find(|finding| finding.rule.name == rule);
-    let message = |rule: &str| has(rule).map(|finding| finding.message.clone());
-    if let Some(message) = UNREADABLE.iter().find_map(|rule| message(rule)) {
+    let message = |kind: FaultKind| entry.finding_of(kind).map(|finding| finding.message.clone());
+    if let Some(message) = UNREADABLE.into_iter().find_map(message) {
         return Some(message);
     }
     let is_link = std::fs::symlink_metadata(found.path.join("SKILL.md")).is_ok_and(|data| data.is_symlink());
     if is_link && file.link == Odd::Skips {
         return Some("its SKILL.md is a link".to_owned());
     }
-    if file.byte_order_mark == Odd::Skips && has("byte-order-mark").is_some() {
-        return message("byte-order-mark");
+    if file.byte_order_mark == Odd::Skips && entry.finding_of(FaultKind::ByteOrderMark).is_some() {
+        return message(FaultKind::ByteOrderMark);
     }
-    let fences = ["frontmatter-missing", "frontmatter-unclosed", "frontmatter-not-mapping", "yaml-invalid"];
+    let fences = [
+        FaultKind::FrontmatterMissing,
+        FaultKind::FrontmatterUnclosed,
+        FaultKind::FrontmatterNotMapping,
+        FaultKind::YamlInvalid,
+    ];
     if file.unfenced == Odd::Skips && entry.skill.front().is_none() {
-        return fences.iter().find_map(|rule| message(rule)).or_else(|| Some("it has no frontmatter".to_owned()));
+        return fences.into_iter().find_map(message).or_else(|| Some("it has no frontmatter".to_owned()));
     }
-    let repaired = has("yaml-value-unquoted")?;
+    let repaired = entry.finding_of(FaultKind::YamlValueUnquoted)?;
     let text = |field: &str| entry.skill.front().and_then(|front| front.get(field)).and_then(Node::text);
     let is_bracket =
         ["description", "name"].iter().any(|field| text(field).is_some_and(|text| text.starts_with(['[', '{'])));
