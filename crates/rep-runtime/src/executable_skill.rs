@@ -4,14 +4,13 @@
 //! what runs, whatever happens to the skill's own directory meanwhile. The copy is removed when the value is dropped.
 #![expect(clippy::disallowed_methods, reason = "paths are resolved before anything runs from them")]
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use rep_check::tools::effective_tools;
 use rep_library::store::{Contents, Copy, Texts};
 use rep_library::{CatalogEntry, Options, Status, read};
 use rep_model::suggestion::nearest_name;
-use rep_model::{Document, Frontmatter, Resolved, Skill, resolve};
+use rep_model::{Document, Frontmatter, Skill};
 use serde_json::{Map, Value};
 
 use crate::error::{CallError, ErrorCode};
@@ -21,8 +20,6 @@ use crate::plan::{Call, Plan, PlanError, Work};
 
 /// The most tools that are named when another one was asked for.
 const TOOLS_SHOWN_MAX: usize = 12;
-/// The most files that a skill in one file may bring along.
-const FILES_MAX: usize = 1000;
 
 /// A skill whose tools and commands can be planned, and run if it was loaded for that.
 pub struct ExecutableSkill {
@@ -55,7 +52,7 @@ impl ExecutableSkill {
         let skill = read::skill(entry)?;
         let document = Document::authored(&skill);
         let is_single_file = entry.skill.tree.is_lone_file;
-        let files = is_single_file.then(|| named_files(entry, document.as_ref()));
+        let files = is_single_file.then(|| read::files_of_lone_skill(entry, document.as_ref()));
         let (digest, unreadable) = if files.is_some() {
             (String::new(), None)
         } else {
@@ -86,7 +83,7 @@ impl ExecutableSkill {
         let shown = entry.folder.to_string_lossy();
         let (copy, tree, files) = if entry.skill.tree.is_lone_file {
             let document = Document::authored(&read::skill(entry)?);
-            let files = named_files(entry, document.as_ref());
+            let files = read::files_of_lone_skill(entry, document.as_ref());
             let copy = Copy::of_files(&entry.folder, &files, copies).map_err(unreadable)?;
             let tree = read::lone_file(&copy.folder().join(&files[0]), &shown);
             (copy, tree, Some(files))
@@ -271,22 +268,4 @@ fn trust_of_copy(
 /// The name of a tool.
 pub fn tool_name(tool: &Value) -> &str {
     tool.get("name").and_then(Value::as_str).unwrap_or("?")
-}
-
-/// The files of a skill that is a single file: itself, and what its templates and commands start. Other files in the same
-/// directory, which may be a home or a project, are not the skill's; names that begin with a dot never are.
-pub fn named_files(entry: &CatalogEntry, document: Option<&Document>) -> Vec<String> {
-    let own = entry.location.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let (templates, commands) =
-        document.map(|document| (&document.sections.templates, &document.sections.commands)).unzip();
-    let paths = templates.into_iter().flatten().filter_map(|template| template.path.as_deref());
-    let syntaxes = commands.into_iter().flatten().filter_map(|command| command.syntax.as_deref());
-    let words = syntaxes.flat_map(str::split_whitespace);
-    let inside = |path: &str| match resolve("", path) {
-        Resolved::Inside(path) if path.split('/').any(|part| part.starts_with('.')) => None,
-        Resolved::Inside(path) if path.contains('/') || path.contains('.') => Some(path),
-        _ => None,
-    };
-    let named: BTreeSet<String> = paths.chain(words.filter(|word| word.contains('/'))).filter_map(inside).collect();
-    std::iter::once(own).chain(named).take(FILES_MAX).collect()
 }
