@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Measures what `rep convert --to uasp` writes: against hand-labelled facts, against the specification's own examples,
-and by PyYAML, which the content version is defined by. Fails where a file of the corpus or its version is wrong.
+"""Measures the output of `rep convert --to uasp`: against hand-labelled facts, against the examples of the specification,
+and with PyYAML, which defines the content version. Fails if a file of the corpus or its version is wrong.
 
-The gold set, the specification and the corpus lie beside the repository in ../shared; without them nothing is measured,
-loudly. `--rep FILE` measures that binary, `--show` prints what was missed and what was wrong.
+The gold set, the specification and the corpus are in ../shared; without them nothing is measured, and the script reports
+that. `--rep FILE` measures that binary, `--show` prints the missed and the wrong facts.
 """
 import argparse
 import json
@@ -17,7 +17,7 @@ from extract import CONVERT, ROOT, python_with_yaml
 
 SHARED = CONVERT.parent
 
-# Run by an interpreter that has PyYAML: the specification's recipe for the version, over every file of a folder.
+# Run by an interpreter with PyYAML: computes the version of every file in a directory as the specification defines it.
 RECIPE = """
 import hashlib, json, pathlib, sys, yaml
 wrong, count = [], 0
@@ -32,7 +32,7 @@ for path in sorted(pathlib.Path(sys.argv[1]).rglob('*.uasp.yaml')):
 print(json.dumps({'count': count, 'wrong': wrong}))
 """
 
-# The same for two files: how many items each section has, and how many they share.
+# Run the same way for two files: counts the items of each section, and the common ones.
 SHARE = """
 import json, re, sys, yaml
 ours, theirs = (yaml.safe_load(open(path, encoding='utf-8')) for path in sys.argv[1:3])
@@ -54,7 +54,7 @@ print(json.dumps({'type': [ours['meta']['type'], theirs['meta']['type']], 'rows'
 
 
 def score(python, args, gold, folder):
-    """The scorer's sums for a folder of files."""
+    """Returns the totals of the scorer for a directory of files."""
     with tempfile.NamedTemporaryFile(suffix=".json") as result:
         command = [python, args.scorer, "--gold", gold, "--pred", folder, "--json", result.name]
         done = subprocess.run(command + (["-v"] if args.show else []), check=True, capture_output=True, text=True)
@@ -68,7 +68,7 @@ def convert(rep, skill, out):
 
 
 def examples(python, args, out, scratch):
-    """The specification's own conversions of three skills, beside ours."""
+    """Compares the specification's conversions of three skills with ours."""
     seeds = sorted((SHARED / "seeds").glob("003_*.txt"))
     if not seeds:
         print("NOT COMPARED: the specification is not here", file=sys.stderr)
@@ -96,7 +96,7 @@ def examples(python, args, out, scratch):
 
 
 def versions(python, rep, scratch):
-    """Every skill of the corpus converts, and PyYAML computes the version that was written."""
+    """Checks that every skill of the corpus converts, and that PyYAML computes the same version."""
     corpus = SHARED / "corpus" / "skills"
     if not corpus.is_dir():
         print("NOT CONVERTED: the corpus is not here", file=sys.stderr)
@@ -119,8 +119,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--gold", type=pathlib.Path, default=CONVERT / "gold")
     parser.add_argument("--scorer", type=pathlib.Path, default=CONVERT / "score_convert.py")
-    parser.add_argument("--rep", type=pathlib.Path, help="the binary; built where none is named")
-    parser.add_argument("--show", action="store_true", help="print what was missed and what was wrong")
+    parser.add_argument("--rep", type=pathlib.Path, help="the binary; built if not given")
+    parser.add_argument("--show", action="store_true", help="print the missed and the wrong facts")
     args = parser.parse_args()
     if not args.gold.is_dir() or not args.scorer.is_file():
         print(f"NOT MEASURED: {args.gold} or {args.scorer} is not here", file=sys.stderr)
@@ -134,7 +134,7 @@ def main():
         out = scratch / "out"
         for skill in sorted(path.parent for path in args.gold.glob("*/SKILL.md")):
             convert(rep, skill, out / f"{skill.name}.uasp.yaml")
-        # Skills to develop with, which anything can be tuned to: `extract.py` holds the floor, on others.
+        # These skills may be used for tuning. `extract.py` checks the minimum score on other skills.
         table, _ = score(python, args, args.gold, out)
         print(table, end="")
         examples(python, args, out, scratch)

@@ -1,4 +1,4 @@
-"""Asks real hosts which skills they list and compares with what `rep list --host` predicts."""
+"""Asks real hosts which skills they list, and compares the result with the predictions of `rep list --host`."""
 import argparse
 import fnmatch
 import html
@@ -15,12 +15,12 @@ import threading
 import hosts_fixture
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# What Claude Code says before its list.
+# The text before the list of Claude Code.
 LISTING = "The following skills are available for use with the Skill tool:"
 
 
 def run(program, arguments, folder, home, environment, more=None):
-    """Runs a host with nothing of this machine's environment but the path."""
+    """Runs a host with only `PATH` from the environment of this machine."""
     env = {"PATH": os.environ["PATH"], "HOME": str(home), "TERM": "dumb", **environment, **(more or {})}
     home.mkdir(parents=True, exist_ok=True)
     done = subprocess.run([str(program), *arguments], cwd=folder, env=env, capture_output=True, timeout=180,
@@ -31,7 +31,7 @@ def run(program, arguments, folder, home, environment, more=None):
 
 
 def texts(value):
-    """All strings of a JSON value."""
+    """Returns all strings of a JSON value."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
@@ -72,7 +72,7 @@ def copilot(program, folder, home, environment):
 
 
 class Model(http.server.BaseHTTPRequestHandler):
-    """Stands in for the model's service: keeps what it is sent and answers with one word."""
+    """Replaces the service of the model: records requests and answers with one word."""
     seen = []
 
     def do_POST(self):
@@ -122,13 +122,13 @@ def claude(program, folder, home, environment):
     told = next(text for body in Model.seen for text in texts(body) if LISTING in text).partition(LISTING)[2]
     told = told.partition("</system-reminder>")[0]
     rows = re.findall(r"^- (\S+)(?: \([^)\n]*\))?: ((?:.|\n(?!- |\n|$))*)", told, re.M)
-    # What people may call and the model is not told of comes without a description.
+    # Skills that only users may invoke are listed without a description.
     told = {name for name, _ in rows}
     rows += [(name, None) for name in first["skills"] if name not in told]
     return [(name, None, about and html.unescape(about)) for name, about in rows]
 
 
-# Host of the table, package, version, program, listing, statuses of ours that its listing shows.
+# Host of the table, package, version, program, listing, and our statuses that its listing includes.
 HOSTS = [
     ("claude-code", "@anthropic-ai/claude-code", "2.1.325", "claude", claude, {"active", "hidden"}),
     ("codex", "@openai/codex", "0.166.0", "codex", codex, {"active"}),
@@ -139,7 +139,7 @@ HOSTS = [
 
 
 def install(package, version, folder):
-    """The program's folder, or why there is none."""
+    """Returns the directory of the program, or why it is missing."""
     stamp = folder / "installed"
     if not (stamp.is_file() and stamp.read_text() == version):
         folder.mkdir(parents=True, exist_ok=True)
@@ -169,7 +169,7 @@ def real(path):
 
 
 def compare(listed, ours, statuses):
-    """Names whose copies differ, with both sides; whether the host's copies are at least among ours."""
+    """Returns the names whose copies differ, with both sides, and whether the host's copies are among ours."""
     theirs, mine, every = {}, {}, {}
     for name, path, about in listed:
         theirs.setdefault(name, []).append((real(path), flat(about)))
@@ -189,7 +189,7 @@ def compare(listed, ours, statuses):
 
 
 class Expected:
-    """The differences of bench/hosts-differs.txt: host, `scenario:name`, always or sometimes, key of the host table."""
+    """Reads the differences of bench/hosts-differs.txt: host, `scenario:name`, always or sometimes, key of the host table."""
 
     def __init__(self, file):
         lines = [line for line in file.read_text().splitlines() if line and not line.startswith("#")]
@@ -215,10 +215,10 @@ def shown(copies, base):
 
 
 def ask(host, version, program, listing, statuses, rep, scenarios, base, expected, table):
-    """Compares one host in every scenario. Returns how many differences nobody documented."""
+    """Compares one host in every scenario. Returns the number of undocumented differences."""
     bundled = set()
     if host == "claude-code":
-        # Its listing names no files, so that what it brings along is what it lists where there is nothing.
+        # Its listing has no file names, so its bundled skills are those that it lists in an empty home.
         empty = base / "nothing"
         empty.mkdir()
         hosts_fixture.repository(empty)

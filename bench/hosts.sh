@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the hosts that can list skills without a network, asks each which skills it lists in made-up homes and projects,
-# and compares with `rep list --host`. Needs Node 20, npm, git and Python 3.9; arguments go to bench/hosts.py.
+# Installs the hosts that can list skills offline, asks each which skills it lists in generated homes and projects, and
+# compares the result with `rep list --host`. Needs Node 20, npm, git and Python 3.9. Passes its arguments to bench/hosts.py.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if ! command -v npm >/dev/null; then

@@ -1,10 +1,10 @@
-"""Builds the homes and projects that real hosts and `rep list --host` look through."""
+"""Builds the homes and projects that real hosts and `rep list --host` read."""
 import json
 import os
 import pathlib
 import subprocess
 
-# Every folder any host of the table reads, so that one a host reads unexpectedly shows.
+# Every directory that a host of the table reads, so that unexpected reads are detected.
 PROJECT = """skills .claude/skills .github/skills .agents/skills .codex/skills .cursor/skills .gemini/skills
 .opencode/skills .opencode/skill .goose/skills .copilot/skills .config/agents/skills""".split()
 HOME = """skills .claude/skills .github/skills .agents/skills .codex/skills .copilot/skills .cursor/skills .gemini/skills
@@ -22,7 +22,7 @@ def skill(name, description, more=""):
 
 
 def copies(base, label, folders):
-    """In every folder one skill that is only there, and one copy of a name that is everywhere."""
+    """Creates in every directory one unique skill, and one copy of a name that is in all directories."""
     for folder in folders:
         only = f"only-{label}-{folder.replace('.', '').replace('/', '-')}"
         put(base / folder / only, skill(only, f"copy {label} {folder}"))
@@ -30,7 +30,7 @@ def copies(base, label, folders):
 
 
 def faulty(root, x):
-    """Skills whose frontmatter is unusual or wrong; `x` keeps the names of two roots apart."""
+    """Creates skills with unusual or invalid frontmatter; `x` makes the names of a root unique."""
     texts = {
         "differs": skill(f"{x}-other", "name differs from the folder"),
         "noname": "---\ndescription: no name\n---\n\n# About it\n\nBody\n",
@@ -69,7 +69,7 @@ def faulty(root, x):
 
 
 def placed(root, x, store):
-    """Skills in unusual places of a root: deep, hidden, linked, inside another."""
+    """Creates skills in unusual places of a root: deep, hidden, linked, inside another."""
     for depth in range(2, 10):
         name = f"{x}-deep{depth}"
         put(root.joinpath(f"{x}-group", *["b"] * (depth - 2), name), skill(name, "deep"))
@@ -89,7 +89,7 @@ def placed(root, x, store):
 
 
 def plugin(config, market):
-    """Two plugins of Claude Code, as it installs them itself; one of them is switched off."""
+    """Creates two plugins of Claude Code as it installs them; one of them is disabled."""
     source = {"source": "directory", "path": str(market)}
     at = "2026-01-01T00:00:00.000Z"
     installed, offers = {}, []
@@ -117,7 +117,7 @@ def repository(folder):
 
 
 def build(base):
-    """Makes everything below `base` and returns the scenarios: name, home, working folder, environment, whether it is trusted."""
+    """Creates everything below `base` and returns the scenarios: name, home, working directory, environment, trust."""
     home, project = base / "home", base / "proj"
     copies(home, "home", HOME)
     copies(base, "outside", PROJECT)
@@ -136,7 +136,7 @@ def build(base):
     (project / ".gitignore").write_text(".agents/skills/a-gitignored\n.claude/skills/c-gitignored\n")
     repository(project)
 
-    # A root that is itself a skill, and one that holds a link to itself.
+    # A root that is itself a skill, and one that contains a link to itself.
     odd = base / "odd"
     for folder in (".agents/skills", ".claude/skills"):
         x = folder[1]
@@ -150,7 +150,7 @@ def build(base):
         os.symlink(loop / folder, loop / folder / f"{x}-loop")
     repository(loop)
 
-    # Two folders that are one: a host that reads both must not see a skill collide with itself.
+    # Two names of one directory: a host that reads both must not report a collision of a skill with itself.
     same = base / "same"
     put(same / ".agents/skills/shared", skill("shared", "one folder under two names"))
     for other in (".claude", ".github", ".gemini", ".codex", ".opencode"):

@@ -1,4 +1,4 @@
-"""Installs with `rep` and with the npm tool `skills`, and asks real hosts and both tools what is there."""
+"""Installs with `rep` and with the npm tool `skills`, and asks real hosts and both tools for the installed skills."""
 import argparse
 import functools
 import hashlib
@@ -51,7 +51,7 @@ def rep(program, folder, home, *words):
 
 
 def ask_hosts(program, source, base, wanted):
-    """Asks each host in a project of its own, with the skills linked and copied. Returns what was wrong, and who did not run."""
+    """Asks each host in a separate project, with linked and copied skills. Returns the errors and the hosts that did not run."""
     wrong, missing, rows = [], [], []
     for host, package, version, name, listing, _ in hosts.HOSTS:
         if wanted and host not in wanted:
@@ -60,7 +60,7 @@ def ask_hosts(program, source, base, wanted):
             home = base / f"home-{host}-{how}"
             home.mkdir()
             folder = project(base, f"{host}-{how}")
-            # For two hosts, so that one of the two folders is a link where links are wanted.
+            # For two hosts, so that one of the two directories is a link in link mode.
             other = "codex" if host == "claude-code" else "claude-code"
             rep(program, folder, home, "install", str(source), "--host", host, "--host", other, *(["--copy"] if how == "copy" else []))
             environment = {"GEMINI_CLI_TRUST_WORKSPACE": "true"} if host == "gemini" else {}
@@ -79,7 +79,7 @@ def ask_hosts(program, source, base, wanted):
 
 
 def node_for_tool():
-    """A Node new enough for the npm tool: the one at hand, or one from the registry."""
+    """Returns a Node that is new enough for the npm tool: the installed one, or one from the registry."""
     done = subprocess.run(["node", "--version"], capture_output=True, text=True)
     if done.returncode == 0 and int(done.stdout.lstrip("v").split(".")[0]) >= 22:
         return shutil.which("node")
@@ -104,7 +104,7 @@ def content(folder):
 
 
 def compare_tools(program, source, base):
-    """Serves an index of ours to the npm tool, and lets both tools look at each other's work."""
+    """Serves an index written by `rep` to the npm tool, and lets each tool check the work of the other."""
     wrong = []
     home = base / "home-npm"
     home.mkdir()
@@ -126,9 +126,9 @@ def compare_tools(program, source, base):
             if locks[0][name].get(key) != locks[1][name].get(key):
                 wrong.append(f"{name}: {key} is {locks[0][name].get(key)!r} there and {locks[1][name].get(key)!r} here")
     print("index of ours: installed by both, lock files agree" if not wrong else "index of ours: DIFFER")
-    # What the npm tool wrote is verified by rep.
+    # rep verifies the files of the npm tool.
     rep(program, theirs, home, "verify")
-    # What rep wrote is listed, kept and removed by the npm tool.
+    # The npm tool lists, preserves and removes the files of rep.
     rep(program, ours, home, "install", str(source / "bench-pdf"), "--force")
     npm_tool(ours, home, "add", str(source / "bench-docx"), "-a", "codex", "--skill", "*", "-y")
     lock = json.loads((ours / "skills-lock.json").read_text())["skills"]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs skills with `rep install` and asks real hosts whether they list them; then lets the npm tool `skills` install from an
-# index that `rep export --host well-known` wrote, and compares its lock file and hashes with ours. Needs npm, git, Python 3.9
-# and the npm registry; arguments go to bench/install.py. Not part of the tests.
+# Installs skills with `rep install` and checks that real hosts list them. Then the npm tool `skills` installs from an index
+# written by `rep export --host well-known`, and its lock file and hashes are compared with ours. Needs npm, git, Python 3.9
+# and the npm registry. Passes its arguments to bench/install.py. Not part of the tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if ! command -v npm >/dev/null; then

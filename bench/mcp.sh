@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Holds `rep serve` against the programs of others: the official conformance suite, the Inspector, the Python clients.
-# Needs a network the first time, for npm and pip; what is installed stays in the folder it is given.
+# Tests `rep serve` with other programs: the official conformance suite, the Inspector, the Python clients.
+# Needs a network the first time, for npm and pip. The programs are installed into FOLDER.
 #
 #   bench/mcp.sh [FOLDER] [BINARY] [CONFORMANCE_SERVER]
 #
-# The whole set of the suite needs tools of its own, which an example of rep-mcp serves:
+# The complete suite needs additional tools, which an example of rep-mcp serves:
 # `cargo build -p rep-mcp --example conformance_server`.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
@@ -26,9 +26,9 @@ mkdir -p "$HOME"
 failed=0
 said() { printf '%-6s %s\n' "$1" "$2"; [ "$1" = pass ] || failed=$((failed + 1)); }
 
-# Starts a server by these words; sets `url`.
+# Starts a server with these arguments; sets `url`.
 serve() {
-  # What a run before said is not what this one says.
+  # Removes the output of an earlier run.
   : >server.log
   "$@" 2>server.log &
   server=$!
@@ -43,7 +43,7 @@ trap 'kill $server 2>/dev/null' EXIT
 conformance() { node node_modules/@modelcontextprotocol/conformance/dist/index.js server --url "$url" "$@"; }
 inspector() { node node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js --cli "$@"; }
 
-# One scenario at one revision.
+# Runs one scenario in one revision.
 scenario() {
   if conformance --scenario "$1" --spec-version "$2" --force -o out >"scenario.log" 2>&1; then
     said pass "conformance $2 $1"

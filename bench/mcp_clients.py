@@ -1,4 +1,4 @@
-"""Talks to `rep serve` with the Python clients of others: FastMCP over HTTP and stdio, and its skill utilities.
+"""Tests `rep serve` with Python clients: FastMCP over HTTP and stdio, and its skill utilities.
 
     mcp_clients.py URL BINARY SKILLS
 """

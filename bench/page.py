@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The page of `rep serve --http`: its weight, its time to first byte, a load beside MCP traffic, and axe-core.
+"""Measures the dashboard of `rep serve --http`: size, time to first byte, load together with MCP traffic, and axe-core.
 
     bench/page.py BINARY measure
     bench/page.py BINARY load [SECONDS]
@@ -59,7 +59,7 @@ class Server:
 
 
 def get(connection, path):
-    """The status, the bytes, and the time until the first of them."""
+    """Returns the status, the body, and the time to first byte."""
     begun = time.perf_counter()
     connection.request("GET", path, headers={"Accept": "text/html"})
     answer = connection.getresponse()
@@ -81,7 +81,7 @@ def measure(binary):
             small = sum(len(gzip.compress(part)) for part in [page, *assets])
             print(f"{count:6} skills: first page {len(page):6} bytes, with style and script {weight:6} ({small} gzipped); first view after {first:.1f} ms")
             assert weight < 100_000, weight
-            # The words of all skills are read once, ahead of the first search.
+            # The search index is built once, before the first search.
             _, _, searched = get(connection, "/?q=merge+photos&part=1")
             print(f"{'':14} first search {searched:9.1f} ms")
             paths = ["/", "/?page=2", "/?q=merge+photos&part=1", f"/skill?name={VERBS[0]}-{NOUNS[0]}-00000", "/try?panel=query&text=" + f"{VERBS[0]}-{NOUNS[0]}-00000:", "/costs", "/graph", "/runs", "/metrics"]
@@ -99,7 +99,7 @@ def measure(binary):
 
 
 def load(binary, seconds):
-    """People look at pages while clients of the protocol ask; every answer must come, and be right."""
+    """Loads pages while MCP clients send requests; every answer must arrive and be correct."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "skills"
         library(folder, 2000)
@@ -165,7 +165,7 @@ def load(binary, seconds):
 
 
 class Browser:
-    """Chromium, over its own protocol through two pipes."""
+    """Controls Chromium with its DevTools protocol over two pipes."""
 
     def __init__(self, place):
         script = 'exec chromium --headless=new --no-sandbox --disable-gpu --no-first-run --remote-debugging-pipe --user-data-dir="$0" about:blank 3<&0 4>&1 </dev/null >/dev/null 2>&1'
@@ -174,7 +174,7 @@ class Browser:
         target = self.ask("Target.createTarget", {"url": "about:blank"})["targetId"]
         self.session = self.ask("Target.attachToTarget", {"targetId": target, "flatten": True})["sessionId"]
         self.ask("Page.enable", {})
-        # axe is put into the page by us, which the page's own policy would refuse.
+        # axe is injected into the page, which the content security policy of the page would prevent.
         self.ask("Page.setBypassCSP", {"enabled": True})
 
     def ask(self, method, params):

@@ -1,4 +1,4 @@
-"""Lets the reference tool validate what `rep export --host claude-api` writes."""
+"""Validates the output of `rep export --host claude-api` with the reference tool."""
 import concurrent.futures
 import pathlib
 import subprocess

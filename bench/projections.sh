@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Exports every skill of the shared corpus for the Claude API and lets the reference tool validate each projection that reports no
-# error: it must accept all of them. Where the corpus is not there the examples are taken. Arguments: how many skills at most.
+# Exports every skill of the shared corpus for the Claude API and validates each projection without errors with the reference
+# tool, which must accept all of them. Without the corpus, the examples are exported. Argument: the maximum number of skills.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 venv=target/peers/skills-ref

@@ -28,7 +28,7 @@ def run(program, command, skill):
 
 
 def same(ref, got):
-    """The parser's own words behind `Invalid YAML in frontmatter:` are ours; everything else must be equal."""
+    """Compares two results. Only the parser message after `Invalid YAML in frontmatter:` may differ."""
     mark = "Invalid YAML in frontmatter:"
     if mark in ref[2] and mark in got[2]:
         return ref[0] == got[0] and ref[1] == got[1] and ref[2].split(mark)[0] == got[2].split(mark)[0]
@@ -45,7 +45,7 @@ def compare(item):
     return rows
 
 
-# Whole classes in which the specification, as conflicts.md reads it, is against the reference tool.
+# Classes of cases in which the specification, as conflicts.md interprets it, contradicts the reference tool.
 CLASSES = {
     "flow style refused by its parser": lambda ref: "JSONesque flow" in ref[2],
     "crash with a traceback": lambda ref: "Traceback (most recent call last)" in ref[2],

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs the reference tool into a scratch folder and compares the three drop-in commands with it, byte for byte,
-# on the examples and, where they are present, the shared conformance cases. Known differences, where the
-# specification contradicts the reference, are listed in bench/reference-differs.txt with the reason.
+# Installs the reference tool into a temporary directory and compares the three drop-in commands with it, byte for byte,
+# on the examples and, if present, the shared conformance cases. Known differences, in which the
+# specification contradicts the reference tool, are listed in bench/reference-differs.txt with the reason.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 venv=target/peers/skills-ref

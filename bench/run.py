@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Measures `rep` beside its peers: the same work, interleaved, in one run.
+"""Measures `rep` and its peers: the same work, interleaved, in one run.
 
-The machine may be busy, so what counts is CPU time (user + system, from the kernel's accounting of
-each process), and for the shortest work the number of instructions that valgrind counts.
-A ratio is the peer's cost divided by ours: above 1, we are cheaper.
+The machine may be busy, so the result is CPU time (user + system, from the kernel's accounting of
+each process), and for the shortest work the number of instructions counted by valgrind.
+A ratio is the peer's cost divided by ours: above 1, `rep` is cheaper.
 """
 import argparse
 import json
@@ -24,16 +24,16 @@ PEERS = TARGET / "peers"
 WORK = TARGET / "bench"
 CORPUS = ROOT.parent / "shared" / "corpus" / "skills"
 PAGE = ROOT / "docs" / "benchmarks.md"
-# Where the sections of other scripts begin in the page, and that of bench/scale.py.
+# The marks at which the sections of other scripts start in the page, and the mark of bench/scale.py.
 SECTION = re.compile(r"^<!-- bench/\w+\.py -->$", re.M)
 SCALE = "<!-- bench/scale.py -->"
 SMALL, LARGE = 2_000, 40_000
-# Changes whenever the generated skills change, so that old ones are thrown away.
+# Changes whenever the generated skills change, so that old ones are deleted.
 GENERATOR = "3"
-CALLS = 20  # of a tool that takes one skill a call, for the work it is extrapolated to
-# Crates whose binaries are called differently, with the version that is compared.
+CALLS = 20  # calls of a tool that accepts one skill per call; the result is extrapolated
+# Crates and the names of their binaries, with the compared version.
 CRATES = {"agent-skills": ("agent-skills-cli", "0.5.0"), "skref": ("skref", "1.2.0"), "agnix": ("agnix-cli", "0.60.3")}
-# The tools whose instructions are worth counting.
+# The tools whose instructions are counted.
 QUICK = ("rep", "agent-skills", "skref")
 REFERENCE = "0.1.1"
 ENV = {**os.environ, "NO_COLOR": "1", "LC_ALL": "C.UTF-8"}
@@ -125,7 +125,7 @@ def paragraph(dice, least=2, most=5):
 
 
 def body(dice, links):
-    """About 6 kB of Markdown: headings, paragraphs, lists, fences, a table, and the links."""
+    """Generates about 6 kB of Markdown: headings, paragraphs, lists, fences, a table, and the links."""
     noun, verb = dice.choice(NOUNS), dice.choice(VERBS)
     parts = [f"# {verb.capitalize()} the {noun}\n\n{paragraph(dice)}\n"]
     parts += [f"For {dice.choice(NOUNS)} details see [{title}]({file}).\n" for title, file in links]
@@ -152,7 +152,7 @@ def body(dice, links):
 
 
 def library(count):
-    """A tree of `count` valid skills below target/bench, the same on every machine."""
+    """Generates a tree of `count` valid skills below target/bench, the same on every machine."""
     folder, stamp = WORK / f"skills-{count}", WORK / f"skills-{count}.stamp"
     if stamp.exists() and stamp.read_text() == GENERATOR:
         return folder
@@ -185,12 +185,12 @@ def library(count):
 # ---------------------------------------------------------------- measuring
 
 class Cost:
-    """What one tool spent on one piece of work."""
+    """The cost of one tool for one piece of work."""
 
     def __init__(self):
         self.cpu, self.wall = [], []
         self.memory = self.instructions = None
-        self.times = 1  # the measured calls stand for this many
+        self.times = 1  # the number of calls that the measured ones represent
 
     def middle(self, values):
         return statistics.median(values) * self.times
@@ -203,7 +203,7 @@ class Cost:
 
 
 def spend(command):
-    """Runs a command to its end. Seconds of CPU and of the clock, peak kilobytes, exit status."""
+    """Runs a command to its end. Returns CPU and wall-clock seconds, peak kilobytes and exit status."""
     null = os.open(os.devnull, os.O_RDWR)
     actions = [(os.POSIX_SPAWN_DUP2, null, fd) for fd in (0, 1, 2)]
     begin = time.perf_counter()
@@ -215,7 +215,7 @@ def spend(command):
 
 
 def peak_memory(command):
-    """Peak resident kilobytes. A process inherits the peak of whoever starts it, so a small one does."""
+    """Returns peak resident kilobytes. A process inherits the peak of its parent, so a small process starts it."""
     if not os.access("/usr/bin/time", os.X_OK):
         return spend(command)[2]
     with tempfile.NamedTemporaryFile("r", dir=WORK) as file:
@@ -235,11 +235,11 @@ def instructions(command):
 
 
 class Broken(Exception):
-    """A tool did not do the work it would have been measured for."""
+    """A tool did not complete the work to be measured."""
 
 
 def prove(name, command, proof):
-    """Runs once, as the warm-up, and makes sure that the work was done: a tool that gives up early is quick."""
+    """Runs once as a warm-up, and checks that the work was done: a tool that gives up early is fast."""
     done = subprocess.run(command, env=ENV, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
     trouble = proof(done)
     if trouble:
@@ -247,7 +247,7 @@ def prove(name, command, proof):
 
 
 def measure(tools, runs, patience, count_instructions=()):
-    """Interleaves the runs of all tools; one that has used up its patience (seconds) sits out the rest."""
+    """Interleaves the runs of all tools. A tool that exceeds its time limit skips the remaining runs."""
     costs = {name: Cost() for name in tools}
     for number in range(runs):
         for name, commands in tools.items():
@@ -272,7 +272,7 @@ def exits(*codes):
 
 
 def says(pattern, count, codes=(0,)):
-    """Demands that stdout matches `pattern` `count` times."""
+    """Requires that stdout matches `pattern` `count` times."""
     def proof(done):
         seen = len(re.findall(pattern, done.stdout, re.M))
         return exits(*codes)(done) or (None if seen == count else f"did {seen} of {count}")
@@ -280,7 +280,7 @@ def says(pattern, count, codes=(0,)):
 
 
 def number_is(pattern, count, codes=(0,)):
-    """Demands that the number `pattern` captures on stdout is `count`."""
+    """Requires that the number captured by `pattern` on stdout is `count`."""
     def proof(done):
         found = re.search(pattern, done.stdout)
         seen = int(found.group(1).replace(",", "")) if found else 0
@@ -294,7 +294,7 @@ class Bench:
         self.rows, self.notes = [], []
 
     def compare(self, work, tools, runs, patience=20.0, counted=(), times=None, budgets=None):
-        """One piece of work. `tools`: name to (label, commands, proof). `times`: tools whose calls are extrapolated."""
+        """Measures one piece of work. `tools`: name to (label, commands, proof). `times`: tools whose calls are extrapolated."""
         say(f"measuring: {work}")
         able = {}
         for name, (_, commands, proof) in tools.items():
@@ -306,7 +306,7 @@ class Bench:
                 say(f"  left out: {error}")
         if "rep" not in able:
             return
-        # Counting is fifty times slower than running, and pointless for what is far apart.
+        # Counting is fifty times slower than running, and unnecessary if the results are far apart.
         costed = [name for name in able if name in counted and len(able[name]) == 1]
         costs = measure(able, max(3, runs * self.runs // 100), patience, costed)
         for name, factor in (times or {}).items():
@@ -333,7 +333,7 @@ def row(work, label, ours, peer, need):
 
 
 def verdict(found, ours, peer, need):
-    """CPU time decides, unless noise does: where the middle halves of the runs overlap, instructions decide."""
+    """Decides by CPU time or, if the middle halves of the runs overlap, by instructions."""
     low, high = ours.quartiles()
     peer_low, peer_high = peer.quartiles()
     name = f"≥ {need}×"
@@ -393,10 +393,10 @@ def loop(program, skills):
 
 
 def whole_library(bench, work, folder, count, runs, budgets=None, with_slow=True, codes=(0,)):
-    """`check` over a tree. The peers' commands look at less: only agnix has rules beyond the specification."""
+    """Measures `check` over a tree. The peers check less: only agnix has rules beyond the specification."""
     peers, found = bench.peers, sorted(path.parent for path in folder.rglob("SKILL.md"))
     if len(found) != count:
-        bench.notes.append(f"{work}: agent-skills sees {len(found)} of them; it does not know `skill.md`.")
+        bench.notes.append(f"{work}: agent-skills finds {len(found)} of them; it does not support `skill.md`.")
     skills = found[:: max(1, count // CALLS)][:CALLS]
     tools = {"rep": ("rep check", [[bench.rep, "check", str(folder)]], number_is(r"checked ([\d,]+) skills", count, codes))}
     if "agent-skills" in peers:
@@ -456,7 +456,7 @@ def everything(bench, is_large):
 
 
 def other_budgets(bench):
-    """Budgets that compare us with a number rather than with a peer."""
+    """Returns the budgets that are numbers and not comparisons with a peer."""
     lines = []
     size = os.path.getsize(bench.rep) / 1e6
     lines.append(["release binary", f"{size:.1f} MB", "≤ 20 MB", held(size <= 20)])
@@ -483,7 +483,7 @@ def version_of(path):
 
 def page(bench, missing):
     versions = ", ".join(f"{name} {version_of(path)}" for name, path in {"rep": bench.rep, **bench.peers}.items())
-    unmeasured = [] if "agnix" in bench.peers else ["`check` against agnix, the richest linter (≥ 20×; needs `--all`)"]
+    unmeasured = [] if "agnix" in bench.peers else ["`check` against agnix, the linter with the most rules (≥ 20×; needs `--all`)"]
     if not any(f"{LARGE:,}" in found["work"] for found in bench.rows):
         unmeasured.append(f"`check` over {LARGE:,} skills (needs `--large`)")
     unmeasured += ["query", "sandboxed runs", "the MCP server", "the time of a clean build"]
@@ -493,10 +493,10 @@ def page(bench, missing):
         "Written by `bench/run.py --write`; see `bench/README.md`. Do not edit.",
         f"Tools: {versions}. Cores: {os.cpu_count()}.",
         "CPU is user and system time together, the median of interleaved runs, all cores added up; the clock is a median\n"
-        "too, and worth little on a busy machine. Instructions are those of the process outside the kernel. A ratio is the\n"
-        "peer's cost divided by ours: above 1 we are cheaper. The peers in Rust are built without link-time optimisation;\n"
+        "too, and unreliable on a busy machine. Instructions are those of the process outside the kernel. A ratio is the\n"
+        "peer's cost divided by ours: above 1, `rep` is cheaper. The peers in Rust are built without link-time optimisation;\n"
         "`rep` with it, as it is released. `rep check` applies every rule of its profiles to every file of a skill; the peers, agnix\n"
-        "aside, judge only the front matter of SKILL.md, so `check` is not the same work, only the same skills.",
+        "aside, check only the frontmatter of SKILL.md, so `check` is not the same work, only the same skills.",
         table(HEAD, [cells(found) for found in bench.rows]),
         table(["budget", "measured", "limit", "verdict"], other_budgets(bench)),
     ]
@@ -505,7 +505,7 @@ def page(bench, missing):
 
 
 def store(text, mark=""):
-    """Replaces one script's part of the page and leaves those of others alone. The part before the first mark is this one's."""
+    """Replaces the section of one script in the page. The part before the first mark belongs to this script."""
     old = PAGE.read_text() if PAGE.exists() else "# Benchmarks\n"
     begins = [0, *(found.start() for found in SECTION.finditer(old)), len(old)]
     parts = [old[begin:end].strip("\n") for begin, end in zip(begins, begins[1:])]
@@ -528,7 +528,7 @@ def options():
 
 
 def binary(given):
-    """The binary to measure: a copy, so that nobody replaces it meanwhile."""
+    """Returns the binary to measure: a copy, so that a build does not replace it during the run."""
     if not given:
         subprocess.run(["cargo", "build", "--quiet", "--release"], cwd=ROOT, check=True)
     fresh, copy = WORK / "rep.new", WORK / "rep"

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Measures what a sandbox costs: the same tool that does nothing, by itself and in each sandbox, interleaved, in one run.
+"""Measures the cost of a sandbox: the same tool that does nothing, alone and in each sandbox, interleaved, in one run.
 
-As root and as an ordinary user. CPU time is that of every process of a run, those that outlive their parents included;
-the clock stops when the command ends. The machine may be busy, so beside the median stands the fastest tenth.
+As root and as an ordinary user. CPU time includes every process of a run, also those that outlive their parents;
+wall-clock time ends with the command. The machine may be busy, so the fastest tenth is reported beside the median.
 """
 import argparse
 import ctypes
@@ -10,7 +10,7 @@ import json
 import os
 import pathlib
 import re
-import resource  # of `os.wait4`, before a user takes over who may not read where Python lies
+import resource  # for `os.wait4`; imported before switching to a user who may not be able to read Python's directory
 import shutil
 import statistics
 import subprocess
@@ -25,7 +25,7 @@ from run import PEERS, ROOT, TARGET, WORK, held, last_line, say, table
 MARK = "<!-- bench/sandbox.py -->"
 SRT = "0.0.83"
 PACKAGES = {"bwrap": "bubblewrap", "socat": "socat", "rg": "ripgrep"}
-# `nobody`: a user who exists everywhere.
+# The user `nobody`, which exists on every system.
 USER = 65_534
 BUDGET_MS, BUDGET_SRT = 10, 50
 ENV = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C.UTF-8", "NO_COLOR": "1"}
@@ -53,11 +53,11 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 # ---------------------------------------------------------------- peers
 
 def install_packages(programs):
-    """From the distribution's packages, where that can be done; what is still missing, and why."""
+    """Installs the distribution's packages if possible; returns what is still missing, and why."""
     wanted = [name for name in programs if not shutil.which(name, path=ENV["PATH"])]
     if not wanted:
         return {}
-    why = "not installed, and there is no apt-get or no right to use it"
+    why = "not installed, and apt-get is missing or not permitted"
     if shutil.which("apt-get") and os.geteuid() == 0:
         say(f"installing {', '.join(wanted)} from the distribution's packages")
         command = ["apt-get", "install", "-y", "--no-install-recommends", *(PACKAGES[name] for name in wanted)]
@@ -83,7 +83,7 @@ def install_srt():
 
 
 def peers():
-    """What can be had, and loudly what cannot."""
+    """Returns the available peers, and reports the others."""
     missing = install_packages(PACKAGES)
     found, why = {}, {}
     if "bwrap" in missing:
@@ -96,19 +96,19 @@ def peers():
     else:
         why["the npm sandbox runtime"] = trouble
     for name, reason in why.items():
-        say(f"\n*** {name} CANNOT BE HAD, and is not compared: {reason} ***\n")
+        say(f"\n*** {name} IS NOT AVAILABLE, and is not compared: {reason} ***\n")
     return found, why
 
 
 # ---------------------------------------------------------------- ours
 
 def built(given):
-    """`rep`, `sandbox-trial` and the benchmark in process, in the release profile."""
+    """Builds `rep`, `sandbox-trial` and the in-process benchmark in the release profile."""
     jobs = ["--quiet", "-j2"]
-    subprocess.run(["cargo", "build", "--release", *jobs, "-p", "rep-runtime", "--bin", "sandbox-trial"], cwd=ROOT, check=True)
+    subprocess.run(["cargo", "build", "--release", *jobs, "-p", "rep-sandbox", "--bin", "sandbox-trial"], cwd=ROOT, check=True)
     if not given:
         subprocess.run(["cargo", "build", "--release", *jobs, "-p", "rep"], cwd=ROOT, check=True)
-    command = ["cargo", "bench", *jobs, "-p", "rep-runtime", "--bench", "launch", "--no-run", "--message-format=json"]
+    command = ["cargo", "bench", *jobs, "-p", "rep-sandbox", "--bench", "launch", "--no-run", "--message-format=json"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     launch = next(item["executable"] for item in found if item.get("executable") and item["target"]["name"] == "launch")
@@ -118,7 +118,7 @@ def built(given):
 # ---------------------------------------------------------------- the scene
 
 class Scene:
-    """A folder of the measured user's own: the skill, an empty workspace, and copies of our programs."""
+    """Creates a directory owned by the measured user: the skill, an empty workspace, and copies of our programs."""
 
     def __init__(self, folder, binaries, found):
         self.folder, self.found = pathlib.Path(folder), found
@@ -144,7 +144,7 @@ class Scene:
             os.chown(path, user, user)
 
     def bwrap(self, command):
-        """The same view: an empty root, the system and the skill for reading, new /proc, /dev and /tmp, nothing shared."""
+        """Returns the command for bubblewrap with the same view: an empty root, the system and the skill for reading, new /proc, /dev and /tmp, nothing shared."""
         line = [self.found["bwrap"], "--unshare-all", "--die-with-parent", "--new-session", "--clearenv"]
         line += ["--setenv", "PATH", ENV["PATH"], "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
         for path in SYSTEM:
@@ -156,7 +156,7 @@ class Scene:
         return [*line, "--", *command]
 
     def trial(self, name, command):
-        """The sandbox alone: a helper that reads a job on stdin. The job goes to a file."""
+        """Returns the command for the sandbox alone: a helper that reads a job on stdin. The job is written to a file."""
         job = self.folder / f"{name}.json"
         job.write_text(json.dumps({
             "argv": command, "workspace": str(self.workspace), "readable": [str(self.skill)], "env": {"PATH": ENV["PATH"]},
@@ -164,7 +164,7 @@ class Scene:
         return [str(self.binaries["sandbox-trial"])], str(job)
 
     def lines(self):
-        """Work to the commands that do it: name to (command, file for stdin, share of the rounds)."""
+        """Maps work to its commands: name to (command, file for stdin, share of the rounds)."""
         def real(name):
             path = shutil.which(name, path=ENV["PATH"])
             return path and os.path.realpath(path)
@@ -190,7 +190,7 @@ class Scene:
 # ---------------------------------------------------------------- measuring
 
 def spend(command, stdin, env):
-    """Milliseconds of the clock until a command ends, and of CPU time until all it started has ended."""
+    """Returns wall-clock milliseconds until a command ends, and CPU milliseconds until all its processes have ended."""
     actions = [(os.POSIX_SPAWN_OPEN, 0, stdin or os.devnull, os.O_RDONLY, 0)]
     actions += [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_WRONLY, 0) for fd in (1, 2)]
     begin = time.perf_counter()
@@ -198,7 +198,7 @@ def spend(command, stdin, env):
     _, status, used = os.wait4(pid, 0)
     wall = time.perf_counter() - begin
     cpu = used.ru_utime + used.ru_stime
-    # This process inherits what outlives its parent; what does not end soon is not awaited.
+    # This process inherits processes that outlive their parent; it does not wait long for them.
     until = time.monotonic() + 3
     while time.monotonic() < until:
         try:
@@ -213,7 +213,7 @@ def spend(command, stdin, env):
 
 
 def trouble(name, work, command, stdin, env):
-    """Runs once, as the warm-up, and says what is wrong if the tool did not run."""
+    """Runs once as a warm-up, and reports an error if the tool did not run."""
     with open(stdin or os.devnull) as file:
         done = subprocess.run(command, stdin=file, capture_output=True, text=True, env=env, timeout=60)
     out = done.stdout
@@ -229,7 +229,7 @@ def trouble(name, work, command, stdin, env):
 
 
 def measure(scene, rounds):
-    """Every round runs every command once, of each work; the first of them moves on by one each round."""
+    """Runs every command once per round; the starting command advances by one each round."""
     if LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "cannot inherit processes")
     os.chdir(scene.workspace)
@@ -246,7 +246,7 @@ def measure(scene, rounds):
     for number in range(rounds):
         for key in order[number % len(order):] + order[:number % len(order)]:
             command, stdin, often = lines[key]
-            # The fewer runs of a slow one are spread over all rounds.
+            # The fewer runs of a slow command are spread over all rounds.
             if number * often // rounds != (number - 1) * often // rounds:
                 wall, cpu, status = spend(command, stdin, scene.env)
                 if status:
@@ -262,7 +262,7 @@ def measure(scene, rounds):
 
 
 def as_user(user, work):
-    """Runs `work` in a process of that user and gives back what it returned."""
+    """Runs `work` in a process of that user and returns its result."""
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -319,7 +319,7 @@ def ms(value):
 
 
 def pair(spent, plain, which):
-    """The difference over a plain spawn: of the medians, and of the fastest tenths."""
+    """Returns the difference to a plain spawn: of the medians, and of the fastest tenths."""
     return f"{ms(spent.middle(which) - plain.middle(which))} / {ms(spent.quick(which) - plain.quick(which))}"
 
 
@@ -340,7 +340,7 @@ def rows(spent):
 
 
 def budgets(who, spent):
-    """The budgets, each by the clock and by CPU time: medians, and the fastest tenth where the clock is asked."""
+    """Returns the budgets by wall-clock and CPU time: medians, and the fastest tenth for wall-clock time."""
     lines = []
     inside, plain = spent.get(("bash", "in process")), spent.get(("bash", "plain, in process"))
     ours, bwrap, srt = (spent.get(("bash", name)) for name in ("trial", "bwrap", "srt"))
@@ -370,20 +370,20 @@ def section(found, missing, results, rep):
     if "srt" in found:
         versions.append(f"@anthropic-ai/sandbox-runtime {SRT}")
     load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
-    notes = [f"NOT COMPARED: {name} could not be had: {why}" for name, why in missing.items()]
+    notes = [f"NOT COMPARED: {name} was not available: {why}" for name, why in missing.items()]
     notes += [f"NOT COMPARED, {who}: {name}: {why}" for who, (_, left_out) in results.items() for name, why in left_out.items()]
     notes += [
-        "The peers do less: bubblewrap has no seccomp filter and no Landlock here, covers nothing of `/proc`, shows no part of `/etc`, "
-        "limits nothing and reads no output; the npm sandbox runtime shows the whole file system for reading.",
-        "`rep run` also finds the interpreter, reads and plans the skill, asks the policy, judges the result and writes a record that is flushed to disk.",
-        "What the kernel does after a run to take namespaces apart counts for nobody.",
+        "The peers do less: bubblewrap has no seccomp filter and no Landlock here, hides nothing in `/proc`, shows no part of `/etc`, "
+        "sets no limits and reads no output; in the npm sandbox runtime, the whole file system is readable.",
+        "`rep run` also finds the interpreter, reads the skill, plans the run, checks the policy, validates the result and writes a record that is flushed to disk.",
+        "The kernel's work to remove namespaces after a run is not counted for any tool.",
     ]
     parts = [
         MARK,
         "## Sandbox",
         "Written by `bench/sandbox.py --write`. Do not edit.",
         f"Tools: {', '.join(versions)}. Cores: {os.cpu_count()}. Kernel {re.match(r'[0-9.]+', os.uname().release).group(0)}. Load when done: {load}.\n"
-        "Milliseconds: the median, the fastest tenth (p10), and both over a plain spawn of the same tool in the same rounds. CPU is that of\n"
+        "Milliseconds: the median, the fastest tenth (p10), and both over a plain spawn of the same tool in the same rounds. CPU time includes\n"
         "every process of a run. A ratio is the cost divided by that of our sandbox at the same level (as a command, or in process).",
     ]
     for who, (spent, _) in results.items():

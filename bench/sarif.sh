@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Validates our SARIF against the published schema, which a crate carries. Nothing of it is kept here.
+# Validates our SARIF output against the published schema, which a crate contains. The schema is not stored here.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scratch=target/peers/sarif

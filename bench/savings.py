@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What asking costs beside reading: tokens of answers against tokens of whole skills, over a corpus.
+"""Compares the token cost of queries with that of reading whole skills, over a corpus.
 
-For every skill: what the whole SKILL.md costs, what the session manifest's line costs, and what a few typical
-questions cost (all constraints, then commands, decisions and workflows one at a time). All twelve
-sections of every skill are asked; a question that neither answers nor is a clean miss makes the exit status 1. Writes a table and a plot into docs/.
+Measures for every skill the cost of the whole SKILL.md, of its line in the session manifest, and of a few typical
+queries (all constraints, then commands, decisions and workflows one at a time). All twelve sections of every
+skill are queried; the exit status is 1 if a query fails other than with `not found`. Writes a table and a plot into docs/.
 """
 import argparse
 import json
@@ -25,7 +25,7 @@ def rep(binary, *arguments):
 
 
 def look(binary, skill):
-    """Tokens of one skill, and the questions that failed."""
+    """Returns the tokens of one skill, and the failed queries."""
     code, out, err = rep(binary, "show", skill, "--json")
     if code != 0:
         return None, [f"show {skill}: {err.strip()[:200]}"]
@@ -38,7 +38,7 @@ def look(binary, skill):
         counted = ["--tokens"] if section in held else []
         code, out, err = rep(binary, "query", f"{name}:{section}", "--path", skill, *counted)
         answer = json.loads(out) if out.startswith("{") else {}
-        # A section the skill says nothing for is a clean miss, and nothing else.
+        # A section that the skill does not have must give `not found`.
         if section not in held and code == 1 and answer.get("error", {}).get("code") == "PATH_NOT_FOUND":
             continue
         if code != 0 or not answer.get("found"):
@@ -54,7 +54,7 @@ def look(binary, skill):
 
 
 def typical(skill):
-    """The cost of a working session: who is there, all constraints, two entries of each other section that has some."""
+    """Returns the cost of a working session: `meta`, all constraints, and up to two entries of each other section."""
     total = skill["costs"].get("meta", {}).get("answer", 0)
     total += skill["costs"].get("constraints", {}).get("answer", 0)
     for section, count in (("commands", 2), ("decisions", 2), ("workflows", 1)):
@@ -71,7 +71,7 @@ def quantiles(values):
 
 
 def plot(points):
-    """A scatter of session cost against whole cost, both in tokens, on logarithmic axes. Plain SVG, no script."""
+    """Draws a scatter plot of session cost against whole cost, both in tokens, on logarithmic axes, as plain SVG."""
     import math
     width, height, left, bottom = 640, 420, 64, 48
     low, high = 10, max(max(x, y) for x, y in points) * 1.2
@@ -104,7 +104,7 @@ def main():
     parser.add_argument("--write", action="store_true", help="write docs/savings.md and docs/savings.svg")
     options = parser.parse_args()
     if not options.corpus.is_dir():
-        print(f"SKIPPED: {options.corpus} is not here, so nothing was asked")
+        print(f"SKIPPED: {options.corpus} is not here, so nothing was queried")
         return 0
     skills = sorted(path.parent for path in options.corpus.rglob("SKILL.md"))
     with ThreadPoolExecutor(2) as pool:
@@ -118,11 +118,11 @@ def main():
         if costs:
             rows.append((f"`{section}`", costs))
     saved = [1 - session / whole for whole, session in points if whole]
-    text = ["# What asking costs beside reading", "",
-            f"Made by `bench/savings.py` over {len(points)} public skills, in tokens of `o200k_base`; Markdown skills are structured by rule. "
-            "A session of questions is `meta`, all constraints, two commands, two decisions and one workflow, as far as the skill has them. "
-            "The envelope of each answer (skill, path, lines) comes on top, about 60 to 100 tokens a question: below some 600 tokens it is "
-            "cheaper to read the whole.", "",
+    text = ["# Token savings of queries", "",
+            f"Written by `bench/savings.py` over {len(points)} public skills, in tokens of `o200k_base`; Markdown skills are converted by rules. "
+            "A session consists of queries for `meta`, all constraints, two commands, two decisions and one workflow, if the skill has them. "
+            "The envelope of each answer (skill, path, lines) adds about 60 to 100 tokens per query: below about 600 tokens it is "
+            "cheaper to read the whole file.", "",
             "| | skills | 10 % | median | 90 % | most |", "|---|---|---|---|---|---|"]
     for name, values in rows:
         ten, half, ninety, most = quantiles(values)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Measures how `rep` grows with the library: list, prompt, select and search over 100 to 100,000 generated skills.
+"""Measures how `rep` scales with the library: list, prompt, select and search over 100 to 100,000 generated skills.
 
-Libraries come from `cargo xtask library`, the same bytes every time. Peers that can list a library, or print its prompt, run
-interleaved over the same one. A growth is CPU time per skill against the next smaller library: 1 is linear.
+Libraries come from `cargo xtask library`, which is deterministic. Peers that can list a library, or print its prompt, run
+interleaved over the same library. Growth is CPU time per skill relative to the next smaller library: 1 is linear.
 """
 import argparse
 import json
@@ -19,11 +19,11 @@ from run import PEERS, ROOT, SCALE, TARGET, WORK, held, last_line, megabytes, sa
 
 SIZES = [100, 1_000, 10_000]
 LARGE = 100_000
-BESIDE = 2_000  # the size budgets against peers are stated for
-ANSWERS = 10_000  # the size budgets of answers in process are stated for
+BESIDE = 2_000  # the library size of the budgets against peers
+ANSWERS = 10_000  # the library size of the budgets of in-process answers
 ANSWER_MS = 2
 OPENSKILLS = "1.5.0"
-# What stands in one generated skill alone; see crates/rep-test-support/src/library.rs.
+# Text that only one generated skill contains; see crates/rep-test-support/src/synthetic_library.rs.
 PHRASE, FILE, NAME = "quixotic marmalade foghorn", "in/a.zzlog", "keep-lighthouse-log"
 CACHE = WORK / "cache"
 INDEX = CACHE / "repertoire" / "search.idx"
@@ -32,9 +32,9 @@ INDEX = CACHE / "repertoire" / "search.idx"
 # ---------------------------------------------------------------- libraries and peers
 
 def library(count, shape):
-    """A generated library below target/bench; its stamp is the generator's sources, so that a change makes it anew."""
+    """Generates a library below target/bench, again if the sources of the generator have changed."""
     folder, stamp = WORK / f"{shape}-{count}", WORK / f"{shape}-{count}.stamp"
-    sources = sorted((ROOT / "crates/rep-test-support/src").glob("library*")) + sorted((ROOT / "crates/rep-test-support/src/library").iterdir())
+    sources = sorted((ROOT / "crates/rep-test-support/src").glob("synthetic_library*")) + sorted((ROOT / "crates/rep-test-support/src/synthetic_library").iterdir())
     version = "".join(path.read_text() for path in sources if path.is_file())
     if stamp.exists() and stamp.read_text() == version:
         return folder
@@ -70,7 +70,7 @@ def peers(minutes):
 
 
 def home(folder, count):
-    """A home whose personal skills are the library, for the peer that only looks there."""
+    """Creates a home whose personal skills are the library, for the peer that only reads those."""
     place = WORK / f"home-{count}" / ".claude"
     place.mkdir(parents=True, exist_ok=True)
     link = place / "skills"
@@ -82,7 +82,7 @@ def home(folder, count):
 # ---------------------------------------------------------------- measuring
 
 def measured(command, runs, before=lambda: None, patience=60.0):
-    """CPU of every run, with something done before each, and the peak memory of one more."""
+    """Returns the CPU time of every run, with a preparation before each, and the peak memory of one more run."""
     cost = run.Cost()
     for number in range(runs):
         if number >= 2 and sum(cost.wall) > patience:
@@ -106,7 +106,7 @@ def proven(command, pattern, count):
 
 
 def works(rep, folder):
-    """What is measured of a mixed library: name to command, what is done before each run, and the proof."""
+    """Returns the measurements of a mixed library: name to command, preparation of each run, and proof."""
     scopes = ["--project", f"{folder}/project", "--home", f"{folder}/home", "--managed", f"{folder}/managed", "--trust"]
     one = next(iter(sorted((folder / "home/.claude/skills").iterdir()))) / "SKILL.md"
 
@@ -128,7 +128,7 @@ def works(rep, folder):
 
 
 def grow(rep, sizes, runs):
-    """CPU and memory of every work at every size."""
+    """Measures CPU and memory of all work at all sizes."""
     costs = {}
     for count in sizes:
         folder = library(count, "mixed")
@@ -145,7 +145,7 @@ def grow(rep, sizes, runs):
 
 
 def beside(rep, tools, sizes, runs):
-    """`list` and `prompt` of a plain library beside the peers: rows of a table."""
+    """Compares `list` and `prompt` of a plain library with the peers; returns rows of a table."""
     rows = []
     for count in sizes:
         folder = library(count, "plain")
@@ -163,7 +163,7 @@ def beside(rep, tools, sizes, runs):
         counted = run.QUICK if count <= BESIDE else ()
         bench.compare(f"`list`, {count:,} skills", work, often, counted=counted, budgets=budgets)
         work = {"rep": ("rep prompt", [[rep, "prompt", "--path", str(folder)]], run.says(r"<skill>", count))}
-        # Beyond this a command line cannot hold the paths.
+        # Above this size, the paths do not fit on a command line.
         if "agent-skills" in tools and sum(map(len, paths)) < 1_500_000:
             line = [*tools["agent-skills"], "to-prompt", *paths]
             work["agent-skills"] = ("agent-skills to-prompt", [line], run.says(r"<skill>", count))
@@ -183,7 +183,7 @@ def bench_binary():
 
 
 def instructions_of_one(binary, what, answers):
-    """Instructions of one answer: what three rounds take beyond one."""
+    """Returns the instructions of one answer, from the difference between three rounds and one."""
     counts = [run.instructions([binary, "--skills", str(ANSWERS), "--only", what, "--rounds", str(n)]) for n in (1, 3)]
     return (counts[1] - counts[0]) / (2 * answers) if all(counts) else None
 
@@ -229,14 +229,14 @@ def section(rep, sizes, costs, rows, notes, in_process, missing):
         "up; memory is the peak. In brackets: CPU time per skill against the next smaller library, where 1 is linear and less is better.\n"
         "The library has every scope, both dialects, collisions, packages, links, and skills that are hidden or broken.",
         table(["work", *(f"{count:,} skills" for count in sizes)], growth_rows(costs, sizes)),
-        "Beside the peers, over one folder of skills all of them can read:",
+        "Compared with the peers, over one directory of skills that all of them can read:",
         table(run.HEAD, rows),
-        f"One answer in a process that has {ANSWERS:,} skills at hand (`cargo bench -p rep-library`):",
-        table(["answer", "skills", "median", "one in twenty above", "instructions", "budget"], in_process),
+        f"One answer in a process that has loaded {ANSWERS:,} skills (`cargo bench -p rep-library`):",
+        table(["answer", "skills", "median", "95th percentile", "instructions", "budget"], in_process),
     ]
-    more = [f"{name} could not be had: {why}" for name, why in missing.items()]
-    more.append("No peer stands beside search and select. skillport's search is part of an MCP server of 700 MB whose full-text index fails "
-                "with the database it installs; agentskills-retrieval is not in the registry.")
+    more = [f"{name} was not available: {why}" for name, why in missing.items()]
+    more.append("Search and select are not compared with a peer. skillport's search is part of a 700 MB MCP server whose full-text index fails "
+                "with the database that it installs; agentskills-retrieval is not in the registry.")
     parts.append("\n".join(f"- {note}" for note in [*notes, *more]))
     return "\n\n".join(parts).replace(str(ROOT.parent) + "/", "") + "\n"
 

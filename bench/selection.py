@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Measures `rep eval-triggers` on the labelled requests in ../shared, beside plain BM25.
+"""Measures `rep eval-triggers` on the labelled requests in ../shared, and compares it with plain BM25.
 
 Converts both query sets into eval files below target/, runs the release binary, prints the numbers and
-exits 1 where one is below its target. Where ../shared is absent there is nothing to measure, and it says so.
+exits with 1 if one is below its target. Without ../shared nothing is measured, and the script reports that.
 """
 import argparse
 import gzip
@@ -40,7 +40,7 @@ def write(path, cases):
 
 
 def pool(shared, work):
-    """The skill pool as folders, and its requests with folders for ids."""
+    """Writes the skill pool as directories, and its requests with directories instead of ids."""
     source, skills = shared / "selection", work / "pool"
     paths = {}
     with gzip.open(source / "pool5k.jsonl.gz", "rt", encoding="utf-8") as file:
@@ -56,7 +56,7 @@ def pool(shared, work):
     cases = []
     for query in lines(source / "queries.jsonl"):
         is_wanted = bool(query["gold"]) and not query.get("negative")
-        # A request whose skill is not in the pool has no answer to measure, and is no negative either.
+        # A request whose skill is not in the pool is skipped: it has no answer, and is not a negative either.
         if not is_wanted and not query.get("negative"):
             continue
         case = {"query": query["query"], "should_trigger": is_wanted, "skills": [paths[gold] for gold in query["gold"]]}
@@ -66,7 +66,7 @@ def pool(shared, work):
 
 
 def corpus(shared, work):
-    """The open set of skills, and its requests."""
+    """Returns the open set of skills, and its requests."""
     source = shared / "corpus"
     folders = {skill["id"]: skill["dir"] for skill in lines(source / "manifest.jsonl")}
     cases = [
@@ -95,7 +95,7 @@ def main():
     arguments.add_argument("--shared", type=pathlib.Path, default=ROOT.parent / "shared")
     options = arguments.parse_args()
     if not (options.shared / "selection").is_dir():
-        print(f"nothing to measure: there is no {options.shared / 'selection'}")
+        print(f"nothing to measure: {options.shared / 'selection'} does not exist")
         return 0
     work = ROOT / "target" / "selection"
     is_below = False

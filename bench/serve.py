@@ -1,8 +1,8 @@
-"""Measures `rep serve`, and holds it against load. Only the standard library; FastMCP beside it where its python is named.
+"""Measures `rep serve`, and tests it under load. Needs only the standard library; compares with FastMCP if its Python is given.
 
     serve.py BINARY measure [--fastmcp PYTHON] [--peer NAME=COMMAND]...
-                                                   spawn to first answers, requests a second, memory; 20 and 2,000 skills. A
-                                                   command is words; {} in one of them is the folder of the skills
+                                                   spawn to first answers, requests per second, memory; 20 and 2,000 skills. In
+                                                   a command, {} is replaced by the directory of the skills
     serve.py BINARY load [--clients 64] [--seconds 20] [--runs 1000]
                                                    mixed requests, hot reloads and tool runs: none may be lost
 """
@@ -60,7 +60,7 @@ def tool(folder):
 
 
 def memory(pid):
-    """The resident memory of a process and its children, in MB."""
+    """Returns the resident memory of a process and its children, in MB."""
     total = 0
     todo = [pid]
     while todo:
@@ -90,7 +90,7 @@ class Stdio:
             line = self.child.stdout.readline()
             if not line:
                 raise EOFError(method)
-            # Some write what is no message to stdout.
+            # Some servers write other text to stdout.
             if not line.startswith(b"{"):
                 continue
             answer = json.loads(line)
@@ -143,7 +143,7 @@ def measured(name, command, count):
 
 
 def listed(name, command, count, rounds=3):
-    """What every server of skills can answer, whatever it makes of skills: the old handshake and its lists."""
+    """Measures what every server of skills supports: the old handshake and its lists."""
     best = None
     for _ in range(rounds):
         client = Stdio(command, has_meta=False)
@@ -197,7 +197,7 @@ def measure(binary, fastmcp, peers):
 
 
 class Http:
-    """One client on a connection of its own."""
+    """A client with its own connection."""
 
     def __init__(self, port):
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
@@ -267,7 +267,7 @@ def load(binary, clients, seconds, runs):
                     good = "result" in answer and not answer["result"].get("isError")
                     if is_run:
                         good = good and answer["result"].get("structuredContent") == params["arguments"]
-                    # A page of a list that changed meanwhile is refused, and that is right.
+                    # The server correctly refuses a page of a list that has changed.
                     why = None if good else json.dumps(answer)[:300]
                 except Exception as error:
                     why = f"{method}: {error!r}"

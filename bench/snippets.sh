@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Puts what `rep serve --print-config HOST` prints where it says, and asks real hosts whether they reach the server: over stdio,
-# and over HTTP with a token. Needs npm and the npm registry; not part of the tests.
+# Installs the configuration that `rep serve --print-config HOST` prints, and checks that real hosts reach the server: over
+# stdio, and over HTTP with a token. Needs npm and the npm registry; not part of the tests.
 #
 #   bench/snippets.sh [FOLDER] [BINARY]
 set -u
@@ -22,7 +22,7 @@ said() {
   printf '%-6s %s\n' "$1" "$2"
   [ "$1" = pass ] || { failed=$((failed + 1)); cat answer; }
 }
-# A home of its own for every host.
+# Every host has a separate home.
 fresh() { rm -rf "home-$1" && mkdir -p "home-$1" && export HOME=$lab/home-$1; }
 snippet() { "$rep" serve --print-config "$1" --path "$here/examples" "${@:2}"; }
 
@@ -59,7 +59,7 @@ for way in stdio http; do
   (cd "$HOME" && timeout 120 opencode mcp list) >answer 2>&1
   grep -q 'repertoire.*connected' answer && said pass "opencode $way" || said FAIL "opencode $way"
 
-  # Codex reads the settings and lists the server; it connects only with a model behind it.
+  # Codex reads the settings and lists the server, but connects only if it has a model.
   fresh "codex-$way"
   mkdir -p "$HOME/.codex"
   snippet codex "${options[@]}" >"$HOME/.codex/config.toml"

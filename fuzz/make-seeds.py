@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes fuzz/seeds: small inputs for each target, made by encoders that are not ours. Deterministic; run it by hand."""
+"""Writes fuzz/seeds: small inputs for each target, created with independent encoders. Deterministic; run it by hand."""
 
 import gzip
 import hashlib
@@ -45,7 +45,7 @@ def tar_of(files, form):
             else:
                 entry.size = len(text)
                 archive.addfile(entry, io.BytesIO(text))
-    # The blocks of zeros at the end fill up to 10 KiB; one is enough.
+    # The zero padding at the end fills up to 10 KiB; one block is enough.
     return out.getvalue().rstrip(b"\0") + bytes(1024)
 
 

@@ -1,8 +1,9 @@
-//! An audit log of any lines is verified. A log without faults stays so when a record is appended, and gets one when a
-//! record is removed or a byte changes.
+//! Verifies an audit log of any lines. A log without faults remains so when a record is appended, and has a fault when
+//! a record is removed or a byte changes.
 //!
-//! Random changes do not find SHA-256 sums, so the target writes them: in every line `@` becomes the sum of the record
-//! before, `+` at the start of a line appends the sum of that line, and a line that starts with `=` is the head.
+//! Random changes do not find SHA-256 sums, so the target writes them: in every line `@` becomes the sum of the
+//! previous record, `+` at the start of a line appends the sum of that line, and a line that starts with `=` is the
+//! head.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -23,7 +24,7 @@ fuzz_target!(|bytes: &[u8]| {
     let longer = [log.as_slice(), &appended].concat();
     let after = verify_bytes(&longer, Some(&head));
     assert!(after.faults.is_empty() && after.records == verdict.records + 1, "{after:?}");
-    // What stands behind the head can be what a crash left, and is only noted.
+    // Records after the head can be the result of a crash, and are only noted.
     let is_whole = serde_json::from_slice::<serde_json::Value>(&head).is_ok_and(|head| head["seq"] == verdict.records);
     if verdict.records == 0 || !is_whole {
         return;
@@ -37,7 +38,7 @@ fuzz_target!(|bytes: &[u8]| {
     assert!(!verify_bytes(&changed, Some(&head)).faults.is_empty(), "a byte was changed");
 });
 
-/// The lines of the log with their sums, and the last head with the number of lines before it.
+/// Returns the lines of the log with their sums, and the last head with the number of lines before it.
 fn lay_out(bytes: &[u8]) -> (Vec<Vec<u8>>, Option<(Vec<u8>, usize)>) {
     let (mut lines, mut head) = (Vec::new(), None);
     let mut sum = "0".repeat(64).into_bytes();

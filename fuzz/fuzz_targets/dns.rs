@@ -1,13 +1,13 @@
-//! A DNS packet of any bytes is read. The answer is small, is marked as one, and repeats nothing but the question.
+//! Reads a DNS packet of any bytes. The answer is small, is marked as an answer, and repeats only the question.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use rep_sandbox::gateway::fuzzing::answer_dns;
 
 const HEADER: usize = 12;
-/// A name with its lengths, type and class.
+/// The size of a name with its lengths, type and class.
 const QUESTION_MAX: usize = 255 + 4;
-/// One record with an IPv4 address.
+/// The size of a record with an IPv4 address.
 const RECORD: usize = 16;
 
 fuzz_target!(|packet: &[u8]| {

@@ -1,8 +1,8 @@
-//! Two patterns and a path, one a line, are parsed and matched. The results agree with a slow matcher and with each other.
+//! Parses and matches two patterns and a path, one per line. The results agree with a slow matcher and with each other.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use rep_permissions::glob::{Glob, normalise};
+use rep_permissions::glob::{Glob, normalise_path};
 
 fuzz_target!(|text: &str| {
     let mut lines = text.splitn(3, '\n');
@@ -10,56 +10,56 @@ fuzz_target!(|text: &str| {
     let (first, second, path) = (next(), next(), next());
     let Ok(glob) = Glob::parse(first) else { return };
     check_form(&glob);
-    let path = normalise(path).filter(|path| !path.is_empty());
+    let path = normalise_path(path).filter(|path| !path.is_empty());
     if let Some(path) = &path {
-        let is_fit = glob.fits(path);
+        let is_fit = glob.matches(path);
         assert_eq!(is_fit, fits_slowly(glob.as_str(), path), "{glob:?} on {path:?}");
         if is_fit {
             let name = path.rsplit('/').next().unwrap_or_default();
-            assert!(glob.may_end_in(name), "{glob:?} on {name:?}");
+            assert!(glob.can_end_in(name), "{glob:?} on {name:?}");
             assert!(path.starts_with(&glob.literal_prefix()), "{glob:?} on {path:?}");
         }
     }
     let Ok(other) = Glob::parse(second) else { return };
-    let meets = glob.meets(&other);
-    assert_eq!(other.meets(&glob), meets, "{other:?} and {glob:?}");
-    if let Some(literal) = glob.literal() {
-        assert_eq!(other.fits(&literal), meets, "{other:?} on {literal:?}");
+    let meets = glob.overlaps(&other);
+    assert_eq!(other.overlaps(&glob), meets, "{other:?} and {glob:?}");
+    if let Some(literal) = glob.literal_path() {
+        assert_eq!(other.matches(&literal), meets, "{other:?} on {literal:?}");
     }
     if let Some(path) = &path {
-        assert!(meets || !glob.fits(path) || !other.fits(path), "{glob:?} and {other:?} on {path:?}");
+        assert!(meets || !glob.matches(path) || !other.matches(path), "{glob:?} and {other:?} on {path:?}");
     }
 });
 
-/// What holds of every pattern by itself.
+/// Checks the properties of a single pattern.
 fn check_form(glob: &Glob) {
-    assert!(glob.meets(glob), "{glob:?}");
-    // A name like `!x` or `C:` can only be written behind `./`, which the normal form does not have.
+    assert!(glob.overlaps(glob), "{glob:?}");
+    // A name like `!x` or `C:` can only be written after `./`, which the normal form does not have.
     if let Ok(again) = Glob::parse(glob.as_str()) {
         assert_eq!(&again, glob);
     }
-    if let Some(literal) = glob.literal() {
+    if let Some(literal) = glob.literal_path() {
         assert_eq!(literal, glob.as_str());
-        assert!(glob.fits(&literal), "{glob:?}");
+        assert!(glob.matches(&literal), "{glob:?}");
     }
     if let Some(folder) = glob.whole_folder() {
         let below = if folder.is_empty() { "x".to_owned() } else { format!("{folder}/x") };
-        assert!(glob.fits(&below) && glob.fits(&format!("{below}/y")), "{glob:?}");
-        assert!(folder.is_empty() || !glob.fits(&folder), "{glob:?}");
+        assert!(glob.matches(&below) && glob.matches(&format!("{below}/y")), "{glob:?}");
+        assert!(folder.is_empty() || !glob.matches(&folder), "{glob:?}");
     }
 }
 
-/// The definition of a match, as a table over all positions.
+/// Implements the definition of a match, as a table over all positions.
 fn fits_slowly(pattern: &str, path: &str) -> bool {
     let parts: Vec<&str> = pattern.split('/').collect();
     let names: Vec<&str> = path.split('/').collect();
-    // `is_fit[part][name]`: whether the parts from there on fit the names from there on.
+    // `is_fit[part][name]`: whether the remaining parts match the remaining names.
     let mut is_fit = vec![vec![false; names.len() + 1]; parts.len() + 1];
     is_fit[parts.len()][names.len()] = true;
     for at in (0..parts.len()).rev() {
         for name in (0..=names.len()).rev() {
             is_fit[at][name] = if parts[at] == "**" {
-                // At the end it needs at least one name; elsewhere none.
+                // At the end it needs at least one name; elsewhere it needs none.
                 let is_last = at + 1 == parts.len();
                 let more = name < names.len() && (is_fit[at][name + 1] || is_last && name + 1 == names.len());
                 more || !is_last && is_fit[at + 1][name]

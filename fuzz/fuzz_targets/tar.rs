@@ -1,7 +1,8 @@
-//! A tar of any bytes is opened. What comes out stays inside, is bounded, and is written and opened again the same.
+//! Opens a tar archive of any bytes. Its entries stay inside the directory, are within the limits, and survive a round
+//! trip.
 //!
-//! Bytes that start like gzip are opened as they are. Others are the tar inside: headers get their checksum and the whole
-//! is compressed, because random changes pass neither of the two checks.
+//! Bytes that start like gzip are opened unchanged. Others are the tar inside: headers get their checksum and the
+//! archive is compressed, because random changes pass neither of the two checks.
 #![no_main]
 
 use std::io::Write;
@@ -24,7 +25,7 @@ fuzz_target!(|bytes: &[u8]| {
     rep_fuzz::check_archive(&stream.finish().expect("writing to memory does not fail"), rep_archive::write_tar_gz);
 });
 
-/// Walks from header to header by the sizes in them, and makes each checksum right.
+/// Visits the headers by the sizes in them, and corrects each checksum.
 fn write_checksums(tar: &mut [u8]) {
     let mut at = 0;
     while let Some(header) = tar.get_mut(at..at + BLOCK) {

@@ -1,4 +1,5 @@
-//! A zip of any bytes is opened. What comes out stays inside, is bounded, and is written and opened again the same.
+//! Opens a zip archive of any bytes. Its entries stay inside the directory, are within the limits, and survive a round
+//! trip.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,8 +1,8 @@
-//! What more than one fuzz target asserts.
+//! Assertions that several fuzz targets share.
 
 use rep_archive::{ArchiveEntry, ArchiveError};
 
-/// The most entries and bytes an archive may give, as `rep-archive` documents them.
+/// The maximum number of entries and bytes of an archive, as documented by `rep-archive`.
 const ENTRIES_MAX: usize = 20_000;
 const RATIO_MAX: usize = 200;
 const RATIO_FLOOR: usize = 1 << 20;
@@ -10,7 +10,8 @@ const RATIO_FLOOR: usize = 1 << 20;
 /// Writes files into an archive.
 pub type Writer = fn(&[(String, Vec<u8>, bool)]) -> std::io::Result<Vec<u8>>;
 
-/// Opens an archive of any bytes. Whatever comes out lies inside, is bounded, and survives a round trip.
+/// Opens an archive of any bytes. All entries stay inside the directory, are within the limits, and survive a round
+/// trip.
 pub fn check_archive(archive: &[u8], write: Writer) {
     let opened: Result<(Vec<ArchiveEntry>, Option<String>), ArchiveError> = rep_archive::open(archive);
     let Ok((entries, top)) = opened else { return };
@@ -32,7 +33,7 @@ pub fn check_archive(archive: &[u8], write: Writer) {
     assert_eq!(rep_archive::open(&written), Ok((entries, top)));
 }
 
-/// A path that stays inside the folder it is joined to, on every system.
+/// Checks that a path stays inside the directory that it is joined to, on every system.
 fn check_path(path: &str) {
     let is_plain = |part: &str| !matches!(part, "" | "." | "..") && !part.ends_with(['.', ' ']);
     assert!(path.split('/').all(is_plain), "{path:?}");

@@ -1,33 +1,39 @@
-//! The chores of the repository, the same for people and for CI.
-#![expect(clippy::disallowed_methods, reason = "chores read and write the repository and start cargo")]
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "chores talk on the terminal")]
+//! The repository's tasks, the same for developers and CI.
+#![expect(clippy::disallowed_methods, reason = "tasks read and write the repository and start cargo")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "tasks print to the terminal")]
 
+mod entry_points;
 mod fuzz;
 mod generate;
 mod library;
 mod new_rule;
+mod schemas;
+mod site;
 mod tidy;
 mod tools;
 mod upcalls;
+mod vocabulary;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use rep_test_support::library::Shape;
+use rep_test_support::synthetic_library::LibraryShape;
 
-const HELP: &str = "usage: cargo xtask CHORE
+const HELP: &str = "usage: cargo xtask TASK
 
-  ci               everything CI does: format, clippy, tests, documents, tidy, scaffolding, dependencies, spelling
+  ci               run all checks of CI: format, clippy, tests, documents, tidy, scaffolding, dependencies, spelling
   bless            rewrite the reports in the rules' pages and the generated documents; then read the diff
-  gen [--check]    write docs/reference, and the rule pages to target/reference/rules;
-                   with --check, fail if docs/reference is out of date
+  gen [--check]    write docs/reference, schemas, and the rule pages to target/reference/rules;
+                   with --check, fail if docs/reference or schemas are out of date
   new-rule NAME    write the two files of a rule and its line in the list
   library DIR COUNT [--mixed]
-                   write a library of generated skills, the same every time, for benchmarks and for trying things out
-  tidy             check what no compiler checks
+                   write a reproducible library of generated skills, for benchmarks and experiments
+  tidy             check what the compiler does not: dependencies, file sizes, names and wording
   deny             check licenses, sources and advisories of dependencies with cargo-deny
   typos            check the spelling with typos
-  install-tools    install cargo-deny and typos into target/tools, in the versions that CI uses
+  site             build the documentation site into target/site with mdBook, and check its links
+  install-tools [PROGRAM…]
+                   install cargo-deny, typos and mdbook, or the named programs, into target/tools, as pinned for CI
   fuzz SECONDS [TARGET]
                    build the fuzz targets and run each, or one of them, for that long";
 
@@ -35,20 +41,21 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match words.as_slice() {
-        ["ci"] => ci(),
-        ["bless"] => bless(),
-        ["gen"] => generate::write(&root()),
-        ["gen", "--check"] => generate::check(&root()),
-        ["new-rule-compiles"] => new_rule::compiles(&root()),
-        ["new-rule", name] => new_rule::write(&root(), name),
-        ["fuzz", seconds] => fuzz::fuzz(&root(), seconds, None),
-        ["fuzz", seconds, target] => fuzz::fuzz(&root(), seconds, Some(target)),
-        ["library", folder, count] => library::write(Path::new(folder), count, Shape::Plain),
-        ["library", folder, count, "--mixed"] => library::write(Path::new(folder), count, Shape::Mixed),
-        ["tidy"] => tidy::check(&root()),
-        ["deny"] => tools::check_dependencies(&root()),
-        ["typos"] => tools::check_spelling(&root()),
-        ["install-tools"] => tools::install(&root()),
+        ["ci"] => run_ci(),
+        ["bless"] => bless_outputs(),
+        ["gen"] => generate::write_documents(&repository_root()),
+        ["gen", "--check"] => generate::check_documents(&repository_root()),
+        ["new-rule-compiles"] => new_rule::check_scaffold_compiles(&repository_root()),
+        ["new-rule", name] => new_rule::write_rule(&repository_root(), name),
+        ["fuzz", seconds] => fuzz::run_fuzz_targets(&repository_root(), seconds, None),
+        ["fuzz", seconds, target] => fuzz::run_fuzz_targets(&repository_root(), seconds, Some(target)),
+        ["library", folder, count] => library::write_library(Path::new(folder), count, LibraryShape::Plain),
+        ["library", folder, count, "--mixed"] => library::write_library(Path::new(folder), count, LibraryShape::Mixed),
+        ["tidy"] => tidy::check_repository(&repository_root()),
+        ["deny"] => tools::check_dependencies(&repository_root()),
+        ["typos"] => tools::check_spelling(&repository_root()),
+        ["site"] => site::build_site(&repository_root()),
+        ["install-tools", programs @ ..] => tools::install_tools(&repository_root(), programs),
         _ => Err(HELP.to_owned()),
     };
     match outcome {
@@ -60,34 +67,38 @@ fn main() -> ExitCode {
     }
 }
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the repository").to_owned()
+fn repository_root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is in the repository").to_owned()
 }
 
-fn ci() -> Result<(), String> {
-    cargo(&["fmt", "--all", "--check"])?;
-    cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
-    cargo(&["test", "--workspace"])?;
-    run(Command::new("cargo")
-        .args(["doc", "--workspace", "--no-deps", "--document-private-items"])
-        .env("RUSTDOCFLAGS", "-D warnings"))?;
-    generate::check(&root())?;
-    tidy::check(&root())?;
-    new_rule::compiles(&root())?;
-    tools::check_installed(&root())
+fn run_ci() -> Result<(), String> {
+    run_cargo(&["fmt", "--all", "--check"])?;
+    run_cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
+    run_cargo(&["test", "--workspace"])?;
+    run_command(
+        Command::new("cargo")
+            .args(["doc", "--workspace", "--no-deps", "--document-private-items"])
+            .env("RUSTDOCFLAGS", "-D warnings"),
+    )?;
+    generate::check_documents(&repository_root())?;
+    tidy::check_repository(&repository_root())?;
+    new_rule::check_scaffold_compiles(&repository_root())?;
+    tools::check_installed(&repository_root())
 }
 
-fn bless() -> Result<(), String> {
-    run(Command::new("cargo").args(["test", "--quiet", "-p", "rep-check", "--test", "pages"]).env("REP_BLESS", "1"))?;
-    generate::write(&root())
+fn bless_outputs() -> Result<(), String> {
+    run_command(
+        Command::new("cargo").args(["test", "--quiet", "-p", "rep-check", "--test", "pages"]).env("REP_BLESS", "1"),
+    )?;
+    generate::write_documents(&repository_root())
 }
 
-pub(crate) fn cargo(arguments: &[&str]) -> Result<(), String> {
-    run(Command::new("cargo").args(arguments))
+pub(crate) fn run_cargo(arguments: &[&str]) -> Result<(), String> {
+    run_command(Command::new("cargo").args(arguments))
 }
 
-pub(crate) fn run(command: &mut Command) -> Result<(), String> {
-    command.current_dir(command.get_current_dir().map_or_else(root, Path::to_owned));
+pub(crate) fn run_command(command: &mut Command) -> Result<(), String> {
+    command.current_dir(command.get_current_dir().map_or_else(repository_root, Path::to_owned));
     println!("$ {command:?}");
     let status = command.status().map_err(|error| format!("could not start {command:?}: {error}"))?;
     if status.success() { Ok(()) } else { Err(format!("{command:?} failed")) }

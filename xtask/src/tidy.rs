@@ -1,12 +1,12 @@
-//! What no compiler checks: who depends on whom, how long files are, that every file says what it is for.
+//! Checks what the compiler does not: dependencies between crates, file lengths, module docs, names and wording.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::upcalls;
+use crate::{entry_points, upcalls, vocabulary};
 
-/// Which of our crates each crate may depend on. A new arrow is a change of architecture.
-const ARROWS: &[(&str, &[&str])] = &[
+/// The workspace crates that each crate may depend on. A new dependency is a change of architecture.
+const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("rep-storage", &[]),
     ("rep-permissions", &[]),
     ("rep-tokens", &[]),
@@ -88,13 +88,13 @@ const ARROWS: &[(&str, &[&str])] = &[
             "rep-web",
         ],
     ),
-    ("xtask", &["rep-check", "rep-test-support"]),
+    ("xtask", &["rep-check", "rep-convert", "rep-library", "rep-test-support"]),
 ];
 
-/// The longest file, in lines. Tables and tests are not exempt.
+/// The maximum number of lines of a file. Tables and tests are not exempt.
 const LINES_MAX: usize = 800;
 
-/// Names that say nothing.
+/// Names without meaning.
 const EMPTY_NAMES: &[&str] = &[
     "utils",
     "util",
@@ -111,23 +111,27 @@ const EMPTY_NAMES: &[&str] = &[
     "data",
 ];
 
-/// Files whose name is a word of a specification, not an empty one: YAML's core schema.
+/// Files named by a specification, not by a meaningless word: YAML's core schema.
 const NAMED_BY_A_SPECIFICATION: &[&str] = &["crates/rep-model/src/yaml/core.rs"];
 
-pub(crate) fn check(root: &Path) -> Result<(), String> {
+pub(crate) fn check_repository(root: &Path) -> Result<(), String> {
     let mut wrong = Vec::new();
-    arrows(root, &mut wrong);
+    check_dependencies(root, &mut wrong);
     let mut files = Vec::new();
     for folder in ["crates", "xtask"] {
-        sources(&root.join(folder), &mut files);
+        collect_sources(&root.join(folder), &mut files);
     }
     for path in &files {
-        file(root, path, &mut wrong);
+        check_file(root, path, &mut wrong);
     }
     let shown = |path: &PathBuf| path.strip_prefix(root).unwrap_or(path).display().to_string();
     let texts: Vec<(String, String)> =
         files.iter().map(|path| (shown(path), fs::read_to_string(path).unwrap_or_default())).collect();
-    wrong.extend(upcalls::find(&texts));
+    wrong.extend(upcalls::find_upcalls(&texts));
+    let sources: Vec<(String, String)> =
+        texts.into_iter().filter(|(path, _)| !path.ends_with("vocabulary.rs")).collect();
+    wrong.extend(vocabulary::check_vocabulary(root, &sources, &read_documents(root)));
+    wrong.extend(entry_points::check_entry_points(root));
     if wrong.is_empty() {
         println!("tidy");
         return Ok(());
@@ -135,8 +139,8 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     Err(wrong.join("\n"))
 }
 
-fn arrows(root: &Path, wrong: &mut Vec<String>) {
-    for (name, allowed) in ARROWS {
+fn check_dependencies(root: &Path, wrong: &mut Vec<String>) {
+    for (name, allowed) in ALLOWED_DEPENDENCIES {
         let folder = if *name == "xtask" { root.join(name) } else { root.join("crates").join(name) };
         let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
         for line in manifest.lines() {
@@ -145,49 +149,70 @@ fn arrows(root: &Path, wrong: &mut Vec<String>) {
                 continue;
             };
             if line.contains("workspace") && !allowed.contains(&dependency) {
-                wrong.push(format!("{name} depends on {dependency}, which the table of arrows does not allow"));
+                wrong.push(format!("{name} depends on {dependency}, which `ALLOWED_DEPENDENCIES` does not allow"));
             }
         }
     }
     for entry in fs::read_dir(root.join("crates")).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        if !ARROWS.iter().any(|(known, _)| *known == name) {
-            wrong.push(format!("crate {name} is not in the table of arrows"));
+        if !ALLOWED_DEPENDENCIES.iter().any(|(known, _)| *known == name) {
+            wrong.push(format!("crate {name} is not in `ALLOWED_DEPENDENCIES`"));
         }
     }
 }
 
-fn sources(folder: &Path, files: &mut Vec<PathBuf>) {
+fn collect_sources(folder: &Path, files: &mut Vec<PathBuf>) {
     let mut entries: Vec<PathBuf> =
         fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     entries.sort();
     for path in entries {
         if path.is_dir() && !path.ends_with("target") {
-            sources(&path, files);
+            collect_sources(&path, files);
         } else if path.extension().is_some_and(|ending| ending == "rs" || ending == "snap") {
             files.push(path);
         }
     }
 }
 
-fn file(root: &Path, path: &Path, wrong: &mut Vec<String>) {
+/// Reads the Markdown documents at the root, in `docs` and in the crates, except dated notes.
+fn read_documents(root: &Path) -> Vec<(String, String)> {
+    let mut folders = vec![root.join("docs"), root.join("crates")];
+    let mut found: Vec<PathBuf> = Vec::new();
+    let at_root = fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path());
+    found.extend(at_root.filter(|path| path.is_file()));
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
+            if path.is_dir() && !path.ends_with("notes") && !path.ends_with("fixtures") {
+                folders.push(path);
+            } else {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    let markdown = found.into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "md"));
+    let shown = |path: &Path| path.strip_prefix(root).unwrap_or(path).display().to_string();
+    markdown.map(|path| (shown(&path), fs::read_to_string(&path).unwrap_or_default())).collect()
+}
+
+fn check_file(root: &Path, path: &Path, wrong: &mut Vec<String>) {
     let shown = path.strip_prefix(root).unwrap_or(path).display().to_string();
     if path.extension().is_some_and(|ending| ending == "snap") {
-        wrong.push(format!("{shown}: a snapshot in a file of its own outlives its test; write it inline"));
+        wrong.push(format!("{shown}: a separate snapshot file outlives its test; write the snapshot inline"));
         return;
     }
     let text = fs::read_to_string(path).unwrap_or_default();
     let is_rule = shown.contains("/src/rules/");
     let is_test_part = shown.ends_with("/tests.rs") || shown.contains("/tests/");
     if !is_rule && !is_test_part && !text.starts_with("//!") {
-        wrong.push(format!("{shown}: does not open with `//!` and what this module does"));
+        wrong.push(format!("{shown}: does not start with a `//!` comment that says what the module does"));
     }
     if text.lines().count() > LINES_MAX {
         wrong.push(format!("{shown}: longer than {LINES_MAX} lines"));
     }
     let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
     if EMPTY_NAMES.contains(&stem) && !NAMED_BY_A_SPECIFICATION.contains(&shown.as_str()) {
-        wrong.push(format!("{shown}: the name `{stem}` says nothing"));
+        wrong.push(format!("{shown}: the name `{stem}` has no meaning"));
     }
     for (number, line) in text.lines().enumerate() {
         let is_own_list = shown.ends_with("tidy.rs");

@@ -1,21 +1,23 @@
-//! Finds traits of a library that only the binary implements: such a library calls up into the command line.
+//! Finds library traits that only the binary implements, which means that the library calls up into the command
+//! line.
 
 use std::collections::BTreeMap;
 
-/// The sources of the binary.
+/// The source directory of the binary.
 const BINARY: &str = "crates/rep/src/";
 
-/// Names every public trait that libraries declare and that only the binary implements. `sources` are paths and texts.
-pub(crate) fn find(sources: &[(String, String)]) -> Vec<String> {
+/// Returns every public trait that a library declares and only the binary implements. `sources` are paths and
+/// texts.
+pub(crate) fn find_upcalls(sources: &[(String, String)]) -> Vec<String> {
     let is_test = |path: &str| path.contains("/tests/") || path.ends_with("/tests.rs") || path.contains("/benches/");
     let code: Vec<&(String, String)> = sources.iter().filter(|(path, _)| !is_test(path)).collect();
     let mut traits: BTreeMap<&str, &str> = BTreeMap::new();
     for (path, text) in code.iter().filter(|(path, _)| !path.starts_with(BINARY)) {
-        traits.extend(text.lines().filter_map(declared).map(|name| (name, path.as_str())));
+        traits.extend(text.lines().filter_map(parse_declared_trait).map(|name| (name, path.as_str())));
     }
     let mut implementers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (path, text) in &code {
-        for name in text.lines().filter_map(implemented) {
+        for name in text.lines().filter_map(parse_implemented_trait) {
             implementers.entry(name).or_default().push(path);
         }
     }
@@ -29,24 +31,24 @@ pub(crate) fn find(sources: &[(String, String)]) -> Vec<String> {
         .collect()
 }
 
-/// The public trait that a line declares.
-fn declared(line: &str) -> Option<&str> {
-    word(line.trim_start().strip_prefix("pub trait ")?)
+/// Returns the public trait that a line declares.
+fn parse_declared_trait(line: &str) -> Option<&str> {
+    take_leading_word(line.trim_start().strip_prefix("pub trait ")?)
 }
 
-/// The trait that a line implements.
-fn implemented(line: &str) -> Option<&str> {
+/// Returns the trait that a line implements.
+fn parse_implemented_trait(line: &str) -> Option<&str> {
     let rest = line.trim_start().strip_prefix("impl")?;
-    // Behind the generics, whose brackets do not nest here.
+    // After the generics, whose brackets do not nest here.
     let rest = match rest.strip_prefix('<') {
         Some(generics) => &generics[generics.find('>')? + 1..],
         None => rest,
     };
     let (name, _) = rest.split_once(" for ")?;
-    word(name.trim().rsplit("::").next()?)
+    take_leading_word(name.trim().rsplit("::").next()?)
 }
 
-fn word(text: &str) -> Option<&str> {
+fn take_leading_word(text: &str) -> Option<&str> {
     let end = text.find(|letter: char| !letter.is_alphanumeric() && letter != '_').unwrap_or(text.len());
     (end > 0).then(|| &text[..end])
 }
@@ -63,11 +65,11 @@ mod tests {
     fn a_trait_that_only_the_binary_implements_is_found() {
         let library = source("crates/rep-mcp/src/runs.rs", "pub trait Runs: Send {\n}\n");
         let binary = source("crates/rep/src/serving.rs", "impl rep_mcp::Runs for Running {\n}\n");
-        assert_eq!(find(&[library.clone(), binary.clone()]).len(), 1);
+        assert_eq!(find_upcalls(&[library.clone(), binary.clone()]).len(), 1);
         let test = source("crates/rep-mcp/tests/it.rs", "impl Runs for Fake {\n}\n");
-        assert_eq!(find(&[library.clone(), binary.clone(), test]).len(), 1, "a mock does not count");
+        assert_eq!(find_upcalls(&[library.clone(), binary.clone(), test]).len(), 1, "a mock does not count");
         let second = source("crates/rep-web/src/lib.rs", "impl<'a> Runs for Other<'a> {\n}\n");
-        assert!(find(&[library.clone(), binary, second]).is_empty());
-        assert!(find(&[library]).is_empty(), "nobody implements it");
+        assert!(find_upcalls(&[library.clone(), binary, second]).is_empty());
+        assert!(find_upcalls(&[library]).is_empty(), "a trait without implementations is ignored");
     }
 }

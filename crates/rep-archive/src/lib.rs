@@ -1,9 +1,10 @@
-//! Archives of skills: `.skill` and `.zip`, `.tar.gz` and `.tgz`.
+//! Reads and writes archives of skills: `.skill`, `.zip`, `.tar.gz` and `.tgz`.
 //!
-//! An archive comes from anybody. It is read from bytes, entry by entry, with bounds that count what comes out and never what the
-//! archive says of itself; a name that could mean two things, or anything that is no plain file or folder, refuses all of it.
-//! Both formats are read and written here rather than by a crate: what is refused must be seen, and those at hand merge
-//! entries of one name and believe sizes. What is written has the same bytes every time.
+//! Archives are untrusted input. They are read entry by entry, with limits on the bytes that are actually unpacked
+//! instead of the sizes that the archive declares. The whole archive is refused if a name is ambiguous or if an entry
+//! is neither a regular file nor a directory. Both formats are implemented here because existing crates merge entries
+//! with the same name and trust declared sizes. Written archives are reproducible: the same files produce the same
+//! bytes.
 //!
 //! ```
 //! let files = [("pdf/SKILL.md".to_owned(), b"# PDF".to_vec(), false)];
@@ -17,98 +18,99 @@ use std::collections::BTreeMap;
 mod tar;
 mod zip;
 
-pub use tar::write as write_tar_gz;
-pub use zip::write as write_zip;
+pub use tar::write_tar_gz;
+pub use zip::write_zip;
 
-/// The largest archive that is opened.
+/// The largest archive that is opened, in bytes.
 pub const ARCHIVE_BYTES_MAX: u64 = 256 << 20;
-/// The largest entry.
+/// The largest entry, in bytes.
 const ENTRY_BYTES_MAX: u64 = 64 << 20;
-/// All entries together.
+/// The largest total size of all entries, in bytes.
 const TOTAL_BYTES_MAX: u64 = 512 << 20;
-/// The most entries.
+/// The maximum number of entries.
 const ENTRIES_MAX: usize = 20_000;
-/// The longest path, and the deepest.
+/// The longest path, in bytes, and the maximum number of its parts.
 const PATH_BYTES_MAX: usize = 1024;
 const DEPTH_MAX: usize = 32;
-/// How many times its size in the archive an entry may have, once it is larger than the floor: text repeats itself, but not so often.
+/// The maximum ratio of an entry's unpacked size to its packed size. It applies above [`RATIO_FLOOR_BYTES`].
 const RATIO_MAX: u64 = 200;
-const RATIO_FLOOR: u64 = 1 << 20;
+const RATIO_FLOOR_BYTES: u64 = 1 << 20;
 
 /// A file in an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArchiveEntry {
-    /// Its path below the top folder, with `/`.
+    /// The path below the top-level directory, with `/` separators.
     pub path: String,
-    /// Its bytes.
+    /// The content.
     pub bytes: Vec<u8>,
-    /// Whether it can be executed.
+    /// Whether the file is executable.
     pub is_executable: bool,
 }
 
-/// Why an archive was not opened.
+/// The reason an archive was not opened.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum ArchiveError {
-    /// It is not what it should be.
-    #[error("it is no archive that can be read: {0}")]
+    /// The archive is malformed.
+    #[error("it is not a readable archive: {0}")]
     Broken(String),
-    /// An entry is refused, and with it the archive.
-    #[error("the entry `{name}` is refused: {reason}")]
+    /// An entry is refused, and with it the whole archive.
+    #[error("entry `{name}` is refused: {reason}")]
     Refused {
-        /// The entry, as the archive calls it.
+        /// The name of the entry in the archive.
         name: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// It is too large.
-    #[error("it is refused: {0}")]
+    /// The archive is too large.
+    #[error("the archive is refused: {0}")]
     TooLarge(String),
 }
 
-fn broken(reason: impl Into<String>) -> ArchiveError {
+fn broken_error(reason: impl Into<String>) -> ArchiveError {
     ArchiveError::Broken(reason.into())
 }
 
-fn refused(name: &str, reason: impl Into<String>) -> ArchiveError {
+fn refused_error(name: &str, reason: impl Into<String>) -> ArchiveError {
     ArchiveError::Refused { name: name.escape_debug().take(200).collect(), reason: reason.into() }
 }
 
-/// Whether a file of this name is an archive, by its ending.
+/// Returns whether a file name has the extension of an archive.
 pub fn is_archive_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     [".skill", ".zip", ".tar.gz", ".tgz"].iter().any(|ending| name.ends_with(ending))
 }
 
-/// Opens an archive, whichever it is. The folder all entries lie in is taken off, and its name given.
+/// Opens an archive of any supported format. If all entries are in one top-level directory, it is removed from their
+/// paths and its name is returned.
 pub fn open(bytes: &[u8]) -> Result<(Vec<ArchiveEntry>, Option<String>), ArchiveError> {
-    let mut unpacked = Unpacked::default();
+    let mut unpacked = EntryCollector::default();
     match bytes {
-        [b'P', b'K', ..] => zip::read(bytes, &mut unpacked)?,
-        [0x1f, 0x8b, ..] => tar::read(bytes, &mut unpacked)?,
-        _ => return Err(broken("it is neither a zip nor a tar.gz")),
+        [b'P', b'K', ..] => zip::read_zip(bytes, &mut unpacked)?,
+        [0x1f, 0x8b, ..] => tar::read_tar_gz(bytes, &mut unpacked)?,
+        _ => return Err(broken_error("it is neither a zip nor a tar.gz file")),
     }
-    unpacked.finish()
+    unpacked.finish_entries()
 }
 
-/// What came out of an archive so far.
+/// The entries unpacked so far.
 #[derive(Default)]
-struct Unpacked {
+struct EntryCollector {
     files: Vec<ArchiveEntry>,
-    /// Every name in small letters, and what it is.
-    names: BTreeMap<String, Kind>,
+    /// Every path in lower case, and its kind.
+    names: BTreeMap<String, EntryKind>,
     entries: usize,
-    total: u64,
+    total_bytes: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum EntryKind {
     File,
     Folder,
 }
 
-impl Unpacked {
-    /// Counts an entry.
-    fn count(&mut self) -> Result<(), ArchiveError> {
+impl EntryCollector {
+    /// Counts an entry and checks the limit.
+    fn count_entry(&mut self) -> Result<(), ArchiveError> {
         self.entries += 1;
         if self.entries > ENTRIES_MAX {
             return Err(ArchiveError::TooLarge(format!("it has more than {ENTRIES_MAX} entries")));
@@ -116,67 +118,67 @@ impl Unpacked {
         Ok(())
     }
 
-    /// How many bytes the next entry may have, of so many in the archive.
-    fn room(&self, packed: u64) -> u64 {
-        let ratio = packed.saturating_mul(RATIO_MAX).max(RATIO_FLOOR);
-        ENTRY_BYTES_MAX.min(TOTAL_BYTES_MAX - self.total).min(ratio)
+    /// Returns the maximum size of the next entry, given its packed size.
+    fn entry_bytes_max(&self, packed: u64) -> u64 {
+        let ratio = packed.saturating_mul(RATIO_MAX).max(RATIO_FLOOR_BYTES);
+        ENTRY_BYTES_MAX.min(TOTAL_BYTES_MAX - self.total_bytes).min(ratio)
     }
 
-    /// Why an entry has more bytes than there was room for.
-    fn overflow(&self, name: &str, packed: u64) -> ArchiveError {
-        let room = self.room(packed);
+    /// Returns the error for an entry that exceeds its maximum size.
+    fn overflow_error(&self, name: &str, packed: u64) -> ArchiveError {
+        let room = self.entry_bytes_max(packed);
         if room == ENTRY_BYTES_MAX {
-            refused(name, "it is larger than 64 MiB")
-        } else if room == TOTAL_BYTES_MAX - self.total {
+            refused_error(name, "it is larger than 64 MiB")
+        } else if room == TOTAL_BYTES_MAX - self.total_bytes {
             ArchiveError::TooLarge("it unpacks to more than 512 MiB".to_owned())
         } else {
-            refused(name, format!("it unpacks to more than {RATIO_MAX} times its size"))
+            refused_error(name, format!("it unpacks to more than {RATIO_MAX} times its size"))
         }
     }
 
-    fn folder(&mut self, name: &[u8]) -> Result<(), ArchiveError> {
-        let path = path_of(name)?;
+    fn add_folder(&mut self, name: &[u8]) -> Result<(), ArchiveError> {
+        let path = parse_entry_path(name)?;
         if path.is_empty() {
             return Ok(());
         }
-        self.take(&path, Kind::Folder)
+        self.claim_path(&path, EntryKind::Folder)
     }
 
-    fn file(&mut self, name: &[u8], bytes: Vec<u8>, is_executable: bool) -> Result<(), ArchiveError> {
-        let path = path_of(name)?;
+    fn add_file(&mut self, name: &[u8], bytes: Vec<u8>, is_executable: bool) -> Result<(), ArchiveError> {
+        let path = parse_entry_path(name)?;
         if path.is_empty() || name.ends_with(b"/") {
-            return Err(refused(&String::from_utf8_lossy(name), "it is a file with the name of a folder"));
+            return Err(refused_error(&String::from_utf8_lossy(name), "it is a file named like a directory"));
         }
-        self.take(&path, Kind::File)?;
-        // What one system adds to every archive, and no part of what was packed.
+        self.claim_path(&path, EntryKind::File)?;
+        // macOS adds this directory to archives. It is not part of the packed content.
         if path.starts_with("__MACOSX/") {
             return Ok(());
         }
-        self.total += bytes.len() as u64;
+        self.total_bytes += bytes.len() as u64;
         self.files.push(ArchiveEntry { path, bytes, is_executable });
         Ok(())
     }
 
-    /// Takes a name, with the folders above it.
-    fn take(&mut self, path: &str, kind: Kind) -> Result<(), ArchiveError> {
+    /// Reserves a path and its parent directories.
+    fn claim_path(&mut self, path: &str, kind: EntryKind) -> Result<(), ArchiveError> {
         let lower = path.to_lowercase();
         for (at, _) in lower.match_indices('/') {
             match self.names.get(&lower[..at]) {
-                Some(Kind::File) => return Err(refused(path, "it lies in something that is a file")),
-                Some(Kind::Folder) => {}
-                None => drop(self.names.insert(lower[..at].to_owned(), Kind::Folder)),
+                Some(EntryKind::File) => return Err(refused_error(path, "its parent is a file")),
+                Some(EntryKind::Folder) => {}
+                None => drop(self.names.insert(lower[..at].to_owned(), EntryKind::Folder)),
             }
         }
         match self.names.insert(lower, kind) {
             None => Ok(()),
-            Some(Kind::Folder) if kind == Kind::Folder => Ok(()),
-            Some(_) => Err(refused(path, "there are two of that name; large and small letters count as the same")),
+            Some(EntryKind::Folder) if kind == EntryKind::Folder => Ok(()),
+            Some(_) => Err(refused_error(path, "another entry has the same name, ignoring case")),
         }
     }
 
-    fn finish(mut self) -> Result<(Vec<ArchiveEntry>, Option<String>), ArchiveError> {
+    fn finish_entries(mut self) -> Result<(Vec<ArchiveEntry>, Option<String>), ArchiveError> {
         if self.files.is_empty() {
-            return Err(broken("there is no file in it"));
+            return Err(broken_error("it contains no files"));
         }
         let top = self.files[0].path.split_once('/').map(|(top, _)| top.to_owned());
         let top = top.filter(|top| {
@@ -187,9 +189,9 @@ impl Unpacked {
             for file in &mut self.files {
                 let below = file.path.split_off(top.len() + 1);
                 if is_absolute(&below) {
-                    return Err(refused(
+                    return Err(refused_error(
                         &format!("{}{below}", file.path),
-                        "without the folder all entries lie in, its path is absolute",
+                        "its path below the top-level directory is absolute",
                     ));
                 }
                 file.path = below;
@@ -200,19 +202,20 @@ impl Unpacked {
     }
 }
 
-/// The path of an entry, without `./` before it and `/` behind. Everything that is no plain path is refused.
-fn path_of(name: &[u8]) -> Result<String, ArchiveError> {
+/// Returns the normalized path of an entry, without a leading `./` or trailing `/`. Refuses absolute, ambiguous and
+/// deceptive paths.
+fn parse_entry_path(name: &[u8]) -> Result<String, ArchiveError> {
     let shown = String::from_utf8_lossy(name).into_owned();
-    let refuse = |reason: &str| Err(refused(&shown, reason));
+    let refuse = |reason: &str| Err(refused_error(&shown, reason));
     let Ok(text) = std::str::from_utf8(name) else { return refuse("its name is not UTF-8") };
     if text.len() > PATH_BYTES_MAX {
         return refuse("its name is too long");
     }
     if text.contains('\\') {
-        return refuse("there is a backslash in its name");
+        return refuse("its name contains a backslash");
     }
-    if text.chars().any(|letter| letter.is_control() || is_turning(letter)) {
-        return refuse("there is a character in its name that cannot be seen");
+    if text.chars().any(|letter| letter.is_control() || is_deceptive_character(letter)) {
+        return refuse("its name contains an invisible character");
     }
     let mut text = text;
     while let Some(rest) = text.strip_prefix("./") {
@@ -227,8 +230,8 @@ fn path_of(name: &[u8]) -> Result<String, ArchiveError> {
     }
     for part in text.split('/') {
         match part {
-            ".." => return refuse("its path leads out"),
-            "" | "." => return refuse("its path is not plain"),
+            ".." => return refuse("its path contains `..`"),
+            "" | "." => return refuse("its path contains an empty part or `.`"),
             _ if part.len() > 255 => return refuse("a name in its path is too long"),
             _ if part.ends_with(['.', ' ']) || part.starts_with(' ') => {
                 return refuse("a name in its path ends in a dot, or starts or ends with a space");
@@ -237,18 +240,18 @@ fn path_of(name: &[u8]) -> Result<String, ArchiveError> {
         }
     }
     if text.split('/').count() > DEPTH_MAX {
-        return refuse("it lies too deep");
+        return refuse("its path is too deep");
     }
     Ok(text.to_owned())
 }
 
-/// Whether some system or shell reads a path as one from a root, a home or a drive.
+/// Returns whether any system or shell treats a path as starting from a root, a home directory or a drive.
 fn is_absolute(path: &str) -> bool {
     path.starts_with('/') || path.starts_with('~') || path.as_bytes().get(1) == Some(&b':')
 }
 
-/// Whether a character turns text around or has no width, so that a name looks like another.
-fn is_turning(letter: char) -> bool {
+/// Returns whether a character reverses text direction or has no width, which can make a name look like another.
+fn is_deceptive_character(letter: char) -> bool {
     matches!(letter, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 

@@ -6,22 +6,22 @@ use proptest::prelude::*;
 
 use super::*;
 
-type Packed = (String, Vec<u8>, bool);
+type PackedFile = (String, Vec<u8>, bool);
 
-fn packed(path: &str, text: &str) -> Packed {
+fn packed_file(path: &str, text: &str) -> PackedFile {
     (path.to_owned(), text.as_bytes().to_vec(), false)
 }
 
-fn paths(bytes: &[u8]) -> Vec<String> {
+fn open_paths(bytes: &[u8]) -> Vec<String> {
     open(bytes).unwrap().0.into_iter().map(|file| file.path).collect()
 }
 
-fn reason(bytes: &[u8]) -> String {
+fn refusal_reason(bytes: &[u8]) -> String {
     open(bytes).unwrap_err().to_string()
 }
 
-/// A tar of raw headers: name, kind, declared size, content.
-fn tar(entries: &[(&str, u8, usize, &[u8])]) -> Vec<u8> {
+/// Builds a tar from raw headers: name, type, declared size, content.
+fn build_raw_tar(entries: &[(&str, u8, usize, &[u8])]) -> Vec<u8> {
     let mut out = GzEncoder::new(Vec::new(), Compression::fast());
     for (name, kind, size, content) in entries {
         let mut block = [0_u8; 512];
@@ -41,7 +41,7 @@ fn tar(entries: &[(&str, u8, usize, &[u8])]) -> Vec<u8> {
     out.finish().unwrap()
 }
 
-fn both(files: &[Packed]) -> [Vec<u8>; 2] {
+fn write_both_formats(files: &[PackedFile]) -> [Vec<u8>; 2] {
     [write_zip(files).unwrap(), write_tar_gz(files).unwrap()]
 }
 
@@ -53,22 +53,34 @@ fn what_is_packed_comes_out_and_the_bytes_are_the_same_twice() {
         (long.clone(), vec![7; 100_000], false),
         ("pdf/scripts/x.sh".to_owned(), b"#!/bin/sh\n".to_vec(), true),
     ];
-    for bytes in both(&files) {
+    for bytes in write_both_formats(&files) {
         let (out, top) = open(&bytes).unwrap();
         assert_eq!(top.as_deref(), Some("pdf"));
         let names: Vec<(&str, bool)> = out.iter().map(|file| (file.path.as_str(), file.is_executable)).collect();
         assert_eq!(names, [("SKILL.md", false), (&long[4..], false), ("scripts/x.sh", true)]);
         assert_eq!(out[0].bytes, b"hello");
     }
-    assert_eq!(both(&files), both(&files));
+    assert_eq!(write_both_formats(&files), write_both_formats(&files));
 }
 
 #[test]
 fn one_top_folder_is_taken_off_and_no_other() {
-    assert_eq!(paths(&both(&[packed("./a/SKILL.md", ""), packed("a/b/c", "")])[0]), ["SKILL.md", "b/c"]);
-    assert_eq!(paths(&both(&[packed("SKILL.md", ""), packed("b/c", "")])[1]), ["SKILL.md", "b/c"]);
-    assert_eq!(paths(&both(&[packed("a/SKILL.md", ""), packed("b/SKILL.md", "")])[0]), ["a/SKILL.md", "b/SKILL.md"]);
-    assert_eq!(paths(&both(&[packed("a/SKILL.md", ""), packed("__MACOSX/a/._SKILL.md", "")])[0]), ["SKILL.md"]);
+    assert_eq!(
+        open_paths(&write_both_formats(&[packed_file("./a/SKILL.md", ""), packed_file("a/b/c", "")])[0]),
+        ["SKILL.md", "b/c"]
+    );
+    assert_eq!(
+        open_paths(&write_both_formats(&[packed_file("SKILL.md", ""), packed_file("b/c", "")])[1]),
+        ["SKILL.md", "b/c"]
+    );
+    assert_eq!(
+        open_paths(&write_both_formats(&[packed_file("a/SKILL.md", ""), packed_file("b/SKILL.md", "")])[0]),
+        ["a/SKILL.md", "b/SKILL.md"]
+    );
+    assert_eq!(
+        open_paths(&write_both_formats(&[packed_file("a/SKILL.md", ""), packed_file("__MACOSX/a/._SKILL.md", "")])[0]),
+        ["SKILL.md"]
+    );
 }
 
 #[test]
@@ -89,37 +101,41 @@ fn names_that_lead_out_or_mean_two_things_are_refused() {
         " a",
         "a\0b",
     ] {
-        for bytes in both(&[packed("SKILL.md", ""), packed(name, "x")]) {
-            // A tar ends a name at its first zero byte; what is left of it is a plain name.
+        for bytes in write_both_formats(&[packed_file("SKILL.md", ""), packed_file(name, "x")]) {
+            // Tar names end at the first zero byte, so the rest is ignored.
             if name.contains('\0') && bytes[0] == 0x1f {
                 continue;
             }
             assert!(matches!(open(&bytes), Err(ArchiveError::Refused { .. })), "{name:?}");
         }
     }
-    // What is before the path is taken off, and must not hide what it is.
+    // Stripping `./` must not hide an absolute path.
     for name in ["./~/x", "././C:/x", ".//x"] {
-        for bytes in both(&[packed("SKILL.md", ""), packed(name, "x")]) {
+        for bytes in write_both_formats(&[packed_file("SKILL.md", ""), packed_file(name, "x")]) {
             assert!(matches!(open(&bytes), Err(ArchiveError::Refused { .. })), "{name:?}");
         }
     }
     for name in ["top/~/x", "top/C:/x"] {
-        for bytes in both(&[packed("top/SKILL.md", ""), packed(name, "x")]) {
-            assert!(reason(&bytes).contains("absolute"), "{name:?}: {}", reason(&bytes));
+        for bytes in write_both_formats(&[packed_file("top/SKILL.md", ""), packed_file(name, "x")]) {
+            assert!(refusal_reason(&bytes).contains("absolute"), "{name:?}: {}", refusal_reason(&bytes));
         }
-        for bytes in both(&[packed("SKILL.md", ""), packed(name, "x")]) {
-            assert_eq!(paths(&bytes), ["SKILL.md", name], "the folder is not taken off");
+        for bytes in write_both_formats(&[packed_file("SKILL.md", ""), packed_file(name, "x")]) {
+            assert_eq!(open_paths(&bytes), ["SKILL.md", name], "the directory is not removed");
         }
     }
     for pair in [["a", "a"], ["a", "A"], ["a", "a/b"], ["a/b", "A"], ["ä", "Ä"]] {
-        for bytes in both(&[packed(pair[0], "x"), packed(pair[1], "y")]) {
+        for bytes in write_both_formats(&[packed_file(pair[0], "x"), packed_file(pair[1], "y")]) {
             assert!(matches!(open(&bytes), Err(ArchiveError::Refused { .. })), "{pair:?}");
         }
     }
     for name in ["../x", "a/../x", "a/.."] {
-        assert!(reason(&both(&[packed("SKILL.md", ""), packed(name, "x")])[0]).contains("leads out"), "{name}");
+        assert!(
+            refusal_reason(&write_both_formats(&[packed_file("SKILL.md", ""), packed_file(name, "x")])[0])
+                .contains("contains `..`"),
+            "{name}"
+        );
     }
-    // Each bound, and one beyond.
+    // Each limit, and one beyond it.
     for (name, expected) in [
         (vec!["a"; 32].join("/"), None),
         (vec!["a"; 33].join("/"), Some("too deep")),
@@ -128,10 +144,10 @@ fn names_that_lead_out_or_mean_two_things_are_refused() {
         (vec!["a".repeat(204); 5].join("/"), None),
         (format!("{}a", vec!["a".repeat(204); 5].join("/")), Some("too long")),
     ] {
-        for bytes in both(&[packed("SKILL.md", ""), packed(&name, "")]) {
+        for bytes in write_both_formats(&[packed_file("SKILL.md", ""), packed_file(&name, "")]) {
             match expected {
-                None => assert_eq!(paths(&bytes), ["SKILL.md", &name]),
-                Some(word) => assert!(reason(&bytes).contains(word), "{}", reason(&bytes)),
+                None => assert_eq!(open_paths(&bytes), ["SKILL.md", &name]),
+                Some(word) => assert!(refusal_reason(&bytes).contains(word), "{}", refusal_reason(&bytes)),
             }
         }
     }
@@ -139,26 +155,26 @@ fn names_that_lead_out_or_mean_two_things_are_refused() {
 
 #[test]
 fn links_devices_and_unknown_kinds_are_refused() {
-    for (kind, word) in [(b'1', "link"), (b'2', "link"), (b'3', "device"), (b'6', "pipe"), (b'S', "not known")] {
-        let bytes = tar(&[("SKILL.md", b'0', 1, b"x"), ("evil", kind, 0, b"")]);
-        assert!(reason(&bytes).contains(word), "{}", reason(&bytes));
+    for (kind, word) in [(b'1', "link"), (b'2', "link"), (b'3', "device"), (b'6', "pipe"), (b'S', "unknown")] {
+        let bytes = build_raw_tar(&[("SKILL.md", b'0', 1, b"x"), ("evil", kind, 0, b"")]);
+        assert!(refusal_reason(&bytes).contains(word), "{}", refusal_reason(&bytes));
     }
-    // Some programs skip the bytes of a folder, and others read them as the next header.
+    // Some programs skip the content of a directory, and others read it as the next header.
     for kind in [0, b'5'] {
-        let bytes = tar(&[("SKILL.md", b'0', 0, b""), ("a/", kind, 512, &[0; 512]), ("b", b'0', 0, b"")]);
-        assert!(reason(&bytes).contains("bytes of its own"), "{}", reason(&bytes));
+        let bytes = build_raw_tar(&[("SKILL.md", b'0', 0, b""), ("a/", kind, 512, &[0; 512]), ("b", b'0', 0, b"")]);
+        assert!(refusal_reason(&bytes).contains("directory with content"), "{}", refusal_reason(&bytes));
     }
-    // A size of its own, or a target, would be read by others and not by us.
+    // Other programs would use a size or link target from the attributes.
     for line in ["14 size=9999\n", "17 linkpath=/etc\n"] {
         let length = line.len();
-        let bytes = tar(&[("x", b'x', length, line.as_bytes()), ("a", b'0', 0, b"")]);
+        let bytes = build_raw_tar(&[("x", b'x', length, line.as_bytes()), ("a", b'0', 0, b"")]);
         assert!(matches!(open(&bytes), Err(ArchiveError::Refused { .. })), "{line}");
     }
-    // The mode of a zip's entry says that it is a link.
-    let mut bytes = write_zip(&[packed("SKILL.md", "x"), packed("evil", "/etc/passwd")]).unwrap();
+    // The mode of the zip entry marks it as a link.
+    let mut bytes = write_zip(&[packed_file("SKILL.md", "x"), packed_file("evil", "/etc/passwd")]).unwrap();
     let at = bytes.windows(4).rposition(|four| four == [0x50, 0x4b, 1, 2]).unwrap();
     bytes[at + 40..at + 42].copy_from_slice(&0o120_777_u16.to_le_bytes());
-    assert!(reason(&bytes).contains("link"));
+    assert!(refusal_reason(&bytes).contains("link"));
 }
 
 #[test]
@@ -174,45 +190,45 @@ fn an_archive_is_known_by_its_ending() {
 #[test]
 fn bombs_are_stopped_while_they_are_read() {
     let zeros = vec![0; 8 << 20];
-    for bytes in both(&[("a/SKILL.md".to_owned(), zeros, false)]) {
+    for bytes in write_both_formats(&[("a/SKILL.md".to_owned(), zeros, false)]) {
         assert!(bytes.len() < 64 << 10);
-        assert!(reason(&bytes).contains("times its size"), "{}", reason(&bytes));
+        assert!(refusal_reason(&bytes).contains("times its size"), "{}", refusal_reason(&bytes));
     }
-    // A size that is declared and not there costs nothing.
-    assert!(open(&tar(&[("a", b'0', 60 << 20, b"x")])).is_err());
-    let many: Vec<Packed> = (0..20_001).map(|number| packed(&format!("f{number}"), "")).collect();
-    for bytes in both(&many) {
-        assert!(reason(&bytes).contains("20000 entries"), "{}", reason(&bytes));
+    // A declared size without content allocates nothing.
+    assert!(open(&build_raw_tar(&[("a", b'0', 60 << 20, b"x")])).is_err());
+    let many: Vec<PackedFile> = (0..20_001).map(|number| packed_file(&format!("f{number}"), "")).collect();
+    for bytes in write_both_formats(&many) {
+        assert!(refusal_reason(&bytes).contains("20000 entries"), "{}", refusal_reason(&bytes));
     }
 }
 
 #[test]
 fn a_zip_that_disagrees_with_itself_is_refused() {
-    let good = write_zip(&[packed("SKILL.md", "hello"), packed("x", "there")]).unwrap();
+    let good = write_zip(&[packed_file("SKILL.md", "hello"), packed_file("x", "there")]).unwrap();
     assert!(open(&good).is_ok());
     let central = good.windows(4).position(|four| four == [0x50, 0x4b, 1, 2]).unwrap();
     let change = |at: usize, value: u8| {
         let mut bytes = good.clone();
         bytes[at] = value;
-        reason(&bytes)
+        refusal_reason(&bytes)
     };
     assert!(change(central + 8, 1).contains("encrypted"));
-    assert!(change(30, b'T').contains("something else"));
+    assert!(change(30, b'T').contains("does not match"));
     assert!(change(central + 16, 0).contains("damaged"));
-    assert!(change(central + 10, 99).contains("something else"));
-    // Two entries from the same bytes.
+    assert!(change(central + 10, 99).contains("does not match"));
+    // Two entries that share the same bytes.
     let mut twice = good.clone();
     let second = central + 46 + "SKILL.md".len();
     let first: Vec<u8> = twice[central + 42..central + 46].to_vec();
     twice[second + 42..second + 46].copy_from_slice(&first);
     assert!(open(&twice).is_err());
-    // Something before, behind or in between that only some programs see.
+    // Data before, after or between entries that only some programs see.
     assert!(open(&[b"PK", good.as_slice()].concat()).is_err());
     assert!(open(&[good.as_slice(), b"tail"].concat()).is_err());
     assert!(open(b"not an archive").is_err() && open(b"").is_err() && open(b"PK").is_err());
 }
 
-/// What holds of everything that came out.
+/// Returns whether the unpacked entries are safe.
 fn is_sound(files: &[ArchiveEntry]) -> bool {
     files.iter().all(|file| {
         !file.path.is_empty()
@@ -245,9 +261,9 @@ proptest! {
         is_zip in any::<bool>(),
         cut in 0_usize..80,
     ) {
-        let files = [packed("pdf/SKILL.md", "hello"), packed("pdf/../x", "y"), packed("pdf/scripts/x.sh", "echo")];
+        let files = [packed_file("pdf/SKILL.md", "hello"), packed_file("pdf/../x", "y"), packed_file("pdf/scripts/x.sh", "echo")];
         let files = if cut % 2 == 0 { vec![files[0].clone(), files[2].clone()] } else { files.to_vec() };
-        let mut bytes = both(&files)[usize::from(!is_zip)].clone();
+        let mut bytes = write_both_formats(&files)[usize::from(!is_zip)].clone();
         for (index, value) in changes {
             let at = index.index(bytes.len());
             bytes[at] = value;
@@ -258,14 +274,14 @@ proptest! {
         }
     }
 
-    /// Headers of a tar with any name and kind: past the gzip, where random bytes do not come.
+    /// Generates tar headers with any name and type inside valid gzip, which random bytes do not reach.
     #[test]
     fn any_header_of_a_tar_ends_and_stays_inside(
         entries in proptest::collection::vec(("[a-z./\\\\~]{0,12}", any::<u8>(), 0_usize..2000, proptest::collection::vec(any::<u8>(), 0..600)), 1..5),
     ) {
         let entries: Vec<(&str, u8, usize, &[u8])> =
             entries.iter().map(|(name, kind, size, content)| (name.as_str(), *kind, *size, content.as_slice())).collect();
-        if let Ok((files, _)) = open(&tar(&entries)) {
+        if let Ok((files, _)) = open(&build_raw_tar(&entries)) {
             prop_assert!(is_sound(&files));
         }
     }

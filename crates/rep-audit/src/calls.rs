@@ -1,5 +1,5 @@
-//! The record of what clients ask a server. It is written in the background, so that no call waits for the disk; a call that
-//! could not be recorded is not made.
+//! Records the calls that clients make to a server. Records are written in the background so that calls do not wait for
+//! the disk. A call that cannot be recorded is refused.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -9,48 +9,48 @@ use std::time::{Duration, SystemTime};
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 
-use super::Audit;
+use super::AuditLog;
 use rep_storage::StorageError;
-use rep_storage::owner::Owner;
+use rep_storage::owner::ProcessOwner;
 
-/// How many calls may wait for the disk.
-const WAITING_MAX: usize = 4096;
-/// The most that is written at once.
-const AT_ONCE_MAX: usize = 1024;
-/// How long is waited before a record that failed is tried again.
-const PAUSE: Duration = Duration::from_secs(1);
-/// How long the end waits for the disk.
-const GRACE: Duration = Duration::from_secs(5);
+/// The maximum number of records waiting to be written.
+const PENDING_MAX: usize = 4096;
+/// The maximum number of records in one write.
+const BATCH_MAX: usize = 1024;
+/// The delay before a failed write is retried.
+const RETRY_PAUSE: Duration = Duration::from_secs(1);
+/// How long [`CallRecorder::finish`] waits for pending records.
+const FINISH_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// One record of a call.
+/// A record waiting to be written: its kind, fields and time.
 type PendingRecord = (&'static str, Map<String, Value>, SystemTime);
 
-/// A call that was made.
+/// A call from a client.
 #[derive(Clone, Debug, Default)]
 pub struct CallRecord {
-    /// Who made it: the client as it calls itself, which proves nothing.
+    /// The client's own name for itself. It is not verified.
     pub who: String,
-    /// What let it in: a token or a subject, if there is one.
+    /// The token or subject that authorized the call, if any.
     pub bearer: Option<String>,
-    /// The request's id, as its answer and the log have it.
+    /// The request id, as it appears in the response and in the log.
     pub request: String,
-    /// The method.
+    /// The MCP method.
     pub method: String,
-    /// What it was about: a tool, an address, a prompt; empty if there is nothing to name.
+    /// The tool, URI or prompt that was requested, or an empty string.
     pub target: String,
-    /// The skill it was about, if one is served by that name.
+    /// The skill that was called, if one is served under that name.
     pub skill: Option<String>,
-    /// The digest of its arguments, which may be anybody's data.
+    /// The digest of the arguments. The arguments themselves may contain personal data and are not recorded.
     pub input_digest: Option<String>,
-    /// `ok`, `asked`, `task`, or the code of the error.
+    /// `ok`, `asked`, `task`, or the error code.
     pub outcome: String,
-    /// How long it took.
+    /// The duration in milliseconds.
     pub duration_ms: u64,
 }
 
 impl CallRecord {
-    /// The fields of the record; what is absent is left out.
-    fn fields(&self) -> Map<String, Value> {
+    /// Builds the record's fields, without those that have no value.
+    fn to_fields(&self) -> Map<String, Value> {
         let record = json!({
             "who": self.who,
             "bearer": self.bearer,
@@ -67,96 +67,103 @@ impl CallRecord {
     }
 }
 
-/// Records calls. Many that come at once are one write.
+/// Records calls in the background and writes concurrent calls in batches.
 pub struct CallRecorder {
     sender: Mutex<Option<SyncSender<PendingRecord>>>,
-    state: Arc<State>,
-    /// Dropped to tell a writer that waits to try once more and no further.
+    state: Arc<RecorderState>,
+    /// Dropped to make the writer stop after one more attempt.
     end: Mutex<Option<Sender<()>>>,
-    /// Told when the writer is done.
+    /// Receives a message when the writer has finished.
     done: Mutex<Receiver<()>>,
 }
 
 #[derive(Default)]
-struct State {
+struct RecorderState {
     is_failing: AtomicBool,
-    /// How many were taken in and are not on the disk.
-    waiting: AtomicUsize,
+    /// The number of accepted records that are not on disk yet.
+    pending: AtomicUsize,
 }
 
 impl CallRecorder {
-    /// Begins the record of a server, with a first record that says so. Where this fails nothing may be served.
-    /// `warn` hears when later ones cannot be kept.
-    pub fn begin(
-        audit: Audit,
+    /// Starts recording and writes a `serve` record. If this fails, the server must not start. Calls `warn` when later
+    /// records cannot be written, and when recording resumes.
+    pub fn start_recording(
+        audit: AuditLog,
         about: Map<String, Value>,
         at: SystemTime,
         warn: impl Fn(&str) + Send + 'static,
     ) -> Result<Self, StorageError> {
-        let owner = Owner::this();
+        let owner = ProcessOwner::current();
         let mut record = about;
         record.insert("uid".to_owned(), json!(rustix::process::geteuid().as_raw()));
         record.insert("pid".to_owned(), json!(owner.pid));
-        audit.append("serve", record, at)?;
-        let (sender, receiver) = sync_channel(WAITING_MAX);
+        audit.append_record("serve", record, at)?;
+        let (sender, receiver) = sync_channel(PENDING_MAX);
         let (end, ended) = channel();
         let (over, done) = sync_channel(1);
-        let state = Arc::new(State::default());
+        let state = Arc::new(RecorderState::default());
         let inside = Arc::clone(&state);
         std::thread::spawn(move || {
-            write(&audit, &receiver, &ended, &inside, &warn);
-            // Whoever waited too long is not there to hear it.
+            write_pending_records(&audit, &receiver, &ended, &inside, &warn);
+            // The receiver may have stopped waiting.
             let _ = over.send(());
         });
         Ok(Self { sender: Mutex::new(Some(sender)), state, end: Mutex::new(Some(end)), done: Mutex::new(done) })
     }
 
-    /// Whether a call that is made now can be kept, as far as one can know. Asked before it is made.
-    pub fn is_open(&self) -> bool {
-        !self.state.is_failing.load(Ordering::Relaxed) && self.state.waiting.load(Ordering::Relaxed) < WAITING_MAX
+    /// Returns whether a call made now can be recorded, as far as is known. Check this before making a call.
+    pub fn can_record(&self) -> bool {
+        !self.state.is_failing.load(Ordering::Relaxed) && self.state.pending.load(Ordering::Relaxed) < PENDING_MAX
     }
 
-    /// Takes a call, without waiting. False if it cannot be recorded: then it must not be answered.
-    pub fn record(&self, call: &CallRecord, at: SystemTime) -> bool {
-        let record = call.fields();
+    /// Queues a call without waiting. Returns `false` if it cannot be recorded; the call must then not be answered.
+    pub fn record_call(&self, call: &CallRecord, at: SystemTime) -> bool {
+        let record = call.to_fields();
         let sender = self.sender.lock().clone();
-        self.state.waiting.fetch_add(1, Ordering::Relaxed);
+        self.state.pending.fetch_add(1, Ordering::Relaxed);
         let is_kept = sender.is_some_and(|sender| sender.try_send(("call", record, at)).is_ok());
         if !is_kept {
-            self.state.waiting.fetch_sub(1, Ordering::Relaxed);
+            self.state.pending.fetch_sub(1, Ordering::Relaxed);
         }
         is_kept
     }
 
-    /// Waits until everything that was taken in is on the disk, for a while. How many are not.
+    /// Waits for pending records to be written, up to a time limit. Returns the number that were not written.
     pub fn finish(&self) -> usize {
         drop(self.sender.lock().take());
         drop(self.end.lock().take());
-        let _ = self.done.lock().recv_timeout(GRACE);
-        self.state.waiting.load(Ordering::Relaxed)
+        let _ = self.done.lock().recv_timeout(FINISH_TIMEOUT);
+        self.state.pending.load(Ordering::Relaxed)
     }
 }
 
-/// Writes what comes until nobody sends any more.
-fn write(audit: &Audit, receiver: &Receiver<PendingRecord>, ended: &Receiver<()>, state: &State, warn: &dyn Fn(&str)) {
+/// Writes queued records until the sender is dropped.
+fn write_pending_records(
+    audit: &AuditLog,
+    receiver: &Receiver<PendingRecord>,
+    ended: &Receiver<()>,
+    state: &RecorderState,
+    warn: &dyn Fn(&str),
+) {
     while let Ok(first) = receiver.recv() {
         let mut batch = vec![first];
-        batch.extend(receiver.try_iter().take(AT_ONCE_MAX - 1));
+        batch.extend(receiver.try_iter().take(BATCH_MAX - 1));
         loop {
             match audit.append_all(batch.clone()) {
                 Ok(()) => {
-                    state.waiting.fetch_sub(batch.len(), Ordering::Relaxed);
+                    state.pending.fetch_sub(batch.len(), Ordering::Relaxed);
                     if state.is_failing.swap(false, Ordering::Relaxed) {
-                        warn("calls are recorded again");
+                        warn("recording calls again");
                     }
                     break;
                 }
                 Err(error) => {
                     if !state.is_failing.swap(true, Ordering::Relaxed) {
-                        warn(&format!("no call is made until calls can be recorded again: {error}"));
+                        warn(&format!("refusing calls until they can be recorded again: {error}"));
                     }
-                    // At the end each is tried once more; what cannot be kept then is counted.
-                    if ended.recv_timeout(PAUSE) == Err(RecvTimeoutError::Disconnected) {
+                    // Each batch is tried once more during shutdown. Records that still fail are counted as not
+                    // written.
+                    if ended.recv_timeout(RETRY_PAUSE) == Err(RecvTimeoutError::Disconnected) {
                         break;
                     }
                 }

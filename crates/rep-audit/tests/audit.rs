@@ -6,7 +6,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use proptest::prelude::*;
-use rep_audit::{Audit, RunEnding, RunSubject, State, entries, records, verify, without_ties};
+use rep_audit::{
+    AuditLog, AuditRunState, RunEnding, RunSubject, for_each_record, read_runs, verify_log, without_chain_fields,
+};
 use serde_json::json;
 
 use sha2::{Digest, Sha256};
@@ -28,8 +30,8 @@ fn subject() -> RunSubject {
     }
 }
 
-fn run(audit: &Audit, seconds: u64) {
-    let running = audit.start(&subject(), "given", "ada", at(seconds)).expect("a start can be recorded");
+fn run(audit: &AuditLog, seconds: u64) {
+    let running = audit.start_run(&subject(), "given", "ada", at(seconds)).expect("a start can be recorded");
     let ending = RunEnding {
         outcome: "ok",
         message: None,
@@ -39,29 +41,35 @@ fn run(audit: &Audit, seconds: u64) {
         written: &["output/a.pdf".to_owned()],
         duration_ms: 12,
     };
-    running.end(&ending, at(seconds + 1)).expect("an end can be recorded");
+    running.record_end(&ending, at(seconds + 1)).expect("an end can be recorded");
 }
 
-fn faults(audit: &Audit) -> Vec<String> {
-    verify(audit).expect("the record can be read").faults
+fn faults(audit: &AuditLog) -> Vec<String> {
+    verify_log(audit).expect("the record can be read").faults
 }
 
 #[test]
 fn a_run_leaves_a_start_and_an_end() {
     let folder = tempfile::tempdir().unwrap();
-    let audit = Audit::at(&folder.path().join("inner"));
-    assert_eq!((verify(&audit).unwrap().records, entries(&audit, |_| true).unwrap().len()), (0, 0));
+    let audit = AuditLog::for_runs(&folder.path().join("inner"));
+    assert_eq!((verify_log(&audit).unwrap().records, read_runs(&audit, |_| true).unwrap().len()), (0, 0));
     run(&audit, 1);
-    audit.refused(&subject(), "UNTRUSTED", "no", "ada", at(5)).unwrap();
-    let found = entries(&audit, |_| true).unwrap();
-    assert_eq!(found.iter().map(|entry| entry.state).collect::<Vec<_>>(), [State::Ended, State::Refused]);
-    assert_eq!((found[0].text("who"), found[0].text("outcome"), found[0].text("consent")), ("ada", "ok", "given"));
-    assert_eq!(found[0].field("denials").unwrap()[0]["target"], "secret/key.txt");
-    assert_eq!(found[0].field("policy").unwrap()["permissions"]["filesystem"]["write"][0], "output/**");
-    assert_eq!(found[1].text("outcome"), "UNTRUSTED");
+    audit.record_refusal(&subject(), "UNTRUSTED", "no", "ada", at(5)).unwrap();
+    let found = read_runs(&audit, |_| true).unwrap();
+    assert_eq!(
+        found.iter().map(|entry| entry.state).collect::<Vec<_>>(),
+        [AuditRunState::Ended, AuditRunState::Refused]
+    );
+    assert_eq!(
+        (found[0].text_field("who"), found[0].text_field("outcome"), found[0].text_field("consent")),
+        ("ada", "ok", "given")
+    );
+    assert_eq!(found[0].find_field("denials").unwrap()[0]["target"], "secret/key.txt");
+    assert_eq!(found[0].find_field("policy").unwrap()["permissions"]["filesystem"]["write"][0], "output/**");
+    assert_eq!(found[1].text_field("outcome"), "UNTRUSTED");
     // The arguments are somebody's data; their digest is enough to compare.
-    assert!(!fs::read_to_string(audit.file()).unwrap().contains("a.pdf\"}"));
-    assert_eq!((verify(&audit).unwrap().records, faults(&audit)), (3, vec![]));
+    assert!(!fs::read_to_string(audit.records_path()).unwrap().contains("a.pdf\"}"));
+    assert_eq!((verify_log(&audit).unwrap().records, faults(&audit)), (3, vec![]));
     for name in ["audit.jsonl", "audit.head", "audit.lock"] {
         let mode = fs::metadata(folder.path().join("inner").join(name)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{name}");
@@ -71,14 +79,14 @@ fn a_run_leaves_a_start_and_an_end() {
 #[test]
 fn a_start_without_an_end_is_running_or_cut_short() {
     let folder = tempfile::tempdir().unwrap();
-    let audit = Audit::at(folder.path());
-    let running = audit.start(&subject(), "given", "ada", at(1)).unwrap();
-    assert_eq!(entries(&audit, |_| true).unwrap()[0].state, State::Running);
+    let audit = AuditLog::for_runs(folder.path());
+    let running = audit.start_run(&subject(), "given", "ada", at(1)).unwrap();
+    assert_eq!(read_runs(&audit, |_| true).unwrap()[0].state, AuditRunState::Running);
     drop(running);
     // As if the process that wrote it were gone; the chain is not what is looked at here.
-    let text = fs::read_to_string(audit.file()).unwrap();
-    fs::write(audit.file(), text.replace("\"pid_started\":\"", "\"pid_started\":\"9")).unwrap();
-    assert_eq!(entries(&audit, |_| true).unwrap()[0].state, State::CutShort);
+    let text = fs::read_to_string(audit.records_path()).unwrap();
+    fs::write(audit.records_path(), text.replace("\"pid_started\":\"", "\"pid_started\":\"9")).unwrap();
+    assert_eq!(read_runs(&audit, |_| true).unwrap()[0].state, AuditRunState::CutShort);
 }
 
 #[test]
@@ -86,59 +94,59 @@ fn many_writers_make_one_chain() {
     let folder = tempfile::tempdir().unwrap();
     std::thread::scope(|scope| {
         for _ in 0..6 {
-            scope.spawn(|| (0..4).for_each(|number| run(&Audit::at(folder.path()), number)));
+            scope.spawn(|| (0..4).for_each(|number| run(&AuditLog::for_runs(folder.path()), number)));
         }
     });
-    let audit = Audit::at(folder.path());
-    assert_eq!((verify(&audit).unwrap().records, faults(&audit)), (48, vec![]));
-    assert!(entries(&audit, |_| true).unwrap().iter().all(|entry| entry.state == State::Ended));
+    let audit = AuditLog::for_runs(folder.path());
+    assert_eq!((verify_log(&audit).unwrap().records, faults(&audit)), (48, vec![]));
+    assert!(read_runs(&audit, |_| true).unwrap().iter().all(|entry| entry.state == AuditRunState::Ended));
 }
 
 #[test]
 fn what_is_cut_off_stays_missing_after_later_runs() {
     let folder = tempfile::tempdir().unwrap();
-    let audit = Audit::at(folder.path());
+    let audit = AuditLog::for_runs(folder.path());
     (0..3).for_each(|number| run(&audit, number));
-    let text = fs::read_to_string(audit.file()).unwrap();
+    let text = fs::read_to_string(audit.records_path()).unwrap();
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    fs::write(audit.file(), lines[..4].concat()).unwrap();
+    fs::write(audit.records_path(), lines[..4].concat()).unwrap();
     assert_eq!(faults(&audit), ["records 5 to 6 are missing at the end"]);
     run(&audit, 9);
     assert_eq!(faults(&audit), ["line 5: records 5 to 6 are missing"]);
     // Cut in the middle of a line, the next record still stands on a line of its own.
-    fs::write(audit.file(), &text[..text.len() - 30]).unwrap();
+    fs::write(audit.records_path(), &text[..text.len() - 30]).unwrap();
     run(&audit, 10);
     assert!(!faults(&audit).is_empty());
-    assert!(fs::read_to_string(audit.file()).unwrap().lines().last().unwrap().ends_with("\"}"));
+    assert!(fs::read_to_string(audit.records_path()).unwrap().lines().last().unwrap().ends_with("\"}"));
 }
 
 #[test]
 fn without_its_head_the_record_is_not_believed() {
     let folder = tempfile::tempdir().unwrap();
-    let audit = Audit::at(folder.path());
+    let audit = AuditLog::for_runs(folder.path());
     run(&audit, 1);
     fs::remove_file(folder.path().join("audit.head")).unwrap();
     assert_eq!(faults(&audit), ["the head is missing, so records may have been cut off at the end"]);
     run(&audit, 2);
-    assert_eq!(faults(&audit), ["line 3: the head was missing here, so records before may have been cut off"]);
+    assert_eq!(faults(&audit), ["line 3: the head was missing here, so earlier records may have been cut off"]);
 }
 
 #[test]
 fn a_crash_before_the_first_record_leaves_nothing_to_miss() {
     let folder = tempfile::tempdir().unwrap();
-    let audit = Audit::at(folder.path());
-    fs::write(audit.file(), "").unwrap();
-    assert_eq!((verify(&audit).unwrap().records, faults(&audit)), (0, vec![]));
-    fs::write(audit.file(), "\n").unwrap();
+    let audit = AuditLog::for_runs(folder.path());
+    fs::write(audit.records_path(), "").unwrap();
+    assert_eq!((verify_log(&audit).unwrap().records, faults(&audit)), (0, vec![]));
+    fs::write(audit.records_path(), "\n").unwrap();
     assert!(!faults(&audit).is_empty());
 }
 
 #[test]
 fn a_log_that_was_deleted_is_missed() {
     let folder = tempfile::tempdir().unwrap();
-    let audit = Audit::at(folder.path());
+    let audit = AuditLog::for_runs(folder.path());
     run(&audit, 1);
-    fs::remove_file(audit.file()).unwrap();
+    fs::remove_file(audit.records_path()).unwrap();
     assert_eq!(faults(&audit), ["records 1 to 2 are missing at the end"]);
     run(&audit, 2);
     assert_eq!(faults(&audit), ["line 1: records 1 to 2 are missing"]);
@@ -147,25 +155,28 @@ fn a_log_that_was_deleted_is_missed() {
 #[test]
 fn a_record_too_large_for_a_line_is_cut_and_says_so() {
     let folder = tempfile::tempdir().unwrap();
-    let audit = Audit::at(folder.path());
+    let audit = AuditLog::for_runs(folder.path());
     let large = RunSubject { policy: json!({ "prompt": "x".repeat(2 << 20) }), ..subject() };
-    let running = audit.start(&large, "given", "ada", at(1)).unwrap();
+    let running = audit.start_run(&large, "given", "ada", at(1)).unwrap();
     assert_eq!(faults(&audit), Vec::<String>::new());
-    let found = entries(&audit, |_| true).unwrap();
-    assert_eq!((found[0].text("run"), found[0].text("skill")), (running.id(), "pdf"));
-    assert!(found[0].field("cut").is_some());
+    let found = read_runs(&audit, |_| true).unwrap();
+    assert_eq!((found[0].text_field("run"), found[0].text_field("skill")), (running.id(), "pdf"));
+    assert!(found[0].find_field("cut").is_some());
 }
 
 #[test]
 fn a_field_too_large_for_a_line_is_left_out_and_the_others_stay() {
     let folder = tempfile::tempdir().unwrap();
-    let audit = Audit::at(folder.path());
+    let audit = AuditLog::for_runs(folder.path());
     let large = RunSubject { tool: "t".repeat(2 << 20), ..subject() };
-    let running = audit.start(&large, "given", "ada", at(1)).unwrap();
-    let found = entries(&audit, |_| true).unwrap();
+    let running = audit.start_run(&large, "given", "ada", at(1)).unwrap();
+    let found = read_runs(&audit, |_| true).unwrap();
     let entry = &found[0];
-    assert_eq!((entry.text("run"), entry.text("skill"), entry.text("who")), (running.id(), "pdf", "ada"));
-    assert_eq!((entry.text("tool"), entry.field("policy")), ("", None));
+    assert_eq!(
+        (entry.text_field("run"), entry.text_field("skill"), entry.text_field("who")),
+        (running.id(), "pdf", "ada")
+    );
+    assert_eq!((entry.text_field("tool"), entry.find_field("policy")), ("", None));
     assert_eq!(faults(&audit), Vec::<String>::new());
 }
 
@@ -176,12 +187,12 @@ fn a_record_that_just_fits_a_line_is_kept_whole() {
     let hash_bytes = ",\"hash\":\"\"}\n".len() + 64 - "}".len();
     let recorded = |prompt_bytes: usize| {
         let folder = tempfile::tempdir().unwrap();
-        let audit = Audit::at(folder.path());
+        let audit = AuditLog::for_runs(folder.path());
         let large = RunSubject { policy: json!({ "prompt": "x".repeat(prompt_bytes) }), ..subject() };
-        drop(audit.start(&large, "given", "ada", at(1)).unwrap());
-        assert_eq!((verify(&audit).unwrap().records, faults(&audit)), (1, vec![]));
-        let is_cut = entries(&audit, |_| true).unwrap()[0].field("cut").is_some();
-        (usize::try_from(fs::metadata(audit.file()).unwrap().len()).unwrap() - hash_bytes, is_cut)
+        drop(audit.start_run(&large, "given", "ada", at(1)).unwrap());
+        assert_eq!((verify_log(&audit).unwrap().records, faults(&audit)), (1, vec![]));
+        let is_cut = read_runs(&audit, |_| true).unwrap()[0].find_field("cut").is_some();
+        (usize::try_from(fs::metadata(audit.records_path()).unwrap().len()).unwrap() - hash_bytes, is_cut)
     };
     let (least, _) = recorded(0);
     assert_eq!(recorded(TEXT_BYTES_MAX - least), (TEXT_BYTES_MAX, false));
@@ -191,10 +202,10 @@ fn a_record_that_just_fits_a_line_is_kept_whole() {
 #[test]
 fn an_entry_says_what_was_denied_and_shows_no_ties() {
     let folder = tempfile::tempdir().unwrap();
-    let audit = Audit::at(folder.path());
+    let audit = AuditLog::for_runs(folder.path());
     run(&audit, 1);
-    audit.refused(&subject(), "UNTRUSTED", "no", "ada", at(5)).unwrap();
-    let found = entries(&audit, |_| true).unwrap();
+    audit.record_refusal(&subject(), "UNTRUSTED", "no", "ada", at(5)).unwrap();
+    let found = read_runs(&audit, |_| true).unwrap();
     assert_eq!(found[0].denials(), [("read".to_owned(), "secret/key.txt".to_owned())]);
     assert_eq!(found[1].denials(), []);
     let shown = found[0].to_json();
@@ -203,7 +214,7 @@ fn an_entry_says_what_was_denied_and_shows_no_ties() {
         (&shown["at"], &shown["ended_at"]),
         (&json!("1970-01-01T00:00:01.000Z"), &json!("1970-01-01T00:00:02.000Z"))
     );
-    let bare = without_ties(&found[0].start);
+    let bare = without_chain_fields(&found[0].start);
     assert_eq!((&bare["skill"], &bare["who"], &bare["consent"]), (&json!("pdf"), &json!("ada"), &json!("given")));
     for tie in ["v", "seq", "prev", "hash", "kind", "pid", "pid_started"] {
         assert!(found[0].start.get(tie).is_some() && bare.get(tie).is_none() && shown.get(tie).is_none(), "{tie}");
@@ -213,22 +224,22 @@ fn an_entry_says_what_was_denied_and_shows_no_ties() {
 #[test]
 fn installs_and_refusals_are_entries_of_their_own() {
     let folder = tempfile::tempdir().unwrap();
-    let audit = Audit::at(folder.path());
-    audit.install("pdf", &["pypdf".to_owned()], &["pypi.example".to_owned()], "ada", at(1)).unwrap();
-    audit.refused(&subject(), "UNTRUSTED", "no", "bob", at(2)).unwrap();
+    let audit = AuditLog::for_runs(folder.path());
+    audit.record_install("pdf", &["pypdf".to_owned()], &["pypi.example".to_owned()], "ada", at(1)).unwrap();
+    audit.record_refusal(&subject(), "UNTRUSTED", "no", "bob", at(2)).unwrap();
     run(&audit, 3);
-    let all = entries(&audit, |_| true).unwrap();
+    let all = read_runs(&audit, |_| true).unwrap();
     let states: Vec<&str> = all.iter().map(|entry| entry.state.name()).collect();
     assert_eq!(states, ["install", "refused", "ended"]);
-    assert_eq!(all[0].field("packages"), Some(&json!(["pypdf"])));
-    assert_eq!(all[0].field("hosts"), Some(&json!(["pypi.example"])));
-    assert_eq!((all[1].text("who"), all[1].text("message")), ("bob", "no"));
-    assert_eq!(all[1].at(), "1970-01-01T00:00:02.000Z");
-    assert_eq!(all[2].field("message"), None, "a field that is null says nothing");
+    assert_eq!(all[0].find_field("packages"), Some(&json!(["pypdf"])));
+    assert_eq!(all[0].find_field("hosts"), Some(&json!(["pypi.example"])));
+    assert_eq!((all[1].text_field("who"), all[1].text_field("message")), ("bob", "no"));
+    assert_eq!(all[1].started_at(), "1970-01-01T00:00:02.000Z");
+    assert_eq!(all[2].find_field("message"), None, "a field that is null says nothing");
     // The field of the end counts where both have one.
-    assert_eq!((all[2].text("workspace"), all[2].text("exit")), ("/work", "code 0"));
+    assert_eq!((all[2].text_field("workspace"), all[2].text_field("exit")), ("/work", "code 0"));
     for (who, expected) in [("ada", vec!["install", "ended"]), ("bob", vec!["refused"]), ("eve", vec![])] {
-        let some = entries(&audit, |entry| entry.text("who") == who).unwrap();
+        let some = read_runs(&audit, |entry| entry.text_field("who") == who).unwrap();
         assert_eq!(some.iter().map(|entry| entry.state.name()).collect::<Vec<_>>(), expected, "{who}");
     }
 }
@@ -236,24 +247,24 @@ fn installs_and_refusals_are_entries_of_their_own() {
 #[test]
 fn every_record_is_shown_and_other_lines_are_passed_over() {
     let folder = tempfile::tempdir().unwrap();
-    let audit = Audit::at(folder.path());
+    let audit = AuditLog::for_runs(folder.path());
     run(&audit, 1);
-    let text = fs::read_to_string(audit.file()).unwrap();
-    fs::write(audit.file(), format!("no record\n{text}\n{{")).unwrap();
+    let text = fs::read_to_string(audit.records_path()).unwrap();
+    fs::write(audit.records_path(), format!("no record\n{text}\n{{")).unwrap();
     let mut kinds = Vec::new();
-    records(&audit, |record| kinds.push(record["kind"].as_str().unwrap_or_default().to_owned())).unwrap();
+    for_each_record(&audit, |record| kinds.push(record["kind"].as_str().unwrap_or_default().to_owned())).unwrap();
     assert_eq!(kinds, ["start", "end"]);
 }
 
 #[test]
 fn a_fault_says_what_is_wrong_and_on_which_line() {
     let folder = tempfile::tempdir().unwrap();
-    let audit = Audit::at(folder.path());
+    let audit = AuditLog::for_runs(folder.path());
     (0..3).for_each(|number| run(&audit, number));
-    let text = fs::read_to_string(audit.file()).unwrap();
+    let text = fs::read_to_string(audit.records_path()).unwrap();
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let with = |changed: &[&str]| {
-        fs::write(audit.file(), changed.concat()).unwrap();
+        fs::write(audit.records_path(), changed.concat()).unwrap();
         faults(&audit)
     };
     let [one, two, three, four, five, six] = lines[..] else { panic!("six records") };
@@ -263,32 +274,29 @@ fn a_fault_says_what_is_wrong_and_on_which_line() {
     assert_eq!(with(&[one, two, three, four, five]), ["record 6 is missing at the end"]);
     assert_eq!(
         with(&[one, two, one, three, four, five, six]),
-        ["line 3: record 1 stands behind record 2", "line 4: record 2 is missing"]
+        ["line 3: record 1 appears after record 2", "line 4: record 2 is missing"]
     );
     let (other, _) = signed(&json!({ "v": 1, "seq": 2, "prev": "1".repeat(64) }));
     assert_eq!(
         with(&[one, &other, three, four, five, six]),
         [
-            "line 2: record 2 does not follow what stands before it",
-            "line 3: record 3 does not follow what stands before it"
+            "line 2: record 2 does not follow the previous record",
+            "line 3: record 3 does not follow the previous record"
         ]
     );
     let last: serde_json::Value = serde_json::from_str(six).unwrap();
     let (other, _) = signed(&json!({ "v": 1, "seq": 6, "prev": last["prev"] }));
-    assert_eq!(with(&[one, two, three, four, five, &other]), ["record 6 is not the one that was written last"]);
+    assert_eq!(with(&[one, two, three, four, five, &other]), ["record 6 is not the last record that was written"]);
     let (newer, _) = signed(&json!({ "v": 2, "seq": 7, "prev": last["hash"] }));
-    assert_eq!(with(&[&text, &newer]), ["line 7: this is no record as it was written"]);
-    assert_eq!(
-        with(&["a\n"; 3]),
-        ["line 1: this is no record as it was written", "records 1 to 6 are missing at the end"]
-    );
+    assert_eq!(with(&[&text, &newer]), ["line 7: invalid or modified record"]);
+    assert_eq!(with(&["a\n"; 3]), ["line 1: invalid or modified record", "records 1 to 6 are missing at the end"]);
     assert_eq!(with(&vec![one; 200]).len(), 100, "what is wrong everywhere is not told of every line");
 }
 
 #[test]
 fn a_head_that_is_damaged_or_newer_is_told_and_not_written_over() {
     let folder = tempfile::tempdir().unwrap();
-    let audit = Audit::at(folder.path());
+    let audit = AuditLog::for_runs(folder.path());
     run(&audit, 1);
     let head = folder.path().join("audit.head");
     let text = fs::read_to_string(&head).unwrap();
@@ -302,14 +310,14 @@ fn a_head_that_is_damaged_or_newer_is_told_and_not_written_over() {
         fs::write(&head, &changed).unwrap();
         let found = faults(&audit);
         assert!(found[0].contains(word) && found[1].contains("the head is missing"), "{found:?}");
-        let error = audit.start(&subject(), "given", "ada", at(2)).unwrap_err();
+        let error = audit.start_run(&subject(), "given", "ada", at(2)).unwrap_err();
         assert!(error.to_string().contains(word), "{error}");
         assert_eq!(fs::read_to_string(&head).unwrap(), changed);
     }
     // A head of an earlier version would be read.
     fs::write(&head, text.replace("\"v\":1", "\"v\":0")).unwrap();
     run(&audit, 3);
-    assert_eq!((verify(&audit).unwrap().records, faults(&audit)), (4, vec![]));
+    assert_eq!((verify_log(&audit).unwrap().records, faults(&audit)), (4, vec![]));
 }
 
 /// The line of a record with a hash that fits it, and the hash.
@@ -323,20 +331,20 @@ fn signed(record: &serde_json::Value) -> (String, String) {
 #[test]
 fn the_largest_number_there_is_does_not_stop_the_verification() {
     let folder = tempfile::tempdir().unwrap();
-    let audit = Audit::at(folder.path());
+    let audit = AuditLog::for_runs(folder.path());
     let (first, hash) = signed(&json!({ "v": 1, "seq": u64::MAX, "prev": "0".repeat(64) }));
     let (second, _) = signed(&json!({ "v": 1, "seq": 1, "prev": hash }));
-    fs::write(audit.file(), first + &second).unwrap();
+    fs::write(audit.records_path(), first + &second).unwrap();
     let head = json!({ "v": 1, "seq": u64::MAX, "hash": hash, "bytes": 0 }).to_string();
     fs::write(folder.path().join("audit.head"), head).unwrap();
-    assert!(faults(&audit).iter().any(|fault| fault == "line 1: this is no record as it was written"));
-    assert!(audit.start(&subject(), "given", "ada", at(1)).is_err(), "a head like that is not continued");
+    assert!(faults(&audit).iter().any(|fault| fault == "line 1: invalid or modified record"));
+    assert!(audit.start_run(&subject(), "given", "ada", at(1)).is_err(), "a head like that is not continued");
 }
 
 #[test]
 fn a_head_of_no_record_with_the_hash_of_one_is_found() {
     let folder = tempfile::tempdir().unwrap();
-    let audit = Audit::at(folder.path());
+    let audit = AuditLog::for_runs(folder.path());
     run(&audit, 1);
     let head = |hash: &str| {
         let head = json!({ "v": 1, "seq": 0, "hash": hash, "bytes": 0 }).to_string();
@@ -344,7 +352,7 @@ fn a_head_of_no_record_with_the_hash_of_one_is_found() {
         faults(&audit)
     };
     assert_eq!(head(&"0".repeat(64)), Vec::<String>::new(), "a crash before the first head was written");
-    assert_eq!(head(&"1".repeat(64)), ["record 0 is not the one that was written last"]);
+    assert_eq!(head(&"1".repeat(64)), ["record 0 is not the last record that was written"]);
 }
 
 /// Ways to tamper with a file of records.
@@ -441,14 +449,14 @@ impl Tampering {
 #[test]
 fn a_line_that_is_no_record_is_found_behind_the_last_one_too() {
     let folder = tempfile::tempdir().unwrap();
-    let audit = Audit::at(folder.path());
+    let audit = AuditLog::for_runs(folder.path());
     run(&audit, 1);
-    let mut text = fs::read(audit.file()).unwrap();
+    let mut text = fs::read(audit.records_path()).unwrap();
     text.extend_from_slice(b"{\"v\":1,\"seq\":3}\n");
-    fs::write(audit.file(), text).unwrap();
-    assert_eq!(faults(&audit), ["line 3: this is no record as it was written"]);
+    fs::write(audit.records_path(), text).unwrap();
+    assert_eq!(faults(&audit), ["line 3: invalid or modified record"]);
     run(&audit, 2);
-    assert_eq!(faults(&audit), ["line 3: this is no record as it was written"]);
+    assert_eq!(faults(&audit), ["line 3: invalid or modified record"]);
 }
 
 proptest! {
@@ -459,9 +467,9 @@ proptest! {
         static WRITTEN: std::sync::OnceLock<(Vec<u8>, Vec<u8>)> = std::sync::OnceLock::new();
         let (log, head) = WRITTEN.get_or_init(|| {
             let folder = tempfile::tempdir().unwrap();
-            let audit = Audit::at(folder.path());
+            let audit = AuditLog::for_runs(folder.path());
             (0..4).for_each(|number| run(&audit, number));
-            (fs::read(audit.file()).unwrap(), fs::read(folder.path().join("audit.head")).unwrap())
+            (fs::read(audit.records_path()).unwrap(), fs::read(folder.path().join("audit.head")).unwrap())
         });
         let mut changed = log.clone();
         for way in &ways {
@@ -474,8 +482,8 @@ proptest! {
         let tail = changed.strip_prefix(log.as_slice());
         prop_assume!(tail.is_none_or(|tail| tail.contains(&b'\n')));
         let folder = tempfile::tempdir().unwrap();
-        let audit = Audit::at(folder.path());
-        fs::write(audit.file(), &changed).unwrap();
+        let audit = AuditLog::for_runs(folder.path());
+        fs::write(audit.records_path(), &changed).unwrap();
         let file = folder.path().join("audit.head");
         fs::write(&file, head).unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
@@ -488,18 +496,18 @@ proptest! {
     #[test]
     fn a_crash_at_any_byte_is_mended_and_told(torn in any::<prop::sample::Index>(), is_head_late in any::<bool>()) {
         let folder = tempfile::tempdir().unwrap();
-        let audit = Audit::at(folder.path());
+        let audit = AuditLog::for_runs(folder.path());
         run(&audit, 1);
-        let (whole, head) = (fs::read(audit.file()).unwrap(), fs::read(folder.path().join("audit.head")).unwrap());
-        let _running = audit.start(&subject(), "given", "ada", at(3)).unwrap();
-        let longer = fs::read(audit.file()).unwrap();
+        let (whole, head) = (fs::read(audit.records_path()).unwrap(), fs::read(folder.path().join("audit.head")).unwrap());
+        let _running = audit.start_run(&subject(), "given", "ada", at(3)).unwrap();
+        let longer = fs::read(audit.records_path()).unwrap();
         let written = if is_head_late { longer.len() } else { whole.len() + torn.index(longer.len() - whole.len()) };
         // The power went after this many bytes, before the head was written.
-        fs::write(audit.file(), &longer[..written]).unwrap();
+        fs::write(audit.records_path(), &longer[..written]).unwrap();
         fs::write(folder.path().join("audit.head"), head).unwrap();
         prop_assert_eq!(faults(&audit), Vec::<String>::new());
         run(&audit, 5);
-        let verdict = verify(&audit).unwrap();
+        let verdict = verify_log(&audit).unwrap();
         prop_assert_eq!(verdict.faults, Vec::<String>::new());
         // A record that lacks nothing but the end of its line is whole.
         let is_torn = written > whole.len() && written < longer.len() - 1;

@@ -3,7 +3,7 @@
 /// The frontmatter fields that take `true` or `false`.
 pub(crate) const BOOLEAN_FIELDS: [&str; 2] = ["disable-model-invocation", "user-invocable"];
 
-/// The boolean that a word means, if it means one.
+/// Returns the boolean that a word means, if any.
 pub(crate) fn parse_boolean_word(text: &str) -> Option<bool> {
     match text.to_ascii_lowercase().as_str() {
         "true" | "yes" | "on" | "y" | "t" | "1" => Some(true),

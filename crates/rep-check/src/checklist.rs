@@ -1,23 +1,23 @@
-//! The two checklists of Universal 2.1, answered from the rules: eight points every skill must pass, and one per host.
+//! The two checklists of Universal 2.1, answered by the rules: eight points for every skill, and one for each host.
 
-use crate::{Level, Options, Profile, check};
+use crate::{CheckOptions, Level, Profile, check_skill};
 use rep_model::{Fault, Skill};
 
 /// One point of a checklist.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Point {
-    /// What is asked.
-    pub asks: &'static str,
-    /// The rules that say it does not hold; empty where it does.
-    pub against: Vec<&'static str>,
+pub struct SkillChecklistPoint {
+    /// The requirement.
+    pub question: &'static str,
+    /// The rules that found violations; empty if the requirement is met.
+    pub failing_rules: Vec<&'static str>,
 }
 
-/// A point, the profile it is judged under, and the beginnings of the names of the rules that speak against it.
-type Line = (&'static str, Profile, &'static [&'static str]);
+/// A requirement, the profile to check it under, and prefixes of the names of the rules that detect violations.
+type ChecklistRow = (&'static str, Profile, &'static [&'static str]);
 
-const LINES: &[Line] = &[
+const CHECKLIST_ROWS: &[ChecklistRow] = &[
     (
-        "SKILL.md stands at the root and begins with frontmatter",
+        "SKILL.md is at the root and begins with frontmatter",
         Profile::Universal,
         &[
             "skill-md-",
@@ -31,7 +31,7 @@ const LINES: &[Line] = &[
         ],
     ),
     (
-        "spec_version, name, description and version are there",
+        "spec_version, name, description and version are present",
         Profile::Universal,
         &[
             "field-missing",
@@ -44,31 +44,31 @@ const LINES: &[Line] = &[
         ],
     ),
     (
-        "skill and tool names keep to the portable baseline",
+        "skill and tool names follow the portable baseline",
         Profile::Universal,
         &["name-too-long", "name-uppercase", "name-characters", "name-not-ascii", "name-reserved-word", "tool-name-"],
     ),
     (
-        "tool schemas are valid and take an object",
+        "tool schemas are valid and accept an object",
         Profile::Universal,
         &["tool-schema-invalid", "tool-input-not-object"],
     ),
     ("object schemas are closed", Profile::Universal, &["tool-schema-open"]),
     ("permissions are declared and narrow", Profile::Universal, &["permission"]),
     ("safety declares redaction and confirmation", Profile::Universal, &["safety-", "redaction-", "confirmation-"]),
-    ("nothing leans on one host outside host_overrides", Profile::Universal, &["host-named-in-body"]),
+    ("nothing depends on one host outside host_overrides", Profile::Universal, &["host-named-in-body"]),
     (
-        "claude-api: within the upload's limits, no network, nothing to install",
+        "claude-api: within the upload limits, no network, no packages to install",
         Profile::ClaudeApi,
         &["upload-", "network-declared", "dependencies-declared", "name-", "description-"],
     ),
     (
-        "claude-code: the folder can be committed under .claude/skills",
+        "claude-code: the directory can be committed under .claude/skills",
         Profile::ClaudeCode,
         &["name-missing", "description-missing", "symlink-outside", "listing-too-long"],
     ),
     (
-        "mcp: names, descriptions and schemas map as they are",
+        "mcp: names, descriptions and schemas map unchanged",
         Profile::Mcp,
         &["tool-", "files-too-many", "upload-", "name-differs-from-folder"],
     ),
@@ -76,16 +76,16 @@ const LINES: &[Line] = &[
     ("codex: risky tools ask before they act", Profile::Universal, &["confirmation-"]),
 ];
 
-/// Answers both checklists for a skill.
-pub fn checklist(skill: &Skill, faults: &[Fault]) -> Vec<Point> {
+/// Fills in both checklists for a skill.
+pub fn evaluate_checklist(skill: &Skill, faults: &[Fault]) -> Vec<SkillChecklistPoint> {
     let found = |profile: Profile| {
-        let options = Options { profiles: vec![profile], ..Options::default() };
-        check(skill, faults.to_vec(), &options).findings
+        let options = CheckOptions { profiles: vec![profile], ..CheckOptions::default() };
+        check_skill(skill, faults.to_vec(), &options).findings
     };
     let profiles = [Profile::Universal, Profile::ClaudeApi, Profile::ClaudeCode, Profile::Mcp, Profile::OpenAi];
     let judged: Vec<(Profile, Vec<crate::Finding>)> =
         profiles.into_iter().map(|profile| (profile, found(profile))).collect();
-    let point = |(asks, profile, prefixes): &Line| {
+    let point = |(asks, profile, prefixes): &ChecklistRow| {
         let findings = judged.iter().filter(|(known, _)| known == profile).flat_map(|(_, findings)| findings);
         let speaks = |name: &str| prefixes.iter().any(|prefix| name.starts_with(prefix));
         let mut against: Vec<&'static str> = findings
@@ -94,7 +94,7 @@ pub fn checklist(skill: &Skill, faults: &[Fault]) -> Vec<Point> {
             .collect();
         against.sort_unstable();
         against.dedup();
-        Point { asks, against }
+        SkillChecklistPoint { question: asks, failing_rules: against }
     };
-    LINES.iter().map(point).collect()
+    CHECKLIST_ROWS.iter().map(point).collect()
 }

@@ -1,16 +1,16 @@
-//! Data paths: where a value is inside a document, such as `tools[0].implementation.runtime`.
+//! Data paths: the position of a value in a document, such as `tools[0].implementation.runtime`.
 
 use rep_model::truncate::truncate_chars;
 
-/// The most characters of a key that a data path shows.
+/// The maximum number of characters of a key in a data path.
 const KEY_CHARS_MAX: usize = 100;
 
-/// The data path of a field below another.
-pub(crate) fn join(path: &str, key: &str) -> String {
+/// Returns the data path of a field inside another.
+pub(crate) fn join_path(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
-/// A key cut to a length that can be repeated in the path of everything below it.
-pub(crate) fn short_key(key: &str) -> &str {
+/// Shortens a key, because the path of every nested value repeats it.
+pub(crate) fn shorten_key(key: &str) -> &str {
     truncate_chars(key, KEY_CHARS_MAX)
 }

@@ -1,18 +1,18 @@
-//! The `description` field of SKILL.md, the tags in it, and their places in the file.
+//! The `description` field of SKILL.md, the tags in it, and their positions in the file.
 
 use std::ops::Range;
 
-use rep_model::frontmatter::Text;
+use rep_model::frontmatter::ScalarText;
 use rep_model::{Manifest, Skill, Span, names};
 
-/// The description, unless it is missing, blank or not text, and the file that contains it.
-pub(crate) fn find_description(skill: &Skill) -> Option<(&Manifest, Text<'_>)> {
+/// Returns the description, unless it is missing, blank or not text, and the file that contains it.
+pub(crate) fn find_description(skill: &Skill) -> Option<(&Manifest, ScalarText<'_>)> {
     let manifest = skill.manifest.as_ref()?;
     let description = manifest.front.as_ref()?.description()?;
-    (!names::strip(description.value).is_empty()).then_some((manifest, description))
+    (!names::strip_whitespace(description.value).is_empty()).then_some((manifest, description))
 }
 
-/// The tag-like parts of a text: `<`, optionally `/`, a letter, and everything up to the next `>`.
+/// Finds the tag-like parts of a text: `<`, optionally `/`, a letter, and everything up to the next `>`.
 pub(crate) fn find_tags(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut from = 0;
     std::iter::from_fn(move || {
@@ -21,7 +21,7 @@ pub(crate) fn find_tags(text: &str) -> impl Iterator<Item = Range<usize>> {
             let inner = &text[start + 1..];
             from = start + 1;
             if inner.strip_prefix('/').unwrap_or(inner).starts_with(|first: char| first.is_ascii_alphabetic()) {
-                // Without a `>` behind this one there is none behind any later `<` either.
+                // If no `>` follows this `<`, none follows a later `<` either.
                 from = start + 1 + inner.find('>')? + 1;
                 return Some(start..from);
             }
@@ -29,9 +29,9 @@ pub(crate) fn find_tags(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// The span of a part of a value; the span of the whole value if the file writes the part differently.
+/// Returns the span of a part of a value, or of the whole value if the file writes the part differently.
 pub(crate) fn locate_part(source: &str, part: &str, whole: Span) -> Span {
-    // The first line of a block is its header, whose `>` does not belong to the text.
+    // The first line of a block is its header, whose `>` is not part of the text.
     let text = if source.starts_with(['|', '>']) { source.find('\n').unwrap_or(0) } else { 0 };
     let at = source[text..].find(part).map(|at| whole.start + text + at);
     at.map_or(whole, |start| Span::new(start, start + part.len()))

@@ -1,12 +1,12 @@
 //! Applies the safe edits of findings to a text.
 
-use rep_model::Edit;
+use rep_model::TextEdit;
 
 use crate::Finding;
 
-/// Applies the edits of one file's findings. Edits that overlap an earlier one wait for the next round.
-pub fn apply<'a>(text: &str, findings: impl IntoIterator<Item = &'a Finding>) -> String {
-    let mut edits: Vec<&Edit> = findings.into_iter().filter_map(|finding| finding.edit.as_ref()).collect();
+/// Applies the edits of one file's findings. Edits that overlap an earlier one are left for the next round.
+pub fn apply_edits<'a>(text: &str, findings: impl IntoIterator<Item = &'a Finding>) -> String {
+    let mut edits: Vec<&TextEdit> = findings.into_iter().filter_map(|finding| finding.edit.as_ref()).collect();
     edits.sort_by_key(|edit| (edit.span.start, edit.span.end));
     let mut out = String::with_capacity(text.len());
     let mut from = 0;

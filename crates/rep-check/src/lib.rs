@@ -1,20 +1,20 @@
-//! What is wrong with a skill.
+//! Checks skills and reports findings.
 //!
-//! Rules are data with code beside them: one `.rs` and one `.md` page per rule in `rules/`.
-//! Profiles are derived from the rules. [`check`] judges one skill, [`check_set`] what only
-//! shows when many are seen together; a [`Report`] is the only input of every renderer.
-//! Pure: no file system, no clock, no terminal.
+//! Each rule is one `.rs` file and one `.md` page in `rules/`. The profiles are derived from the rules.
+//! [`check_skill`] checks one skill, and [`check_skill_set`] runs the rules that check several skills
+//! together. A [`CheckReport`] is the only input of every renderer.
+//! The crate does not access the file system, the clock or the terminal.
 //!
 //! ```
-//! use rep_check::{Options, check};
+//! use rep_check::{CheckOptions, check_skill};
 //! use rep_model::{Skill, SkillTree};
 //!
-//! let (skill, faults) = Skill::parse(SkillTree::of("pdf", &[("SKILL.md", "---\nname: pdf\n---\n")]));
-//! let report = check(&skill, faults, &Options::default());
+//! let (skill, faults) = Skill::parse(SkillTree::from_texts("pdf", &[("SKILL.md", "---\nname: pdf\n---\n")]));
+//! let report = check_skill(&skill, faults, &CheckOptions::default());
 //! assert!(report.findings.iter().any(|finding| finding.rule.name == "description-missing"));
 //! ```
 
-mod allow;
+mod allow_comments;
 mod boolean_words;
 pub mod checklist;
 mod data_path;
@@ -23,29 +23,29 @@ mod engine;
 mod field_checks;
 pub mod fix;
 mod hidden_text;
-mod hosts;
+mod host_limits;
 mod link_path;
 mod permission_globs;
 mod personal_mcp;
 mod profile;
-pub mod reference;
+pub mod reference_tool;
 pub mod render;
 mod report;
 mod rule;
 mod rules;
 pub mod scaffold;
-mod schema;
-mod shape;
 mod skill_name;
 mod spec_version;
 mod text_files;
-mod tokens;
+mod token_estimate;
+mod tool_schema;
 pub mod tools;
 mod uasp_names;
 mod uasp_version;
+mod value_schema;
 
-pub use engine::{Options, Rulebook, check, check_set, dialects};
+pub use engine::{CheckOptions, SkillChecker, check_skill, check_skill_set, detect_dialects};
 pub use profile::{Profile, ProfileSet};
-pub use report::{Facts, Finding, Place, Report, SkillReport, Summary};
-pub use rule::{Check, Cite, Level, Levels, Rule};
-pub use rules::{RULES, nearest, rule, rule_for_fault};
+pub use report::{CheckReport, Finding, FindingLocation, ReportSummary, SkillFacts, SkillReport};
+pub use rule::{Level, LintRule, RuleCheck, RuleCitation, RuleLevels};
+pub use rules::{RULES, find_rule, nearest_rule_name, rule_for_fault};

@@ -1,21 +1,21 @@
-//! Which links of a text point to files of the skill.
+//! Decides which links of a text point to files of the skill.
 
-/// The path of a link that is meant for a file of the skill: no scheme, no fragment, not a placeholder.
-pub(crate) fn local_path(target: &str) -> Option<String> {
+/// Returns the path of a link to a file of the skill: no scheme, no fragment, not a placeholder.
+pub(crate) fn parse_local_path(target: &str) -> Option<String> {
     let path = target.split(['#', '?']).next().unwrap_or("");
     let has_scheme = path.split_once(':').is_some_and(|(scheme, _)| {
         scheme.len() > 1 && scheme.chars().all(|letter| letter.is_ascii_alphanumeric() || "+-.".contains(letter))
     });
     let is_placeholder = path.contains(['<', '>', '{', '}', '$', '*', '|', ' ']) || path.contains("...");
-    // Markdown makes a link of `<me@example.com>`, and leaves out the scheme.
+    // Markdown turns `<me@example.com>` into a link without a scheme.
     let is_mail = path.contains('@') && !path.contains('/');
     if path.is_empty() || path.starts_with("//") || has_scheme || is_placeholder || is_mail {
         return None;
     }
-    Some(percent_decode(path))
+    Some(decode_percent(path))
 }
 
-fn percent_decode(path: &str) -> String {
+fn decode_percent(path: &str) -> String {
     let bytes = path.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;

@@ -1,6 +1,6 @@
 //! The profiles a skill can be checked under, and sets of them.
 //!
-//! A profile is a named set of requirements. Each rule says in its `Levels` which profiles it belongs to.
+//! A profile is a named set of requirements. Each rule declares in its `RuleLevels` which profiles it belongs to.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub enum Profile {
     Pmcp,
     /// UASP files.
     Uasp,
-    /// What every Markdown dialect accepts.
+    /// The common subset of all Markdown dialects.
     Portable,
     /// Upload to the Claude API.
     ClaudeApi,
@@ -29,12 +29,12 @@ pub enum Profile {
     OpenAi,
     /// Serving over MCP, with the Skills extension.
     Mcp,
-    /// What may harm the people who use the skill.
+    /// Risks to the people who use the skill.
     Security,
 }
 
 /// Every profile, in the order of the documentation.
-const IN_ORDER: &[Profile] = &[
+const ORDERED_PROFILES: &[Profile] = &[
     Profile::AgentSkills,
     Profile::Universal,
     Profile::Aam,
@@ -50,12 +50,12 @@ const IN_ORDER: &[Profile] = &[
 ];
 
 impl Profile {
-    /// Every profile, in the order of the documentation.
+    /// Returns every profile, in the order of the documentation.
     pub const fn all() -> &'static [Profile] {
-        IN_ORDER
+        ORDERED_PROFILES
     }
 
-    /// The name on the command line.
+    /// Returns the name used on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Profile::AgentSkills => "agentskills",
@@ -73,14 +73,14 @@ impl Profile {
         }
     }
 
-    /// The set that contains only this profile.
+    /// Returns the set that contains only this profile.
     pub const fn as_set(self) -> ProfileSet {
         ProfileSet(1 << self as u16)
     }
 
-    /// The profile of a name.
-    pub fn named(name: &str) -> Option<Profile> {
-        IN_ORDER.iter().copied().find(|profile| profile.name() == name)
+    /// Returns the profile with the given name.
+    pub fn from_name(name: &str) -> Option<Profile> {
+        ORDERED_PROFILES.iter().copied().find(|profile| profile.name() == name)
     }
 }
 
@@ -89,10 +89,10 @@ impl Profile {
 pub struct ProfileSet(u16);
 
 impl ProfileSet {
-    /// The set without profiles.
+    /// The empty set.
     pub const EMPTY: ProfileSet = ProfileSet(0);
 
-    /// The set of the given profiles. Order and repetition do not matter.
+    /// Creates a set of the given profiles. Order and repetition do not matter.
     pub const fn new(profiles: &[Profile]) -> Self {
         let mut set = Self::EMPTY;
         let mut index = 0;
@@ -103,13 +103,13 @@ impl ProfileSet {
         set
     }
 
-    /// The profiles in either set.
+    /// Returns the profiles in either set.
     #[must_use]
     pub const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// The profiles in this set that are not in the other.
+    /// Returns the profiles in this set that are not in the other.
     #[must_use]
     pub const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
@@ -125,9 +125,9 @@ impl ProfileSet {
         self.0 == 0
     }
 
-    /// The profiles of the set, in the order of the documentation.
+    /// Returns the profiles of the set, in the order of the documentation.
     pub fn iter(self) -> impl Iterator<Item = Profile> {
-        IN_ORDER.iter().copied().filter(move |profile| self.contains(*profile))
+        ORDERED_PROFILES.iter().copied().filter(move |profile| self.contains(*profile))
     }
 }
 
@@ -138,7 +138,7 @@ impl fmt::Debug for ProfileSet {
 }
 
 /// Every profile.
-pub(crate) const ALL: ProfileSet = ProfileSet::new(IN_ORDER);
+pub(crate) const ALL: ProfileSet = ProfileSet::new(ORDERED_PROFILES);
 
 /// The profiles of programs that load or serve skills.
 pub(crate) const HOSTS: ProfileSet =
@@ -152,7 +152,7 @@ pub(crate) const MARKDOWN: ProfileSet =
 /// The profiles that check the format of any skill: all except `security`.
 pub(crate) const FORMAT: ProfileSet = ALL.without(Profile::Security.as_set());
 
-/// The profiles that look at SKILL.md: those that check its format, and `security`.
+/// The profiles that check SKILL.md: those that check its format, and `security`.
 pub(crate) const NOT_UASP: ProfileSet = ALL.without(Profile::Uasp.as_set());
 
 /// The profiles that are as strict about YAML and names as the reference tool.

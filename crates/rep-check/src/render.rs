@@ -1,19 +1,19 @@
-//! One report, several forms: for people, for programs, for code hosts.
+//! Renders a report as text, JSON, SARIF or GitHub annotations.
 
 mod github;
 mod json;
 mod sarif;
 mod text;
 
-pub use github::github;
-pub use json::{finding as json_finding, json};
-pub use sarif::sarif;
-pub use text::{Paint, concise, text};
+pub use github::render_github;
+pub use json::{json_finding, render_json};
+pub use sarif::render_sarif;
+pub use text::{ColourMode, render_concise, render_text};
 
-/// Text that cannot steer a terminal or forge a line: control characters and those that reorder or hide text are
-/// written as escapes.
-pub fn visible(text: &str) -> std::borrow::Cow<'_, str> {
-    let is_odd = |letter: char| letter.is_control() || crate::hidden_text::is_hidden(letter);
+/// Escapes control characters, and characters that reorder or hide text, so that the text cannot control a terminal or
+/// forge a line.
+pub fn escape_invisible(text: &str) -> std::borrow::Cow<'_, str> {
+    let is_odd = |letter: char| letter.is_control() || crate::hidden_text::is_hidden_character(letter);
     if !text.chars().any(is_odd) {
         return text.into();
     }

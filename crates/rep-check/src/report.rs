@@ -1,171 +1,171 @@
-//! What a check found, placed and sorted: the only input of every renderer.
+//! The sorted findings of a check with their locations: the only input of every renderer.
 
-use rep_model::{Edit, Entry, Leads, Position, Skill, Span};
+use rep_model::{Position, Skill, Span, SymlinkTarget, TextEdit, TreeEntry};
 
-use crate::{Level, Profile, Rule};
+use crate::{Level, LintRule, Profile};
 
-/// A place in a file, worked out for people.
+/// A location in a file, with line, column and excerpt.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
-    /// The file as the user knows it.
-    pub shown: String,
-    /// The file relative to its skill.
+pub struct FindingLocation {
+    /// The path of the file as shown to the user.
+    pub display_path: String,
+    /// The path of the file relative to its skill.
     pub file: String,
-    /// Where it starts.
+    /// The start of the location.
     pub start: Position,
-    /// Where it ends.
+    /// The end of the location.
     pub end: Position,
-    /// The line it starts on, for excerpts, or the part of it around the start; empty where there is no text to show.
+    /// The line of the start, or the part of it around the start; empty if nothing can be shown.
     pub excerpt: String,
-    /// How many characters of the line are left out before the excerpt.
-    pub skipped: usize,
+    /// The number of characters of the line that are omitted before the excerpt.
+    pub skipped_chars: usize,
 }
 
-/// Long lines are cut for excerpts, so that reports stay small.
-const EXCERPT_MAX: usize = 400;
+/// The maximum length of an excerpt, so that reports stay small.
+const EXCERPT_CHARS_MAX: usize = 400;
 
-impl Place {
-    /// The beginning of a file, or of what has no text to show.
-    pub(crate) fn beginning(shown: String, file: &str) -> Self {
+impl FindingLocation {
+    /// Returns the start of a file, or of an entry without text.
+    pub(crate) fn file_start(display_path: String, file: &str) -> Self {
         let start = Position { line: 1, column: 1 };
-        Self { shown, file: file.to_owned(), start, end: start, excerpt: String::new(), skipped: 0 }
+        Self { display_path, file: file.to_owned(), start, end: start, excerpt: String::new(), skipped_chars: 0 }
     }
 
-    /// Works out a place in a skill.
-    pub fn of(skill: &Skill, file: &str, span: Span) -> Self {
-        let shown = skill.tree.shown_path(file);
+    /// Computes a location in a skill.
+    pub fn from_span(skill: &Skill, file: &str, span: Span) -> Self {
+        let shown = skill.tree.display_path(file);
         let loaded;
-        let source = match skill.source(file) {
+        let source = match skill.find_source(file) {
             Some(source) => source,
-            None => match skill.tree.bytes(file).map(|bytes| String::from_utf8_lossy(bytes).into_owned()) {
+            None => match skill.tree.file_bytes(file).map(|bytes| String::from_utf8_lossy(bytes).into_owned()) {
                 Some(text) => {
-                    loaded = rep_model::Source::new(text);
+                    loaded = rep_model::SourceText::new(text);
                     &loaded
                 }
-                None => return Self::beginning(shown, file),
+                None => return Self::file_start(shown, file),
             },
         };
-        let (start, end) = (source.position(span.start), source.position(span.end.max(span.start)));
-        let place = Self { start, end, ..Self::beginning(shown, file) };
-        // What a link outside the skill leads to is nobody's business here.
-        if matches!(skill.tree.entries.get(file), Some(Entry::Link { leads: Leads::Outside, .. })) {
+        let (start, end) = (source.position_at(span.start), source.position_at(span.end.max(span.start)));
+        let place = Self { start, end, ..Self::file_start(shown, file) };
+        // The text of a link target outside the skill must not be shown.
+        if matches!(skill.tree.entries.get(file), Some(TreeEntry::Link { destination: SymlinkTarget::Outside, .. })) {
             return place;
         }
         let (_, line) = source.line_at(span.start);
-        let skipped = start.column.saturating_sub(EXCERPT_MAX / 2);
-        Self { excerpt: line.chars().skip(skipped).take(EXCERPT_MAX).collect(), skipped, ..place }
+        let skipped = start.column.saturating_sub(EXCERPT_CHARS_MAX / 2);
+        Self { excerpt: line.chars().skip(skipped).take(EXCERPT_CHARS_MAX).collect(), skipped_chars: skipped, ..place }
     }
 }
 
-/// One fault, judged.
+/// A fault with its level, reported by a rule.
 #[derive(Clone)]
 pub struct Finding {
-    /// The rule.
-    pub rule: &'static Rule,
-    /// How bad it is under the profiles that were asked for.
+    /// The rule that reported it.
+    pub rule: &'static LintRule,
+    /// The level under the active profiles.
     pub level: Level,
-    /// What is wrong.
+    /// The message.
     pub message: String,
-    /// Where.
-    pub place: Place,
-    /// The data path it is about, where there is one.
-    pub at: Option<String>,
-    /// What to do.
+    /// The location.
+    pub place: FindingLocation,
+    /// The data path of the value, if there is one.
+    pub data_path: Option<String>,
+    /// The help text.
     pub help: String,
-    /// A safe edit.
-    pub edit: Option<Edit>,
+    /// A safe edit that fixes it.
+    pub edit: Option<TextEdit>,
 }
 
 impl Finding {
-    fn order(&self) -> (&Place, &str, &str) {
+    fn sort_key(&self) -> (&FindingLocation, &str, &str) {
         (&self.place, self.rule.name, &self.message)
     }
 }
 
-/// What other skills' rules need to know of a skill, small enough to keep for every one of thousands.
+/// The facts about a skill that rules over several skills need; small enough to keep for thousands of skills.
 #[derive(Clone, Debug)]
-pub struct Facts {
-    /// The name, and where it stands.
-    pub name: Option<(String, Place)>,
-    /// The skill as a whole.
-    pub place: Place,
-    /// The ids it needs, and where that is written.
-    pub depends_on: Vec<(String, Place)>,
+pub struct SkillFacts {
+    /// The name and its location.
+    pub name: Option<(String, FindingLocation)>,
+    /// The location of the skill as a whole.
+    pub place: FindingLocation,
+    /// The ids of its dependencies and their locations.
+    pub depends_on: Vec<(String, FindingLocation)>,
     /// Whether the skill has a SKILL.md.
     pub has_manifest: bool,
-    /// The profiles it is judged under.
+    /// The profiles it is checked under.
     pub profiles: Vec<Profile>,
 }
 
-/// Findings about many skills together.
+/// Collects findings about several skills together.
 #[derive(Default)]
 pub struct SetFindings {
-    pub(crate) drafts: Vec<(Place, String, String, Option<String>)>,
-    /// The names of all skills that were looked at, also of those the rule does not concern.
+    pub(crate) drafts: Vec<(FindingLocation, String, String, Option<String>)>,
+    /// The names of all checked skills, including those that the rule does not apply to.
     pub(crate) names: std::collections::BTreeSet<String>,
-    /// How many skills were looked at.
-    pub(crate) skills: usize,
+    /// The number of checked skills.
+    pub(crate) skill_count: usize,
 }
 
 impl SetFindings {
-    /// Whether a skill that was looked at has this name.
-    pub fn is_name(&self, name: &str) -> bool {
+    /// Whether a checked skill has this name.
+    pub fn has_skill_name(&self, name: &str) -> bool {
         self.names.contains(name)
     }
 
-    /// How many skills were looked at, also those the rule does not concern.
-    pub fn skills(&self) -> usize {
-        self.skills
+    /// Returns the number of checked skills, including those that the rule does not apply to.
+    pub fn skill_count(&self) -> usize {
+        self.skill_count
     }
 
-    /// Adds a finding at a place.
-    pub fn add(&mut self, place: &Place, message: String, help: &str) {
+    /// Adds a finding at a location.
+    pub fn add_finding(&mut self, place: &FindingLocation, message: String, help: &str) {
         self.drafts.push((place.clone(), message, help.to_owned(), None));
     }
 }
 
-/// What was found in one skill.
+/// The result of checking one skill.
 pub struct SkillReport {
-    /// The findings, in order of file and place.
+    /// The findings, sorted by file and location.
     pub findings: Vec<Finding>,
-    /// What rules over many skills need to know.
-    pub facts: Facts,
+    /// The facts for rules over several skills.
+    pub facts: SkillFacts,
 }
 
-/// Everything that was found.
+/// The result of a check.
 #[derive(Default)]
-pub struct Report {
-    /// The findings, in order of file and place.
+pub struct CheckReport {
+    /// The findings, sorted by file and location.
     pub findings: Vec<Finding>,
-    /// How many skills were looked at.
+    /// The number of checked skills.
     pub skills: usize,
 }
 
 /// The counts of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Summary {
-    /// Skills looked at.
+pub struct ReportSummary {
+    /// Checked skills.
     pub skills: usize,
     /// Errors.
     pub errors: usize,
     /// Warnings.
     pub warnings: usize,
-    /// Advice.
+    /// Notes.
     pub infos: usize,
-    /// Findings `--fix` would mend.
+    /// Findings that `--fix` can fix.
     pub fixable: usize,
 }
 
-impl Report {
-    /// Puts findings in order: by file, place and rule, so that the same input gives the same report.
-    pub fn sort(&mut self) {
-        sort(&mut self.findings);
+impl CheckReport {
+    /// Sorts the findings by file, location and rule, so that the same input gives the same report.
+    pub fn sort_findings(&mut self) {
+        sort_and_dedup(&mut self.findings);
     }
 
-    /// Counts.
-    pub fn summary(&self) -> Summary {
+    /// Counts the findings per level.
+    pub fn count_findings(&self) -> ReportSummary {
         let count = |level| self.findings.iter().filter(|finding| finding.level == level).count();
-        Summary {
+        ReportSummary {
             skills: self.skills,
             errors: count(Level::Error),
             warnings: count(Level::Warning),
@@ -175,8 +175,8 @@ impl Report {
     }
 }
 
-/// Puts findings in order and drops exact repeats.
-pub(crate) fn sort(findings: &mut Vec<Finding>) {
-    findings.sort_by(|one, two| one.order().cmp(&two.order()));
-    findings.dedup_by(|one, two| one.order() == two.order());
+/// Sorts findings and removes duplicates.
+pub(crate) fn sort_and_dedup(findings: &mut Vec<Finding>) {
+    findings.sort_by(|one, two| one.sort_key().cmp(&two.sort_key()));
+    findings.dedup_by(|one, two| one.sort_key() == two.sort_key());
 }

@@ -1,24 +1,24 @@
-//! What a rule is.
+//! The types that declare a rule.
 
 use rep_model::Skill;
 
 use crate::engine::Findings;
-use crate::report::{Facts, SetFindings};
+use crate::report::{SetFindings, SkillFacts};
 use crate::{Profile, ProfileSet};
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// Advice.
     Info,
-    /// It will hurt on some host.
+    /// A problem on some hosts.
     Warning,
-    /// The profile forbids it.
+    /// A violation of the profile.
     Error,
 }
 
 impl Level {
-    /// The word in reports.
+    /// Returns the name used in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Level::Info => "info",
@@ -27,130 +27,130 @@ impl Level {
         }
     }
 
-    /// The level of a word.
-    pub fn named(name: &str) -> Option<Level> {
+    /// Returns the level with the given name.
+    pub fn from_name(name: &str) -> Option<Level> {
         [Level::Info, Level::Warning, Level::Error].into_iter().find(|level| level.name() == name)
     }
 }
 
-/// Where a rule applies, and how hard.
+/// The profiles that a rule applies to, and its level under each.
 #[derive(Clone, Copy, Debug)]
-pub struct Levels {
-    /// The profiles that forbid it.
+pub struct RuleLevels {
+    /// The profiles under which it is an error.
     pub error: ProfileSet,
-    /// The profiles that warn of it.
+    /// The profiles under which it is a warning.
     pub warning: ProfileSet,
-    /// The profiles that advise against it.
+    /// The profiles under which it is advice.
     pub info: ProfileSet,
-    /// The level where nobody named a profile and one was chosen by looking at the file.
-    pub unasked: Option<Level>,
+    /// The level if the profile was detected from the file rather than selected by the user.
+    pub automatic: Option<Level>,
 }
 
-impl Levels {
-    /// Applies nowhere; a base for the others.
-    pub const NONE: Levels =
-        Levels { error: ProfileSet::EMPTY, warning: ProfileSet::EMPTY, info: ProfileSet::EMPTY, unasked: None };
+impl RuleLevels {
+    /// No profiles; a base for struct updates.
+    pub const NONE: RuleLevels =
+        RuleLevels { error: ProfileSet::EMPTY, warning: ProfileSet::EMPTY, info: ProfileSet::EMPTY, automatic: None };
 
-    /// The level under a profile that was asked for.
-    pub fn of(&self, profile: Profile) -> Option<Level> {
+    /// Returns the level under a selected profile.
+    pub fn for_profile(&self, profile: Profile) -> Option<Level> {
         let sets = [(Level::Error, self.error), (Level::Warning, self.warning), (Level::Info, self.info)];
         sets.into_iter().find(|(_, profiles)| profiles.contains(profile)).map(|(level, _)| level)
     }
 }
 
-/// Where a rule comes from. A rule without an origin is not written.
+/// The source of a rule. Every rule has at least one.
 #[derive(Clone, Copy, Debug)]
-pub struct Cite {
+pub struct RuleCitation {
     /// The document.
     pub source: &'static str,
-    /// The place in it.
+    /// The section or passage in the document.
     pub place: &'static str,
 }
 
-impl Cite {
-    /// The agentskills.io specification.
+impl RuleCitation {
+    /// Cites the agentskills.io specification.
     pub const fn agentskills(place: &'static str) -> Self {
         Self { source: "agentskills.io specification", place }
     }
 
-    /// The agentskills.io guide for clients.
+    /// Cites the agentskills.io client guide.
     pub const fn client_guide(place: &'static str) -> Self {
         Self { source: "agentskills.io client guide", place }
     }
 
-    /// The behaviour of the reference tool.
-    pub const fn reference(place: &'static str) -> Self {
+    /// Cites the behaviour of the reference tool.
+    pub const fn reference_tool(place: &'static str) -> Self {
         Self { source: "skills-ref 0.1.0", place }
     }
 
-    /// Universal Agent Skill 2.1.
+    /// Cites Universal Agent Skill 2.1.
     pub const fn universal(place: &'static str) -> Self {
         Self { source: "Universal Agent Skill 2.1", place }
     }
 
-    /// The UAAPS/AAM chapter on skills.
+    /// Cites the UAAPS/AAM chapter on skills.
     pub const fn aam(place: &'static str) -> Self {
         Self { source: "UAAPS chapter 4, Skills", place }
     }
 
-    /// UASP 1.0.0-draft.
+    /// Cites UASP 1.0.0-draft.
     pub const fn uasp(place: &'static str) -> Self {
         Self { source: "UASP 1.0.0-draft", place }
     }
 
-    /// The x-personal-mcp contract.
+    /// Cites the x-personal-mcp contract.
     pub const fn pmcp(place: &'static str) -> Self {
         Self { source: "x-personal-mcp contract", place }
     }
 
-    /// A fact about a host, from the host table.
-    pub const fn host(place: &'static str) -> Self {
+    /// Cites a fact about a host from the host table.
+    pub const fn host_table(place: &'static str) -> Self {
         Self { source: "host table", place }
     }
 
-    /// The YAML specification.
+    /// Cites the YAML specification.
     pub const fn yaml(place: &'static str) -> Self {
         Self { source: "YAML 1.2.2", place }
     }
 
-    /// What was measured over public skills.
-    pub const fn evidence(place: &'static str) -> Self {
+    /// Cites a measurement of public skills.
+    pub const fn public_survey(place: &'static str) -> Self {
         Self { source: "survey of public skills, 2026-08", place }
     }
 
-    /// This project's own command line: silences, settings and bounds.
-    pub const fn house(place: &'static str) -> Self {
+    /// Cites this project's own command line: allow comments, settings and limits.
+    pub const fn own_project(place: &'static str) -> Self {
         Self { source: "Repertoire", place }
     }
 }
 
-/// How a rule looks for its fault.
+/// How a rule detects its fault.
 #[derive(Clone, Copy)]
-pub enum Check {
-    /// In one skill.
+pub enum RuleCheck {
+    /// Checks one skill.
     Skill(fn(&Skill, &mut Findings<'_>)),
-    /// In many skills seen together.
-    Set(fn(&[Facts], &mut SetFindings)),
-    /// The reader notices it; the rule only names it.
+    /// Checks several skills together.
+    Set(fn(&[SkillFacts], &mut SetFindings)),
+    /// The parser detects the fault; the rule only declares it.
     Parse,
 }
 
-/// One rule: a name, where it applies, where it comes from, its page and its code.
-pub struct Rule {
-    /// States the defect, and reads well after "allow".
+/// A rule: its name, levels, sources, page and code.
+pub struct LintRule {
+    /// The name, which states the defect and reads well after "allow".
     pub name: &'static str,
-    /// The defect in one line.
+    /// A one-line description of the defect.
     pub summary: &'static str,
-    /// The release it came with.
+    /// The release that added the rule.
     pub since: &'static str,
-    /// Where it applies, and how hard.
-    pub levels: Levels,
-    /// Where it comes from.
-    pub cites: &'static [Cite],
-    /// The ids of the requirements it checks.
+    /// Its level under each profile.
+    pub levels: RuleLevels,
+    /// The sources of the rule.
+    pub citations: &'static [RuleCitation],
+    /// The ids of the requirements that it checks.
     pub requirements: &'static [&'static str],
     /// Its page, which is also its test.
     pub page: &'static str,
-    /// Its code.
-    pub check: Check,
+    /// The check itself.
+    pub check: RuleCheck,
 }

@@ -1,9 +1,9 @@
-//! The list of all rules. One rule is one `.rs` and one `.md` in `rules/`, and two lines here.
+//! The list of all rules. Each rule is one `.rs` and one `.md` file in `rules/`, and two lines here.
 
 use rep_model::FaultKind;
 use rep_model::suggestion::nearest_name;
 
-use crate::rule::Rule;
+use crate::rule::LintRule;
 
 mod allow_unknown;
 mod allow_unused;
@@ -164,7 +164,7 @@ mod yaml_too_complex;
 mod yaml_value_unquoted;
 
 /// Every rule, sorted by name.
-pub static RULES: &[&Rule] = &[
+pub static RULES: &[&LintRule] = &[
     &allow_unknown::RULE,
     &allow_unused::RULE,
     &allow_without_reason::RULE,
@@ -324,15 +324,15 @@ pub static RULES: &[&Rule] = &[
     &yaml_value_unquoted::RULE,
 ];
 
-/// The rule of a name.
-pub fn rule(name: &str) -> Option<&'static Rule> {
+/// Returns the rule with the given name.
+pub fn find_rule(name: &str) -> Option<&'static LintRule> {
     RULES.binary_search_by_key(&name, |rule| rule.name).ok().map(|at| RULES[at])
 }
 
-/// The rule that reports a kind of fault.
+/// Returns the rule that reports a kind of fault.
 ///
-/// The match has no catch-all arm: a kind of fault without a rule does not compile.
-pub fn rule_for_fault(kind: FaultKind) -> &'static Rule {
+/// The match has no catch-all arm, so that a kind of fault without a rule does not compile.
+pub fn rule_for_fault(kind: FaultKind) -> &'static LintRule {
     match kind {
         FaultKind::ByteOrderMark => &byte_order_mark::RULE,
         FaultKind::EncodingNotUtf8 => &encoding_not_utf8::RULE,
@@ -360,14 +360,14 @@ pub fn rule_for_fault(kind: FaultKind) -> &'static Rule {
     }
 }
 
-/// The rule that reports a silence of an unknown rule.
-pub(crate) static ALLOW_UNKNOWN: &Rule = &allow_unknown::RULE;
-/// The rule that reports a silence without effect.
-pub(crate) static ALLOW_UNUSED: &Rule = &allow_unused::RULE;
-/// The rule that reports a silence without a reason.
-pub(crate) static ALLOW_WITHOUT_REASON: &Rule = &allow_without_reason::RULE;
+/// The rule that reports an allow comment for an unknown rule.
+pub(crate) static ALLOW_UNKNOWN: &LintRule = &allow_unknown::RULE;
+/// The rule that reports an allow comment without effect.
+pub(crate) static ALLOW_UNUSED: &LintRule = &allow_unused::RULE;
+/// The rule that reports an allow comment without a reason.
+pub(crate) static ALLOW_WITHOUT_REASON: &LintRule = &allow_without_reason::RULE;
 
-/// The name of a rule most like a word that names none.
-pub fn nearest(word: &str) -> Option<&'static str> {
+/// Returns the rule name most similar to a word.
+pub fn nearest_rule_name(word: &str) -> Option<&'static str> {
     nearest_name(word, RULES.iter().map(|rule| rule.name))
 }

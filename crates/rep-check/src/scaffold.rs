@@ -1,23 +1,23 @@
-//! The files of a new skill, per dialect: they pass the checks of their own profile.
+//! The files of a new skill for each dialect. They pass the checks of their own profile.
 //!
 //! ```
 //! use rep_check::Profile;
-//! use rep_check::scaffold::{ToolLanguage, check_name, skill_files};
+//! use rep_check::scaffold::{ToolLanguage, check_name, build_skill_files};
 //!
 //! assert!(check_name("release-notes").is_ok());
 //! assert_eq!(check_name("Release Notes").unwrap_err().suggestion.as_deref(), Some("release-notes"));
-//! let files = skill_files("word-count", Profile::Universal, Some(ToolLanguage::Python));
+//! let files = build_skill_files("word-count", Profile::Universal, Some(ToolLanguage::Python));
 //! assert_eq!(files.iter().map(|(path, _)| path.as_str()).collect::<Vec<_>>(), ["SKILL.md", "scripts/main.py"]);
 //! ```
 
-use rep_model::{hash, names, yaml};
+use rep_model::{content_hash, names, yaml};
 
 use crate::Profile;
 
-/// The longest name every host accepts.
+/// The maximum length of a name that every host accepts.
 const NAME_LENGTH_MAX: usize = 64;
 
-/// The languages tools may be written in.
+/// The languages that tools can be written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolLanguage {
     /// `scripts/main.py`
@@ -30,50 +30,51 @@ pub enum ToolLanguage {
 
 /// Why a name is not accepted by every host.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NameError {
-    /// What is wrong with it.
+pub struct SkillNameError {
+    /// What is wrong with the name.
     pub message: String,
-    /// What to do.
+    /// The help text.
     pub help: &'static str,
     /// A name that would be accepted.
     pub suggestion: Option<String>,
 }
 
-/// Checks that a name is one every host accepts.
-pub fn check_name(name: &str) -> Result<(), NameError> {
-    let fail = |message: String, help| Err(NameError { message, help, suggestion: None });
-    let is_portable = names::is_id(name) && !name.ends_with('-') && !name.contains("--");
+/// Checks that every host accepts a name.
+pub fn check_name(name: &str) -> Result<(), SkillNameError> {
+    let fail = |message: String, help| Err(SkillNameError { message, help, suggestion: None });
+    let is_portable = names::is_lowercase_id(name) && !name.ends_with('-') && !name.contains("--");
     if !is_portable {
         let lower = name.to_lowercase();
         let parts = lower.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|part| !part.is_empty());
-        let suggestion = Some(parts.collect::<Vec<_>>().join("-")).filter(|suggestion| names::is_id(suggestion));
-        let help = "use lower-case letters, digits and single hyphens, a letter first";
-        return Err(NameError { message: "is no name every host takes".to_owned(), help, suggestion });
+        let suggestion =
+            Some(parts.collect::<Vec<_>>().join("-")).filter(|suggestion| names::is_lowercase_id(suggestion));
+        let help = "use lower-case letters, digits and single hyphens, starting with a letter";
+        return Err(SkillNameError { message: "is not a name that every host accepts".to_owned(), help, suggestion });
     }
-    if names::length(name) > NAME_LENGTH_MAX {
+    if names::count_chars(name) > NAME_LENGTH_MAX {
         return fail(format!("is longer than {NAME_LENGTH_MAX} characters"), "choose a shorter one");
     }
-    if let Some(word) = names::reserved_word(name) {
+    if let Some(word) = names::find_reserved_word(name) {
         return fail(format!("contains the reserved word `{word}`"), "choose a name without it");
     }
     Ok(())
 }
 
-/// The files of a new skill: path and text, in order of path. A tool is part of a Universal 2.1 skill only.
-pub fn skill_files(name: &str, profile: Profile, tool: Option<ToolLanguage>) -> Vec<(String, String)> {
-    let title = title(name);
+/// Returns the files of a new skill as paths and texts, sorted by path. Only a Universal 2.1 skill can have a tool.
+pub fn build_skill_files(name: &str, profile: Profile, tool: Option<ToolLanguage>) -> Vec<(String, String)> {
+    let title = format_title(name);
     let mut files = match (profile, tool) {
-        (Profile::Universal, tool) => universal(name, &title, tool),
-        (Profile::Aam, _) => aam(name, &title),
-        (Profile::Pmcp, _) => pmcp(name, &title),
-        (Profile::Uasp, _) => vec![(format!("{name}.uasp.yaml"), uasp(name, &title))],
-        _ => vec![("SKILL.md".to_owned(), skill_md(name, "", &body(&title)))],
+        (Profile::Universal, tool) => build_universal_files(name, &title, tool),
+        (Profile::Aam, _) => build_aam_files(name, &title),
+        (Profile::Pmcp, _) => build_pmcp_files(name, &title),
+        (Profile::Uasp, _) => vec![(format!("{name}.uasp.yaml"), render_uasp(name, &title))],
+        _ => vec![("SKILL.md".to_owned(), render_skill_md(name, "", &render_body(&title)))],
     };
     files.sort();
     files
 }
 
-fn title(name: &str) -> String {
+fn format_title(name: &str) -> String {
     let mut words = name.replace('-', " ");
     if let Some(first) = words.get_mut(0..1) {
         first.make_ascii_uppercase();
@@ -81,52 +82,52 @@ fn title(name: &str) -> String {
     words
 }
 
-fn skill_md(name: &str, fields: &str, body: &str) -> String {
+fn render_skill_md(name: &str, fields: &str, body: &str) -> String {
     format!(
         "---\nname: {name}\ndescription: >-\n  Says in one sentence what this skill does, then names the situations to use it\n  in. Use when the user asks for {}.\n{fields}---\n\n{body}",
         name.replace('-', " ")
     )
 }
 
-fn body(title: &str) -> String {
+fn render_body(title: &str) -> String {
     format!(
         "# {title}\n\n## Steps\n\n1. Read what the user gave you and restate the goal in one line.\n2. Do the work.\n3. Check the result against the goal before you answer.\n\n## Example\n\nInput: a short request.\n\nOutput: the finished result, with one line on what was done.\n\n## Edge cases\n\n- When something needed is missing, ask for it instead of guessing.\n"
     )
 }
 
-fn universal(name: &str, title: &str, tool: Option<ToolLanguage>) -> Vec<(String, String)> {
+fn build_universal_files(name: &str, title: &str, tool: Option<ToolLanguage>) -> Vec<(String, String)> {
     let mut fields = String::from(
         "spec_version: \"2.1\"\nversion: 0.1.0\npermissions:\n  filesystem:\n    read: []\n    write: []\n  network:\n    outbound: []\n  processes:\n    allow_subprocess: false\nsafety:\n  require_confirmation_for:\n    - destructive_writes\n    - external_network\n  redact:\n    secrets: true\n    pii: true\n",
     );
     let mut files = Vec::new();
     if let Some(tool) = tool {
         let (runtime, path, handler, script) = match tool {
-            ToolLanguage::Python => ("python", "scripts/main.py", "      handler: run\n", PYTHON),
-            ToolLanguage::Node => ("node", "scripts/main.mjs", "      handler: run\n", NODE),
-            ToolLanguage::Bash => ("bash", "scripts/main.sh", "", BASH),
+            ToolLanguage::Python => ("python", "scripts/main.py", "      handler: run\n", PYTHON_SCRIPT),
+            ToolLanguage::Node => ("node", "scripts/main.mjs", "      handler: run\n", NODE_SCRIPT),
+            ToolLanguage::Bash => ("bash", "scripts/main.sh", "", BASH_SCRIPT),
         };
         fields.push_str(&format!(
             "tools:\n  - name: count-words\n    description: Counts the words of a text.\n    input_schema:\n      type: object\n      additionalProperties: false\n      properties:\n        text:\n          type: string\n      required:\n        - text\n    output_schema:\n      type: object\n      additionalProperties: false\n      properties:\n        words:\n          type: integer\n          minimum: 0\n      required:\n        - words\n    implementation:\n      runtime: {runtime}\n      entrypoint: {path}\n{handler}evaluation:\n  smoke_tests:\n    - name: counts-two-words\n      tool: count-words\n      input:\n        text: hello world\n      expect:\n        words: 2\n"
         ));
         files.push((path.to_owned(), script.to_owned()));
     }
-    files.push(("SKILL.md".to_owned(), skill_md(name, &fields, &body(title))));
+    files.push(("SKILL.md".to_owned(), render_skill_md(name, &fields, &render_body(title))));
     files
 }
 
-const PYTHON: &str = "\"\"\"Counts the words of a text.\"\"\"\n\n\ndef run(args, ctx):\n    return {\"words\": len(args[\"text\"].split())}\n";
-const NODE: &str = "// Counts the words of a text.\nexport function run(args, ctx) {\n  return { words: args.text.split(/\\s+/).filter(Boolean).length };\n}\n";
-const BASH: &str = "#!/usr/bin/env bash\n# Counts the words of a text: JSON on stdin, JSON on stdout.\nset -euo pipefail\nIFS= read -r -d '' input || true\nif [[ $input =~ \\\"text\\\"[[:space:]]*:[[:space:]]*\\\"(([^\\\"\\\\]|\\\\.)*)\\\" ]]; then\n  text=${BASH_REMATCH[1]//\\\\[nrt]/ }\nelse\n  text=''\nfi\nread -r -a words <<< \"$text\" || true\nprintf '{\"words\": %d}\\n' \"${#words[@]}\"\n";
+const PYTHON_SCRIPT: &str = "\"\"\"Counts the words of a text.\"\"\"\n\n\ndef run(args, ctx):\n    return {\"words\": len(args[\"text\"].split())}\n";
+const NODE_SCRIPT: &str = "// Counts the words of a text.\nexport function run(args, ctx) {\n  return { words: args.text.split(/\\s+/).filter(Boolean).length };\n}\n";
+const BASH_SCRIPT: &str = "#!/usr/bin/env bash\n# Counts the words of a text: JSON on stdin, JSON on stdout.\nset -euo pipefail\nIFS= read -r -d '' input || true\nif [[ $input =~ \\\"text\\\"[[:space:]]*:[[:space:]]*\\\"(([^\\\"\\\\]|\\\\.)*)\\\" ]]; then\n  text=${BASH_REMATCH[1]//\\\\[nrt]/ }\nelse\n  text=''\nfi\nread -r -a words <<< \"$text\" || true\nprintf '{\"words\": %d}\\n' \"${#words[@]}\"\n";
 
-fn aam(name: &str, title: &str) -> Vec<(String, String)> {
+fn build_aam_files(name: &str, title: &str) -> Vec<(String, String)> {
     let case = "name: counts-two-words\ndescription: Two words give two.\ninput:\n  command: \"sh scripts/count.sh\"\n  stdin: \"hello world\"\nexpected:\n  exit-code: 0\n  stdout-contains:\n    - \"2\"\n  not-contains:\n    - \"error\"\n";
-    let steps = format!("{}\nRun `scripts/count.sh` to count words; it reads stdin.\n", body(title));
+    let steps = format!("{}\nRun `scripts/count.sh` to count words; it reads stdin.\n", render_body(title));
     vec![
         (
             "SKILL.md".to_owned(),
-            skill_md(
+            render_skill_md(
                 name,
-                "# rep: allow(compatibility-not-text) a map is what UAAPS asks for\ncompatibility:\n  requires:\n    - sh\n",
+                "# rep: allow(compatibility-not-text) UAAPS requires a mapping\ncompatibility:\n  requires:\n    - sh\n",
                 &steps,
             ),
         ),
@@ -139,18 +140,18 @@ fn aam(name: &str, title: &str) -> Vec<(String, String)> {
     ]
 }
 
-fn pmcp(name: &str, title: &str) -> Vec<(String, String)> {
+fn build_pmcp_files(name: &str, title: &str) -> Vec<(String, String)> {
     let fields = format!(
         "x-personal-mcp:\n  id: {name}\n  version: 0.1.0\n  tags:\n    - draft\n  capabilities:\n    - resource://skills/{name}/document\n  depends_on: []\n  references:\n    details:\n      path: references/details.md\n      title: Details\n"
     );
-    let steps = format!("{}\nFor the details, read [the reference](references/details.md).\n", body(title));
+    let steps = format!("{}\nFor the details, read [the reference](references/details.md).\n", render_body(title));
     vec![
-        ("SKILL.md".to_owned(), skill_md(name, &fields, &steps)),
+        ("SKILL.md".to_owned(), render_skill_md(name, &fields, &steps)),
         ("references/details.md".to_owned(), format!("# {title}: details\n\nWhat is needed only now and then.\n")),
     ]
 }
 
-fn uasp(name: &str, title: &str) -> String {
+fn render_uasp(name: &str, title: &str) -> String {
     let draft = |version: &str| {
         format!(
             "meta:\n  name: {name}\n  version: \"{version}\"\n  type: knowledge\n  description: {title}, as rules an agent can ask for one by one\n\ntriggers:\n  keywords:\n    - {}\n\nconstraints:\n  never:\n    - guess what was not asked\n  always:\n    - check the result against the goal\n\ndecisions:\n  - when: something needed is missing\n    then: ask for it\n",
@@ -158,7 +159,7 @@ fn uasp(name: &str, title: &str) -> String {
         )
     };
     let root = yaml::parse(&draft("00000000"), 0).root;
-    let sha256 = root.and_then(|root| hash::sha256(&root).ok()).unwrap_or_else(|| "0".repeat(8));
+    let sha256 = root.and_then(|root| content_hash::hash_content(&root).ok()).unwrap_or_else(|| "0".repeat(8));
     draft(&sha256[..8])
 }
 
@@ -167,7 +168,7 @@ mod tests {
     use rep_model::{Skill, SkillTree};
 
     use super::*;
-    use crate::{Level, Options, check};
+    use crate::{CheckOptions, Level, check_skill};
 
     #[test]
     fn new_skills_pass_the_checks_of_their_own_dialect() {
@@ -175,11 +176,11 @@ mod tests {
         let with_tools = [ToolLanguage::Python, ToolLanguage::Node, ToolLanguage::Bash];
         let all = plain.map(|profile| (profile, None)).into_iter();
         for (profile, tool) in all.chain(with_tools.map(|tool| (Profile::Universal, Some(tool)))) {
-            let files = skill_files("word-count", profile, tool);
+            let files = build_skill_files("word-count", profile, tool);
             let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-            let (skill, faults) = Skill::parse(SkillTree::of("word-count", &files));
-            let options = Options { profiles: vec![profile], ..Options::default() };
-            for finding in check(&skill, faults, &options).findings {
+            let (skill, faults) = Skill::parse(SkillTree::from_texts("word-count", &files));
+            let options = CheckOptions { profiles: vec![profile], ..CheckOptions::default() };
+            for finding in check_skill(&skill, faults, &options).findings {
                 assert!(finding.level != Level::Error, "{}: {}", profile.name(), finding.message);
             }
         }

@@ -6,18 +6,18 @@ use rep_model::{Skill, Span, names};
 pub(crate) struct SkillName<'a> {
     pub(crate) file: &'static str,
     pub(crate) span: Span,
-    /// As written, without surrounding blanks.
+    /// As written, without surrounding whitespace.
     pub(crate) written: &'a str,
     /// In NFKC form, which is what the reference tool tests.
     pub(crate) text: String,
 }
 
-/// The skill's name, unless it is missing, blank or not text.
+/// Returns the skill's name, unless it is missing, blank or not text.
 pub(crate) fn find_name(skill: &Skill) -> Option<SkillName<'_>> {
     let manifest = skill.manifest.as_ref()?;
     let name = manifest.front.as_ref()?.name()?;
-    let written = names::strip(name.value);
-    let text = names::nfkc(written);
+    let written = names::strip_whitespace(name.value);
+    let text = names::normalise_nfkc(written);
     (!written.is_empty()).then_some(SkillName { file: manifest.file, span: name.span(), written, text })
 }
 
@@ -26,20 +26,20 @@ pub(crate) fn is_name_character(letter: char) -> bool {
     letter == '-' || names::is_letter_or_digit(letter)
 }
 
-/// A character for a message; as a number if it might be invisible or reorder the line.
+/// Describes a character for a message, as a number if it might be invisible or reorder the line.
 pub(crate) fn describe_character(letter: char) -> String {
     match letter {
-        ' ' => "a blank".to_owned(),
+        ' ' => "a space".to_owned(),
         letter if letter.is_ascii_graphic() || names::is_letter_or_digit(letter) => format!("`{letter}`"),
         letter => format!("U+{:04X}", u32::from(letter)),
     }
 }
 
-/// Help that offers a better name, if that is a valid one; otherwise other help.
+/// Returns help that suggests a better name if it is valid, or the given help otherwise.
 pub(crate) fn suggest_name(better: &str, otherwise: &str) -> String {
-    let is_proper = (1..=64).contains(&names::length(better))
+    let is_proper = (1..=64).contains(&names::count_chars(better))
         && better.chars().all(is_name_character)
-        && names::is_lowercase(better)
+        && names::is_lowercase_text(better)
         && better.split('-').all(|word| !word.is_empty());
-    if is_proper { format!("write it as `{better}`, and call the folder the same") } else { otherwise.to_owned() }
+    if is_proper { format!("rename it and the directory to `{better}`") } else { otherwise.to_owned() }
 }

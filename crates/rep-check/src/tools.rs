@@ -1,29 +1,29 @@
-//! The tools a skill really has: those of its frontmatter, else those of `tools.json`.
+//! The effective tools of a skill: those of its frontmatter, or else those of `tools.json`.
 //!
 //! Follows Universal 2.1 §6: the frontmatter is the source, `tools.json` is derived from it,
-//! and where the two disagree `tools.json` is stale.
+//! and if the two differ, `tools.json` is stale.
 
-use rep_model::frontmatter::Tool;
-use rep_model::yaml::{Node, core};
+use rep_model::frontmatter::ToolDeclaration;
+use rep_model::yaml::{YamlNode, core};
 use rep_model::{Skill, Span};
 use serde_json::Value as Json;
 
 /// The derived file.
 pub(crate) const TOOLS_JSON: &str = "tools.json";
 
-/// Where the tools of a skill are written.
+/// Where the tools of a skill are declared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolSource {
     /// In the frontmatter of SKILL.md.
     Frontmatter,
-    /// In `tools.json` alone.
+    /// In `tools.json` only.
     ToolsJson,
     /// Nowhere.
     None,
 }
 
 impl ToolSource {
-    /// The word in output.
+    /// Returns the name used in output.
     pub const fn name(self) -> &'static str {
         match self {
             ToolSource::Frontmatter => "frontmatter",
@@ -36,21 +36,22 @@ impl ToolSource {
 /// The tools of a skill, and where they come from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EffectiveTools {
-    /// Where they are written.
+    /// Where they are declared.
     pub source: ToolSource,
-    /// Whether there is a `tools.json` that says something else than the frontmatter.
+    /// Whether there is a `tools.json` that differs from the frontmatter.
     pub stale: bool,
     /// The tools, in order.
     pub tools: Vec<Json>,
 }
 
-/// Works out the tools of a skill.
+/// Determines the effective tools of a skill.
 pub fn effective_tools(skill: &Skill) -> EffectiveTools {
     let derived = skill.tools_json.as_ref().map(|tools| tools.source.text());
     let derived = derived.map(|text| serde_json::from_str::<Json>(text).unwrap_or(Json::Null));
-    if let Some(items) = front_tools(skill) {
-        let tools: Vec<Json> = items.iter().filter(|item| item.entries().is_some()).map(core::json).collect();
-        let stale = derived.is_some_and(|derived| derived.as_array().is_none_or(|derived| !same_list(derived, &tools)));
+    if let Some(items) = find_frontmatter_tools(skill) {
+        let tools: Vec<Json> = items.iter().filter(|item| item.entries().is_some()).map(core::to_json).collect();
+        let stale =
+            derived.is_some_and(|derived| derived.as_array().is_none_or(|derived| !is_same_list(derived, &tools)));
         return EffectiveTools { source: ToolSource::Frontmatter, stale, tools };
     }
     match derived {
@@ -62,34 +63,34 @@ pub fn effective_tools(skill: &Skill) -> EffectiveTools {
     }
 }
 
-/// The text of a `tools.json` for these tools: the same tools give the same bytes.
-pub fn tools_json(tools: &[Json]) -> String {
+/// Renders a `tools.json` for these tools. The same tools give the same bytes.
+pub fn render_tools_json(tools: &[Json]) -> String {
     let text = serde_json::to_string_pretty(tools).expect("JSON values can always be written as JSON");
     text + "\n"
 }
 
-/// A tool and where it is written.
+/// A tool and where it is declared.
 #[derive(Clone, Debug)]
-pub(crate) struct Declared<'a> {
-    pub(crate) tool: Tool<'a>,
+pub(crate) struct LocatedTool<'a> {
+    pub(crate) tool: ToolDeclaration<'a>,
     pub(crate) file: &'a str,
     /// The data path: `tools[0]` in SKILL.md, `[0]` in `tools.json`.
     pub(crate) path: String,
 }
 
-/// The effective tools with their places.
-pub(crate) fn declared(skill: &Skill) -> Vec<Declared<'_>> {
-    let (items, file, list) = match (front_tools(skill), &skill.manifest) {
+/// Returns the effective tools with their locations.
+pub(crate) fn list_declared_tools(skill: &Skill) -> Vec<LocatedTool<'_>> {
+    let (items, file, list) = match (find_frontmatter_tools(skill), &skill.manifest) {
         (Some(items), Some(manifest)) => (items, manifest.file, "tools"),
-        _ => (derived_items(skill), TOOLS_JSON, ""),
+        _ => (find_derived_tools(skill), TOOLS_JSON, ""),
     };
-    let is_tool = |item: &Node| item.entries().is_some();
-    let place = |(index, item)| Declared { tool: Tool(item), file, path: format!("{list}[{index}]") };
+    let is_tool = |item: &YamlNode| item.entries().is_some();
+    let place = |(index, item)| LocatedTool { tool: ToolDeclaration(item), file, path: format!("{list}[{index}]") };
     items.iter().enumerate().filter(|(_, item)| is_tool(item)).map(place).collect()
 }
 
-/// Where `tools.json` first departs from the frontmatter; `None` where it does not, or is no list at all.
-pub(crate) fn first_difference(skill: &Skill) -> Option<(Span, Option<usize>)> {
+/// Returns where `tools.json` first differs from the frontmatter, or `None` if it does not, or is not a list.
+pub(crate) fn find_first_difference(skill: &Skill) -> Option<(Span, Option<usize>)> {
     let root = skill.tools_json.as_ref()?.root.as_ref()?;
     let derived = root.items()?;
     let effective = effective_tools(skill);
@@ -97,35 +98,36 @@ pub(crate) fn first_difference(skill: &Skill) -> Option<(Span, Option<usize>)> {
         return None;
     }
     let mut pairs = derived.iter().enumerate();
-    let differs =
-        |index: usize, item: &Node| effective.tools.get(index).is_none_or(|tool| !same(tool, &core::json(item)));
+    let differs = |index: usize, item: &YamlNode| {
+        effective.tools.get(index).is_none_or(|tool| !is_same_value(tool, &core::to_json(item)))
+    };
     let found = pairs.find(|(index, item)| differs(*index, item));
-    Some(found.map_or((Span::at(root.span.start), None), |(index, item)| (item.span, Some(index))))
+    Some(found.map_or((Span::empty_at(root.span.start), None), |(index, item)| (item.span, Some(index))))
 }
 
-/// The `tools` of the frontmatter, unless it is something else: other dialects list names of host tools there.
-fn front_tools(skill: &Skill) -> Option<&[Node]> {
-    let items = skill.front()?.get("tools")?.items()?;
+/// Returns the `tools` of the frontmatter, unless they are names of host tools, as in other dialects.
+fn find_frontmatter_tools(skill: &Skill) -> Option<&[YamlNode]> {
+    let items = skill.frontmatter()?.get("tools")?.items()?;
     (items.is_empty() || items.iter().any(|item| item.entries().is_some())).then_some(items)
 }
 
-fn derived_items(skill: &Skill) -> &[Node] {
+fn find_derived_tools(skill: &Skill) -> &[YamlNode] {
     let root = skill.tools_json.as_ref().and_then(|tools| tools.root.as_ref());
-    root.and_then(Node::items).unwrap_or(&[])
+    root.and_then(YamlNode::items).unwrap_or(&[])
 }
 
-fn same_list(one: &[Json], two: &[Json]) -> bool {
-    one.len() == two.len() && one.iter().zip(two).all(|(one, two)| same(one, two))
+fn is_same_list(one: &[Json], two: &[Json]) -> bool {
+    one.len() == two.len() && one.iter().zip(two).all(|(one, two)| is_same_value(one, two))
 }
 
-/// Whether two values say the same: the order of keys does not matter, and `1` is `1.0`.
-fn same(one: &Json, two: &Json) -> bool {
+/// Whether two values are equal. The order of keys does not matter, and `1` equals `1.0`.
+fn is_same_value(one: &Json, two: &Json) -> bool {
     match (one, two) {
         (Json::Number(one), Json::Number(two)) => one == two || one.as_f64() == two.as_f64(),
-        (Json::Array(one), Json::Array(two)) => same_list(one, two),
+        (Json::Array(one), Json::Array(two)) => is_same_list(one, two),
         (Json::Object(one), Json::Object(two)) => {
             one.len() == two.len()
-                && one.iter().all(|(key, value)| two.get(key).is_some_and(|other| same(value, other)))
+                && one.iter().all(|(key, value)| two.get(key).is_some_and(|other| is_same_value(value, other)))
         }
         _ => one == two,
     }
@@ -140,7 +142,7 @@ mod tests {
     const SKILL: &str = "---\nname: a\ntools:\n  - {name: x, timeout: 1.0}\n---\n";
 
     fn tools(files: &[(&str, &str)]) -> EffectiveTools {
-        effective_tools(&Skill::parse(SkillTree::of("a", files)).0)
+        effective_tools(&Skill::parse(SkillTree::from_texts("a", files)).0)
     }
 
     #[test]
@@ -168,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_written_tools_json_is_fresh_and_keeps_the_order_of_keys() {
-        let text = tools_json(&tools(&[("SKILL.md", SKILL)]).tools);
+        let text = render_tools_json(&tools(&[("SKILL.md", SKILL)]).tools);
         assert_eq!(text, "[\n  {\n    \"name\": \"x\",\n    \"timeout\": 1.0\n  }\n]\n");
         assert!(!tools(&[("SKILL.md", SKILL), ("tools.json", &text)]).stale);
     }

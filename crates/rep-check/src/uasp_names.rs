@@ -5,15 +5,15 @@ use std::ops::Bound;
 
 use rep_model::Span;
 use rep_model::suggestion::nearest_name;
-use rep_model::uasp::{Command, Sections, SpannedText, StateEntity};
+use rep_model::uasp::{SpannedText, StateEntity, UaspCommand, UaspSections};
 
-use crate::data_path::short_key;
+use crate::data_path::shorten_key;
 use crate::engine::Findings;
 
-/// The most findings of one file, so that a hostile file costs no more than its length.
+/// The maximum number of findings per file, so that the cost of a hostile file is proportional to its length.
 const REPORTED_MAX: usize = 500;
 
-/// The most declared names that are searched for a similar one.
+/// The maximum number of declared names that are searched for a similar one.
 const NEAREST_MAX: usize = 200;
 
 /// The names a file declares.
@@ -26,11 +26,11 @@ pub(crate) struct DeclaredNames<'a> {
 
 impl<'a> DeclaredNames<'a> {
     /// Collects the names of a file.
-    pub(crate) fn collect(sections: &'a Sections) -> Self {
+    pub(crate) fn from_sections(sections: &'a UaspSections) -> Self {
         let sources = sections.sources.iter().flat_map(|source| [&source.id, &source.url, &source.path]);
         Self {
-            entities: sections.state.names().collect(),
-            commands: sections.commands.iter().flat_map(Command::names).collect(),
+            entities: sections.state.entity_names().collect(),
+            commands: sections.commands.iter().flat_map(UaspCommand::names).collect(),
             sources: sources.filter_map(|text| text.as_deref()).collect(),
         }
     }
@@ -52,7 +52,7 @@ pub(crate) enum NameKind {
 }
 
 impl NameKind {
-    fn word(self) -> &'static str {
+    fn display_name(self) -> &'static str {
         match self {
             NameKind::Entity => "state entity",
             NameKind::Command => "command",
@@ -64,14 +64,14 @@ impl NameKind {
 /// A reference to a name that the file does not declare.
 pub(crate) struct UnknownName<'a> {
     /// The data path of the field.
-    pub(crate) at: String,
+    pub(crate) data_path: String,
     pub(crate) name: &'a str,
     pub(crate) span: Span,
     pub(crate) kind: NameKind,
 }
 
 impl UnknownName<'_> {
-    fn help(&self, declared: &DeclaredNames<'_>) -> String {
+    fn suggest_fix(&self, declared: &DeclaredNames<'_>) -> String {
         let (among, home) = match self.kind {
             NameKind::Entity => (&declared.entities, "declare it under `state.entities`"),
             NameKind::Command => (&declared.commands, "declare it under `commands`"),
@@ -93,12 +93,12 @@ pub(crate) fn report_unknown_names(
     findings: &mut Findings<'_>,
 ) {
     let mut seen = BTreeSet::new();
-    unknown.retain(|found| seen.insert((found.at.clone(), found.name)));
+    unknown.retain(|found| seen.insert((found.data_path.clone(), found.name)));
     for found in unknown.into_iter().take(REPORTED_MAX) {
-        let help = found.help(declared);
+        let help = found.suggest_fix(declared);
         findings
-            .add(file, found.span, format!("`{}` is no {} of this file", found.name, found.kind.word()))
-            .path(found.at)
+            .add(file, found.span, format!("`{}` is not a declared {}", found.name, found.kind.display_name()))
+            .with_data_path(found.data_path)
             .help(help);
     }
 }
@@ -114,17 +114,17 @@ pub(crate) fn find_unknown_commands<'a>(
     for name in names.iter().filter(|name| is_command_path(name)) {
         if !declared.is_command(name) {
             // The path a query would take: list items are looked up by name.
-            let own = entity.name.as_deref().map(short_key);
+            let own = entity.name.as_deref().map(shorten_key);
             let at = own.map_or_else(
                 || format!("state.entities[{index}].{field}"),
                 |own| format!("state.entities.{own}.{field}"),
             );
-            unknown.push(UnknownName { at, name, span: name.place(), kind: NameKind::Command });
+            unknown.push(UnknownName { data_path: at, name, span: name.span_or_start(), kind: NameKind::Command });
         }
     }
 }
 
-/// Whether text looks like the path of a command. A flag does not, and neither do several words.
+/// Whether a text looks like the path of a command. Flags and multiple words do not.
 fn is_command_path(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_alphanumeric())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))

@@ -1,13 +1,13 @@
-//! Names, lengths and edits of top-level fields, beyond what the pages can show: every short name, exact bounds,
-//! and that a file mended once gives the same finding no more.
+//! Names, lengths and edits of top-level fields that the pages do not cover: every short name, exact limits, and that
+//! a fixed file does not produce the same finding again.
 
-use rep_check::{Options, Profile, SkillReport, check, fix};
+use rep_check::{CheckOptions, Profile, SkillReport, check_skill, fix};
 use rep_model::{Skill, SkillTree, yaml};
 
 fn judge(folder: &str, text: &str, profile: Profile) -> SkillReport {
-    // What the reader notices by itself, such as anchors, is not the matter here.
-    let (skill, _) = Skill::parse(SkillTree::of(folder, &[("SKILL.md", text)]));
-    check(&skill, Vec::new(), &Options { profiles: vec![profile], ..Options::default() })
+    // Faults that the parser reports, such as anchors, are ignored.
+    let (skill, _) = Skill::parse(SkillTree::from_texts(folder, &[("SKILL.md", text)]));
+    check_skill(&skill, Vec::new(), &CheckOptions { profiles: vec![profile], ..CheckOptions::default() })
 }
 
 fn file(fields: &str) -> String {
@@ -55,7 +55,7 @@ fn x_personal_mcp_names_are_exactly_its_pattern() {
         let report = judge(&name, &named(&name), Profile::Pmcp);
         let mut about_name = report.findings.iter().filter(|finding| finding.rule.name.starts_with("name-"));
         let refused = about_name.any(|finding| finding.level == rep_check::Level::Error);
-        assert_eq!(refused, !rep_model::names::is_id(&name), "{name:?}");
+        assert_eq!(refused, !rep_model::names::is_lowercase_id(&name), "{name:?}");
     }
 }
 
@@ -89,13 +89,13 @@ fn lengths_count_code_points_and_every_character_of_the_value() {
     }
 }
 
-/// Checks that an edit of the rule gives `after`, and that the rule is then content.
-fn mends(rule: &str, profile: Profile, before: &str, after: &str) {
+/// Checks that the fix of a rule gives `after`, and that the rule then finds nothing.
+fn fixes(rule: &str, profile: Profile, before: &str, after: &str) {
     let (before, after) = (file(before), file(after));
     let mut report = judge("pdf", &before, profile);
     report.findings.retain(|finding| finding.rule.name == rule);
     assert!(!report.findings.is_empty(), "{rule} finds nothing in {before}");
-    assert_eq!(fix::apply(&before, &report.findings), after);
+    assert_eq!(fix::apply_edits(&before, &report.findings), after);
     let again = judge("pdf", &after, profile);
     if before != after {
         assert!(again.findings.iter().all(|finding| finding.rule.name != rule), "{rule} is not content with {after}");
@@ -104,14 +104,14 @@ fn mends(rule: &str, profile: Profile, before: &str, after: &str) {
 
 #[test]
 fn lists_of_tools_become_text() {
-    let mends = |before: &str, after: &str| mends("allowed-tools-list", Profile::AgentSkills, before, after);
-    mends("allowed-tools: [Read, 'Write']", "allowed-tools: Read Write");
-    mends(
+    let fixes = |before: &str, after: &str| fixes("allowed-tools-list", Profile::AgentSkills, before, after);
+    fixes("allowed-tools: [Read, 'Write']", "allowed-tools: Read Write");
+    fixes(
         "allowed-tools:\n  - Read\n  - \"Bash(git add:*)\" # all\nlicense: MIT",
         "allowed-tools: Read Bash(git add:*) # all\nlicense: MIT",
     );
-    mends("allowed-tools:\n- 'Bash(a: b)'", "allowed-tools: \"Bash(a: b)\"");
-    mends("allowed-tools: ['true']", "allowed-tools: \"true\"");
+    fixes("allowed-tools:\n- 'Bash(a: b)'", "allowed-tools: \"Bash(a: b)\"");
+    fixes("allowed-tools: ['true']", "allowed-tools: \"true\"");
     for kept in [
         "allowed-tools: []",
         "allowed-tools: [Read file, Write]",
@@ -122,41 +122,41 @@ fn lists_of_tools_become_text() {
         "allowed-tools:\n  - Read # the first\n  - Write",
         "allowed-tools: &tools [Read]",
     ] {
-        mends(kept, kept);
+        fixes(kept, kept);
     }
 }
 
 #[test]
 fn commas_between_tools_become_blanks() {
-    let mends = |before: &str, after: &str| mends("allowed-tools-commas", Profile::AgentSkills, before, after);
-    mends("allowed-tools: Read, Bash(cut -d, -f1),Write # x", "allowed-tools: Read Bash(cut -d, -f1) Write # x");
-    mends("allowed-tools: 'Read, Write,'", "allowed-tools: 'Read Write'");
-    mends("allowed-tools: \"Read,Write\"", "allowed-tools: \"Read Write\"");
+    let fixes = |before: &str, after: &str| fixes("allowed-tools-commas", Profile::AgentSkills, before, after);
+    fixes("allowed-tools: Read, Bash(cut -d, -f1),Write # x", "allowed-tools: Read Bash(cut -d, -f1) Write # x");
+    fixes("allowed-tools: 'Read, Write,'", "allowed-tools: 'Read Write'");
+    fixes("allowed-tools: \"Read,Write\"", "allowed-tools: \"Read Write\"");
     for kept in
         ["allowed-tools: Read file, Write", "allowed-tools: >-\n  Read,\n  Write", "allowed-tools: Read,\n  Write"]
     {
-        mends(kept, kept);
+        fixes(kept, kept);
     }
 }
 
 #[test]
 fn metadata_is_quoted_for_x_personal_mcp() {
-    let mends = |before: &str, after: &str| mends("metadata-value-not-text", Profile::Pmcp, before, after);
-    mends("metadata:\n  v: 1.10 # one\n  b: True", "metadata:\n  v: \"1.10\" # one\n  b: \"True\"");
-    mends("metadata: {v: 1, w: x}", "metadata: {v: \"1\", w: x}");
-    mends("metadata:\n  v: !!int 1", "metadata:\n  v: !!int 1");
-    mends("metadata:\n  v: null", "metadata:\n  v: null");
+    let fixes = |before: &str, after: &str| fixes("metadata-value-not-text", Profile::Pmcp, before, after);
+    fixes("metadata:\n  v: 1.10 # one\n  b: True", "metadata:\n  v: \"1.10\" # one\n  b: \"True\"");
+    fixes("metadata: {v: 1, w: x}", "metadata: {v: \"1\", w: x}");
+    fixes("metadata:\n  v: !!int 1", "metadata:\n  v: !!int 1");
+    fixes("metadata:\n  v: null", "metadata:\n  v: null");
 }
 
 #[test]
 fn a_last_line_break_too_many_is_dropped() {
     let text = "x".repeat(1024);
     let (before, after) = (format!("description: |\n  {text}"), format!("description: |-\n  {text}"));
-    mends("description-too-long", Profile::AgentSkills, &before, &after);
+    fixes("description-too-long", Profile::AgentSkills, &before, &after);
     let before = format!("description: >2 # why\n  {text}");
-    mends("description-too-long", Profile::AgentSkills, &before, &before.replace(">2", ">-2"));
+    fixes("description-too-long", Profile::AgentSkills, &before, &before.replace(">2", ">-2"));
     let kept = format!("description: |+\n  {text}\n\n");
-    mends("description-too-long", Profile::AgentSkills, &kept, &kept);
+    fixes("description-too-long", Profile::AgentSkills, &kept, &kept);
 }
 
 #[test]

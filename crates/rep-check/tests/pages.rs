@@ -1,40 +1,42 @@
-//! Runs every rule's page: each invalid example gives exactly its report, by that rule alone; each valid one nothing.
+//! Tests every rule page: each invalid example gives exactly its report, and each valid example gives none.
 //!
-//! With `REP_BLESS=1` the reports in the pages are rewritten; read the diff.
+//! If `REP_BLESS=1` is set, the reports in the pages are rewritten; review the diff.
 #![expect(clippy::disallowed_methods, reason = "tests read and bless the pages on disk")]
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use rep_check::{Levels, Options, Profile, ProfileSet, RULES, Report, Rule, check, check_set, render};
-use rep_model::{Content, Entry, Leads, Resolved, Skill, SkillTree, resolve};
-use rep_test_support::{Example, File, Kind, Page};
+use rep_check::{
+    CheckOptions, CheckReport, LintRule, Profile, ProfileSet, RULES, RuleLevels, check_skill, check_skill_set, render,
+};
+use rep_model::{FileContent, ResolvedSkillPath, Skill, SkillTree, SymlinkTarget, TreeEntry, resolve_skill_path};
+use rep_test_support::{ExampleFile, ExampleKind, RuleExample, RulePage};
 
-fn trees(example: &Example) -> Vec<SkillTree> {
+fn trees(example: &RuleExample) -> Vec<SkillTree> {
     let mut trees: BTreeMap<String, SkillTree> = BTreeMap::new();
     for file in &example.files {
         let (folder, path) = file.path.split_once('/').unwrap_or(("", &file.path));
-        let tree = trees.entry(folder.to_owned()).or_insert_with(|| SkillTree::of(folder, &[]));
+        let tree = trees.entry(folder.to_owned()).or_insert_with(|| SkillTree::from_texts(folder, &[]));
         tree.is_lone_file = folder.is_empty();
         if file.kind.as_deref() == Some("left-out") {
-            tree.left_out = words(&file.bytes);
+            tree.omissions = words(&file.bytes);
             continue;
         }
-        let added = SkillTree::of(folder, &[(path, "")]);
+        let added = SkillTree::from_texts(folder, &[(path, "")]);
         tree.entries.extend(added.entries);
         let entry = tree.entries.get_mut(path).expect("it was just added");
         if let Some(target) = &file.link {
             let from = path.rsplit_once('/').map_or("", |(above, _)| above);
-            let leads = match resolve(from, target) {
-                Resolved::Inside(real) if example.files.iter().any(|file| file.path.ends_with(&real)) => {
-                    Leads::Inside(real)
+            let leads = match resolve_skill_path(from, target) {
+                ResolvedSkillPath::Inside(real) if example.files.iter().any(|file| file.path.ends_with(&real)) => {
+                    SymlinkTarget::Inside(real)
                 }
-                Resolved::Inside(_) => Leads::Nowhere,
-                Resolved::Outside | Resolved::Absolute => Leads::Outside,
+                ResolvedSkillPath::Inside(_) => SymlinkTarget::Nowhere,
+                ResolvedSkillPath::Outside | ResolvedSkillPath::Absolute => SymlinkTarget::Outside,
             };
-            *entry = Entry::Link { target: target.clone(), leads, content: Content::NotRead };
+            *entry = TreeEntry::Link { target: target.clone(), destination: leads, content: FileContent::NotRead };
         } else if let Some(size_bytes) = file.size_bytes {
-            *entry = Entry::File { size_bytes, is_executable: file.is_executable, content: Content::NotRead };
+            *entry = TreeEntry::File { size_bytes, is_executable: file.is_executable, content: FileContent::NotRead };
         } else {
             *entry = made(file);
         }
@@ -42,17 +44,18 @@ fn trees(example: &Example) -> Vec<SkillTree> {
     trees.into_values().collect()
 }
 
-/// What a fenced file stands for, where it is no link.
-fn made(file: &File) -> Entry {
-    let of = |size: usize, content| Entry::File { size_bytes: size as u64, is_executable: file.is_executable, content };
+/// Creates the tree entry for a fenced file that is not a link.
+fn made(file: &ExampleFile) -> TreeEntry {
+    let of =
+        |size: usize, content| TreeEntry::File { size_bytes: size as u64, is_executable: file.is_executable, content };
     match file.kind.as_deref() {
-        None => of(file.bytes.len(), Content::Bytes(file.bytes.clone())),
-        Some("directory") => Entry::Directory,
-        Some("pipe") => Entry::Other("named pipe"),
-        Some("unreadable") => of(0, Content::Unreadable(words(&file.bytes))),
+        None => of(file.bytes.len(), FileContent::Bytes(file.bytes.clone())),
+        Some("directory") => TreeEntry::Directory,
+        Some("pipe") => TreeEntry::Other("named pipe"),
+        Some("unreadable") => of(0, FileContent::Unreadable(words(&file.bytes))),
         Some("too-large") => {
-            let bound: u32 = words(&file.bytes).parse().expect("the fence holds the bound");
-            of(bound as usize + 1, Content::TooLarge(bound.into()))
+            let bound: u32 = words(&file.bytes).parse().expect("the fence contains the limit");
+            of(bound as usize + 1, FileContent::TooLarge(bound.into()))
         }
         Some(kind) => panic!("the page names an unknown kind, `{kind}`"),
     }
@@ -62,28 +65,29 @@ fn words(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).trim().to_owned()
 }
 
-fn report(rule: &'static Rule, example: &Example) -> String {
-    let named = example.profile.as_deref().map(|name| Profile::named(name).expect("the page names a profile"));
+fn report(rule: &'static LintRule, example: &RuleExample) -> String {
+    let named = example.profile.as_deref().map(|name| Profile::from_name(name).expect("the page names a profile"));
     let levels = &rule.levels;
     let first = [levels.error, levels.warning, levels.info].into_iter().flat_map(ProfileSet::iter).next();
     let profile = named.or(first).expect("the rule has a profile");
     let has = |wanted: &str| example.words.iter().any(|word| word == wanted);
     let (strict_schema, seed_regex) = (has("strict-schema"), has("seed-regex"));
-    // A silence is judged with the rule it silences, so those three see every rule's findings.
+    // The three rules about allow comments need the findings of all rules.
     let select = if rule.name.starts_with("allow-") { Vec::new() } else { vec![rule.name.to_owned()] };
-    let options = Options { profiles: vec![profile], select, strict_schema, seed_regex, ..Options::default() };
-    let mut report = Report::default();
+    let options =
+        CheckOptions { profiles: vec![profile], select, strict_schema, seed_regex, ..CheckOptions::default() };
+    let mut report = CheckReport::default();
     let mut facts = Vec::new();
     for tree in trees(example) {
         let (skill, faults) = Skill::parse(tree);
-        let found = check(&skill, faults, &options);
+        let found = check_skill(&skill, faults, &options);
         report.findings.extend(found.findings);
         facts.push(found.facts);
     }
-    report.findings.extend(check_set(&facts, &options));
+    report.findings.extend(check_skill_set(&facts, &options));
     report.findings.retain(|finding| finding.rule.name == rule.name);
-    report.sort();
-    report.findings.iter().map(render::concise).collect()
+    report.sort_findings();
+    report.findings.iter().map(render::render_concise).collect()
 }
 
 #[test]
@@ -91,16 +95,16 @@ fn every_page_is_true() {
     let is_blessing = std::env::var_os("REP_BLESS").is_some();
     let mut wrong = Vec::new();
     for rule in RULES.iter().copied() {
-        let page = Page::parse(rule.page);
+        let page = RulePage::parse(rule.page);
         let file = format!("src/rules/{}.md", rule.name.replace('-', "_"));
         let mut blessed = rule.page.to_owned();
         for example in page.examples.iter().rev() {
-            let expected = if example.kind == Kind::Valid { "" } else { &example.report };
+            let expected = if example.kind == ExampleKind::Valid { "" } else { &example.report };
             let found = report(rule, example);
-            if example.kind == Kind::Invalid && found.is_empty() {
+            if example.kind == ExampleKind::Invalid && found.is_empty() {
                 wrong.push(format!("{file}:{}: the invalid example gives no finding", example.line));
             } else if found != expected {
-                if example.kind == Kind::Invalid && is_blessing {
+                if example.kind == ExampleKind::Invalid && is_blessing {
                     blessed.replace_range(example.report_range.clone(), &found);
                 } else {
                     wrong.push(format!("{file}:{}: expected\n{expected}\nfound\n{found}", example.line));
@@ -124,7 +128,7 @@ fn every_page_is_complete() {
         for heading in ["## What it finds\n", "## Why it matters\n", "## Invalid\n", "## Valid\n"] {
             assert!(page.contains(heading), "{}: lacks `{heading}`", rule.name);
         }
-        let examples = Page::parse(page).examples;
+        let examples = RulePage::parse(page).examples;
         assert!(examples.iter().all(|example| !example.files.is_empty()), "{}: an example without files", rule.name);
     }
 }
@@ -132,11 +136,11 @@ fn every_page_is_complete() {
 #[test]
 fn rules_are_sorted_unique_cited_and_in_a_profile() {
     for pair in RULES.windows(2) {
-        assert!(pair[0].name < pair[1].name, "{} stands before {}", pair[0].name, pair[1].name);
+        assert!(pair[0].name < pair[1].name, "{} is listed before {}", pair[0].name, pair[1].name);
     }
     for rule in RULES {
-        assert!(!rule.cites.is_empty(), "{} cites nothing", rule.name);
-        let Levels { error, warning, info, .. } = rule.levels;
+        assert!(!rule.citations.is_empty(), "{} cites nothing", rule.name);
+        let RuleLevels { error, warning, info, .. } = rule.levels;
         let profiles = error.union(warning).union(info).iter().count();
         assert!(profiles > 0, "{} is in no profile", rule.name);
         let listed: usize = [error, warning, info].into_iter().map(|set| set.iter().count()).sum();
@@ -151,10 +155,10 @@ fn rules_are_sorted_unique_cited_and_in_a_profile() {
 #[test]
 fn every_rule_file_is_listed() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/rules");
-    for entry in std::fs::read_dir(folder).expect("the folder of rules can be read") {
-        let path = entry.expect("the folder of rules can be read").path();
+    for entry in std::fs::read_dir(folder).expect("the rules directory can be read") {
+        let path = entry.expect("the rules directory can be read").path();
         let stem = path.file_stem().and_then(|stem| stem.to_str()).expect("rule files have plain names");
-        assert!(rep_check::rule(&stem.replace('_', "-")).is_some(), "{stem} is not listed in rules.rs");
+        assert!(rep_check::find_rule(&stem.replace('_', "-")).is_some(), "{stem} is not listed in rules.rs");
     }
 }
 
@@ -165,13 +169,13 @@ fn no_rule_imports_from_another_rule() {
         let path = folder.join(format!("{}.rs", rule.name.replace('-', "_")));
         let code = std::fs::read_to_string(path).expect("the rule's file can be read");
         let is_import = |line: &str| line.starts_with("use super::") || line.starts_with("use crate::rules::");
-        assert!(!code.lines().any(is_import), "{}: move shared code to a module of its own", rule.name);
+        assert!(!code.lines().any(is_import), "{}: move shared code to a separate module", rule.name);
     }
 }
 
 #[test]
 fn every_profile_has_rules() {
     for profile in Profile::all() {
-        assert!(RULES.iter().any(|rule| rule.levels.of(*profile).is_some()), "{} is empty", profile.name());
+        assert!(RULES.iter().any(|rule| rule.levels.for_profile(*profile).is_some()), "{} is empty", profile.name());
     }
 }

@@ -1,8 +1,8 @@
-//! What holds for every skill: judging never panics, fixes converge, and the same input gives the same report.
+//! Properties of every skill: checks never panic, fixes converge, and the same input gives the same report.
 
 use proptest::prelude::*;
-use rep_check::{Options, Profile, Report, check, fix, render};
-use rep_model::{Content, Entry, Skill, SkillTree};
+use rep_check::{CheckOptions, CheckReport, Profile, check_skill, fix, render};
+use rep_model::{FileContent, Skill, SkillTree, TreeEntry};
 
 fn field() -> impl Strategy<Value = String> {
     prop_oneof![
@@ -52,38 +52,38 @@ fn uasp() -> impl Strategy<Value = String> {
 }
 
 fn tree(skill_md: &str, uasp: &str) -> SkillTree {
-    SkillTree::of(
+    SkillTree::from_texts(
         "pdf-tools",
         &[("SKILL.md", skill_md), ("t.uasp.yaml", uasp), ("scripts/y.py", "#!/usr/bin/env python3\r\n")],
     )
 }
 
 fn text_of(tree: &SkillTree, file: &str) -> String {
-    String::from_utf8_lossy(tree.bytes(file).unwrap_or_default()).into_owned()
+    String::from_utf8_lossy(tree.file_bytes(file).unwrap_or_default()).into_owned()
 }
 
-/// Mends once; says whether anything changed.
-fn mend(tree: SkillTree, options: &Options) -> (SkillTree, bool) {
+/// Applies the fixes once. Returns whether anything changed.
+fn apply_all_fixes(tree: SkillTree, options: &CheckOptions) -> (SkillTree, bool) {
     let mut after = tree.clone();
     let (skill, faults) = Skill::parse(tree);
-    let report = check(&skill, faults, options);
+    let report = check_skill(&skill, faults, options);
     let mut is_changed = false;
     for file in ["SKILL.md", "t.uasp.yaml"] {
         let findings = report.findings.iter().filter(|finding| finding.place.file == file);
         let text = text_of(&skill.tree, file);
-        let mended = fix::apply(&text, findings);
-        if mended != text {
+        let fixed = fix::apply_edits(&text, findings);
+        if fixed != text {
             is_changed = true;
-            let content = Content::Bytes(mended.clone().into_bytes());
-            let entry = Entry::File { size_bytes: mended.len() as u64, is_executable: false, content };
+            let content = FileContent::Bytes(fixed.clone().into_bytes());
+            let entry = TreeEntry::File { size_bytes: fixed.len() as u64, is_executable: false, content };
             after.entries.insert(file.to_owned(), entry);
         }
     }
     (after, is_changed)
 }
 
-fn all_profiles() -> Options {
-    Options { profiles: Profile::all().to_vec(), ..Options::default() }
+fn all_profiles() -> CheckOptions {
+    CheckOptions { profiles: Profile::all().to_vec(), ..CheckOptions::default() }
 }
 
 proptest! {
@@ -91,11 +91,11 @@ proptest! {
 
     #[test]
     fn fixes_converge(skill_md in skill_md(), uasp in uasp()) {
-        for options in [all_profiles(), Options::default()] {
+        for options in [all_profiles(), CheckOptions::default()] {
             let mut current = tree(&skill_md, &uasp);
             let mut rounds = 0;
             loop {
-                let (next, is_changed) = mend(current, &options);
+                let (next, is_changed) = apply_all_fixes(current, &options);
                 current = next;
                 if !is_changed {
                     break;
@@ -110,14 +110,14 @@ proptest! {
     fn fixes_keep_what_the_frontmatter_says(skill_md in skill_md()) {
         let options = all_profiles();
         let (before, _) = Skill::parse(tree(&skill_md, "meta: {}\n"));
-        let (after, _) = mend(tree(&skill_md, "meta: {}\n"), &options);
+        let (after, _) = apply_all_fixes(tree(&skill_md, "meta: {}\n"), &options);
         let (after, _) = Skill::parse(after);
         let name = |skill: &Skill| skill.name().map(str::to_owned);
-        if before.front().is_some() {
-            prop_assert!(after.front().is_some(), "{}", text_of(&after.tree, "SKILL.md"));
+        if before.frontmatter().is_some() {
+            prop_assert!(after.frontmatter().is_some(), "{}", text_of(&after.tree, "SKILL.md"));
             prop_assert_eq!(name(&before), name(&after));
             let keys = |skill: &Skill| -> Vec<String> {
-                let fields = skill.front().map(rep_model::Frontmatter::fields).unwrap_or_default();
+                let fields = skill.frontmatter().map(rep_model::Frontmatter::fields).unwrap_or_default();
                 fields.iter().filter_map(|entry| entry.key.text().map(str::to_owned)).collect()
             };
             prop_assert_eq!(keys(&before), keys(&after));
@@ -128,33 +128,33 @@ proptest! {
     fn the_same_skill_gives_the_same_report_in_every_form(skill_md in skill_md(), uasp in uasp()) {
         let report = || {
             let (skill, faults) = Skill::parse(tree(&skill_md, &uasp));
-            let found = check(&skill, faults, &all_profiles());
-            Report { findings: found.findings, skills: 1 }
+            let found = check_skill(&skill, faults, &all_profiles());
+            CheckReport { findings: found.findings, skills: 1 }
         };
         let (one, two) = (report(), report());
-        prop_assert_eq!(render::json(&one), render::json(&two));
-        prop_assert_eq!(render::text(&one, render::Paint::Plain), render::text(&two, render::Paint::Plain));
-        prop_assert_eq!(render::sarif(&one), render::sarif(&two));
-        prop_assert_eq!(render::github(&one), render::github(&two));
+        prop_assert_eq!(render::render_json(&one), render::render_json(&two));
+        prop_assert_eq!(render::render_text(&one, render::ColourMode::Plain), render::render_text(&two, render::ColourMode::Plain));
+        prop_assert_eq!(render::render_sarif(&one), render::render_sarif(&two));
+        prop_assert_eq!(render::render_github(&one), render::render_github(&two));
     }
 
     #[test]
     fn no_bytes_make_judging_panic(bytes in prop::collection::vec(any::<u8>(), 0..120)) {
         let mut tree = tree("", "");
-        let entry = Entry::File { size_bytes: 0, is_executable: true, content: Content::Bytes(bytes) };
+        let entry = TreeEntry::File { size_bytes: 0, is_executable: true, content: FileContent::Bytes(bytes) };
         for file in ["SKILL.md", "t.uasp.yaml", "tools.json", "references/a.md"] {
             tree.entries.insert(file.to_owned(), entry.clone());
         }
         let (skill, faults) = Skill::parse(tree);
-        let found = check(&skill, faults, &all_profiles());
-        let _ = render::text(&Report { findings: found.findings, skills: 1 }, render::Paint::Colour);
+        let found = check_skill(&skill, faults, &all_profiles());
+        let _ = render::render_text(&CheckReport { findings: found.findings, skills: 1 }, render::ColourMode::Colour);
     }
 }
 
 #[test]
 fn nothing_is_mended_where_the_end_of_a_mapping_had_to_be_guessed() {
     let text = "---\na: {A\nallowed-tools:\n  - Read\n  - Grep\nname: pdf-tools\n---\n";
-    let (after, _) = mend(tree(text, "meta: {}\n"), &all_profiles());
+    let (after, _) = apply_all_fixes(tree(text, "meta: {}\n"), &all_profiles());
     let (after, _) = Skill::parse(after);
     assert_eq!(after.name(), Some("pdf-tools"), "{}", text_of(&after.tree, "SKILL.md"));
 }

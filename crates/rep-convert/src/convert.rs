@@ -1,98 +1,103 @@
-//! From a skill in twelve sections to the file that holds it, whoever made the sections: UASP §7.1.
+//! Turns a skill in twelve sections into a UASP file, independent of the engine that produced the sections: UASP §7.1.
 //!
-//! Pure, and the same bytes every time. [`convert_by_rules`] converts without a model. With one, [`model_prompt`] is the question,
-//! [`accept_answer`] takes the answer, and [`convert_document`] makes the file; what asks the model is passed in ([`Model`]).
-//! Reading and writing files is the business of `rep-library`.
+//! All functions are pure and deterministic. [`convert_by_rules`] converts without a model. With a model,
+//! [`build_model_prompt`] writes the question, [`accept_answer`] reads the answer, and [`convert_document`] makes the
+//! file; the caller provides the connection to the model ([`LanguageModel`]). `rep-library` reads and writes the files.
 
 pub mod answer;
+mod candidates;
 mod checklist;
-mod compare;
+mod comparison;
 mod conversion;
 pub mod dialogue;
-pub mod grounds;
+mod html_report;
 mod model;
-mod page;
 pub mod prompt;
+pub mod provenance;
+mod provenance_header;
 mod report;
 mod schema;
-mod stamp;
-mod validate;
+mod validation;
 mod yaml;
 
-use rep_model::uasp::SECTIONS;
+use rep_model::uasp::SECTION_NAMES;
 use rep_model::yaml::parse;
-use rep_model::{Document, Origin, hash};
+use rep_model::{DocumentOrigin, SkillDocument, content_hash};
 use serde_json::{Map, Value, json};
 
-pub use checklist::{Point, State};
-pub use compare::{Difference, differences};
+pub use checklist::{ChecklistPoint, ChecklistPointState};
+pub use comparison::{FactDifference, find_differences};
 pub use conversion::{
-    AnswerError, Conversion, Engine, Relation, Replaceable, accept_answer, convert_by_rules, convert_document,
-    document_errors, locate, model_prompt, read_answer,
+    AnswerError, Conversion, ConversionEngine, DoubtfulHandling, MarkdownRelation, Replaceability, accept_answer,
+    build_model_prompt, check_answer, convert_by_rules, convert_by_rules_with, convert_document, locate_values,
+    read_answer,
 };
-pub use model::{Ending, Model, ModelError, ModelErrorCode, Question, Reply, Turn, Usage};
-pub use page::page;
-pub use report::{Item, Notice, Report};
-pub use schema::schema;
-pub use stamp::Stamp;
-pub use yaml::write;
+pub use html_report::render_html_report;
+pub use model::{
+    LanguageModel, ModelError, ModelErrorCode, ModelQuestion, ModelReply, RejectedReply, ReplyEnding, TokenUsage,
+};
+pub use provenance_header::ProvenanceHeader;
+pub use report::{ConversionItem, ConversionNotice, ConversionReport};
+pub use schema::answer_schema;
+pub use yaml::write_yaml;
 
 /// The version of a file whose content has not been hashed yet.
-pub const PLACEHOLDER: &str = "00000000";
+pub const VERSION_PLACEHOLDER: &str = "00000000";
 
-/// A document ready to be written.
+/// A document that is ready to be written.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Finished {
-    /// The sections in the specification's order, none empty, with the version of their content.
-    pub document: Document,
-    /// The same as the text of a `*.uasp.yaml`.
+pub struct FinishedUaspFile {
+    /// The non-empty sections in the order of the specification, with the version of their content.
+    pub document: SkillDocument,
+    /// The document as the text of a `*.uasp.yaml` file.
     pub yaml: String,
 }
 
-impl Finished {
-    /// The skill's name, which its file has too.
+impl FinishedUaspFile {
+    /// Returns the name of the skill, which is also the name of its file.
     pub fn name(&self) -> &str {
         self.document.sections.meta.name.as_deref().unwrap_or("skill")
     }
 
-    /// The version of the content, if it has one.
+    /// Returns the version of the content, if it has one.
     pub fn version(&self) -> Option<&str> {
         self.document.sections.meta.version.as_deref()
     }
 }
 
-/// Puts a document's sections in order, leaves out the empty ones, and computes its version.
+/// Orders the sections of a document, removes the empty ones, and computes the version.
 ///
-/// Takes whatever an engine made. What is no skill stays none, without a version: judging is another step.
-pub fn finish(tree: &Value) -> Finished {
-    let mut value = ordered(tree);
+/// Accepts the output of any engine. A value that is not a skill is returned without a version: validation is a
+/// separate step.
+pub fn finish_document(tree: &Value) -> FinishedUaspFile {
+    let mut value = order_sections(tree);
     if let Some(meta) = value.get_mut("meta").and_then(Value::as_object_mut) {
-        meta.insert("version".to_owned(), json!(PLACEHOLDER));
-        *meta = sorted(meta, &["name", "version", "type", "description"]);
+        meta.insert("version".to_owned(), json!(VERSION_PLACEHOLDER));
+        *meta = move_keys_first(meta, &["name", "version", "type", "description"]);
     }
-    let version = version(&write(&value));
+    let version = compute_version(&write_yaml(&value));
     if let (Some(meta), Some(version)) = (value.get_mut("meta").and_then(Value::as_object_mut), version) {
         meta.insert("version".to_owned(), json!(version));
     }
-    let yaml = write(&value);
-    Finished { document: Document::from_value(value, Origin::Authored, Vec::new()), yaml }
+    let yaml = write_yaml(&value);
+    FinishedUaspFile { document: SkillDocument::from_value(value, DocumentOrigin::Authored, Vec::new()), yaml }
 }
 
-/// The version of a file's content, where it has one.
-fn version(yaml: &str) -> Option<String> {
+/// Computes the version of a file's content, if the content can be hashed.
+fn compute_version(yaml: &str) -> Option<String> {
     let root = parse(yaml, 0).root?;
-    hash::sha256(&root).ok().map(|digest| digest[..8].to_owned())
+    content_hash::hash_content(&root).ok().map(|digest| digest[..8].to_owned())
 }
 
-/// The sections in the specification's order, then the author's own; those that say nothing are left out.
-fn ordered(document: &Value) -> Value {
+/// Orders sections as the specification does, then the author's extra sections, and removes the empty ones.
+fn order_sections(document: &Value) -> Value {
     let Value::Object(sections) = document else { return document.clone() };
-    let filled = sorted(sections, &SECTIONS).into_iter().filter(|(_, section)| is_filled(section));
-    Value::Object(filled.map(|(name, section)| (name.clone(), arranged(&name, &section))).collect())
+    let filled = move_keys_first(sections, &SECTION_NAMES).into_iter().filter(|(_, section)| is_filled(section));
+    Value::Object(filled.map(|(name, section)| (name.clone(), order_section_keys(&name, &section))).collect())
 }
 
-/// Keys of entries and items, in the order they are written.
-const KEYS: [&str; 42] = [
+/// The order in which keys of entries and items are written.
+const KEY_ORDER: [&str; 42] = [
     "name",
     "id",
     "use",
@@ -137,39 +142,39 @@ const KEYS: [&str; 42] = [
     "use_for",
 ];
 
-/// A section with the keys of its entries and items in order, so that the same facts are the same bytes.
-fn arranged(name: &str, section: &Value) -> Value {
+/// Orders the keys of a section's entries and items, so that equal facts are written as equal bytes.
+fn order_section_keys(name: &str, section: &Value) -> Value {
     match (name, section) {
         ("commands" | "workflows" | "reference" | "templates", Value::Object(entries)) => {
-            Value::Object(entries.iter().map(|(key, entry)| (key.clone(), item(entry))).collect())
+            Value::Object(entries.iter().map(|(key, entry)| (key.clone(), order_item_keys(entry))).collect())
         }
         ("triggers" | "constraints" | "state", Value::Object(lists)) => {
-            Value::Object(lists.iter().map(|(key, list)| (key.clone(), items(list))).collect())
+            Value::Object(lists.iter().map(|(key, list)| (key.clone(), order_list_items(list))).collect())
         }
-        (_, list @ Value::Array(_)) if SECTIONS.contains(&name) => items(list),
+        (_, list @ Value::Array(_)) if SECTION_NAMES.contains(&name) => order_list_items(list),
         (_, other) => other.clone(),
     }
 }
 
-fn items(list: &Value) -> Value {
+fn order_list_items(list: &Value) -> Value {
     match list {
-        Value::Array(all) => all.iter().map(item).collect(),
+        Value::Array(all) => all.iter().map(order_item_keys).collect(),
         other => other.clone(),
     }
 }
 
-fn item(value: &Value) -> Value {
+fn order_item_keys(value: &Value) -> Value {
     let Value::Object(map) = value else { return value.clone() };
-    let ordered = sorted(map, &KEYS).into_iter().map(|(key, value)| {
+    let ordered = move_keys_first(map, &KEY_ORDER).into_iter().map(|(key, value)| {
         let is_list = matches!(key.as_str(), "args" | "flags" | "variants" | "steps");
-        let value = if is_list { items(&value) } else { value };
+        let value = if is_list { order_list_items(&value) } else { value };
         (key, value)
     });
     Value::Object(ordered.collect())
 }
 
-/// The entries with these keys first, in this order.
-fn sorted(map: &Map<String, Value>, first: &[&str]) -> Map<String, Value> {
+/// Moves the entries with these keys to the front, in this order.
+fn move_keys_first(map: &Map<String, Value>, first: &[&str]) -> Map<String, Value> {
     let known = first.iter().filter_map(|key| map.get_key_value(*key));
     let rest = map.iter().filter(|(key, _)| !first.contains(&key.as_str()));
     known.chain(rest).map(|(key, value)| (key.clone(), value.clone())).collect()
@@ -190,7 +195,7 @@ mod tests {
 
     #[test]
     fn sections_come_in_order_and_empty_ones_go() {
-        let finished = finish(&json!({
+        let finished = finish_document(&json!({
             "sources": [],
             "x-own": { "kept": 1 },
             "constraints": { "never": ["lie"] },
@@ -198,7 +203,7 @@ mod tests {
             "meta": { "type": "knowledge", "description": "d", "name": "t" },
             "triggers": { "keywords": [] },
         }));
-        let value = finished.document.raw();
+        let value = finished.document.raw_value();
         let keys: Vec<&str> = value.as_object().into_iter().flatten().map(|(key, _)| key.as_str()).collect();
         assert_eq!(keys, ["meta", "constraints", "x-own"]);
         let meta: Vec<&str> = value["meta"].as_object().into_iter().flatten().map(|(key, _)| key.as_str()).collect();
@@ -208,17 +213,17 @@ mod tests {
     #[test]
     fn the_version_is_that_of_the_content_and_always_quoted() {
         let document = json!({ "meta": { "name": "t", "type": "knowledge", "version": "ffffffff" } });
-        let finished = finish(&document);
+        let finished = finish_document(&document);
         let version = finished.version().unwrap();
-        assert_eq!(super::version(&finished.yaml).as_deref(), Some(version));
+        assert_eq!(super::compute_version(&finished.yaml).as_deref(), Some(version));
         assert!(finished.yaml.contains(&format!("version: \"{version}\"\n")), "{}", finished.yaml);
-        assert_eq!(finish(finished.document.raw()), finished);
+        assert_eq!(finish_document(finished.document.raw_value()), finished);
     }
 
     #[test]
     fn what_is_no_skill_has_no_version() {
         for document in [json!([1]), json!("text"), json!({ "commands": { "a": 1 } }), json!({ "meta": "x" })] {
-            let finished = finish(&document);
+            let finished = finish_document(&document);
             assert_eq!(finished.version(), None, "{finished:?}");
         }
     }

@@ -1,44 +1,47 @@
-//! Documentation for people, generated from the structure: UASP §7.2, and the sections it leaves out.
+//! Generates documentation for people from the structure of a skill: UASP §7.2, and the sections that it leaves out.
 //!
-//! The specification's headings come in the specification's order; the rest stands between them. The same skill gives
-//! the same bytes. Whatever a value holds, it cannot end the fence, cell or line it is put into. `extract/layout.rs`
-//! reads the page back: what would be read otherwise than it was meant is written out at length.
+//! The headings appear in the order of the specification, with additional sections between them. The output is
+//! deterministic. Values are escaped so that they cannot end the fence, cell or line that contains them. The page can
+//! be read back: values that would be misread are written in a longer form.
+
+mod page_blocks;
+pub(crate) mod page_parser;
 
 use std::fmt::Write as _;
 
-use rep_model::Document;
+use rep_model::SkillDocument;
 use rep_model::uasp::{
-    Argument, Command, Constraints, Decision, EnvironmentVariable, Meta, Preference, ReferenceEntry, SourceEntry,
-    SpannedText, StateEntity, Template, Triggers, Variant, Workflow,
+    CommandVariant, EnvironmentVariable, ReferenceEntry, SourceEntry, SpannedText, StateEntity, UaspArgument,
+    UaspCommand, UaspConstraints, UaspDecision, UaspMeta, UaspPreference, UaspTemplate, UaspTriggers, UaspWorkflow,
 };
 use serde_json::{Map, Value, json};
 
-use crate::extract::{layout, names};
+use crate::names;
 
-/// The longest name and description a SKILL.md may have.
-const NAME_MAX: usize = 64;
-const DESCRIPTION_MAX: usize = 1024;
+/// The maximum length of the name and the description in a SKILL.md.
+const NAME_CHARS_MAX: usize = 64;
+const DESCRIPTION_CHARS_MAX: usize = 1024;
 
-/// Writes a SKILL.md: the documentation below a frontmatter that every host takes.
-pub fn skill_md(document: &Document) -> String {
+/// Writes a SKILL.md: the documentation below a frontmatter that every host accepts.
+pub fn write_skill_md(document: &SkillDocument) -> String {
     let meta = &document.sections.meta;
-    let text = |field: Option<&SpannedText>| field.map(|text| line(text)).unwrap_or_default();
-    let name: String = names::name(&text(meta.name.as_ref()), "skill").chars().take(NAME_MAX).collect();
+    let text = |field: Option<&SpannedText>| field.map(|text| to_one_line(text)).unwrap_or_default();
+    let name: String = names::to_name_or(&text(meta.name.as_ref()), "skill").chars().take(NAME_CHARS_MAX).collect();
     let description: String = match text(meta.description.as_ref()) {
-        empty if empty.is_empty() => about(&document.sections.triggers, &name),
+        empty if empty.is_empty() => describe_from_triggers(&document.sections.triggers, &name),
         own => own,
     };
     let front = json!({
         "name": name,
-        "description": description.chars().take(DESCRIPTION_MAX).collect::<String>(),
-        "metadata": { layout::MARK: text(meta.kind.as_ref()), "uasp-version": text(meta.version.as_ref()) },
+        "description": description.chars().take(DESCRIPTION_CHARS_MAX).collect::<String>(),
+        "metadata": { page_parser::TYPE_KEY: text(meta.kind.as_ref()), "uasp-version": text(meta.version.as_ref()) },
     });
-    format!("---\n{}---\n\n{}", rep_model::yaml::write(&front), markdown(document))
+    format!("---\n{}---\n\n{}", rep_model::yaml::render_document(&front), write_markdown(document))
 }
 
-/// What a skill without a description is about, in words of its own.
-fn about(triggers: &Triggers, name: &str) -> String {
-    let words = |texts: &[SpannedText]| texts.iter().map(|text| line(text)).take(10).collect::<Vec<_>>();
+/// Creates a description from the triggers, for a skill without one.
+fn describe_from_triggers(triggers: &UaspTriggers, name: &str) -> String {
+    let words = |texts: &[SpannedText]| texts.iter().map(|text| to_one_line(text)).take(10).collect::<Vec<_>>();
     match (words(&triggers.intents), words(&triggers.keywords)) {
         (intents, _) if !intents.is_empty() => format!("Use for: {}.", intents.join("; ")),
         (_, keywords) if !keywords.is_empty() => format!("Use for {}.", keywords.join(", ")),
@@ -47,36 +50,36 @@ fn about(triggers: &Triggers, name: &str) -> String {
 }
 
 /// Writes the documentation of a skill.
-pub fn markdown(document: &Document) -> String {
+pub fn write_markdown(document: &SkillDocument) -> String {
     let sections = &document.sections;
-    let mut page = Page::default();
-    page.head(&sections.meta);
-    page.triggers(&sections.triggers);
-    page.guidelines(&sections.constraints);
-    page.decisions(&sections.decisions);
-    page.state(&sections.state.entities);
+    let mut page = MarkdownPage::default();
+    page.push_head(&sections.meta);
+    page.push_triggers(&sections.triggers);
+    page.push_guidelines(&sections.constraints);
+    page.push_decisions(&sections.decisions);
+    page.push_state(&sections.state.entities);
     if !sections.commands.is_empty() {
-        page.block("## Commands");
-        sections.commands.iter().for_each(|command| page.command(command));
+        page.push_block("## Commands");
+        sections.commands.iter().for_each(|command| page.push_command(command));
     }
-    page.flags("## Global flags", &sections.global_flags);
-    page.workflows(&sections.workflows);
-    page.reference(&sections.reference);
-    page.templates(&sections.templates);
-    page.environment(&sections.environment);
-    page.sources(&sections.sources);
-    page.others(document);
+    page.push_flags("## Global flags", &sections.global_flags);
+    page.push_workflows(&sections.workflows);
+    page.push_reference(&sections.reference);
+    page.push_templates(&sections.templates);
+    page.push_environment(&sections.environment);
+    page.push_sources(&sections.sources);
+    page.push_unknown_sections(document);
     page.text
 }
 
-/// Markdown as it grows: blocks with an empty line between them.
+/// Markdown output: blocks separated by empty lines.
 #[derive(Default)]
-struct Page {
+struct MarkdownPage {
     text: String,
 }
 
-impl Page {
-    fn block(&mut self, block: &str) {
+impl MarkdownPage {
+    fn push_block(&mut self, block: &str) {
         let block = block.trim_end();
         if block.is_empty() {
             return;
@@ -88,81 +91,83 @@ impl Page {
         self.text.push('\n');
     }
 
-    fn head(&mut self, meta: &Meta) {
-        self.block(&format!("# {}", line(meta.name.as_deref().unwrap_or_default())));
-        self.prose(meta.description.as_ref());
-        let kind = meta.kind.as_ref().map(|kind| format!("A {} skill", code(kind)));
-        let version = meta.version.as_ref().map(|version| format!("version {}", code(version)));
+    fn push_head(&mut self, meta: &UaspMeta) {
+        self.push_block(&format!("# {}", to_one_line(meta.name.as_deref().unwrap_or_default())));
+        self.push_prose(meta.description.as_ref());
+        let kind = meta.kind.as_ref().map(|kind| format!("A {} skill", render_code(kind)));
+        let version = meta.version.as_ref().map(|version| format!("version {}", render_code(version)));
         let parts: Vec<String> = kind.into_iter().chain(version).collect();
         if !parts.is_empty() {
             let mut words = format!("{}.", parts.join(", "));
             if words.starts_with('v') {
                 words.replace_range(..1, "V");
             }
-            self.block(&format!("*{words}*"));
+            self.push_block(&format!("*{words}*"));
         }
-        self.block(&extras(&meta.extra));
+        self.push_block(&render_extra_fields(&meta.extra));
     }
 
-    /// A text in paragraphs of its own, if it says something.
-    fn prose(&mut self, text: Option<&SpannedText>) {
-        if let Some(text) = filled(text) {
-            self.block(&prose(text));
+    /// Writes a text as separate paragraphs, if it is not empty.
+    fn push_prose(&mut self, text: Option<&SpannedText>) {
+        if let Some(text) = non_empty_text(text) {
+            self.push_block(&escape_prose(text));
         }
     }
 
-    fn triggers(&mut self, triggers: &Triggers) {
+    fn push_triggers(&mut self, triggers: &UaspTriggers) {
         let mut list = String::new();
-        list.push_str(&listed("Keywords", &triggers.keywords));
-        list.push_str(&several("Intents", &triggers.intents, "; "));
-        list.push_str(&listed("Files", &triggers.file_patterns));
+        list.push_str(&render_code_list("Keywords", &triggers.keywords));
+        list.push_str(&render_text_list("Intents", &triggers.intents, "; "));
+        list.push_str(&render_code_list("Files", &triggers.file_patterns));
         if !list.is_empty() {
-            self.block("## When to use");
-            self.block(&list);
+            self.push_block("## When to use");
+            self.push_block(&list);
         }
     }
 
-    fn guidelines(&mut self, constraints: &Constraints) {
-        let Constraints { never, always, prefer } = constraints;
+    fn push_guidelines(&mut self, constraints: &UaspConstraints) {
+        let UaspConstraints { never, always, prefer } = constraints;
         if never.is_empty() && always.is_empty() && prefer.is_empty() {
             return;
         }
-        self.block("## Guidelines");
-        self.items("### Never", never);
-        self.items("### Always", always);
+        self.push_block("## Guidelines");
+        self.push_items("### Never", never);
+        self.push_items("### Always", always);
         if !prefer.is_empty() {
-            self.block("### Prefer");
-            self.block(&prefer.iter().map(preference).collect::<String>());
+            self.push_block("### Prefer");
+            self.push_block(&prefer.iter().map(render_preference).collect::<String>());
         }
     }
 
-    /// A list below a title, if there is one.
-    fn items(&mut self, title: &str, texts: &[SpannedText]) {
+    /// Writes a list below a title, if it is not empty.
+    fn push_items(&mut self, title: &str, texts: &[SpannedText]) {
         if !texts.is_empty() {
-            self.block(title);
-            self.block(&texts.iter().map(item).collect::<String>());
+            self.push_block(title);
+            self.push_block(&texts.iter().map(render_item).collect::<String>());
         }
     }
 
-    fn decisions(&mut self, decisions: &[Decision]) {
+    fn push_decisions(&mut self, decisions: &[UaspDecision]) {
         if decisions.is_empty() {
             return;
         }
-        self.block("## Decisions");
-        let row = |one: &Decision| vec![cell(one.when.as_ref()), cell(one.then.as_ref()), coded(one.source.as_ref())];
-        self.table(&["When", "Then", "See"], &decisions.iter().map(row).collect::<Vec<_>>());
+        self.push_block("## Decisions");
+        let row = |one: &UaspDecision| {
+            vec![render_cell(one.when.as_ref()), render_cell(one.then.as_ref()), render_code_cell(one.source.as_ref())]
+        };
+        self.push_table(&["When", "Then", "See"], &decisions.iter().map(row).collect::<Vec<_>>());
     }
 
-    fn state(&mut self, entities: &[StateEntity]) {
+    fn push_state(&mut self, entities: &[StateEntity]) {
         if entities.is_empty() {
             return;
         }
-        self.block("## State");
+        self.push_block("## State");
         for entity in entities {
-            self.block(&format!("### {}", code_or_blank(entity.name.as_ref())));
+            self.push_block(&format!("### {}", render_code_or_blank(entity.name.as_ref())));
             let mut list = String::new();
-            if let Some(format) = filled(entity.format.as_ref()) {
-                let _ = writeln!(list, "- Format: {}", line(format));
+            if let Some(format) = non_empty_text(entity.format.as_ref()) {
+                let _ = writeln!(list, "- Format: {}", to_one_line(format));
             }
             for (title, texts) in [
                 ("Created by", &entity.created_by),
@@ -172,203 +177,223 @@ impl Page {
                 ("Restored by", &entity.restored_by),
                 ("Holds", &entity.properties),
             ] {
-                list.push_str(&several(title, texts, ", "));
+                list.push_str(&render_text_list(title, texts, ", "));
             }
-            list.push_str(&extras(&entity.extra));
-            self.block(&list);
+            list.push_str(&render_extra_fields(&entity.extra));
+            self.push_block(&list);
         }
     }
 
-    fn command(&mut self, command: &Command) {
-        self.block(&format!("### {}", code_text(&command.path)));
-        self.block(&fence("", command.syntax.as_deref().unwrap_or_default()));
-        self.prose(command.description.as_ref());
-        self.arguments(&command.arguments);
-        self.flags("", &command.flags);
+    fn push_command(&mut self, command: &UaspCommand) {
+        self.push_block(&format!("### {}", wrap_in_backticks(&command.path)));
+        self.push_block(&render_fence("", command.syntax.as_deref().unwrap_or_default()));
+        self.push_prose(command.description.as_ref());
+        self.push_arguments(&command.arguments);
+        self.push_flags("", &command.flags);
         let mut list = String::new();
-        if let Some(purpose) = filled(command.purpose.as_ref()) {
-            let _ = writeln!(list, "- Purpose: {}", line(purpose));
+        if let Some(purpose) = non_empty_text(command.purpose.as_ref()) {
+            let _ = writeln!(list, "- Purpose: {}", to_one_line(purpose));
         }
-        let aliases: Vec<String> = command.aliases.iter().map(|alias| coded(Some(alias))).collect();
+        let aliases: Vec<String> = command.aliases.iter().map(|alias| render_code_cell(Some(alias))).collect();
         if !aliases.is_empty() {
             let _ = writeln!(list, "- Also called: {}", aliases.join(", "));
         }
-        if let Some(returns) = filled(command.returns.as_ref()) {
-            let _ = writeln!(list, "- Returns: {}", line(returns));
+        if let Some(returns) = non_empty_text(command.returns.as_ref()) {
+            let _ = writeln!(list, "- Returns: {}", to_one_line(returns));
         }
         let effects =
             [("Needs", &command.requires), ("Creates", &command.creates), ("Invalidates", &command.invalidates)];
         for (title, names) in effects.into_iter().filter(|(_, names)| !names.is_empty()) {
-            let names: Vec<String> = names.iter().map(|name| code_text(name)).collect();
+            let names: Vec<String> = names.iter().map(|name| wrap_in_backticks(name)).collect();
             let _ = writeln!(list, "- {title}: {}", names.join(", "));
         }
-        list.push_str(&extras(&command.extra));
-        self.block(&list);
-        if let Some(note) = filled(command.note.as_ref()) {
-            self.block(&format!("> {}", prose(note).replace('\n', "\n> ")));
+        list.push_str(&render_extra_fields(&command.extra));
+        self.push_block(&list);
+        if let Some(note) = non_empty_text(command.note.as_ref()) {
+            self.push_block(&format!("> {}", escape_prose(note).replace('\n', "\n> ")));
         }
-        self.variants(&command.variants);
-        if let Some(example) = filled(command.example.as_ref()) {
-            self.block(&fence("bash", example));
+        self.push_variants(&command.variants);
+        if let Some(example) = non_empty_text(command.example.as_ref()) {
+            self.push_block(&render_fence("bash", example));
         }
     }
 
-    fn variants(&mut self, variants: &[Variant]) {
-        let row = |one: &Variant| vec![coded(one.syntax.as_ref()), cell(one.purpose.as_ref())];
-        self.table(&["Variant", "Purpose"], &variants.iter().map(row).collect::<Vec<_>>());
+    fn push_variants(&mut self, variants: &[CommandVariant]) {
+        let row = |one: &CommandVariant| vec![render_code_cell(one.syntax.as_ref()), render_cell(one.purpose.as_ref())];
+        self.push_table(&["Variant", "Purpose"], &variants.iter().map(row).collect::<Vec<_>>());
     }
 
-    fn arguments(&mut self, arguments: &[Argument]) {
-        let row = |one: &Argument| {
+    fn push_arguments(&mut self, arguments: &[UaspArgument]) {
+        let row = |one: &UaspArgument| {
             let needed = if one.is_required == Some(true) { "yes".to_owned() } else { String::new() };
-            let default = coded_value(one.default.as_ref());
-            vec![coded(one.name.as_ref()), kind(one), needed, default, cell(one.description.as_ref())]
+            let default = render_value_cell(one.default.as_ref());
+            vec![
+                render_code_cell(one.name.as_ref()),
+                render_type(one),
+                needed,
+                default,
+                render_cell(one.description.as_ref()),
+            ]
         };
         let titles = ["Argument", "Type", "Required", "Default", "Meaning"];
-        self.table(&titles, &arguments.iter().map(row).collect::<Vec<_>>());
+        self.push_table(&titles, &arguments.iter().map(row).collect::<Vec<_>>());
     }
 
-    fn flags(&mut self, title: &str, flags: &[Argument]) {
+    fn push_flags(&mut self, title: &str, flags: &[UaspArgument]) {
         if flags.is_empty() {
             return;
         }
-        self.block(title);
-        let row = |one: &Argument| {
-            let names: Vec<String> = [&one.name, &one.short, &one.long].into_iter().flatten().map(code).collect();
+        self.push_block(title);
+        let row = |one: &UaspArgument| {
+            let names: Vec<String> =
+                [&one.name, &one.short, &one.long].into_iter().flatten().map(render_code).collect();
             vec![
                 names.join(", "),
-                kind(one),
-                coded_value(one.default.as_ref()),
-                coded(one.env.as_ref()),
-                cell(one.purpose.as_ref().or(one.description.as_ref())),
+                render_type(one),
+                render_value_cell(one.default.as_ref()),
+                render_code_cell(one.env.as_ref()),
+                render_cell(one.purpose.as_ref().or(one.description.as_ref())),
             ]
         };
-        self.table(&["Flag", "Type", "Default", "Variable", "Purpose"], &flags.iter().map(row).collect::<Vec<_>>());
+        self.push_table(
+            &["Flag", "Type", "Default", "Variable", "Purpose"],
+            &flags.iter().map(row).collect::<Vec<_>>(),
+        );
     }
 
-    fn workflows(&mut self, workflows: &[Workflow]) {
+    fn push_workflows(&mut self, workflows: &[UaspWorkflow]) {
         if workflows.is_empty() {
             return;
         }
-        self.block("## Workflows");
+        self.push_block("## Workflows");
         for workflow in workflows {
-            let words = title(&workflow.name.replace('_', " "));
-            let is_reversible = layout::workflow_key(&words) == *workflow.name;
-            self.block(&format!("### {}", if is_reversible { words } else { code_text(&workflow.name) }));
-            self.prose(workflow.description.as_ref());
-            self.items("Throughout:", &workflow.invariants);
+            let words = to_title_case(&workflow.name.replace('_', " "));
+            let is_reversible = page_parser::workflow_key(&words) == *workflow.name;
+            self.push_block(&format!("### {}", if is_reversible { words } else { wrap_in_backticks(&workflow.name) }));
+            self.push_prose(workflow.description.as_ref());
+            self.push_items("Throughout:", &workflow.invariants);
             let mut list = String::new();
             for (number, step) in (1..).zip(&workflow.steps) {
-                let note = filled(step.note.as_ref()).map(|note| format!(": {}", line(note))).unwrap_or_default();
+                let note = non_empty_text(step.note.as_ref())
+                    .map(|note| format!(": {}", to_one_line(note)))
+                    .unwrap_or_default();
                 let mark = if step.is_optional { " (optional)" } else { "" };
-                let _ = writeln!(list, "{number}. {}{mark}{note}", code_or_blank(step.command.as_ref()));
+                let _ = writeln!(list, "{number}. {}{mark}{note}", render_code_or_blank(step.command.as_ref()));
             }
-            self.block(&list);
-            if let Some(example) = filled(workflow.example.as_ref()) {
-                self.block(&fence("bash", example));
+            self.push_block(&list);
+            if let Some(example) = non_empty_text(workflow.example.as_ref()) {
+                self.push_block(&render_fence("bash", example));
             }
-            self.block(&extras(&workflow.extra));
+            self.push_block(&render_extra_fields(&workflow.extra));
         }
     }
 
-    fn reference(&mut self, reference: &[ReferenceEntry]) {
+    fn push_reference(&mut self, reference: &[ReferenceEntry]) {
         if reference.is_empty() {
             return;
         }
-        self.block("## Reference");
+        self.push_block("## Reference");
         for entry in reference {
-            self.block(&format!("### {}", code_text(&entry.name)));
+            self.push_block(&format!("### {}", wrap_in_backticks(&entry.name)));
             if let Some(whole) = &entry.whole {
-                self.block(&prose(&scalar(whole)));
+                self.push_block(&escape_prose(&value_to_text(whole)));
                 continue;
             }
-            self.prose(entry.notes.as_ref());
+            self.push_prose(entry.notes.as_ref());
             for (text, title) in [(&entry.syntax, "Syntax:"), (&entry.example, "Example:")] {
-                if let Some(text) = filled(text.as_ref()) {
-                    self.block(title);
-                    self.block(&fence("", text));
+                if let Some(text) = non_empty_text(text.as_ref()) {
+                    self.push_block(title);
+                    self.push_block(&render_fence("", text));
                 }
             }
             if !entry.values.is_empty() {
-                self.block(&format!("Values: {}", codes(&entry.values)));
+                self.push_block(&format!("Values: {}", render_values(&entry.values)));
             }
-            self.features(&entry.features);
+            self.push_features(&entry.features);
         }
     }
 
-    /// What a reference entry has beyond the schema's keys: its own features, short ones in a table.
-    fn features(&mut self, features: &Map<String, Value>) {
-        let (short, long): (Vec<_>, Vec<_>) = features.iter().partition(|(_, value)| !scalar(value).contains('\n'));
+    /// Writes the keys of a reference entry that are not in the schema; short values go into a table.
+    fn push_features(&mut self, features: &Map<String, Value>) {
+        let (short, long): (Vec<_>, Vec<_>) =
+            features.iter().partition(|(_, value)| !value_to_text(value).contains('\n'));
         let form = |value: &Value| match value {
-            Value::Array(items) => codes(items),
-            other => coded_value(Some(other)),
+            Value::Array(items) => render_values(items),
+            other => render_value_cell(Some(other)),
         };
-        let rows: Vec<Vec<String>> = short.into_iter().map(|(key, value)| vec![cell_text(key), form(value)]).collect();
-        self.table(&["Feature", "Form"], &rows);
+        let rows: Vec<Vec<String>> =
+            short.into_iter().map(|(key, value)| vec![escape_cell(key), form(value)]).collect();
+        self.push_table(&["Feature", "Form"], &rows);
         for (key, value) in long {
-            self.block(&format!("{}:", line(key)));
-            self.block(&fence("", &scalar(value)));
+            self.push_block(&format!("{}:", to_one_line(key)));
+            self.push_block(&render_fence("", &value_to_text(value)));
         }
     }
 
-    fn templates(&mut self, templates: &[Template]) {
+    fn push_templates(&mut self, templates: &[UaspTemplate]) {
         if templates.is_empty() {
             return;
         }
-        self.block("## Templates");
+        self.push_block("## Templates");
         for template in templates {
-            self.block(&format!("### {}", code_text(&template.name)));
-            self.prose(template.description.as_ref());
+            self.push_block(&format!("### {}", wrap_in_backticks(&template.name)));
+            self.push_prose(template.description.as_ref());
             let mut list = String::new();
             for (text, title) in [(&template.usage, "Usage"), (&template.path, "File")] {
-                if let Some(text) = filled(text.as_ref()) {
-                    let _ = writeln!(list, "- {title}: {}", code(text));
+                if let Some(text) = non_empty_text(text.as_ref()) {
+                    let _ = writeln!(list, "- {title}: {}", render_code(text));
                 }
             }
-            list.push_str(&extras(&template.extra));
-            self.block(&list);
-            self.arguments(&template.arguments);
-            if let Some(inline) = filled(template.inline.as_ref()) {
-                self.block(&fence("bash", inline));
+            list.push_str(&render_extra_fields(&template.extra));
+            self.push_block(&list);
+            self.push_arguments(&template.arguments);
+            if let Some(inline) = non_empty_text(template.inline.as_ref()) {
+                self.push_block(&render_fence("bash", inline));
             }
         }
     }
 
-    fn environment(&mut self, environment: &[EnvironmentVariable]) {
+    fn push_environment(&mut self, environment: &[EnvironmentVariable]) {
         if environment.is_empty() {
             return;
         }
-        self.block("## Environment");
+        self.push_block("## Environment");
         let row = |one: &EnvironmentVariable| {
-            vec![coded(one.name.as_ref()), cell(one.purpose.as_ref()), coded_value(one.default.as_ref())]
+            vec![
+                render_code_cell(one.name.as_ref()),
+                render_cell(one.purpose.as_ref()),
+                render_value_cell(one.default.as_ref()),
+            ]
         };
-        self.table(&["Variable", "Purpose", "Default"], &environment.iter().map(row).collect::<Vec<_>>());
+        self.push_table(&["Variable", "Purpose", "Default"], &environment.iter().map(row).collect::<Vec<_>>());
     }
 
-    fn sources(&mut self, sources: &[SourceEntry]) {
+    fn push_sources(&mut self, sources: &[SourceEntry]) {
         if sources.is_empty() {
             return;
         }
-        self.block("## Sources");
+        self.push_block("## Sources");
         let one = |source: &SourceEntry| {
-            let place = filled(source.url.as_ref()).or_else(|| filled(source.path.as_ref()));
-            let place = place.map(|place| format!(": {}", address(&line(place)))).unwrap_or_default();
-            let about = filled(source.use_for.as_ref()).map(|about| format!(" ({})", line(about))).unwrap_or_default();
-            format!("- {}{place}{about}\n", code_or_blank(source.id.as_ref()))
+            let place = non_empty_text(source.url.as_ref()).or_else(|| non_empty_text(source.path.as_ref()));
+            let place = place.map(|place| format!(": {}", render_address(&to_one_line(place)))).unwrap_or_default();
+            let about = non_empty_text(source.use_for.as_ref())
+                .map(|about| format!(" ({})", to_one_line(about)))
+                .unwrap_or_default();
+            format!("- {}{place}{about}\n", render_code_or_blank(source.id.as_ref()))
         };
-        self.block(&sources.iter().map(one).collect::<String>());
+        self.push_block(&sources.iter().map(one).collect::<String>());
     }
 
-    /// Sections the specification does not know.
-    fn others(&mut self, document: &Document) {
+    /// Writes the sections that the specification does not define.
+    fn push_unknown_sections(&mut self, document: &SkillDocument) {
         for (name, value) in document.unknown_sections() {
-            self.block(&format!("## {}", line(name)));
-            self.block(&fence("json", &format!("{value:#}")));
+            self.push_block(&format!("## {}", to_one_line(name)));
+            self.push_block(&render_fence("json", &format!("{value:#}")));
         }
     }
 
-    /// A table without the columns that nobody fills.
-    fn table(&mut self, titles: &[&str], rows: &[Vec<String>]) {
+    /// Writes a table without its empty columns.
+    fn push_table(&mut self, titles: &[&str], rows: &[Vec<String>]) {
         let used: Vec<usize> = (0..titles.len()).filter(|at| rows.iter().any(|row| !row[*at].is_empty())).collect();
         if used.is_empty() {
             return;
@@ -379,44 +404,44 @@ impl Page {
         for cells in rows {
             table.push_str(&row(used.iter().map(|at| cells[*at].as_str()).collect()));
         }
-        self.block(&table);
+        self.push_block(&table);
     }
 }
 
-/// A preference on one line, if it is read back from there as it is; else field by field.
-fn preference(one: &Preference) -> String {
+/// Renders a preference on one line if it can be read back from there, otherwise field by field.
+fn render_preference(one: &UaspPreference) -> String {
     if let Some(sentence) = &one.sentence {
-        return item(sentence);
+        return render_item(sentence);
     }
     let fields = [("use", &one.preferred), ("over", &one.over), ("when", &one.when)];
     let whole: Map<String, Value> =
         fields.iter().filter_map(|(key, text)| Some(((*key).to_owned(), Value::from(text.as_deref()?)))).collect();
-    let text = |text: &Option<SpannedText>| text.as_deref().map(line).unwrap_or_default();
-    let when = one.when.as_ref().map(|when| format!(" when {}", line(when))).unwrap_or_default();
+    let text = |text: &Option<SpannedText>| text.as_deref().map(to_one_line).unwrap_or_default();
+    let when = one.when.as_ref().map(|when| format!(" when {}", to_one_line(when))).unwrap_or_default();
     let words = format!("{} over {}{when}", text(&one.preferred), text(&one.over));
-    if layout::preference(&words) == Value::Object(whole) {
+    if page_parser::parse_preference(&words) == Value::Object(whole) {
         return format!("- {words}\n");
     }
     let written = fields.into_iter().filter(|(_, text)| text.is_some());
-    let lines = written.map(|(key, own)| format!("  - {}: {}\n", title(key), text(own)));
+    let lines = written.map(|(key, own)| format!("  - {}: {}\n", to_title_case(key), text(own)));
     format!("- Preference:\n{}", lines.collect::<String>())
 }
 
-/// The type of an argument or a flag, with the values it takes.
-fn kind(one: &Argument) -> String {
-    let name = cell(one.kind.as_ref());
-    if one.values.is_empty() { name } else { format!("{name}: {}", codes(&one.values)) }
+/// Renders the type of an argument or a flag, with its allowed values.
+fn render_type(one: &UaspArgument) -> String {
+    let name = render_cell(one.kind.as_ref());
+    if one.values.is_empty() { name } else { format!("{name}: {}", render_values(&one.values)) }
 }
 
-/// Several texts as code on one line.
-fn listed(title: &str, texts: &[SpannedText]) -> String {
-    let codes: Vec<String> = texts.iter().map(code).collect();
+/// Renders several texts as code on one line.
+fn render_code_list(title: &str, texts: &[SpannedText]) -> String {
+    let codes: Vec<String> = texts.iter().map(render_code).collect();
     if codes.is_empty() { String::new() } else { format!("- {title}: {}\n", codes.join(", ")) }
 }
 
-/// Several texts on one line, or below each other where one holds what stands between them.
-fn several(title: &str, texts: &[SpannedText], between: &str) -> String {
-    let words: Vec<String> = texts.iter().map(|text| line(text)).collect();
+/// Renders several texts on one line, or as a list if one of them contains the separator.
+fn render_text_list(title: &str, texts: &[SpannedText], between: &str) -> String {
+    let words: Vec<String> = texts.iter().map(|text| to_one_line(text)).collect();
     if words.is_empty() {
         return String::new();
     }
@@ -427,12 +452,12 @@ fn several(title: &str, texts: &[SpannedText], between: &str) -> String {
     format!("- {title}: {}\n", words.join(between))
 }
 
-/// A text that says something.
-fn filled(text: Option<&SpannedText>) -> Option<&SpannedText> {
+/// Returns a text if it is not empty.
+fn non_empty_text(text: Option<&SpannedText>) -> Option<&SpannedText> {
     text.filter(|text| !text.trim().is_empty())
 }
 
-/// Whether a value says something: it is not null, not empty.
+/// Returns whether a value is neither null nor empty.
 fn is_filled(value: &Value) -> bool {
     match value {
         Value::Null => false,
@@ -443,8 +468,8 @@ fn is_filled(value: &Value) -> bool {
     }
 }
 
-/// A value as text: scalars as they are, the rest as JSON.
-fn scalar(value: &Value) -> String {
+/// Converts a value to text: scalars unchanged, other values as JSON.
+fn value_to_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Null => String::new(),
@@ -452,77 +477,81 @@ fn scalar(value: &Value) -> String {
     }
 }
 
-/// Text on its own lines, where a line of it cannot become a heading of the page.
-fn prose(text: &str) -> String {
+/// Escapes multi-line text, so that no line of it becomes a heading of the page.
+fn escape_prose(text: &str) -> String {
     let lines = text
         .trim()
         .lines()
-        .map(|line| if is_block(line) { format!("\\{}", line.trim()) } else { line.trim_end().to_owned() });
+        .map(|line| if is_block_start(line) { format!("\\{}", line.trim()) } else { line.trim_end().to_owned() });
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Whether a line would be more than a line of its paragraph.
-fn is_block(line: &str) -> bool {
+/// Returns whether a line would start a new block instead of continuing its paragraph.
+fn is_block_start(line: &str) -> bool {
     let line = line.trim_start();
     let bare = line.trim_start_matches(|letter: char| letter.is_ascii_digit());
     let is_item = |rest: &str| rest.starts_with(' ') || rest.is_empty();
     let is_bullet = line.strip_prefix(['-', '*', '+']).is_some_and(is_item);
     let is_number = bare.len() < line.len() && bare.strip_prefix(['.', ')']).is_some_and(is_item);
     let is_marked = line.starts_with(['#', '>', '|', '\\']) || line.starts_with("```") || line.starts_with("~~~");
-    is_bullet || is_number || is_marked || is_rule(line)
+    is_bullet || is_number || is_marked || is_rule_line(line)
 }
 
-/// Whether a line under a text would make a heading of it, or draw a line.
-fn is_rule(line: &str) -> bool {
+/// Returns whether a line below a text would turn it into a heading, or be a horizontal rule.
+fn is_rule_line(line: &str) -> bool {
     let line = line.trim();
     line.len() > 1 && ['=', '-', '*', '_'].iter().any(|mark| line.chars().all(|letter| letter == *mark))
 }
 
-/// Text on one line.
-fn line(text: &str) -> String {
+/// Puts a text on one line.
+fn to_one_line(text: &str) -> String {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-fn item(text: &SpannedText) -> String {
-    format!("- {}\n", line(text))
+fn render_item(text: &SpannedText) -> String {
+    format!("- {}\n", to_one_line(text))
 }
 
-fn cell(text: Option<&SpannedText>) -> String {
-    text.map(|text| cell_text(text)).unwrap_or_default()
+fn render_cell(text: Option<&SpannedText>) -> String {
+    text.map(|text| escape_cell(text)).unwrap_or_default()
 }
 
-fn cell_text(text: &str) -> String {
-    line(text).replace('|', "\\|")
+fn escape_cell(text: &str) -> String {
+    to_one_line(text).replace('|', "\\|")
 }
 
-fn coded(text: Option<&SpannedText>) -> String {
-    text.map(|text| code(text).replace('|', "\\|")).unwrap_or_default()
+fn render_code_cell(text: Option<&SpannedText>) -> String {
+    text.map(|text| render_code(text).replace('|', "\\|")).unwrap_or_default()
 }
 
-fn coded_value(value: Option<&Value>) -> String {
-    value.filter(|value| !value.is_null()).map(|value| code_value(value).replace('|', "\\|")).unwrap_or_default()
+fn render_value_cell(value: Option<&Value>) -> String {
+    value.filter(|value| !value.is_null()).map(|value| render_value(value).replace('|', "\\|")).unwrap_or_default()
 }
 
-/// A text as code. One that looks like another value, or has several lines, is quoted.
-fn code(text: &SpannedText) -> String {
+/// Renders a text as code. Text that looks like another type of value or has several lines is quoted.
+fn render_code(text: &SpannedText) -> String {
     let is_ambiguous = || text.trim().contains('\n') || serde_json::from_str::<Value>(text).is_ok();
-    if text.is_text && is_ambiguous() { code_text(&Value::from(&**text).to_string()) } else { code_text(text) }
-}
-
-fn code_or_blank(text: Option<&SpannedText>) -> String {
-    text.map_or_else(|| code_text(""), code)
-}
-
-fn code_value(value: &Value) -> String {
-    match value {
-        Value::String(text) => code(&SpannedText::new(text)),
-        other => code_text(&scalar(other)),
+    if text.is_text && is_ambiguous() {
+        wrap_in_backticks(&Value::from(&**text).to_string())
+    } else {
+        wrap_in_backticks(text)
     }
 }
 
-/// Text as code on one line, in as many marks as it needs.
-fn code_text(text: &str) -> String {
-    let text = line(text);
+fn render_code_or_blank(text: Option<&SpannedText>) -> String {
+    text.map_or_else(|| wrap_in_backticks(""), render_code)
+}
+
+fn render_value(value: &Value) -> String {
+    match value {
+        Value::String(text) => render_code(&SpannedText::new(text)),
+        other => wrap_in_backticks(&value_to_text(other)),
+    }
+}
+
+/// Wraps text in as many backticks as it needs, on one line.
+fn wrap_in_backticks(text: &str) -> String {
+    let text = to_one_line(text);
     if text.is_empty() {
         return "` `".to_owned();
     }
@@ -531,12 +560,12 @@ fn code_text(text: &str) -> String {
     format!("{marks}{gap}{text}{gap}{marks}")
 }
 
-fn codes(values: &[Value]) -> String {
-    values.iter().map(|value| code_value(value).replace('|', "\\|")).collect::<Vec<_>>().join(", ")
+fn render_values(values: &[Value]) -> String {
+    values.iter().map(|value| render_value(value).replace('|', "\\|")).collect::<Vec<_>>().join(", ")
 }
 
-/// A block of code that ends on its own line, with a fence no line of it can close.
-fn fence(language: &str, text: &str) -> String {
+/// Renders a code block with a fence that no line of the text can close.
+fn render_fence(language: &str, text: &str) -> String {
     let marks = "`".repeat((longest_run(text, '`') + 1).max(3));
     let end = if text.ends_with('\n') || text.is_empty() { "" } else { "\n" };
     format!("{marks}{language}\n{text}{end}{marks}")
@@ -551,24 +580,24 @@ fn longest_run(text: &str, mark: char) -> usize {
     longest
 }
 
-/// An address as a link, where it is one and cannot break out of the brackets.
-fn address(text: &str) -> String {
+/// Renders a URL as a link if it cannot break out of the brackets, otherwise as code.
+fn render_address(text: &str) -> String {
     let is_web = text.starts_with("https://") || text.starts_with("http://");
-    if is_web && !text.contains(['<', '>', ' ']) { format!("<{text}>") } else { code_text(text) }
+    if is_web && !text.contains(['<', '>', ' ']) { format!("<{text}>") } else { wrap_in_backticks(text) }
 }
 
-/// Keys beyond the schema, so that nothing the author wrote is lost.
-fn extras(extra: &Map<String, Value>) -> String {
+/// Renders the keys that are not in the schema, so that nothing is lost.
+fn render_extra_fields(extra: &Map<String, Value>) -> String {
     let own = extra.iter().filter(|(_, value)| is_filled(value));
     let words = |value: &Value| match value {
-        Value::String(text) if !text.starts_with('`') => line(text),
-        other => code_text(&other.to_string()),
+        Value::String(text) if !text.starts_with('`') => to_one_line(text),
+        other => wrap_in_backticks(&other.to_string()),
     };
-    own.map(|(key, value)| format!("- {}: {}\n", line(key), words(value))).collect()
+    own.map(|(key, value)| format!("- {}: {}\n", to_one_line(key), words(value))).collect()
 }
 
-/// Every run of letters with a capital, as the specification's example does it.
-fn title(text: &str) -> String {
+/// Capitalizes every word, like the example of the specification.
+fn to_title_case(text: &str) -> String {
     let mut is_inside = false;
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -579,5 +608,5 @@ fn title(text: &str) -> String {
         }
         is_inside = letter.is_alphabetic();
     }
-    line(&out)
+    to_one_line(&out)
 }

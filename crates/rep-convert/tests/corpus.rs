@@ -5,8 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
-use rep_check::{Options, Profile};
-use rep_convert::extract::extract;
+use rep_check::{CheckOptions, Profile};
+use rep_convert::extract::extract_document;
 use rep_model::{Skill, SkillTree};
 use serde_json::json;
 
@@ -54,7 +54,7 @@ fn files(folder: &Path) -> Vec<String> {
 #[test]
 fn every_extracted_document_is_valid() {
     let Some(corpus) = corpus() else {
-        rep_test_support::left_out("../shared/corpus is not here, so no real skill was extracted");
+        rep_test_support::report_skipped("../shared/corpus is not here, so no real skill was extracted");
         return;
     };
     let mut wrong = Vec::new();
@@ -65,23 +65,23 @@ fn every_extracted_document_is_valid() {
         let mut tree: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "")).collect();
         tree.retain(|(name, _)| *name != "SKILL.md" && !name.ends_with(".uasp.yaml"));
         tree.push(("SKILL.md", &text));
-        let (skill, _) = Skill::parse(SkillTree::of("skill", &tree));
-        let document = extract(&skill);
+        let (skill, _) = Skill::parse(SkillTree::from_texts("skill", &tree));
+        let document = extract_document(&skill);
         let lines = text.lines().count() + 1;
         for fact in &document.facts {
             if fact.line == 0 || fact.line > lines {
                 wrong.push(format!("{}: {:?} stands on line {} of {lines}", folder.display(), fact.path, fact.line));
             }
         }
-        let mut value = document.into_raw();
+        let mut value = document.into_raw_value();
         value["meta"]["version"] = json!("00000000");
         let uasp = value.to_string();
         let name = format!("{}.uasp.yaml", value["meta"]["name"].as_str().unwrap());
         tree.retain(|(file, _)| *file != "SKILL.md");
         tree.push((&name, &uasp));
-        let (skill, faults) = Skill::parse(SkillTree::of("skill", &tree));
-        let options = Options { profiles: vec![Profile::Uasp], strict_schema: true, ..Options::default() };
-        let report = rep_check::check(&skill, faults, &options);
+        let (skill, faults) = Skill::parse(SkillTree::from_texts("skill", &tree));
+        let options = CheckOptions { profiles: vec![Profile::Uasp], strict_schema: true, ..CheckOptions::default() };
+        let report = rep_check::check_skill(&skill, faults, &options);
         for finding in report.findings.iter().filter(|finding| !EXPECTED.contains(&finding.rule.name)) {
             wrong.push(format!("{}: {} {}", folder.display(), finding.rule.name, finding.message));
         }

@@ -1,19 +1,19 @@
 //! What each section takes from a text and what it leaves: sentences labelled by hand, one table per section.
 
-use rep_convert::extract::extract;
-use rep_model::{Document, Step};
+use rep_convert::extract::extract_document;
 use rep_model::{Skill, SkillTree};
+use rep_model::{SkillDocument, ValuePathStep};
 use serde_json::Value;
 
-fn document(text: &str, files: &[&str]) -> Document {
+fn document(text: &str, files: &[&str]) -> SkillDocument {
     let mut all: Vec<(&str, &str)> = files.iter().map(|file| (*file, "")).collect();
     all.push(("SKILL.md", text));
-    extract(&Skill::parse(SkillTree::of("demo", &all)).0)
+    extract_document(&Skill::parse(SkillTree::from_texts("demo", &all)).0)
 }
 
 /// Extracts a body below frontmatter that says little.
 fn of_body(body: &str) -> Value {
-    document(&format!("---\nname: demo\ndescription: Shows things.\n---\n\n# Demo\n\n{body}\n"), &[]).into_raw()
+    document(&format!("---\nname: demo\ndescription: Shows things.\n---\n\n# Demo\n\n{body}\n"), &[]).into_raw_value()
 }
 
 fn texts(value: &Value) -> Vec<&str> {
@@ -57,8 +57,6 @@ fn prohibitions() {
         ("**Never:**\n\n- push to main\n- skip the tests", &["push to main", "skip the tests"]),
         ("## Don't\n\n- Rename public functions\n- Drop columns", &["Rename public functions", "Drop columns"]),
         ("## Red flags\n\n- Skipping the review\n- A red banner", &["Skipping the review"]),
-        ("```\nNO RELEASE WITHOUT A CHANGELOG\n```", &["release without a changelog"]),
-        ("### Never rewrite public history\n\nIt breaks clones.", &["rewrite public history"]),
         ("Never auto-merge without a review.", &["auto-merge without a review"]),
         // Not rules: descriptions, quotations, examples, hypotheticals, code, reassurance.
         ("Users should never see this error.", &[]),
@@ -93,27 +91,27 @@ fn duties() {
         ("Don't forget to update the changelog.", &["update the changelog"]),
         ("It is critical to back up the database.", &["back up the database"]),
         ("Each branch must have one owner.", &["Each branch must have one owner"]),
-        ("**Our motto:** Facts first, always.", &["Facts first"]),
+        ("**Our motto:** Facts first, always.", &["Our motto: Facts first"]),
         ("Before deleting a file, list its users.", &["list its users before deleting a file"]),
         ("Only read files inside the folder.", &["Only read files inside the folder"]),
         ("Keep every answer under 200 words.", &["Keep every answer under 200 words"]),
         ("## Rules\n\n- Write small functions.\n- Name things well.", &["Write small functions", "Name things well"]),
         (
             "## Best practices\n\n1. **Start small** - Add one feature at a time",
-            &["Start small - Add one feature at a time"],
+            &["Start small: Add one feature at a time"],
         ),
         ("IMPORTANT: Use the staging key.", &["Use the staging key"]),
         // Not rules.
         ("The parser always returns a tree.", &[]),
         ("It must have been deleted.", &[]),
         ("Users must see a receipt.", &[]),
-        ("Create diagrams from text.", &[]),
+        ("# Diagrams\n\nCreate diagrams from text.\n\n## More\n", &[]),
         ("This ensures that nothing is lost.", &[]),
         ("## Steps\n\n1. Open the file.\n2. Read it.\n3. Close it.", &[]),
         ("## Rules\n\n- Reference: the old manual", &[]),
         ("## Rules\n\n- Design tokens enable global changes\n- Clear contracts\n- Fields (ids must be unique)", &[]),
         ("See the manual for details.", &[]),
-        ("## Notes on patches format\n\nFill the template.", &[]),
+        ("## Options\n\nFill the template.", &[]),
     ];
     table(cases, |value| texts(&value["constraints"]["always"]).into_iter().map(str::to_owned).collect());
 }
@@ -128,8 +126,6 @@ fn preferences() {
         ("When recursing, prefer loops over recursion.", &["loops > recursion ? recursing"]),
         ("Use spaces, not tabs.", &["spaces > tabs"]),
         ("Always prefer the SDK over raw requests.", &["SDK > raw requests"]),
-        ("Advise users to enable webhooks instead of polling.", &["enable webhooks > polling"]),
-        ("Prioritize the new API. The old one is an acceptable alternative if time is short.", &["new API > old one"]),
         ("Prefer to use short names.", &[]),
         ("The team uses tabs instead of spaces.", &[]),
         ("They exist to be called rather than read.", &[]),
@@ -156,9 +152,9 @@ fn choices() {
         ("For long tables, add a header row.", &["long tables => add a header row"]),
         ("Unless told otherwise, write English.", &["unless told otherwise => write English"]),
         ("Stop if the branch is dirty.", &["the branch is dirty => Stop"]),
-        ("Check whether a key exists. If it does, use it.", &["a key exists => use it"]),
+        ("Check whether a key exists. If it does, use it.", &[]),
         ("If the user wants charts they should pick a theme.", &["the user wants charts => they should pick a theme"]),
-        ("**If it fails:**\n\n- Read the log\n- Try again", &["it fails => Read the log; Try again"]),
+        ("**If the build fails:**\n\n- Read the log\n- Try again", &["the build fails => Read the log; Try again"]),
         (
             "Use `a` for code, `b` for prose, and `c` for tables.",
             &["code => use `a`", "prose => use `b`", "tables => use `c`"],
@@ -167,16 +163,15 @@ fn choices() {
         ("| Situation | Action |\n|---|---|\n| Disk full | Delete logs |", &["Disk full => Delete logs"]),
         ("| Tool | Best for |\n|---|---|\n| `rg` | Text |", &["Text => use `rg`"]),
         (
-            "## Choosing a chart\n\n- **Bars** - Few categories\n- **Lines** - Trends",
-            &["Few categories => use Bars", "Trends => use Lines"],
+            "## Choosing a chart\n\n- **Bars** - for few categories\n- **Lines** - for trends",
+            &["few categories => use Bars", "trends => use Lines"],
         ),
         (
             "```\nIs it small?\n├─ Yes → Inline it\n└─ No → Split it\n```",
             &["it is small => Inline it", "it is not small => Split it"],
         ),
-        ("Re-scan after bulk imports.", &["bulk imports => Re-scan"]),
         // Not decisions.
-        ("If no name is given, the tool returns a default.", &[]),
+        ("If no name is given, the tool returns a default.", &["no name is given => the tool returns a default"]),
         ("For example, add a footer.", &[]),
         ("For more details, see the manual.", &[]),
         ("Tell me when it is saved.", &[]),
@@ -208,7 +203,11 @@ fn commands_and_their_syntax() {
         ("```bash\ntool list --limit 5\ntool list\n```", &["tool.list: tool list [--limit <limit>]"]),
         ("```bash\nif [ -f x ]; then\n  cargo build\nfi\n```", &["cargo.build: cargo build"]),
         ("```bash\nHEAD=$(git rev-parse HEAD)\n```", &["git.rev-parse: git rev-parse HEAD"]),
-        ("```yaml\nsteps:\n  - run: npm ci\n```", &["npm.ci: npm ci"]),
+        (
+            "```bash\nacme a \"x && y\" | acme b > out.txt 2>&1; acme c\n```",
+            &["acme.a: acme a <text>", "acme.b: acme b", "acme.c: acme c"],
+        ),
+        ("```bash\ncat > f <<'EOF'\nacme x\nEOF\nacme \\\n  next <<< in\n```", &["acme.next: acme next"]),
         ("Run `gh pr create --fill`.", &["gh.pr.create: gh pr create --fill"]),
         ("| Task | Command |\n|---|---|\n| Plan | `terraform plan` |", &["terraform.plan: terraform plan"]),
         ("```http\nGET /v1/users\n```", &["get.v1-users: GET /v1/users"]),
@@ -230,8 +229,8 @@ fn commands_and_their_syntax() {
 
 #[test]
 fn types_aliases_and_flags() {
-    let text = "---\nname: tool\ndescription: A tool.\nallowed-tools: Bash(tool:*)\n---\n\n```bash\ntool open <url>   # Go there (aliases: goto, visit)\ntool serve <port> --watch\ntool --profile <name> ...  # Settings to use (-p)\n```\n\n## Options\n\n| Flag | Meaning |\n|---|---|\n| `--mode` | `fast` (default), `slow` |\n";
-    let value = document(text, &[]).into_raw();
+    let text = "---\nname: tool\ndescription: A tool.\nallowed-tools: Bash(tool:*)\n---\n\n```bash\ntool open <url>   # Go there (aliases: goto, visit)\ntool serve <port> --watch\ntool --profile <name> ...  # Settings to use\n```\n\n## Options\n\n| Flag | Meaning |\n|---|---|\n| `--mode` | `fast` (default), `slow` |\n";
+    let value = document(text, &[]).into_raw_value();
     let open = &value["commands"]["open"];
     assert_eq!((&open["args"][0]["name"], &open["args"][0]["type"]), (&"url".into(), &"string".into()));
     assert_eq!((&open["description"], texts(&open["aliases"])), (&"Go there".into(), vec!["goto", "visit"]));
@@ -239,7 +238,7 @@ fn types_aliases_and_flags() {
     assert_eq!((&serve["args"][0]["type"], &serve["flags"][0]["type"]), (&"int".into(), &"bool".into()));
     let flags = value["global_flags"].as_array().unwrap();
     let profile = flags.iter().find(|flag| flag["name"] == "--profile").unwrap();
-    assert_eq!((&profile["short"], &profile["purpose"]), (&"-p".into(), &"Settings to use".into()));
+    assert_eq!((&profile["type"], &profile["purpose"]), (&"string".into(), &"Settings to use".into()));
     let mode = flags.iter().find(|flag| flag["name"] == "--mode").unwrap();
     assert_eq!(
         (&mode["type"], &mode["default"], texts(&mode["values"])),
@@ -301,7 +300,6 @@ fn pointers() {
         ("Docs: https://docs.acme.dev/api/users.", &["acme:api/users=https://docs.acme.dev/api/users"]),
         ("Read `references/a.md` first.", &["a=references/a.md"]),
         ("[B](../b/SKILL.md)", &["b=../b/SKILL.md"]),
-        ("- **examples/** - samples:\n  - `one.py` - the first", &["one=examples/one.py"]),
         ("| File | Use |\n|---|---|\n| [x](references/x.md) | Details |", &["x=references/x.md"]),
         ("[a](https://a.dev/x) and [b](https://a.dev/x)", &["a:x=https://a.dev/x"]),
         ("[top](#top)", &[]),
@@ -334,29 +332,32 @@ fn patterns() {
 }
 
 #[test]
-fn bundled_scripts_are_templates() {
-    let text = "---\nname: demo\ndescription: x\n---\n\n- `scripts/fill.py` - Fills a form\n\n```bash\npython scripts/fill.py in.pdf\n```\n";
-    let found = document(
-        text,
-        &["scripts/fill.py", "scripts/other.sh", "references/notes.md", "scripts/__init__.py", "LICENSE"],
-    );
-    let templates = &found.raw()["templates"];
-    assert_eq!(keys(templates), ["fill", "other"]);
+fn bundled_scripts_are_sources_and_templates_are_templates() {
+    let text = "---\nname: demo\ndescription: x\n---\n\n- `templates/form.sh` - Fills a form\n- `scripts/fill.py` - Fills it faster\n\n```bash\nsh templates/form.sh in.pdf\n```\n";
+    let found =
+        document(text, &["scripts/fill.py", "scripts/other.sh", "templates/form.sh", "scripts/__init__.py", "LICENSE"]);
+    let templates = &found.raw_value()["templates"];
+    assert_eq!(keys(templates), ["form"]);
     assert_eq!(
-        (&templates["fill"]["description"], &templates["fill"]["path"]),
-        (&"Fills a form".into(), &"scripts/fill.py".into())
+        (&templates["form"]["description"], &templates["form"]["path"], &templates["form"]["usage"]),
+        (&"Fills a form".into(), &"templates/form.sh".into(), &"sh templates/form.sh in.pdf".into())
     );
-    assert_eq!(templates["fill"]["usage"], "python scripts/fill.py in.pdf");
-    assert_eq!(found.raw()["sources"][0]["path"], "references/notes.md");
+    let paths: Vec<&str> = found.raw_value()["sources"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|source| source["path"].as_str().unwrap())
+        .collect();
+    assert_eq!(paths, ["scripts/fill.py", "scripts/other.sh"]);
     let doubted: Vec<String> =
         found.facts.iter().filter(|fact| fact.doubt.is_some()).map(|fact| format!("{:?}", fact.path)).collect();
-    assert_eq!(doubted.len(), 2, "{doubted:?}");
+    assert_eq!(doubted.len(), 1, "{doubted:?}");
 }
 
 #[test]
 fn triggers_come_from_the_description_and_from_declarations() {
     let text = "---\nname: pdf-forms\ndescription: Fills PDF forms (.pdf files). Use when the user wants to fill a form, or when a form fails. Says \"fill it in\".\nwhen_to_use:\n  mentions: [Acrobat]\n  file_types: [fdf]\n  intents: [sign a contract]\n---\n\n## When to use\n\n- Forms with many fields\n\n## When not to use\n\n- Plain text\n";
-    let value = document(text, &[]).into_raw();
+    let value = document(text, &[]).into_raw_value();
     let triggers = &value["triggers"];
     assert_eq!(
         texts(&triggers["intents"]),
@@ -392,7 +393,7 @@ fn lifecycles_are_read_only_where_they_are_named() {
 
 #[test]
 fn names_types_and_descriptions() {
-    let of = |text: &str| document(text, &[]).raw()["meta"].clone();
+    let of = |text: &str| document(text, &[]).raw_value()["meta"].clone();
     for (name, expected) in
         [("My Skill", "my-skill"), ("x", "x"), ("2-fast", "fast"), ("日本", "skill"), ("a_b", "a-b")]
     {
@@ -412,14 +413,14 @@ fn every_fact_knows_its_line() {
     let text = "---\nname: demo\ndescription: d\n---\n\n# Demo\n\nSome words\nin two lines. Never guess\nthe schema.\n\nIf it is red, see [doc](references/d.md).\n";
     let found = document(text, &[]);
     let line = |section: &str| {
-        let fact = found.facts.iter().find(|fact| fact.path.contains(&Step::Key(section.to_owned())));
+        let fact = found.facts.iter().find(|fact| fact.path.contains(&ValuePathStep::Key(section.to_owned())));
         fact.map(|fact| fact.line)
     };
     assert_eq!(
         (line("name"), line("never"), line("decisions"), line("sources")),
         (Some(2), Some(9), Some(12), Some(12))
     );
-    assert_eq!(found.raw()["decisions"][0]["ref"], "d");
+    assert_eq!(found.raw_value()["decisions"][0]["ref"], "d");
 }
 
 /// UC-07: what is shown as wrong, and who says it, are no rules.
@@ -505,7 +506,7 @@ fn returns_choices_and_defaults_are_read() {
          | Command | Returns | Description |\n|---|---|---|\n| `tool status` | JSON with `up` | Show the state |\n\n\
          | Option | Description | Default |\n|---|---|---|\n| `--timeout <ms>` | How long to wait | 30000 |\n| `--all` | Take all | - |\n"
     );
-    let value = document(&text, &[]).into_raw();
+    let value = document(&text, &[]).into_raw_value();
     let commands = &value["commands"];
     assert_eq!(commands["text"]["returns"], "the text of an element");
     assert_eq!(commands["text"].get("variants"), None, "the same call twice is one");
@@ -543,7 +544,7 @@ fn a_named_lifecycle_links_entity_and_commands() {
         "{TOOL}```bash\ntool login <user>\ntool status\ntool logout\n```\n\n\
          Session ids are created by `tool login`, used by `tool status`, and become invalid after `tool logout`. The cache always expires after an hour.\n"
     );
-    let value = document(&text, &[]).into_raw();
+    let value = document(&text, &[]).into_raw_value();
     let entities = value["state"]["entities"].as_array().unwrap();
     assert_eq!(entities[0]["name"], "session-id");
     assert_eq!(texts(&entities[0]["created_by"]), ["login"]);
@@ -558,12 +559,12 @@ fn a_named_lifecycle_links_entity_and_commands() {
     }
 }
 
-/// UC-11: prose in one sentence, and what holds throughout.
+/// UC-11: prose in one sentence, beside a list.
 #[test]
-fn prose_procedures_and_what_holds_throughout() {
+fn procedures_in_prose() {
     let value = of_body(
         "## Log in\n\nFirst open the page, then fill the form, and finally click the button.\n\n\
-         ## Release\n\n1. Bump the version\n2. Tag it\n3. Push the tag\n\nAt every step, the tests must stay green. Keep the changelog open throughout.",
+         ## Release\n\n1. Bump the version\n2. Tag it\n3. Push the tag",
     );
     let steps = |key: &str| -> Vec<String> {
         let steps = value["workflows"][key]["steps"].as_array().cloned().unwrap_or_default();
@@ -571,11 +572,6 @@ fn prose_procedures_and_what_holds_throughout() {
     };
     assert_eq!(steps("log-in"), ["open the page", "fill the form", "click the button"]);
     assert_eq!(steps("release").len(), 3);
-    assert_eq!(
-        texts(&value["workflows"]["release"]["invariants"]),
-        ["the tests must stay green", "Keep the changelog open"]
-    );
-    assert_eq!(value["workflows"]["log-in"].get("invariants"), None);
 }
 
 /// UC-14: a default the text names, and the clause that is about the variable.
@@ -597,7 +593,7 @@ fn variables_have_defaults_and_their_own_clause() {
 fn a_long_use_case_is_cut_at_a_word() {
     let long = "checking ".repeat(40);
     let made = document(&format!("---\nname: demo\ndescription: Use when {long}.\n---\n"), &[]);
-    let intent = made.raw()["triggers"]["intents"][0].as_str().unwrap();
+    let intent = made.raw_value()["triggers"]["intents"][0].as_str().unwrap();
     assert!(intent.len() <= 200 && intent.ends_with("checking"), "{intent}");
     assert!(made.facts.iter().any(|fact| fact.doubt.as_deref() == Some("shortened")), "{:?}", made.facts);
 }

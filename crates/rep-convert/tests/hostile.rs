@@ -1,6 +1,6 @@
 //! Input nobody wrote by hand: extraction ends soon, without a panic, and says the same twice.
 
-use rep_convert::extract::extract;
+use rep_convert::extract::extract_document;
 use rep_model::{Skill, SkillTree};
 
 /// The largest body that is ever read.
@@ -8,15 +8,15 @@ const BYTES: usize = 8 * 1024 * 1024;
 
 fn run(body: &str) -> String {
     let text = format!("---\nname: x\ndescription: d\n---\n\n{body}");
-    let (skill, _) = Skill::parse(SkillTree::of("x", &[("SKILL.md", &text)]));
-    extract(&skill).raw().to_string()
+    let (skill, _) = Skill::parse(SkillTree::from_texts("x", &[("SKILL.md", &text)]));
+    extract_document(&skill).raw_value().to_string()
 }
 
 /// The same for a body that says it is a page that was made from a structured skill.
 fn run_page(body: &str) -> String {
     let text = format!("---\nname: x\ndescription: d\nmetadata: {{uasp-type: cli}}\n---\n\n# x\n\n{body}");
-    let (skill, _) = Skill::parse(SkillTree::of("x", &[("SKILL.md", &text)]));
-    extract(&skill).raw().to_string()
+    let (skill, _) = Skill::parse(SkillTree::from_texts("x", &[("SKILL.md", &text)]));
+    extract_document(&skill).raw_value().to_string()
 }
 
 #[test]

@@ -5,10 +5,10 @@
 
 use std::path::{Path, PathBuf};
 
-use rep_check::{Level, Options, Profile};
-use rep_convert::convert::{differences, finish};
+use rep_check::{CheckOptions, Level, Profile};
+use rep_convert::convert::{find_differences, finish_document};
 use rep_convert::{docs, extract};
-use rep_model::{Document, Origin, Skill, SkillTree};
+use rep_model::{DocumentOrigin, Skill, SkillDocument, SkillTree};
 use serde_json::{Value, json};
 
 /// The files below a folder whose name ends so, in order.
@@ -30,31 +30,31 @@ fn files(root: &Path, end: &str) -> Vec<PathBuf> {
 }
 
 fn parse(file: &str, text: &str) -> Skill {
-    Skill::parse(SkillTree::of("skill", &[(file, text)])).0
+    Skill::parse(SkillTree::from_texts("skill", &[(file, text)])).0
 }
 
 /// What a SKILL.md says, as it would be written.
 fn converted(markdown: &str) -> Value {
-    finish(extract::extract(&parse("SKILL.md", markdown)).raw()).document.into_raw()
+    finish_document(extract::extract_document(&parse("SKILL.md", markdown)).raw_value()).document.into_raw_value()
 }
 
 /// A SKILL.md of what a UASP file says.
 fn skill_md(value: &Value) -> String {
-    docs::skill_md(&Document::from_value(value.clone(), Origin::Authored, Vec::new()))
+    docs::write_skill_md(&SkillDocument::from_value(value.clone(), DocumentOrigin::Authored, Vec::new()))
 }
 
 /// What is different after the way there and back.
 fn lost(value: &Value) -> Vec<String> {
     let back = converted(&skill_md(value));
-    differences(value, &back).iter().map(|one| format!("{one:?}")).collect()
+    find_differences(value, &back).iter().map(|one| format!("{one:?}")).collect()
 }
 
 /// What makes a text no SKILL.md.
 fn refused(markdown: &str) -> Vec<String> {
     let name = parse("SKILL.md", markdown).name().unwrap_or_default().to_owned();
-    let (skill, faults) = Skill::parse(SkillTree::of(&name, &[("SKILL.md", markdown)]));
-    let options = Options { profiles: vec![Profile::AgentSkills], ..Options::default() };
-    let findings = rep_check::check(&skill, faults, &options).findings;
+    let (skill, faults) = Skill::parse(SkillTree::from_texts(&name, &[("SKILL.md", markdown)]));
+    let options = CheckOptions { profiles: vec![Profile::AgentSkills], ..CheckOptions::default() };
+    let findings = rep_check::check_skill(&skill, faults, &options).findings;
     let errors = findings.iter().filter(|finding| finding.level == Level::Error);
     errors.map(|finding| format!("{}: {}", finding.rule.name, finding.message)).collect()
 }
@@ -95,9 +95,9 @@ fn examples_keep_every_fact() {
     roundtrip(&root, 5);
     for path in files(&root, ".uasp.yaml") {
         let text = std::fs::read_to_string(&path).unwrap();
-        let document = Document::authored(&parse("skill.uasp.yaml", &text)).unwrap();
-        assert_eq!(lost(document.raw()), [""; 0], "{}", path.display());
-        assert_eq!(refused(&skill_md(document.raw())), [""; 0], "{}", path.display());
+        let document = SkillDocument::from_skill(&parse("skill.uasp.yaml", &text)).unwrap();
+        assert_eq!(lost(document.raw_value()), [""; 0], "{}", path.display());
+        assert_eq!(refused(&skill_md(document.raw_value())), [""; 0], "{}", path.display());
     }
 }
 
@@ -118,15 +118,15 @@ fn whatever_a_structured_skill_holds_its_markdown_is_a_skill() {
     }
 }
 
-/// A person may go on in a page that was made: what is no part of its layout is read as any Markdown is.
+/// A generated page may be continued by hand: text outside its layout is read like any Markdown.
 #[test]
 fn what_people_add_to_a_page_is_read_too() {
-    let value = finish(&json!({
+    let value = finish_document(&json!({
         "meta": { "name": "t", "type": "knowledge", "description": "Shows." },
         "constraints": { "never": ["lie"] },
         "x-own": { "a": 1 },
     }));
-    let page = skill_md(value.document.raw()) + "\n## Notes\n\nNever skip the tests. If it rains, stay inside.\n";
+    let page = skill_md(value.document.raw_value()) + "\n## Notes\n\nNever skip the tests. If it rains, stay inside.\n";
     let read = converted(&page);
     assert_eq!(read["constraints"]["never"], json!(["lie", "skip the tests"]));
     assert_eq!(read["decisions"], json!([{ "when": "it rains", "then": "stay inside" }]));
@@ -156,7 +156,7 @@ fn hostile_values_stay_where_they_are() {
         "environment": [{ "name": "E", "purpose": "`p`", "default": "10" }],
         "sources": [{ "id": "s", "url": "https://e.org/a(b)", "use_for": "x (y)" }, { "id": "q", "path": "a b.md" }],
     });
-    let value = finish(&value).document.into_raw();
+    let value = finish_document(&value).document.into_raw_value();
     let mut lost = Vec::new();
     unequal("", &value, &converted(&skill_md(&value)), &mut lost);
     assert_eq!(lost, [""; 0], "{}", skill_md(&value));
@@ -166,7 +166,7 @@ fn hostile_values_stay_where_they_are() {
 fn every_skill_of_the_corpus_keeps_every_fact() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/skills");
     if !root.is_dir() {
-        rep_test_support::left_out("../shared/corpus is not here, so no real skill went there and back");
+        rep_test_support::report_skipped("../shared/corpus is not here, so no real skill went there and back");
         return;
     }
     roundtrip(&root, 400);

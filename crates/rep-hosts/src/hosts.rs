@@ -1,6 +1,6 @@
-//! Every host a skill can be projected for. One line each; what they read is data with its source and date.
+//! The hosts that a skill can be projected for. Their properties are data, with source and date.
 
-use crate::projection::{Projection, Source};
+use crate::projection::{Projection, ProjectionSource};
 
 mod claude_api;
 mod collection;
@@ -9,62 +9,64 @@ mod functions;
 mod mcp;
 mod openapi;
 
-pub use claude_api::{request, restored_manifest};
-pub use collection::{About, Published, index};
-use folder::Reads;
-pub use functions::{Unfit, function_name};
-pub use mcp::{contract as mcp_contract, encoded, mime_type, tool as mcp_tool};
+pub use claude_api::{build_attachment_request, restore_manifest};
+pub use collection::{CollectionInfo, WellKnownIndexEntry, build_well_known_index};
+use folder::FolderSupport;
+pub use functions::{UnfitToolPolicy, function_name};
+pub use mcp::{
+    describe_tool as mcp_tool, guess_mime_type, list_contract_resources as mcp_contract, percent_encode_path,
+};
 
-/// What a host takes.
+/// The kind of input that a host accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Takes {
-    /// Folders, found where it looks.
+pub enum HostInput {
+    /// Directories at the paths that the host searches.
     Folders,
     /// An upload.
     Upload,
     /// A JSON document with tools.
     Tools,
-    /// A folder that holds several skills and says so.
+    /// A directory with several skills and an index of them.
     Collection,
 }
 
-impl Takes {
-    /// The word in output.
+impl HostInput {
+    /// Returns the name in output.
     pub const fn name(self) -> &'static str {
         match self {
-            Takes::Folders => "folders",
-            Takes::Upload => "upload",
-            Takes::Tools => "tools",
-            Takes::Collection => "collection",
+            HostInput::Folders => "folders",
+            HostInput::Upload => "upload",
+            HostInput::Tools => "tools",
+            HostInput::Collection => "collection",
         }
     }
 }
 
-/// A host, and how a skill is written for it.
+/// A host, and the way to write a skill for it.
 #[derive(Debug)]
-pub struct Host {
-    /// The word on the command line.
+pub struct ProjectionHost {
+    /// The name on the command line.
     pub id: &'static str,
-    /// Other words for it.
+    /// Other names on the command line.
     pub aliases: &'static [&'static str],
-    /// What people call it.
+    /// The product name.
     pub name: &'static str,
-    /// What it takes.
-    pub takes: Takes,
-    /// Where these facts are from.
+    /// The kind of input that the host accepts.
+    pub takes: HostInput,
+    /// The source of these facts.
     pub source: &'static str,
-    /// The day they were looked at.
+    /// The date on which the source was checked.
     pub checked: &'static str,
-    way: Way,
+    way: ProjectionKind,
 }
 
 #[derive(Debug)]
-enum Way {
+enum ProjectionKind {
     ClaudeApi,
-    Folder(Reads),
-    AgentPlugins(Reads),
-    ClaudeMarketplace(Reads),
-    WellKnown(Reads),
+    Folder(FolderSupport),
+    AgentPlugins(FolderSupport),
+    ClaudeMarketplace(FolderSupport),
+    WellKnown(FolderSupport),
     Mcp,
     OpenAi,
     Anthropic,
@@ -72,26 +74,26 @@ enum Way {
     OpenApi,
 }
 
-/// How a projection is wanted.
+/// The options of a projection.
 #[derive(Clone, Debug)]
-pub struct Wanted {
-    /// What becomes of tools that do not fit a strict subset.
-    pub unfit: Unfit,
-    /// What a collection says of itself.
-    pub about: About,
+pub struct ProjectionOptions {
+    /// The treatment of tools that do not fit a strict subset.
+    pub unfit: UnfitToolPolicy,
+    /// The description of a collection.
+    pub about: CollectionInfo,
 }
 
-impl Default for Wanted {
+impl Default for ProjectionOptions {
     fn default() -> Self {
-        Self { unfit: Unfit::Refuse, about: About::default() }
+        Self { unfit: UnfitToolPolicy::Refuse, about: CollectionInfo::default() }
     }
 }
 
-const CHECKED: &str = "2026-11-15";
+const CHECKED_DATE: &str = "2026-11-15";
 
-/// The fields of the specification.
-const STANDARD: &[&str] = &["name", "description", "license", "compatibility", "metadata", "allowed-tools"];
-const CLAUDE_CODE: &[&str] = &[
+/// The frontmatter fields of the specification.
+const SPECIFICATION_FIELDS: &[&str] = &["name", "description", "license", "compatibility", "metadata", "allowed-tools"];
+const CLAUDE_CODE_HOST_FIELDS: &[&str] = &[
     "name",
     "description",
     "license",
@@ -114,38 +116,56 @@ const CLAUDE_CODE: &[&str] = &[
     "shell",
 ];
 
-const fn reads(fields: &'static [&'static str], overrides: &'static [&'static str]) -> Reads {
-    Reads { fields, overrides, description_max: Some(1024), has_sidecar: false }
+const fn describe_support(fields: &'static [&'static str], overrides: &'static [&'static str]) -> FolderSupport {
+    FolderSupport { fields, overrides, description_max: Some(1024), has_sidecar: false }
 }
 
-const fn folders(id: &'static str, name: &'static str, source: &'static str, reads: Reads) -> Host {
-    Host { id, aliases: &[], name, takes: Takes::Folders, source, checked: CHECKED, way: Way::Folder(reads) }
+const fn describe_folder_host(
+    id: &'static str,
+    name: &'static str,
+    source: &'static str,
+    reads: FolderSupport,
+) -> ProjectionHost {
+    ProjectionHost {
+        id,
+        aliases: &[],
+        name,
+        takes: HostInput::Folders,
+        source,
+        checked: CHECKED_DATE,
+        way: ProjectionKind::Folder(reads),
+    }
 }
 
-/// The hosts, in the order they are shown.
-pub static HOSTS: [Host; 23] = [
-    Host {
+/// The hosts, in display order.
+pub static HOSTS: [ProjectionHost; 23] = [
+    ProjectionHost {
         id: "claude-api",
         aliases: &[],
         name: "Claude API",
-        takes: Takes::Upload,
+        takes: HostInput::Upload,
         source: "Claude skills guide and SDK types",
-        checked: CHECKED,
-        way: Way::ClaudeApi,
+        checked: CHECKED_DATE,
+        way: ProjectionKind::ClaudeApi,
     },
-    folders(
+    describe_folder_host(
         "claude-code",
         "Claude Code",
         "Claude Code 2.1.325, run",
-        Reads { fields: CLAUDE_CODE, overrides: &["claude-code"], description_max: Some(1536), has_sidecar: false },
+        FolderSupport {
+            fields: CLAUDE_CODE_HOST_FIELDS,
+            overrides: &["claude-code"],
+            description_max: Some(1536),
+            has_sidecar: false,
+        },
     ),
-    Host {
+    ProjectionHost {
         aliases: &["codex-cli"],
-        ..folders(
+        ..describe_folder_host(
             "codex",
             "Codex",
             "Codex CLI 0.166.0, run; its sample skills",
-            Reads {
+            FolderSupport {
                 fields: &["name", "description", "metadata"],
                 overrides: &["codex", "codex-cli"],
                 description_max: Some(1024),
@@ -153,135 +173,181 @@ pub static HOSTS: [Host; 23] = [
             },
         )
     },
-    Host {
+    ProjectionHost {
         aliases: &["copilot-cli"],
-        ..folders(
+        ..describe_folder_host(
             "copilot",
             "GitHub Copilot",
             "GitHub Copilot CLI 1.0.102, run",
-            reads(&["name", "description", "license", "allowed-tools"], &["copilot", "copilot-cli"]),
+            describe_support(&["name", "description", "license", "allowed-tools"], &["copilot", "copilot-cli"]),
         )
     },
-    folders(
+    describe_folder_host(
         "vscode",
         "VS Code",
         "microsoft/vscode-docs, agent skills",
-        reads(
+        describe_support(
             &["name", "description", "argument-hint", "user-invocable", "disable-model-invocation", "context"],
             &["vscode", "vscode-copilot"],
         ),
     ),
-    folders(
+    describe_folder_host(
         "cursor",
         "Cursor",
         "Cursor documentation, skills",
-        reads(&["name", "description", "paths", "disable-model-invocation", "metadata"], &["cursor"]),
+        describe_support(&["name", "description", "paths", "disable-model-invocation", "metadata"], &["cursor"]),
     ),
-    folders("gemini-cli", "Gemini CLI", "Gemini CLI 0.61.0, run", reads(&["name", "description"], &["gemini-cli"])),
-    folders("goose", "Goose", "Goose documentation, using skills", reads(&["name", "description"], &["goose"])),
-    folders(
+    describe_folder_host(
+        "gemini-cli",
+        "Gemini CLI",
+        "Gemini CLI 0.61.0, run",
+        describe_support(&["name", "description"], &["gemini-cli"]),
+    ),
+    describe_folder_host(
+        "goose",
+        "Goose",
+        "Goose documentation, using skills",
+        describe_support(&["name", "description"], &["goose"]),
+    ),
+    describe_folder_host(
         "opencode",
         "OpenCode",
         "OpenCode 1.18.33, run",
-        reads(&["name", "description", "license", "compatibility", "metadata"], &["opencode"]),
+        describe_support(&["name", "description", "license", "compatibility", "metadata"], &["opencode"]),
     ),
-    folders("amp", "Amp", "Amp manual, agent skills", reads(&["name", "description"], &["amp"])),
-    folders(
+    describe_folder_host(
+        "amp",
+        "Amp",
+        "Amp manual, agent skills",
+        describe_support(&["name", "description"], &["amp"]),
+    ),
+    describe_folder_host(
         "windsurf",
         "Windsurf",
         "Windsurf documentation, cascade skills",
-        reads(&["name", "description"], &["windsurf"]),
+        describe_support(&["name", "description"], &["windsurf"]),
     ),
-    folders("kiro", "Kiro", "Kiro documentation, skills", reads(&["name", "description"], &["kiro"])),
-    folders(
+    describe_folder_host(
+        "kiro",
+        "Kiro",
+        "Kiro documentation, skills",
+        describe_support(&["name", "description"], &["kiro"]),
+    ),
+    describe_folder_host(
         "factory",
         "Factory Droid",
         "npm skills 1.7.4, docs/agents.md",
-        reads(&["name", "description"], &["factory"]),
+        describe_support(&["name", "description"], &["factory"]),
     ),
-    folders(
+    describe_folder_host(
         "antigravity",
         "Google Antigravity",
         "Antigravity documentation, skills",
-        reads(&["name", "description"], &["antigravity"]),
+        describe_support(&["name", "description"], &["antigravity"]),
     ),
-    folders("agents", "any host that reads .agents/skills", "agentskills specification", reads(STANDARD, &[])),
-    Host {
+    describe_folder_host(
+        "agents",
+        "any host that reads .agents/skills",
+        "agentskills specification",
+        describe_support(SPECIFICATION_FIELDS, &[]),
+    ),
+    ProjectionHost {
         id: "agent-plugins",
         aliases: &[],
         name: "Agent Plugins 1.0",
-        takes: Takes::Collection,
+        takes: HostInput::Collection,
         source: "Agent Plugins specification 1.0.0",
-        checked: CHECKED,
-        way: Way::AgentPlugins(reads(STANDARD, &[])),
+        checked: CHECKED_DATE,
+        way: ProjectionKind::AgentPlugins(describe_support(SPECIFICATION_FIELDS, &[])),
     },
-    Host {
+    ProjectionHost {
         id: "claude-marketplace",
         aliases: &[],
         name: "Claude marketplace",
-        takes: Takes::Collection,
+        takes: HostInput::Collection,
         source: "Claude Code documentation, plugin marketplaces",
-        checked: CHECKED,
-        way: Way::ClaudeMarketplace(Reads {
-            fields: CLAUDE_CODE,
+        checked: CHECKED_DATE,
+        way: ProjectionKind::ClaudeMarketplace(FolderSupport {
+            fields: CLAUDE_CODE_HOST_FIELDS,
             overrides: &["claude-code"],
             description_max: Some(1536),
             has_sidecar: false,
         }),
     },
-    Host {
+    ProjectionHost {
         id: "well-known",
         aliases: &["well-known-index"],
         name: "Index at a well-known address",
-        takes: Takes::Collection,
+        takes: HostInput::Collection,
         source: "Agent Skills Discovery RFC 0.2.0; npm skills 1.7.4, run",
-        checked: CHECKED,
-        way: Way::WellKnown(reads(STANDARD, &[])),
+        checked: CHECKED_DATE,
+        way: ProjectionKind::WellKnown(describe_support(SPECIFICATION_FIELDS, &[])),
     },
-    tools("mcp", "Model Context Protocol", "MCP 2025-11-25 and 2026-07-28; Skills extension", Way::Mcp),
-    Host {
+    describe_tool_host(
+        "mcp",
+        "Model Context Protocol",
+        "MCP 2025-11-25 and 2026-07-28; Skills extension",
+        ProjectionKind::Mcp,
+    ),
+    ProjectionHost {
         aliases: &["openai-responses"],
-        ..tools("openai", "OpenAI", "OpenAI structured outputs guide", Way::OpenAi)
+        ..describe_tool_host("openai", "OpenAI", "OpenAI structured outputs guide", ProjectionKind::OpenAi)
     },
-    tools("anthropic", "Anthropic", "Claude structured outputs guide", Way::Anthropic),
-    tools("gemini", "Gemini API", "google-genai, FunctionDeclaration", Way::Gemini),
-    tools("openapi", "OpenAPI 3.1", "OpenAPI specification 3.1", Way::OpenApi),
+    describe_tool_host("anthropic", "Anthropic", "Claude structured outputs guide", ProjectionKind::Anthropic),
+    describe_tool_host("gemini", "Gemini API", "google-genai, FunctionDeclaration", ProjectionKind::Gemini),
+    describe_tool_host("openapi", "OpenAPI 3.1", "OpenAPI specification 3.1", ProjectionKind::OpenApi),
 ];
 
-const fn tools(id: &'static str, name: &'static str, source: &'static str, way: Way) -> Host {
-    Host { id, aliases: &[], name, takes: Takes::Tools, source, checked: CHECKED, way }
+const fn describe_tool_host(
+    id: &'static str,
+    name: &'static str,
+    source: &'static str,
+    way: ProjectionKind,
+) -> ProjectionHost {
+    ProjectionHost { id, aliases: &[], name, takes: HostInput::Tools, source, checked: CHECKED_DATE, way }
 }
 
-impl Host {
-    /// The host a word names.
-    pub fn named(word: &str) -> Option<&'static Host> {
+impl ProjectionHost {
+    /// Finds a host by name or alias.
+    pub fn find(word: &str) -> Option<&'static ProjectionHost> {
         HOSTS.iter().find(|host| host.id == word || host.aliases.contains(&word))
     }
 
-    /// The fields of a frontmatter it reads; none where it takes no folders.
-    pub fn fields(&self) -> &'static [&'static str] {
+    /// Returns the frontmatter fields that the host reads, or none if it does not accept directories.
+    pub fn frontmatter_fields(&self) -> &'static [&'static str] {
         match &self.way {
-            Way::Folder(reads) | Way::AgentPlugins(reads) | Way::ClaudeMarketplace(reads) | Way::WellKnown(reads) => {
-                reads.fields
-            }
-            Way::ClaudeApi => STANDARD,
-            Way::Mcp | Way::OpenAi | Way::Anthropic | Way::Gemini | Way::OpenApi => &[],
+            ProjectionKind::Folder(reads)
+            | ProjectionKind::AgentPlugins(reads)
+            | ProjectionKind::ClaudeMarketplace(reads)
+            | ProjectionKind::WellKnown(reads) => reads.fields,
+            ProjectionKind::ClaudeApi => SPECIFICATION_FIELDS,
+            ProjectionKind::Mcp
+            | ProjectionKind::OpenAi
+            | ProjectionKind::Anthropic
+            | ProjectionKind::Gemini
+            | ProjectionKind::OpenApi => &[],
         }
     }
 
-    /// The skills in this host's shape, and what that loses.
-    pub fn project(&self, sources: &[Source<'_>], wanted: &Wanted) -> Projection {
+    /// Projects the skills into this host's format, and reports the losses.
+    pub fn project_skills(&self, sources: &[ProjectionSource<'_>], wanted: &ProjectionOptions) -> Projection {
         match &self.way {
-            Way::ClaudeApi => claude_api::project(sources),
-            // Who packs the folders writes the index, which has their digests.
-            Way::Folder(reads) | Way::WellKnown(reads) => folder::project(self, reads, sources),
-            Way::AgentPlugins(reads) => collection::agent_plugins(self, reads, sources, &wanted.about),
-            Way::ClaudeMarketplace(reads) => collection::claude_marketplace(self, reads, sources, &wanted.about),
-            Way::Mcp => mcp::project(sources),
-            Way::OpenAi => functions::openai(sources, wanted.unfit),
-            Way::Anthropic => functions::anthropic(sources, wanted.unfit),
-            Way::Gemini => functions::gemini(sources, wanted.unfit),
-            Way::OpenApi => openapi::project(sources),
+            ProjectionKind::ClaudeApi => claude_api::project_skills(sources),
+            // The caller that packs the directories writes the index, because it contains their digests.
+            ProjectionKind::Folder(reads) | ProjectionKind::WellKnown(reads) => {
+                folder::project_skills(self, reads, sources)
+            }
+            ProjectionKind::AgentPlugins(reads) => {
+                collection::project_agent_plugins(self, reads, sources, &wanted.about)
+            }
+            ProjectionKind::ClaudeMarketplace(reads) => {
+                collection::project_claude_marketplace(self, reads, sources, &wanted.about)
+            }
+            ProjectionKind::Mcp => mcp::project_skills(sources),
+            ProjectionKind::OpenAi => functions::project_for_openai(sources, wanted.unfit),
+            ProjectionKind::Anthropic => functions::project_for_anthropic(sources, wanted.unfit),
+            ProjectionKind::Gemini => functions::project_for_gemini(sources, wanted.unfit),
+            ProjectionKind::OpenApi => openapi::project_skills(sources),
         }
     }
 }

@@ -1,7 +1,8 @@
-//! The same skill in another shape, and what that shape loses.
+//! Projects skills into the formats of hosts, and reports what each format cannot express.
 //!
-//! Every function here is pure: a skill goes in, a shape and the list of what it loses come out. Nothing judges a skill
-//! (that is `rep-check`'s business), and nothing is changed in silence: what a shape cannot express is refused.
+//! Every function is pure: it takes a skill, and returns the projection and its losses. This crate does not check
+//! skills; that is the task of `rep-check`. Nothing is dropped silently: what a format cannot express is reported or
+//! refused.
 //!
 //! ```
 //! use rep_hosts::HOSTS;
@@ -15,6 +16,6 @@ pub mod loss;
 mod projection;
 pub mod schema;
 
-pub use hosts::{HOSTS, Host, Takes, Wanted};
-pub use loss::{Loss, Weight};
-pub use projection::{Form, Made, MadeContent, Projection, Source, is_part};
+pub use hosts::{HOSTS, HostInput, ProjectionHost, ProjectionOptions};
+pub use loss::{Loss, LossSeverity};
+pub use projection::{ProjectedContent, ProjectedFile, Projection, ProjectionOutput, ProjectionSource, is_skill_part};

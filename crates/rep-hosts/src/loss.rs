@@ -1,49 +1,49 @@
-//! What a change of shape loses.
+//! The losses of a projection.
 
 use std::fmt;
 
-/// How much a loss matters.
+/// The severity of a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Weight {
-    /// Something the shape has no place for, and that changes nothing of what is accepted or done.
+pub enum LossSeverity {
+    /// The format has no place for it, but accepted inputs and behavior are unchanged.
     Note,
-    /// The shape accepts less, or says less, than the skill.
+    /// The format accepts or states less than the skill.
     Narrowed,
-    /// It cannot be expressed, and was left out as a whole.
+    /// It cannot be expressed and was omitted completely.
     Refused,
 }
 
-impl Weight {
-    /// The word in output: the levels of findings.
+impl LossSeverity {
+    /// Returns the name in output, which is a level of findings.
     pub const fn level(self) -> &'static str {
         match self {
-            Weight::Note => "info",
-            Weight::Narrowed => "warning",
-            Weight::Refused => "error",
+            LossSeverity::Note => "info",
+            LossSeverity::Narrowed => "warning",
+            LossSeverity::Refused => "error",
         }
     }
 }
 
-/// One thing that a change of shape loses.
+/// Something that a projection loses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loss {
-    /// How much it matters.
-    pub weight: Weight,
-    /// Where it stands in the source: a field, or a place in a schema as a JSON pointer.
+    /// The severity of the loss.
+    pub weight: LossSeverity,
+    /// The location in the source: a field, or a JSON pointer into a schema.
     pub at: String,
     /// What is lost, and why.
     pub message: String,
-    /// What to do about it, where something can be done.
+    /// The remedy, if there is one.
     pub help: Option<String>,
 }
 
 impl Loss {
-    /// A loss.
-    pub fn new(weight: Weight, at: impl Into<String>, message: impl Into<String>) -> Self {
+    /// Creates a loss without a remedy.
+    pub fn new(weight: LossSeverity, at: impl Into<String>, message: impl Into<String>) -> Self {
         Self { weight, at: at.into(), message: message.into(), help: None }
     }
 
-    /// The same with what to do about it.
+    /// Adds a remedy.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());

@@ -1,60 +1,61 @@
-//! A tool's contract in the subset of JSON Schema a host takes.
+//! Rewrites a tool's schema in the subset of JSON Schema that a host supports.
 //!
-//! Hosts that promise arguments that fit (OpenAI strict, Anthropic strict) and Gemini's function declarations take a part of JSON
-//! Schema each. [`shape`] writes a schema in such a part so that two things hold: whatever the new schema accepts, [`back`] turns
-//! into something the original accepts; and whatever the original accepts, [`forth`] turns into something the new one accepts,
-//! except where a loss says otherwise. Where that cannot be done, the schema is refused with the place and the reason.
+//! Hosts that guarantee valid arguments (OpenAI strict, Anthropic strict) and Gemini's function declarations each
+//! support a part of JSON Schema. [`shape_schema`] rewrites a schema in such a subset with two guarantees. For every
+//! value that the new schema accepts, [`restore_arguments`] returns a value that the original accepts. For every value
+//! that the original accepts, [`fill_arguments`] returns a value that the new schema accepts, unless a loss is
+//! reported. If that is impossible, the schema is refused with the location and the reason.
 //!
 //! ```
-//! use rep_hosts::schema::{OPENAI, shape};
+//! use rep_hosts::schema::{OPENAI, shape_schema};
 //! let contract = serde_json::json!({"type": "object", "properties": {"page": {"type": "integer"}}, "additionalProperties": false});
-//! let shaped = shape(&contract, &OPENAI).unwrap();
+//! let shaped = shape_schema(&contract, &OPENAI).unwrap();
 //! assert_eq!(shaped.schema["properties"]["page"]["type"], serde_json::json!(["integer", "null"]));
 //! assert_eq!(shaped.schema["required"], serde_json::json!(["page"]));
 //! ```
 
 use serde_json::Value;
 
-use crate::loss::{Loss, Weight};
+use crate::loss::{Loss, LossSeverity};
 
+mod arguments;
 mod dialect;
-mod disjoint;
-mod instance;
-mod measure;
+mod disjointness;
+mod schema_size;
 mod shaper;
 
-pub use dialect::{ANTHROPIC, Dialect, GEMINI, OPENAI};
-pub use instance::{back, forth};
-pub use measure::{Measure, measure};
+pub use arguments::{fill_arguments, restore_arguments};
+pub use dialect::{ANTHROPIC, GEMINI, OPENAI, SchemaDialect};
+pub use schema_size::{SchemaSize, measure_schema};
 
-/// The largest schema that is looked at, in bytes of JSON.
+/// The maximum size of a schema, in bytes of JSON.
 const SCHEMA_BYTES_MAX: usize = 1 << 20;
-/// The deepest schema that is looked at.
+/// The maximum depth of a schema.
 const DEPTH_MAX: usize = 100;
 
 /// A schema in a host's subset.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Shaped {
+pub struct ShapedSchema {
     /// The schema.
     pub schema: Value,
-    /// What it loses against the original; none of it is a refusal.
+    /// The losses compared to the original, none of which is a refusal.
     pub losses: Vec<Loss>,
 }
 
-/// Writes a tool's contract in a host's subset. Where it cannot be written, says why: every place that stands against it.
-pub fn shape(schema: &Value, dialect: &Dialect) -> Result<Shaped, Vec<Loss>> {
-    let refuse = |message: &str| Err(vec![Loss::new(Weight::Refused, "", message)]);
-    if is_deeper(schema) {
-        return refuse("the schema lies too deep in itself");
+/// Rewrites a tool's schema in a host's subset. On failure, returns every location that cannot be expressed.
+pub fn shape_schema(schema: &Value, dialect: &SchemaDialect) -> Result<ShapedSchema, Vec<Loss>> {
+    let refuse = |message: &str| Err(vec![Loss::new(LossSeverity::Refused, "", message)]);
+    if is_too_deep(schema) {
+        return refuse("the schema is nested too deeply");
     }
     if schema.to_string().len() > SCHEMA_BYTES_MAX {
         return refuse("the schema is larger than 1 MiB");
     }
-    shaper::shape(schema, dialect)
+    shaper::shape_schema(schema, dialect)
 }
 
-/// Whether a schema is deeper than is looked at, found without going into it by recursion.
-fn is_deeper(schema: &Value) -> bool {
+/// Whether a schema is too deep, computed without recursion.
+fn is_too_deep(schema: &Value) -> bool {
     let mut waiting = vec![(schema, 0)];
     while let Some((node, depth)) = waiting.pop() {
         if depth > DEPTH_MAX {

@@ -2,16 +2,16 @@
 #![expect(clippy::unwrap_used, reason = "a test that fails says where")]
 
 use proptest::prelude::*;
-use rep_hosts::schema::{ANTHROPIC, Dialect, GEMINI, OPENAI, back, forth, shape};
-use rep_hosts::{Loss, Weight};
+use rep_hosts::schema::{ANTHROPIC, GEMINI, OPENAI, SchemaDialect, fill_arguments, restore_arguments, shape_schema};
+use rep_hosts::{Loss, LossSeverity};
 use serde_json::{Map, Value, json};
 
-fn shaped(schema: &Value, dialect: &Dialect) -> Value {
-    shape(schema, dialect).unwrap_or_else(|losses| panic!("{losses:?}")).schema
+fn shaped(schema: &Value, dialect: &SchemaDialect) -> Value {
+    shape_schema(schema, dialect).unwrap_or_else(|losses| panic!("{losses:?}")).schema
 }
 
-fn refusals(schema: &Value, dialect: &Dialect) -> Vec<String> {
-    shape(schema, dialect).unwrap_err().iter().map(|loss| loss.at.clone()).collect()
+fn refusals(schema: &Value, dialect: &SchemaDialect) -> Vec<String> {
+    shape_schema(schema, dialect).unwrap_err().iter().map(|loss| loss.at.clone()).collect()
 }
 
 /// An object with one required property.
@@ -42,7 +42,7 @@ fn every_property_is_required_and_those_that_were_not_may_be_null() {
     assert_eq!(properties["way"]["anyOf"][2], json!({"type": "null"}));
     assert_eq!(schema["$defs"]["tree"]["required"], json!(["below"]));
     let given = json!({"path": "x", "page": null, "tree": {"below": {"below": null}}});
-    assert_eq!(back(&contract, given), json!({"path": "x", "tree": {"below": {}}}));
+    assert_eq!(restore_arguments(&contract, given), json!({"path": "x", "tree": {"below": {}}}));
 }
 
 #[test]
@@ -111,20 +111,20 @@ fn meaning_is_kept_in_other_words() {
 #[test]
 fn losses_are_told() {
     let open = json!({"type": "object", "properties": {"a": {"type": "string", "default": "x", "format": "uri"}}});
-    let told: Vec<(Weight, String)> =
-        shape(&open, &OPENAI).unwrap().losses.iter().map(|loss| (loss.weight, loss.at.clone())).collect();
+    let told: Vec<(LossSeverity, String)> =
+        shape_schema(&open, &OPENAI).unwrap().losses.iter().map(|loss| (loss.weight, loss.at.clone())).collect();
     assert_eq!(
         told,
         [
-            (Weight::Note, "/properties/a/default".to_owned()),
-            (Weight::Note, "/properties/a/format".to_owned()),
-            (Weight::Note, "/additionalProperties".to_owned()),
+            (LossSeverity::Note, "/properties/a/default".to_owned()),
+            (LossSeverity::Note, "/properties/a/format".to_owned()),
+            (LossSeverity::Note, "/additionalProperties".to_owned()),
         ]
     );
     let said = json!({"type": "object", "properties": {}, "additionalProperties": true});
-    assert_eq!(shape(&said, &OPENAI).unwrap().losses[0].weight, Weight::Narrowed);
+    assert_eq!(shape_schema(&said, &OPENAI).unwrap().losses[0].weight, LossSeverity::Narrowed);
     let nothing = json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": false});
-    assert_eq!(shape(&nothing, &OPENAI).unwrap().losses, Vec::<Loss>::new());
+    assert_eq!(shape_schema(&nothing, &OPENAI).unwrap().losses, Vec::<Loss>::new());
 }
 
 #[test]
@@ -156,15 +156,15 @@ fn each_host_has_its_own_subset() {
 fn limits_are_held() {
     let many: Map<String, Value> = (0..25).map(|index| (format!("p{index}"), json!({"type": "string"}))).collect();
     let schema = json!({"type": "object", "additionalProperties": false, "properties": many});
-    assert!(shape(&schema, &OPENAI).is_ok());
-    assert!(shape(&schema, &ANTHROPIC).unwrap_err()[0].message.contains("25 optional properties"));
+    assert!(shape_schema(&schema, &OPENAI).is_ok());
+    assert!(shape_schema(&schema, &ANTHROPIC).unwrap_err()[0].message.contains("25 optional properties"));
     let mut deep = json!({"type": "string"});
     for _ in 0..11 {
         deep = with(&deep);
     }
-    assert!(shape(&deep, &OPENAI).unwrap_err()[0].message.contains("11 objects and lists"));
+    assert!(shape_schema(&deep, &OPENAI).unwrap_err()[0].message.contains("11 levels of nesting"));
     let values: Vec<u32> = (0..1001).collect();
-    assert!(shape(&with(&json!({"enum": values})), &OPENAI).unwrap_err()[0].message.contains("1001 values"));
+    assert!(shape_schema(&with(&json!({"enum": values})), &OPENAI).unwrap_err()[0].message.contains("1001 values"));
 }
 
 #[test]
@@ -177,16 +177,16 @@ fn hostile_schemas_come_to_an_end() {
     }
     definitions.insert("d20".to_owned(), json!({"type": "string"}));
     let wide = json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/d0", "description": "y"}}, "$defs": definitions});
-    assert!(shape(&wide, &OPENAI).is_err());
+    assert!(shape_schema(&wide, &OPENAI).is_err());
     let circle = json!({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}});
-    assert!(shape(&circle, &OPENAI).is_err());
+    assert!(shape_schema(&circle, &OPENAI).is_err());
     let inner = json!({"type": "object", "properties": {"a": {"allOf": [{"$ref": "#/properties/a"}]}}});
-    assert!(shape(&inner, &OPENAI).is_err());
+    assert!(shape_schema(&inner, &OPENAI).is_err());
     let mut deep = json!({"type": "string"});
     for _ in 0..150 {
         deep = json!({"allOf": [deep]});
     }
-    assert!(shape(&with(&deep), &OPENAI).is_err());
+    assert!(shape_schema(&with(&deep), &OPENAI).is_err());
 }
 
 /// Draws from a number, the same every time.
@@ -341,13 +341,13 @@ fn check_promises(seed: u64) -> (usize, usize) {
     let original = validator(&contract);
     let (mut came_back, mut went_out) = (0, 0);
     for dialect in [&OPENAI, &ANTHROPIC, &GEMINI] {
-        let Ok(shaped) = shape(&contract, dialect) else { continue };
+        let Ok(shaped) = shape_schema(&contract, dialect) else { continue };
         let other = validator(&shaped.schema);
         for _ in 0..20 {
             let value = draw.value(&shaped.schema, &shaped.schema, 8);
             if other.is_valid(&value) {
                 came_back += 1;
-                let turned = back(&contract, value.clone());
+                let turned = restore_arguments(&contract, value.clone());
                 assert!(
                     original.is_valid(&turned),
                     "{}\n{contract:#}\n{:#}\n{value}\n{turned}",
@@ -356,11 +356,13 @@ fn check_promises(seed: u64) -> (usize, usize) {
                 );
             }
             let value = draw.value(&contract, &contract, 8);
-            let is_told = |loss: &Loss| loss.weight == Weight::Narrowed || loss.at.ends_with("/additionalProperties");
+            let is_told =
+                |loss: &Loss| loss.weight == LossSeverity::Narrowed || loss.at.ends_with("/additionalProperties");
             let is_narrowed = shaped.losses.iter().any(is_told);
             if !is_narrowed && original.is_valid(&value) {
                 went_out += 1;
-                let turned = if dialect.name == OPENAI.name { forth(&contract, value.clone()) } else { value.clone() };
+                let turned =
+                    if dialect.name == OPENAI.name { fill_arguments(&contract, value.clone()) } else { value.clone() };
                 assert!(
                     other.is_valid(&turned),
                     "{}\n{contract:#}\n{:#}\n{value}\n{turned}",
@@ -389,7 +391,7 @@ proptest! {
     fn no_text_makes_it_panic(text in "[\\[\\]{}\":,a-z0-9$#/ ]{0,200}") {
         if let Ok(schema) = serde_json::from_str::<Value>(&text) {
             for dialect in [&OPENAI, &ANTHROPIC, &GEMINI] {
-                let _ = shape(&schema, dialect);
+                let _ = shape_schema(&schema, dialect);
             }
         }
     }

@@ -9,10 +9,12 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use rep_library::search::{self, Index};
-use rep_library::select::{Request, Selector};
-use rep_library::{Catalog, Options, TrustWanted};
-use rep_test_support::library::{Bodies, Library, Order, Planted, Shape};
+use rep_library::search::{self, SearchIndex};
+use rep_library::selection::{SelectionRequest, SkillSelector};
+use rep_library::{Catalog, LibraryOptions, TrustRequirement};
+use rep_test_support::synthetic_library::{
+    BodyLength, LibraryShape, PlantedSkill, SyntheticLibrary, SyntheticLibrarySpec,
+};
 
 /// What people ask, in words that generated skills are made of; some misspelt, some in no skill.
 const REQUESTS: [&str; 16] = [
@@ -30,8 +32,8 @@ const REQUESTS: [&str; 16] = [
     "a dashboard with an alert for every sensor metric",
     "what time is it in Reykjavik",
     "label the image dataset, then classify each record by segment and export a verified report of every duplicate",
-    Planted::PHRASE,
-    Planted::MENTION,
+    PlantedSkill::PHRASE,
+    PlantedSkill::MENTION,
 ];
 
 /// The files the requests come with, in turn.
@@ -46,27 +48,32 @@ fn main() {
     let number = |name: &str, default: usize| value(name).map_or(default, |text| text.parse().unwrap());
     let (skills, rounds) = (number("--skills", 10_000), number("--rounds", 20));
     let folder = tempfile::tempdir().unwrap();
-    Library::make(folder.path(), Order { count: skills, shape: Shape::Mixed, bodies: Bodies::Real }).unwrap();
-    let catalog = Catalog::discover(&Options {
+    SyntheticLibrary::generate(
+        folder.path(),
+        SyntheticLibrarySpec { count: skills, shape: LibraryShape::Mixed, bodies: BodyLength::Real },
+    )
+    .unwrap();
+    let catalog = Catalog::discover(&LibraryOptions {
         project: Some(folder.path().join("project")),
         home: Some(folder.path().join("home")),
         managed: Some(folder.path().join("managed")),
-        trust: TrustWanted::Given,
-        ..Options::default()
+        trust: TrustRequirement::Waived,
+        ..LibraryOptions::default()
     })
     .unwrap();
     let is_json = arguments.iter().any(|argument| argument == "--json");
     let is_wanted = |name: &str| value("--only").is_none_or(|only| only == name);
     if is_wanted("select") {
-        let selector = Selector::new(&catalog);
+        let selector = SkillSelector::new(&catalog);
         let times = times(rounds, |text, file| {
-            let request = Request { text: text.to_owned(), files: vec![file.to_owned()], ..Request::default() };
+            let request =
+                SelectionRequest { text: text.to_owned(), files: vec![file.to_owned()], ..SelectionRequest::default() };
             black_box(selector.select(&request));
         });
         tell("select", catalog.entries.len(), &times, is_json);
     }
     if is_wanted("search") {
-        let index = Index::open(&catalog, search::is_findable, None);
+        let index = SearchIndex::open(&catalog, search::is_findable, None);
         let times = times(rounds, |text, _| {
             black_box(index.search(text, 10));
         });

@@ -7,8 +7,8 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use rep_model::query::Query;
-use rep_model::{Document, Index, Origin};
+use rep_model::query::SkillQuery;
+use rep_model::{DocumentOrigin, QueryIndex, SkillDocument};
 use serde_json::{Map, Value, json};
 
 const QUESTIONS: usize = 2_000;
@@ -68,12 +68,12 @@ fn main() {
     for entries in [10, 100, 1_000, 10_000, 100_000] {
         let value = document(entries);
         let start = Instant::now();
-        let index = Index::new(Document::from_value(value.clone(), Origin::Authored, Vec::new()));
+        let index = QueryIndex::new(SkillDocument::from_value(value.clone(), DocumentOrigin::Authored, Vec::new()));
         let built = start.elapsed();
         let ask = |text: String| {
-            let query = Query::parse(&text).expect("the question is well formed");
+            let query = SkillQuery::parse(&text).expect("the question is well formed");
             let (_, path) = query.text.split_once(':').expect("it names a skill");
-            black_box(index.ask(path, &query.filters).is_some())
+            black_box(index.find_answer(path, &query.filters).is_some())
         };
         let number = |number: usize, of: usize| (number * 7919) % of.max(1);
         let command = median(|at| {

@@ -1,79 +1,86 @@
-//! Exact answers from any skill of a catalogue: the query language of UASP §6 over the skills there are.
+//! Answers exact queries over the skills of a catalog, in the query language of UASP §6.
 //!
-//! A skill with a UASP file answers from it; a Markdown skill is structured first. What is worked out is kept under the
-//! digest of the bytes it was worked out from, so that a skill that changed can never be answered from what it was.
+//! A skill with a UASP file is queried directly. A Markdown skill is first converted to a document. Results are cached
+//! by the digest of the bytes they were computed from, so a changed skill is never answered from stale data.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use rep_model::query::{Filter, Query};
+use rep_model::query::{QueryFilter, SkillQuery};
 use rep_model::suggestion::nearest_names;
-use rep_model::{Content, Entry, Skill};
-use rep_model::{Index, Origin, Step};
+use rep_model::{DocumentOrigin, ExtractedFact, QueryIndex, ValuePathStep};
+use rep_model::{FileContent, Skill, TreeEntry};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::catalog::{Catalog, CatalogEntry, Status};
-use crate::{LibraryError, read};
+use crate::catalog::{Catalog, CatalogEntry, SkillStatus};
+use crate::{LibraryError, skill_reader};
 
-/// How many skills, and how many answers, are kept. When there are more, all are forgotten.
-const INDEXES_MAX: usize = 256;
-const REPLIES_MAX: usize = 4096;
-/// The most suggestions for a path that does not exist.
+/// The maximum number of cached skills and of cached answers. A full cache is cleared.
+const CACHED_INDEXES_MAX: usize = 256;
+const CACHED_REPLIES_MAX: usize = 4096;
+/// The maximum number of suggestions for a path that does not exist.
 const SUGGESTIONS_MAX: usize = 8;
 
-/// An answer.
+/// The answer to a query.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reply {
-    /// The skill, by its qualified name.
+pub struct QueryReply {
+    /// The skill's qualified name.
     pub skill: String,
-    /// The path that was asked.
+    /// The path that was queried.
     pub path: String,
-    /// What stands there.
+    /// The value at the path.
     pub value: Value,
-    /// Whether the author structured it or we did.
-    pub origin: Origin,
-    /// Where extracted values were read: path, line of SKILL.md, and why a person should look.
-    pub lines: Vec<Line>,
-    /// What the asker should know about how the question was read.
+    /// Whether the document was written by the author or extracted.
+    pub origin: DocumentOrigin,
+    /// The locations of extracted values: path, line of SKILL.md, and the reason to review them.
+    pub lines: Vec<FactLocation>,
+    /// Notes about how the query was interpreted.
     pub notes: Vec<String>,
 }
 
-/// Where an extracted value was read.
+/// The location of an extracted value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
-    /// The value's path, items by number.
+pub struct FactLocation {
+    /// The value's path, with list items as numbers.
     pub at: String,
-    /// The line of SKILL.md, from 1.
+    /// The line of SKILL.md, starting at 1.
     pub line: usize,
-    /// Why a person should look at it.
+    /// The reason a person should review the value.
     pub doubt: Option<String>,
+    /// The extraction rule that found the value.
+    pub rule: Option<&'static str>,
 }
 
-/// Why there is no answer.
+/// The name, in results, of the extracted facts that queries use: those the rules are confident about.
+pub const EXTRACTED_FACTS: &str = "confident";
+
+/// The reason a query has no answer.
 #[derive(Debug)]
-pub enum Miss {
-    /// The query cannot be read.
+pub enum QueryError {
+    /// The query cannot be parsed.
     Malformed(String),
-    /// No skill that may be asked bears the name.
-    Skill {
+    /// No available skill has the name.
+    UnknownSkill {
         /// The name as given.
         name: String,
-        /// The skills it could stand for.
+        /// The skills that the name could refer to.
         candidates: Vec<String>,
     },
-    /// The skill has no such path.
-    Path {
+    /// The path does not exist in the skill.
+    UnknownPath {
         /// The skill.
         skill: String,
         /// The path.
         path: String,
-        /// Paths that do exist where it leads astray.
+        /// Similar paths that exist.
         near: Vec<String>,
+        /// Whether the document was written by the author or extracted.
+        origin: DocumentOrigin,
     },
-    /// The skill holds nothing that could be structured.
-    Empty {
+    /// The skill has no content that can be queried.
+    NothingToQuery {
         /// The skill.
         skill: String,
     },
@@ -81,55 +88,58 @@ pub enum Miss {
     Unreadable(LibraryError),
 }
 
-impl Miss {
-    /// The code of UASP §9.6, and our own where it has none.
+impl QueryError {
+    /// Returns the error code of UASP §9.6, or a separate code if the specification defines none.
     pub const fn code(&self) -> &'static str {
         match self {
-            Miss::Malformed(_) => "INVALID_QUERY",
-            Miss::Skill { .. } => "SKILL_NOT_FOUND",
-            Miss::Path { .. } => "PATH_NOT_FOUND",
-            Miss::Empty { .. } => "VALIDATION_FAILED",
-            Miss::Unreadable(_) => "UNREADABLE",
+            QueryError::Malformed(_) => "INVALID_QUERY",
+            QueryError::UnknownSkill { .. } => "SKILL_NOT_FOUND",
+            QueryError::UnknownPath { .. } => "PATH_NOT_FOUND",
+            QueryError::NothingToQuery { .. } => "VALIDATION_FAILED",
+            QueryError::Unreadable(_) => "UNREADABLE",
         }
     }
 
-    /// The message, in the specification's words where it has some.
+    /// Returns the message, worded as in the specification if it defines one.
     pub fn message(&self) -> String {
         match self {
-            Miss::Malformed(reason) => format!("{reason}; a query is `skill:path?key=value`"),
-            Miss::Skill { name, .. } => format!("Skill '{name}' is not loaded"),
-            Miss::Path { skill, path, .. } => format!("Path '{path}' not found in skill '{skill}'"),
-            Miss::Empty { skill } => format!("Skill '{skill}' holds nothing that can be asked"),
-            Miss::Unreadable(error) => error.to_string(),
+            QueryError::Malformed(reason) => format!("{reason}; a query is `skill:path?key=value`"),
+            QueryError::UnknownSkill { name, .. } => format!("Skill '{name}' is not loaded"),
+            QueryError::UnknownPath { skill, path, .. } => format!("Path '{path}' not found in skill '{skill}'"),
+            QueryError::NothingToQuery { skill } => format!("Skill '{skill}' has nothing to query"),
+            QueryError::Unreadable(error) => error.to_string(),
         }
     }
 }
 
-impl Miss {
-    /// What exists instead, most alike first: paths of the skill, or skills the name could stand for.
+impl QueryError {
+    /// Returns similar paths or skills that exist, most similar first.
     pub fn suggestions(&self) -> Vec<&str> {
         match self {
-            Miss::Path { path, near, .. } => nearest_names(path, near.iter().map(String::as_str), SUGGESTIONS_MAX, 0.0),
-            Miss::Skill { candidates, .. } => candidates.iter().map(String::as_str).collect(),
-            Miss::Malformed(_) | Miss::Empty { .. } | Miss::Unreadable(_) => Vec::new(),
+            QueryError::UnknownPath { path, near, .. } => {
+                nearest_names(path, near.iter().map(String::as_str), SUGGESTIONS_MAX, 0.0)
+            }
+            QueryError::UnknownSkill { candidates, .. } => candidates.iter().map(String::as_str).collect(),
+            QueryError::Malformed(_) | QueryError::NothingToQuery { .. } | QueryError::Unreadable(_) => Vec::new(),
         }
     }
 }
 
-/// What an answer costs in tokens, against reading the file it comes from.
+/// The token cost of an answer compared with the file it comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplyCost {
-    /// The answer.
+    /// The tokens of the answer.
     pub answer: usize,
-    /// The whole file.
+    /// The tokens of the whole file.
     pub whole: usize,
 }
 
-impl Reply {
-    /// What the answer costs, against reading the file it comes from.
-    pub fn cost(&self, catalog: &Catalog) -> Result<ReplyCost, LibraryError> {
+impl QueryReply {
+    /// Measures the token cost of the answer and of the file it comes from.
+    pub fn measure_cost(&self, catalog: &Catalog) -> Result<ReplyCost, LibraryError> {
         let entry = catalog.get(&self.skill);
-        let whole = entry.map(|entry| read::text(&entry.location, read::MAIN_BYTES_MAX)).transpose()?;
+        let whole =
+            entry.map(|entry| skill_reader::read_text(&entry.location, skill_reader::MAIN_BYTES_MAX)).transpose()?;
         Ok(ReplyCost {
             answer: rep_tokens::count(&self.value.to_string()),
             whole: rep_tokens::count(&whole.unwrap_or_default()),
@@ -137,45 +147,45 @@ impl Reply {
     }
 }
 
-/// The digest of the bytes a structure was made from.
-type Key = [u8; 32];
+/// The digest of the bytes that a document was made from.
+type StructureDigest = [u8; 32];
 
-/// What a reply answers: the bytes, the path and the filters.
-type Asked = (Key, String, Vec<Filter>);
+/// The key of a cached reply: the digest, the path and the filters.
+type ReplyKey = (StructureDigest, String, Vec<QueryFilter>);
 
-/// What was worked out before. Shared between threads; holds nothing that could go stale.
+/// Answers queries and caches results. It can be shared between threads, and its cache never becomes stale.
 #[derive(Default)]
-pub struct Answers {
-    indexes: Mutex<HashMap<Key, Arc<Index>>>,
-    replies: Mutex<HashMap<Asked, Arc<Reply>>>,
+pub struct QueryEngine {
+    indexes: Mutex<HashMap<StructureDigest, Arc<QueryIndex>>>,
+    replies: Mutex<HashMap<ReplyKey, Arc<QueryReply>>>,
 }
 
-impl Answers {
-    /// Answers a query over the skills of a catalogue.
-    pub fn query(&self, catalog: &Catalog, text: &str) -> Result<Arc<Reply>, Miss> {
-        let query = Query::parse(text).map_err(|malformed| Miss::Malformed(malformed.0))?;
-        let readings = query.readings(|name| catalog.get(name).is_some());
-        let mut first: Option<Miss> = None;
+impl QueryEngine {
+    /// Answers a query over the skills of a catalog.
+    pub fn query(&self, catalog: &Catalog, text: &str) -> Result<Arc<QueryReply>, QueryError> {
+        let query = SkillQuery::parse(text).map_err(|malformed| QueryError::Malformed(malformed.0))?;
+        let readings = query.list_readings(|name| catalog.get(name).is_some());
+        let mut first: Option<QueryError> = None;
         for (name, path) in readings {
-            match find(catalog, name) {
-                Ok((entry, note)) => return self.ask(entry, path, &query.filters, note),
+            match resolve_skill_name(catalog, name) {
+                Ok((entry, note)) => return self.query_entry(entry, path, &query.filters, note),
                 Err(miss) => {
                     first.get_or_insert(miss);
                 }
             }
         }
-        Err(first.unwrap_or_else(|| Miss::Malformed("there is no skill before the `:`".to_owned())))
+        Err(first.unwrap_or_else(|| QueryError::Malformed("missing skill before the `:`".to_owned())))
     }
 
-    /// Answers a query over one skill.
-    pub fn ask(
+    /// Answers a query over a single skill.
+    pub fn query_entry(
         &self,
         entry: &CatalogEntry,
         path: &str,
-        filters: &[Filter],
+        filters: &[QueryFilter],
         note: Option<String>,
-    ) -> Result<Arc<Reply>, Miss> {
-        let (key, index) = self.index(entry)?;
+    ) -> Result<Arc<QueryReply>, QueryError> {
+        let (key, index) = self.index_entry(entry)?;
         let question = (key, path.to_owned(), filters.to_vec());
         if note.is_none()
             && let Some(reply) = self.replies.lock().get(&question).filter(|reply| reply.skill == entry.qualified_name)
@@ -183,13 +193,16 @@ impl Answers {
             return Ok(Arc::clone(reply));
         }
         let skill = entry.qualified_name.clone();
-        let Some(found) = index.ask(path, filters) else {
-            let near = index.near(path);
-            return Err(Miss::Path { skill, path: path.to_owned(), near });
+        let Some(found) = index.find_answer(path, filters) else {
+            let near = index.suggest_paths(path);
+            return Err(QueryError::UnknownPath { skill, path: path.to_owned(), near, origin: index.document.origin });
         };
-        let line = |fact: &&rep_model::Fact| Line { at: shown(&fact.path), line: fact.line, doubt: fact.doubt.clone() };
+        let line = |fact: &&ExtractedFact| {
+            let (at, line, doubt) = (render_path(&fact.path), fact.line, fact.doubt.clone());
+            FactLocation { at, line, doubt, rule: fact.rule }
+        };
         let is_plain = note.is_none();
-        let reply = Arc::new(Reply {
+        let reply = Arc::new(QueryReply {
             skill,
             path: path.to_owned(),
             value: found.value.to_value(),
@@ -198,50 +211,51 @@ impl Answers {
             notes: note.into_iter().chain(found.note).collect(),
         });
         if is_plain {
-            keep(&mut self.replies.lock(), REPLIES_MAX, question, Arc::clone(&reply));
+            insert_bounded(&mut self.replies.lock(), CACHED_REPLIES_MAX, question, Arc::clone(&reply));
         }
         Ok(reply)
     }
 
-    /// A skill made ready for questions, from the bytes it holds now.
-    pub fn index(&self, entry: &CatalogEntry) -> Result<(Key, Arc<Index>), Miss> {
-        let skill = read::skill(entry).map_err(Miss::Unreadable)?;
-        let key = digest(&skill);
+    /// Returns a skill's query index, built from its current bytes.
+    pub fn index_entry(&self, entry: &CatalogEntry) -> Result<(StructureDigest, Arc<QueryIndex>), QueryError> {
+        let skill = skill_reader::read_skill(entry).map_err(QueryError::Unreadable)?;
+        let key = digest_skill(&skill);
         if let Some(index) = self.indexes.lock().get(&key) {
             return Ok((key, Arc::clone(index)));
         }
-        let empty = || Miss::Empty { skill: entry.qualified_name.clone() };
-        let index = Arc::new(Index::new(rep_convert::document_of(&skill).ok_or_else(empty)?));
-        keep(&mut self.indexes.lock(), INDEXES_MAX, key, Arc::clone(&index));
+        let empty = || QueryError::NothingToQuery { skill: entry.qualified_name.clone() };
+        let index = Arc::new(QueryIndex::new(rep_convert::document_from_skill(&skill).ok_or_else(empty)?));
+        insert_bounded(&mut self.indexes.lock(), CACHED_INDEXES_MAX, key, Arc::clone(&index));
         Ok((key, index))
     }
 }
 
-/// The skill a query names: exactly, else by the start of its name up to a hyphen where only one begins so.
-fn find<'a>(catalog: &'a Catalog, name: &str) -> Result<(&'a CatalogEntry, Option<String>), Miss> {
+/// Resolves the skill that a query names: by its exact name, or by a unique prefix that ends before a hyphen.
+fn resolve_skill_name<'a>(catalog: &'a Catalog, name: &str) -> Result<(&'a CatalogEntry, Option<String>), QueryError> {
     if let Some(entry) = catalog.get(name) {
         return Ok((entry, None));
     }
     let begins = |entry: &&CatalogEntry| {
         let rest = |full: &str| full.strip_prefix(name).is_some_and(|rest| rest.starts_with('-'));
-        matches!(entry.status, Status::Active | Status::Hidden) && (rest(&entry.qualified_name) || rest(&entry.name))
+        matches!(entry.status, SkillStatus::Active | SkillStatus::Hidden)
+            && (rest(&entry.qualified_name) || rest(&entry.name))
     };
     let found: Vec<&CatalogEntry> = catalog.entries.iter().filter(begins).collect();
     if let [entry] = found.as_slice() {
-        return Ok((entry, Some(format!("`{name}` was read as `{}`", entry.qualified_name))));
+        return Ok((entry, Some(format!("`{name}` was interpreted as `{}`", entry.qualified_name))));
     }
     let candidates = found.iter().map(|entry| entry.qualified_name.clone()).collect();
-    Err(Miss::Skill { name: name.to_owned(), candidates })
+    Err(QueryError::UnknownSkill { name: name.to_owned(), candidates })
 }
 
-/// The digest of everything a structure is made from: the main files, and the names of the others.
-fn digest(skill: &Skill) -> Key {
+/// Computes the digest of everything a document depends on: the main files, and the names of the others.
+fn digest_skill(skill: &Skill) -> StructureDigest {
     let mut hasher = Sha256::new();
     for (path, entry) in &skill.tree.entries {
         hasher.update((path.len() as u64).to_le_bytes());
         hasher.update(path.as_bytes());
-        let (Entry::File { content, .. } | Entry::Link { content, .. }) = entry else { continue };
-        if let Content::Bytes(bytes) = content {
+        let (TreeEntry::File { content, .. } | TreeEntry::Link { content, .. }) = entry else { continue };
+        if let FileContent::Bytes(bytes) = content {
             hasher.update((bytes.len() as u64).to_le_bytes());
             hasher.update(bytes);
         }
@@ -249,16 +263,16 @@ fn digest(skill: &Skill) -> Key {
     hasher.finalize().into()
 }
 
-/// A path for people: keys and numbers with dots between.
-pub fn shown(path: &[Step]) -> String {
-    let word = |step: &Step| match step {
-        Step::Key(key) => key.clone(),
-        Step::Item(number) => number.to_string(),
+/// Renders a path with dots between keys and numbers.
+pub fn render_path(path: &[ValuePathStep]) -> String {
+    let word = |step: &ValuePathStep| match step {
+        ValuePathStep::Key(key) => key.clone(),
+        ValuePathStep::Item(number) => number.to_string(),
     };
     path.iter().map(word).collect::<Vec<_>>().join(".")
 }
 
-fn keep<K: std::hash::Hash + Eq, V>(map: &mut HashMap<K, V>, most: usize, key: K, value: V) {
+fn insert_bounded<K: std::hash::Hash + Eq, V>(map: &mut HashMap<K, V>, most: usize, key: K, value: V) {
     if map.len() >= most {
         map.clear();
     }

@@ -1,209 +1,222 @@
-//! Fits the catalogue into a budget of tokens, and tells what that cost.
+//! Fits the catalog into a token budget and reports what was left out.
 //!
-//! Detail is lost in this order, and no more of it than needed:
+//! Detail is removed in this order, and only as much as needed:
 //!
-//! 1. Descriptions are shortened, the longest first and all to the same length, to whole sentences or words, never below
-//!    [`FLOOR_TOKENS`].
-//! 2. Descriptions are left out, the longest first, then by name.
-//! 3. Skills are dropped, from the end of the catalogue.
+//! 1. Descriptions are shortened, longest first and to a common length, at sentence or word boundaries, never below
+//!    [`DESCRIPTION_TOKENS_MIN`].
+//! 2. Descriptions are omitted, longest first, then by name.
+//! 3. Skills are dropped from the end of the catalog.
 //!
-//! Locations stay: an agent that reads files cannot use a skill without one, and who needs none leaves them all out.
-//! Pieces of the catalogue are counted one by one, because no token reaches from one into the next; the whole is
-//! counted once more at the end.
+//! Locations are always retained, because an agent that reads files needs them; other agents omit all of them. Entries
+//! are counted separately, because tokens do not span entries. The result is counted once more at the end.
 
 use std::borrow::Cow;
 
 use serde_json::json;
 
 use crate::catalog::{Catalog, CatalogEntry};
-use crate::disclose::{self, Detail, Locations, Style, Told, disclosed};
+use crate::prompt::{self, CatalogFormat, EntryDetail, LocationDisplay, PromptEntry, list_disclosed};
 
-/// The shortest a description is cut, in tokens.
-pub const FLOOR_TOKENS: usize = 16;
+/// The minimum length of a shortened description, in tokens.
+pub const DESCRIPTION_TOKENS_MIN: usize = 16;
 
-/// The tokenizer that counts.
+/// The tokenizer used for counting.
 pub const TOKENIZER: &str = rep_tokens::NAME;
 
-/// A catalogue that fits.
-pub struct Fitted<'a> {
-    /// What is printed.
+/// A catalog that fits its budget.
+pub struct FittedCatalog<'a> {
+    /// The rendered catalog.
     pub text: String,
-    /// The skills in it.
-    pub told: Vec<Told<'a>>,
-    /// The skills it has no room for.
+    /// The skills in the catalog.
+    pub entries: Vec<PromptEntry<'a>>,
+    /// The skills that did not fit.
     pub dropped: Vec<&'a CatalogEntry>,
-    /// What it costs.
+    /// The number of tokens of the rendered catalog.
     pub tokens: usize,
-    /// What the whole catalogue would have cost.
+    /// The number of tokens of the complete catalog.
     pub wanted: usize,
 }
 
-impl<'a> Fitted<'a> {
-    /// The skills of which so much is told.
-    pub fn with(&self, detail: Detail) -> impl Iterator<Item = &Told<'a>> {
-        self.told.iter().filter(move |told| told.detail == detail)
+impl<'a> FittedCatalog<'a> {
+    /// Returns the skills that have this level of detail.
+    pub fn with_detail(&self, detail: EntryDetail) -> impl Iterator<Item = &PromptEntry<'a>> {
+        self.entries.iter().filter(move |told| told.detail == detail)
     }
 
-    /// What became of a skill, and its description now.
-    pub fn of(&self, entry: &CatalogEntry) -> (Detail, &str) {
-        let told = self.told.iter().find(|told| std::ptr::eq(told.entry, entry));
-        told.map_or((Detail::Dropped, ""), |told| (told.detail, &told.description))
+    /// Returns the level of detail of a skill, and its description in the catalog.
+    pub fn detail_of(&self, entry: &CatalogEntry) -> (EntryDetail, &str) {
+        let told = self.entries.iter().find(|told| std::ptr::eq(told.entry, entry));
+        told.map_or((EntryDetail::Dropped, ""), |told| (told.detail, &told.description))
     }
 }
 
-/// A budget that cannot hold the name of a single skill.
+/// The error for a budget that is too small for the name of a single skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooSmall {
-    /// What the first name alone would cost.
+pub struct BudgetTooSmall {
+    /// The number of tokens that the first name needs.
     pub needed: usize,
-    /// What the whole catalogue would cost.
+    /// The number of tokens of the complete catalog.
     pub wanted: usize,
 }
 
-/// Fits the catalogue into a budget.
-pub fn fit(catalog: &Catalog, style: Style, locations: Locations, budget: usize) -> Result<Fitted<'_>, TooSmall> {
-    let all: Vec<Told<'_>> = disclosed(catalog).map(Told::whole).collect();
-    let text = disclose::render(&all, style, locations);
+/// Fits a catalog into a budget.
+pub fn fit_catalog(
+    catalog: &Catalog,
+    style: CatalogFormat,
+    locations: LocationDisplay,
+    budget: usize,
+) -> Result<FittedCatalog<'_>, BudgetTooSmall> {
+    let all: Vec<PromptEntry<'_>> = list_disclosed(catalog).map(PromptEntry::from_entry).collect();
+    let text = prompt::render_entries(&all, style, locations);
     let wanted = rep_tokens::count(&text);
     if wanted <= budget || all.is_empty() {
-        return Ok(Fitted { text, told: all, dropped: Vec::new(), tokens: wanted, wanted });
+        return Ok(FittedCatalog { text, entries: all, dropped: Vec::new(), tokens: wanted, wanted });
     }
-    let scale = Scale { style, locations, budget };
-    let skills: Vec<Weighed<'_>> = all.into_iter().map(|told| scale.weigh(told)).collect();
-    let mut allowance = budget.saturating_sub(rep_tokens::count(&scale.text(&[], 0)));
+    let scale = EntryCostModel { style, locations, budget };
+    let skills: Vec<EntryCost<'_>> = all.into_iter().map(|told| scale.measure_entry(told)).collect();
+    let mut allowance = budget.saturating_sub(rep_tokens::count(&scale.render_catalog(&[], 0)));
     loop {
-        let mut told = scale.chosen(&skills, allowance);
-        let kept = told.iter().take_while(|told| told.detail != Detail::Dropped).count();
-        // The frame is weighed without anything in it, so one name may fit that seems not to.
+        let mut told = scale.choose_details(&skills, allowance);
+        let kept = told.iter().take_while(|told| told.detail != EntryDetail::Dropped).count();
+        // The frame is measured without entries, so a single name may fit although the estimate says otherwise.
         let dropped = told.split_off(kept.max(1));
-        told[0].detail = if kept == 0 { Detail::Name } else { told[0].detail };
-        let text = scale.text(&told, dropped.len());
+        told[0].detail = if kept == 0 { EntryDetail::Name } else { told[0].detail };
+        let text = scale.render_catalog(&told, dropped.len());
         let tokens = rep_tokens::count(&text);
         if tokens <= budget {
             let dropped = dropped.into_iter().map(|told| told.entry).collect();
-            return Ok(Fitted { text, told, dropped, tokens, wanted });
+            return Ok(FittedCatalog { text, entries: told, dropped, tokens, wanted });
         }
         if kept == 0 {
-            return Err(TooSmall { needed: tokens, wanted });
+            return Err(BudgetTooSmall { needed: tokens, wanted });
         }
-        // A piece may cost a token more between its neighbours than alone.
+        // An entry can cost one token more in context than alone.
         allowance = allowance.saturating_sub(tokens - budget);
     }
 }
 
-/// What a skill's entry in the catalogue costs, as XML with its location.
-pub fn cost(entry: &CatalogEntry) -> usize {
-    rep_tokens::count(&disclose::piece(&Told::whole(entry), Style::Xml, Locations::Shown))
+/// Counts the tokens of a skill's entry in the catalog, as XML with its location.
+pub fn count_entry_tokens(entry: &CatalogEntry) -> usize {
+    rep_tokens::count(&prompt::render_entry(
+        &PromptEntry::from_entry(entry),
+        CatalogFormat::Xml,
+        LocationDisplay::Shown,
+    ))
 }
 
-/// How a piece of the catalogue is weighed.
+/// The settings for measuring entries.
 #[derive(Clone, Copy)]
-struct Scale {
-    style: Style,
-    locations: Locations,
+struct EntryCostModel {
+    style: CatalogFormat,
+    locations: LocationDisplay,
     budget: usize,
 }
 
-/// A skill and what it costs to tell of it.
-struct Weighed<'a> {
-    told: Told<'a>,
-    /// With everything.
+/// A skill and the cost of its entry.
+struct EntryCost<'a> {
+    prompt_entry: PromptEntry<'a>,
+    /// The tokens of the complete entry.
     full: usize,
-    /// Without a description.
+    /// The tokens without the description.
     name: usize,
-    /// The description alone.
+    /// The tokens of the description.
     description: usize,
-    /// Where its description can be cut.
-    cuts: Vec<Cut>,
+    /// The points where the description can be cut.
+    cuts: Vec<CutPoint>,
 }
 
-/// A place between two words.
+/// A point between two words.
 #[derive(Clone, Copy)]
-struct Cut {
-    /// Where the words before it end, in bytes.
+struct CutPoint {
+    /// The byte offset where the preceding words end.
     end: usize,
-    /// What they cost.
+    /// The tokens of the preceding words.
     tokens: usize,
     ends_sentence: bool,
 }
 
-impl<'a> Weighed<'a> {
-    fn named(&self) -> Told<'a> {
-        Told { entry: self.told.entry, detail: Detail::Name, description: Cow::Borrowed("") }
+impl<'a> EntryCost<'a> {
+    fn name_only(&self) -> PromptEntry<'a> {
+        PromptEntry { entry: self.prompt_entry.entry, detail: EntryDetail::Name, description: Cow::Borrowed("") }
     }
 
-    /// The description in at most about so many tokens.
-    fn shortened(&self, cap: usize) -> Told<'a> {
+    /// Shortens the description to about `cap` tokens.
+    fn shorten_description(&self, cap: usize) -> PromptEntry<'a> {
         let fitting = self.cuts.partition_point(|cut| cut.tokens < cap);
         let fitting = &self.cuts[..fitting];
-        let Some(last) = fitting.last() else { return self.named() };
-        // A whole sentence is worth half of the room.
+        let Some(last) = fitting.last() else { return self.name_only() };
+        // Prefer to end at a sentence if that uses at least half of the available tokens.
         let sentence = fitting.iter().rev().find(|cut| cut.ends_sentence).filter(|cut| cut.tokens * 2 >= last.tokens);
-        let text = &self.told.entry.description;
+        let text = &self.prompt_entry.entry.description;
         let description = match sentence {
             Some(cut) => format!("{} …", &text[..cut.end]),
             None => format!("{}…", text[..last.end].trim_end_matches([',', ';', ':', '(', '-', '–', '—'])),
         };
-        Told { entry: self.told.entry, detail: Detail::Shortened, description: Cow::Owned(description) }
+        PromptEntry {
+            entry: self.prompt_entry.entry,
+            detail: EntryDetail::Shortened,
+            description: Cow::Owned(description),
+        }
     }
 }
 
-impl Scale {
-    fn cost(self, told: &Told<'_>) -> usize {
-        rep_tokens::count(&disclose::piece(told, self.style, self.locations))
+impl EntryCostModel {
+    fn count_tokens(self, told: &PromptEntry<'_>) -> usize {
+        rep_tokens::count(&prompt::render_entry(told, self.style, self.locations))
     }
 
-    /// The catalogue of these skills. JSON also says what is missing in it.
-    fn text(self, told: &[Told<'_>], dropped: usize) -> String {
-        if self.style != Style::Json {
-            return disclose::render(told, self.style, self.locations);
+    /// Renders a catalog of these skills. JSON also states what is missing.
+    fn render_catalog(self, told: &[PromptEntry<'_>], dropped: usize) -> String {
+        if self.style != CatalogFormat::Json {
+            return prompt::render_entries(told, self.style, self.locations);
         }
-        let count = |detail: Detail| told.iter().filter(|told| told.detail == detail).count();
+        let count = |detail: EntryDetail| told.iter().filter(|told| told.detail == detail).count();
         let lost = json!({
             "tokens": self.budget,
             "tokenizer": rep_tokens::NAME,
-            "shortened": count(Detail::Shortened),
-            "without_description": count(Detail::Name),
+            "shortened": count(EntryDetail::Shortened),
+            "without_description": count(EntryDetail::Name),
             "dropped": dropped,
         });
-        let mut value = disclose::json(told, self.locations);
+        let mut value = prompt::entries_to_json(told, self.locations);
         value["budget"] = lost;
         format!("{value:#}\n")
     }
 
-    fn weigh(self, told: Told<'_>) -> Weighed<'_> {
-        let cuts = cuts(&told.entry.description);
+    fn measure_entry(self, told: PromptEntry<'_>) -> EntryCost<'_> {
+        let cuts = find_cut_points(&told.entry.description);
         let description = cuts.last().map_or(0, |cut| cut.tokens);
-        let mut weighed = Weighed { full: self.cost(&told), name: 0, description, cuts, told };
-        weighed.name = self.cost(&weighed.named());
+        let mut weighed = EntryCost { full: self.count_tokens(&told), name: 0, description, cuts, prompt_entry: told };
+        weighed.name = self.count_tokens(&weighed.name_only());
         weighed
     }
 
-    /// How much is told of each skill, so that all pieces together cost at most so much.
-    fn chosen<'a>(self, skills: &[Weighed<'a>], allowance: usize) -> Vec<Told<'a>> {
+    /// Chooses the detail of each skill so that the total cost is at most `allowance`.
+    fn choose_details<'a>(self, skills: &[EntryCost<'a>], allowance: usize) -> Vec<PromptEntry<'a>> {
         let names: usize = skills.iter().map(|skill| skill.name).sum();
         if names > allowance {
-            return names_only(skills, allowance);
+            return choose_names(skills, allowance);
         }
         let longest = skills.iter().map(|skill| skill.description).max().unwrap_or(0);
-        if self.total(skills, FLOOR_TOKENS) > allowance {
-            return self.without_descriptions(skills, allowance);
+        if self.total_cost(skills, DESCRIPTION_TOKENS_MIN) > allowance {
+            return self.drop_descriptions(skills, allowance);
         }
-        // The largest common length that fits.
-        let (mut fits, mut too_long) = (FLOOR_TOKENS, longest + 1);
+        // Find the largest common length that fits.
+        let (mut fits, mut too_long) = (DESCRIPTION_TOKENS_MIN, longest + 1);
         while fits + 1 < too_long {
             let middle = usize::midpoint(fits, too_long);
-            if self.total(skills, middle) <= allowance {
+            if self.total_cost(skills, middle) <= allowance {
                 fits = middle;
             } else {
                 too_long = middle;
             }
         }
-        let mut rest = allowance - self.total(skills, fits);
+        let mut rest = allowance - self.total_cost(skills, fits);
         let mut told = Vec::with_capacity(skills.len());
         for skill in skills {
-            // What is left over goes to the first that can use it.
-            let ((short, cost), (longer, longer_cost)) = (self.at(skill, fits), self.at(skill, fits + 1));
+            // Give the remaining tokens to the first entries that can use them.
+            let ((short, cost), (longer, longer_cost)) =
+                (self.shorten_entry(skill, fits), self.shorten_entry(skill, fits + 1));
             if longer_cost > cost && longer_cost - cost <= rest {
                 rest -= longer_cost - cost;
                 told.push(longer);
@@ -214,14 +227,16 @@ impl Scale {
         told
     }
 
-    /// Every name, and as many of the shortest descriptions, cut, as fit.
-    fn without_descriptions<'a>(self, skills: &[Weighed<'a>], allowance: usize) -> Vec<Told<'a>> {
-        let mut told: Vec<(Told<'a>, usize)> = skills.iter().map(|skill| self.at(skill, FLOOR_TOKENS)).collect();
+    /// Includes all names, and as many of the shortest descriptions, shortened, as fit.
+    fn drop_descriptions<'a>(self, skills: &[EntryCost<'a>], allowance: usize) -> Vec<PromptEntry<'a>> {
+        let mut told: Vec<(PromptEntry<'a>, usize)> =
+            skills.iter().map(|skill| self.shorten_entry(skill, DESCRIPTION_TOKENS_MIN)).collect();
         let mut used: usize = told.iter().map(|(_, cost)| cost).sum();
         let mut order: Vec<usize> = (0..skills.len()).collect();
         order.sort_by(|one, two| {
-            let key =
-                |index: usize| (std::cmp::Reverse(skills[index].description), &skills[index].told.entry.qualified_name);
+            let key = |index: usize| {
+                (std::cmp::Reverse(skills[index].description), &skills[index].prompt_entry.entry.qualified_name)
+            };
             key(*one).cmp(&key(*two))
         });
         for index in order {
@@ -229,53 +244,56 @@ impl Scale {
                 break;
             }
             used = used - told[index].1 + skills[index].name;
-            told[index].0 = skills[index].named();
+            told[index].0 = skills[index].name_only();
         }
         told.into_iter().map(|(told, _)| told).collect()
     }
 
-    fn total(self, skills: &[Weighed<'_>], cap: usize) -> usize {
-        skills.iter().map(|skill| if skill.description <= cap { skill.full } else { self.at(skill, cap).1 }).sum()
+    fn total_cost(self, skills: &[EntryCost<'_>], cap: usize) -> usize {
+        skills
+            .iter()
+            .map(|skill| if skill.description <= cap { skill.full } else { self.shorten_entry(skill, cap).1 })
+            .sum()
     }
 
-    /// A skill whose description costs at most about so much, and what it costs then.
-    fn at<'a>(self, skill: &Weighed<'a>, cap: usize) -> (Told<'a>, usize) {
+    /// Shortens a skill's description to about `cap` tokens and returns the new cost.
+    fn shorten_entry<'a>(self, skill: &EntryCost<'a>, cap: usize) -> (PromptEntry<'a>, usize) {
         if skill.description <= cap {
-            return (skill.told.clone(), skill.full);
+            return (skill.prompt_entry.clone(), skill.full);
         }
-        let told = skill.shortened(cap);
-        let cost = self.cost(&told);
-        // Around a short description the mark of the cut may cost more than what was cut.
-        if cost < skill.full { (told, cost) } else { (skill.told.clone(), skill.full) }
+        let told = skill.shorten_description(cap);
+        let cost = self.count_tokens(&told);
+        // For a short description, the ellipsis may cost more than the text that was cut.
+        if cost < skill.full { (told, cost) } else { (skill.prompt_entry.clone(), skill.full) }
     }
 }
 
-/// The names that fit, from the start.
-fn names_only<'a>(skills: &[Weighed<'a>], allowance: usize) -> Vec<Told<'a>> {
+/// Returns the leading names that fit.
+fn choose_names<'a>(skills: &[EntryCost<'a>], allowance: usize) -> Vec<PromptEntry<'a>> {
     let mut used = 0;
-    let tell = |skill: &Weighed<'a>| {
+    let tell = |skill: &EntryCost<'a>| {
         used += skill.name;
-        let detail = if used <= allowance { Detail::Name } else { Detail::Dropped };
-        Told { detail, ..skill.named() }
+        let detail = if used <= allowance { EntryDetail::Name } else { EntryDetail::Dropped };
+        PromptEntry { detail, ..skill.name_only() }
     };
     skills.iter().map(tell).collect()
 }
 
-/// The places a text can be cut at, with what the words before cost.
-fn cuts(text: &str) -> Vec<Cut> {
+/// Finds the points where a text can be cut, with the cost of the preceding words.
+fn find_cut_points(text: &str) -> Vec<CutPoint> {
     let mut cuts = Vec::new();
     let (mut start, mut tokens) = (0, 0);
-    while let Some(end) = word_end(&text[start..]).map(|end| start + end) {
+    while let Some(end) = find_word_end(&text[start..]).map(|end| start + end) {
         tokens += rep_tokens::count(&text[start..end]);
         let ends_sentence = text[..end].ends_with(['.', '!', '?', '。', '！', '？']);
-        cuts.push(Cut { end, tokens, ends_sentence });
+        cuts.push(CutPoint { end, tokens, ends_sentence });
         start = end;
     }
     cuts
 }
 
-/// Where the first word of a text ends. Scripts without blanks, and endless words, are cut every few letters.
-fn word_end(text: &str) -> Option<usize> {
+/// Finds the end of the first word. Scripts without spaces and very long words are cut every few characters.
+fn find_word_end(text: &str) -> Option<usize> {
     let from = text.find(|letter: char| !letter.is_whitespace())?;
     let (mut narrow, mut wide) = (0, 0);
     for (at, letter) in text[from..].char_indices() {

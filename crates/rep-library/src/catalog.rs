@@ -1,222 +1,228 @@
-//! The catalogue: every skill that was found, and which copy of a name wins.
+//! The catalog: all skills that were found, and which copy of a name takes precedence.
 //!
-//! Knows precedence, trust and switches; where to look is `roots`, how to read is `head` and `read`.
+//! This module handles precedence, trust and disabled skills. `roots` decides where to look; `frontmatter_reader` and
+//! `skill_reader` read skills.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use rep_check::{Finding, Level, Options as CheckOptions, Profile, Rulebook, rule_for_fault};
-use rep_model::yaml::Node;
+use rep_check::{CheckOptions, Finding, Level, Profile, SkillChecker, rule_for_fault};
+use rep_model::yaml::YamlNode;
 use rep_model::{FaultKind, Skill, SkillTree, names};
 
+use crate::decisions::{FolderTrust, SkillContents, TextRetention, UserDecisions};
 use crate::dependencies::{self, Dependency};
-use crate::find::{self, Found};
-use crate::roots::{self, Root, Scope};
-use crate::search::{self, Hit, Index};
-use crate::select::{Request, Selection, Selector};
-use crate::store::{Contents, Decisions, Texts, Trust};
-use crate::{LibraryError, head, hosts, read};
+use crate::discovery::{self, SkillLocation};
+use crate::roots::{self, Scope, SkillRoot};
+use crate::search::{self, SearchHit, SearchIndex};
+use crate::selection::{SelectionRequest, SkillSelection, SkillSelector};
+use crate::{LibraryError, frontmatter_reader, hosts, skill_reader};
 
-/// Where to look, and what to make of it.
+/// The options for discovering skills.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
-    /// Exactly these paths, trusted, instead of discovery.
+pub struct LibraryOptions {
+    /// Paths to load, trusted, instead of discovering skills.
     pub paths: Vec<PathBuf>,
-    /// The project that is worked in.
+    /// The current project.
     pub project: Option<PathBuf>,
-    /// The user's home.
+    /// The user's home directory.
     pub home: Option<PathBuf>,
-    /// The administrator's folder; the known places without one.
+    /// The administrator's directory. Without one, the known locations are used.
     pub managed: Option<PathBuf>,
-    /// Which scope wins.
+    /// The order of the scopes.
     pub precedence: Precedence,
-    /// Whether project skills are trusted without asking.
-    pub trust: TrustWanted,
-    /// The file with what the user decided about trust and switches; without one, nothing was.
+    /// Whether project skills need the user's trust.
+    pub trust: TrustRequirement,
+    /// The file with the user's decisions about trust and disabled skills, if any.
     pub decisions: Option<PathBuf>,
-    /// Further folders of skills, from settings.
-    pub extra: Vec<Root>,
-    /// Where the search index is kept from one process to the next; without one it is made anew.
+    /// Additional skill directories from the settings.
+    pub extra: Vec<SkillRoot>,
+    /// The directory that caches the search index. Without one, the index is rebuilt.
     pub cache: Option<PathBuf>,
-    /// The host whose view is taken instead of the library's own.
-    pub host: Option<hosts::View>,
+    /// The host whose view to predict instead of the library's own.
+    pub host: Option<hosts::HostView>,
 }
 
-/// Which scope wins where a name is taken twice.
+/// The order of scopes for skills with the same name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Precedence {
-    /// Managed, project, personal: the specification's order.
+    /// Managed, project, personal: the order of the specification.
     #[default]
     ProjectFirst,
-    /// Managed, personal, project: Claude Code's order.
+    /// Managed, personal, project: the order of Claude Code.
     ClaudeCode,
 }
 
 /// Whether project skills need the user's trust.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum TrustWanted {
-    /// They do.
+pub enum TrustRequirement {
+    /// Project skills need trust.
     #[default]
-    Needed,
-    /// This call trusts them.
-    Given,
+    Required,
+    /// Project skills are trusted for this call.
+    Waived,
 }
 
-/// What may be done with a skill.
+/// The status of a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Status {
-    /// Disclosed to the model.
+pub enum SkillStatus {
+    /// Shown to models.
     Active,
-    /// Opted out of model invocation; people may call it.
+    /// Opted out of model invocation. Users can still call it.
     Hidden,
-    /// Another copy of the name wins.
+    /// Another skill with the same name takes precedence.
     Shadowed,
-    /// It cannot be loaded.
+    /// The skill cannot be loaded.
     Invalid,
-    /// Its project is not trusted, or it changed since.
+    /// The project is not trusted, or the skill changed after it was trusted.
     Untrusted,
-    /// The user switched it off.
+    /// The user disabled the skill.
     Disabled,
 }
 
-impl Status {
-    /// The word in listings.
+impl SkillStatus {
+    /// Returns the word used in listings.
     pub const fn name(self) -> &'static str {
         match self {
-            Status::Active => "active",
-            Status::Hidden => "hidden",
-            Status::Shadowed => "shadowed",
-            Status::Invalid => "invalid",
-            Status::Untrusted => "untrusted",
-            Status::Disabled => "disabled",
+            SkillStatus::Active => "active",
+            SkillStatus::Hidden => "hidden",
+            SkillStatus::Shadowed => "shadowed",
+            SkillStatus::Invalid => "invalid",
+            SkillStatus::Untrusted => "untrusted",
+            SkillStatus::Disabled => "disabled",
         }
     }
 }
 
-/// One skill of the catalogue, as far as its frontmatter tells.
+/// A skill in the catalog, with the information from its frontmatter.
 pub struct CatalogEntry {
-    /// The name, from the frontmatter, else the folder's.
+    /// The name from the frontmatter, or else of the directory.
     pub name: String,
     /// The name with its package: `pkg:skill`.
     pub qualified_name: String,
-    /// What it does and when to use it.
+    /// What the skill does and when to use it.
     pub description: String,
-    /// Whose it is.
+    /// The scope it was found in.
     pub scope: Scope,
-    /// Whether it came with the project, so that it needs the user's trust.
+    /// Whether the skill is part of the project and therefore needs the user's trust.
     pub is_in_project: bool,
-    /// The SKILL.md or `*.uasp.yaml`, absolute.
+    /// The absolute path of the SKILL.md or `*.uasp.yaml` file.
     pub location: PathBuf,
-    /// The folder, absolute.
+    /// The absolute path of the directory.
     pub folder: PathBuf,
-    /// What may be done with it.
-    pub status: Status,
-    /// Why it is not active, in words; empty where it is.
+    /// The status.
+    pub status: SkillStatus,
+    /// The reason the skill is not active, or an empty string.
     pub reason: String,
-    /// The entry that wins over this one.
+    /// The index of the entry that takes precedence over this one.
     pub shadowed_by: Option<usize>,
-    /// What loading noticed.
+    /// The findings reported while loading.
     pub findings: Vec<Finding>,
-    /// The frontmatter or UASP file as read.
+    /// The parsed frontmatter or UASP file.
     pub skill: Skill,
-    /// Whether people may call it by name.
+    /// Whether users can call it by name.
     pub is_user_invocable: bool,
-    /// The skills it needs, and whether they are there.
+    /// The skills it depends on, and whether they are available.
     pub dependencies: Vec<Dependency>,
 }
 
 impl CatalogEntry {
-    /// The finding about a fault of its files, if loading it noticed that fault.
-    pub fn finding_of(&self, fault: FaultKind) -> Option<&Finding> {
+    /// Returns the finding for a fault, if loading reported one.
+    pub fn finding_for_fault(&self, fault: FaultKind) -> Option<&Finding> {
         let name = rule_for_fault(fault).name;
         self.findings.iter().find(|finding| finding.rule.name == name)
     }
 
-    /// Whether a skill that is in force may be used in the state that has this digest: one of a project's folders only
-    /// if that state was trusted, or trust is not asked for.
-    pub fn is_trusted_as(&self, options: &Options, digest: &str) -> Result<bool, LibraryError> {
-        let Some(project) = options.project.as_ref().filter(|_| options.trust == TrustWanted::Needed) else {
+    /// Returns whether an available skill may be used while its directory has this digest. A project's skill needs
+    /// trust in exactly that digest, unless trust is waived.
+    pub fn is_trusted_with_digest(&self, options: &LibraryOptions, digest: &str) -> Result<bool, LibraryError> {
+        let Some(project) = options.project.as_ref().filter(|_| options.trust == TrustRequirement::Required) else {
             return Ok(true);
         };
         if !self.is_in_project {
             return Ok(true);
         }
-        let decisions = options.decisions.as_deref().map_or_else(|| Ok(Decisions::default()), Decisions::read)?;
-        Ok(decisions.of(project, &self.folder, || Some(digest.to_owned())) == Trust::Trusted)
+        let decisions =
+            options.decisions.as_deref().map_or_else(|| Ok(UserDecisions::default()), UserDecisions::read)?;
+        Ok(decisions.trust_of(project, &self.folder, || Some(digest.to_owned())) == FolderTrust::Trusted)
     }
 
-    /// What would make the skill active; `None` if it is.
-    pub fn remedy(&self) -> Option<String> {
+    /// Returns how to make the skill active, or `None` if it is.
+    pub fn suggest_remedy(&self) -> Option<String> {
         let name = &self.qualified_name;
         match self.status {
-            Status::Active => None,
-            Status::Hidden => Some("remove `disable-model-invocation` to let models call it".to_owned()),
-            Status::Shadowed => Some("rename or remove one of the two, or `rep disable` the winner's copy".to_owned()),
-            Status::Invalid => Some(format!("`rep check {}` says what is wrong", self.folder.display())),
-            Status::Untrusted => Some("look at the skill, then `rep trust`".to_owned()),
-            Status::Disabled => Some(format!("`rep enable {name}`, with `--user` where it is off for this user")),
+            SkillStatus::Active => None,
+            SkillStatus::Hidden => Some("remove `disable-model-invocation` to let models call it".to_owned()),
+            SkillStatus::Shadowed => {
+                Some("rename or remove one of the two, or disable the other with `rep disable`".to_owned())
+            }
+            SkillStatus::Invalid => Some(format!("run `rep check {}` to see what is wrong", self.folder.display())),
+            SkillStatus::Untrusted => Some("review the skill, then run `rep trust`".to_owned()),
+            SkillStatus::Disabled => Some(format!("run `rep enable {name}`; add `--user` if it is off for this user")),
         }
     }
 }
 
-/// Every skill that was found: an immutable snapshot.
+/// An immutable snapshot of all skills that were found.
 #[derive(Default)]
 pub struct Catalog {
-    /// The entries, in order of qualified name; the winner of a name before the others.
+    /// The entries, ordered by qualified name. The entry that takes precedence comes first.
     pub entries: Vec<CatalogEntry>,
-    /// Where was looked.
-    pub roots: Vec<Root>,
-    /// What was left out, in words.
+    /// The directories that were searched.
+    pub roots: Vec<SkillRoot>,
+    /// Notes about what was skipped.
     pub notes: Vec<String>,
-    /// Where the search index is kept.
+    /// The directory that caches the search index.
     cache: Option<PathBuf>,
-    /// The compiled triggers, made when they are first asked.
-    selector: OnceLock<Selector>,
-    /// The words of all skills, read when they are first asked.
-    index: OnceLock<Index>,
+    /// The compiled triggers, built on first use.
+    selector: OnceLock<SkillSelector>,
+    /// The search index, built on first use.
+    index: OnceLock<SearchIndex>,
 }
 
 impl Catalog {
-    /// Looks for skills and decides which copy of each name wins.
-    pub fn discover(options: &Options) -> Result<Catalog, LibraryError> {
-        let decisions = options.decisions.as_deref().map_or_else(|| Ok(Decisions::default()), Decisions::read)?;
+    /// Discovers skills and determines which copy of each name takes precedence.
+    pub fn discover(options: &LibraryOptions) -> Result<Catalog, LibraryError> {
+        let decisions =
+            options.decisions.as_deref().map_or_else(|| Ok(UserDecisions::default()), UserDecisions::read)?;
         if let Some(view) = options.host.as_ref().filter(|_| options.paths.is_empty()) {
-            let mut catalog = hosts::discover(view, options, &decisions);
+            let mut catalog = hosts::discover_as_host(view, options, &decisions);
             catalog.cache.clone_from(&options.cache);
-            dependencies::resolve(&mut catalog);
+            dependencies::resolve_dependencies(&mut catalog);
             return Ok(catalog);
         }
         let mut catalog = Catalog { cache: options.cache.clone(), ..Catalog::default() };
         if options.paths.is_empty() {
-            catalog.take_scopes(options, &decisions);
+            catalog.load_scopes(options, &decisions);
         } else {
-            catalog.take_paths(&options.paths)?;
+            catalog.load_paths(&options.paths)?;
         }
-        catalog.resolve(options, &decisions);
-        dependencies::resolve(&mut catalog);
+        catalog.resolve_precedence(options, &decisions);
+        dependencies::resolve_dependencies(&mut catalog);
         Ok(catalog)
     }
 
-    /// The skills that fit a request, by their triggers, with every point explained.
-    pub fn select(&self, request: &Request) -> Selection {
-        self.selector.get_or_init(|| Selector::new(self)).select(request)
+    /// Selects the skills whose triggers match a request, with an explanation of each score.
+    pub fn select(&self, request: &SelectionRequest) -> SkillSelection {
+        self.selector.get_or_init(|| SkillSelector::new(self)).select(request)
     }
 
-    /// The best skills for a text, by what they say, best first.
-    pub fn search(&self, text: &str, limit: usize) -> Vec<Hit> {
-        self.index().search(text, limit)
+    /// Searches the text of skills. Returns the best matches first.
+    pub fn search(&self, text: &str, limit: usize) -> Vec<SearchHit> {
+        self.search_index().search(text, limit)
     }
 
-    /// What [`Catalog::search`] asks: the words of every skill that can be found.
-    pub fn index(&self) -> &Index {
-        self.index.get_or_init(|| Index::open(self, search::is_findable, self.cache.as_deref()))
+    /// Returns the index that [`Catalog::search`] uses. It contains every skill that can be found.
+    pub fn search_index(&self) -> &SearchIndex {
+        self.index.get_or_init(|| SearchIndex::open(self, search::is_findable, self.cache.as_deref()))
     }
 
-    /// The winner of a name, plain or qualified. A plain name also finds a package's skill where only one package has it.
+    /// Returns the available skill with a plain or qualified name. A plain name also matches a package's skill if only
+    /// one package has it.
     pub fn get(&self, name: &str) -> Option<&CatalogEntry> {
-        let is_callable = |entry: &&CatalogEntry| matches!(entry.status, Status::Active | Status::Hidden);
+        let is_callable = |entry: &&CatalogEntry| matches!(entry.status, SkillStatus::Active | SkillStatus::Hidden);
         let exact = self.entries.iter().filter(is_callable).find(|entry| entry.qualified_name == name);
         exact.or_else(|| {
             let mut matches = self.entries.iter().filter(is_callable).filter(|entry| entry.name == name);
@@ -224,8 +230,8 @@ impl Catalog {
         })
     }
 
-    /// What lies where a skill of this name would, and was passed over because it is none: the path, and why.
-    pub fn passed_over(&self, name: &str) -> Vec<(PathBuf, String)> {
+    /// Returns the paths where a skill of this name was expected but skipped, each with the reason.
+    pub fn find_skipped_folders(&self, name: &str) -> Vec<(PathBuf, String)> {
         let name = name.rsplit(':').next().unwrap_or(name);
         let is_word = !name.is_empty() && !name.contains(['/', '\\', '\0']) && name != "." && name != "..";
         let candidates = self.roots.iter().filter(|_| is_word).map(|root| root.path.join(name));
@@ -235,99 +241,99 @@ impl Catalog {
                 let real = std::fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
                 self.entries.iter().any(|entry| entry.folder == real)
             };
-            if let Some(reason) = no_skill(&path).filter(|_| !is_taken()) {
+            if let Some(reason) = explain_no_skill(&path).filter(|_| !is_taken()) {
                 found.push((path, reason));
             }
         }
         found
     }
 
-    fn take_paths(&mut self, paths: &[PathBuf]) -> Result<(), LibraryError> {
+    fn load_paths(&mut self, paths: &[PathBuf]) -> Result<(), LibraryError> {
         for path in paths {
             let mut found = Vec::new();
-            self.notes.extend(find::skills(path, |skill| found.push(skill))?);
+            self.notes.extend(discovery::find_skills(path, |skill| found.push(skill))?);
             found.sort();
-            let root = Root { path: path.clone(), scope: Scope::Project, package: None, is_in_project: false };
-            self.entries.extend(load_all(&found, &root, |_| {}));
+            let root = SkillRoot { path: path.clone(), scope: Scope::Project, package: None, is_in_project: false };
+            self.entries.extend(load_entries(&found, &root, |_| {}));
             self.roots.push(root);
         }
         Ok(())
     }
 
-    fn take_scopes(&mut self, options: &Options, decisions: &Decisions) {
-        let mut roots = roots::of_managed(options.managed.as_deref());
+    fn load_scopes(&mut self, options: &LibraryOptions, decisions: &UserDecisions) {
+        let mut roots = roots::list_managed_roots(options.managed.as_deref());
         if let Some(project) = &options.project {
-            roots.extend(roots::of_project(project, &mut self.notes));
+            roots.extend(roots::list_project_roots(project, &mut self.notes));
         }
         roots.extend(options.extra.iter().cloned());
         if let Some(home) = &options.home {
-            roots.extend(roots::of_home(home));
+            roots.extend(roots::list_home_roots(home));
         }
-        // A root may itself be a skill, so that roots and skills are told apart.
-        let (mut seen_roots, mut seen) = (Seen::default(), BTreeSet::new());
+        // A root can itself be a skill, so roots and skills are tracked separately.
+        let (mut seen_roots, mut seen) = (SeenFolders::default(), BTreeSet::new());
         for root in &roots {
-            if !seen_roots.is_first(root, &root.path) {
+            if !seen_roots.is_first_visit(root, &root.path) {
                 continue;
             }
-            let found = below(&root.path, &mut self.notes);
-            let entries = load_all(&found, root, |entry| {
+            let found = find_skills_below(&root.path, &mut self.notes);
+            let entries = load_entries(&found, root, |entry| {
                 if root.is_in_project {
-                    trust(entry, options, decisions);
+                    hold_back_untrusted(entry, options, decisions);
                 }
             });
-            // A skill that two paths of one scope lead to is one skill.
+            // Two paths in the same scope can refer to the same skill.
             let key = |entry: &CatalogEntry| (entry.location.clone(), root.scope, root.package.clone());
             self.entries.extend(entries.into_iter().filter(|entry| seen.insert(key(entry))));
         }
         self.roots = roots;
     }
 
-    /// Marks what the user switched off.
-    pub(crate) fn switch_off(&mut self, options: &Options, decisions: &Decisions) {
-        let disabled = decisions.disabled(options.project.as_deref());
+    /// Marks the skills that the user disabled.
+    pub(crate) fn mark_disabled(&mut self, options: &LibraryOptions, decisions: &UserDecisions) {
+        let disabled = decisions.disabled_skills(options.project.as_deref());
         for entry in &mut self.entries {
             if let Some(place) = disabled.get(entry.qualified_name.as_str())
-                && matches!(entry.status, Status::Active | Status::Hidden)
+                && matches!(entry.status, SkillStatus::Active | SkillStatus::Hidden)
             {
-                entry.status = Status::Disabled;
+                entry.status = SkillStatus::Disabled;
                 entry.reason = format!("switched off {place}");
             }
         }
     }
 
-    /// Decides between entries of the same name, and orders all.
-    fn resolve(&mut self, options: &Options, decisions: &Decisions) {
+    /// Determines which entry of each name takes precedence, and sorts all entries.
+    fn resolve_precedence(&mut self, options: &LibraryOptions, decisions: &UserDecisions) {
         let rank = |scope: Scope| match (options.precedence, scope) {
             (_, Scope::Managed) => 0,
             (Precedence::ProjectFirst, Scope::Project) | (Precedence::ClaudeCode, Scope::Personal) => 1,
             (Precedence::ProjectFirst, Scope::Personal) | (Precedence::ClaudeCode, Scope::Project) => 2,
             (_, Scope::Package) => 3,
         };
-        self.switch_off(options, decisions);
-        // The sort is stable, so that within a scope the first root wins.
-        let is_out = |entry: &CatalogEntry| matches!(entry.status, Status::Invalid | Status::Untrusted);
+        self.mark_disabled(options, decisions);
+        // The sort is stable: within a scope, the first root takes precedence.
+        let is_out = |entry: &CatalogEntry| matches!(entry.status, SkillStatus::Invalid | SkillStatus::Untrusted);
         let key = |at: &usize| (is_out(&self.entries[*at]), rank(self.entries[*at].scope));
         let name = |at: &usize| &self.entries[*at].qualified_name;
-        // Entries are large: their places are sorted, and each is moved once.
+        // Entries are large, so their indexes are sorted and each entry is moved once.
         let mut order: Vec<usize> = (0..self.entries.len()).collect();
         order.sort_by(|one, two| name(one).cmp(name(two)).then_with(|| key(one).cmp(&key(two))));
         let mut unsorted: Vec<Option<CatalogEntry>> = std::mem::take(&mut self.entries).into_iter().map(Some).collect();
         self.entries = order.into_iter().filter_map(|at| unsorted[at].take()).collect();
-        // Entries of one name stand together, those that can win before those that cannot.
+        // Entries with the same name are adjacent, and those that can take precedence come first.
         let mut winner = 0;
         for index in 0..self.entries.len() {
             if self.entries[index].qualified_name != self.entries[winner].qualified_name {
                 winner = index;
             }
             if index != winner && !is_out(&self.entries[index]) {
-                self.shadow(index, winner);
+                self.mark_shadowed(index, winner);
             }
         }
-        self.drop_own_shadows();
+        self.remove_self_shadows();
     }
 
-    /// Takes out what lost against itself: one folder that two scopes reach, say through a link from the home.
-    fn drop_own_shadows(&mut self) {
+    /// Removes entries shadowed by themselves, such as a directory reached through two scopes by a link.
+    fn remove_self_shadows(&mut self) {
         let is_own = |entry: &CatalogEntry| {
             let winner = entry.shadowed_by.and_then(|index| self.entries.get(index));
             winner.is_some_and(|winner| winner.location == entry.location)
@@ -349,61 +355,62 @@ impl Catalog {
         self.entries.retain(|_| kept.next().unwrap_or(true));
     }
 
-    fn shadow(&mut self, index: usize, winner: usize) {
+    fn mark_shadowed(&mut self, index: usize, winner: usize) {
         let (scope, location) = (self.entries[winner].scope, self.entries[winner].location.display().to_string());
         let entry = &mut self.entries[index];
         let why = if entry.scope == scope {
-            format!("both are {} skills and that folder comes first", scope.name())
+            format!("both are {} skills, and that directory comes first", scope.name())
         } else {
-            format!("{} skills win over {} ones", scope.name(), entry.scope.name())
+            format!("{} skills take precedence over {} skills", scope.name(), entry.scope.name())
         };
-        entry.status = Status::Shadowed;
+        entry.status = SkillStatus::Shadowed;
         entry.shadowed_by = Some(winner);
-        entry.reason = format!("`{location}` wins: {why}");
+        entry.reason = format!("`{location}` takes precedence: {why}");
     }
 }
 
-/// The folders that were seen, by what they are and not by what they are called: a link, or another spelling where
-/// case does not matter, leads to the same folder, and no skill collides with itself.
+/// The directories visited so far, identified by device and inode. Links and case-insensitive spellings refer to the
+/// same directory, so a skill never collides with itself.
 #[derive(Default)]
-struct Seen(BTreeSet<(u64, u64, Scope, Option<String>)>);
+struct SeenFolders(BTreeSet<(u64, u64, Scope, Option<String>)>);
 
-impl Seen {
-    /// Whether a path of a root is the first to lead to what it leads to. Scopes are kept apart, for each has its own trust.
-    fn is_first(&mut self, root: &Root, path: &Path) -> bool {
+impl SeenFolders {
+    /// Returns whether a path is the first in its scope to reach this directory. Scopes are tracked separately, because
+    /// each has its own trust.
+    fn is_first_visit(&mut self, root: &SkillRoot, path: &Path) -> bool {
         std::fs::metadata(path)
             .map_or(true, |data| self.0.insert((data.dev(), data.ino(), root.scope, root.package.clone())))
     }
 }
 
-/// Why what lies at a path is no skill; `None` where nothing lies there.
-fn no_skill(path: &Path) -> Option<String> {
+/// Explains why a path is not a skill. Returns `None` if nothing exists there.
+fn explain_no_skill(path: &Path) -> Option<String> {
     let data = std::fs::symlink_metadata(path).ok()?;
     if data.is_symlink() && std::fs::metadata(path).is_err() {
-        return Some("it is a link that leads nowhere".to_owned());
+        return Some("it is a broken link".to_owned());
     }
     if !path.is_dir() {
-        return Some("it is no folder".to_owned());
+        return Some("it is not a directory".to_owned());
     }
     let listing = match std::fs::read_dir(path) {
         Ok(listing) => listing,
-        Err(error) => return Some(format!("it cannot be read: {}", crate::error::words(&error))),
+        Err(error) => return Some(format!("it cannot be read: {}", crate::error::describe_io_error(&error))),
     };
     let names = listing.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
     let near = names.filter(|name| name.eq_ignore_ascii_case("SKILL.md")).min();
     Some(match near {
-        Some(near) => format!("its file is called `{near}`, and hosts look for `SKILL.md`"),
+        Some(near) => format!("its file is named `{near}`, but hosts look for `SKILL.md`"),
         None => "it has no `SKILL.md`".to_owned(),
     })
 }
 
-/// The skills below a root. One that is not there holds none.
-fn below(root: &Path, notes: &mut Vec<String>) -> Vec<Found> {
+/// Finds the skills below a root. A root that does not exist has none.
+fn find_skills_below(root: &Path, notes: &mut Vec<String>) -> Vec<SkillLocation> {
     if !root.is_dir() {
         return Vec::new();
     }
     let mut found = Vec::new();
-    match find::skills(root, |skill| found.push(skill)) {
+    match discovery::find_skills(root, |skill| found.push(skill)) {
         Ok(left_out) => notes.extend(left_out),
         Err(error) => notes.push(error.to_string()),
     }
@@ -411,8 +418,8 @@ fn below(root: &Path, notes: &mut Vec<String>) -> Vec<Found> {
     found
 }
 
-/// The rules that matter for loading, and how bad they are then: lenient, as the client guide asks.
-const LOADING: [(&str, Level); 22] = [
+/// The rules that are checked while loading, and their levels. As the client guide asks, loading is lenient.
+const LOADING_RULES: [(&str, Level); 22] = [
     ("byte-order-mark", Level::Warning),
     ("description-empty", Level::Error),
     ("description-missing", Level::Error),
@@ -437,27 +444,31 @@ const LOADING: [(&str, Level); 22] = [
     ("yaml-value-unquoted", Level::Warning),
 ];
 
-fn loading_rules() -> &'static Rulebook {
-    static RULES: OnceLock<Rulebook> = OnceLock::new();
+fn loading_rules() -> &'static SkillChecker {
+    static RULES: OnceLock<SkillChecker> = OnceLock::new();
     RULES.get_or_init(|| {
-        Rulebook::new(CheckOptions {
+        SkillChecker::new(CheckOptions {
             profiles: vec![Profile::AgentSkills, Profile::Uasp],
-            select: LOADING.iter().map(|(rule, _)| (*rule).to_owned()).collect(),
-            levels: LOADING.iter().map(|(rule, level)| ((*rule).to_owned(), Some(*level))).collect(),
+            select: LOADING_RULES.iter().map(|(rule, _)| (*rule).to_owned()).collect(),
+            levels: LOADING_RULES.iter().map(|(rule, level)| ((*rule).to_owned(), Some(*level))).collect(),
             ..CheckOptions::default()
         })
     })
 }
 
-/// Fewer skills than this are loaded before anybody notices, and a second thread would only cost more.
+/// Below this number of skills, a second thread would cost more than it saves.
 const PARALLEL_MIN: usize = 4096;
 
-/// Loads what was found below a root, in the order it was found in, and lets `then` look at each. What turns out to be no skill is
-/// left out: a folder without skills is an empty library here, not a faulty skill.
-fn load_all(found: &[Found], root: &Root, then: impl Fn(&mut CatalogEntry) + Sync) -> Vec<CatalogEntry> {
+/// Loads the skills found below a root, in order, and calls `then` for each. Skips locations without a skill: a
+/// directory without skills is an empty library, not an invalid skill.
+fn load_entries(
+    found: &[SkillLocation],
+    root: &SkillRoot,
+    then: impl Fn(&mut CatalogEntry) + Sync,
+) -> Vec<CatalogEntry> {
     let real_root = std::fs::canonicalize(&root.path).ok();
-    let one = |found: &Found| {
-        let mut entry = load(found, root, real_root.as_deref())?;
+    let one = |found: &SkillLocation| {
+        let mut entry = load_entry(found, root, real_root.as_deref())?;
         then(&mut entry);
         Some(entry)
     };
@@ -466,7 +477,7 @@ fn load_all(found: &[Found], root: &Root, then: impl Fn(&mut CatalogEntry) + Syn
         return found.iter().filter_map(one).collect();
     }
     std::thread::scope(|scope| {
-        let part = |part: &[Found]| part.iter().filter_map(one).collect::<Vec<CatalogEntry>>();
+        let part = |part: &[SkillLocation]| part.iter().filter_map(one).collect::<Vec<CatalogEntry>>();
         let parts = found.chunks(found.len().div_ceil(workers));
         let handles: Vec<_> = parts.map(|found| scope.spawn(move || part(found))).collect();
         let joined = handles.into_iter().map(|handle| match handle.join() {
@@ -477,9 +488,9 @@ fn load_all(found: &[Found], root: &Root, then: impl Fn(&mut CatalogEntry) + Syn
     })
 }
 
-/// The folder of a skill, resolved. Below a root without links this is the root's real path and the rest, so that the system is not
-/// asked about every part of every path.
-fn real_folder(found: &Found, folder: &Path, root: &Root, real_root: Option<&Path>) -> PathBuf {
+/// Returns the resolved directory of a skill. If no links are involved, it is computed from the root's real path, which
+/// avoids a system call per path component.
+fn resolve_folder(found: &SkillLocation, folder: &Path, root: &SkillRoot, real_root: Option<&Path>) -> PathBuf {
     let below = real_root.filter(|_| !found.is_linked).zip(folder.strip_prefix(&root.path).ok());
     match below {
         Some((real, rest)) if !rest.as_os_str().is_empty() => real.join(rest),
@@ -488,34 +499,34 @@ fn real_folder(found: &Found, folder: &Path, root: &Root, real_root: Option<&Pat
     }
 }
 
-/// Loads one skill as far as its frontmatter, or its UASP file, goes; `None` where there is neither.
-pub(crate) fn load(found: &Found, root: &Root, real_root: Option<&Path>) -> Option<CatalogEntry> {
+/// Loads a skill's frontmatter or UASP file. Returns `None` if it has neither.
+pub(crate) fn load_entry(found: &SkillLocation, root: &SkillRoot, real_root: Option<&Path>) -> Option<CatalogEntry> {
     let folder = if found.is_lone_file { found.path.parent().unwrap_or(Path::new(".")) } else { &found.path };
     let (tree, file) = if found.is_lone_file {
         let file = found.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        (read::lone_file(&found.path, &found.shown), file)
-    } else if let Some(tree) = head::tree(&found.path, &found.shown, "SKILL.md") {
+        (skill_reader::read_lone_file(&found.path, &found.shown), file)
+    } else if let Some(tree) = frontmatter_reader::read_frontmatter_tree(&found.path, &found.shown, "SKILL.md") {
         (tree, "SKILL.md".to_owned())
     } else {
-        let own = format!("{}{}", read::folder_name(&found.path), rep_model::uasp::SUFFIX);
-        (uasp_tree(found, &own)?, own)
+        let own = format!("{}{}", skill_reader::folder_name(&found.path), rep_model::uasp::FILE_SUFFIX);
+        (read_uasp_tree(found, &own)?, own)
     };
     let (mut skill, faults) = Skill::parse(tree);
-    let findings = loading_rules().findings(&skill, faults);
-    // What the tree held is in the parsed skill; a library of many has no room for it twice.
+    let findings = loading_rules().collect_findings(&skill, faults);
+    // The parsed skill contains what the tree held. Dropping the tree saves memory in large libraries.
     skill.tree.entries.clear();
     let name = skill.name().filter(|name| !name.is_empty()).map_or_else(|| skill.tree.folder.clone(), str::to_owned);
-    let name = names::nfkc(&name);
-    let description = description(&skill);
+    let name = names::normalise_nfkc(&name);
+    let description = describe_skill(&skill);
     let error = findings.iter().find(|finding| finding.level == Level::Error);
     let (status, reason) = match error {
-        Some(finding) => (Status::Invalid, finding.message.clone()),
-        None if is_switch(&skill, "disable-model-invocation", false) => {
-            (Status::Hidden, "`disable-model-invocation` is set: people call it, models do not".to_owned())
+        Some(finding) => (SkillStatus::Invalid, finding.message.clone()),
+        None if is_switch_on(&skill, "disable-model-invocation", false) => {
+            (SkillStatus::Hidden, "`disable-model-invocation` is set: users can call it, models cannot".to_owned())
         }
-        None => (Status::Active, String::new()),
+        None => (SkillStatus::Active, String::new()),
     };
-    let folder = real_folder(found, folder, root, real_root);
+    let folder = resolve_folder(found, folder, root, real_root);
     Some(CatalogEntry {
         qualified_name: root.package.as_ref().map_or_else(|| name.clone(), |package| format!("{package}:{name}")),
         name,
@@ -528,36 +539,36 @@ pub(crate) fn load(found: &Found, root: &Root, real_root: Option<&Path>) -> Opti
         reason,
         shadowed_by: None,
         findings,
-        is_user_invocable: is_switch(&skill, "user-invocable", true),
+        is_user_invocable: is_switch_on(&skill, "user-invocable", true),
         dependencies: Vec::new(),
         skill,
     })
 }
 
-fn uasp_tree(found: &Found, file: &str) -> Option<SkillTree> {
+fn read_uasp_tree(found: &SkillLocation, file: &str) -> Option<SkillTree> {
     let path = found.path.join(file);
     if !path.is_file() {
         return None;
     }
-    let mut tree = read::lone_file(&path, &format!("{}/{file}", found.shown));
+    let mut tree = skill_reader::read_lone_file(&path, &format!("{}/{file}", found.shown));
     tree.is_lone_file = false;
     Some(tree)
 }
 
-/// What the model is told: the description, and a `when_to_use` that is text behind it.
-fn description(skill: &Skill) -> String {
-    if let Some(front) = skill.front() {
-        let own = front.description().map(|text| names::strip(text.value)).unwrap_or_default();
-        let more = front.text("when_to_use").map(|text| names::strip(text.value)).unwrap_or_default();
+/// Returns the description shown to models: `description`, followed by `when_to_use` if it is text.
+fn describe_skill(skill: &Skill) -> String {
+    if let Some(front) = skill.frontmatter() {
+        let own = front.description().map(|text| names::strip_whitespace(text.value)).unwrap_or_default();
+        let more = front.get_text("when_to_use").map(|text| names::strip_whitespace(text.value)).unwrap_or_default();
         return if more.is_empty() { own.to_owned() } else { format!("{own} {more}") };
     }
     let of_uasp = skill.uasp.iter().find_map(|uasp| uasp.view()?.description());
-    of_uasp.map(|text| names::strip(text.value).to_owned()).unwrap_or_default()
+    of_uasp.map(|text| names::strip_whitespace(text.value).to_owned()).unwrap_or_default()
 }
 
-/// A boolean field, read as hosts read it: `true`, `yes`, `on` and `1` are true.
-pub(crate) fn is_switch(skill: &Skill, field: &str, default: bool) -> bool {
-    let text = skill.front().and_then(|front| front.get(field)).and_then(Node::text);
+/// Reads a boolean field as hosts do: `true`, `yes`, `on` and `1` are true.
+pub(crate) fn is_switch_on(skill: &Skill, field: &str, default: bool) -> bool {
+    let text = skill.frontmatter().and_then(|front| front.get(field)).and_then(YamlNode::text);
     match text.map(str::to_ascii_lowercase).as_deref() {
         Some("true" | "yes" | "on" | "1") => true,
         Some("false" | "no" | "off" | "0") => false,
@@ -565,24 +576,24 @@ pub(crate) fn is_switch(skill: &Skill, field: &str, default: bool) -> bool {
     }
 }
 
-/// Holds back a project's skill that the user has not trusted as it is.
-pub(crate) fn trust(entry: &mut CatalogEntry, options: &Options, decisions: &Decisions) {
+/// Marks a project's skill as untrusted unless the user trusted its current content.
+pub(crate) fn hold_back_untrusted(entry: &mut CatalogEntry, options: &LibraryOptions, decisions: &UserDecisions) {
     let Some(project) = &options.project else { return };
-    if options.trust == TrustWanted::Given || !matches!(entry.status, Status::Active | Status::Hidden) {
+    if options.trust == TrustRequirement::Waived || !matches!(entry.status, SkillStatus::Active | SkillStatus::Hidden) {
         return;
     }
-    entry.reason = match decisions.of(project, &entry.folder, || digest(&entry.folder)) {
-        Trust::Trusted => return,
-        Trust::Changed => {
-            "it changed, or came, since this project was trusted; `rep trust --diff` shows how".to_owned()
+    entry.reason = match decisions.trust_of(project, &entry.folder, || digest_folder(&entry.folder)) {
+        FolderTrust::Trusted => return,
+        FolderTrust::Changed => {
+            "it was added or changed after this project was trusted; see `rep trust --diff`".to_owned()
         }
-        Trust::Never => "this project is not trusted; look at its skills, then `rep trust`".to_owned(),
+        FolderTrust::Never => "this project is not trusted; review its skills, then run `rep trust`".to_owned(),
     };
-    entry.status = Status::Untrusted;
+    entry.status = SkillStatus::Untrusted;
 }
 
-/// The digest that trust is bound to, where the folder can be taken in as a whole.
-fn digest(folder: &Path) -> Option<String> {
-    let contents = Contents::read(folder, Texts::Left);
+/// Computes the digest that trust is bound to, if the whole directory can be read.
+fn digest_folder(folder: &Path) -> Option<String> {
+    let contents = SkillContents::read(folder, TextRetention::DigestsOnly);
     contents.unfit.is_none().then(|| contents.digest())
 }

@@ -1,16 +1,15 @@
-//! Checks skills on disk: finds them below paths, reads them with the skills inside them, and judges them on all cores.
+//! Checks skills on disk: finds them below paths, reads them and their nested skills, and checks them on all cores.
 //!
-//! Terminal, server and dashboard check through [`check_paths`] and [`check_entry`], so that they report the same findings:
-//! those of each skill, those of the skills nested in it, and those of the rules that look at all of them together.
-//! [`CheckSettings::resolve`] combines what a caller asks for with the `rep.yaml` in force. [`fix`] changes what can be changed
-//! safely.
+//! The terminal, the server and the dashboard use [`check_paths`] and [`check_entry`], so they report the same
+//! findings: those of each skill, of its nested skills, and of the rules that compare all skills.
+//! [`CheckSettings::resolve`] combines the caller's options with the effective `rep.yaml`. [`fix`] applies safe fixes.
 //!
 //! ```no_run
 //! use rep_library::check::{CheckSettings, check_paths};
 //!
 //! let options = CheckSettings { folder: "/srv/site".into(), ..CheckSettings::default() }.resolve()?;
 //! let checked = check_paths(&["/srv/site/skills".into()], &options, &|_| {})?;
-//! println!("{} errors in {} skills", checked.report.summary().errors, checked.report.skills);
+//! println!("{} errors in {} skills", checked.report.count_findings().errors, checked.report.skills);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -18,60 +17,60 @@ pub mod fix;
 
 use std::path::PathBuf;
 
-use rep_check::checklist::{Point, checklist};
-use rep_check::{Options, Profile, Report, Rulebook, SkillReport, nearest, rule};
+use rep_check::checklist::{SkillChecklistPoint, evaluate_checklist};
+use rep_check::{CheckOptions, CheckReport, Profile, SkillChecker, SkillReport, find_rule, nearest_rule_name};
 use rep_model::{Fault, FaultKind, Skill, SkillTree, Span};
 
-use crate::find::{self, Found};
-use crate::parallel::{Progress, for_each_skill};
-use crate::read::{self, Extent};
+use crate::discovery::{self, SkillLocation};
+use crate::parallel::{SkillProgress, for_each_skill};
 use crate::settings::{self, SettingsError};
+use crate::skill_reader::{self, ReadExtent};
 use crate::{CatalogEntry, LibraryError};
 
-/// What a caller wants to be checked, beside what the settings say.
+/// The caller's options for a check, in addition to the settings file.
 #[derive(Clone, Debug, Default)]
 pub struct CheckSettings {
-    /// The settings file; without one, the nearest `rep.yaml` in `folder` and above it.
+    /// The settings file. Without one, the nearest `rep.yaml` in `folder` or above it.
     pub file: Option<PathBuf>,
-    /// The folder the check starts from.
+    /// The directory that the check starts from.
     pub folder: PathBuf,
-    /// The profiles to judge under; none leaves the choice to the settings.
+    /// The profiles to check. If empty, the settings decide.
     pub profiles: Vec<Profile>,
-    /// Only these rules; none means all.
+    /// The only rules to run. If empty, all rules run.
     pub select: Vec<String>,
-    /// Not these rules, nor those the settings ignore.
+    /// Rules to skip, in addition to those that the settings ignore.
     pub ignore: Vec<String>,
-    /// Whether the printed UASP schema is taken literally, whatever the settings say.
+    /// Whether to apply the printed UASP schema literally, regardless of the settings.
     pub strict_schema: bool,
-    /// Whether versions are judged by the patterns the specifications print instead of by SemVer itself.
+    /// Whether to check versions by the patterns printed in the specifications instead of by SemVer.
     pub seed_regex: bool,
 }
 
-/// Why the options of a check cannot be used.
+/// The reason the options of a check are invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckSettingsError {
-    /// The settings file cannot be used.
+    /// The settings file is invalid.
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    /// A rule was named that does not exist.
-    #[error("there is no rule `{name}`")]
+    /// The rule does not exist.
+    #[error("unknown rule `{name}`")]
     UnknownRule {
         /// The name.
         name: String,
-        /// The rule whose name is most like it.
+        /// The rule with the most similar name.
         nearest: Option<&'static str>,
     },
 }
 
 impl CheckSettings {
-    /// Combines what is wanted with the settings file.
-    pub fn resolve(&self) -> Result<Options, CheckSettingsError> {
-        let mut options = settings::load(self.file.as_deref(), &self.folder)?;
+    /// Combines the options with the settings file.
+    pub fn resolve(&self) -> Result<CheckOptions, CheckSettingsError> {
+        let mut options = settings::load_check_options(self.file.as_deref(), &self.folder)?;
         if !self.profiles.is_empty() {
             options.profiles.clone_from(&self.profiles);
         }
-        if let Some(name) = self.select.iter().chain(&self.ignore).find(|name| rule(name).is_none()) {
-            return Err(CheckSettingsError::UnknownRule { name: name.clone(), nearest: nearest(name) });
+        if let Some(name) = self.select.iter().chain(&self.ignore).find(|name| find_rule(name).is_none()) {
+            return Err(CheckSettingsError::UnknownRule { name: name.clone(), nearest: nearest_rule_name(name) });
         }
         options.select.clone_from(&self.select);
         options.ignore.extend(self.ignore.iter().cloned());
@@ -81,90 +80,92 @@ impl CheckSettings {
     }
 }
 
-/// What a check of paths gave.
+/// The result of checking paths.
 #[derive(Default)]
 pub struct CheckedPaths {
     /// The findings of all skills.
-    pub report: Report,
-    /// What was left out of the search, and why.
+    pub report: CheckReport,
+    /// Notes about what the search skipped.
     pub notes: Vec<String>,
 }
 
-/// Checks every skill below the paths, the skills nested in them, and all of them together.
+/// Checks every skill below the paths, their nested skills, and all of them together.
 pub fn check_paths(
     paths: &[PathBuf],
-    options: &Options,
-    progress: &(dyn Fn(Progress) + Sync),
+    options: &CheckOptions,
+    progress: &(dyn Fn(SkillProgress) + Sync),
 ) -> Result<CheckedPaths, LibraryError> {
-    let rulebook = Rulebook::new(options.clone());
-    let (checked, notes) = for_each_skill(paths, progress, |found| check_found(found, &rulebook))?;
-    Ok(CheckedPaths { report: combine(checked.into_iter().flatten().collect(), options), notes })
+    let rulebook = SkillChecker::new(options.clone());
+    let (checked, notes) = for_each_skill(paths, progress, |found| check_location(found, &rulebook))?;
+    Ok(CheckedPaths { report: combine_reports(checked.into_iter().flatten().collect(), options), notes })
 }
 
-/// Checks one skill of a catalog, with the skills nested in it: the findings that [`check_paths`] gives for its folder.
-pub fn check_entry(entry: &CatalogEntry, options: &Options) -> Report {
-    combine(check_found(&Found::from_entry(entry), &Rulebook::new(options.clone())), options)
+/// Checks a skill of a catalog and its nested skills. Reports the findings that [`check_paths`] reports for its
+/// directory.
+pub fn check_entry(entry: &CatalogEntry, options: &CheckOptions) -> CheckReport {
+    combine_reports(check_location(&SkillLocation::from_entry(entry), &SkillChecker::new(options.clone())), options)
 }
 
-/// The checklists of Universal 2.1, filled in for one skill.
+/// The checklists of Universal 2.1, completed for a skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkillChecklist {
-    /// The skill's path as the user knows it.
+    /// The skill's path for display.
     pub shown: String,
-    /// The points of the checklists.
-    pub points: Vec<Point>,
+    /// The items of the checklists.
+    pub points: Vec<SkillChecklistPoint>,
 }
 
-/// Fills in the checklists for every skill below the paths. Returns them in order of the paths, and what the search left out.
+/// Completes the checklists for every skill below the paths. Returns them in the order of the paths, with notes about
+/// what the search skipped.
 pub fn fill_checklists(paths: &[PathBuf]) -> Result<(Vec<SkillChecklist>, Vec<String>), LibraryError> {
     let (mut skills, notes) = for_each_skill(paths, &|_| {}, |found| {
-        let (skill, faults) = parse(found);
-        SkillChecklist { shown: found.shown.clone(), points: checklist(&skill, &faults) }
+        let (skill, faults) = read_location(found);
+        SkillChecklist { shown: found.shown.clone(), points: evaluate_checklist(&skill, &faults) }
     })?;
     skills.sort_by(|one, two| one.shown.cmp(&two.shown));
     Ok((skills, notes))
 }
 
-/// Checks a skill and the skills inside it.
-fn check_found(found: &Found, rulebook: &Rulebook) -> Vec<(Found, SkillReport)> {
-    let (skill, faults) = parse(found);
-    let inside = find::nested(found, &skill.tree);
-    let mut reports = vec![(found.clone(), rulebook.check(&skill, faults))];
+/// Checks a skill and its nested skills.
+fn check_location(found: &SkillLocation, rulebook: &SkillChecker) -> Vec<(SkillLocation, SkillReport)> {
+    let (skill, faults) = read_location(found);
+    let inside = discovery::find_nested_skills(found, &skill.tree);
+    let mut reports = vec![(found.clone(), rulebook.check_skill(&skill, faults))];
     for found in inside {
-        let (skill, faults) = parse(&found);
-        reports.push((found, rulebook.check(&skill, faults)));
+        let (skill, faults) = read_location(&found);
+        reports.push((found, rulebook.check_skill(&skill, faults)));
     }
     reports
 }
 
-/// One report on many skills, with what the rules over sets find.
-fn combine(mut reports: Vec<(Found, SkillReport)>, options: &Options) -> Report {
+/// Combines the reports of many skills and runs the rules that compare them.
+fn combine_reports(mut reports: Vec<(SkillLocation, SkillReport)>, options: &CheckOptions) -> CheckReport {
     reports.sort_by(|(one, _), (two, _)| one.cmp(two));
     reports.dedup_by(|(one, _), (two, _)| one.path == two.path);
-    let mut report = Report { skills: reports.len(), ..Report::default() };
+    let mut report = CheckReport { skills: reports.len(), ..CheckReport::default() };
     let mut facts = Vec::with_capacity(reports.len());
     for (_, skill) in reports {
         report.findings.extend(skill.findings);
         facts.push(skill.facts);
     }
-    report.findings.extend(rep_check::check_set(&facts, options));
-    report.sort();
+    report.findings.extend(rep_check::check_skill_set(&facts, options));
+    report.sort_findings();
     report
 }
 
-/// Reads and parses a skill. A folder that cannot be opened is a skill with that fault.
-fn parse(found: &Found) -> (Skill, Vec<Fault>) {
-    match found.read(Extent::Folder) {
+/// Reads and parses a skill. A directory that cannot be opened becomes a skill with that fault.
+fn read_location(found: &SkillLocation) -> (Skill, Vec<Fault>) {
+    match found.read(ReadExtent::Folder) {
         Ok(tree) => Skill::parse(tree),
         Err(error) => {
             let tree = SkillTree {
-                shown: found.shown.clone(),
-                folder: read::folder_name(&found.path),
+                display_root: found.shown.clone(),
+                folder: skill_reader::folder_name(&found.path),
                 is_lone_file: true,
                 ..SkillTree::default()
             };
             let (skill, mut faults) = Skill::parse(tree);
-            let help = "make the folder readable";
+            let help = "make the directory readable";
             faults.push(Fault::new(FaultKind::FileUnreadable, "", Span::default(), error.to_string(), help));
             (skill, faults)
         }

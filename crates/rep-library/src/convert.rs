@@ -1,33 +1,36 @@
-//! Converts skills on disk: reads them, writes UASP files, and checks whether the files are in step with their Markdown.
+//! Converts skills on disk: reads them, writes UASP files, and checks whether the files match their Markdown.
 //!
-//! The conversion itself is in `rep-convert`. This module knows where the file of a skill is ([`Target`]), converts many skills
-//! on all cores ([`Batch`]) and leaves alone what somebody edited.
+//! `rep-convert` implements the conversion itself. This module determines the file of each skill
+//! ([`ConversionTarget`]), converts many skills on all cores ([`ConversionBatch`]), and preserves manual edits.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 use parking_lot::Mutex;
-use rep_convert::convert::{Conversion, Difference, Notice, Relation, Replaceable, convert_by_rules};
-use rep_model::uasp::SUFFIX;
+use rep_convert::convert::{
+    Conversion, ConversionNotice, DoubtfulHandling, FactDifference, MarkdownRelation, Replaceability,
+    convert_by_rules_with,
+};
+use rep_model::uasp::FILE_SUFFIX;
 use rep_model::{Fault, Skill};
 use rep_storage::WriteError;
-use rep_storage::atomic::{self, Existing};
+use rep_storage::atomic::{self, OnExistingFile};
 
-use crate::find::Found;
+use crate::discovery::SkillLocation;
 use crate::parallel::map_all;
-use crate::read::{self, Extent, MAIN_BYTES_MAX};
-use crate::{LibraryError, Progress};
+use crate::skill_reader::{self, MAIN_BYTES_MAX, ReadExtent};
+use crate::{LibraryError, SkillProgress};
 
-/// A skill that was read to be converted.
+/// A skill that was read for conversion.
 #[derive(Debug)]
 pub struct SkillSource {
     /// The skill.
     pub skill: Skill,
-    /// What parsing it noticed.
+    /// The faults that parsing reported.
     pub faults: Vec<Fault>,
 }
 
-/// Why a skill was not converted, or its file not written.
+/// The reason a skill was not converted or its file was not written.
 #[derive(Debug, thiserror::Error)]
 pub enum ConvertError {
     /// The skill or its file could not be read.
@@ -36,41 +39,41 @@ pub enum ConvertError {
     /// The SKILL.md could not be read.
     #[error("`{file}`: {message}")]
     BrokenMarkdown {
-        /// The file as the user knows it.
+        /// The file path for display.
         file: String,
-        /// What is wrong with it.
+        /// The message of the fault.
         message: String,
-        /// What to do.
+        /// The remedy.
         help: String,
     },
-    /// There is no skill.
-    #[error("`{shown}` holds no skill")]
+    /// The path contains no skill.
+    #[error("`{shown}` contains no skill")]
     NotASkill {
-        /// The path as the user knows it.
+        /// The path for display.
         shown: String,
     },
     /// The skill has no SKILL.md.
     #[error("`{shown}` has no SKILL.md to convert")]
     NotMarkdown {
-        /// The path as the user knows it.
+        /// The path for display.
         shown: String,
     },
-    /// The conversion gives no valid file.
-    #[error("`{shown}` gives no valid UASP file")]
+    /// The conversion does not produce a valid file.
+    #[error("`{shown}` does not convert to a valid UASP file")]
     Invalid {
-        /// The path as the user knows it.
+        /// The path for display.
         shown: String,
-        /// What is wrong with the file.
-        errors: Vec<Notice>,
+        /// The errors in the file.
+        errors: Vec<ConversionNotice>,
     },
-    /// There is a file already that was not made by a conversion.
-    #[error("`{}` is there already, and was not made by `rep convert`", .0.display())]
+    /// A file that was not created by a conversion already exists.
+    #[error("`{}` already exists and was not created by `rep convert`", .0.display())]
     Foreign(PathBuf),
-    /// The file was edited, and the Markdown changed as well.
+    /// The file was edited, and the Markdown changed too.
     #[error("`{}` was edited by hand, and its Markdown has changed", .0.display())]
     Edited(PathBuf),
-    /// The file is not readable YAML.
-    #[error("`{}` is no readable YAML", .0.display())]
+    /// The file is not valid YAML.
+    #[error("`{}` is not valid YAML", .0.display())]
     InvalidYaml(PathBuf),
     /// The file could not be written.
     #[error(transparent)]
@@ -79,13 +82,13 @@ pub enum ConvertError {
 
 impl SkillSource {
     /// Reads a skill.
-    pub fn read(found: &Found) -> Result<Self, LibraryError> {
-        let (skill, faults) = Skill::parse(found.read(Extent::Main)?);
+    pub fn read(found: &SkillLocation) -> Result<Self, LibraryError> {
+        let (skill, faults) = Skill::parse(found.read(ReadExtent::Main)?);
         Ok(Self { skill, faults })
     }
 
-    /// Reads a skill that must have a SKILL.md.
-    pub fn read_markdown(found: &Found) -> Result<Self, ConvertError> {
+    /// Reads a skill and requires a SKILL.md.
+    pub fn read_markdown(found: &SkillLocation) -> Result<Self, ConvertError> {
         let source = Self::read(found)?;
         if source.skill.manifest.is_some() {
             return Ok(source);
@@ -106,147 +109,164 @@ impl SkillSource {
         })
     }
 
-    /// Converts it by rules.
+    /// Converts the skill with rules.
     pub fn convert(&self) -> Conversion {
-        convert_by_rules(&self.skill, &self.faults)
+        self.convert_with(DoubtfulHandling::LeaveOut)
     }
 
-    /// The UASP file in the skill's own folder, whether it exists or not.
-    fn file_beside(&self, found: &Found, name: &str) -> PathBuf {
-        let own = format!("{name}{SUFFIX}");
+    /// Converts the skill with rules, with or without doubtful facts.
+    pub fn convert_with(&self, doubtful: DoubtfulHandling) -> Conversion {
+        convert_by_rules_with(&self.skill, &self.faults, doubtful)
+    }
+
+    /// Returns the path of the UASP file in the skill's directory, whether or not it exists.
+    fn file_beside(&self, found: &SkillLocation, name: &str) -> PathBuf {
+        let own = format!("{name}{FILE_SUFFIX}");
         let files: Vec<&str> = self.skill.uasp.iter().map(|file| file.file.as_str()).collect();
         let file = files.iter().find(|file| **file == own).or(files.first()).copied().unwrap_or(&own);
         found.path.join(file)
     }
 }
 
-/// Where the UASP files of skills are.
+/// The location of the UASP files of skills.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target {
-    /// In the skill's own folder.
+pub enum ConversionTarget {
+    /// In the skill's own directory.
     Beside,
-    /// In one folder for all skills.
+    /// In one directory for all skills.
     Folder(PathBuf),
-    /// In one file, for one skill.
+    /// In one file, for a single skill.
     File(PathBuf),
 }
 
-impl Target {
-    /// The file of a skill that was converted before: in a folder of many, wherever it is there.
-    fn existing(&self, found: &Found, source: &SkillSource, name: &str) -> PathBuf {
+impl ConversionTarget {
+    /// Returns the file of a skill that was converted before. In a shared directory, tries both possible paths.
+    fn existing_file(&self, found: &SkillLocation, source: &SkillSource, name: &str) -> PathBuf {
         match self {
-            Target::File(file) => file.clone(),
-            Target::Folder(folder) => {
-                let apart = in_folder(folder, &found.path, name, true);
-                if apart.is_file() { apart } else { in_folder(folder, &found.path, name, false) }
+            ConversionTarget::File(file) => file.clone(),
+            ConversionTarget::Folder(folder) => {
+                let apart = path_in_folder(folder, &found.path, name, true);
+                if apart.is_file() { apart } else { path_in_folder(folder, &found.path, name, false) }
             }
-            Target::Beside => source.file_beside(found, name),
+            ConversionTarget::Beside => source.file_beside(found, name),
         }
     }
 }
 
-/// The file of a skill in a folder of many. Skills of the same name are kept apart by their own folders.
-fn in_folder(folder: &Path, skill: &Path, name: &str, is_shared: bool) -> PathBuf {
-    let file = format!("{name}{SUFFIX}");
+/// Returns the file of a skill in a shared directory. Skills with the same name are separated by their directories.
+fn path_in_folder(folder: &Path, skill: &Path, name: &str, is_shared: bool) -> PathBuf {
+    let file = format!("{name}{FILE_SUFFIX}");
     let parts = skill.components().filter(|part| is_shared && matches!(part, Component::Normal(_)));
     folder.join(parts.collect::<PathBuf>()).join(file)
 }
 
-/// The conversion of many skills into files of their own.
-pub struct Batch<'a> {
-    found: &'a [Found],
-    target: &'a Target,
-    existing: Existing,
+/// Converts many skills, each into a separate file.
+pub struct ConversionBatch<'a> {
+    found: &'a [SkillLocation],
+    target: &'a ConversionTarget,
+    existing: OnExistingFile,
+    doubtful: DoubtfulHandling,
     /// The names that several of the skills have.
     shared: BTreeSet<String>,
     taken: Mutex<BTreeSet<PathBuf>>,
 }
 
-/// One skill of a batch: what it was converted to, and what became of its file.
+/// The result for one skill of a batch: the conversion, and what happened to its file.
 #[derive(Debug)]
 pub struct BatchItem {
     /// The conversion.
     pub conversion: Conversion,
-    /// Its file.
+    /// The result of writing the file.
     pub file: Result<BatchFile, ConvertError>,
 }
 
-/// What became of a file.
+/// What happened to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BatchFile {
-    /// It was written.
+    /// The file was written.
     Written(PathBuf),
-    /// It is in step with its Markdown, and was left alone.
+    /// The file matches its Markdown and was not changed.
     InStep(PathBuf),
 }
 
-impl<'a> Batch<'a> {
-    /// Prepares the conversion of skills. [`Existing::Replace`] replaces every file, also one that somebody edited.
-    pub fn new(found: &'a [Found], target: &'a Target, existing: Existing) -> Self {
-        let name = |one: &Found| Some(SkillSource::read(one).ok()?.skill.name()?.to_owned());
+impl<'a> ConversionBatch<'a> {
+    /// Prepares the conversion of skills. [`OnExistingFile::Replace`] replaces every file, including edited ones.
+    pub fn new(found: &'a [SkillLocation], target: &'a ConversionTarget, existing: OnExistingFile) -> Self {
+        let name = |one: &SkillLocation| Some(SkillSource::read(one).ok()?.skill.name()?.to_owned());
         let (mut seen, mut shared) = (BTreeSet::new(), BTreeSet::new());
         for name in map_all(found, &|_| {}, name).into_iter().flatten() {
             if !seen.insert(name.clone()) {
                 shared.insert(name);
             }
         }
-        Self { found, target, existing, shared, taken: Mutex::default() }
+        Self { found, target, existing, doubtful: DoubtfulHandling::LeaveOut, shared, taken: Mutex::default() }
     }
 
-    /// Converts all of them by rules. Each file is written as soon as it is made, so that what was done before an interruption
-    /// stays done; a skill that was not reached is `None`.
-    pub fn convert(
+    /// Sets whether doubtful facts are included.
+    #[must_use]
+    pub fn doubtful(self, doubtful: DoubtfulHandling) -> Self {
+        Self { doubtful, ..self }
+    }
+
+    /// Converts all skills with rules. Each file is written as soon as it is converted, so an interruption does not
+    /// lose finished work. Skills that were not reached are `None`.
+    pub fn convert_all(
         &self,
         is_cancelled: &(dyn Fn() -> bool + Sync),
-        progress: &(dyn Fn(Progress) + Sync),
+        progress: &(dyn Fn(SkillProgress) + Sync),
     ) -> Vec<Option<Result<BatchItem, ConvertError>>> {
         map_all(self.found, progress, |found| {
             if is_cancelled() {
                 return None;
             }
             let converted = SkillSource::read_markdown(found).map(|source| {
-                let conversion = source.convert();
-                self.store(found, &source, conversion)
+                let conversion = source.convert_with(self.doubtful);
+                self.store_conversion(found, &source, conversion)
             });
             Some(converted)
         })
     }
 
-    /// Writes the file of a skill that was converted, unless it is in step, or holds what somebody wrote.
-    pub fn store(&self, found: &Found, source: &SkillSource, conversion: Conversion) -> BatchItem {
-        let file = self.write(found, &self.path(found, source, &conversion), &conversion);
+    /// Writes the file of a converted skill, unless it already matches or contains manual edits.
+    pub fn store_conversion(&self, found: &SkillLocation, source: &SkillSource, conversion: Conversion) -> BatchItem {
+        let file = self.write_file(found, &self.target_path(found, source, &conversion), &conversion);
         BatchItem { conversion, file }
     }
 
-    fn path(&self, found: &Found, source: &SkillSource, conversion: &Conversion) -> PathBuf {
+    fn target_path(&self, found: &SkillLocation, source: &SkillSource, conversion: &Conversion) -> PathBuf {
         let name = conversion.name();
         match self.target {
-            Target::Beside => source.file_beside(found, name),
-            Target::File(file) => file.clone(),
-            Target::Folder(folder) => {
-                let plain = in_folder(folder, &found.path, name, self.shared.contains(name));
+            ConversionTarget::Beside => source.file_beside(found, name),
+            ConversionTarget::File(file) => file.clone(),
+            ConversionTarget::Folder(folder) => {
+                let plain = path_in_folder(folder, &found.path, name, self.shared.contains(name));
                 let mut taken = self.taken.lock();
-                if taken.insert(plain.clone()) { plain } else { in_folder(folder, &found.path, name, true) }
+                if taken.insert(plain.clone()) { plain } else { path_in_folder(folder, &found.path, name, true) }
             }
         }
     }
 
-    fn write(&self, found: &Found, path: &Path, conversion: &Conversion) -> Result<BatchFile, ConvertError> {
+    fn write_file(
+        &self,
+        found: &SkillLocation,
+        path: &Path,
+        conversion: &Conversion,
+    ) -> Result<BatchFile, ConvertError> {
         let text = conversion.text.as_bytes();
         if !conversion.report.is_valid() {
             let errors = conversion.report.errors.clone();
             return Err(ConvertError::Invalid { shown: found.shown.clone(), errors });
         }
-        if path.symlink_metadata().is_err() || self.existing == Existing::Replace {
-            atomic::write(path, text, self.existing)?;
+        if path.symlink_metadata().is_err() || self.existing == OnExistingFile::Replace {
+            atomic::write_file(path, text, self.existing)?;
             return Ok(BatchFile::Written(path.to_owned()));
         }
-        match conversion.may_replace(&read::text(path, MAIN_BYTES_MAX)?) {
-            Replaceable::InStep => Ok(BatchFile::InStep(path.to_owned())),
-            Replaceable::Foreign => Err(ConvertError::Foreign(path.to_owned())),
-            Replaceable::Edited => Err(ConvertError::Edited(path.to_owned())),
-            Replaceable::Yes => {
-                atomic::write(path, text, Existing::Replace)?;
+        match conversion.check_replaceability(&skill_reader::read_text(path, MAIN_BYTES_MAX)?) {
+            Replaceability::InStep => Ok(BatchFile::InStep(path.to_owned())),
+            Replaceability::Foreign => Err(ConvertError::Foreign(path.to_owned())),
+            Replaceability::Edited => Err(ConvertError::Edited(path.to_owned())),
+            Replaceability::Yes => {
+                atomic::write_file(path, text, OnExistingFile::Replace)?;
                 Ok(BatchFile::Written(path.to_owned()))
             }
         }
@@ -256,20 +276,20 @@ impl<'a> Batch<'a> {
 /// How a skill's UASP file relates to its Markdown.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FileState {
-    /// It says the same.
+    /// The file matches the Markdown.
     InStep,
-    /// The Markdown has not changed since the file was made; the file has.
+    /// The file was edited, and the Markdown has not changed.
     Edited,
-    /// The Markdown says something else.
-    OutOfStep(Vec<Difference>),
-    /// There is no file.
+    /// The Markdown has changed.
+    OutOfStep(Vec<FactDifference>),
+    /// The file does not exist.
     Missing,
-    /// It was out of step, and its stamp says now that it is in step.
+    /// The file did not match, and its stamp was updated to accept it.
     Accepted,
 }
 
 impl FileState {
-    /// The word in results.
+    /// Returns the word used in results.
     pub const fn as_str(&self) -> &'static str {
         match self {
             FileState::InStep => "in_step",
@@ -281,52 +301,56 @@ impl FileState {
     }
 }
 
-/// The UASP file of a skill, and how it relates to the skill's Markdown.
+/// A skill's UASP file and its state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckedFile {
     /// The file.
     pub path: PathBuf,
-    /// How it relates.
+    /// The state.
     pub state: FileState,
 }
 
-/// What is done about a file that is out of step.
+/// What to do with a file that does not match its Markdown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OutOfStep {
-    /// It is reported.
+pub enum OutOfStepAction {
+    /// Report it.
     Report,
-    /// It is stamped as being in step.
+    /// Accept it by updating its stamp.
     Accept,
 }
 
-/// Checks for each skill whether its UASP file is in step with its Markdown, on all cores and in the skills' order.
+/// Checks whether the UASP file of each skill matches its Markdown, on all cores. Returns the results in order.
 pub fn check_files(
-    found: &[Found],
-    target: &Target,
-    out_of_step: OutOfStep,
-    progress: &(dyn Fn(Progress) + Sync),
+    found: &[SkillLocation],
+    target: &ConversionTarget,
+    out_of_step: OutOfStepAction,
+    progress: &(dyn Fn(SkillProgress) + Sync),
 ) -> Vec<Result<CheckedFile, ConvertError>> {
     map_all(found, progress, |one| check_file(one, target, out_of_step))
 }
 
-fn check_file(found: &Found, target: &Target, out_of_step: OutOfStep) -> Result<CheckedFile, ConvertError> {
+fn check_file(
+    found: &SkillLocation,
+    target: &ConversionTarget,
+    out_of_step: OutOfStepAction,
+) -> Result<CheckedFile, ConvertError> {
     let source = SkillSource::read_markdown(found)?;
     let conversion = source.convert();
-    let path = target.existing(found, &source, conversion.name());
+    let path = target.existing_file(found, &source, conversion.name());
     if path.symlink_metadata().is_err() {
         return Ok(CheckedFile { path, state: FileState::Missing });
     }
-    let text = read::text(&path, MAIN_BYTES_MAX)?;
-    let state = match conversion.relation(&text) {
+    let text = skill_reader::read_text(&path, MAIN_BYTES_MAX)?;
+    let state = match conversion.relation_to(&text) {
         None => return Err(ConvertError::InvalidYaml(path)),
-        Some(Relation::InStep) => FileState::InStep,
-        Some(Relation::Edited) => FileState::Edited,
-        Some(Relation::OutOfStep(differences)) => FileState::OutOfStep(differences),
+        Some(MarkdownRelation::InStep) => FileState::InStep,
+        Some(MarkdownRelation::Edited) => FileState::Edited,
+        Some(MarkdownRelation::OutOfStep(differences)) => FileState::OutOfStep(differences),
     };
-    match conversion.accept(&text).filter(|_| out_of_step == OutOfStep::Accept) {
+    match conversion.mark_in_step(&text).filter(|_| out_of_step == OutOfStepAction::Accept) {
         None => Ok(CheckedFile { path, state }),
         Some(accepted) => {
-            atomic::update(&path, text.as_bytes(), accepted.as_bytes())?;
+            atomic::update_file(&path, text.as_bytes(), accepted.as_bytes())?;
             Ok(CheckedFile { path, state: FileState::Accepted })
         }
     }

@@ -1,90 +1,90 @@
-//! What skills need of each other: `depends_on` over the whole library.
+//! Resolves the dependencies between skills (`depends_on`) across the library.
 //!
-//! A dependency is met by the copy of a name that wins. One that is not there, that nobody may
-//! disclose, or that leads back to where it started is told with the skill that has it; the skill
-//! itself stays what it is, since the specifications let hosts load it all the same.
+//! A dependency resolves to the skill that takes precedence for its name. A dependency that is missing, not active or
+//! part of a cycle is reported on the skill that declares it. The skill's status does not change, because the
+//! specifications allow hosts to load it.
 
 use std::collections::HashMap;
 
-use crate::catalog::{Catalog, CatalogEntry, Status};
+use crate::catalog::{Catalog, CatalogEntry, SkillStatus};
 
-/// Something a skill needs.
+/// A dependency of a skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dependency {
-    /// The id as the skill writes it.
+    /// The id as written in the skill.
     pub id: String,
-    /// The entry that bears it, the winner where there are several.
+    /// The entry with that id. If there are several, the one that takes precedence.
     pub entry: Option<usize>,
-    /// What became of it.
+    /// The state of the dependency.
     pub state: DependencyState,
 }
 
-/// What became of a dependency.
+/// The state of a dependency.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DependencyState {
-    /// The skill is there and active.
+    /// The skill exists and is active.
     Met,
-    /// No skill, and no tool of one, bears the id.
+    /// No skill or tool has the id.
     Unknown,
-    /// The skill is there, but not active.
-    Unavailable(Status),
-    /// It leads back to the skill that has it, by way of these.
-    Circle(Vec<String>),
+    /// The skill exists but is not active.
+    Unavailable(SkillStatus),
+    /// The dependency leads back to the skill through these names.
+    Cycle(Vec<String>),
 }
 
 impl DependencyState {
-    /// The word in listings.
+    /// Returns the word used in listings.
     pub const fn name(&self) -> &'static str {
         match self {
             DependencyState::Met => "met",
             DependencyState::Unknown => "unknown",
             DependencyState::Unavailable(status) => status.name(),
-            DependencyState::Circle(_) => "circle",
+            DependencyState::Cycle(_) => "circle",
         }
     }
 }
 
 impl Dependency {
-    /// What is wrong with it, in words.
-    pub fn trouble(&self) -> Option<String> {
+    /// Describes the problem, if there is one.
+    pub fn describe_problem(&self) -> Option<String> {
         let id = &self.id;
         match &self.state {
             DependencyState::Met => None,
             DependencyState::Unknown => Some(format!("depends on `{id}`, which is not in the library")),
             DependencyState::Unavailable(status) => Some(format!("depends on `{id}`, which is {}", status.name())),
-            DependencyState::Circle(names) => Some(format!("depends on itself: {}", names.join(" → "))),
+            DependencyState::Cycle(names) => Some(format!("depends on itself: {}", names.join(" → "))),
         }
     }
 }
 
-/// The most names of a circle that are written out.
-const CIRCLE_SHOWN_MAX: usize = 12;
-/// The most dependencies of one skill that are followed.
-const FOLLOWED_MAX: usize = 256;
+/// The maximum number of names shown for a cycle.
+const CYCLE_NAMES_MAX: usize = 12;
+/// The maximum number of dependencies followed for a skill.
+const DEPENDENCIES_MAX: usize = 256;
 
-/// Fills in what every entry depends on.
-pub(crate) fn resolve(catalog: &mut Catalog) {
-    let wanted: Vec<Vec<String>> = catalog.entries.iter().map(ids).collect();
+/// Resolves the dependencies of every entry.
+pub(crate) fn resolve_dependencies(catalog: &mut Catalog) {
+    let wanted: Vec<Vec<String>> = catalog.entries.iter().map(list_dependency_ids).collect();
     if wanted.iter().all(Vec::is_empty) {
         return;
     }
-    let names = Names::new(&catalog.entries);
+    let names = EntryNames::new(&catalog.entries);
     let mut all: Vec<Vec<Dependency>> = Vec::with_capacity(wanted.len());
     for (entry, ids) in catalog.entries.iter().zip(wanted) {
-        all.push(ids.into_iter().map(|id| names.find(&catalog.entries, entry, id)).collect());
+        all.push(ids.into_iter().map(|id| names.find_dependency(&catalog.entries, entry, id)).collect());
     }
-    circles(&catalog.entries, &mut all);
+    mark_cycles(&catalog.entries, &mut all);
     for (entry, dependencies) in catalog.entries.iter_mut().zip(all) {
         entry.dependencies = dependencies;
     }
 }
 
-fn ids(entry: &CatalogEntry) -> Vec<String> {
-    let front = entry.skill.front();
+fn list_dependency_ids(entry: &CatalogEntry) -> Vec<String> {
+    let front = entry.skill.frontmatter();
     let mut ids: Vec<String> = Vec::new();
-    for id in front.map(rep_model::Frontmatter::depends_on).unwrap_or_default().into_iter().take(FOLLOWED_MAX) {
-        let id = rep_model::names::strip(id.value).to_owned();
-        // The same id in both dialects is one dependency.
+    for id in front.map(rep_model::Frontmatter::depends_on).unwrap_or_default().into_iter().take(DEPENDENCIES_MAX) {
+        let id = rep_model::names::strip_whitespace(id.value).to_owned();
+        // The same id in both dialects is a single dependency.
         if !id.is_empty() && !ids.contains(&id) {
             ids.push(id);
         }
@@ -92,16 +92,16 @@ fn ids(entry: &CatalogEntry) -> Vec<String> {
     ids
 }
 
-/// Which entries bear a name, the winner first.
-struct Names {
+/// Maps names to entries, in order of precedence.
+struct EntryNames {
     qualified: HashMap<String, usize>,
     plain: HashMap<String, Vec<usize>>,
 }
 
-impl Names {
+impl EntryNames {
     fn new(entries: &[CatalogEntry]) -> Self {
         let (mut qualified, mut plain) = (HashMap::new(), HashMap::<String, Vec<usize>>::new());
-        // Entries of one name stand in the order of who wins.
+        // Entries with the same name are in order of precedence.
         for (index, entry) in entries.iter().enumerate() {
             if !qualified.contains_key(&entry.qualified_name) {
                 qualified.insert(entry.qualified_name.clone(), index);
@@ -111,70 +111,70 @@ impl Names {
         Self { qualified, plain }
     }
 
-    /// Looks in the skill's own package first, then for the name as written, then for the one package that has it.
-    fn find(&self, entries: &[CatalogEntry], from: &CatalogEntry, id: String) -> Dependency {
+    /// Searches the skill's own package, then the exact name, then the only package that has the name.
+    fn find_dependency(&self, entries: &[CatalogEntry], from: &CatalogEntry, id: String) -> Dependency {
         let own = from.qualified_name.strip_suffix(from.name.as_str()).unwrap_or_default();
         let sibling = || self.qualified.get(&format!("{own}{id}"));
         let only = || self.plain.get(&id).filter(|all| all.len() == 1).and_then(|all| all.first());
         let found = sibling().or_else(|| self.qualified.get(&id)).or_else(only).copied();
-        let found = found.or_else(|| self.tool(entries, &id));
+        let found = found.or_else(|| self.find_tool_owner(entries, &id));
         let state = match found.map(|index| entries[index].status) {
             None => DependencyState::Unknown,
-            Some(Status::Active) => DependencyState::Met,
+            Some(SkillStatus::Active) => DependencyState::Met,
             Some(status) => DependencyState::Unavailable(status),
         };
         Dependency { id, entry: found, state }
     }
 
-    /// The skill of a dependency on one of its tools: `skill:tool`.
-    fn tool(&self, entries: &[CatalogEntry], id: &str) -> Option<usize> {
+    /// Finds the skill of a dependency on one of its tools: `skill:tool`.
+    fn find_tool_owner(&self, entries: &[CatalogEntry], id: &str) -> Option<usize> {
         let (skill, tool) = id.rsplit_once(':')?;
         let index = self.qualified.get(skill).copied()?;
-        let front = entries[index].skill.front()?;
+        let front = entries[index].skill.frontmatter()?;
         front.tools().iter().any(|one| one.name().is_some_and(|name| name.value == tool)).then_some(index)
     }
 }
 
-/// Marks the dependencies that close a circle. Every dependency is followed once, from the entries in their order.
-fn circles(entries: &[CatalogEntry], all: &mut [Vec<Dependency>]) {
+/// Marks the dependencies that close a cycle. Follows every dependency once, in the order of the entries.
+fn mark_cycles(entries: &[CatalogEntry], all: &mut [Vec<Dependency>]) {
     #[derive(Clone, Copy)]
-    enum Seen {
+    enum VisitState {
         Never,
-        /// It stands on the path, at this depth.
+        /// On the current path, at this depth.
         Open(usize),
         Done,
     }
-    let mut seen = vec![Seen::Never; all.len()];
+    let mut seen = vec![VisitState::Never; all.len()];
     for start in 0..all.len() {
         let mut path: Vec<(usize, usize)> = Vec::new();
-        if matches!(seen[start], Seen::Never) && !all[start].is_empty() {
-            seen[start] = Seen::Open(0);
+        if matches!(seen[start], VisitState::Never) && !all[start].is_empty() {
+            seen[start] = VisitState::Open(0);
             path.push((start, 0));
         }
         while let Some((from, next)) = path.last_mut() {
             let (from, at) = (*from, *next);
             let Some(dependency) = all[from].get(at) else {
-                seen[from] = Seen::Done;
+                seen[from] = VisitState::Done;
                 path.pop();
                 continue;
             };
             *next += 1;
             let Some(to) = dependency.entry else { continue };
             match seen[to] {
-                Seen::Never => {
-                    seen[to] = Seen::Open(path.len());
+                VisitState::Never => {
+                    seen[to] = VisitState::Open(path.len());
                     path.push((to, 0));
                 }
-                Seen::Open(depth) => {
+                VisitState::Open(depth) => {
                     let names = path[depth..].iter().map(|(step, _)| entries[*step].qualified_name.clone());
-                    let mut names: Vec<String> = names.take(CIRCLE_SHOWN_MAX).collect();
-                    if path.len() - depth > CIRCLE_SHOWN_MAX {
+                    let mut names: Vec<String> = names.take(CYCLE_NAMES_MAX).collect();
+                    if path.len() - depth > CYCLE_NAMES_MAX {
                         names.push("…".to_owned());
                     }
                     names.push(entries[to].qualified_name.clone());
-                    all[from][at].state = DependencyState::Circle(names);
+                    all[from][at].state = DependencyState::Cycle(names);
                 }
-                Seen::Done => {}
+                VisitState::Done => {}
             }
         }
     }

@@ -1,16 +1,16 @@
-//! Why the library could not do its work: the world's fault, never a skill's.
+//! Errors of the environment that prevent the library from working. Problems in skills are findings instead.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Something outside a skill could not be read or written.
+/// An error that occurred while a file outside a skill was read or written.
 #[derive(Debug, thiserror::Error)]
-#[error("could not {action} `{}`: {}", path.display(), words(source))]
+#[error("could not {action} `{}`: {}", path.display(), describe_io_error(source))]
 pub struct LibraryError {
     action: &'static str,
     path: PathBuf,
     source: io::Error,
-    /// What to do about it.
+    /// The remedy.
     hint: Option<&'static str>,
 }
 
@@ -20,19 +20,19 @@ impl LibraryError {
     }
 
     #[must_use]
-    pub(crate) fn hinting(mut self, hint: &'static str) -> Self {
+    pub(crate) fn with_hint(mut self, hint: &'static str) -> Self {
         self.hint = Some(hint);
         self
     }
 
-    /// What to do about it, where there is something.
+    /// Returns the remedy, if there is one.
     pub fn hint(&self) -> Option<&'static str> {
         self.hint
     }
 }
 
-/// The system's words without its error number.
-pub(crate) fn words(error: &io::Error) -> String {
+/// Returns the system's message without the error number.
+pub(crate) fn describe_io_error(error: &io::Error) -> String {
     let text = error.to_string();
     if error.raw_os_error().is_none() {
         return text;

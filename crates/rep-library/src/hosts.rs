@@ -1,14 +1,15 @@
-//! Predicts what a host itself would list: its folders, in its order, with its own way with faulty skills.
+//! Predicts which skills a host lists: its directories, their order, and how it handles invalid skills.
 //!
-//! What a host does is data (`table`), each fact with its source and date; `walk` finds folders as a host does, and
-//! `reading` makes an entry of one. `bench/hosts.sh` compares the predictions with the hosts that run without a network.
+//! The behavior of each host is data (`table`), with a source and a date for each fact. `walker` finds directories as a
+//! host does, and `host_entry` builds an entry from each. `bench/hosts.sh` compares the predictions with hosts that run
+//! without a network.
 
-mod known;
+mod host_entry;
+mod known_hosts;
 mod plugins;
-mod reading;
 mod table;
 mod targets;
-mod walk;
+mod walker;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt;
@@ -16,312 +17,318 @@ use std::path::{Path, PathBuf};
 
 use rep_model::suggestion::nearest_by_name;
 
-use crate::catalog::{self, Catalog, CatalogEntry, Options, Status, TrustWanted};
-use crate::roots::{Root, Scope};
-use crate::store::Decisions;
+use crate::catalog::{self, Catalog, CatalogEntry, LibraryOptions, SkillStatus, TrustRequirement};
+use crate::decisions::UserDecisions;
+use crate::roots::{Scope, SkillRoot};
 
-pub use known::{KnownHost, UnknownHost};
+pub use known_hosts::{KnownHost, UnknownHost};
 pub use table::HOSTS;
-pub use targets::{Target, shared_folder};
+pub use targets::{HostFolderTarget, shared_folder};
 
-/// Where a fact comes from.
+/// The source of a fact.
 #[derive(Debug)]
-pub struct Source {
+pub struct FactSource {
     /// The document, or the version that was run.
     pub text: &'static str,
-    /// The day it was looked at.
+    /// The date of the check.
     pub checked: &'static str,
 }
 
-/// What is known of a host, and from where.
+/// A fact about a host, with its source.
 #[derive(Debug)]
-pub struct Fact<T> {
-    /// What is so.
+pub struct HostFact<T> {
+    /// The fact.
     pub value: T,
-    /// Who says it.
-    pub source: &'static Source,
+    /// The source.
+    pub source: &'static FactSource,
 }
 
-/// A host that finds skills in folders.
+/// A host that discovers skills in directories.
 #[derive(Debug)]
-pub struct Host {
-    /// What `--host` takes.
+pub struct DiscoveryHost {
+    /// The id accepted by `--host`.
     pub id: &'static str,
-    /// What people call it.
+    /// The product name.
     pub name: &'static str,
-    /// Other names `--host` takes.
+    /// Other names accepted by `--host`.
     pub aliases: &'static [&'static str],
-    /// The folders it reads; where a name is taken twice, the earlier folder's copy wins.
-    pub folders: &'static [Folder],
-    /// How it searches a folder.
-    pub walk: Fact<Walk>,
-    /// How far up it looks where there is no repository.
-    pub outside: Fact<Outside>,
-    /// What it makes of two skills of one name.
-    pub collisions: Fact<Collisions>,
-    /// Where it takes the name from.
-    pub naming: Fact<Naming>,
-    /// What it makes of a description.
-    pub description: Fact<Describing>,
-    /// What it makes of a file that is not as it should be.
-    pub file: Fact<Filing>,
-    /// Whether `disable-model-invocation` keeps a skill from the model.
-    pub honours_opt_out: Fact<bool>,
-    /// Whether it lists a project's skills only where the user trusts the project.
-    pub asks_for_trust: Fact<bool>,
-    /// Where its own listing is known to differ from the prediction.
-    pub differs: &'static [Difference],
+    /// The directories it reads. For skills with the same name, the earlier directory takes precedence.
+    pub folders: &'static [HostFolder],
+    /// How it searches a directory.
+    pub walk: HostFact<FolderSearch>,
+    /// How far up it searches outside a repository.
+    pub outside: HostFact<UpwardSearch>,
+    /// How it handles skills with the same name.
+    pub collisions: HostFact<NameCollisions>,
+    /// The source of a skill's name.
+    pub naming: HostFact<NameSource>,
+    /// How it handles descriptions.
+    pub description: HostFact<DescriptionHandling>,
+    /// How it handles malformed files.
+    pub file: HostFact<FileHandling>,
+    /// Whether `disable-model-invocation` hides a skill from the model.
+    pub honours_opt_out: HostFact<bool>,
+    /// Whether it lists a project's skills only if the user trusts the project.
+    pub asks_for_trust: HostFact<bool>,
+    /// Known differences between its own listing and the prediction.
+    pub differs: &'static [KnownDifference],
 }
 
-/// A folder of a host.
+/// A directory that a host reads.
 #[derive(Debug)]
-pub struct Folder {
-    /// Below what.
-    pub at: At,
-    /// The path from there.
+pub struct HostFolder {
+    /// The base of the path.
+    pub at: FolderBase,
+    /// The path relative to the base.
     pub path: &'static str,
-    /// Who says so.
-    pub source: &'static Source,
+    /// The source.
+    pub source: &'static FactSource,
 }
 
-/// What a folder's path starts from.
+/// The base of a directory's path.
 #[derive(Debug)]
-pub enum At {
-    /// The root of the file system: the administrator's.
+pub enum FolderBase {
+    /// The root of the file system, for administrators.
     Machine,
-    /// The working folder, then every folder above it up to the repository's.
+    /// The working directory and every directory above it, up to the root of the repository.
     Upward,
-    /// The working folder alone.
+    /// Only the working directory.
     Here,
-    /// Every folder below the working folder.
+    /// Every directory below the working directory.
     Nested,
-    /// The home.
+    /// The home directory.
     Home,
-    /// The home, but not where this variable is set.
+    /// The home directory, unless this variable is set.
     HomeWithout(&'static str),
-    /// What a variable names, else this folder of the home.
+    /// The value of a variable, or else this directory in the home directory.
     Variable(&'static str, &'static str),
-    /// What a variable names, and nothing without it.
+    /// The value of a variable. Without it, nothing.
     VariableOnly(&'static str),
-    /// Each folder of this folder below a variable's value or the home: extensions.
+    /// Each subdirectory of this directory, below a variable's value or the home directory: extensions.
     EachIn(&'static str, &'static str),
-    /// Each enabled plugin of Claude Code, whose settings are in what a variable names, else this folder of the home.
+    /// Each enabled plugin of Claude Code. Its settings are in the value of a variable, or else in this directory of
+    /// the home directory.
     Plugins(&'static str, &'static str),
 }
 
-/// How a folder is searched.
+/// How a directory is searched.
 #[derive(Debug)]
-pub struct Walk {
-    /// The most folders between the root and a skill's own, with that one; 0 is the root itself.
+pub struct FolderSearch {
+    /// The maximum depth of a skill's directory below the root; 0 is the root itself.
     pub depth_max: usize,
-    /// Whether the root itself may be a skill.
+    /// Whether the root itself can be a skill.
     pub takes_root: bool,
-    /// Whether skills are looked for inside skills.
+    /// Whether to search for skills inside skills.
     pub enters_skills: bool,
-    /// Whether folders whose name starts with a dot are entered.
+    /// Whether to search directories whose names start with a dot.
     pub enters_hidden: bool,
 }
 
-/// How far up a host looks where there is no repository.
+/// How far up a host searches outside a repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outside {
-    /// Not at all.
-    Stays,
+pub enum UpwardSearch {
+    /// It does not search upward.
+    WorkingFolderOnly,
     /// To the root of the file system.
-    Climbs,
+    UpToRoot,
 }
 
-/// What becomes of two skills of one name.
+/// How a host handles skills with the same name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Collisions {
-    /// The earlier folder's is listed.
+pub enum NameCollisions {
+    /// It lists the skill from the earlier directory.
     FirstWins,
-    /// All are listed.
+    /// It lists all of them.
     AllListed,
-    /// One is listed, and which one changes from run to run.
+    /// It lists one of them, which varies between runs.
     AnyWins,
 }
 
-/// What becomes of a field that is not text.
+/// How a host handles a field that is not text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Odd {
-    /// The skill is passed over.
+pub enum AnomalyHandling {
+    /// It skips the skill.
     Skips,
-    /// The value is taken as it is written.
+    /// It uses the value as written.
     Keeps,
-    /// Something else stands in: the folder's name, or the body's beginning.
+    /// It uses a substitute: the directory name or the start of the body.
     Replaces,
 }
 
-/// What becomes of each way in which a field can be other than text.
+/// How a host handles each kind of field that is not text.
 #[derive(Debug)]
-pub struct Field {
-    /// The field is not there.
-    pub missing: Odd,
-    /// It has no value.
-    pub null: Odd,
-    /// It is an empty text.
-    pub empty: Odd,
-    /// It is a number or a truth value.
-    pub number: Odd,
-    /// It is a list or a mapping.
-    pub list: Odd,
+pub struct FieldHandling {
+    /// The field is missing.
+    pub missing: AnomalyHandling,
+    /// The field is null.
+    pub null: AnomalyHandling,
+    /// The field is an empty string.
+    pub empty: AnomalyHandling,
+    /// The field is a number or a boolean.
+    pub number: AnomalyHandling,
+    /// The field is a list or a mapping.
+    pub list: AnomalyHandling,
 }
 
-/// Where a name comes from.
+/// The source of a skill's name.
 #[derive(Debug)]
-pub enum Naming {
-    /// The folder.
+pub enum NameSource {
+    /// The directory.
     Folder,
-    /// The frontmatter, and it must be the folder's name.
+    /// The frontmatter; it must match the directory name.
     SameAsFolder,
-    /// The frontmatter, with the longest that is taken and whether spaces become hyphens.
-    Frontmatter(Field, Option<usize>, Spaces),
+    /// The frontmatter, with the maximum length and the handling of spaces.
+    Frontmatter(FieldHandling, Option<usize>, SpaceHandling),
 }
 
-/// What becomes of spaces in names.
+/// How a host handles spaces in names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spaces {
-    /// They stay.
+pub enum SpaceHandling {
+    /// They are retained.
     Stay,
-    /// They become hyphens.
+    /// They are replaced by hyphens.
     Hyphens,
 }
 
-/// What becomes of a description.
+/// How a host handles descriptions.
 #[derive(Debug)]
-pub struct Describing {
-    /// What becomes of one that is not text.
-    pub field: Field,
-    /// What stands in for it.
-    pub substitute: Substitute,
-    /// What becomes of a long one.
-    pub longest: Longest,
-    /// What is put between it and `when_to_use`, where that is shown.
+pub struct DescriptionHandling {
+    /// How it handles a description that is not text.
+    pub field: FieldHandling,
+    /// The substitute for a missing description.
+    pub substitute: DescriptionSubstitute,
+    /// How it handles a long description.
+    pub longest: DescriptionLimit,
+    /// The separator between the description and `when_to_use`, if both are shown.
     pub joins_when: Option<&'static str>,
-    /// Whether a skill without one is kept from the model though it is listed.
+    /// Whether a skill without a description is listed but hidden from the model.
     pub hides_missing: bool,
 }
 
-/// What stands in for a description.
+/// The substitute for a description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Substitute {
-    /// Nothing.
+pub enum DescriptionSubstitute {
+    /// No substitute.
     Nothing,
     /// The first line of the body.
     FirstLine,
-    /// The first line of the body that is no heading.
+    /// The first line of the body that is not a heading.
     FirstParagraph,
 }
 
-/// What becomes of a long description.
+/// How a host handles a long description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Longest {
-    /// It stays.
+pub enum DescriptionLimit {
+    /// It is retained.
     Any,
-    /// It is cut to so many characters, these being the last.
+    /// It is cut to this number of characters, including this suffix.
     Cut(usize, &'static str),
-    /// A skill with more characters is passed over.
+    /// A skill with a longer description is skipped.
     Skips(usize),
 }
 
-/// What becomes of a file that is not as it should be.
+/// How a host handles malformed files.
 #[derive(Debug)]
-pub struct Filing {
+pub struct FileHandling {
     /// YAML with an unquoted `: ` in a value.
-    pub unquoted_colon: Odd,
+    pub unquoted_colon: AnomalyHandling,
     /// YAML with a bracket that is never closed.
-    pub unclosed_bracket: Odd,
-    /// No frontmatter, or one that is never closed.
-    pub unfenced: Odd,
+    pub unclosed_bracket: AnomalyHandling,
+    /// Missing or unclosed frontmatter.
+    pub unfenced: AnomalyHandling,
     /// A byte order mark before the frontmatter.
-    pub byte_order_mark: Odd,
-    /// A SKILL.md that is a link.
-    pub link: Odd,
+    pub byte_order_mark: AnomalyHandling,
+    /// A SKILL.md that is a symbolic link.
+    pub link: AnomalyHandling,
 }
 
 /// A known difference between a host's own listing and the prediction.
 #[derive(Debug)]
-pub struct Difference {
-    /// A word `bench/hosts-differs.txt` calls it by.
+pub struct KnownDifference {
+    /// The key used in `bench/hosts-differs.txt`.
     pub key: &'static str,
-    /// What differs.
+    /// A description of the difference.
     pub text: &'static str,
 }
 
-/// Whose view is taken, and from where.
+/// The host to predict, and its environment.
 #[derive(Clone, Debug)]
-pub struct View {
+pub struct HostView {
     /// The host.
-    pub host: &'static Host,
-    /// The folder the host is started in.
+    pub host: &'static DiscoveryHost,
+    /// The directory that the host is started in.
     pub folder: PathBuf,
-    /// The repository around it.
+    /// The repository that contains the directory.
     pub repository: Option<PathBuf>,
-    /// What the environment says of the host's variables.
+    /// The values of the host's environment variables.
     pub variables: BTreeMap<String, PathBuf>,
-    /// Whether the answer is only looked at. Then the host's own trust counts and the user's decisions here do not;
-    /// what is handed to a model stays behind them, whichever host's view is taken.
+    /// Whether the result is only displayed. In that case the host's own trust applies, not the user's decisions.
+    /// Content given to a model always requires the user's decisions, regardless of the host.
     pub is_prediction: bool,
 }
 
-impl Host {
-    /// The host of a name or alias.
-    pub fn find(name: &str) -> Option<&'static Host> {
+impl DiscoveryHost {
+    /// Finds a host by its id or an alias.
+    pub fn find(name: &str) -> Option<&'static DiscoveryHost> {
         HOSTS.iter().find(|host| host.id == name || host.aliases.contains(&name))
     }
 
-    /// The id nearest to a name that is none.
-    pub fn near(name: &str) -> Option<&'static str> {
+    /// Returns the id most similar to an unknown name.
+    pub fn nearest_id(name: &str) -> Option<&'static str> {
         let named =
             HOSTS.iter().flat_map(|host| std::iter::once(&host.id).chain(host.aliases).map(|near| (*near, host.id)));
         nearest_by_name(&name.to_ascii_lowercase(), named, |(near, _)| near).map(|(_, id)| id)
     }
 
-    /// The variables of the environment that move its folders.
-    pub fn variables(&self) -> BTreeSet<&'static str> {
-        let of = |folder: &Folder| match folder.at {
-            At::HomeWithout(name)
-            | At::Variable(name, _)
-            | At::VariableOnly(name)
-            | At::EachIn(name, _)
-            | At::Plugins(name, _) => Some(name),
-            At::Machine | At::Upward | At::Here | At::Nested | At::Home => None,
+    /// Returns the environment variables that change its directories.
+    pub fn environment_variables(&self) -> BTreeSet<&'static str> {
+        let of = |folder: &HostFolder| match folder.at {
+            FolderBase::HomeWithout(name)
+            | FolderBase::Variable(name, _)
+            | FolderBase::VariableOnly(name)
+            | FolderBase::EachIn(name, _)
+            | FolderBase::Plugins(name, _) => Some(name),
+            FolderBase::Machine | FolderBase::Upward | FolderBase::Here | FolderBase::Nested | FolderBase::Home => None,
         };
         self.folders.iter().filter_map(of).collect()
     }
 }
 
-/// What the host would list.
-pub(crate) fn discover(view: &View, options: &Options, decisions: &Decisions) -> Catalog {
+/// Discovers the skills that the host would list.
+pub(crate) fn discover_as_host(view: &HostView, options: &LibraryOptions, decisions: &UserDecisions) -> Catalog {
     let mut catalog = Catalog::default();
     for folder in view.host.folders {
-        catalog.roots.extend(roots(view, folder, options, &mut catalog.notes));
+        catalog.roots.extend(resolve_roots(view, folder, options, &mut catalog.notes));
     }
     let mut seen = BTreeSet::new();
     for root in &catalog.roots {
-        for found in walk::skills(&root.path, &view.host.walk.value, &mut catalog.notes) {
-            // A skill that two folders lead to is one skill.
+        for found in walker::find_host_skills(&root.path, &view.host.walk.value, &mut catalog.notes) {
+            // Two directories can contain the same skill through links.
             let is_first = std::fs::metadata(&found.path).map_or(true, |data| seen.insert((data.dev(), data.ino())));
-            if is_first && let Some(mut entry) = reading::entry(&found, root, view.host) {
+            if is_first && let Some(mut entry) = host_entry::load_host_entry(&found, root, view.host) {
                 if root.is_in_project {
-                    hold_back(&mut entry, view, options, decisions);
+                    apply_host_trust(&mut entry, view, options, decisions);
                 }
                 catalog.entries.push(entry);
             }
         }
     }
     if !view.is_prediction {
-        catalog.switch_off(options, decisions);
+        catalog.mark_disabled(options, decisions);
     }
-    resolve(&mut catalog, view.host);
+    resolve_collisions(&mut catalog, view.host);
     catalog
 }
 
-/// The roots a folder of the table stands for here.
-fn roots(view: &View, folder: &Folder, options: &Options, notes: &mut Vec<String>) -> Vec<Root> {
+/// Resolves a directory of the table to its roots.
+fn resolve_roots(
+    view: &HostView,
+    folder: &HostFolder,
+    options: &LibraryOptions,
+    notes: &mut Vec<String>,
+) -> Vec<SkillRoot> {
     let root =
-        |scope: Scope, path: PathBuf| Root { is_in_project: scope == Scope::Project, path, scope, package: None };
+        |scope: Scope, path: PathBuf| SkillRoot { is_in_project: scope == Scope::Project, path, scope, package: None };
     let home = options.home.as_deref();
     let below = |variable: &str, default: &str| {
         view.variables.get(variable).cloned().or_else(|| home.map(|home| home.join(default)))
@@ -329,28 +336,32 @@ fn roots(view: &View, folder: &Folder, options: &Options, notes: &mut Vec<String
     let personal =
         |base: Option<PathBuf>| base.map(|base| root(Scope::Personal, base.join(folder.path))).into_iter().collect();
     match folder.at {
-        At::Machine => {
+        FolderBase::Machine => {
             vec![root(Scope::Managed, options.managed.clone().unwrap_or_else(|| PathBuf::from(folder.path)))]
         }
-        At::Here => vec![root(Scope::Project, view.folder.join(folder.path))],
-        At::Upward => upward(view).into_iter().map(|above| root(Scope::Project, above.join(folder.path))).collect(),
-        At::Nested => {
-            let nested = crate::roots::nested(&view.folder, &[folder.path], notes);
+        FolderBase::Here => vec![root(Scope::Project, view.folder.join(folder.path))],
+        FolderBase::Upward => {
+            list_upward_folders(view).into_iter().map(|above| root(Scope::Project, above.join(folder.path))).collect()
+        }
+        FolderBase::Nested => {
+            let nested = crate::roots::find_nested_roots(&view.folder, &[folder.path], notes);
             nested.into_iter().map(|path| root(Scope::Project, path)).collect()
         }
-        At::Home => personal(home.map(Path::to_owned)),
-        At::HomeWithout(name) => personal(home.filter(|_| !view.variables.contains_key(name)).map(Path::to_owned)),
-        At::Variable(name, default) => personal(below(name, default)),
-        At::VariableOnly(name) => personal(view.variables.get(name).cloned()),
-        At::Plugins(name, default) => {
-            let enabled = below(name, default).map(|config| plugins::enabled(&config)).unwrap_or_default();
-            let of = |(name, path): (String, PathBuf)| Root {
+        FolderBase::Home => personal(home.map(Path::to_owned)),
+        FolderBase::HomeWithout(name) => {
+            personal(home.filter(|_| !view.variables.contains_key(name)).map(Path::to_owned))
+        }
+        FolderBase::Variable(name, default) => personal(below(name, default)),
+        FolderBase::VariableOnly(name) => personal(view.variables.get(name).cloned()),
+        FolderBase::Plugins(name, default) => {
+            let enabled = below(name, default).map(|config| plugins::list_enabled_plugins(&config)).unwrap_or_default();
+            let of = |(name, path): (String, PathBuf)| SkillRoot {
                 package: Some(name),
                 ..root(Scope::Package, path.join(folder.path))
             };
             enabled.into_iter().map(of).collect()
         }
-        At::EachIn(name, within) => {
+        FolderBase::EachIn(name, within) => {
             let base = below(name, "").map(|base| base.join(within));
             let mut each: Vec<PathBuf> =
                 base.into_iter().flat_map(std::fs::read_dir).flatten().flatten().map(|entry| entry.path()).collect();
@@ -360,35 +371,35 @@ fn roots(view: &View, folder: &Folder, options: &Options, notes: &mut Vec<String
     }
 }
 
-/// The working folder and those above it, as far as the host looks.
-fn upward(view: &View) -> Vec<PathBuf> {
+/// Returns the working directory and its parents, as far as the host searches.
+fn list_upward_folders(view: &HostView) -> Vec<PathBuf> {
     let all = view.folder.ancestors().map(Path::to_owned);
     match (&view.repository, view.host.outside.value) {
         (Some(repository), _) => all.take_while(|folder| folder.starts_with(repository)).collect(),
-        (None, Outside::Stays) => all.take(1).collect(),
-        (None, Outside::Climbs) => all.collect(),
+        (None, UpwardSearch::WorkingFolderOnly) => all.take(1).collect(),
+        (None, UpwardSearch::UpToRoot) => all.collect(),
     }
 }
 
-/// Holds back a project's skill: in a prediction where the host would, else where the user has not trusted it here.
-fn hold_back(entry: &mut CatalogEntry, view: &View, options: &Options, decisions: &Decisions) {
+/// Marks a project's skill as untrusted: in a prediction if the host would, otherwise if the user has not trusted it.
+fn apply_host_trust(entry: &mut CatalogEntry, view: &HostView, options: &LibraryOptions, decisions: &UserDecisions) {
     if !view.is_prediction {
-        catalog::trust(entry, options, decisions);
+        catalog::hold_back_untrusted(entry, options, decisions);
     } else if view.host.asks_for_trust.value
-        && options.trust == TrustWanted::Needed
-        && matches!(entry.status, Status::Active | Status::Hidden)
+        && options.trust == TrustRequirement::Required
+        && matches!(entry.status, SkillStatus::Active | SkillStatus::Hidden)
     {
-        entry.status = Status::Untrusted;
+        entry.status = SkillStatus::Untrusted;
         entry.reason =
-            format!("{} lists it only where it was told to trust the project; `--trust` supposes so", view.host.name);
+            format!("{} lists it only if the project is trusted there; `--trust` assumes that", view.host.name);
     }
 }
 
-/// Decides between entries of the same name as the host does, and orders all.
-fn resolve(catalog: &mut Catalog, host: &Host) {
-    let is_out = |entry: &CatalogEntry| matches!(entry.status, Status::Invalid | Status::Untrusted);
+/// Resolves entries with the same name as the host does, and sorts all entries.
+fn resolve_collisions(catalog: &mut Catalog, host: &DiscoveryHost) {
+    let is_out = |entry: &CatalogEntry| matches!(entry.status, SkillStatus::Invalid | SkillStatus::Untrusted);
     catalog.entries.sort_by(|one, two| (&one.qualified_name, is_out(one)).cmp(&(&two.qualified_name, is_out(two))));
-    if host.collisions.value == Collisions::AllListed {
+    if host.collisions.value == NameCollisions::AllListed {
         return;
     }
     let mut winner = None;
@@ -402,13 +413,13 @@ fn resolve(catalog: &mut Catalog, host: &Host) {
             Some(winner) => {
                 let location = catalog.entries[winner].location.display().to_string();
                 let why = match host.collisions.value {
-                    Collisions::AnyWins => "lists only one of them, and not always the same",
-                    _ => "reads that folder first",
+                    NameCollisions::AnyWins => "lists only one of them, and not always the same one",
+                    _ => "reads that directory first",
                 };
                 let entry = &mut catalog.entries[index];
-                entry.status = Status::Shadowed;
+                entry.status = SkillStatus::Shadowed;
                 entry.shadowed_by = Some(winner);
-                entry.reason = format!("`{location}` wins: {} {why}", host.name);
+                entry.reason = format!("`{location}` takes precedence: {} {why}", host.name);
             }
         }
     }

@@ -1,75 +1,74 @@
-//! Which skills there are, which copy of a name wins, and what a model gets to see of them.
+//! Discovers skills, resolves name conflicts, and prepares skills for models.
 //!
-//! The only reader of skill folders. [`Library::open`] looks through the scopes of a machine (managed,
-//! project, personal, packages), or through exactly the paths it is given. What it finds is a
-//! [`Catalog`]: an immutable snapshot in which precedence, trust and switches have decided each
-//! entry's [`Status`], and which answers: [`Catalog::select`] by triggers, [`Catalog::search`] by
-//! words, [`disclose`] for what goes into a model's context. At discovery only the frontmatter of
-//! a SKILL.md is read; bodies come with activation and with the first search.
+//! Only this crate reads skill directories. [`SkillLibrary::open`] searches the scopes of a machine (managed, project,
+//! personal, packages), or only the given paths. The result is a [`Catalog`]: an immutable snapshot in which each entry
+//! has a [`SkillStatus`] that reflects precedence, trust and disabled skills. [`Catalog::select`] finds skills by
+//! triggers, and [`Catalog::search`] finds them by text. [`prompt`] renders what goes into a model's context. Discovery
+//! reads only the frontmatter of a SKILL.md. Bodies are read on activation and by the first search.
 //!
 //! ```no_run
-//! use rep_library::{Library, Options, disclose};
+//! use rep_library::{LibraryOptions, SkillLibrary, prompt};
 //!
-//! let library = Library::open(Options { paths: vec!["skills".into()], ..Options::default() })?;
+//! let library = SkillLibrary::open(LibraryOptions { paths: vec!["skills".into()], ..LibraryOptions::default() })?;
 //! let catalog = library.catalog();
 //! for hit in catalog.search("merge two scans", 3) {
-//!     println!("{}", disclose::activate(&catalog.entries[hit.entry])?);
+//!     println!("{}", prompt::activate_skill(&catalog.entries[hit.entry])?);
 //! }
 //! # Ok::<(), rep_library::LibraryError>(())
 //! ```
 //!
-//! A machine's own skills, with what its user trusted and switched off:
+//! A machine's skills, with the user's decisions about trust and disabled skills:
 //!
 //! ```no_run
-//! use rep_library::{Catalog, Options, Status};
+//! use rep_library::{Catalog, LibraryOptions, SkillStatus};
 //!
-//! let options = Options {
+//! let options = LibraryOptions {
 //!     project: Some("/srv/site".into()),
 //!     home: Some("/home/ada".into()),
 //!     decisions: Some("/home/ada/.config/repertoire/decisions.json".into()),
-//!     ..Options::default()
+//!     ..LibraryOptions::default()
 //! };
 //! let catalog = Catalog::discover(&options)?;
-//! for entry in catalog.entries.iter().filter(|entry| entry.status != Status::Active) {
+//! for entry in catalog.entries.iter().filter(|entry| entry.status != SkillStatus::Active) {
 //!     println!("{} is {}: {}", entry.qualified_name, entry.status.name(), entry.reason);
 //! }
 //! # Ok::<(), rep_library::LibraryError>(())
 //! ```
-#![expect(clippy::disallowed_methods, reason = "this room reads skill folders for all others")]
+#![expect(clippy::disallowed_methods, reason = "this crate reads skill directories for all others")]
 
 pub mod answer;
-pub mod ask;
 pub mod budget;
 mod catalog;
 pub mod check;
 pub mod content_version;
 pub mod convert;
+pub mod decisions;
 mod dependencies;
-pub mod disclose;
-pub mod dossier;
+pub mod discovery;
 mod error;
-pub mod find;
-mod head;
+mod frontmatter_reader;
 pub mod hosts;
 mod library;
 mod lookup;
 mod parallel;
-pub mod read;
-pub mod reference;
+pub mod prompt;
+pub mod questions;
+pub mod reference_tool;
 mod roots;
 pub mod search;
-pub mod select;
+pub mod selection;
 pub mod settings;
-pub mod store;
+pub mod skill_details;
+pub mod skill_reader;
 pub mod tools_file;
-pub mod triggers;
+pub mod trigger_scores;
 pub mod trust;
-pub mod watch;
+pub mod watcher;
 
-pub use catalog::{Catalog, CatalogEntry, Options, Precedence, Status, TrustWanted};
+pub use catalog::{Catalog, CatalogEntry, LibraryOptions, Precedence, SkillStatus, TrustRequirement};
 pub use dependencies::{Dependency, DependencyState};
 pub use error::LibraryError;
-pub use library::{Library, Watching};
+pub use library::{SkillLibrary, WatchHandle};
 pub use lookup::LookupError;
-pub use parallel::Progress;
-pub use roots::{PERSONAL_FOLDERS, PROJECT_FOLDERS, Root, Scope, project_of};
+pub use parallel::SkillProgress;
+pub use roots::{PERSONAL_FOLDERS, PROJECT_FOLDERS, Scope, SkillRoot, find_project_folder};

@@ -1,7 +1,8 @@
-//! A library that stays open: the catalogue is a snapshot, and a watcher puts the next one in its place.
+//! A library that stays open: it provides an immutable catalog snapshot, and a watcher replaces the snapshot when
+//! skills change.
 //!
-//! Whoever holds a snapshot keeps it, whole and unchanged, for as long as it is held; whoever asks
-//! again gets the newest. A rebuild that fails leaves the last good one where it is.
+//! A snapshot does not change while it is held. [`SkillLibrary::catalog`] returns the newest one. If a reload fails,
+//! the last valid snapshot remains.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,23 +12,23 @@ use std::thread::JoinHandle;
 use parking_lot::RwLock;
 
 use crate::LibraryError;
-use crate::catalog::{Catalog, Options};
-use crate::watch::{Stopper, Watched, Watcher, Woken};
+use crate::catalog::{Catalog, LibraryOptions};
+use crate::watcher::{FileWatcher, WakeReason, WatchStopper, WatchTarget};
 
-/// The skills of a machine or of some folders, and the newest snapshot of them.
+/// The skills of a machine or of some directories, with their newest snapshot.
 ///
 /// ```no_run
-/// use rep_library::select::Request;
-/// use rep_library::{Library, Options, disclose};
+/// use rep_library::selection::SelectionRequest;
+/// use rep_library::{LibraryOptions, SkillLibrary, prompt};
 ///
-/// let library = Library::open(Options { paths: vec!["skills".into()], ..Options::default() })?;
+/// let library = SkillLibrary::open(LibraryOptions { paths: vec!["skills".into()], ..LibraryOptions::default() })?;
 /// let catalog = library.catalog();
 ///
-/// // Into the model's context at the start: names and descriptions.
-/// print!("{}", disclose::xml(&catalog, disclose::Locations::Shown));
+/// // At the start, give the model names and descriptions.
+/// print!("{}", prompt::render_xml(&catalog, prompt::LocationDisplay::Shown));
 ///
-/// // For a request: by the triggers their authors wrote, or by what they say.
-/// let request = Request { text: "merge these scans".into(), files: vec!["a.pdf".into()], ..Request::default() };
+/// // For a request, find skills by their triggers or by their text.
+/// let request = SelectionRequest { text: "merge these scans".into(), ..SelectionRequest::default() };
 /// for selected in catalog.select(&request).selected {
 ///     println!("{}", catalog.entries[selected.index].qualified_name);
 /// }
@@ -35,87 +36,88 @@ use crate::watch::{Stopper, Watched, Watcher, Woken};
 ///     println!("{:5.1} {}", hit.score, catalog.entries[hit.entry].qualified_name);
 /// }
 ///
-/// // On activation: the body, and the names of what lies beside it.
+/// // On activation, give it the body and the names of the bundled files.
 /// if let Some(entry) = catalog.get("pdf-processing") {
-///     print!("{}", disclose::activate(entry)?);
+///     print!("{}", prompt::activate_skill(entry)?);
 /// }
 /// # Ok::<(), rep_library::LibraryError>(())
 /// ```
-pub struct Library {
-    options: Options,
+pub struct SkillLibrary {
+    options: LibraryOptions,
     current: RwLock<Arc<Catalog>>,
 }
 
-impl Library {
-    /// Discovers what the options name.
-    pub fn open(options: Options) -> Result<Self, LibraryError> {
+impl SkillLibrary {
+    /// Opens a library and discovers its skills.
+    pub fn open(options: LibraryOptions) -> Result<Self, LibraryError> {
         let catalog = Catalog::discover(&options)?;
         Ok(Self { options, current: RwLock::new(Arc::new(catalog)) })
     }
 
-    /// The newest snapshot. It does not change while it is held.
+    /// Returns the newest snapshot. It does not change while it is held.
     pub fn catalog(&self) -> Arc<Catalog> {
-        // A panic elsewhere cannot have left half a pointer.
+        // A panic elsewhere cannot leave a partial pointer.
         Arc::clone(&self.current.read())
     }
 
-    /// Discovers again and puts the result in place of the last snapshot. Where that fails the last one stays.
+    /// Discovers skills again and replaces the snapshot. If that fails, the last snapshot remains.
     pub fn reload(&self) -> Result<Arc<Catalog>, LibraryError> {
         let catalog = Arc::new(Catalog::discover(&self.options)?);
         *self.current.write() = Arc::clone(&catalog);
         Ok(catalog)
     }
 
-    /// Reloads whenever a skill, or a decision about one, changes, and tells of it. Ends when what it returns is dropped.
+    /// Reloads whenever a skill, or a decision about one, changes, and calls `tell` with the result. Stops when the
+    /// returned handle is dropped.
     ///
     /// ```no_run
     /// use std::sync::Arc;
-    /// use rep_library::{Library, Options};
+    /// use rep_library::{LibraryOptions, SkillLibrary};
     ///
-    /// let library = Arc::new(Library::open(Options { paths: vec!["skills".into()], ..Options::default() })?);
-    /// let watching = Library::watch(&library, |result| match result {
+    /// let library = Arc::new(SkillLibrary::open(LibraryOptions::default())?);
+    /// let watching = SkillLibrary::watch(&library, |result| match result {
     ///     Ok(catalog) => println!("{} skills", catalog.entries.len()),
-    ///     Err(error) => eprintln!("the last catalogue stays: {error}"),
+    ///     Err(error) => eprintln!("could not reload: {error}"),
     /// })?;
     /// // … serve …
     /// drop(watching);
     /// # Ok::<(), rep_library::LibraryError>(())
     /// ```
     pub fn watch(
-        library: &Arc<Library>,
+        library: &Arc<SkillLibrary>,
         tell: impl Fn(Result<Arc<Catalog>, LibraryError>) + Send + 'static,
-    ) -> Result<Watching, LibraryError> {
-        let mut watcher = Watcher::new(library.watched())?;
+    ) -> Result<WatchHandle, LibraryError> {
+        let mut watcher = FileWatcher::new(library.list_watch_targets())?;
         let stopper = watcher.stopper();
         let library = Arc::clone(library);
-        // What changed between opening and watching is not missed either.
+        // Include changes made between opening and watching.
         library.reload()?;
         let thread = std::thread::spawn(move || {
             loop {
-                let places = library.places();
+                let places = library.list_places();
                 let matters =
                     |path: &Path| places.iter().any(|place| path.starts_with(place) || place.starts_with(path));
-                if watcher.wait(matters) == Woken::Stopped {
+                if watcher.wait_for_change(matters) == WakeReason::Stopped {
                     return;
                 }
                 let result = library.reload();
-                // New folders may be there to watch.
-                let watched = watcher.set(library.watched());
+                // A reload can reveal new directories to watch.
+                let watched = watcher.set_targets(library.list_watch_targets());
                 tell(result.and_then(|catalog| watched.map(|()| catalog)));
             }
         });
-        Ok(Watching { stopper, thread: Some(thread) })
+        Ok(WatchHandle { stopper, thread: Some(thread) })
     }
 
-    /// Every place whose change can change the catalogue, there or not.
-    fn places(&self) -> BTreeSet<PathBuf> {
+    /// Returns every path whose change can affect the catalog, whether or not it exists.
+    fn list_places(&self) -> BTreeSet<PathBuf> {
         let catalog = self.catalog();
         let roots = catalog.roots.iter().map(|root| root.path.clone());
         let mut places: BTreeSet<PathBuf> = roots.chain(self.options.decisions.clone()).collect();
-        // Events come with the path that was watched, which may lead through a link.
+        // Events report the watched path, which may contain links.
         let real: Vec<PathBuf> = places.iter().filter_map(|place| std::fs::canonicalize(place).ok()).collect();
         places.extend(real);
-        // A skill that is linked into a root lies elsewhere.
+        // A skill that is linked into a root is located elsewhere.
         let is_below = |folder: &Path| folder.ancestors().any(|above| places.contains(above));
         let linked: Vec<PathBuf> =
             catalog.entries.iter().map(|entry| entry.folder.clone()).filter(|folder| !is_below(folder)).collect();
@@ -123,48 +125,49 @@ impl Library {
         places
     }
 
-    /// What to watch for that: a folder that is there, with all below it; the nearest one above a place that is not.
-    fn watched(&self) -> Vec<Watched> {
+    /// Returns what to watch: existing directories recursively, and the nearest existing parent of each missing path.
+    fn list_watch_targets(&self) -> Vec<WatchTarget> {
         let mut watched = BTreeSet::new();
-        let places = self.places();
+        let places = self.list_places();
         let mut deep: Option<&PathBuf> = None;
         for place in &places {
-            // Places come in order, so that a folder stands before what lies in it.
+            // Paths are sorted, so a directory precedes its contents.
             if deep.is_some_and(|above| place.starts_with(above)) {
                 continue;
             }
             if place.is_dir() {
                 deep = Some(place);
-                watched.insert(Watched { path: place.clone(), is_deep: true });
+                watched.insert(WatchTarget { path: place.clone(), is_deep: true });
             } else if let Some(above) = place.ancestors().skip(1).find(|above| above.is_dir()) {
-                watched.insert(Watched { path: above.to_owned(), is_deep: false });
+                watched.insert(WatchTarget { path: above.to_owned(), is_deep: false });
             }
         }
-        // The folder above sees the root itself go and come back.
+        // Watching the parent detects when the root is removed or created again.
         for root in self.catalog().roots.iter().filter(|root| root.path.is_dir()) {
             if let Some(above) = root.path.parent().filter(|above| above.is_dir()) {
-                watched.insert(Watched { path: above.to_owned(), is_deep: false });
+                watched.insert(WatchTarget { path: above.to_owned(), is_deep: false });
             }
         }
-        // Of a folder that is wanted both ways, the deep watch says everything.
-        let all: Vec<Watched> = watched.into_iter().collect();
-        let is_covered =
-            |one: &Watched| !one.is_deep && all.iter().any(|other| other.is_deep && one.path.starts_with(&other.path));
+        // A recursive watch covers a shallow watch of the same directory.
+        let all: Vec<WatchTarget> = watched.into_iter().collect();
+        let is_covered = |one: &WatchTarget| {
+            !one.is_deep && all.iter().any(|other| other.is_deep && one.path.starts_with(&other.path))
+        };
         all.iter().filter(|one| !is_covered(one)).cloned().collect()
     }
 }
 
-/// A library that is being watched, until this is dropped.
-pub struct Watching {
-    stopper: Stopper,
+/// Watches a library until dropped.
+pub struct WatchHandle {
+    stopper: WatchStopper,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Drop for Watching {
+impl Drop for WatchHandle {
     fn drop(&mut self) {
         self.stopper.stop();
         if let Some(thread) = self.thread.take() {
-            // A panic in the watcher has been reported by then; there is nothing to clean up.
+            // The panic hook has already reported a panic in the watcher, and no cleanup is needed.
             let _ = thread.join();
         }
     }

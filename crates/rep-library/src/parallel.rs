@@ -1,4 +1,4 @@
-//! Works on many skills with as many threads as there are cores.
+//! Processes many skills with one thread per core.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,38 +10,40 @@ use std::thread;
 use parking_lot::Mutex;
 
 use crate::LibraryError;
-use crate::find::{self, Found};
+use crate::discovery::{self, SkillLocation};
 
-/// How far the work on many skills has come.
+/// The progress of processing many skills.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
-    /// One more skill was found.
+pub enum SkillProgress {
+    /// A skill was found.
     Found,
-    /// One more skill was dealt with.
+    /// A skill was processed.
     Done,
 }
 
-/// Walks the paths while the workers handle what is found. Returns their results in no order, and what the search left out.
+/// Searches the paths while workers process what is found. Returns the results in arbitrary order, with notes about
+/// what the search skipped.
 pub(crate) fn for_each_skill<T: Send>(
     paths: &[PathBuf],
-    progress: &(dyn Fn(Progress) + Sync),
-    work: impl Fn(&Found) -> T + Sync,
+    progress: &(dyn Fn(SkillProgress) + Sync),
+    work: impl Fn(&SkillLocation) -> T + Sync,
 ) -> Result<(Vec<T>, Vec<String>), LibraryError> {
-    let (sender, receiver) = channel::<Found>();
+    let (sender, receiver) = channel::<SkillLocation>();
     let receiver = Mutex::new(receiver);
     let mut outcome: Result<Vec<String>, LibraryError> = Ok(Vec::new());
     let results = thread::scope(|scope| {
-        let handles: Vec<_> = (0..cores()).map(|_| scope.spawn(|| drain(&receiver, progress, &work))).collect();
+        let handles: Vec<_> =
+            (0..count_cores()).map(|_| scope.spawn(|| drain_queue(&receiver, progress, &work))).collect();
         let mut seen = BTreeSet::new();
         for path in paths {
-            let walked = find::skills(path, |found| {
-                // The same folder may be named twice, in two ways.
+            let walked = discovery::find_skills(path, |found| {
+                // The same directory may be given twice, by different paths.
                 let real = || fs::canonicalize(&found.path).unwrap_or_else(|_| found.path.clone());
                 if paths.len() > 1 && !seen.insert(real()) {
                     return;
                 }
-                progress(Progress::Found);
-                // The workers outlive this loop, so that there is always a receiver.
+                progress(SkillProgress::Found);
+                // The workers outlive this loop, so there is always a receiver.
                 let _ = sender.send(found);
             });
             match (walked, &mut outcome) {
@@ -66,37 +68,37 @@ pub(crate) fn for_each_skill<T: Send>(
     Ok((results, outcome?))
 }
 
-fn drain<T>(
-    receiver: &Mutex<Receiver<Found>>,
-    progress: &(dyn Fn(Progress) + Sync),
-    work: &impl Fn(&Found) -> T,
+fn drain_queue<T>(
+    receiver: &Mutex<Receiver<SkillLocation>>,
+    progress: &(dyn Fn(SkillProgress) + Sync),
+    work: &impl Fn(&SkillLocation) -> T,
 ) -> Vec<T> {
     let mut results = Vec::new();
     loop {
         let next = receiver.lock().recv();
         let Ok(found) = next else { return results };
         results.push(work(&found));
-        progress(Progress::Done);
+        progress(SkillProgress::Done);
     }
 }
 
-/// Works on all items; the results are in the order of the items.
+/// Processes all items. The results are in the order of the items.
 pub(crate) fn map_all<T: Sync, R: Send>(
     items: &[T],
-    progress: &(dyn Fn(Progress) + Sync),
+    progress: &(dyn Fn(SkillProgress) + Sync),
     work: impl Fn(&T) -> R + Sync,
 ) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::with_capacity(items.len()));
     thread::scope(|scope| {
-        for _ in 0..cores().min(items.len()) {
+        for _ in 0..count_cores().min(items.len()) {
             scope.spawn(|| {
                 while let Some((number, item)) = {
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     items.get(number).map(|item| (number, item))
                 } {
                     let result = work(item);
-                    progress(Progress::Done);
+                    progress(SkillProgress::Done);
                     done.lock().push((number, result));
                 }
             });
@@ -107,6 +109,6 @@ pub(crate) fn map_all<T: Sync, R: Send>(
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-fn cores() -> usize {
+fn count_cores() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }

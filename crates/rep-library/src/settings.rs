@@ -1,5 +1,5 @@
-//! The settings file `rep.yaml`: looked for in the working folder and the folders above it, up to the repository's root,
-//! but not in a skill's own folder.
+//! The settings file `rep.yaml`. It is searched for in the working directory and its parents, up to the root of the
+//! repository, but not in a skill's own directory.
 //!
 //! ```yaml
 //! check:
@@ -18,111 +18,122 @@
 //!   model: qwen2.5-coder
 //! ```
 //!
-//! `library.paths` are further folders of skills, relative to the file. Those of a project's own `rep.yaml` are the
-//! project's skills and need its trust; those of the user's (`repertoire/rep.yaml` in the configuration folder, where
-//! only `library`, `policy` and `llm` count and `~/` is the home) are personal. `policy` is read from the user's own file alone, and can
-//! only deny: a skill that declares what is denied is not run. `llm`, the model `rep convert` asks, stands there alone too: a
-//! project's could send the user's key to a server of its own.
+//! `library.paths` are additional skill directories, relative to the file. Those in a project's `rep.yaml` belong to
+//! the project and need its trust. Those in the user's file (`repertoire/rep.yaml` in the configuration directory) are
+//! personal. The user's file may only contain `library`, `policy` and `llm`, and `~/` is the home directory there.
+//! `policy` is read only from the user's file and can only deny: a skill that declares something denied does not run.
+//! `llm`, the model for `rep convert`, is also read only from the user's file, because a project could otherwise send
+//! the user's key to its own server.
+
+mod keys;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use rep_check::{Level, Options, Profile, nearest, rule};
-use rep_model::yaml::{self, Entry, Node, core};
-use rep_model::{Source, Span};
+pub use keys::{KEYS, SettingsFile, SettingsKey};
+use rep_check::{CheckOptions, Level, Profile, find_rule, nearest_rule_name};
+use rep_model::yaml::{self, YamlEntry, YamlNode, core};
+use rep_model::{SourceText, Span};
 use rep_permissions::{Glob, HostRule, Policy};
 
-use crate::{LibraryError, Root, Scope, read};
+use crate::{LibraryError, Scope, SkillRoot, skill_reader};
 
-const NAME: &str = "rep.yaml";
+const FILE_NAME: &str = "rep.yaml";
 const BYTES_MAX: u64 = 256 * 1024;
-/// What counts in the user's own file.
-const USERS: &[&str] = &["library", "policy", "llm"];
-/// What can be said of a model.
-const MODEL: [&str; 9] = ["url", "model", "api", "key-env", "max-tokens", "temperature", "timeout", "mends", "price"];
+/// The sections that are valid in the user's file.
+const USER_SECTIONS: &[&str] = &["library", "policy", "llm"];
+/// The settings of a model.
+const MODEL_KEYS: [&str; 9] =
+    ["url", "model", "api", "key-env", "max-tokens", "temperature", "timeout", "corrections", "price"];
 
-/// Why settings could not be used.
+/// The reason settings are invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
     /// The file could not be read.
     #[error(transparent)]
     Unreadable(#[from] LibraryError),
-    /// The file says something that has no meaning. The message begins with the place.
+    /// The file contains an invalid value. The message starts with the location.
     #[error("{message}")]
     Invalid {
-        /// The place and what is wrong there.
+        /// The location and the problem.
         message: String,
-        /// What to do about it.
+        /// The remedy.
         remedy: String,
     },
 }
 
-/// Reads the settings that hold in a folder into the options of a check.
-pub fn load(given: Option<&Path>, folder: &Path) -> Result<Options, SettingsError> {
-    let Some(path) = given.map(Path::to_owned).or_else(|| search(folder)) else { return Ok(Options::default()) };
-    Ok(Reader::open(&path, folder)?.settings(&["check", "library"])?.check)
+/// Reads the effective settings of a directory into the options of a check.
+pub fn load_check_options(given: Option<&Path>, folder: &Path) -> Result<CheckOptions, SettingsError> {
+    let Some(path) = given.map(Path::to_owned).or_else(|| find_settings_file(folder)) else {
+        return Ok(CheckOptions::default());
+    };
+    Ok(SettingsReader::open(&path, folder)?.parse_settings(&["check", "library"])?.check)
 }
 
-/// The further folders a project's settings name.
-pub fn project_roots(project: &Path) -> Result<Vec<Root>, SettingsError> {
-    let path = project.join(NAME);
-    if path.symlink_metadata().is_err() || is_skill(project) {
+/// Returns the additional directories in a project's settings.
+pub fn project_roots(project: &Path) -> Result<Vec<SkillRoot>, SettingsError> {
+    let path = project.join(FILE_NAME);
+    if path.symlink_metadata().is_err() || is_skill_folder(project) {
         return Ok(Vec::new());
     }
-    let settings = Reader::open(&path, project)?.settings(&["check", "library"])?;
-    let root =
-        |path: &String| Root { path: project.join(path), scope: Scope::Project, package: None, is_in_project: true };
-    Ok(settings.paths.iter().map(root).collect())
-}
-
-/// The further folders the user's own settings name.
-pub fn user_roots(path: &Path, home: Option<&Path>) -> Result<Vec<Root>, SettingsError> {
-    if path.symlink_metadata().is_err() {
-        return Ok(Vec::new());
-    }
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let settings = Reader::open(path, folder)?.settings(USERS)?;
-    let root = |path: &String| {
-        let at_home = path.strip_prefix("~/").zip(home).map(|(rest, home)| home.join(rest));
-        let path = at_home.unwrap_or_else(|| folder.join(path));
-        Root { path, scope: Scope::Personal, package: None, is_in_project: false }
+    let settings = SettingsReader::open(&path, project)?.parse_settings(&["check", "library"])?;
+    let root = |path: &String| SkillRoot {
+        path: project.join(path),
+        scope: Scope::Project,
+        package: None,
+        is_in_project: true,
     };
     Ok(settings.paths.iter().map(root).collect())
 }
 
-/// What the user's own settings deny, whatever skills declare.
-pub fn policy(path: &Path) -> Result<Policy, SettingsError> {
+/// Returns the additional directories in the user's settings.
+pub fn user_roots(path: &Path, home: Option<&Path>) -> Result<Vec<SkillRoot>, SettingsError> {
+    if path.symlink_metadata().is_err() {
+        return Ok(Vec::new());
+    }
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let settings = SettingsReader::open(path, folder)?.parse_settings(USER_SECTIONS)?;
+    let root = |path: &String| {
+        let at_home = path.strip_prefix("~/").zip(home).map(|(rest, home)| home.join(rest));
+        let path = at_home.unwrap_or_else(|| folder.join(path));
+        SkillRoot { path, scope: Scope::Personal, package: None, is_in_project: false }
+    };
+    Ok(settings.paths.iter().map(root).collect())
+}
+
+/// Reads the user's policy, which overrides what skills declare.
+pub fn load_policy(path: &Path) -> Result<Policy, SettingsError> {
     if path.symlink_metadata().is_err() {
         return Ok(Policy::default());
     }
     let folder = path.parent().unwrap_or(Path::new("."));
-    Ok(Reader::open(path, folder)?.settings(USERS)?.policy)
+    Ok(SettingsReader::open(path, folder)?.parse_settings(USER_SECTIONS)?.policy)
 }
 
-/// What the user's own settings say of the model to ask, as written.
-pub fn llm(path: &Path) -> Result<BTreeMap<&'static str, String>, SettingsError> {
+/// Reads the user's model settings, as written.
+pub fn load_model_settings(path: &Path) -> Result<BTreeMap<&'static str, String>, SettingsError> {
     if path.symlink_metadata().is_err() {
         return Ok(BTreeMap::new());
     }
     let folder = path.parent().unwrap_or(Path::new("."));
-    Ok(Reader::open(path, folder)?.settings(USERS)?.llm)
+    Ok(SettingsReader::open(path, folder)?.parse_settings(USER_SECTIONS)?.llm)
 }
 
-/// What a settings file says.
+/// The parsed settings file.
 #[derive(Default)]
-struct Settings {
-    check: Options,
+struct ParsedSettings {
+    check: CheckOptions,
     policy: Policy,
-    /// Further folders of skills, as written.
+    /// Additional skill directories, as written.
     paths: Vec<String>,
     llm: BTreeMap<&'static str, String>,
 }
 
-fn search(folder: &Path) -> Option<PathBuf> {
+fn find_settings_file(folder: &Path) -> Option<PathBuf> {
     for folder in folder.ancestors() {
-        let path = folder.join(NAME);
-        // A skill must not decide how it is judged: settings inside a skill's own folder do not count.
-        if path.symlink_metadata().is_ok() && !is_skill(folder) {
+        let path = folder.join(FILE_NAME);
+        // A skill must not control how it is checked, so settings in a skill's own directory are ignored.
+        if path.symlink_metadata().is_ok() && !is_skill_folder(folder) {
             return Some(path);
         }
         if folder.join(".git").exists() {
@@ -132,215 +143,223 @@ fn search(folder: &Path) -> Option<PathBuf> {
     None
 }
 
-fn is_skill(folder: &Path) -> bool {
+fn is_skill_folder(folder: &Path) -> bool {
     ["SKILL.md", "skill.md"].iter().any(|file| folder.join(file).exists())
 }
 
-struct Reader {
-    source: Source,
+struct SettingsReader {
+    source: SourceText,
     shown: String,
 }
 
-impl Reader {
+impl SettingsReader {
     fn open(path: &Path, folder: &Path) -> Result<Self, SettingsError> {
-        let text = read::text(path, BYTES_MAX)?;
-        let shown = crate::find::shown(path.strip_prefix(folder).unwrap_or(path));
-        Ok(Self { source: Source::new(text), shown })
+        let text = skill_reader::read_text(path, BYTES_MAX)?;
+        let shown = crate::discovery::display_path(path.strip_prefix(folder).unwrap_or(path));
+        Ok(Self { source: SourceText::new(text), shown })
     }
 
-    fn fail(&self, span: Span, message: &str, hint: &str) -> SettingsError {
-        let position = self.source.position(span.start);
+    fn error_at(&self, span: Span, message: &str, hint: &str) -> SettingsError {
+        let position = self.source.position_at(span.start);
         let place = format!("{}:{}:{}", self.shown, position.line, position.column);
         SettingsError::Invalid { message: format!("{place}: {message}"), remedy: hint.to_owned() }
     }
 
-    fn settings(&self, known: &[&str]) -> Result<Settings, SettingsError> {
+    fn parse_settings(&self, known: &[&str]) -> Result<ParsedSettings, SettingsError> {
         let document = yaml::parse(self.source.text(), 0);
-        if let Some((trouble, span)) = document.fatal() {
+        if let Some((trouble, span)) = document.fatal_problem() {
             let message = match trouble {
-                yaml::Trouble::Syntax(message) | yaml::Trouble::TooComplex(message) => message.clone(),
-                yaml::Trouble::Anchor | yaml::Trouble::Tag(_) | yaml::Trouble::Tab => {
-                    "anchors, tags and tabs are not read here".to_owned()
+                yaml::YamlProblem::Syntax(message) | yaml::YamlProblem::TooComplex(message) => message.clone(),
+                yaml::YamlProblem::Anchor | yaml::YamlProblem::Tag(_) | yaml::YamlProblem::Tab => {
+                    "anchors, tags and tabs are not supported".to_owned()
                 }
             };
-            return Err(self.fail(*span, &message, "mend the YAML"));
+            return Err(self.error_at(*span, &message, "fix the YAML"));
         }
-        let mut settings = Settings::default();
+        let mut settings = ParsedSettings::default();
         let Some(root) = document.root else { return Ok(settings) };
-        if let Some((key, span)) = yaml::duplicate_keys(&root).first() {
-            return Err(self.fail(*span, &format!("`{key}` stands twice"), "remove one of the two"));
+        if let Some((key, span)) = yaml::find_duplicate_keys(&root).first() {
+            return Err(self.error_at(*span, &format!("duplicate key `{key}`"), "remove one of the two"));
         }
-        for entry in self.entries(&root)? {
-            match self.key(entry)? {
-                "check" if known.contains(&"check") => self.check(&entry.value, &mut settings.check)?,
-                "library" => settings.paths = self.library(&entry.value)?,
-                "policy" if known.contains(&"policy") => settings.policy = self.policy(&entry.value)?,
-                "llm" if known.contains(&"llm") => settings.llm = self.llm(&entry.value)?,
+        for entry in self.expect_entries(&root)? {
+            match self.expect_key(entry)? {
+                "check" if known.contains(&"check") => self.parse_check(&entry.value, &mut settings.check)?,
+                "library" => settings.paths = self.parse_library(&entry.value)?,
+                "policy" if known.contains(&"policy") => settings.policy = self.parse_policy(&entry.value)?,
+                "llm" if known.contains(&"llm") => settings.llm = self.parse_llm(&entry.value)?,
                 "llm" => {
-                    return Err(self.fail(
+                    return Err(self.error_at(
                         entry.key.span,
-                        "a project does not say which model is asked",
-                        "write `llm` into your own rep.yaml, or set REP_LLM_URL and REP_LLM_MODEL",
+                        "a project cannot choose the model",
+                        "write `llm` in your own rep.yaml, or set REP_LLM_URL and REP_LLM_MODEL",
                     ));
                 }
-                other => return Err(self.unknown(entry, other, known)),
+                other => return Err(self.unknown_key_error(entry, other, known)),
             }
         }
         Ok(settings)
     }
 
-    fn library(&self, node: &Node) -> Result<Vec<String>, SettingsError> {
+    fn parse_library(&self, node: &YamlNode) -> Result<Vec<String>, SettingsError> {
         let mut paths = Vec::new();
-        for entry in self.entries(node)? {
-            match self.key(entry)? {
+        for entry in self.expect_entries(node)? {
+            match self.expect_key(entry)? {
                 "paths" => {
-                    for item in self.items(&entry.value)? {
+                    for item in self.expect_items(&entry.value)? {
                         let text = item.text().filter(|text| !text.is_empty());
-                        let text = text.ok_or_else(|| self.fail(item.span, "this is no path", "write a folder"))?;
+                        let text =
+                            text.ok_or_else(|| self.error_at(item.span, "this is not a path", "write a directory"))?;
                         paths.push(text.to_owned());
                     }
                 }
-                other => return Err(self.unknown(entry, other, &["paths"])),
+                other => return Err(self.unknown_key_error(entry, other, &["paths"])),
             }
         }
         Ok(paths)
     }
 
-    fn llm(&self, node: &Node) -> Result<BTreeMap<&'static str, String>, SettingsError> {
+    fn parse_llm(&self, node: &YamlNode) -> Result<BTreeMap<&'static str, String>, SettingsError> {
         let mut found = BTreeMap::new();
-        for entry in self.entries(node)? {
-            let key = self.key(entry)?;
-            let Some(known) = MODEL.into_iter().find(|known| *known == key) else {
-                return Err(self.unknown(entry, key, &MODEL));
+        for entry in self.expect_entries(node)? {
+            let key = self.expect_key(entry)?;
+            let Some(known) = MODEL_KEYS.into_iter().find(|known| *known == key) else {
+                return Err(self.unknown_key_error(entry, key, &MODEL_KEYS));
             };
             let text = entry.value.text().filter(|text| !text.is_empty());
-            let text =
-                text.ok_or_else(|| self.fail(entry.value.span, &format!("`{key}` is no text"), "write one value"))?;
+            let text = text
+                .ok_or_else(|| self.error_at(entry.value.span, &format!("`{key}` is not text"), "write one value"))?;
             found.insert(known, text.to_owned());
         }
         Ok(found)
     }
 
-    fn policy(&self, node: &Node) -> Result<Policy, SettingsError> {
+    fn parse_policy(&self, node: &YamlNode) -> Result<Policy, SettingsError> {
         let mut policy = Policy::default();
-        for entry in self.entries(node)? {
-            match self.key(entry)? {
+        for entry in self.expect_entries(node)? {
+            match self.expect_key(entry)? {
                 "deny" => {
-                    for list in self.entries(&entry.value)? {
-                        self.deny(list, &mut policy)?;
+                    for list in self.expect_entries(&entry.value)? {
+                        self.parse_denials(list, &mut policy)?;
                     }
                 }
-                other => return Err(self.unknown(entry, other, &["deny"])),
+                other => return Err(self.unknown_key_error(entry, other, &["deny"])),
             }
         }
         Ok(policy)
     }
 
-    /// One list of denials. What cannot be read stops everything: a denial must not be lost to a typing error.
-    fn deny(&self, list: &Entry, policy: &mut Policy) -> Result<(), SettingsError> {
-        let kind = self.key(list)?;
-        for item in self.items(&list.value)? {
+    /// Parses a list of denials. An invalid entry is an error, so that a typing error cannot disable a denial.
+    fn parse_denials(&self, list: &YamlEntry, policy: &mut Policy) -> Result<(), SettingsError> {
+        let kind = self.expect_key(list)?;
+        for item in self.expect_items(&list.value)? {
             let text = item.text().filter(|text| !text.is_empty());
-            let text = text.ok_or_else(|| self.fail(item.span, "this is no text", "write a name or a pattern"))?;
-            let bad = |reason: String| self.fail(item.span, &format!("`{text}` denies nothing: {reason}"), "mend it");
+            let text = text.ok_or_else(|| self.error_at(item.span, "this is not text", "write a name or a pattern"))?;
+            let bad =
+                |reason: String| self.error_at(item.span, &format!("`{text}` is not valid: {reason}"), "correct it");
             match kind {
                 "skills" => policy.denied_skills.push(text.to_owned()),
                 "hosts" => policy.denied_hosts.push(HostRule::parse(text).map_err(|error| bad(error.to_string()))?),
                 "paths" => policy.denied_paths.push(Glob::parse(text).map_err(|error| bad(error.to_string()))?),
-                other => return Err(self.unknown(list, other, &["skills", "hosts", "paths"])),
+                other => return Err(self.unknown_key_error(list, other, &["skills", "hosts", "paths"])),
             }
         }
         Ok(())
     }
 
-    fn check(&self, node: &Node, options: &mut Options) -> Result<(), SettingsError> {
-        for entry in self.entries(node)? {
-            match self.key(entry)? {
+    fn parse_check(&self, node: &YamlNode, options: &mut CheckOptions) -> Result<(), SettingsError> {
+        for entry in self.expect_entries(node)? {
+            match self.expect_key(entry)? {
                 "profiles" => {
-                    for item in self.items(&entry.value)? {
-                        options.profiles.push(self.profile(item)?);
+                    for item in self.expect_items(&entry.value)? {
+                        options.profiles.push(self.parse_profile(item)?);
                     }
                 }
                 "ignore" => {
-                    for item in self.items(&entry.value)? {
-                        options.ignore.push(self.rule(item)?);
+                    for item in self.expect_items(&entry.value)? {
+                        options.ignore.push(self.parse_rule(item)?);
                     }
                 }
                 "levels" => {
-                    for entry in self.entries(&entry.value)? {
-                        let name = self.rule(&entry.key)?;
-                        options.levels.insert(name, self.level(&entry.value)?);
+                    for entry in self.expect_entries(&entry.value)? {
+                        let name = self.parse_rule(&entry.key)?;
+                        options.levels.insert(name, self.parse_level(&entry.value)?);
                     }
                 }
-                "strict-schema" => match core::scalar(&entry.value) {
-                    Some(core::Scalar::Bool(value)) => options.strict_schema = value,
+                "strict-schema" => match core::classify_scalar(&entry.value) {
+                    Some(core::CoreScalar::Bool(value)) => options.strict_schema = value,
                     _ => {
-                        return Err(self.fail(
+                        return Err(self.error_at(
                             entry.value.span,
-                            "`strict-schema` is no boolean",
+                            "`strict-schema` is not a boolean",
                             "use `true` or `false`",
                         ));
                     }
                 },
-                other => return Err(self.unknown(entry, other, &["profiles", "ignore", "levels", "strict-schema"])),
+                other => {
+                    return Err(self.unknown_key_error(
+                        entry,
+                        other,
+                        &["profiles", "ignore", "levels", "strict-schema"],
+                    ));
+                }
             }
         }
         Ok(())
     }
 
-    fn entries<'a>(&self, node: &'a Node) -> Result<&'a [Entry], SettingsError> {
-        let message = format!("this is {}, not a mapping", node.kind());
-        node.entries().ok_or_else(|| self.fail(node.span, &message, "write `key: value` lines"))
+    fn expect_entries<'a>(&self, node: &'a YamlNode) -> Result<&'a [YamlEntry], SettingsError> {
+        let message = format!("this is {}, not a mapping", node.describe_kind());
+        node.entries().ok_or_else(|| self.error_at(node.span, &message, "write `key: value` lines"))
     }
 
-    fn items<'a>(&self, node: &'a Node) -> Result<&'a [Node], SettingsError> {
-        let message = format!("this is {}, not a list", node.kind());
-        node.items().ok_or_else(|| self.fail(node.span, &message, "write `[one, two]`"))
+    fn expect_items<'a>(&self, node: &'a YamlNode) -> Result<&'a [YamlNode], SettingsError> {
+        let message = format!("this is {}, not a list", node.describe_kind());
+        node.items().ok_or_else(|| self.error_at(node.span, &message, "write `[one, two]`"))
     }
 
-    fn key<'a>(&self, entry: &'a Entry) -> Result<&'a str, SettingsError> {
-        entry.key.text().ok_or_else(|| self.fail(entry.key.span, "a key is no text", "use the documented keys"))
+    fn expect_key<'a>(&self, entry: &'a YamlEntry) -> Result<&'a str, SettingsError> {
+        entry.key.text().ok_or_else(|| self.error_at(entry.key.span, "a key is not text", "use the documented keys"))
     }
 
-    fn unknown(&self, entry: &Entry, key: &str, known: &[&str]) -> SettingsError {
-        self.fail(
+    fn unknown_key_error(&self, entry: &YamlEntry, key: &str, known: &[&str]) -> SettingsError {
+        self.error_at(
             entry.key.span,
-            &format!("there is no setting `{key}`"),
+            &format!("unknown setting `{key}`"),
             &format!("the settings here are: {}", known.join(", ")),
         )
     }
 
-    fn profile(&self, node: &Node) -> Result<Profile, SettingsError> {
+    fn parse_profile(&self, node: &YamlNode) -> Result<Profile, SettingsError> {
         let name = node.text().unwrap_or("?");
-        Profile::named(name).ok_or_else(|| {
+        Profile::from_name(name).ok_or_else(|| {
             let all: Vec<&str> = Profile::all().iter().map(|profile| profile.name()).collect();
-            self.fail(
+            self.error_at(
                 node.span,
-                &format!("there is no profile `{name}`"),
+                &format!("unknown profile `{name}`"),
                 &format!("the profiles are: {}", all.join(", ")),
             )
         })
     }
 
-    fn rule(&self, node: &Node) -> Result<String, SettingsError> {
+    fn parse_rule(&self, node: &YamlNode) -> Result<String, SettingsError> {
         let name = node.text().unwrap_or("?");
-        if rule(name).is_some() {
+        if find_rule(name).is_some() {
             return Ok(name.to_owned());
         }
-        let hint =
-            nearest(name).map_or("`rep explain` lists the rules".to_owned(), |near| format!("did you mean `{near}`?"));
-        Err(self.fail(node.span, &format!("there is no rule `{name}`"), &hint))
+        let hint = nearest_rule_name(name)
+            .map_or("`rep explain` lists the rules".to_owned(), |near| format!("did you mean `{near}`?"));
+        Err(self.error_at(node.span, &format!("unknown rule `{name}`"), &hint))
     }
 
-    fn level(&self, node: &Node) -> Result<Option<Level>, SettingsError> {
+    fn parse_level(&self, node: &YamlNode) -> Result<Option<Level>, SettingsError> {
         let word = node.text().unwrap_or("?");
-        // `off` unquoted is text in YAML 1.2, which is how this file is read.
+        // Unquoted `off` is text in YAML 1.2, which this file uses.
         if word == "off" {
             return Ok(None);
         }
-        let message = format!("there is no level `{word}`");
-        Level::named(word)
+        let message = format!("unknown level `{word}`");
+        Level::from_name(word)
             .map(Some)
-            .ok_or_else(|| self.fail(node.span, &message, "use `off`, `info`, `warning` or `error`"))
+            .ok_or_else(|| self.error_at(node.span, &message, "use `off`, `info`, `warning` or `error`"))
     }
 }

@@ -1,104 +1,104 @@
-//! A skill's `tools.json`, which is made from the tools its frontmatter declares.
+//! A skill's `tools.json`, which is generated from the tools in its frontmatter.
 
 use std::path::{Path, PathBuf};
 
-use rep_check::tools::{EffectiveTools, ToolSource, effective_tools, tools_json};
+use rep_check::tools::{EffectiveTools, ToolSource, effective_tools, render_tools_json};
 use rep_model::Skill;
 use rep_storage::WriteError;
-use rep_storage::atomic::{self, Existing};
+use rep_storage::atomic::{self, OnExistingFile};
 
 use crate::LibraryError;
-use crate::find;
-use crate::read::{self, Extent};
+use crate::discovery;
+use crate::skill_reader::{self, ReadExtent};
 
-/// Why the tools of a folder cannot be shown or written.
+/// The reason the tools of a skill cannot be shown or written.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolsFileError {
-    /// The folder could not be read.
+    /// The directory could not be read.
     #[error(transparent)]
     Library(#[from] LibraryError),
     /// The file could not be written.
     #[error(transparent)]
     Unwritable(#[from] WriteError),
-    /// The path is not the folder of one skill.
-    #[error("`{shown}` is not one skill folder")]
+    /// The path is not the directory of a single skill.
+    #[error("`{shown}` is not the directory of a single skill")]
     NotOneSkill {
-        /// The path as the user knows it.
+        /// The path for display.
         shown: String,
     },
     /// The SKILL.md cannot be read.
     #[error("`{shown}`: {reason}")]
     Unreadable {
-        /// The folder as the user knows it.
+        /// The directory for display.
         shown: String,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
     /// The frontmatter declares no tools.
     #[error("the frontmatter of `{shown}` declares no tools")]
     NoTools {
-        /// The folder as the user knows it.
+        /// The directory for display.
         shown: String,
     },
 }
 
-/// The tools of one skill's folder.
+/// The tools of a skill.
 pub struct SkillTools {
-    /// The folder as the user knows it.
+    /// The directory for display.
     pub shown: String,
     /// The tools.
     pub effective: EffectiveTools,
     folder: PathBuf,
-    /// The bytes of the file as it is.
+    /// The current bytes of the file.
     before: Option<Vec<u8>>,
 }
 
-/// A `tools.json` that was made from the frontmatter.
+/// A `tools.json` generated from the frontmatter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolsFile {
-    /// The path as the user knows it.
+    /// The path for display.
     pub shown: String,
     /// The text.
     pub text: String,
-    /// Whether it was written; if not, the file holds it already.
+    /// Whether the file was written. If not, it was already up to date.
     pub is_written: bool,
 }
 
 impl SkillTools {
-    /// Reads the tools of a skill's folder.
+    /// Reads the tools of a skill's directory.
     pub fn load(folder: &Path) -> Result<Self, ToolsFileError> {
-        let shown = find::shown(folder);
-        let (skill, faults) = Skill::parse(read::folder(folder, &shown, Extent::Folder)?);
-        if skill.front().is_none() {
+        let shown = discovery::display_path(folder);
+        let (skill, faults) = Skill::parse(skill_reader::read_folder(folder, &shown, ReadExtent::Folder)?);
+        if skill.frontmatter().is_none() {
             let reason = faults.first().map_or("it has no readable SKILL.md", |fault| fault.message.as_str());
             return Err(ToolsFileError::Unreadable { shown, reason: reason.to_owned() });
         }
-        let before = skill.tree.bytes("tools.json").map(<[u8]>::to_vec);
+        let before = skill.tree.file_bytes("tools.json").map(<[u8]>::to_vec);
         Ok(Self { shown, effective: effective_tools(&skill), folder: folder.to_owned(), before })
     }
 
-    /// Makes `tools.json` from the frontmatter: the same bytes every time.
-    pub fn write(&self) -> Result<ToolsFile, ToolsFileError> {
+    /// Writes `tools.json` from the frontmatter. The output is deterministic.
+    pub fn write_file(&self) -> Result<ToolsFile, ToolsFileError> {
         if self.effective.source != ToolSource::Frontmatter {
             return Err(ToolsFileError::NoTools { shown: self.shown.clone() });
         }
         let path = self.folder.join("tools.json");
-        let text = tools_json(&self.effective.tools);
+        let text = render_tools_json(&self.effective.tools);
         let is_written = self.before.as_deref() != Some(text.as_bytes());
         match &self.before {
-            Some(before) if is_written => atomic::update(&path, before, text.as_bytes())?,
-            None => atomic::write(&path, text.as_bytes(), Existing::Keep)?,
+            Some(before) if is_written => atomic::update_file(&path, before, text.as_bytes())?,
+            None => atomic::write_file(&path, text.as_bytes(), OnExistingFile::Keep)?,
             Some(_) => {}
         }
-        Ok(ToolsFile { shown: find::shown(&path), text, is_written })
+        Ok(ToolsFile { shown: discovery::display_path(&path), text, is_written })
     }
 }
 
-/// The folder of the one skill at a path.
-pub fn skill_folder(path: &Path) -> Result<PathBuf, ToolsFileError> {
-    let shown = find::shown(path);
+/// Returns the directory of the single skill at a path.
+pub fn find_skill_folder(path: &Path) -> Result<PathBuf, ToolsFileError> {
+    let shown = discovery::display_path(path);
     let mut found = Vec::new();
-    find::skills(path, |skill| found.push(skill))?;
+    discovery::find_skills(path, |skill| found.push(skill))?;
     let given = found.iter().find(|skill| skill.shown == shown).or(found.first());
     match given {
         Some(skill) if !skill.is_lone_file && (found.len() == 1 || skill.shown == shown) => Ok(skill.path.clone()),

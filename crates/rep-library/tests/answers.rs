@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use rep_library::answer::{Answers, Miss};
-use rep_library::{Catalog, Options};
-use rep_test_support::Scratch;
+use rep_library::answer::{QueryEngine, QueryError};
+use rep_library::{Catalog, LibraryOptions};
+use rep_test_support::ScratchFolder;
 
 fn uasp(name: &str, kind: &str) -> String {
     format!("meta: {{name: {name}, version: \"00000000\", type: {kind}}}\ndecisions: [{{when: a, then: b}}]\n")
@@ -13,13 +13,15 @@ fn uasp(name: &str, kind: &str) -> String {
 
 #[test]
 fn the_same_bytes_are_worked_out_once_and_other_bytes_anew() {
-    let scratch = Scratch::new();
-    scratch.write("skills/one.uasp.yaml", uasp("one", "cli"));
-    scratch
-        .write("skills/prose/SKILL.md", "---\nname: prose\ndescription: Writes.\n---\n- Never use capital letters.\n");
-    let options = Options { paths: vec![scratch.work().join("skills")], ..Options::default() };
+    let scratch = ScratchFolder::new();
+    scratch.write_file("skills/one.uasp.yaml", uasp("one", "cli"));
+    scratch.write_file(
+        "skills/prose/SKILL.md",
+        "---\nname: prose\ndescription: Writes.\n---\n- Never use capital letters.\n",
+    );
+    let options = LibraryOptions { paths: vec![scratch.work_folder().join("skills")], ..LibraryOptions::default() };
     let catalog = Catalog::discover(&options).unwrap();
-    let answers = Answers::default();
+    let answers = QueryEngine::default();
     let ask = |text: &str| answers.query(&catalog, text);
     let first = ask("one:decisions?when=a").unwrap();
     assert!(
@@ -29,15 +31,15 @@ fn the_same_bytes_are_worked_out_once_and_other_bytes_anew() {
     assert!(!Arc::ptr_eq(&first, &ask("one:decisions?when=*").unwrap()), "another filter is another question");
     assert_eq!(ask("one:meta.type").unwrap().value, "cli");
     // The catalogue is the old snapshot; the answer is not.
-    scratch.write("skills/one.uasp.yaml", uasp("one", "api"));
+    scratch.write_file("skills/one.uasp.yaml", uasp("one", "api"));
     assert_eq!(ask("one:meta.type").unwrap().value, "api");
     assert_eq!(ask("prose:constraints.never").unwrap().value, serde_json::json!(["use capital letters"]));
-    scratch.write(
+    scratch.write_file(
         "skills/prose/SKILL.md",
         "---\nname: prose\ndescription: Writes.\n---\n- Never use exclamation marks.\n",
     );
     let changed = ask("prose:constraints.never").unwrap();
     assert_eq!((&changed.value, changed.lines[0].line), (&serde_json::json!(["use exclamation marks"]), 5));
-    std::fs::remove_file(scratch.work().join("skills/one.uasp.yaml")).unwrap();
-    assert!(matches!(ask("one:meta"), Err(Miss::Unreadable(_) | Miss::Empty { .. })));
+    std::fs::remove_file(scratch.work_folder().join("skills/one.uasp.yaml")).unwrap();
+    assert!(matches!(ask("one:meta"), Err(QueryError::Unreadable(_) | QueryError::NothingToQuery { .. })));
 }

@@ -2,46 +2,47 @@
 
 use std::path::PathBuf;
 
-use rep_check::{Finding, Level, Report};
+use rep_check::{CheckReport, Finding, Level};
 use rep_library::check::fix::{FixError, plan_fixes};
 use rep_library::check::{CheckSettings, CheckSettingsError, check_entry, check_paths};
-use rep_library::{Catalog, Options};
-use rep_test_support::Scratch;
+use rep_library::{Catalog, LibraryOptions};
+use rep_test_support::ScratchFolder;
 
-fn scratch() -> Scratch {
-    let scratch = Scratch::new();
-    scratch.write(
+fn scratch() -> ScratchFolder {
+    let scratch = ScratchFolder::new();
+    scratch.write_file(
         "skills/outer/SKILL.md",
         "---\nname: other\ndescription: Writes letters. Use it for letters.\n---\n# Outer\n\nRead [it](missing.md).\n",
     );
-    scratch.write(
+    scratch.write_file(
         "skills/outer/inner/SKILL.md",
         "---\nname: other\ndescription: Writes cards. Use it for cards.\n---\n# Inner\r\n\r\nDo.\n",
     );
     scratch
 }
 
-fn settings(scratch: &Scratch) -> CheckSettings {
-    CheckSettings { folder: scratch.work().clone(), ..CheckSettings::default() }
+fn settings(scratch: &ScratchFolder) -> CheckSettings {
+    CheckSettings { folder: scratch.work_folder().clone(), ..CheckSettings::default() }
 }
 
-fn names(report: &Report) -> Vec<(&'static str, Level, String)> {
-    let name = |finding: &Finding| finding.place.shown.rsplit("skills/").next().unwrap_or_default().to_owned();
+fn names(report: &CheckReport) -> Vec<(&'static str, Level, String)> {
+    let name = |finding: &Finding| finding.place.display_path.rsplit("skills/").next().unwrap_or_default().to_owned();
     report.findings.iter().map(|finding| (finding.rule.name, finding.level, name(finding))).collect()
 }
 
 #[test]
 fn a_skill_of_a_catalog_has_the_findings_of_its_folder_and_obeys_the_settings() {
     let scratch = scratch();
-    let folder: PathBuf = scratch.work().join("skills");
-    let catalog = Catalog::discover(&Options { paths: vec![folder.clone()], ..Options::default() }).unwrap();
+    let folder: PathBuf = scratch.work_folder().join("skills");
+    let catalog =
+        Catalog::discover(&LibraryOptions { paths: vec![folder.clone()], ..LibraryOptions::default() }).unwrap();
     let entry = catalog.entries.iter().find(|entry| entry.folder.ends_with("outer")).unwrap();
     let mut seen = Vec::new();
     for levels in [
         "check: {profiles: [agentskills, claude-api]}\n",
         "check: {ignore: [link-target-missing], levels: {name-differs-from-folder: info}}\n",
     ] {
-        scratch.write("rep.yaml", levels);
+        scratch.write_file("rep.yaml", levels);
         let options = settings(&scratch).resolve().unwrap();
         let by_path = check_paths(&[folder.join("outer")], &options, &|_| {}).unwrap();
         let by_entry = check_entry(entry, &options);
@@ -70,17 +71,23 @@ fn a_rule_that_does_not_exist_is_named_with_the_nearest() {
 #[test]
 fn fixes_are_planned_first_and_written_only_below_the_paths() {
     let scratch = scratch();
-    let folder = scratch.work().join("skills");
+    let folder = scratch.work_folder().join("skills");
     let options = settings(&scratch).resolve().unwrap();
     let fixes = plan_fixes(&[folder.join("outer")], &options).unwrap();
     let [file] = fixes.files.as_slice() else { panic!("{fixes:?}") };
-    assert!(file.path.ends_with("outer/inner/SKILL.md") && file.diff().contains("-# Inner\r"), "{}", file.diff());
-    assert!(fixes.write().all(|(_, result)| result.is_ok()));
+    assert!(
+        file.path.ends_with("outer/inner/SKILL.md") && file.render_diff().contains("-# Inner\r"),
+        "{}",
+        file.render_diff()
+    );
+    assert!(fixes.write_files().all(|(_, result)| result.is_ok()));
     assert!(plan_fixes(&[folder], &options).unwrap().files.is_empty());
     // A skill that only a link brings below the path is looked at and not changed.
-    scratch.write("elsewhere/far/SKILL.md", "---\nname: far\ndescription: Writes. Use it.\n---\n# Far\r\n\r\nDo.\n");
-    std::os::unix::fs::symlink(scratch.work().join("elsewhere/far"), scratch.work().join("skills/far")).unwrap();
-    let fixes = plan_fixes(&[scratch.work().join("skills")], &options).unwrap();
-    let results: Vec<_> = fixes.write().map(|(_, result)| result).collect();
+    scratch
+        .write_file("elsewhere/far/SKILL.md", "---\nname: far\ndescription: Writes. Use it.\n---\n# Far\r\n\r\nDo.\n");
+    std::os::unix::fs::symlink(scratch.work_folder().join("elsewhere/far"), scratch.work_folder().join("skills/far"))
+        .unwrap();
+    let fixes = plan_fixes(&[scratch.work_folder().join("skills")], &options).unwrap();
+    let results: Vec<_> = fixes.write_files().map(|(_, result)| result).collect();
     assert!(matches!(results.as_slice(), [Err(FixError::BehindLink { .. })]), "{results:?}");
 }

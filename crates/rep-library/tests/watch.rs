@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 
-use rep_library::store::Decisions;
-use rep_library::{Catalog, Library, LibraryError, Options, Status, Watching};
-use rep_test_support::{DEADLINE, Scratch};
+use rep_library::decisions::UserDecisions;
+use rep_library::{Catalog, LibraryError, LibraryOptions, SkillLibrary, SkillStatus, WatchHandle};
+use rep_test_support::{DEADLINE, ScratchFolder};
 
 fn skill(name: &str) -> String {
     format!("---\nname: {name}\ndescription: Does {name}. Use it for {name}.\n---\n# {name}\n")
@@ -24,10 +24,10 @@ fn write(folder: &Path, name: &str) {
 
 type News = Receiver<Result<Arc<Catalog>, LibraryError>>;
 
-fn watched(options: Options) -> (Arc<Library>, Watching, News) {
-    let library = Arc::new(Library::open(options).unwrap());
+fn watched(options: LibraryOptions) -> (Arc<SkillLibrary>, WatchHandle, News) {
+    let library = Arc::new(SkillLibrary::open(options).unwrap());
     let (sender, receiver) = channel();
-    let watching = Library::watch(&library, move |result| sender.send(result).unwrap()).unwrap();
+    let watching = SkillLibrary::watch(&library, move |result| sender.send(result).unwrap()).unwrap();
     (library, watching, receiver)
 }
 
@@ -47,10 +47,11 @@ fn has(catalog: &Catalog, name: &str) -> bool {
 
 #[test]
 fn a_change_gives_a_new_snapshot_and_leaves_the_old_one_alone() {
-    let scratch = Scratch::new();
-    let folder = scratch.work().join("skills");
+    let scratch = ScratchFolder::new();
+    let folder = scratch.work_folder().join("skills");
     write(&folder, "one");
-    let (library, _watching, news) = watched(Options { paths: vec![folder.clone()], ..Options::default() });
+    let (library, _watching, news) =
+        watched(LibraryOptions { paths: vec![folder.clone()], ..LibraryOptions::default() });
     let old = library.catalog();
     write(&folder, "two");
     until(&news, |catalog| has(catalog, "two"));
@@ -63,14 +64,16 @@ fn a_change_gives_a_new_snapshot_and_leaves_the_old_one_alone() {
 
 #[test]
 fn a_burst_of_changes_is_one_rebuild() {
-    let scratch = Scratch::new();
-    let folder = scratch.work().join("skills");
+    let scratch = ScratchFolder::new();
+    let folder = scratch.work_folder().join("skills");
     write(&folder, "first");
     let rebuilds = Arc::new(AtomicUsize::new(0));
-    let library = Arc::new(Library::open(Options { paths: vec![folder.clone()], ..Options::default() }).unwrap());
+    let library = Arc::new(
+        SkillLibrary::open(LibraryOptions { paths: vec![folder.clone()], ..LibraryOptions::default() }).unwrap(),
+    );
     let (sender, news) = channel();
     let counted = Arc::clone(&rebuilds);
-    let _watching = Library::watch(&library, move |result| {
+    let _watching = SkillLibrary::watch(&library, move |result| {
         counted.fetch_add(1, Ordering::SeqCst);
         sender.send(result).unwrap();
     })
@@ -86,14 +89,14 @@ fn a_burst_of_changes_is_one_rebuild() {
 
 #[test]
 fn a_folder_that_comes_later_is_seen() {
-    let scratch = Scratch::new();
-    let project = scratch.work().join("project");
+    let scratch = ScratchFolder::new();
+    let project = scratch.work_folder().join("project");
     fs::create_dir_all(&project).unwrap();
-    let options = Options { project: Some(project.clone()), ..Options::default() };
+    let options = LibraryOptions { project: Some(project.clone()), ..LibraryOptions::default() };
     let (_library, _watching, news) = watched(options);
     write(&project.join(".claude/skills"), "late");
     let catalog = until(&news, |catalog| !catalog.entries.is_empty());
-    assert_eq!(catalog.entries[0].status, Status::Untrusted);
+    assert_eq!(catalog.entries[0].status, SkillStatus::Untrusted);
     fs::remove_dir_all(project.join(".claude")).unwrap();
     until(&news, |catalog| catalog.entries.is_empty());
     write(&project.join(".claude/skills"), "again");
@@ -102,27 +105,39 @@ fn a_folder_that_comes_later_is_seen() {
 
 #[test]
 fn a_skill_that_is_linked_into_a_root_is_watched_where_it_lies() {
-    let scratch = Scratch::new();
-    let (skills, elsewhere) = (scratch.work().join("skills"), scratch.work().join("elsewhere"));
+    let scratch = ScratchFolder::new();
+    let (skills, elsewhere) = (scratch.work_folder().join("skills"), scratch.work_folder().join("elsewhere"));
     write(&elsewhere, "linked");
     fs::create_dir_all(&skills).unwrap();
     symlink(elsewhere.join("linked"), skills.join("linked")).unwrap();
-    let (_library, _watching, news) = watched(Options { paths: vec![skills], ..Options::default() });
+    let (_library, _watching, news) = watched(LibraryOptions { paths: vec![skills], ..LibraryOptions::default() });
     fs::write(elsewhere.join("linked/SKILL.md"), "---\nname: linked\ndescription: Changed.\n---\n").unwrap();
     until(&news, |catalog| catalog.get("linked").is_some_and(|entry| entry.description == "Changed."));
 }
 
 #[test]
 fn a_decision_is_a_change() {
-    let scratch = Scratch::new();
-    let (project, decisions) = (scratch.work().join("project"), scratch.work().join("config/decisions.json"));
+    let scratch = ScratchFolder::new();
+    let (project, decisions) =
+        (scratch.work_folder().join("project"), scratch.work_folder().join("config/decisions.json"));
     write(&project.join("skills"), "one");
-    let options = Options { project: Some(project.clone()), decisions: Some(decisions.clone()), ..Options::default() };
+    let options = LibraryOptions {
+        project: Some(project.clone()),
+        decisions: Some(decisions.clone()),
+        ..LibraryOptions::default()
+    };
     let (library, _watching, news) = watched(options);
-    assert_eq!(library.catalog().entries[0].status, Status::Untrusted);
-    let mut held = Decisions::default();
+    assert_eq!(library.catalog().entries[0].status, SkillStatus::Untrusted);
+    let mut held = UserDecisions::default();
     let folder = project.join("skills/one");
-    held.trust(&project, [(rep_library::store::inside(&project, &folder), rep_library::store::digest(&folder))].into());
+    held.trust_folder(
+        &project,
+        [(
+            rep_library::decisions::relative_skill_path(&project, &folder),
+            rep_library::decisions::digest_folder(&folder),
+        )]
+        .into(),
+    );
     held.write(&decisions).unwrap();
-    until(&news, |catalog| catalog.entries[0].status == Status::Active);
+    until(&news, |catalog| catalog.entries[0].status == SkillStatus::Active);
 }

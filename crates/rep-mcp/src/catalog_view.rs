@@ -1,11 +1,11 @@
-//! One snapshot of the library as it is served. What clients request often is computed once per snapshot.
+//! A snapshot of the library as it is served. Frequently requested results are computed once per snapshot.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
-use rep_hosts::is_part;
-use rep_library::disclose::{self, Held as SkillContents};
-use rep_library::{Catalog, CatalogEntry, LibraryError, Status};
+use rep_hosts::is_skill_part;
+use rep_library::prompt::{self, BundledFiles as SkillContents};
+use rep_library::{Catalog, CatalogEntry, LibraryError, SkillStatus};
 use rep_runtime::{Runtime, ToolDescriptor, ToolFault, ToolListing};
 use rmcp::model::{Prompt, Resource, Tool};
 use serde_json::Value;
@@ -13,15 +13,15 @@ use sha2::{Digest, Sha256};
 
 use crate::{library_tools, prompts, resources, skills_extension, uri};
 
-/// The largest file that is served: the largest skill of the Skills extension.
+/// The size limit of served files, which is the size limit of skills in the Skills extension.
 pub(crate) const FILE_BYTES_MAX: u64 = 16 << 20;
-/// The longest instructions: one host truncates them there.
+/// The length limit of the instructions; one host truncates longer ones.
 const INSTRUCTIONS_CHARS_MAX: usize = 2048;
 
-/// Which skills clients may run tools of.
+/// The skills whose tools clients may run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AllowedRuns {
-    /// None: tools of skills are not listed and cannot be called.
+    /// No skills: their tools are neither listed nor callable.
     None,
     /// All skills.
     All,
@@ -29,13 +29,13 @@ pub enum AllowedRuns {
     Only(BTreeSet<String>),
 }
 
-/// A snapshot of the library, with what was computed from it.
+/// A snapshot of the library, with the results computed from it.
 pub struct CatalogView {
     /// The skills.
     pub catalog: Arc<Catalog>,
-    /// The number of the snapshot, which cursors carry.
+    /// The number of the snapshot, which cursors contain.
     pub generation: u64,
-    /// The skills that models see, as positions in the catalog, in order.
+    /// The skills that models see, as indexes into the catalog, in order.
     pub active: Vec<usize>,
     runtime: Arc<Runtime>,
     allowed: AllowedRuns,
@@ -43,23 +43,23 @@ pub struct CatalogView {
     prompts: OnceLock<Vec<Prompt>>,
     resources: OnceLock<Vec<Resource>>,
     extension_skills: OnceLock<Vec<usize>>,
-    /// What `skills/list` says of each entry, while nothing changes on disk.
+    /// The `skills/list` item of each entry, valid while nothing changes on disk.
     described_skills: Vec<OnceLock<Option<Value>>>,
 }
 
 /// The tools of a snapshot.
 struct ToolList {
-    /// What the protocol lists: the server's own tools, then those of skills.
-    listed: Vec<Tool>,
+    /// The tools that the protocol lists: the built-in tools, then those of skills.
+    protocol_tools: Vec<Tool>,
     /// The tools of skills.
     descriptors: Vec<ToolDescriptor>,
-    /// Tools of skills that cannot be listed.
+    /// The tools of skills that cannot be listed.
     faults: Vec<ToolFault>,
 }
 
 impl CatalogView {
     pub(crate) fn new(catalog: Arc<Catalog>, generation: u64, runtime: Arc<Runtime>, allowed: AllowedRuns) -> Self {
-        let active = (0..catalog.entries.len()).filter(|index| catalog.entries[*index].status == Status::Active);
+        let active = (0..catalog.entries.len()).filter(|index| catalog.entries[*index].status == SkillStatus::Active);
         let active = active.collect();
         let described_skills = catalog.entries.iter().map(|_| OnceLock::new()).collect();
         Self {
@@ -76,56 +76,56 @@ impl CatalogView {
         }
     }
 
-    /// The same runtime and permissions over another catalog.
-    pub(crate) fn next(&self, catalog: Arc<Catalog>) -> Self {
+    /// Creates a view of another catalog with the same runtime and permissions.
+    pub(crate) fn with_catalog(&self, catalog: Arc<Catalog>) -> Self {
         Self::new(catalog, self.generation + 1, Arc::clone(&self.runtime), self.allowed.clone())
     }
 
-    /// The skills that models see.
+    /// Returns the skills that models see.
     pub(crate) fn active_skills(&self) -> impl Iterator<Item = &CatalogEntry> {
         self.active.iter().map(|index| &self.catalog.entries[*index])
     }
 
-    /// The tools of skills that clients may call.
+    /// Returns the tools of skills that clients may call.
     pub fn tools(&self) -> &[ToolDescriptor] {
         &self.tool_list().descriptors
     }
 
-    /// The tool of a skill that clients call by a name.
-    pub fn tool(&self, name: &str) -> Option<&ToolDescriptor> {
+    /// Finds a skill's tool by the name that clients call it by.
+    pub fn find_tool(&self, name: &str) -> Option<&ToolDescriptor> {
         self.tools().iter().find(|tool| tool.name == name)
     }
 
-    /// The tools of skills that clients may call in principle and that cannot be listed, with the reason.
+    /// Returns the permitted tools of skills that cannot be listed, with the reason.
     pub fn tool_faults(&self) -> &[ToolFault] {
         &self.tool_list().faults
     }
 
-    /// Every tool as the protocol lists it.
-    pub(crate) fn listed_tools(&self) -> &[Tool] {
-        &self.tool_list().listed
+    /// Returns every tool as the protocol lists it.
+    pub(crate) fn protocol_tools(&self) -> &[Tool] {
+        &self.tool_list().protocol_tools
     }
 
     fn tool_list(&self) -> &ToolList {
         self.tools.get_or_init(|| {
             let listing = match &self.allowed {
                 AllowedRuns::None => ToolListing::default(),
-                AllowedRuns::All => self.runtime.tools(&self.catalog, &BTreeSet::new()),
-                AllowedRuns::Only(skills) => self.runtime.tools(&self.catalog, skills),
+                AllowedRuns::All => self.runtime.list_tools(&self.catalog, &BTreeSet::new()),
+                AllowedRuns::Only(skills) => self.runtime.list_tools(&self.catalog, skills),
             };
             ToolList::new(listing)
         })
     }
 
     pub(crate) fn prompts(&self) -> &[Prompt] {
-        self.prompts.get_or_init(|| prompts::list(&self.catalog))
+        self.prompts.get_or_init(|| prompts::list_prompts(&self.catalog))
     }
 
     pub(crate) fn resources(&self) -> &[Resource] {
-        self.resources.get_or_init(|| resources::list(self))
+        self.resources.get_or_init(|| resources::list_resources(self))
     }
 
-    /// The skills of the Skills extension.
+    /// Returns the skills of the Skills extension.
     pub(crate) fn extension_skills(&self) -> &[usize] {
         self.extension_skills.get_or_init(|| {
             let active = self.active.iter().copied();
@@ -133,25 +133,25 @@ impl CatalogView {
         })
     }
 
-    /// What `skills/list` says of an entry. Computed anew each time unless changes on disk are watched.
-    pub(crate) fn described_skill(&self, index: usize, is_watched: bool) -> Option<Value> {
-        // A skill that cannot be read, or is too large, is not in the list.
+    /// Returns the `skills/list` item of an entry. It is recomputed each time unless changes on disk are watched.
+    pub(crate) fn describe_skill(&self, index: usize, is_watched: bool) -> Option<Value> {
+        // A skill that cannot be read or is too large is not listed.
         let describe = || skills_extension::describe_skill(&self.catalog.entries[index]).ok().flatten();
         if is_watched { self.described_skills[index].get_or_init(describe).clone() } else { describe() }
     }
 
-    /// The instructions that clients give to their model at the start.
+    /// Renders the instructions that clients give to their model at the start.
     pub(crate) fn instructions(&self) -> String {
         let count = self.active.len();
         let mut text = format!(
-            "{count} agent skills: instructions and files for particular tasks. Before a task, look whether one fits: \
-             `search_skills` finds by words, `select_skills` by triggers, `list_skills` lists. `load_skill` gives a \
-             skill's instructions, `read_skill_file` one of its files, `query_skill` one exact answer. The same files \
-             are resources below `skill://`.\n"
+            "{count} agent skills: instructions and files for particular tasks. Before you start a task, check whether \
+             a skill fits it: `search_skills` searches by words, `select_skills` matches triggers, `list_skills` lists \
+             all skills. `load_skill` returns a skill's instructions, `read_skill_file` reads one of its files, and \
+             `query_skill` returns a single value. The same files are resources under `skill://`.\n"
         );
         let mut length = text.chars().count();
         for (listed, entry) in self.active_skills().enumerate() {
-            let line = format!("- {} ({})\n", one_line(&entry.qualified_name), uri::main_file_uri(entry));
+            let line = format!("- {} ({})\n", collapse_whitespace(&entry.qualified_name), uri::main_file_uri(entry));
             let rest = format!("… and {} more\n", count - listed);
             if length + line.chars().count() + rest.chars().count() > INSTRUCTIONS_CHARS_MAX {
                 text.push_str(&rest);
@@ -165,19 +165,22 @@ impl CatalogView {
 }
 
 impl ToolList {
-    /// Builds the tools of the protocol. A definition that the protocol does not accept is a fault.
+    /// Builds the tools of the protocol. A definition that the protocol rejects is reported as a fault.
     fn new(listing: ToolListing) -> Self {
         let ToolListing { tools, mut faults } = listing;
-        let mut list =
-            Self { listed: library_tools::list(), descriptors: Vec::with_capacity(tools.len()), faults: Vec::new() };
+        let mut list = Self {
+            protocol_tools: library_tools::list_tools(),
+            descriptors: Vec::with_capacity(tools.len()),
+            faults: Vec::new(),
+        };
         for descriptor in tools {
             match serde_json::from_value(descriptor.definition.clone()) {
                 Ok(tool) => {
-                    list.listed.push(tool);
+                    list.protocol_tools.push(tool);
                     list.descriptors.push(descriptor);
                 }
                 Err(error) => faults.push(ToolFault {
-                    message: format!("MCP does not accept its definition: {error}"),
+                    message: format!("MCP does not accept the definition of this tool: {error}"),
                     skill: descriptor.skill,
                     tool: descriptor.tool,
                 }),
@@ -188,22 +191,22 @@ impl ToolList {
     }
 }
 
-/// Lists the files and directories of a skill that are served.
+/// Lists the served files and directories of a skill.
 pub(crate) fn list_contents(entry: &CatalogEntry) -> Result<SkillContents, LibraryError> {
-    let mut contents = disclose::held(entry)?;
-    contents.files.retain(|path, _| is_part(path));
-    contents.folders.retain(|path| is_part(path));
+    let mut contents = prompt::list_bundled_files(entry)?;
+    contents.files.retain(|path, _| is_skill_part(path));
+    contents.folders.retain(|path| is_skill_part(path));
     Ok(contents)
 }
 
-/// The SHA-256 digest of some bytes, in the form of the Skills extension.
-pub fn digest(bytes: &[u8]) -> String {
+/// Returns the SHA-256 digest of the bytes, in the form of the Skills extension.
+pub fn sha256_digest(bytes: &[u8]) -> String {
     let hex: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
     format!("sha256:{hex}")
 }
 
-/// A text with all whitespace collapsed, on one line.
-pub fn one_line(text: &str) -> String {
+/// Collapses all whitespace of a text, so that it fits on one line.
+pub fn collapse_whitespace(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -214,7 +217,7 @@ mod tests {
 
     use super::*;
 
-    fn descriptor(tool: &str, definition: Value) -> ToolDescriptor {
+    fn make_descriptor(tool: &str, definition: Value) -> ToolDescriptor {
         ToolDescriptor {
             name: format!("skill__{tool}"),
             skill: "skill".to_owned(),
@@ -227,10 +230,10 @@ mod tests {
 
     #[test]
     fn a_definition_that_the_protocol_does_not_accept_is_a_fault_and_hides_no_other() {
-        let good = descriptor("good", json!({ "name": "skill__good", "inputSchema": { "type": "object" } }));
-        let bad = descriptor("bad", json!({ "name": 1, "inputSchema": { "type": "object" } }));
+        let good = make_descriptor("good", json!({ "name": "skill__good", "inputSchema": { "type": "object" } }));
+        let bad = make_descriptor("bad", json!({ "name": 1, "inputSchema": { "type": "object" } }));
         let list = ToolList::new(ToolListing { tools: vec![bad, good], faults: Vec::new() });
-        assert_eq!(list.listed.last().unwrap().name, "skill__good");
+        assert_eq!(list.protocol_tools.last().unwrap().name, "skill__good");
         assert_eq!(list.descriptors.len(), 1);
         let [fault] = list.faults.as_slice() else { panic!("{:?}", list.faults) };
         assert_eq!((fault.skill.as_str(), fault.tool.as_str()), ("skill", "bad"));

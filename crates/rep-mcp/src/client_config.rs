@@ -1,44 +1,48 @@
-//! What each host needs in its settings to start this server, or to reach it.
+//! The settings that each host needs to start or reach this server.
 
 use serde_json::{Value, json};
 
-/// The hosts whose settings are known.
+/// The hosts with known settings.
 pub const CLIENT_HOSTS: [&str; 8] =
     ["claude-code", "claude-desktop", "codex", "cursor", "gemini-cli", "goose", "opencode", "vscode"];
-/// The variable that holds the token, in hosts that read the environment.
-const TOKEN: &str = "REPERTOIRE_TOKEN";
+/// The environment variable that contains the token, for hosts that read the environment.
+const TOKEN_VARIABLE: &str = "REPERTOIRE_TOKEN";
 
 /// How a host starts or reaches a server.
 #[derive(Clone, Debug, Default)]
 pub struct ClientConfig {
-    /// The address, if it is reached over HTTP.
+    /// The URL, if the server is reached over HTTP.
     pub url: Option<String>,
     /// Whether a token is needed.
     pub has_token: bool,
-    /// The arguments of `rep`, if the host starts it.
+    /// The arguments of `rep`, if the host starts the server.
     pub arguments: Vec<String>,
 }
 
 impl ClientConfig {
-    /// The settings of a host, with where they go as a comment on the first line; `None` if nothing is known of the
-    /// host.
+    /// Renders the settings for a host, with their location as a comment on the first line. Returns `None` for an
+    /// unknown host.
     pub fn render(&self, host: &str) -> Option<String> {
         Some(match host {
-            "claude-code" => claude_code(self),
-            "claude-desktop" => claude_desktop(self),
-            "codex" => codex(self),
-            "cursor" => in_file("~/.cursor/mcp.json", "mcpServers", &plain(self, "${env:REPERTOIRE_TOKEN}")),
-            "gemini-cli" => gemini_cli(self),
-            "goose" => goose(self),
-            "opencode" => opencode(self),
-            "vscode" => vscode(self),
+            "claude-code" => render_claude_code(self),
+            "claude-desktop" => render_claude_desktop(self),
+            "codex" => render_codex(self),
+            "cursor" => render_settings_file(
+                "~/.cursor/mcp.json",
+                "mcpServers",
+                &standard_server_json(self, "${env:REPERTOIRE_TOKEN}"),
+            ),
+            "gemini-cli" => render_gemini_cli(self),
+            "goose" => render_goose(self),
+            "opencode" => render_opencode(self),
+            "vscode" => render_vscode(self),
             _ => return None,
         })
     }
 }
 
-/// A server in the form most hosts take.
-fn plain(config: &ClientConfig, token: &str) -> Value {
+/// Returns the server in the form that most hosts use.
+fn standard_server_json(config: &ClientConfig, token: &str) -> Value {
     match &config.url {
         None => json!({ "command": "rep", "args": config.arguments }),
         Some(url) => {
@@ -51,70 +55,73 @@ fn plain(config: &ClientConfig, token: &str) -> Value {
     }
 }
 
-fn in_file(file: &str, key: &str, server: &Value) -> String {
+fn render_settings_file(file: &str, key: &str, server: &Value) -> String {
     let mut whole = json!({});
     whole[key] = json!({ "repertoire": server });
     format!("// {file}\n{whole:#}\n")
 }
 
-/// Words as a shell takes them.
-fn shell(words: &[String]) -> String {
+/// Quotes words for a shell.
+fn quote_shell_words(words: &[String]) -> String {
     let is_plain = |word: &str| word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_=./:,".contains(&byte));
     let quoted =
         |word: &String| if is_plain(word) { word.clone() } else { format!("'{}'", word.replace('\'', r"'\''")) };
     words.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
-fn claude_code(config: &ClientConfig) -> String {
+fn render_claude_code(config: &ClientConfig) -> String {
     match &config.url {
-        None => format!("claude mcp add repertoire -- rep {}\n", shell(&config.arguments)),
+        None => format!("claude mcp add repertoire -- rep {}\n", quote_shell_words(&config.arguments)),
         Some(url) if config.has_token => {
-            format!("claude mcp add --transport http repertoire {url} --header \"Authorization: Bearer ${TOKEN}\"\n")
+            format!(
+                "claude mcp add --transport http repertoire {url} --header \"Authorization: Bearer ${TOKEN_VARIABLE}\"\n"
+            )
         }
         Some(url) => format!("claude mcp add --transport http repertoire {url}\n"),
     }
 }
 
-fn claude_desktop(config: &ClientConfig) -> String {
+fn render_claude_desktop(config: &ClientConfig) -> String {
     let note = match &config.url {
         None => "",
-        // Its settings file knows only servers it starts itself.
-        Some(_) => "// servers over HTTP are added under Settings > Connectors; this one is started by the app\n",
+        // Its settings file supports only servers that it starts.
+        Some(_) => "// add HTTP servers under Settings > Connectors; this entry makes the app start its own server\n",
     };
     let server = json!({ "command": "rep", "args": config.arguments });
-    format!("{note}{}", in_file("claude_desktop_config.json", "mcpServers", &server))
+    format!("{note}{}", render_settings_file("claude_desktop_config.json", "mcpServers", &server))
 }
 
-fn codex(config: &ClientConfig) -> String {
+fn render_codex(config: &ClientConfig) -> String {
     let head = "# ~/.codex/config.toml\n[mcp_servers.repertoire]\n";
     match &config.url {
-        // The strings of JSON are strings of TOML too.
+        // JSON strings are also TOML strings.
         None => format!("{head}command = \"rep\"\nargs = {}\n", json!(config.arguments)),
         Some(url) => {
-            let token = if config.has_token { format!("bearer_token_env_var = \"{TOKEN}\"\n") } else { String::new() };
+            let token =
+                if config.has_token { format!("bearer_token_env_var = \"{TOKEN_VARIABLE}\"\n") } else { String::new() };
             format!("{head}url = {}\n{token}", json!(url))
         }
     }
 }
 
-fn gemini_cli(config: &ClientConfig) -> String {
-    let mut server = plain(config, "${REPERTOIRE_TOKEN}");
+fn render_gemini_cli(config: &ClientConfig) -> String {
+    let mut server = standard_server_json(config, "${REPERTOIRE_TOKEN}");
     if let Some(url) = server.as_object_mut().and_then(|server| server.shift_remove("url")) {
         server["httpUrl"] = url;
     }
-    in_file("~/.gemini/settings.json", "mcpServers", &server)
+    render_settings_file("~/.gemini/settings.json", "mcpServers", &server)
 }
 
-fn goose(config: &ClientConfig) -> String {
+fn render_goose(config: &ClientConfig) -> String {
     let head = "# ~/.config/goose/config.yaml\nextensions:\n  repertoire:\n    enabled: true\n    name: repertoire\n";
     match &config.url {
-        // The values of JSON are values of YAML too.
+        // JSON values are also YAML values.
         None => {
             format!("{head}    type: stdio\n    cmd: rep\n    args: {}\n    timeout: 300\n", json!(config.arguments))
         }
         Some(url) => {
             let token = if config.has_token {
-                format!("    headers: {{\"Authorization\": \"Bearer ${{{TOKEN}}}\"}}\n")
+                format!("    headers: {{\"Authorization\": \"Bearer ${{{TOKEN_VARIABLE}}}\"}}\n")
             } else {
                 String::new()
             };
@@ -123,7 +130,7 @@ fn goose(config: &ClientConfig) -> String {
     }
 }
 
-fn opencode(config: &ClientConfig) -> String {
+fn render_opencode(config: &ClientConfig) -> String {
     let server = match &config.url {
         None => {
             let command: Vec<&str> =
@@ -133,19 +140,19 @@ fn opencode(config: &ClientConfig) -> String {
         Some(url) => {
             let mut server = json!({ "type": "remote", "url": url, "enabled": true });
             if config.has_token {
-                server["headers"] = json!({ "Authorization": format!("Bearer {{env:{TOKEN}}}") });
+                server["headers"] = json!({ "Authorization": format!("Bearer {{env:{TOKEN_VARIABLE}}}") });
             }
             server
         }
     };
-    in_file("opencode.json", "mcp", &server)
+    render_settings_file("opencode.json", "mcp", &server)
 }
 
-fn vscode(config: &ClientConfig) -> String {
-    let mut server = plain(config, "${input:repertoire-token}");
+fn render_vscode(config: &ClientConfig) -> String {
+    let mut server = standard_server_json(config, "${input:repertoire-token}");
     server["type"] = if config.url.is_some() { "http" } else { "stdio" }.into();
     if !config.has_token || config.url.is_none() {
-        return in_file(".vscode/mcp.json", "servers", &server);
+        return render_settings_file(".vscode/mcp.json", "servers", &server);
     }
     let input = json!({ "id": "repertoire-token", "type": "promptString", "description": "Token", "password": true });
     let whole = json!({ "inputs": [input], "servers": { "repertoire": server } });
@@ -164,7 +171,7 @@ mod tests {
         for host in CLIENT_HOSTS {
             assert!(stdio.render(host).is_some_and(|text| text.contains("serve")), "{host}");
             let text = http.render(host).unwrap();
-            // Claude Desktop starts servers only.
+            // Claude Desktop supports only servers that it starts.
             assert_eq!(text.contains("127.0.0.1:8300"), host != "claude-desktop", "{text}");
         }
         assert_eq!(stdio.render("notepad"), None);

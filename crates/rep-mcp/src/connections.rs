@@ -1,7 +1,8 @@
-//! Limits on connections: how many there are, how long one may be silent, and how long the head of a request may take.
+//! Limits on connections: their number, the time that one may be idle, and the time to receive the head of a request.
 //!
-//! hyper's own `header_read_timeout` also closes a connection that rests between two requests, nothing in hyper ends a connection
-//! whose client does not read, and `axum::serve` configures neither; so the limits are part of the stream here.
+//! The limits are part of the stream because neither hyper nor axum provides them. hyper's `header_read_timeout` also
+//! closes a connection that is idle between two requests. hyper never closes a connection whose client does not read.
+//! `axum::serve` configures neither.
 
 use std::future::Future as _;
 use std::io;
@@ -22,26 +23,26 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, Sleep};
 
-use crate::peer;
+use crate::peer_owner;
 
-/// The most connections at once; further ones wait to be accepted.
+/// The maximum number of connections; further ones wait to be accepted.
 const CONNECTIONS_MAX: usize = 4096;
-/// How long a connection may take to send its first byte, and how long nothing may be sent either way after that. Streams that
-/// stay open send something regularly.
+/// The maximum time until a connection sends its first byte, and the maximum idle time after that. Streams that stay
+/// open send something regularly.
 const FIRST_BYTE_TIMEOUT: Duration = Duration::from_secs(30);
 const IDLE_TIMEOUT: Duration = Duration::from_mins(2);
-/// How long the head of a request may take, from its first byte to its last. The body has its own limit.
+/// The maximum time to receive the head of a request, from first to last byte. The body has a separate limit.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Tells every connection when the head of a request is complete, and every request which connection it came on.
+/// Notifies each connection when the head of a request is complete, and attaches the connection to its requests.
 pub(crate) fn track_requests(router: Router) -> IntoMakeServiceWithConnectInfo<Router, Connection> {
     router.layer(middleware::from_fn(track_request)).into_make_service_with_connect_info()
 }
 
-/// A connection, as the requests on it see it.
+/// A connection, as its requests see it.
 #[derive(Clone, Debug)]
 pub struct Connection {
-    /// How many requests began and ended, both counted: odd while one is being answered.
+    /// The number of starts and ends of requests: odd while a request is being answered.
     transitions: Arc<AtomicU64>,
     peer: SocketAddr,
     owner: Arc<OnceLock<Option<u32>>>,
@@ -52,9 +53,9 @@ impl Connection {
         Self { transitions: Arc::default(), peer, owner: Arc::default() }
     }
 
-    /// The user the connection belongs to, if it comes from this machine and the kernel knows.
+    /// Returns the user that owns the connection, if it comes from this machine and the kernel knows the owner.
     pub fn owner(&self) -> Option<u32> {
-        let look = || self.peer.ip().is_loopback().then(|| peer::owner_of(self.peer))?;
+        let look = || self.peer.ip().is_loopback().then(|| peer_owner::find_connection_owner(self.peer))?;
         *self.owner.get_or_init(look)
     }
 }
@@ -65,7 +66,7 @@ impl<L: Listener<Addr = SocketAddr>> Connected<IncomingStream<'_, LimitedListene
     }
 }
 
-/// A request that is being answered. What is read meanwhile belongs to it.
+/// A request that is being answered. Data read in the meantime belongs to it.
 struct RequestGuard(Connection);
 
 impl Drop for RequestGuard {
@@ -74,14 +75,14 @@ impl Drop for RequestGuard {
     }
 }
 
-/// Tells the connection that the head of a request is complete.
+/// Notifies the connection that the head of a request is complete.
 async fn track_request(ConnectInfo(connection): ConnectInfo<Connection>, request: Request, next: Next) -> Response {
     connection.transitions.fetch_add(1, Ordering::Relaxed);
     let _guard = RequestGuard(connection);
     next.run(request).await
 }
 
-/// A listener with a limit.
+/// A listener with a connection limit.
 pub(crate) struct LimitedListener<L> {
     listener: L,
     slots: Arc<Semaphore>,
@@ -103,7 +104,7 @@ impl<L: Listener<Addr = SocketAddr>> Listener for LimitedListener<L> {
         let slot = Arc::clone(&self.slots).acquire_owned().await.ok();
         loop {
             let (stream, address) = self.listener.accept().await;
-            if !self.is_private || peer::is_own(address) {
+            if !self.is_private || peer_owner::is_own_connection(address) {
                 return (LimitedStream::new(stream, address, slot), address);
             }
         }
@@ -118,7 +119,7 @@ impl<L: Listener<Addr = SocketAddr>> Listener for LimitedListener<L> {
 pub(crate) struct LimitedStream<S> {
     stream: S,
     idle: Pin<Box<Sleep>>,
-    /// The time that is left for the head of a request, while one is being read.
+    /// The deadline for the head of a request, while one is being read.
     head: Option<Pin<Box<Sleep>>>,
     connection: Connection,
     transitions: u64,
@@ -131,12 +132,12 @@ impl<S> LimitedStream<S> {
         Self { stream, idle, head: None, connection: Connection::new(peer), transitions: 0, _slot: slot }
     }
 
-    /// Something was sent one way or the other.
+    /// Restarts the idle timer, because data was sent or received.
     fn reset_idle(&mut self) {
         self.idle.as_mut().reset(Instant::now() + IDLE_TIMEOUT);
     }
 
-    /// Something was read: of a request that is being answered, or of the head of the next one.
+    /// Notes that data was read: part of the request being answered, or of the head of the next one.
     fn note_read(&mut self) {
         self.reset_idle();
         if self.transitions.is_multiple_of(2) && self.head.is_none() {
@@ -155,7 +156,7 @@ impl<S> LimitedStream<S> {
     }
 }
 
-fn timed_out<T>(what: &'static str) -> Poll<io::Result<T>> {
+fn timeout_error<T>(what: &'static str) -> Poll<io::Result<T>> {
     Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, what)))
 }
 
@@ -166,7 +167,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for LimitedStream<S> {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         if self.is_head_late(context) {
-            return timed_out("the head of a request took too long");
+            return timeout_error("the head of the request was not received in time");
         }
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
@@ -177,7 +178,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for LimitedStream<S> {
             return read;
         }
         match self.idle.as_mut().poll(context) {
-            Poll::Ready(()) => timed_out("the connection was idle too long"),
+            Poll::Ready(()) => timeout_error("the connection was idle for too long"),
             Poll::Pending => Poll::Pending,
         }
     }
@@ -242,7 +243,7 @@ mod tests {
             limited.connection.transitions.store(2, Ordering::Relaxed);
             let later = tokio::time::timeout(IDLE_TIMEOUT / 2, limited.read_u8()).await;
             assert!(later.is_err(), "it still waits");
-            // Writing counts too.
+            // Writing also resets the timer.
             limited.write_all(b"c").await.unwrap();
             let later = tokio::time::timeout(IDLE_TIMEOUT * 3 / 4, limited.read_u8()).await;
             assert!(later.is_err(), "it still waits");
@@ -253,7 +254,7 @@ mod tests {
         });
     }
 
-    /// Connections of the tests.
+    /// A listener for connections of the tests.
     struct TestListener(mpsc::Receiver<DuplexStream>);
 
     impl Listener for TestListener {
@@ -272,7 +273,7 @@ mod tests {
         }
     }
 
-    /// Starts a server; connections are sent to it.
+    /// Starts a server that accepts the connections sent to it.
     fn start_server() -> mpsc::Sender<DuplexStream> {
         let (sender, receiver) = mpsc::channel(1);
         let slow = get(async || {
@@ -286,14 +287,14 @@ mod tests {
         sender
     }
 
-    async fn connect(server: &mpsc::Sender<DuplexStream>) -> DuplexStream {
+    async fn connect_client(server: &mpsc::Sender<DuplexStream>) -> DuplexStream {
         let (client, stream) = duplex(1024);
         server.send(stream).await.unwrap();
         client
     }
 
-    /// Sends something, and reads the answer up to its end.
-    async fn exchange(client: &mut DuplexStream, text: &str, end: &str) -> String {
+    /// Sends a text, and reads the answer up to `end`.
+    async fn send_and_read(client: &mut DuplexStream, text: &str, end: &str) -> String {
         client.write_all(text.as_bytes()).await.unwrap();
         let mut answer = String::new();
         while !answer.ends_with(end) {
@@ -308,10 +309,10 @@ mod tests {
         with_paused_clock(async {
             let server = start_server();
             let begun = Instant::now();
-            let mut client = connect(&server).await;
+            let mut client = connect_client(&server).await;
             let head = "GET /slow HTTP/1.1\r\nHost: x\r\nX-Long: ";
             client.write_all(head.as_bytes()).await.unwrap();
-            // With a byte every second the connection is never idle.
+            // With one byte per second, the connection is never idle.
             while client.write_all(b"a").await.is_ok() {
                 tokio::time::sleep(Duration::from_secs(1)).await;
                 assert!(begun.elapsed() < IDLE_TIMEOUT, "it is still open");
@@ -324,11 +325,11 @@ mod tests {
     fn a_connection_that_waits_for_an_answer_or_rests_between_two_is_kept() {
         with_paused_clock(async {
             let server = start_server();
-            let mut client = connect(&server).await;
+            let mut client = connect_client(&server).await;
             let slow = "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n";
-            exchange(&mut client, slow, "slow").await;
+            send_and_read(&mut client, slow, "slow").await;
             tokio::time::sleep(HEAD_TIMEOUT * 2).await;
-            // A head in two pieces, and a slow body.
+            // A head in two parts, and a slow body.
             client.write_all(b"POST /say HTTP/1.1\r\nHost: x\r\n").await.unwrap();
             tokio::time::sleep(HEAD_TIMEOUT / 2).await;
             client.write_all(b"Content-Length: 5\r\n\r\n").await.unwrap();
@@ -336,8 +337,8 @@ mod tests {
                 tokio::time::sleep(HEAD_TIMEOUT / 2).await;
                 client.write_all(&[*byte]).await.unwrap();
             }
-            exchange(&mut client, "o", "hello").await;
-            // The limit holds for the next head again.
+            send_and_read(&mut client, "o", "hello").await;
+            // The limit also applies to the next head.
             client.write_all(b"GET ").await.unwrap();
             assert_eq!(client.read_u8().await.unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
         });

@@ -1,7 +1,7 @@
-//! Serving many clients over HTTP: `/mcp`, the operator's endpoints, and pages for people if some are handed in.
+//! Serves many clients over HTTP: `/mcp`, the operator's endpoints, and optional pages for users.
 //!
-//! Every request passes one guard (`guard.rs`). The dashboard is not known here: it comes as a [`Pages`] value, a router with what
-//! the guard must know about its paths.
+//! Every request passes one guard (`guard.rs`). This module does not know the dashboard: it receives a [`PageRoutes`]
+//! value, a router together with the access rules of its paths.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -20,9 +20,9 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use tokio::net::TcpListener;
 
 use crate::connections::{self, Connection, LimitedListener};
-use crate::oauth::OAuth;
+use crate::oauth::OAuthVerifier;
 use crate::server::McpServer;
-use crate::stdio::{GRACE, THREADS_MAX, termination};
+use crate::stdio::{GRACE_PERIOD, THREADS_MAX, wait_for_termination};
 use crate::tls::{TlsIdentity, TlsListener};
 use crate::{ServeError, runtime_error};
 
@@ -34,124 +34,128 @@ pub use authenticator::{Authenticator, BearerIdentity};
 use guard::AccessGuard;
 pub use guard::is_own_origin;
 
-/// The header with the id of a request, in its response and in the log.
+/// The header that contains the id of a request, in its response and in the log.
 pub(crate) const REQUEST_ID: &str = "x-request-id";
-/// Where clients find the authorization server.
+/// The path of the metadata that points clients to the authorization server.
 const METADATA_PATH: &str = "/.well-known/oauth-protected-resource";
-/// The largest request.
+/// The maximum size of a request.
 const REQUEST_BYTES_MAX: usize = 4 << 20;
-/// How long the body of a request may take. The head has its own limit.
+/// The maximum time to receive the body of a request. The head has a separate limit.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
-/// What a browser may do on pages of this server: show and run what this server sends, and nothing else.
+/// The content security policy: pages may only load and contact resources of this server.
 const CONTENT_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
-/// Where and for whom to serve.
+/// The listen address and the access rules.
 #[derive(Clone, Debug)]
 pub struct HttpOptions {
-    /// The address; port 0 picks a free one.
+    /// The listen address; port 0 selects a free port.
     pub address: SocketAddr,
-    /// The tokens that are accepted. Without any, everybody who can connect is served.
+    /// The accepted tokens. If empty, everyone who can connect is served.
     pub tokens: Vec<String>,
-    /// Whether, without tokens, other users of this machine are served too.
+    /// Whether other users of this machine are also served if no token is required.
     pub allow_other_users: bool,
-    /// The authorization server whose tokens are accepted too.
-    pub oauth: Option<OAuth>,
-    /// Host names of this server, besides those of the loopback address.
+    /// The authorization server whose tokens are also accepted.
+    pub oauth: Option<OAuthVerifier>,
+    /// The host names of this server, in addition to the loopback names.
     pub hosts: Vec<String>,
-    /// Origins whose pages may send requests, besides those of this machine.
+    /// The origins whose pages may send requests, in addition to those of this machine.
     pub origins: Vec<String>,
-    /// The most requests per second.
+    /// The maximum number of requests per second.
     pub rate: u32,
-    /// The certificate, to serve over TLS.
+    /// The certificate and key, to serve over TLS.
     pub tls: Option<TlsIdentity>,
 }
 
-/// What is known once the server listens.
+/// The properties of a listening server.
 pub struct HttpContext {
-    /// The address it listens on.
+    /// The listen address.
     pub address: SocketAddr,
-    /// Whether it serves over TLS.
+    /// Whether the server uses TLS.
     pub is_tls: bool,
-    /// Says which tokens are accepted.
+    /// The authenticator of tokens.
     pub authenticator: Arc<Authenticator>,
 }
 
-/// Who may use a page.
+/// The access that a page requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageAccess {
-    /// Everybody.
+    /// None: everyone may use the page.
     Public,
-    /// A client with a token, or a person who is signed in.
+    /// A token or the session of a signed-in user.
     TokenOrSession,
-    /// Only a person who is signed in, if the server needs tokens: it is for people to decide.
+    /// The session of a signed-in user, if the server requires tokens. For pages on which a person decides.
     Session,
 }
 
-/// Pages that are served beside `/mcp`.
-pub struct Pages {
+/// The pages that are served in addition to `/mcp`.
+pub struct PageRoutes {
     /// The routes.
     pub router: Router,
-    /// Who may use a path.
+    /// Returns the access that a path requires.
     pub access: fn(&str) -> PageAccess,
-    /// The name a path is counted under in the metrics; `None` for a path that is not served.
+    /// Returns the name of a path in the metrics, or `None` if the path is not served.
     pub route_name: fn(&str) -> Option<&'static str>,
-    /// The token that the browser which sent these headers signed in with.
-    pub session_token: SessionToken,
-    /// Where people sign in.
+    /// Finds the token that a browser signed in with.
+    pub session_token: SessionTokenLookup,
+    /// The path of the sign-in page.
     pub sign_in_path: &'static str,
 }
 
-/// Finds the token of a browser's session from the headers of a request and the connection it came on.
-pub type SessionToken = Box<dyn Fn(&HeaderMap, Option<&Connection>) -> Option<String> + Send + Sync>;
+/// Finds the token of a browser's session from the headers of a request and its connection.
+pub type SessionTokenLookup = Box<dyn Fn(&HeaderMap, Option<&Connection>) -> Option<String> + Send + Sync>;
 
-/// Builds the pages once the address is known.
-pub type PagesBuilder<'a> = Box<dyn FnOnce(&HttpContext) -> Pages + 'a>;
+/// Builds the pages once the listen address is known.
+pub type PageRoutesBuilder<'a> = Box<dyn FnOnce(&HttpContext) -> PageRoutes + 'a>;
 
-/// Serves clients over HTTP until the process is asked to end. `on_listening` gets the URL of the MCP endpoint.
+/// Serves clients over HTTP until the process is terminated. `on_listening` receives the URL of the MCP endpoint.
 pub fn serve_http(
     server: &McpServer,
     options: &HttpOptions,
-    pages: Option<PagesBuilder<'_>>,
+    pages: Option<PageRoutesBuilder<'_>>,
     on_listening: impl FnOnce(&str),
 ) -> Result<(), ServeError> {
     let own = server.clone();
-    serve_http_with(server, options, pages, on_listening, move || own.handler())
+    serve_http_with(server, options, pages, on_listening, move || own.new_handler())
 }
 
-/// The same with another handler of the protocol, for servers that offer more than the library.
+/// Serves clients with another protocol handler, for servers that offer more than the library.
 pub fn serve_http_with<H: ServerHandler>(
     server: &McpServer,
     options: &HttpOptions,
-    pages: Option<PagesBuilder<'_>>,
+    pages: Option<PageRoutesBuilder<'_>>,
     on_listening: impl FnOnce(&str),
     handler: impl Fn() -> H + Send + Sync + 'static,
 ) -> Result<(), ServeError> {
     if !options.address.ip().is_loopback() && options.tokens.is_empty() && options.oauth.is_none() {
-        return Err(ServeError(format!("`{}` is reached from other machines, and there is no token", options.address)));
+        return Err(ServeError(format!(
+            "`{}` is reachable from other machines and requires a token; \
+             pass `--token-file` or `--oauth-issuer`",
+            options.address
+        )));
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().max_blocking_threads(THREADS_MAX).build();
     let runtime = runtime.map_err(|error| runtime_error(&error))?;
-    let result = runtime.block_on(listen(server, options, pages, on_listening, handler));
-    server.stop();
-    runtime.block_on(server.drain(GRACE));
+    let result = runtime.block_on(listen_and_serve(server, options, pages, on_listening, handler));
+    server.begin_shutdown();
+    runtime.block_on(server.drain_calls(GRACE_PERIOD));
     server.stop_watching();
     runtime.shutdown_background();
     result
 }
 
-async fn listen<H: ServerHandler>(
+async fn listen_and_serve<H: ServerHandler>(
     server: &McpServer,
     options: &HttpOptions,
-    pages: Option<PagesBuilder<'_>>,
+    pages: Option<PageRoutesBuilder<'_>>,
     on_listening: impl FnOnce(&str),
     handler: impl Fn() -> H + Send + Sync + 'static,
 ) -> Result<(), ServeError> {
     let failed = |what: &str, error: &dyn std::fmt::Display| ServeError(format!("{what}: {error}"));
     let listener = TcpListener::bind(options.address).await;
     let listener = listener.map_err(|error| failed(&format!("could not listen on `{}`", options.address), &error))?;
-    let address = listener.local_addr().map_err(|error| failed("the server has no address", &error))?;
+    let address = listener.local_addr().map_err(|error| failed("could not determine the listen address", &error))?;
     let config = StreamableHttpServerConfig::default()
-        // The guard does both, for this and for every other route.
+        // The guard checks hosts and origins, for this and every other route.
         .disable_allowed_hosts()
         .disable_allowed_origins()
         .with_max_request_body_bytes(REQUEST_BYTES_MAX);
@@ -159,13 +163,13 @@ async fn listen<H: ServerHandler>(
     let sessions = Arc::new(LocalSessionManager::default());
     let service = StreamableHttpService::new(move || Ok(handler()), Arc::clone(&sessions), config);
     let authenticator = Arc::new(Authenticator::new(&options.tokens, options.oauth.clone()));
-    // Without a token the kernel still tells other users of this machine apart, unless all of them are allowed.
+    // Without tokens, the kernel still identifies other users of this machine, unless all of them are allowed.
     let is_private = !authenticator.is_required() && !options.allow_other_users;
     let context = HttpContext { address, is_tls: options.tls.is_some(), authenticator };
     let pages = pages.map(|build| build(&context));
-    let mut router = Router::new().route_service("/mcp", service).merge(operator::router(server));
+    let mut router = Router::new().route_service("/mcp", service).merge(operator::operator_router(server));
     if let Some(oauth) = &options.oauth {
-        let metadata = oauth.metadata().to_string();
+        let metadata = oauth.resource_metadata().to_string();
         let answer = get(move || std::future::ready(([(header::CONTENT_TYPE, "application/json")], metadata)));
         router = router.route(METADATA_PATH, answer.clone()).route(&format!("{METADATA_PATH}/mcp"), answer);
     }
@@ -173,22 +177,22 @@ async fn listen<H: ServerHandler>(
         router = router.merge(pages.router.clone());
     }
     let guard = Arc::new(AccessGuard::new(options, &context, server, sessions, pages));
-    let router = router.layer(middleware::from_fn_with_state(guard, AccessGuard::handle));
+    let router = router.layer(middleware::from_fn_with_state(guard, AccessGuard::handle_request));
     let scheme = if context.is_tls { "https" } else { "http" };
     let url = format!("{scheme}://{address}/mcp");
     if let Some(tls) = &options.tls {
         let listener = TlsListener::new(listener, tls).map_err(ServeError)?;
         on_listening(&url);
-        return serve(listener, router, server, is_private, move || end_streams.cancel()).await;
+        return serve_until_terminated(listener, router, server, is_private, move || end_streams.cancel()).await;
     }
     on_listening(&url);
-    // Responses are small, and must not wait for more.
+    // Responses are small and must not be delayed.
     let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
-    serve(listener, router, server, is_private, move || end_streams.cancel()).await
+    serve_until_terminated(listener, router, server, is_private, move || end_streams.cancel()).await
 }
 
-/// Serves until the process is asked to end, and during the grace period after that.
-async fn serve<L>(
+/// Serves until the process is terminated, and then for the grace period.
+async fn serve_until_terminated<L>(
     listener: L,
     router: Router,
     server: &McpServer,
@@ -201,28 +205,28 @@ where
     let stopping = server.clone();
     let serving = axum::serve(LimitedListener::new(listener, is_private), connections::track_requests(router));
     let serving = serving.with_graceful_shutdown(async move {
-        termination().await;
-        stopping.stop();
-        // Streams that stay open would delay the end.
+        wait_for_termination().await;
+        stopping.begin_shutdown();
+        // Open streams would delay the shutdown.
         end_streams();
     });
     let grace = async {
-        termination().await;
-        tokio::time::sleep(GRACE).await;
+        wait_for_termination().await;
+        tokio::time::sleep(GRACE_PERIOD).await;
     };
     tokio::select! {
-        result = serving => result.map_err(|error| ServeError(format!("the server failed: {error}"))),
+        result = serving => result.map_err(|error| ServeError(format!("the HTTP server failed: {error}"))),
         () = grace => Ok(()),
     }
 }
 
-/// Whether a person looks at the response: the request accepts HTML.
+/// Whether the response is for a browser: the request accepts HTML.
 pub fn wants_page(headers: &HeaderMap) -> bool {
     let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
     accept.is_some_and(|accept| accept.contains("text/html"))
 }
 
-/// A short response in plain text.
+/// Builds a short plain-text response.
 pub fn plain_response(status: StatusCode, text: impl Into<Body>) -> Response {
     let mut response = Response::new(text.into());
     *response.status_mut() = status;
@@ -232,21 +236,21 @@ pub fn plain_response(status: StatusCode, text: impl Into<Body>) -> Response {
     response
 }
 
-/// Redirects to another page of this server, after something was done.
-pub fn redirect(to: &str) -> Response {
+/// Redirects to another page of this server, after an action.
+pub fn redirect_to(to: &str) -> Response {
     let mut response = plain_response(StatusCode::SEE_OTHER, "");
     let to = HeaderValue::from_str(to).unwrap_or(HeaderValue::from_static("/"));
     response.headers_mut().insert(header::LOCATION, to);
     response
 }
 
-/// Restricts what browsers may do with a response, whatever it is.
-fn harden(headers: &mut HeaderMap) {
+/// Restricts what browsers may do with a response.
+fn harden_headers(headers: &mut HeaderMap) {
     const RULES: [(HeaderName, &str); 6] = [
         (header::CONTENT_SECURITY_POLICY, CONTENT_POLICY),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::X_FRAME_OPTIONS, "DENY"),
-        // With `no-referrer`, browsers would not send the origin of a form.
+        // With `no-referrer`, browsers do not send the origin of a form.
         (header::REFERRER_POLICY, "same-origin"),
         (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
         (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),

@@ -1,26 +1,29 @@
-//! Skills over MCP, in two revisions of the protocol (2025-11-25 with sessions, 2026-07-28 without), over stdio and HTTP.
+//! Serves skills over MCP, over stdio and HTTP, in two revisions of the protocol: 2025-11-25 (with sessions) and
+//! 2026-07-28 (without).
 //!
-//! A translation of [`rep_library`] and [`rep_runtime`]: it decides nothing itself. Which skills there are is the library's answer;
-//! a `tools/call` of a skill's tool is a [`rep_runtime::Runtime::call`], the same function that `rep run` uses. The Skills extension
-//! (SEP-2640) is served in both revisions. The dashboard (`rep-web`) is handed to [`serve_http`] as [`Pages`].
+//! This crate translates [`rep_library`] and [`rep_runtime`] and makes no decisions of its own. The library determines
+//! which skills exist. A `tools/call` of a skill's tool is a [`rep_runtime::Runtime::call`], the function that `rep
+//! run` uses. The Skills extension (SEP-2640) is served in both revisions. The dashboard (`rep-web`) is passed to
+//! [`serve_http`] as [`PageRoutes`].
 //!
 //! ```no_run
 //! use std::sync::Arc;
 //!
-//! use rep_library::{Library, Options};
+//! use rep_library::{LibraryOptions, SkillLibrary};
 //! use rep_mcp::{AllowedRuns, McpServer, ServerOptions, serve_stdio};
-//! use rep_runtime::{Paths, Runtime, RuntimeOptions};
+//! use rep_runtime::{Runtime, RuntimeOptions, RuntimePaths};
 //!
-//! let library = Options { paths: vec!["skills".into()], ..Options::default() };
-//! let runtime = Runtime::open(Paths::default(), RuntimeOptions { library: library.clone(), ..RuntimeOptions::default() });
+//! let library = LibraryOptions { paths: vec!["skills".into()], ..LibraryOptions::default() };
+//! let runtime_options = RuntimeOptions { library: library.clone(), ..RuntimeOptions::default() };
+//! let runtime = Runtime::open(RuntimePaths::default(), runtime_options);
 //! let options = ServerOptions {
 //!     runtime: Arc::new(runtime),
 //!     allowed_runs: AllowedRuns::None,
 //!     recorder: None,
 //!     version: "1.0.0",
 //! };
-//! let server = McpServer::new(Arc::new(Library::open(library)?), options);
-//! server.watch();
+//! let server = McpServer::new(Arc::new(SkillLibrary::open(library)?), options);
+//! server.watch_library();
 //! serve_stdio(&server)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -30,14 +33,14 @@ mod catalog_view;
 mod client_config;
 mod confirmation;
 mod connections;
-mod convert;
+mod convert_tool;
 mod http;
 mod library_tools;
 mod log;
 mod metrics;
 mod oauth;
 mod pagination;
-mod peer;
+mod peer_owner;
 mod pending_calls;
 mod pending_confirmations;
 mod prompts;
@@ -53,16 +56,16 @@ mod tool_calls;
 mod uri;
 
 pub use call_log::DashboardAction;
-pub use catalog_view::{AllowedRuns, CatalogView, digest, one_line};
+pub use catalog_view::{AllowedRuns, CatalogView, collapse_whitespace, sha256_digest};
 pub use client_config::{CLIENT_HOSTS, ClientConfig};
-pub use confirmation::random;
+pub use confirmation::random_bytes;
 pub use connections::Connection;
 pub use http::{
-    Authenticator, BearerIdentity, HttpContext, HttpOptions, PageAccess, Pages, PagesBuilder, SessionToken,
-    is_own_origin, plain_response, redirect, serve_http, serve_http_with, wants_page,
+    Authenticator, BearerIdentity, HttpContext, HttpOptions, PageAccess, PageRoutes, PageRoutesBuilder,
+    SessionTokenLookup, is_own_origin, plain_response, redirect_to, serve_http, serve_http_with, wants_page,
 };
 pub use log::{LogFormat, LogOptions, init_log};
-pub use oauth::{KeySource, OAuth};
+pub use oauth::{JwksSource, OAuthVerifier};
 pub use pending_confirmations::{ConfirmationOutcome, ConfirmationViewer, PendingConfirmation, PendingConfirmations};
 pub use resources::read_file;
 pub use server::{ActiveRun, ChangedList, ListChanges, McpServer, ServerOptions};
@@ -71,11 +74,11 @@ pub use stdio::serve_stdio;
 pub use tls::TlsIdentity;
 pub use tool_calls::ToolResponse;
 
-/// The server could not be started, or broke off.
+/// The server could not be started, or failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ServeError(String);
 
 fn runtime_error(error: &std::io::Error) -> ServeError {
-    ServeError(format!("the asynchronous runtime could not be started: {error}"))
+    ServeError(format!("could not start the asynchronous runtime: {error}"))
 }

@@ -1,8 +1,8 @@
-//! The log of the server: one line per request, and warnings for the operator.
+//! The server's log: one line per request, and warnings for the operator.
 //!
-//! The crate emits `tracing` events, so an embedding program can collect them with its own subscriber. [`init_log`] installs the
-//! subscriber of the command line, which writes requests as text or as JSON objects with stable keys. It ignores the events of
-//! other crates, and uses no spans.
+//! The crate emits `tracing` events, so that an embedding program can collect them with its own subscriber.
+//! [`init_log`] installs the subscriber of the command line, which writes requests as text or as JSON objects with
+//! stable keys. It ignores events of other crates, and does not use spans.
 
 use std::fmt::Debug;
 
@@ -12,33 +12,33 @@ use tracing::level_filters::LevelFilter;
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// The target of the events of requests.
+/// The target of request events.
 const REQUEST_TARGET: &str = "rep_mcp::request";
 
-/// How requests are logged.
+/// The format of logged requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogFormat {
-    /// A line for people.
+    /// A line of text.
     Text,
     /// One JSON object per line.
     Json,
 }
 
-/// What is logged, and where.
+/// The options of the log.
 pub struct LogOptions {
-    /// How requests are logged; `None` if they are not.
+    /// The format of requests, or `None` to not log them.
     pub requests: Option<LogFormat>,
     /// Whether warnings are logged.
     pub warnings: bool,
     /// Writes a line.
     pub write: Box<dyn Fn(&str) + Send + Sync>,
-    /// The current time, as the log writes it.
+    /// Returns the current time in the format of the log.
     pub now: fn() -> String,
 }
 
-/// Logs the events of this process. Does nothing if the process has a subscriber already.
+/// Logs the events of this process. Does nothing if the process already has a subscriber.
 pub fn init_log(options: LogOptions) {
-    // An embedding program that installed one collects the events itself.
+    // An embedding program that installed a subscriber collects the events itself.
     let _ = tracing::subscriber::set_global_default(LogSubscriber(options));
 }
 
@@ -68,7 +68,7 @@ impl Subscriber for LogSubscriber {
     }
 
     fn new_span(&self, _: &Attributes<'_>) -> Id {
-        // No span is enabled.
+        // Spans are never enabled.
         Id::from_u64(1)
     }
 
@@ -89,7 +89,7 @@ struct EventFields {
 }
 
 impl EventFields {
-    /// A line for people. It stays one line, whatever names a client uses.
+    /// Renders a line of text. Control characters in names are escaped, so it is always one line.
     fn to_text(&self) -> String {
         let escape = |letter: char| {
             if letter.is_control() { letter.escape_default().collect() } else { String::from(letter) }
@@ -98,7 +98,7 @@ impl EventFields {
         format!("request {}: {message}", self.fields.get("request").and_then(Value::as_str).unwrap_or("-"))
     }
 
-    /// An object for programs: the time, and the fields without the message.
+    /// Renders a JSON object with the time and all fields except the message.
     fn to_json(&self, now: String) -> Value {
         let mut object = Map::from_iter([("at".to_owned(), now.into())]);
         object.extend(self.fields.clone());
@@ -137,7 +137,7 @@ mod tests {
 
     use super::*;
 
-    fn logged(requests: Option<LogFormat>, warnings: bool, work: impl FnOnce()) -> Vec<String> {
+    fn collect_log_lines(requests: Option<LogFormat>, warnings: bool, work: impl FnOnce()) -> Vec<String> {
         let lines = Arc::new(Mutex::new(Vec::new()));
         let written = Arc::clone(&lines);
         let write = Box::new(move |line: &str| written.lock().push(line.to_owned()));
@@ -147,7 +147,7 @@ mod tests {
         lines.clone()
     }
 
-    fn say_something() {
+    fn emit_test_events() {
         let line = "resources/read skill://x\nrequest 2: POST /mcp 200";
         tracing::info!(target: "rep_mcp::request", request = "1", mcp = "resources/read", ms = 0.5, "{line}");
         tracing::warn!("something {}", "odd");
@@ -156,14 +156,14 @@ mod tests {
 
     #[test]
     fn a_request_is_one_line_whatever_names_a_client_uses() {
-        let lines = logged(Some(LogFormat::Text), false, say_something);
+        let lines = collect_log_lines(Some(LogFormat::Text), false, emit_test_events);
         assert_eq!(lines, ["request 1: resources/read skill://x\\nrequest 2: POST /mcp 200"]);
     }
 
     #[test]
     fn a_request_is_an_object_with_stable_keys() {
-        let lines = logged(Some(LogFormat::Json), true, say_something);
+        let lines = collect_log_lines(Some(LogFormat::Json), true, emit_test_events);
         assert_eq!(lines, [r#"{"at":"now","request":"1","mcp":"resources/read","ms":0.5}"#, "something odd"]);
-        assert!(logged(None, false, say_something).is_empty());
+        assert!(collect_log_lines(None, false, emit_test_events).is_empty());
     }
 }

@@ -1,4 +1,4 @@
-//! Metrics in the text format of Prometheus. `docs/serving.md` lists the names.
+//! Metrics in the Prometheus text format. `docs/serving.md` lists the names.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,8 +8,8 @@ use parking_lot::Mutex;
 
 use crate::tool_calls::CallOutcome;
 
-/// The upper bounds of the buckets of response times, in seconds.
-const BUCKETS: [(f64, &str); 10] = [
+/// The upper bounds of the response-time buckets, in seconds.
+const LATENCY_BUCKETS: [(f64, &str); 10] = [
     (0.001, "0.001"),
     (0.005, "0.005"),
     (0.01, "0.01"),
@@ -22,8 +22,8 @@ const BUCKETS: [(f64, &str); 10] = [
     (5.0, "5"),
 ];
 
-/// The methods that are counted by name. All others are `other`, because clients can send any text.
-const METHODS: [&str; 16] = [
+/// The methods that are counted by name. Others are counted as `other`, because clients can send any text.
+const COUNTED_METHODS: [&str; 16] = [
     "completion/complete",
     "prompts/get",
     "prompts/list",
@@ -42,12 +42,12 @@ const METHODS: [&str; 16] = [
     "tools/list",
 ];
 
-/// Counters since the start.
-pub(crate) struct Metrics {
+/// Counters since the start of the server.
+pub(crate) struct ServerMetrics {
     started: Instant,
     requests: Mutex<BTreeMap<(&'static str, u16), u64>>,
     methods: Mutex<BTreeMap<&'static str, u64>>,
-    buckets: [AtomicU64; BUCKETS.len()],
+    buckets: [AtomicU64; LATENCY_BUCKETS.len()],
     answers: AtomicU64,
     answers_us: AtomicU64,
     results: AtomicU64,
@@ -56,7 +56,7 @@ pub(crate) struct Metrics {
     pub(crate) reloads: AtomicU64,
 }
 
-impl Default for Metrics {
+impl Default for ServerMetrics {
     fn default() -> Self {
         Self {
             started: Instant::now(),
@@ -73,12 +73,12 @@ impl Default for Metrics {
     }
 }
 
-impl Metrics {
-    /// Counts a response over HTTP.
+impl ServerMetrics {
+    /// Counts an HTTP response.
     pub(crate) fn count_response(&self, route: &'static str, status: u16, took: Duration) {
         *self.requests.lock().entry((route, status)).or_default() += 1;
         let seconds = took.as_secs_f64();
-        for (bucket, (end, _)) in self.buckets.iter().zip(BUCKETS) {
+        for (bucket, (end, _)) in self.buckets.iter().zip(LATENCY_BUCKETS) {
             if seconds <= end {
                 bucket.fetch_add(1, Ordering::Relaxed);
             }
@@ -87,9 +87,9 @@ impl Metrics {
         self.answers_us.fetch_add(u64::try_from(took.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
-    /// Counts a request of the protocol.
+    /// Counts a protocol request.
     pub(crate) fn count_method(&self, method: &str) {
-        let name = METHODS.into_iter().find(|own| *own == method).unwrap_or("other");
+        let name = COUNTED_METHODS.into_iter().find(|own| *own == method).unwrap_or("other");
         *self.methods.lock().entry(name).or_default() += 1;
     }
 
@@ -103,46 +103,46 @@ impl Metrics {
         count.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Renders all counters, and the gauges.
-    pub(crate) fn render(&self, gauges: &[Gauge]) -> String {
+    /// Renders all counters and the gauges.
+    pub(crate) fn render_text(&self, gauges: &[MetricGauge]) -> String {
         let mut text = MetricsText::default();
-        text.family("rep_http_requests_total", "counter", "Requests over HTTP, by route and status.");
+        text.write_family("rep_http_requests_total", "counter", "HTTP requests, by route and status.");
         for ((route, status), count) in self.requests.lock().iter() {
-            text.value("rep_http_requests_total", &format!("route=\"{route}\",status=\"{status}\""), count);
+            text.write_value("rep_http_requests_total", &format!("route=\"{route}\",status=\"{status}\""), count);
         }
-        text.family("rep_http_request_seconds", "histogram", "Time until an answer began.");
+        text.write_family("rep_http_request_seconds", "histogram", "Time until the response started.");
         let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        for (bucket, (_, end)) in self.buckets.iter().zip(BUCKETS) {
-            text.value("rep_http_request_seconds_bucket", &format!("le=\"{end}\""), &load(bucket));
+        for (bucket, (_, end)) in self.buckets.iter().zip(LATENCY_BUCKETS) {
+            text.write_value("rep_http_request_seconds_bucket", &format!("le=\"{end}\""), &load(bucket));
         }
-        text.value("rep_http_request_seconds_bucket", "le=\"+Inf\"", &load(&self.answers));
+        text.write_value("rep_http_request_seconds_bucket", "le=\"+Inf\"", &load(&self.answers));
         let seconds = Duration::from_micros(load(&self.answers_us)).as_secs_f64();
-        text.value("rep_http_request_seconds_sum", "", &seconds);
-        text.value("rep_http_request_seconds_count", "", &load(&self.answers));
-        text.family("rep_mcp_requests_total", "counter", "Requests of the protocol, by method.");
+        text.write_value("rep_http_request_seconds_sum", "", &seconds);
+        text.write_value("rep_http_request_seconds_count", "", &load(&self.answers));
+        text.write_family("rep_mcp_requests_total", "counter", "MCP requests, by method.");
         for (method, count) in self.methods.lock().iter() {
-            text.value("rep_mcp_requests_total", &format!("method=\"{method}\""), count);
+            text.write_value("rep_mcp_requests_total", &format!("method=\"{method}\""), count);
         }
-        text.family("rep_calls_total", "counter", "Calls of tools of skills, by what came of them.");
+        text.write_family("rep_calls_total", "counter", "Calls of skill tools, by outcome.");
         for (outcome, count) in [("result", &self.results), ("error", &self.errors), ("question", &self.questions)] {
-            text.value("rep_calls_total", &format!("outcome=\"{outcome}\""), &load(count));
+            text.write_value("rep_calls_total", &format!("outcome=\"{outcome}\""), &load(count));
         }
-        text.family("rep_library_reloads_total", "counter", "How often the skills changed and were read again.");
-        text.value("rep_library_reloads_total", "", &load(&self.reloads));
-        text.family("rep_uptime_seconds", "gauge", "Time since the start.");
-        text.value("rep_uptime_seconds", "", &self.started.elapsed().as_secs());
+        text.write_family("rep_library_reloads_total", "counter", "Reloads of the skills after changes.");
+        text.write_value("rep_library_reloads_total", "", &load(&self.reloads));
+        text.write_family("rep_uptime_seconds", "gauge", "Time since the server started.");
+        text.write_value("rep_uptime_seconds", "", &self.started.elapsed().as_secs());
         for gauge in gauges {
-            text.family(gauge.name, "gauge", gauge.about);
+            text.write_family(gauge.name, "gauge", gauge.about);
             for (labels, value) in &gauge.values {
-                text.value(gauge.name, labels, value);
+                text.write_value(gauge.name, labels, value);
             }
         }
         text.0
     }
 }
 
-/// A value that goes up and down.
-pub(crate) struct Gauge {
+/// A value that can go up and down.
+pub(crate) struct MetricGauge {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
     pub(crate) values: Vec<(String, usize)>,
@@ -152,11 +152,11 @@ pub(crate) struct Gauge {
 struct MetricsText(String);
 
 impl MetricsText {
-    fn family(&mut self, name: &str, kind: &str, about: &str) {
+    fn write_family(&mut self, name: &str, kind: &str, about: &str) {
         self.0.push_str(&format!("# HELP {name} {about}\n# TYPE {name} {kind}\n"));
     }
 
-    fn value(&mut self, name: &str, labels: &str, value: &impl std::fmt::Display) {
+    fn write_value(&mut self, name: &str, labels: &str, value: &impl std::fmt::Display) {
         let labels = if labels.is_empty() { String::new() } else { format!("{{{labels}}}") };
         self.0.push_str(&format!("{name}{labels} {value}\n"));
     }

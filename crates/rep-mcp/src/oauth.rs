@@ -1,11 +1,12 @@
-//! Access tokens of an OAuth 2.1 authorization server: signed with a key it publishes, issued for this server, not expired.
+//! Verifies access tokens of an OAuth 2.1 authorization server: signed with a published key, issued for this server,
+//! and not expired.
 //!
-//! Follows RFC 9728 (protected resource metadata), RFC 9068 and RFC 7519. The caller hands in where the keys come from, as a JWKS
-//! (RFC 7517). They are fetched again when they are old, or when a token names a key that is not among them, but not for every such
-//! token. Everything else is refused: other algorithms than the three below, `none`, and critical headers.
+//! Follows RFC 9728 (protected resource metadata), RFC 9068 and RFC 7519. The caller provides the source of the keys, a
+//! JWKS (RFC 7517). The keys are fetched again when they are old, or when a token names an unknown key, but not for
+//! every such token. Everything else is rejected: algorithms other than the three below, `none`, and critical headers.
 //!
-//! `jsonwebtoken` is not used: since version 10 it brings a second crypto stack (aws-lc, or `RustCrypto` with `rsa`), and version 9,
-//! which uses *ring*, treats an `exp` or `nbf` of the wrong type as absent (CVE-2026-25537).
+//! `jsonwebtoken` is not used: since version 10 it depends on a second crypto stack (aws-lc, or `RustCrypto` with
+//! `rsa`), and version 9, which uses *ring*, treats an `exp` or `nbf` of the wrong type as absent (CVE-2026-25537).
 #![expect(clippy::disallowed_methods, reason = "tokens expire")]
 
 use std::fmt;
@@ -21,45 +22,45 @@ use ring::signature::{
 };
 use serde_json::{Value, json};
 
-/// The longest token.
+/// The maximum size of a token.
 const TOKEN_BYTES_MAX: usize = 16 << 10;
-/// The most characters of a subject's name that are recorded.
+/// The maximum number of characters of a subject's name that are recorded.
 const SUBJECT_CHARS_MAX: usize = 100;
-/// The signature algorithms that are accepted.
+/// The accepted signature algorithms.
 const ALGORITHMS: [&str; 3] = ["RS256", "ES256", "EdDSA"];
-/// The most keys of an issuer.
+/// The maximum number of keys of an issuer.
 const KEYS_MAX: usize = 100;
-/// How far two clocks may differ, in seconds.
+/// The tolerated clock difference, in seconds.
 const LEEWAY_S: u64 = 30;
-/// After how many seconds keys are fetched again: if a token is accepted, and if a token names an unknown key.
+/// The age in seconds at which keys are fetched again: when a token is accepted, and when a token names an unknown key.
 const KEYS_MAX_AGE_S: u64 = 60 * 60;
 const KEYS_MIN_AGE_S: u64 = 30;
 
-/// Fetches the current JWKS. It may block.
-pub type KeySource = Arc<dyn Fn() -> Result<Vec<u8>, String> + Send + Sync>;
+/// Fetches the current JWKS. May block.
+pub type JwksSource = Arc<dyn Fn() -> Result<Vec<u8>, String> + Send + Sync>;
 
 /// The authorization server whose tokens are accepted.
 #[derive(Clone)]
-pub struct OAuth {
-    /// Its issuer identifier, as its tokens name it.
+pub struct OAuthVerifier {
+    /// The issuer identifier that tokens must name.
     issuer: String,
-    /// This server, as its tokens name it.
+    /// The audience that tokens must name: this server.
     audience: String,
-    source: KeySource,
-    keys: Arc<Mutex<KeySet>>,
+    source: JwksSource,
+    keys: Arc<Mutex<FetchedKeys>>,
     /// Held while keys are fetched; other requests wait for the result.
     fetching: Arc<tokio::sync::Mutex<()>>,
-    /// Seconds since 1970.
+    /// Returns the current Unix time in seconds.
     now: fn() -> u64,
 }
 
-/// The keys that were fetched last, and when they were last requested.
-struct KeySet {
+/// The most recently fetched keys, and the time of the most recent request.
+struct FetchedKeys {
     keys: Arc<Vec<VerifyingKey>>,
     requested_at: u64,
 }
 
-/// Whether a token is accepted.
+/// The result of checking a token.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TokenStatus {
     Valid,
@@ -68,7 +69,7 @@ enum TokenStatus {
     UnknownKey,
 }
 
-impl fmt::Debug for OAuth {
+impl fmt::Debug for OAuthVerifier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OAuth").field("issuer", &self.issuer).field("audience", &self.audience).finish_non_exhaustive()
     }
@@ -78,38 +79,38 @@ impl fmt::Debug for OAuth {
 #[derive(Clone, Debug)]
 struct VerifyingKey {
     id: Option<String>,
-    kind: KeyKind,
+    kind: VerifyingKeyKind,
 }
 
 #[derive(Clone, Debug)]
-enum KeyKind {
+enum VerifyingKeyKind {
     Rs256 { modulus: Vec<u8>, exponent: Vec<u8> },
     Es256(Vec<u8>),
     EdDsa(Vec<u8>),
 }
 
-impl OAuth {
-    /// Accepts tokens of an issuer for an audience, signed with one of the keys of a source. Fetches the keys at once.
-    pub fn new(issuer: &str, audience: &str, source: KeySource) -> Result<Self, String> {
+impl OAuthVerifier {
+    /// Accepts tokens of an issuer for an audience, signed with one of the source's keys. Fetches the keys immediately.
+    pub fn new(issuer: &str, audience: &str, source: JwksSource) -> Result<Self, String> {
         Self::with_clock(issuer, audience, source, unix_time)
     }
 
-    fn with_clock(issuer: &str, audience: &str, source: KeySource, now: fn() -> u64) -> Result<Self, String> {
+    fn with_clock(issuer: &str, audience: &str, source: JwksSource, now: fn() -> u64) -> Result<Self, String> {
         let keys = Arc::new(VerifyingKey::parse_all(&source()?)?);
-        // An unknown key is fetched at once the first time.
+        // Lets the first unknown key cause a fetch immediately.
         let requested_at = now().saturating_sub(KEYS_MIN_AGE_S);
         Ok(Self {
             issuer: issuer.to_owned(),
             audience: audience.to_owned(),
             source,
-            keys: Arc::new(Mutex::new(KeySet { keys, requested_at })),
+            keys: Arc::new(Mutex::new(FetchedKeys { keys, requested_at })),
             fetching: Arc::default(),
             now,
         })
     }
 
-    /// The metadata by which clients find the authorization server.
-    pub(crate) fn metadata(&self) -> Value {
+    /// Returns the metadata that points clients to the authorization server.
+    pub(crate) fn resource_metadata(&self) -> Value {
         json!({
             "resource": self.audience,
             "authorization_servers": [self.issuer],
@@ -118,9 +119,9 @@ impl OAuth {
         })
     }
 
-    /// The subject of a token, if the token is accepted.
-    pub(crate) async fn subject(&self, token: &str) -> Option<String> {
-        if !self.is_valid(token).await {
+    /// Returns the subject of a token, or `None` if the token is rejected.
+    pub(crate) async fn verified_subject(&self, token: &str) -> Option<String> {
+        if !self.is_valid_token(token).await {
             return None;
         }
         let claims = TokenParts::parse(token)?.claims;
@@ -129,29 +130,29 @@ impl OAuth {
     }
 
     /// Whether a token is accepted.
-    async fn is_valid(&self, token: &str) -> bool {
+    async fn is_valid_token(&self, token: &str) -> bool {
         if token.len() > TOKEN_BYTES_MAX {
             return false;
         }
         let (keys, age) = self.current_keys();
-        match self.check(token, &keys) {
+        match self.check_token(token, &keys) {
             TokenStatus::Invalid => false,
             TokenStatus::Valid if age < KEYS_MAX_AGE_S => true,
             TokenStatus::UnknownKey if age < KEYS_MIN_AGE_S => false,
             TokenStatus::Valid | TokenStatus::UnknownKey => {
                 self.fetch_keys(&keys).await;
-                self.check(token, &self.current_keys().0) == TokenStatus::Valid
+                self.check_token(token, &self.current_keys().0) == TokenStatus::Valid
             }
         }
     }
 
-    /// The keys, and how many seconds ago they were requested.
+    /// Returns the keys, and the number of seconds since they were requested.
     fn current_keys(&self) -> (Arc<Vec<VerifyingKey>>, u64) {
         let set = self.keys.lock();
         (Arc::clone(&set.keys), (self.now)().saturating_sub(set.requested_at))
     }
 
-    /// Fetches the keys, unless another task just did. If that fails, the current ones stay.
+    /// Fetches the keys, unless another task just did. If that fails, the current keys remain.
     async fn fetch_keys(&self, seen: &Arc<Vec<VerifyingKey>>) {
         let _fetching = self.fetching.lock().await;
         let (keys, age) = self.current_keys();
@@ -168,7 +169,7 @@ impl OAuth {
         }
     }
 
-    fn check(&self, token: &str, keys: &[VerifyingKey]) -> TokenStatus {
+    fn check_token(&self, token: &str, keys: &[VerifyingKey]) -> TokenStatus {
         let Some(parts) = TokenParts::parse(token) else { return TokenStatus::Invalid };
         let is_candidate = |key: &&VerifyingKey| {
             key.kind.algorithm() == parts.algorithm && (parts.key_id.is_none() || key.id == parts.key_id)
@@ -177,16 +178,16 @@ impl OAuth {
         if candidates.peek().is_none() {
             return TokenStatus::UnknownKey;
         }
-        let is_signed = candidates.any(|key| key.kind.verifies(parts.signed.as_bytes(), &parts.signature));
+        let is_signed = candidates.any(|key| key.kind.verifies_signature(parts.signed.as_bytes(), &parts.signature));
         match (is_signed, self.accepts_claims(&parts.claims)) {
             (true, true) => TokenStatus::Valid,
-            // A token that does not name its key may be signed with one that was published later.
+            // A token that does not name its key may be signed with a key that was published later.
             (false, true) if parts.key_id.is_none() => TokenStatus::UnknownKey,
             _ => TokenStatus::Invalid,
         }
     }
 
-    /// Whether issuer, audience and times of a token are right. A claim of the wrong type is not.
+    /// Whether the issuer, audience and times of a token are valid. A claim of the wrong type is invalid.
     fn accepts_claims(&self, claims: &Value) -> bool {
         let now = (self.now)();
         let is_audience = match claims.get("aud") {
@@ -202,12 +203,12 @@ impl OAuth {
     }
 }
 
-/// Seconds since 1970.
+/// Returns the Unix time in seconds.
 fn unix_time() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// The parts of a token. Nothing in them is verified.
+/// The unverified parts of a token.
 struct TokenParts<'a> {
     signed: &'a str,
     signature: Vec<u8>,
@@ -220,41 +221,42 @@ impl<'a> TokenParts<'a> {
     fn parse(token: &'a str) -> Option<Self> {
         let (signed, signature) = token.rsplit_once('.')?;
         let (header, payload) = signed.split_once('.')?;
-        let header: Value = serde_json::from_slice(&decode(header)?).ok()?;
+        let header: Value = serde_json::from_slice(&decode_base64(header)?).ok()?;
         let text = |name: &str| header.get(name).and_then(Value::as_str).map(str::to_owned);
         if header.get("crit").is_some() {
             return None;
         }
         let algorithm = text("alg").filter(|algorithm| ALGORITHMS.contains(&algorithm.as_str()))?;
-        let claims = serde_json::from_slice(&decode(payload)?).ok()?;
-        Some(Self { signed, signature: decode(signature)?, algorithm, key_id: text("kid"), claims })
+        let claims = serde_json::from_slice(&decode_base64(payload)?).ok()?;
+        Some(Self { signed, signature: decode_base64(signature)?, algorithm, key_id: text("kid"), claims })
     }
 }
 
 impl VerifyingKey {
-    /// Parses the keys of a JWKS that can sign tokens.
+    /// Parses the keys of a JWKS that can verify tokens.
     fn parse_all(jwks: &[u8]) -> Result<Vec<Self>, String> {
-        let jwks: Value = serde_json::from_slice(jwks).map_err(|error| format!("the keys are not JSON: {error}"))?;
+        let jwks: Value =
+            serde_json::from_slice(jwks).map_err(|error| format!("the JWKS is not valid JSON: {error}"))?;
         let listed = jwks.get("keys").and_then(Value::as_array);
-        let listed = listed.ok_or("the keys are not a JWKS: there is no list `keys`")?;
+        let listed = listed.ok_or("invalid JWKS: missing list `keys`")?;
         let keys: Vec<Self> = listed.iter().filter_map(Self::parse).take(KEYS_MAX).collect();
         if keys.is_empty() {
-            return Err("the JWKS contains no key for RS256, ES256 or EdDSA".to_owned());
+            return Err("the JWKS does not contain a key for RS256, ES256 or EdDSA".to_owned());
         }
         Ok(keys)
     }
 
-    /// Parses a key of a JWKS; `None` if it is of another kind, or not for signatures.
+    /// Parses a key of a JWKS. Returns `None` if its type is unsupported or it is not for signatures.
     fn parse(key: &Value) -> Option<Self> {
         let text = |name: &str| key.get(name).and_then(Value::as_str);
-        let bytes = |name: &str| text(name).and_then(decode);
+        let bytes = |name: &str| text(name).and_then(decode_base64);
         if text("use").is_some_and(|purpose| purpose != "sig") {
             return None;
         }
         let kind = match (text("kty")?, text("crv")) {
-            ("RSA", _) => KeyKind::Rs256 { modulus: bytes("n")?, exponent: bytes("e")? },
-            ("EC", Some("P-256")) => KeyKind::Es256([vec![4], bytes("x")?, bytes("y")?].concat()),
-            ("OKP", Some("Ed25519")) => KeyKind::EdDsa(bytes("x")?),
+            ("RSA", _) => VerifyingKeyKind::Rs256 { modulus: bytes("n")?, exponent: bytes("e")? },
+            ("EC", Some("P-256")) => VerifyingKeyKind::Es256([vec![4], bytes("x")?, bytes("y")?].concat()),
+            ("OKP", Some("Ed25519")) => VerifyingKeyKind::EdDsa(bytes("x")?),
             _ => return None,
         };
         let is_stated = text("alg").is_none_or(|algorithm| algorithm == kind.algorithm());
@@ -262,31 +264,31 @@ impl VerifyingKey {
     }
 }
 
-impl KeyKind {
+impl VerifyingKeyKind {
     const fn algorithm(&self) -> &'static str {
         match self {
-            KeyKind::Rs256 { .. } => "RS256",
-            KeyKind::Es256(_) => "ES256",
-            KeyKind::EdDsa(_) => "EdDSA",
+            VerifyingKeyKind::Rs256 { .. } => "RS256",
+            VerifyingKeyKind::Es256(_) => "ES256",
+            VerifyingKeyKind::EdDsa(_) => "EdDSA",
         }
     }
 
     /// Whether a signature was made with this key.
-    fn verifies(&self, message: &[u8], signature: &[u8]) -> bool {
-        let verified = match self {
-            KeyKind::Rs256 { modulus, exponent } => RsaPublicKeyComponents { n: modulus, e: exponent }.verify(
-                &RSA_PKCS1_2048_8192_SHA256,
-                message,
-                signature,
-            ),
-            KeyKind::Es256(point) => UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point).verify(message, signature),
-            KeyKind::EdDsa(point) => UnparsedPublicKey::new(&ED25519, point).verify(message, signature),
-        };
+    fn verifies_signature(&self, message: &[u8], signature: &[u8]) -> bool {
+        let verified =
+            match self {
+                VerifyingKeyKind::Rs256 { modulus, exponent } => RsaPublicKeyComponents { n: modulus, e: exponent }
+                    .verify(&RSA_PKCS1_2048_8192_SHA256, message, signature),
+                VerifyingKeyKind::Es256(point) => {
+                    UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point).verify(message, signature)
+                }
+                VerifyingKeyKind::EdDsa(point) => UnparsedPublicKey::new(&ED25519, point).verify(message, signature),
+            };
         verified.is_ok()
     }
 }
 
-fn decode(text: &str) -> Option<Vec<u8>> {
+fn decode_base64(text: &str) -> Option<Vec<u8>> {
     URL_SAFE_NO_PAD.decode(text).ok()
 }
 
@@ -302,49 +304,52 @@ mod tests {
     const ISSUER: &str = "https://id.example";
     const AUDIENCE: &str = "https://skills.example/mcp";
 
-    fn encoded(bytes: &[u8]) -> String {
+    fn encode_base64(bytes: &[u8]) -> String {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    fn signer(seed: u8) -> Ed25519KeyPair {
+    fn key_pair_from_seed(seed: u8) -> Ed25519KeyPair {
         Ed25519KeyPair::from_seed_unchecked(&[seed; 32]).unwrap()
     }
 
-    fn jwks(seed: u8) -> Vec<u8> {
-        let key =
-            json!({ "kty": "OKP", "crv": "Ed25519", "kid": "a", "x": encoded(signer(seed).public_key().as_ref()) });
+    fn jwks_from_seed(seed: u8) -> Vec<u8> {
+        let key = json!({ "kty": "OKP", "crv": "Ed25519", "kid": "a", "x": encode_base64(key_pair_from_seed(seed).public_key().as_ref()) });
         json!({ "keys": [{ "kty": "oct", "k": "AA" }, key] }).to_string().into_bytes()
     }
 
-    fn token(header: &Value, claims: &Value, seed: u8) -> String {
-        let signed = format!("{}.{}", encoded(header.to_string().as_bytes()), encoded(claims.to_string().as_bytes()));
-        let signature = signer(seed).sign(signed.as_bytes());
-        format!("{signed}.{}", encoded(signature.as_ref()))
+    fn sign_token(header: &Value, claims: &Value, seed: u8) -> String {
+        let signed = format!(
+            "{}.{}",
+            encode_base64(header.to_string().as_bytes()),
+            encode_base64(claims.to_string().as_bytes())
+        );
+        let signature = key_pair_from_seed(seed).sign(signed.as_bytes());
+        format!("{signed}.{}", encode_base64(signature.as_ref()))
     }
 
-    fn source(jwks: Vec<u8>) -> KeySource {
+    fn fixed_key_source(jwks: Vec<u8>) -> JwksSource {
         Arc::new(move || Ok(jwks.clone()))
     }
 
-    fn accepting() -> OAuth {
-        OAuth::with_clock(ISSUER, AUDIENCE, source(jwks(1)), || 1000).unwrap()
+    fn test_verifier() -> OAuthVerifier {
+        OAuthVerifier::with_clock(ISSUER, AUDIENCE, fixed_key_source(jwks_from_seed(1)), || 1000).unwrap()
     }
 
-    fn is_valid(oauth: &OAuth, token: &str) -> bool {
-        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(oauth.is_valid(token))
+    fn accepts_token(oauth: &OAuthVerifier, token: &str) -> bool {
+        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(oauth.is_valid_token(token))
     }
 
     #[test]
     fn a_token_is_accepted_by_signature_issuer_audience_and_time() {
-        let oauth = accepting();
+        let oauth = test_verifier();
         let header = json!({ "alg": "EdDSA", "kid": "a" });
         let claims = json!({ "iss": ISSUER, "aud": AUDIENCE, "exp": 2000 });
-        assert!(is_valid(&oauth, &token(&header, &claims, 1)));
-        assert!(is_valid(&oauth, &token(&json!({ "alg": "EdDSA" }), &claims, 1)));
+        assert!(accepts_token(&oauth, &sign_token(&header, &claims, 1)));
+        assert!(accepts_token(&oauth, &sign_token(&json!({ "alg": "EdDSA" }), &claims, 1)));
         let with = |name: &str, value: Value| {
             let mut claims = claims.clone();
             claims[name] = value;
-            is_valid(&oauth, &token(&header, &claims, 1))
+            accepts_token(&oauth, &sign_token(&header, &claims, 1))
         };
         assert!(with("aud", json!(["other", AUDIENCE])) && with("nbf", json!(1020)) && with("exp", json!(990)));
         for (name, value) in [
@@ -365,10 +370,10 @@ mod tests {
 
     #[test]
     fn a_forged_or_unsupported_token_is_not_accepted() {
-        let oauth = accepting();
+        let oauth = test_verifier();
         let header = json!({ "alg": "EdDSA", "kid": "a" });
         let claims = json!({ "iss": ISSUER, "aud": AUDIENCE, "exp": 2000 });
-        assert!(!is_valid(&oauth, &token(&header, &claims, 2)), "another key");
+        assert!(!accepts_token(&oauth, &sign_token(&header, &claims, 2)), "another key");
         for header in [
             json!({ "alg": "none" }),
             json!({ "alg": "HS256", "kid": "a" }),
@@ -377,12 +382,12 @@ mod tests {
             json!({ "alg": "EdDSA", "crit": ["x"] }),
             json!({}),
         ] {
-            assert!(!is_valid(&oauth, &token(&header, &claims, 1)), "{header}");
+            assert!(!accepts_token(&oauth, &sign_token(&header, &claims, 1)), "{header}");
         }
-        let good = token(&header, &claims, 1);
+        let good = sign_token(&header, &claims, 1);
         let (signed, _) = good.rsplit_once('.').unwrap();
         for bad in ["", ".", "..", "a.b.c", signed, &format!("{signed}."), &format!("{good}="), &"x".repeat(1 << 20)] {
-            assert!(!is_valid(&oauth, bad), "{bad:.40}");
+            assert!(!accepts_token(&oauth, bad), "{bad:.40}");
         }
     }
 
@@ -392,20 +397,21 @@ mod tests {
         let pkcs8 = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &random).unwrap();
         let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, pkcs8.as_ref(), &random).unwrap();
         let (x, y) = pair.public_key().as_ref()[1..].split_at(32);
-        let jwks =
-            json!({ "keys": [{ "kty": "EC", "crv": "P-256", "alg": "ES256", "x": encoded(x), "y": encoded(y) }] });
-        let oauth = OAuth::with_clock(ISSUER, AUDIENCE, source(jwks.to_string().into_bytes()), || 1000).unwrap();
+        let jwks = json!({ "keys": [{ "kty": "EC", "crv": "P-256", "alg": "ES256", "x": encode_base64(x), "y": encode_base64(y) }] });
+        let oauth =
+            OAuthVerifier::with_clock(ISSUER, AUDIENCE, fixed_key_source(jwks.to_string().into_bytes()), || 1000)
+                .unwrap();
         let claims = json!({ "iss": ISSUER, "aud": AUDIENCE, "exp": 2000 }).to_string();
-        let signed = format!("{}.{}", encoded(br#"{"alg":"ES256"}"#), encoded(claims.as_bytes()));
+        let signed = format!("{}.{}", encode_base64(br#"{"alg":"ES256"}"#), encode_base64(claims.as_bytes()));
         let signature = pair.sign(&random, signed.as_bytes()).unwrap();
-        assert!(is_valid(&oauth, &format!("{signed}.{}", encoded(signature.as_ref()))));
+        assert!(accepts_token(&oauth, &format!("{signed}.{}", encode_base64(signature.as_ref()))));
     }
 
     #[test]
     fn a_jwks_without_keys_is_an_error() {
         for bad in ["", "{}", "{\"keys\": []}", "{\"keys\": [{\"kty\": \"EC\", \"crv\": \"P-256\"}]}", "{\"keys\": 3}"]
         {
-            assert!(OAuth::with_clock(ISSUER, AUDIENCE, source(bad.into()), || 0).is_err(), "{bad}");
+            assert!(OAuthVerifier::with_clock(ISSUER, AUDIENCE, fixed_key_source(bad.into()), || 0).is_err(), "{bad}");
         }
     }
 
@@ -414,31 +420,31 @@ mod tests {
         static NOW: AtomicU64 = AtomicU64::new(1000);
         let (asked, seed) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU8::new(1)));
         let (count, signing) = (Arc::clone(&asked), Arc::clone(&seed));
-        let source: KeySource = Arc::new(move || {
+        let source: JwksSource = Arc::new(move || {
             count.fetch_add(1, Ordering::Relaxed);
             match signing.load(Ordering::Relaxed) {
                 0 => Err("no answer".to_owned()),
-                seed => Ok(jwks(seed)),
+                seed => Ok(jwks_from_seed(seed)),
             }
         });
-        let oauth = OAuth::with_clock(ISSUER, AUDIENCE, source, || NOW.load(Ordering::Relaxed)).unwrap();
+        let oauth = OAuthVerifier::with_clock(ISSUER, AUDIENCE, source, || NOW.load(Ordering::Relaxed)).unwrap();
         let claims = json!({ "iss": ISSUER, "aud": AUDIENCE, "exp": 20_000 });
-        let of = |seed: u8| token(&json!({ "alg": "EdDSA" }), &claims, seed);
-        let unknown = token(&json!({ "alg": "EdDSA", "kid": "b" }), &claims, 1);
-        assert!(is_valid(&oauth, &of(1)) && asked.load(Ordering::Relaxed) == 1);
+        let of = |seed: u8| sign_token(&json!({ "alg": "EdDSA" }), &claims, seed);
+        let unknown = sign_token(&json!({ "alg": "EdDSA", "kid": "b" }), &claims, 1);
+        assert!(accepts_token(&oauth, &of(1)) && asked.load(Ordering::Relaxed) == 1);
         seed.store(2, Ordering::Relaxed);
-        assert!(is_valid(&oauth, &of(2)), "a key that was published later");
-        assert!(!is_valid(&oauth, &of(1)), "a key that was withdrawn");
+        assert!(accepts_token(&oauth, &of(2)), "a key that was published later");
+        assert!(!accepts_token(&oauth, &of(1)), "a key that was withdrawn");
         for _ in 0..5 {
-            assert!(!is_valid(&oauth, &unknown));
+            assert!(!accepts_token(&oauth, &unknown));
         }
         assert_eq!(asked.load(Ordering::Relaxed), 2);
         NOW.fetch_add(KEYS_MIN_AGE_S, Ordering::Relaxed);
-        assert!(!is_valid(&oauth, &unknown) && asked.load(Ordering::Relaxed) == 3);
-        // Old keys are fetched again, and stay if that fails.
+        assert!(!accepts_token(&oauth, &unknown) && asked.load(Ordering::Relaxed) == 3);
+        // Old keys are fetched again, and remain if the fetch fails.
         NOW.fetch_add(KEYS_MAX_AGE_S, Ordering::Relaxed);
         seed.store(0, Ordering::Relaxed);
-        assert!(is_valid(&oauth, &of(2)) && asked.load(Ordering::Relaxed) == 4);
-        assert!(is_valid(&oauth, &of(2)) && asked.load(Ordering::Relaxed) == 4);
+        assert!(accepts_token(&oauth, &of(2)) && asked.load(Ordering::Relaxed) == 4);
+        assert!(accepts_token(&oauth, &of(2)) && asked.load(Ordering::Relaxed) == 4);
     }
 }

@@ -1,8 +1,8 @@
 //! Calls that wait for a client's answer between two requests.
 //!
-//! A call that needs confirmation is loaded and planned once; its answer comes with the client's next request, which takes the call
-//! out and resumes it. The table is bounded and its entries expire, because each keeps a private copy of a skill on disk. A call
-//! that is no longer here is prepared again.
+//! A call that needs confirmation is loaded and planned once. The answer arrives with the client's next request, which
+//! takes the call out and resumes it. The table is bounded and its entries expire, because each holds a private copy of
+//! a skill on disk. A call that is no longer in the table is planned again.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -12,22 +12,22 @@ use rep_runtime::DeferredCall;
 
 use crate::confirmation::ANSWER_TIMEOUT;
 
-/// The most calls that wait.
+/// The maximum number of waiting calls.
 const CALLS_MAX: usize = 64;
 
-/// Calls by the number of their question.
+/// Waiting calls by the number of their question.
 #[derive(Default)]
 pub(crate) struct PendingCalls(Mutex<BTreeMap<u64, PendingCall>>);
 
 struct PendingCall {
     deferred: Box<DeferredCall>,
-    /// The client that called. Its name is in the record of the run, so no other client's answer resumes the call.
+    /// The client that called. Its name is in the record of the run, so only its own answer resumes the call.
     client: String,
     since: Instant,
 }
 
 impl PendingCalls {
-    /// Keeps a call until its answer comes. The oldest call makes room for it.
+    /// Stores a call until its answer arrives. Removes the oldest call if the table is full.
     pub(crate) fn insert(&self, question: u64, client: String, deferred: Box<DeferredCall>) {
         let expired = {
             let mut calls = self.0.lock();
@@ -38,11 +38,11 @@ impl PendingCalls {
             calls.insert(question, PendingCall { deferred, client, since: Instant::now() });
             removed
         };
-        // Dropping a call removes files; other callers need not wait for that.
+        // Dropping a call removes files; other callers do not wait for that.
         drop(expired);
     }
 
-    /// Takes the call that an answer of this client belongs to.
+    /// Takes the call that this client's answer belongs to.
     pub(crate) fn take(&self, question: u64, client: &str) -> Option<Box<DeferredCall>> {
         let mut calls = self.0.lock();
         let removed = remove_expired(&mut calls);
@@ -52,8 +52,8 @@ impl PendingCalls {
         call.filter(|call| call.client == client).map(|call| call.deferred)
     }
 
-    /// Drops the calls whose time is over.
-    pub(crate) fn expire(&self) {
+    /// Drops the expired calls.
+    pub(crate) fn drop_expired(&self) {
         let removed = remove_expired(&mut self.0.lock());
         drop(removed);
     }

@@ -1,5 +1,5 @@
-//! Confirmations that wait for somebody at the dashboard: for clients that cannot ask their own user, and for calls that were
-//! started at the dashboard.
+//! Confirmations that wait for a user of the dashboard: for clients that cannot prompt their own user, and for calls
+//! that were started in the dashboard.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,54 +11,54 @@ use tokio::sync::{oneshot, watch};
 
 use crate::confirmation::ANSWER_TIMEOUT;
 
-/// The most confirmations that wait at once; further ones are refused.
+/// The maximum number of waiting confirmations; further ones are refused.
 const WAITING_MAX: usize = 32;
-/// How many confirmations that have ended are remembered.
+/// The number of finished confirmations that are remembered.
 const ENDED_MAX: usize = 64;
 
-/// The queue of confirmations, and who watches it.
+/// The queue of confirmations, and its viewers.
 pub struct PendingConfirmations {
-    queue: Mutex<Queue>,
+    queue: Mutex<ConfirmationQueue>,
     next: AtomicU64,
     viewers: AtomicUsize,
     changes: watch::Sender<u64>,
 }
 
 #[derive(Default)]
-struct Queue {
-    waiting: BTreeMap<u64, Waiting>,
+struct ConfirmationQueue {
+    waiting: BTreeMap<u64, WaitingConfirmation>,
     ended: BTreeMap<u64, PendingConfirmation>,
 }
 
-struct Waiting {
+struct WaitingConfirmation {
     confirmation: PendingConfirmation,
     answer: oneshot::Sender<bool>,
 }
 
-/// A question about one call.
+/// A confirmation of one call.
 #[derive(Clone, Debug)]
 pub struct PendingConfirmation {
-    /// Its number.
+    /// The number of the confirmation.
     pub number: u64,
     /// The tool, as clients call it.
     pub tool: String,
-    /// The question, in words.
+    /// The question.
     pub text: String,
-    /// The number of the dashboard's call, if the dashboard started it.
+    /// The number of the dashboard's call, if it was started in the dashboard.
     pub call: Option<u64>,
-    /// How it ended; `None` while it waits.
+    /// The outcome, or `None` while it waits.
     pub outcome: Option<ConfirmationOutcome>,
     since: Instant,
 }
 
-/// How a confirmation ended.
+/// The outcome of a confirmation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConfirmationOutcome {
-    /// Somebody agreed.
+    /// A user confirmed.
     Agreed,
-    /// Somebody declined.
+    /// A user declined.
     Declined,
-    /// Nobody answered in time.
+    /// The time to answer ran out.
     Expired,
     /// The caller went away.
     Withdrawn,
@@ -76,24 +76,25 @@ impl Default for PendingConfirmations {
 }
 
 impl PendingConfirmations {
-    /// Whether somebody has the dashboard open, and so sees a confirmation.
+    /// Whether the dashboard is open in a browser, so that a confirmation can be seen.
     pub fn has_viewer(&self) -> bool {
-        self.viewers() > 0
+        self.viewer_count() > 0
     }
 
-    /// How many have the dashboard open.
-    pub(crate) fn viewers(&self) -> usize {
+    /// Returns the number of open dashboards.
+    pub(crate) fn viewer_count(&self) -> usize {
         self.viewers.load(Ordering::Relaxed)
     }
 
-    /// Follows changes, and counts as a viewer until it is dropped.
-    pub fn watch(confirmations: &Arc<PendingConfirmations>) -> ConfirmationViewer {
+    /// Subscribes to changes. The result counts as a viewer until it is dropped.
+    pub fn add_viewer(confirmations: &Arc<PendingConfirmations>) -> ConfirmationViewer {
         confirmations.viewers.fetch_add(1, Ordering::Relaxed);
         ConfirmationViewer { confirmations: Arc::clone(confirmations), changes: confirmations.changes.subscribe() }
     }
 
-    /// Asks, and waits for the answer. Returns false if the answer is no, or if too many wait already.
-    pub(crate) async fn ask(&self, call: Option<u64>, tool: &str, text: String) -> bool {
+    /// Asks the viewers and waits for the answer. Returns `false` if declined or if too many confirmations wait
+    /// already.
+    pub(crate) async fn ask_viewers(&self, call: Option<u64>, tool: &str, text: String) -> bool {
         let (answer, answered) = oneshot::channel();
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         {
@@ -103,31 +104,31 @@ impl PendingConfirmations {
             }
             let (tool, since) = (tool.to_owned(), Instant::now());
             let confirmation = PendingConfirmation { number, tool, text, call, outcome: None, since };
-            queue.waiting.insert(number, Waiting { confirmation, answer });
+            queue.waiting.insert(number, WaitingConfirmation { confirmation, answer });
         }
-        let _withdrawal = Withdrawal { confirmations: self, number };
-        self.notify();
+        let _withdrawal = WithdrawalGuard { confirmations: self, number };
+        self.notify_viewers();
         answered.await.unwrap_or(false)
     }
 
-    /// Answers a confirmation. Nothing happens if it does not wait any more.
+    /// Answers a confirmation. Does nothing if it no longer waits.
     pub fn answer(&self, number: u64, is_yes: bool) {
         let outcome = if is_yes { ConfirmationOutcome::Agreed } else { ConfirmationOutcome::Declined };
-        if let Some(answer) = self.end(number, |_| outcome) {
-            // A caller that went away meanwhile needs no answer.
+        if let Some(answer) = self.finish_waiting(number, |_| outcome) {
+            // A caller that has gone away needs no answer.
             let _ = answer.send(is_yes);
         }
-        self.notify();
+        self.notify_viewers();
     }
 
-    /// Ends a confirmation, and remembers the outcome.
-    fn end(
+    /// Ends a confirmation and remembers its outcome.
+    fn finish_waiting(
         &self,
         number: u64,
         outcome: impl FnOnce(&PendingConfirmation) -> ConfirmationOutcome,
     ) -> Option<oneshot::Sender<bool>> {
         let mut queue = self.queue.lock();
-        let Waiting { mut confirmation, answer } = queue.waiting.remove(&number)?;
+        let WaitingConfirmation { mut confirmation, answer } = queue.waiting.remove(&number)?;
         confirmation.outcome = Some(outcome(&confirmation));
         queue.ended.insert(number, confirmation);
         while queue.ended.len() > ENDED_MAX {
@@ -136,13 +137,13 @@ impl PendingConfirmations {
         Some(answer)
     }
 
-    /// The confirmations that wait, the oldest first.
-    pub fn waiting(&self) -> Vec<PendingConfirmation> {
+    /// Returns the waiting confirmations, oldest first.
+    pub fn list_waiting(&self) -> Vec<PendingConfirmation> {
         self.queue.lock().waiting.values().map(|waiting| waiting.confirmation.clone()).collect()
     }
 
-    /// The confirmations from a number on, waiting and ended, the oldest first.
-    pub fn since(&self, number: u64) -> Vec<PendingConfirmation> {
+    /// Returns the waiting and finished confirmations from `number` on, oldest first.
+    pub fn list_from(&self, number: u64) -> Vec<PendingConfirmation> {
         let queue = self.queue.lock();
         let waiting = queue.waiting.range(number..).map(|(number, waiting)| (*number, waiting.confirmation.clone()));
         let mut all: BTreeMap<u64, PendingConfirmation> = waiting.collect();
@@ -150,19 +151,19 @@ impl PendingConfirmations {
         all.into_values().collect()
     }
 
-    /// The number of the oldest confirmation that waits, or else of the next one.
-    pub fn first_waiting(&self) -> u64 {
+    /// Returns the number of the oldest waiting confirmation, or the next number if none waits.
+    pub fn first_waiting_number(&self) -> u64 {
         let oldest = self.queue.lock().waiting.keys().next().copied();
         oldest.unwrap_or_else(|| self.next.load(Ordering::Relaxed))
     }
 
-    /// Tells viewers that something changed.
-    pub fn notify(&self) {
+    /// Notifies viewers of a change.
+    pub fn notify_viewers(&self) {
         self.changes.send_modify(|count| *count += 1);
     }
 }
 
-/// Somebody who has the dashboard open.
+/// A user who has the dashboard open.
 pub struct ConfirmationViewer {
     confirmations: Arc<PendingConfirmations>,
     /// Changes whenever a confirmation, a run or a call changes.
@@ -175,20 +176,20 @@ impl Drop for ConfirmationViewer {
     }
 }
 
-/// Withdraws a confirmation when nobody waits for its answer any more.
-struct Withdrawal<'a> {
+/// Withdraws a confirmation when its caller stops waiting.
+struct WithdrawalGuard<'a> {
     confirmations: &'a PendingConfirmations,
     number: u64,
 }
 
-impl Drop for Withdrawal<'_> {
+impl Drop for WithdrawalGuard<'_> {
     fn drop(&mut self) {
         let outcome = |confirmation: &PendingConfirmation| {
             let has_time_left = confirmation.since.elapsed() < ANSWER_TIMEOUT;
             if has_time_left { ConfirmationOutcome::Withdrawn } else { ConfirmationOutcome::Expired }
         };
-        if self.confirmations.end(self.number, outcome).is_some() {
-            self.confirmations.notify();
+        if self.confirmations.finish_waiting(self.number, outcome).is_some() {
+            self.confirmations.notify_viewers();
         }
     }
 }

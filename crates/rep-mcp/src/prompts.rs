@@ -1,88 +1,99 @@
-//! A prompt for every skill that people may invoke by name, with its arguments.
+//! Prompts: one for every skill that users may invoke by name, with its arguments.
 
-use rep_library::disclose;
-use rep_library::{Catalog, CatalogEntry, Status};
-use rep_model::yaml::Node;
+use rep_library::prompt;
+use rep_library::{Catalog, CatalogEntry, SkillStatus};
+use rep_model::yaml::YamlNode;
 use rmcp::ErrorData;
 use rmcp::model::{
     CompletionInfo, GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Reference, Role,
 };
 use serde_json::Value;
 
-use crate::catalog_view::{self, CatalogView, one_line};
+use crate::catalog_view::{self, CatalogView, collapse_whitespace};
 use crate::{protocol_error, uri};
 
-/// The argument of a skill that declares none.
-const REST: &str = "arguments";
+/// The argument of a skill that does not declare any.
+const REST_ARGUMENT: &str = "arguments";
 
-/// Lists every prompt, in order.
-pub(crate) fn list(catalog: &Catalog) -> Vec<Prompt> {
+/// Lists all prompts, in order.
+pub(crate) fn list_prompts(catalog: &Catalog) -> Vec<Prompt> {
     let offered = catalog.entries.iter().filter(|entry| is_offered(entry));
-    let prompts = offered
-        .map(|entry| Prompt::new(&entry.qualified_name, Some(one_line(&entry.description)), Some(arguments(entry))));
+    let prompts = offered.map(|entry| {
+        Prompt::new(
+            &entry.qualified_name,
+            Some(collapse_whitespace(&entry.description)),
+            Some(declared_arguments(entry)),
+        )
+    });
     prompts.collect()
 }
 
 fn is_offered(entry: &CatalogEntry) -> bool {
-    entry.is_user_invocable && matches!(entry.status, Status::Active | Status::Hidden)
+    entry.is_user_invocable && matches!(entry.status, SkillStatus::Active | SkillStatus::Hidden)
 }
 
-/// The arguments a skill declares: a list of names or of mappings, or words.
-fn arguments(entry: &CatalogEntry) -> Vec<PromptArgument> {
-    let front = entry.skill.front();
-    let hint = front.and_then(|front| front.text("argument-hint")).map(|text| one_line(text.value));
-    let declared = front.and_then(|front| front.get(REST));
+/// Returns the arguments that a skill declares: a list of names or mappings, or a string of words.
+fn declared_arguments(entry: &CatalogEntry) -> Vec<PromptArgument> {
+    let front = entry.skill.frontmatter();
+    let hint = front.and_then(|front| front.get_text("argument-hint")).map(|text| collapse_whitespace(text.value));
+    let declared = front.and_then(|front| front.get(REST_ARGUMENT));
     let named: Vec<PromptArgument> = match declared {
-        Some(node) if node.items().is_some() => node.items().unwrap_or_default().iter().filter_map(argument).collect(),
+        Some(node) if node.items().is_some() => {
+            node.items().unwrap_or_default().iter().filter_map(parse_argument).collect()
+        }
         Some(node) => node.text().unwrap_or_default().split_whitespace().map(PromptArgument::new).collect(),
         None => Vec::new(),
     };
     if !named.is_empty() {
         return named;
     }
-    let about = hint.unwrap_or_else(|| "What to do, in your words".to_owned());
-    vec![PromptArgument::new(REST).with_description(about).with_required(false)]
+    let about = hint.unwrap_or_else(|| "What to do, in your own words".to_owned());
+    vec![PromptArgument::new(REST_ARGUMENT).with_description(about).with_required(false)]
 }
 
-fn argument(node: &Node) -> Option<PromptArgument> {
+fn parse_argument(node: &YamlNode) -> Option<PromptArgument> {
     if let Some(name) = node.text() {
         return Some(PromptArgument::new(name).with_required(false));
     }
-    let text = |key: &str| node.get(key).and_then(Node::text);
+    let text = |key: &str| node.get(key).and_then(YamlNode::text);
     let argument = PromptArgument::new(text("name")?).with_required(text("required") == Some("true"));
     Some(match text("description") {
-        Some(about) => argument.with_description(one_line(about)),
+        Some(about) => argument.with_description(collapse_whitespace(about)),
         None => argument,
     })
 }
 
 /// Renders a skill's instructions with the arguments filled in.
-pub(crate) fn get(view: &CatalogView, name: &str, given: &JsonObject) -> Result<GetPromptResult, ErrorData> {
+pub(crate) fn render_prompt(view: &CatalogView, name: &str, given: &JsonObject) -> Result<GetPromptResult, ErrorData> {
     let entry = view.catalog.entries.iter().find(|entry| entry.qualified_name == name && is_offered(entry));
-    let entry = entry.ok_or_else(|| protocol_error::invalid("there is no prompt of this name"))?;
-    let arguments = arguments(entry);
+    let entry = entry.ok_or_else(|| {
+        protocol_error::invalid_params("unknown prompt; list the available prompts with `prompts/list`")
+    })?;
+    let arguments = declared_arguments(entry);
     let missing = arguments.iter().find(|one| one.required == Some(true) && !given.contains_key(&one.name));
     if let Some(missing) = missing {
-        return Err(protocol_error::invalid(format!("the argument `{}` is missing", missing.name)));
+        return Err(protocol_error::invalid_params(format!("missing argument `{}`", missing.name)));
     }
-    let body = disclose::body(entry).map_err(|_| protocol_error::unreadable("the skill"))?;
-    let values: Vec<(&str, String)> =
-        arguments.iter().map(|one| (one.name.as_str(), given.get(&one.name).map(text).unwrap_or_default())).collect();
+    let body = prompt::read_body(entry).map_err(|_| protocol_error::unreadable_error("the skill"))?;
+    let values: Vec<(&str, String)> = arguments
+        .iter()
+        .map(|one| (one.name.as_str(), given.get(&one.name).map(value_to_text).unwrap_or_default()))
+        .collect();
     let mut message = fill_arguments(body.trim(), &values);
     let files = catalog_view::list_contents(entry).map_or(0, |contents| contents.files.len());
-    if entry.status == Status::Active && files > 1 {
-        message.push_str(&format!("\n\nThe files of this skill are resources below {}/\n", uri::skill_uri(entry)));
+    if entry.status == SkillStatus::Active && files > 1 {
+        message.push_str(&format!("\n\nThe files of this skill are resources under {}/\n", uri::skill_uri(entry)));
     }
     let mut result = GetPromptResult::new(vec![PromptMessage::new_text(Role::User, message)]);
-    result.description = Some(one_line(&entry.description));
+    result.description = Some(collapse_whitespace(&entry.description));
     Ok(result)
 }
 
-fn text(value: &Value) -> String {
+fn value_to_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Replaces `$ARGUMENTS` by all arguments and `$name` by one; appends them if the text has no placeholder.
+/// Replaces `$ARGUMENTS` with all arguments and `$name` with one argument. Appends them if the text has no placeholder.
 fn fill_arguments(body: &str, values: &[(&str, String)]) -> String {
     let all = values.iter().map(|(_, value)| value.as_str()).filter(|value| !value.is_empty());
     let all = all.collect::<Vec<_>>().join(" ");
@@ -115,8 +126,13 @@ fn fill_arguments(body: &str, values: &[(&str, String)]) -> String {
     out
 }
 
-/// Completes an argument: file paths for the resource template, nothing for prompts, whose values are free text.
-pub(crate) fn complete(view: &CatalogView, reference: &Reference, begun: &str) -> Result<CompletionInfo, ErrorData> {
+/// Completes an argument: file paths for the resource template, nothing for prompts, because their values are free
+/// text.
+pub(crate) fn complete_argument(
+    view: &CatalogView,
+    reference: &Reference,
+    begun: &str,
+) -> Result<CompletionInfo, ErrorData> {
     let paths: Vec<String> = match reference {
         Reference::Resource(_) => {
             let paths = view.resources().iter().filter_map(|resource| resource.uri.strip_prefix("skill://"));
@@ -125,7 +141,9 @@ pub(crate) fn complete(view: &CatalogView, reference: &Reference, begun: &str) -
         Reference::Prompt(prompt) => {
             let is_known = view.prompts().iter().any(|known| known.name == prompt.name);
             if !is_known {
-                return Err(protocol_error::invalid("there is no prompt of this name"));
+                return Err(protocol_error::invalid_params(
+                    "unknown prompt; list the available prompts with `prompts/list`",
+                ));
             }
             Vec::new()
         }
@@ -134,7 +152,7 @@ pub(crate) fn complete(view: &CatalogView, reference: &Reference, begun: &str) -
     let total = u32::try_from(paths.len()).ok();
     let has_more = paths.len() > CompletionInfo::MAX_VALUES;
     let values = paths.into_iter().take(CompletionInfo::MAX_VALUES).collect();
-    CompletionInfo::with_pagination(values, total, has_more).map_err(|_| protocol_error::internal())
+    CompletionInfo::with_pagination(values, total, has_more).map_err(|_| protocol_error::internal_error())
 }
 
 #[cfg(test)]

@@ -1,32 +1,32 @@
-//! Errors as the protocol reports them. No message names a path of this machine.
+//! Protocol errors. Messages never contain a path of this machine.
 
 use rmcp::ErrorData;
 use serde_json::json;
 
-/// The parameters of a request are invalid.
-pub(crate) fn invalid(message: impl Into<String>) -> ErrorData {
+/// Reports invalid parameters of a request.
+pub(crate) fn invalid_params(message: impl Into<String>) -> ErrorData {
     ErrorData::invalid_params(message.into(), None)
 }
 
-/// No resource has this address.
-pub(crate) fn no_resource(uri: &str) -> ErrorData {
-    ErrorData::resource_not_found("no resource is served at this address", Some(json!({ "uri": uri })))
+/// Reports that no resource has this URI.
+pub(crate) fn resource_not_found(uri: &str) -> ErrorData {
+    ErrorData::resource_not_found("no resource is served at this URI", Some(json!({ "uri": uri })))
 }
 
-/// Something that is served could not be read. The reason is for the operator only.
-pub(crate) fn unreadable(what: &str) -> ErrorData {
-    ErrorData::internal_error(format!("{what} could not be read; the server's operator can see why"), None)
+/// Reports that something served could not be read. The reason is for the operator only.
+pub(crate) fn unreadable_error(what: &str) -> ErrorData {
+    ErrorData::internal_error(format!("the server could not read {what}; ask its operator to check it"), None)
 }
 
-/// The server failed.
-pub(crate) fn internal() -> ErrorData {
-    ErrorData::internal_error("the server failed at this request", None)
+/// Reports an internal error.
+pub(crate) fn internal_error() -> ErrorData {
+    ErrorData::internal_error("internal error: the server could not complete this request", None)
 }
 
-/// The call could not be recorded, so it is not answered.
-pub(crate) fn unrecorded() -> ErrorData {
+/// Reports that the call could not be recorded and is therefore not answered.
+pub(crate) fn unrecorded_call() -> ErrorData {
     ErrorData::internal_error(
-        "calls cannot be recorded on this server now, so none is answered; its operator can see why",
+        "the server refuses all calls because it cannot record them; its log has the reason",
         None,
     )
 }

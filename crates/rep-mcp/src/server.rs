@@ -1,4 +1,4 @@
-//! A library that is served: what all connections, the HTTP server and the dashboard share.
+//! The MCP server of a library: the state that all connections, the HTTP server and the dashboard share.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,42 +7,42 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, RwLock};
 use rep_audit::CallRecorder;
-use rep_library::answer::Answers;
-use rep_library::{Catalog, Library, Watching};
+use rep_library::answer::QueryEngine;
+use rep_library::{Catalog, SkillLibrary, WatchHandle};
 use rep_runtime::Runtime;
 use rep_sandbox::Cancel;
 use rmcp::task_manager::TaskManager;
 use tokio::sync::{Semaphore, watch};
 
 use crate::catalog_view::{AllowedRuns, CatalogView};
-use crate::confirmation::{ConfirmationSeal, random};
-use crate::metrics::Metrics;
+use crate::confirmation::{ConfirmationSeal, random_bytes};
+use crate::metrics::ServerMetrics;
 use crate::pending_calls::PendingCalls;
 use crate::pending_confirmations::PendingConfirmations;
 use crate::session_handler::SessionHandler;
 
-/// The most runs at once.
+/// The maximum number of concurrent runs.
 const RUNS_MAX: usize = 16;
 
-/// How a library is served.
+/// The options of a server.
 pub struct ServerOptions {
-    /// Runs tools, and reads the records of runs.
+    /// The runtime, which runs tools and reads the records of runs.
     pub runtime: Arc<Runtime>,
-    /// Which skills clients may run tools of.
+    /// The skills whose tools clients may run.
     pub allowed_runs: AllowedRuns,
-    /// Records every call; `None` if only runs are recorded.
+    /// The recorder of all calls, or `None` to record only runs.
     pub recorder: Option<Arc<CallRecorder>>,
-    /// The version that clients see.
+    /// The version reported to clients.
     pub version: &'static str,
 }
 
-/// A library that is served over MCP. Cheap to clone; all clones share one state.
+/// A library served over MCP. Cheap to clone; all clones share their state.
 #[derive(Clone)]
 pub struct McpServer(pub(crate) Arc<ServerState>);
 
 pub(crate) struct ServerState {
-    library: Arc<Library>,
-    pub(crate) answers: Answers,
+    library: Arc<SkillLibrary>,
+    pub(crate) query_engine: QueryEngine,
     pub(crate) runtime: Arc<Runtime>,
     allowed_runs: AllowedRuns,
     pub(crate) recorder: Option<Arc<CallRecorder>>,
@@ -52,23 +52,23 @@ pub(crate) struct ServerState {
     pub(crate) shutdown: watch::Sender<bool>,
     pub(crate) confirmations: Arc<PendingConfirmations>,
     pub(crate) pending_calls: PendingCalls,
-    pub(crate) metrics: Metrics,
+    pub(crate) metrics: ServerMetrics,
     /// The number of HTTP sessions of the revision 2025-11-25.
     pub(crate) sessions: AtomicUsize,
     pub(crate) seal: ConfirmationSeal,
     pub(crate) run_slots: Arc<Semaphore>,
     /// Runs that continue after their call was answered.
     pub(crate) tasks: TaskManager,
-    /// The number of calls that are being answered.
+    /// The number of calls in progress.
     pub(crate) open_calls: watch::Sender<usize>,
     pub(crate) active_runs: Mutex<BTreeMap<u64, RunHandle>>,
     pub(crate) next_number: AtomicU64,
     pub(crate) version: &'static str,
-    /// Ends with this value.
-    watching: Mutex<Option<Watching>>,
+    /// The watch ends when this is dropped.
+    watch_handle: Mutex<Option<WatchHandle>>,
 }
 
-/// A run that has not ended.
+/// A run in progress.
 pub(crate) struct RunHandle {
     pub(crate) cancel: Cancel,
     /// The tool, as clients call it.
@@ -76,18 +76,18 @@ pub(crate) struct RunHandle {
     pub(crate) started: Instant,
 }
 
-/// A run of this server that has not ended, for people.
+/// A run in progress, as shown to users.
 #[derive(Clone, Debug)]
 pub struct ActiveRun {
-    /// Its number, to cancel it by.
+    /// The number of the run, for [`McpServer::cancel_run`].
     pub number: u64,
     /// The tool, as clients call it.
     pub tool: String,
-    /// How long it has been running.
+    /// The time since the run started.
     pub elapsed: Duration,
 }
 
-/// How often each list changed.
+/// The number of changes of each list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ListChanges {
     pub(crate) tools: u64,
@@ -96,15 +96,15 @@ pub struct ListChanges {
 }
 
 impl McpServer {
-    /// Serves a library.
-    pub fn new(library: Arc<Library>, options: ServerOptions) -> Self {
+    /// Creates a server for a library.
+    pub fn new(library: Arc<SkillLibrary>, options: ServerOptions) -> Self {
         let ServerOptions { runtime, allowed_runs, recorder, version } = options;
-        // Cursors that another process issued must not fit.
-        let generation = u64::from(u32::from_le_bytes(random()));
+        // Cursors issued by another process must not be valid here.
+        let generation = u64::from(u32::from_le_bytes(random_bytes()));
         let view = CatalogView::new(library.catalog(), generation, Arc::clone(&runtime), allowed_runs.clone());
         Self(Arc::new(ServerState {
             library,
-            answers: Answers::default(),
+            query_engine: QueryEngine::default(),
             runtime,
             allowed_runs,
             recorder,
@@ -113,7 +113,7 @@ impl McpServer {
             shutdown: watch::Sender::new(false),
             confirmations: Arc::default(),
             pending_calls: PendingCalls::default(),
-            metrics: Metrics::default(),
+            metrics: ServerMetrics::default(),
             sessions: AtomicUsize::new(0),
             seal: ConfirmationSeal::new(),
             run_slots: Arc::new(Semaphore::new(RUNS_MAX)),
@@ -122,13 +122,13 @@ impl McpServer {
             active_runs: Mutex::default(),
             next_number: AtomicU64::new(1),
             version,
-            watching: Mutex::new(None),
+            watch_handle: Mutex::new(None),
         }))
     }
 
-    /// Loads the next snapshot whenever skills change, and notifies subscribers. Returns at once: watching many directories
-    /// takes time, and the first answer need not wait for it. Tools that cannot be listed are logged.
-    pub fn watch(&self) {
+    /// Loads a new snapshot whenever skills change, and notifies subscribers. Returns immediately: setting up the watch
+    /// of many directories takes time, and the first answer need not wait for it. Logs the tools that cannot be listed.
+    pub fn watch_library(&self) {
         let weak = Arc::downgrade(&self.0);
         std::thread::spawn(move || {
             let Some(state) = weak.upgrade() else { return };
@@ -136,38 +136,38 @@ impl McpServer {
             log_tool_faults(&state.view());
             drop(state);
             let on_change = weak.clone();
-            let watching = Library::watch(&library, move |result| match (result, on_change.upgrade()) {
-                (Ok(catalog), Some(state)) => state.reload(catalog),
-                (Err(error), _) => tracing::warn!("the last skills stay in place: {error}"),
+            let watching = SkillLibrary::watch(&library, move |result| match (result, on_change.upgrade()) {
+                (Ok(catalog), Some(state)) => state.reload_catalog(catalog),
+                (Err(error), _) => tracing::warn!("could not reload skills, serving the previous ones: {error}"),
                 (Ok(_), None) => {}
             });
             match (watching, weak.upgrade()) {
                 (Ok(watching), Some(state)) => {
                     let catalog = library.catalog();
-                    // Changes from before the watch began are seen here.
+                    // Detects changes made before the watch was set up.
                     if !has_same_skills(&state.view().catalog, &catalog) {
-                        state.reload(catalog);
+                        state.reload_catalog(catalog);
                     }
-                    *state.watching.lock() = Some(watching);
+                    *state.watch_handle.lock() = Some(watching);
                 }
-                (Err(error), _) => tracing::warn!("changes are not seen until a restart: {error}"),
+                (Err(error), _) => tracing::warn!("could not watch for changes; restart to reload skills: {error}"),
                 (Ok(_), None) => {}
             }
         });
     }
 
-    /// Begins the shutdown: cancels every run.
-    pub fn stop(&self) {
+    /// Starts the shutdown and cancels all runs.
+    pub fn begin_shutdown(&self) {
         self.0.shutdown.send_replace(true);
         let active: Vec<Cancel> = self.0.active_runs.lock().values().map(|run| run.cancel.clone()).collect();
         active.iter().for_each(Cancel::cancel);
         self.0.pending_calls.clear();
     }
 
-    /// Waits until no tool runs and every call is answered and recorded, or until the time is over.
-    pub(crate) async fn drain(&self, timeout: Duration) {
+    /// Waits until no tool runs and every call is answered and recorded, or until the timeout.
+    pub(crate) async fn drain_calls(&self, timeout: Duration) {
         let all = u32::try_from(RUNS_MAX).unwrap_or(u32::MAX);
-        // A run that is left after that ends with the process.
+        // A run that remains after the timeout ends with the process.
         let _ = tokio::time::timeout(timeout, async {
             let _ = self.0.run_slots.acquire_many(all).await;
             let _ = self.0.open_calls.subscribe().wait_for(|count| *count == 0).await;
@@ -177,31 +177,31 @@ impl McpServer {
 
     /// Stops watching for changes.
     pub(crate) fn stop_watching(&self) {
-        let watching = self.0.watching.lock().take();
+        let watching = self.0.watch_handle.lock().take();
         drop(watching);
     }
 
-    /// The handler of one connection.
-    pub fn handler(&self) -> SessionHandler {
+    /// Creates the handler of one connection.
+    pub fn new_handler(&self) -> SessionHandler {
         SessionHandler::new(Arc::clone(&self.0))
     }
 
-    /// The newest snapshot.
+    /// Returns the newest snapshot.
     pub fn view(&self) -> Arc<CatalogView> {
         self.0.view()
     }
 
-    /// Runs tools, and reads the records of runs.
+    /// Returns the runtime, which runs tools and reads the records of runs.
     pub fn runtime(&self) -> &Arc<Runtime> {
         &self.0.runtime
     }
 
-    /// Answers queries of skills.
-    pub fn answers(&self) -> &Answers {
-        &self.0.answers
+    /// Returns the engine that answers queries of skills.
+    pub fn query_engine(&self) -> &QueryEngine {
+        &self.0.query_engine
     }
 
-    /// The version that clients see.
+    /// Returns the version reported to clients.
     pub fn version(&self) -> &'static str {
         self.0.version
     }
@@ -211,17 +211,17 @@ impl McpServer {
         self.0.allows_runs()
     }
 
-    /// Whether changes on disk are seen.
+    /// Whether changes on disk are watched.
     pub fn is_watching(&self) -> bool {
         self.0.is_watching()
     }
 
-    /// The confirmations that wait for somebody at the dashboard.
+    /// Returns the confirmations that wait for a user of the dashboard.
     pub fn confirmations(&self) -> &Arc<PendingConfirmations> {
         &self.0.confirmations
     }
 
-    /// The runs of this server that have not ended, the oldest first.
+    /// Returns the runs in progress, oldest first.
     pub fn active_runs(&self) -> Vec<ActiveRun> {
         let runs = self.0.active_runs.lock();
         let describe = |(number, run): (&u64, &RunHandle)| ActiveRun {
@@ -232,26 +232,26 @@ impl McpServer {
         runs.iter().map(describe).collect()
     }
 
-    /// Cancels a run. Nothing happens if it has ended.
+    /// Cancels a run. Does nothing if it has ended.
     pub fn cancel_run(&self, number: u64) {
         if let Some(run) = self.0.active_runs.lock().get(&number) {
             run.cancel.cancel();
         }
-        self.0.confirmations.notify();
+        self.0.confirmations.notify_viewers();
     }
 
-    /// Changes whenever a list of the library changes.
+    /// Subscribes to changes of the library's lists.
     pub fn subscribe_lists(&self) -> watch::Receiver<ListChanges> {
         self.0.list_changes.subscribe()
     }
 
-    /// True from the moment the server shuts down.
+    /// Subscribes to the shutdown; the value is true once it starts.
     pub fn subscribe_shutdown(&self) -> watch::Receiver<bool> {
         self.0.shutdown.subscribe()
     }
 
-    /// Notifies subscribers that the list of tools or of prompts changed, whatever the disk says. For servers that list more
-    /// than the library.
+    /// Notifies subscribers that the list of tools or prompts changed, regardless of the disk. Intended for servers
+    /// that list more than the library.
     pub fn announce_change(&self, list: ChangedList) {
         self.0.list_changes.send_modify(|changes| match list {
             ChangedList::Tools => changes.tools += 1,
@@ -278,16 +278,16 @@ fn has_same_skills(one: &Catalog, other: &Catalog) -> bool {
         })
 }
 
-/// Logs the tools that clients could call but that cannot be listed.
+/// Logs the permitted tools that cannot be listed.
 fn log_tool_faults(view: &CatalogView) {
     for fault in view.tool_faults() {
         let name = if fault.tool.is_empty() { fault.skill.clone() } else { format!("{}:{}", fault.skill, fault.tool) };
-        tracing::warn!("`{name}` is not offered to clients: {}", fault.message);
+        tracing::warn!("tool `{name}` is not available to clients: {}", fault.message);
     }
 }
 
 impl ServerState {
-    /// The newest snapshot.
+    /// Returns the newest snapshot.
     pub(crate) fn view(&self) -> Arc<CatalogView> {
         Arc::clone(&self.view.read())
     }
@@ -302,20 +302,20 @@ impl ServerState {
     }
 
     pub(crate) fn is_watching(&self) -> bool {
-        self.watching.lock().is_some()
+        self.watch_handle.lock().is_some()
     }
 
-    /// A number for a run or a confirmation, unique in this process.
+    /// Returns a number for a run or confirmation, unique in this process.
     pub(crate) fn take_number(&self) -> u64 {
         self.next_number.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Replaces the snapshot.
-    fn reload(&self, catalog: Arc<Catalog>) {
+    fn reload_catalog(&self, catalog: Arc<Catalog>) {
         self.metrics.reloads.fetch_add(1, Ordering::Relaxed);
         let old = self.view();
-        let new = Arc::new(old.next(catalog));
-        let tools_changed = old.listed_tools() != new.listed_tools();
+        let new = Arc::new(old.with_catalog(catalog));
+        let tools_changed = old.protocol_tools() != new.protocol_tools();
         let prompts_changed = old.prompts() != new.prompts();
         if old.tool_faults() != new.tool_faults() {
             log_tool_faults(&new);
@@ -324,7 +324,7 @@ impl ServerState {
         self.list_changes.send_modify(|changes| {
             changes.tools += u64::from(tools_changed);
             changes.prompts += u64::from(prompts_changed);
-            // Sizes and digests are part of the list.
+            // File sizes and digests are part of the list.
             changes.resources += 1;
         });
     }

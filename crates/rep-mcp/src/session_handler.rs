@@ -1,4 +1,4 @@
-//! The handler of the protocol for one connection. It answers every request of both revisions from the newest snapshot.
+//! The protocol handler of one connection. It answers requests of both revisions from the newest snapshot.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -19,14 +19,14 @@ use tokio::sync::watch;
 
 use crate::call_log::CallSubject;
 use crate::catalog_view::CatalogView;
-use crate::confirmation::random;
-use crate::pagination::{PAGE_ITEMS_MAX, page};
+use crate::confirmation::random_bytes;
+use crate::pagination::{PAGE_ITEMS_MAX, page_at_cursor};
 use crate::server::ServerState;
 use crate::skills_extension::{self, TTL_MS};
-use crate::subscriptions::{ResourceSubscriptions, SUBSCRIPTIONS_MAX, Subscriber, notify_changes};
-use crate::{convert, library_tools, prompts, protocol_error, resources};
+use crate::subscriptions::{ChangeSubscriber, ResourceSubscriptions, SUBSCRIPTIONS_MAX, notify_changes};
+use crate::{convert_tool, library_tools, prompts, protocol_error, resources};
 
-/// The longest name a client may have, and the longest `initialize` request.
+/// The maximum size of a client's name and version, and of the `initialize` request.
 const CLIENT_BYTES_MAX: usize = 1 << 10;
 const INITIALIZE_BYTES_MAX: usize = 16 << 10;
 
@@ -34,9 +34,9 @@ const INITIALIZE_BYTES_MAX: usize = 16 << 10;
 pub struct SessionHandler {
     pub(crate) state: Arc<ServerState>,
     subscriptions: ResourceSubscriptions,
-    /// The state session of a client that names none itself.
+    /// The state session used when a client does not name one.
     pub(crate) session: String,
-    /// Dropped with this value, which ends what was started for the connection.
+    /// Dropped with this value, which stops the tasks started for the connection.
     alive: watch::Sender<()>,
 }
 
@@ -45,19 +45,19 @@ impl SessionHandler {
         Self {
             state,
             subscriptions: ResourceSubscriptions::default(),
-            session: format!("mcp-{:032x}", u128::from_le_bytes(random())),
+            session: format!("mcp-{:032x}", u128::from_le_bytes(random_bytes())),
             alive: watch::Sender::new(()),
         }
     }
 
-    /// Runs work that reads the disk on a blocking thread.
+    /// Runs work that reads from disk on a blocking thread.
     pub(crate) async fn run_blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&ServerState, &CatalogView) -> Result<T, ErrorData> + Send + 'static,
     ) -> Result<T, ErrorData> {
         let state = Arc::clone(&self.state);
         let done = tokio::task::spawn_blocking(move || work(&state, &state.view())).await;
-        done.unwrap_or_else(|_| Err(protocol_error::internal()))
+        done.unwrap_or_else(|_| Err(protocol_error::internal_error()))
     }
 
     fn server_config(&self) -> ServerConfig {
@@ -72,7 +72,7 @@ impl SessionHandler {
             .enable_tools()
             .enable_tool_list_changed()
             .build();
-        let mut extensions: ExtensionCapabilities = [(skills_extension::EXTENSION.to_owned(), settings)].into();
+        let mut extensions: ExtensionCapabilities = [(skills_extension::EXTENSION_NAME.to_owned(), settings)].into();
         if self.state.allows_runs() {
             extensions.insert(TASKS_EXTENSION_ID.to_owned(), JsonObject::new());
         }
@@ -85,23 +85,23 @@ impl SessionHandler {
     }
 }
 
-/// The cursor of a request.
-fn cursor_of(request: Option<PaginatedRequestParams>) -> Option<String> {
+/// Returns the cursor of a request.
+fn request_cursor(request: Option<PaginatedRequestParams>) -> Option<String> {
     request.and_then(|request| request.cursor)
 }
 
-/// What a request of the Skills extension is about.
+/// Returns the subject of a Skills extension request.
 fn extension_subject(request: &CustomRequest) -> CallSubject {
     let uri = request.params.as_ref().and_then(|params| params.get("uri")?.as_str());
     CallSubject::new(&request.method, uri.unwrap_or_default())
 }
 
-/// A text field of a request of the Skills extension.
+/// Returns a text field of a Skills extension request.
 fn text_field<'a>(params: Option<&'a Value>, name: &str) -> Result<Option<&'a str>, ErrorData> {
     match params.and_then(|params| params.get(name)) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
-        Some(_) => Err(protocol_error::invalid(format!("`{name}` is not text"))),
+        Some(_) => Err(protocol_error::invalid_params(format!("`{name}` must be a string"))),
     }
 }
 
@@ -120,26 +120,26 @@ impl ServerHandler for SessionHandler {
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
         let info = &request.client_info;
-        // It is kept as long as the session, and there may be many sessions.
+        // The request is stored as long as the session, and there may be many sessions.
         let is_too_long = info.name.len() + info.version.len() > CLIENT_BYTES_MAX
             || json!(request).to_string().len() > INITIALIZE_BYTES_MAX;
         if is_too_long {
-            return Err(protocol_error::invalid("`initialize` says more than a server could need"));
+            return Err(protocol_error::invalid_params("the `initialize` request is too large"));
         }
         context.peer.set_peer_info(request.clone());
         let call = self.open_call(CallSubject::new("initialize", ""), &context);
-        call.answer(std::future::ready(self.negotiate_initialize(&request))).await
+        call.answer_and_record(std::future::ready(self.negotiate_initialize(&request))).await
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let changes = self.state.list_changes.subscribe();
-        let subscriber = Subscriber::Session(context.peer, Arc::clone(&self.subscriptions));
+        let subscriber = ChangeSubscriber::Session(context.peer, Arc::clone(&self.subscriptions));
         let alive = self.alive.subscribe();
         tokio::spawn(notify_changes(subscriber, Arc::downgrade(&self.state), changes, alive));
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.state.view().listed_tools().iter().find(|tool| tool.name == name).cloned()
+        self.state.view().protocol_tools().iter().find(|tool| tool.name == name).cloned()
     }
 
     async fn list_tools(
@@ -149,12 +149,17 @@ impl ServerHandler for SessionHandler {
     ) -> Result<ListToolsResult, ErrorData> {
         let call = self.open_call(CallSubject::new("tools/list", ""), &context);
         let answer = self.run_blocking(move |_, view| {
-            let page = page(view.listed_tools(), view.generation, cursor_of(request).as_deref(), PAGE_ITEMS_MAX)?;
+            let page = page_at_cursor(
+                view.protocol_tools(),
+                view.generation,
+                request_cursor(request).as_deref(),
+                PAGE_ITEMS_MAX,
+            )?;
             let mut result = ListToolsResult::with_all_items(page.items.to_vec());
             result.next_cursor = page.next;
             Ok(result.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Private))
         });
-        call.answer(answer).await
+        call.answer_and_record(answer).await
     }
 
     async fn call_tool(
@@ -163,23 +168,25 @@ impl ServerHandler for SessionHandler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.clone().unwrap_or_default();
-        let call = self.open_call(CallSubject::tool(&request.name, &arguments), &context);
+        let call = self.open_call(CallSubject::from_tool_call(&request.name, &arguments), &context);
         let answer = async {
             let name = request.name.to_string();
-            if library_tools::contains(&name) {
+            if library_tools::is_library_tool(&name) {
                 let call = move |state: &ServerState, view: &CatalogView| {
-                    Ok(library_tools::call(view, &state.answers, &name, &arguments))
+                    Ok(library_tools::call_tool(view, &state.query_engine, &name, &arguments))
                 };
                 return Ok(self.run_blocking(call).await?.into());
             }
-            if name == convert::NAME {
+            if name == convert_tool::TOOL_NAME {
                 return self.convert_skill(request, context).await;
             }
-            let tool = self.run_blocking(move |_, view| Ok(view.tool(&name).cloned())).await?;
-            let tool = tool.ok_or_else(|| protocol_error::invalid("there is no tool of this name"))?;
+            let tool = self.run_blocking(move |_, view| Ok(view.find_tool(&name).cloned())).await?;
+            let tool = tool.ok_or_else(|| {
+                protocol_error::invalid_params("unknown tool; list the available tools with `tools/list`")
+            })?;
             self.call_skill_tool(tool, request, context).await
         };
-        call.answer(answer).await
+        call.answer_and_record(answer).await
     }
 
     async fn list_prompts(
@@ -190,12 +197,13 @@ impl ServerHandler for SessionHandler {
         let call = self.open_call(CallSubject::new("prompts/list", ""), &context);
         let answer = async {
             let view = self.state.view();
-            let page = page(view.prompts(), view.generation, cursor_of(request).as_deref(), PAGE_ITEMS_MAX)?;
+            let page =
+                page_at_cursor(view.prompts(), view.generation, request_cursor(request).as_deref(), PAGE_ITEMS_MAX)?;
             let mut result = ListPromptsResult::with_all_items(page.items.to_vec());
             result.next_cursor = page.next;
             Ok(result.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Private))
         };
-        call.answer(answer).await
+        call.answer_and_record(answer).await
     }
 
     async fn get_prompt(
@@ -207,10 +215,11 @@ impl ServerHandler for SessionHandler {
         let call = self.open_call(subject, &context);
         let answer = async {
             let arguments = json!(request.arguments.unwrap_or_default()).as_object().cloned().unwrap_or_default();
-            let result = self.run_blocking(move |_, view| prompts::get(view, &request.name, &arguments)).await?;
+            let result =
+                self.run_blocking(move |_, view| prompts::render_prompt(view, &request.name, &arguments)).await?;
             Ok(result.into())
         };
-        call.answer(answer).await
+        call.answer_and_record(answer).await
     }
 
     async fn complete(
@@ -222,11 +231,11 @@ impl ServerHandler for SessionHandler {
         let call = self.open_call(subject, &context);
         let answer = async {
             let complete = move |_: &ServerState, view: &CatalogView| {
-                prompts::complete(view, &request.r#ref, &request.argument.value)
+                prompts::complete_argument(view, &request.r#ref, &request.argument.value)
             };
             Ok(CompleteResult::new(self.run_blocking(complete).await?))
         };
-        call.answer(answer).await
+        call.answer_and_record(answer).await
     }
 
     async fn list_resources(
@@ -236,12 +245,13 @@ impl ServerHandler for SessionHandler {
     ) -> Result<ListResourcesResult, ErrorData> {
         let call = self.open_call(CallSubject::new("resources/list", ""), &context);
         let answer = self.run_blocking(move |_, view| {
-            let page = page(view.resources(), view.generation, cursor_of(request).as_deref(), PAGE_ITEMS_MAX)?;
+            let page =
+                page_at_cursor(view.resources(), view.generation, request_cursor(request).as_deref(), PAGE_ITEMS_MAX)?;
             let mut result = ListResourcesResult::with_all_items(page.items.to_vec());
             result.next_cursor = page.next;
             Ok(result.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Private))
         });
-        call.answer(answer).await
+        call.answer_and_record(answer).await
     }
 
     async fn list_resource_templates(
@@ -251,12 +261,13 @@ impl ServerHandler for SessionHandler {
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         let call = self.open_call(CallSubject::new("resources/templates/list", ""), &context);
         let answer = async {
-            let all = resources::templates();
-            let page = page(&all, self.state.view().generation, cursor_of(request).as_deref(), PAGE_ITEMS_MAX)?;
+            let all = resources::resource_templates();
+            let page =
+                page_at_cursor(&all, self.state.view().generation, request_cursor(request).as_deref(), PAGE_ITEMS_MAX)?;
             let result = ListResourceTemplatesResult::with_all_items(page.items.to_vec());
             Ok(result.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Private))
         };
-        call.answer(answer).await
+        call.answer_and_record(answer).await
     }
 
     async fn read_resource(
@@ -266,11 +277,11 @@ impl ServerHandler for SessionHandler {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let call = self.open_call(CallSubject::new("resources/read", &request.uri), &context);
         let answer = async {
-            let contents = self.run_blocking(move |_, view| resources::read(view, &request.uri)).await?;
+            let contents = self.run_blocking(move |_, view| resources::read_resource(view, &request.uri)).await?;
             let result = ReadResourceResult::new(vec![contents]);
             Ok(result.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Private).into())
         };
-        call.answer(answer).await
+        call.answer_and_record(answer).await
     }
 
     async fn on_custom_request(
@@ -282,18 +293,20 @@ impl ServerHandler for SessionHandler {
         let answer = async {
             let answer = move |state: &ServerState, view: &CatalogView| {
                 let params = request.params.as_ref();
-                let uri = || text_field(params, "uri")?.ok_or_else(|| protocol_error::invalid("`uri` is missing"));
+                let uri = || {
+                    text_field(params, "uri")?.ok_or_else(|| protocol_error::invalid_params("missing parameter `uri`"))
+                };
                 let cursor = || text_field(params, "cursor");
                 match request.method.as_str() {
-                    "skills/list" => skills_extension::list(view, cursor()?, state.is_watching()),
-                    "skills/get" => skills_extension::get(view, uri()?),
+                    "skills/list" => skills_extension::list_skills(view, cursor()?, state.is_watching()),
+                    "skills/get" => skills_extension::get_skill(view, uri()?),
                     "resources/directory/read" => skills_extension::read_directory(view, uri()?, cursor()?),
                     _ => Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method.clone(), None)),
                 }
             };
             Ok(CustomResult::new(self.run_blocking(answer).await?))
         };
-        call.answer(answer).await
+        call.answer_and_record(answer).await
     }
 
     async fn subscribe(
@@ -306,16 +319,18 @@ impl ServerHandler for SessionHandler {
             let uri = request.uri.clone();
             let digest = self.run_blocking(move |state, _| Ok(state.resource_digest(&uri))).await?;
             if digest.is_none() {
-                return Err(protocol_error::no_resource(&request.uri));
+                return Err(protocol_error::resource_not_found(&request.uri));
             }
             let mut subscriptions = self.subscriptions.lock();
             if subscriptions.len() >= SUBSCRIPTIONS_MAX {
-                return Err(protocol_error::invalid("too many resources are subscribed to"));
+                return Err(protocol_error::invalid_params(
+                    "too many resource subscriptions; unsubscribe from one first",
+                ));
             }
             subscriptions.insert(request.uri, digest);
             Ok(())
         };
-        call.answer(answer).await
+        call.answer_and_record(answer).await
     }
 
     async fn unsubscribe(
@@ -328,7 +343,7 @@ impl ServerHandler for SessionHandler {
             self.subscriptions.lock().remove(&request.uri);
             Ok(())
         };
-        call.answer(answer).await
+        call.answer_and_record(answer).await
     }
 
     async fn get_task(
@@ -336,9 +351,9 @@ impl ServerHandler for SessionHandler {
         request: GetTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
-        let call = self.open_call(CallSubject::task("tasks/get", &request.task_id), &context);
+        let call = self.open_call(CallSubject::from_task_request("tasks/get", &request.task_id), &context);
         let answer = async { self.state.tasks.get_task(&request.task_id).map(GetTaskResult::new) };
-        call.answer(answer).await
+        call.answer_and_record(answer).await
     }
 
     async fn update_task(
@@ -346,9 +361,9 @@ impl ServerHandler for SessionHandler {
         request: UpdateTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let call = self.open_call(CallSubject::task("tasks/update", &request.task_id), &context);
+        let call = self.open_call(CallSubject::from_task_request("tasks/update", &request.task_id), &context);
         let answer = async { self.state.tasks.update_task(&request.task_id, request.input_responses) };
-        call.answer(answer).await
+        call.answer_and_record(answer).await
     }
 
     async fn cancel_task(
@@ -356,9 +371,9 @@ impl ServerHandler for SessionHandler {
         request: CancelTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let call = self.open_call(CallSubject::task("tasks/cancel", &request.task_id), &context);
+        let call = self.open_call(CallSubject::from_task_request("tasks/cancel", &request.task_id), &context);
         let answer = async { self.state.tasks.cancel_task(&request.task_id) };
-        call.answer(answer).await
+        call.answer_and_record(answer).await
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
@@ -372,7 +387,7 @@ impl ServerHandler for SessionHandler {
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
         let call = self.open_call(CallSubject::new("subscriptions/listen", ""), context.request_context());
-        call.answer(std::future::ready(Ok(()))).await?;
+        call.answer_and_record(std::future::ready(Ok(()))).await?;
         let changes = self.state.list_changes.subscribe();
         let digests = self.run_blocking(move |state, _| {
             let with_digest = |uri: String| {
@@ -382,7 +397,7 @@ impl ServerHandler for SessionHandler {
             Ok(uris.into_iter().map(with_digest).collect())
         });
         let subscriptions = ResourceSubscriptions::new(parking_lot::Mutex::new(digests.await?));
-        let subscriber = Subscriber::Stream(context.sink().clone(), subscriptions);
+        let subscriber = ChangeSubscriber::Stream(context.sink().clone(), subscriptions);
         tokio::select! {
             () = context.cancelled() => {}
             () = notify_changes(subscriber, Arc::downgrade(&self.state), changes, self.alive.subscribe()) => {}

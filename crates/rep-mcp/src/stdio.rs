@@ -1,4 +1,4 @@
-//! Serving one client over stdin and stdout.
+//! Serves a single client over stdin and stdout.
 
 use std::time::Duration;
 
@@ -8,50 +8,50 @@ use rmcp::service::QuitReason;
 use crate::server::McpServer;
 use crate::{ServeError, runtime_error};
 
-/// How long runs may take to end at the shutdown.
-pub(crate) const GRACE: Duration = Duration::from_secs(5);
+/// The maximum time for runs to end during the shutdown.
+pub(crate) const GRACE_PERIOD: Duration = Duration::from_secs(5);
 
-/// The most blocking threads, which read the disk or wait for a run.
+/// The maximum number of blocking threads, which read from disk or wait for a run.
 pub(crate) const THREADS_MAX: usize = 64;
 
-/// Serves one client over stdin and stdout until it disconnects or the process is asked to end.
+/// Serves a single client over stdin and stdout until it disconnects or the process is terminated.
 pub fn serve_stdio(server: &McpServer) -> Result<(), ServeError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(THREADS_MAX).build();
     let runtime = runtime.map_err(|error| runtime_error(&error))?;
     let result = runtime.block_on(async {
         tokio::select! {
             result = serve_client(server) => result,
-            () = termination() => Ok(()),
+            () = wait_for_termination() => Ok(()),
         }
     });
-    server.stop();
-    runtime.block_on(server.drain(GRACE));
+    server.begin_shutdown();
+    runtime.block_on(server.drain_calls(GRACE_PERIOD));
     server.stop_watching();
-    // A read of stdin may still be blocked, and need not be waited for.
+    // A read of stdin may still be blocked; it is not waited for.
     runtime.shutdown_background();
     result
 }
 
 async fn serve_client(server: &McpServer) -> Result<(), ServeError> {
-    let started = Box::pin(server.handler().serve(rmcp::transport::io::stdio_pipes())).await;
+    let started = Box::pin(server.new_handler().serve(rmcp::transport::io::stdio_pipes())).await;
     let running = match started {
         Ok(running) => running,
-        // A client that disconnects before it says anything is not an error.
+        // A client that disconnects before it sends anything is not an error.
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-        Err(error) => return Err(ServeError(format!("the client did not begin as the protocol wants: {error}"))),
+        Err(error) => return Err(ServeError(format!("the client did not initialize the connection: {error}"))),
     };
     match running.waiting().await {
-        Ok(QuitReason::JoinError(error)) | Err(error) => Err(ServeError(format!("the connection broke: {error}"))),
+        Ok(QuitReason::JoinError(error)) | Err(error) => Err(ServeError(format!("the connection failed: {error}"))),
         Ok(_) => Ok(()),
     }
 }
 
-/// Waits until the process is asked to end.
-pub(crate) async fn termination() {
+/// Waits until the process is asked to terminate.
+pub(crate) async fn wait_for_termination() {
     use tokio::signal::unix::{SignalKind, signal};
     let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
     else {
-        // Without a handler the system ends the process itself.
+        // Without a handler, the signal terminates the process.
         return std::future::pending().await;
     };
     tokio::select! {

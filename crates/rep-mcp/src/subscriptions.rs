@@ -1,4 +1,4 @@
-//! Notifying clients of changes: of lists, and of the resources they subscribed to.
+//! Notifies clients of changes to lists and to the resources that they subscribed to.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
@@ -10,35 +10,35 @@ use rmcp::service::{Peer, SubscriptionSink};
 use serde_json::json;
 use tokio::sync::watch;
 
-use crate::catalog_view::digest;
+use crate::catalog_view::sha256_digest;
 use crate::resources;
 use crate::server::{ListChanges, ServerState};
 
-/// The most resources a client may subscribe to.
+/// The maximum number of resources that a client may subscribe to.
 pub(crate) const SUBSCRIPTIONS_MAX: usize = 1000;
 
-/// The resources a client subscribed to, with their digest at that time.
+/// The resources that a client subscribed to, with their last known digest.
 pub(crate) type ResourceSubscriptions = Arc<Mutex<BTreeMap<String, Option<String>>>>;
 
-/// Who is notified: a session of 2025-11-25, or a stream of 2026-07-28.
-pub(crate) enum Subscriber {
+/// A subscriber: a session of 2025-11-25, or a stream of 2026-07-28.
+pub(crate) enum ChangeSubscriber {
     Session(Peer<RoleServer>, ResourceSubscriptions),
     Stream(SubscriptionSink, ResourceSubscriptions),
 }
 
 impl ServerState {
-    /// The digest of the resource at an address, or `None` if it does not exist.
+    /// Returns the digest of the resource at `uri`, or `None` if it does not exist.
     pub(crate) fn resource_digest(&self, uri: &str) -> Option<String> {
-        let contents = resources::read(&self.view(), uri).ok()?;
-        Some(digest(json!(contents).to_string().as_bytes()))
+        let contents = resources::read_resource(&self.view(), uri).ok()?;
+        Some(sha256_digest(json!(contents).to_string().as_bytes()))
     }
 }
 
-impl Subscriber {
-    /// Notifies of what changed. Returns false if the client is gone.
-    async fn notify(&self, before: ListChanges, now: ListChanges, updated: &[String]) -> bool {
+impl ChangeSubscriber {
+    /// Notifies the client of the changes. Returns `false` if the client is gone.
+    async fn notify_of_changes(&self, before: ListChanges, now: ListChanges, updated: &[String]) -> bool {
         match self {
-            Subscriber::Session(peer, _) => {
+            ChangeSubscriber::Session(peer, _) => {
                 let mut is_connected = !peer.is_transport_closed();
                 if now.tools != before.tools {
                     is_connected &= peer.notify_tool_list_changed().await.is_ok();
@@ -55,7 +55,7 @@ impl Subscriber {
                 }
                 is_connected
             }
-            Subscriber::Stream(sink, _) => {
+            ChangeSubscriber::Stream(sink, _) => {
                 let wanted = sink.accepted();
                 let mut is_connected = true;
                 if now.tools != before.tools && wanted.tools_list_changed == Some(true) {
@@ -77,14 +77,14 @@ impl Subscriber {
 
     fn subscriptions(&self) -> &ResourceSubscriptions {
         match self {
-            Subscriber::Session(_, subscriptions) | Subscriber::Stream(_, subscriptions) => subscriptions,
+            ChangeSubscriber::Session(_, subscriptions) | ChangeSubscriber::Stream(_, subscriptions) => subscriptions,
         }
     }
 }
 
 /// Notifies a subscriber of every change until the client or the connection's handler is gone.
 pub(crate) async fn notify_changes(
-    subscriber: Subscriber,
+    subscriber: ChangeSubscriber,
     state: Weak<ServerState>,
     mut changes: watch::Receiver<ListChanges>,
     mut alive: watch::Receiver<()>,
@@ -98,16 +98,16 @@ pub(crate) async fn notify_changes(
         let now = *changes.borrow_and_update();
         let Some(state) = state.upgrade() else { return };
         let subscriptions = Arc::clone(subscriber.subscriptions());
-        let updated = tokio::task::spawn_blocking(move || updated_resources(&state, &subscriptions)).await;
-        if !subscriber.notify(before, now, &updated.unwrap_or_default()).await {
+        let updated = tokio::task::spawn_blocking(move || take_updated_resources(&state, &subscriptions)).await;
+        if !subscriber.notify_of_changes(before, now, &updated.unwrap_or_default()).await {
             return;
         }
         before = now;
     }
 }
 
-/// The subscribed resources that changed.
-fn updated_resources(state: &ServerState, subscriptions: &Mutex<BTreeMap<String, Option<String>>>) -> Vec<String> {
+/// Returns the subscribed resources that changed, and updates their digests.
+fn take_updated_resources(state: &ServerState, subscriptions: &Mutex<BTreeMap<String, Option<String>>>) -> Vec<String> {
     let mut subscriptions = subscriptions.lock();
     let mut updated = Vec::new();
     for (uri, known) in subscriptions.iter_mut() {

@@ -1,4 +1,4 @@
-//! TLS below HTTP. A slow handshake does not delay other connections.
+//! TLS for the HTTP server. A slow handshake does not delay other connections.
 
 use std::io;
 use std::net::SocketAddr;
@@ -15,7 +15,7 @@ use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::server::TlsStream;
 
-/// How long a handshake may take, and how many may be in progress.
+/// The maximum duration of a handshake, and the maximum number of concurrent handshakes.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 const HANDSHAKES_MAX: usize = 256;
 
@@ -35,18 +35,19 @@ impl std::fmt::Debug for TlsIdentity {
 }
 
 /// Builds an acceptor from a certificate and its key.
-fn acceptor(tls: &TlsIdentity) -> Result<TlsAcceptor, String> {
+fn build_acceptor(tls: &TlsIdentity) -> Result<TlsAcceptor, String> {
     let certificates: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&tls.certificates).collect();
-    let certificates = certificates.map_err(|error| format!("the certificate cannot be read: {error}"))?;
+    let certificates = certificates.map_err(|error| format!("could not read the certificate: {error}"))?;
     if certificates.is_empty() {
-        return Err("the certificate file contains no certificate in PEM".to_owned());
+        return Err("the certificate file does not contain a PEM certificate".to_owned());
     }
-    // No part of a key file belongs in a message.
-    let key = PrivateKeyDer::from_pem_slice(&tls.key).map_err(|_| "the key file contains no key in PEM".to_owned())?;
+    // Messages must not contain any part of a key file.
+    let key =
+        PrivateKeyDer::from_pem_slice(&tls.key).map_err(|_| "the key file does not contain a PEM key".to_owned())?;
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()));
     let config = config.with_safe_default_protocol_versions().map_err(|error| error.to_string())?;
     let config = config.with_no_client_auth().with_single_cert(certificates, key);
-    Ok(TlsAcceptor::from(Arc::new(config.map_err(|error| format!("the key does not fit the certificate: {error}"))?)))
+    Ok(TlsAcceptor::from(Arc::new(config.map_err(|error| format!("the key does not match the certificate: {error}"))?)))
 }
 
 /// Yields connections whose handshake is complete.
@@ -57,7 +58,7 @@ pub(crate) struct TlsListener {
 
 impl TlsListener {
     pub(crate) fn new(mut listener: TcpListener, tls: &TlsIdentity) -> Result<Self, String> {
-        let acceptor = acceptor(tls)?;
+        let acceptor = build_acceptor(tls)?;
         let address = listener.local_addr().map_err(|error| error.to_string())?;
         let (done, ready) = mpsc::channel(HANDSHAKES_MAX);
         let slots = Arc::new(Semaphore::new(HANDSHAKES_MAX));
@@ -85,7 +86,7 @@ impl Listener for TlsListener {
     async fn accept(&mut self) -> (Self::Io, Self::Addr) {
         match self.ready.recv().await {
             Some(ready) => ready,
-            // The accepting task is gone; no connection will come.
+            // The accepting task has ended; no more connections will arrive.
             None => std::future::pending().await,
         }
     }

@@ -1,48 +1,48 @@
-//! The addresses of skills and their files: `skill://name/path`, or `skill://package/name/path` for a skill of a package.
+//! The URIs of skills and their files: `skill://name/path`, or `skill://package/name/path` for a skill of a package.
 
-use rep_hosts::hosts::encoded;
-use rep_library::{Catalog, CatalogEntry, Status};
+use rep_hosts::hosts::percent_encode_path;
+use rep_library::{Catalog, CatalogEntry, SkillStatus};
 
 const SCHEME: &str = "skill://";
-/// The most parts of a qualified name.
+/// The maximum number of parts of a qualified name.
 const NAME_PARTS_MAX: usize = 4;
 
-/// The address of a skill's directory, without a trailing slash.
+/// Returns the URI of a skill's directory, without a trailing slash.
 pub(crate) fn skill_uri(entry: &CatalogEntry) -> String {
-    let parts = entry.qualified_name.split(':').map(|part| encoded(part).replace('/', "%2F"));
+    let parts = entry.qualified_name.split(':').map(|part| percent_encode_path(part).replace('/', "%2F"));
     format!("{SCHEME}{}", parts.collect::<Vec<_>>().join("/"))
 }
 
-/// The address of a file or directory of a skill.
+/// Returns the URI of a file or directory of a skill.
 pub(crate) fn file_uri(entry: &CatalogEntry, path: &str) -> String {
-    if path.is_empty() { skill_uri(entry) } else { format!("{}/{}", skill_uri(entry), encoded(path)) }
+    if path.is_empty() { skill_uri(entry) } else { format!("{}/{}", skill_uri(entry), percent_encode_path(path)) }
 }
 
-/// The address of a skill's main file.
+/// Returns the URI of a skill's main file.
 pub(crate) fn main_file_uri(entry: &CatalogEntry) -> String {
     let name = entry.location.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     file_uri(entry, &name)
 }
 
-/// Finds the skill an address belongs to, and the path inside it; the path is empty for the skill's own directory.
-pub(crate) fn resolve<'a>(catalog: &'a Catalog, uri: &str) -> Option<(&'a CatalogEntry, String)> {
+/// Finds the skill of a URI and the path in it, which is empty for the skill's directory itself.
+pub(crate) fn resolve_address<'a>(catalog: &'a Catalog, uri: &str) -> Option<(&'a CatalogEntry, String)> {
     let parts: Vec<String> = uri.strip_prefix(SCHEME)?.split('/').map(decode_segment).collect::<Option<_>>()?;
-    // A skill of a package takes precedence over a file of the skill that has the package's name.
+    // A skill of a package takes precedence over a file of a skill with the package's name.
     (1..=parts.len().min(NAME_PARTS_MAX)).rev().find_map(|count| {
-        let entry = active_skill(catalog, &parts[..count].join(":"))?;
+        let entry = find_active_skill(catalog, &parts[..count].join(":"))?;
         Some((entry, parts[count..].join("/")))
     })
 }
 
 /// Finds the active skill with a qualified name.
-pub(crate) fn active_skill<'a>(catalog: &'a Catalog, name: &str) -> Option<&'a CatalogEntry> {
+pub(crate) fn find_active_skill<'a>(catalog: &'a Catalog, name: &str) -> Option<&'a CatalogEntry> {
     // Entries are sorted by qualified name.
     let first = catalog.entries.partition_point(|entry| entry.qualified_name.as_str() < name);
     let mut same = catalog.entries[first..].iter().take_while(|entry| entry.qualified_name == name);
-    same.find(|entry| entry.status == Status::Active)
+    same.find(|entry| entry.status == SkillStatus::Active)
 }
 
-/// Decodes a segment of an address. A segment that could leave the skill's directory is rejected.
+/// Decodes a segment of a URI. Rejects a segment that could leave the skill's directory.
 fn decode_segment(segment: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(segment.len());
     let mut rest = segment.bytes();

@@ -2,43 +2,45 @@
 
 use serde_json::Value;
 
-use crate::uasp::{Command, SECTIONS, Sections, Template, Uasp, Workflow, parse_sections};
-use crate::yaml::{Node, core};
+use crate::uasp::{SECTION_NAMES, UaspCommand, UaspSections, UaspTemplate, UaspView, UaspWorkflow, parse_sections};
+use crate::yaml::{YamlNode, core};
 use crate::{Skill, UaspFile};
 
-/// Where the structure comes from.
+/// The origin of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum DocumentOrigin {
     /// The author's own UASP file.
     Authored,
-    /// Extracted from Markdown by rule.
+    /// Extracted from Markdown by rules.
     Extracted,
 }
 
-impl Origin {
-    /// The word in answers.
+impl DocumentOrigin {
+    /// Returns the name in output.
     pub const fn name(self) -> &'static str {
         match self {
-            Origin::Authored => "authored",
-            Origin::Extracted => "extracted",
+            DocumentOrigin::Authored => "authored",
+            DocumentOrigin::Extracted => "extracted",
         }
     }
 }
 
-/// One extracted value, and where it was read.
+/// An extracted value, and its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fact {
-    /// Where it stands in the document: keys, and numbers of items.
-    pub path: Vec<Step>,
-    /// The line of the SKILL.md it was read from, from 1.
+pub struct ExtractedFact {
+    /// The path in the document: keys and item numbers.
+    pub path: Vec<ValuePathStep>,
+    /// The line of the SKILL.md that it was extracted from, starting at 1.
     pub line: usize,
-    /// Why a person should look at it, where one should.
+    /// The reason why a person should review it, if there is one.
     pub doubt: Option<String>,
+    /// The extraction rule that found it, if any.
+    pub rule: Option<&'static str>,
 }
 
 /// A step of a path into a document.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Step {
+pub enum ValuePathStep {
     /// Into a mapping.
     Key(String),
     /// Into a list.
@@ -47,76 +49,85 @@ pub enum Step {
 
 /// A skill in the twelve sections of UASP.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Document {
-    /// The tree that `sections` was parsed from. It does not change.
+pub struct SkillDocument {
+    /// The tree that `sections` was parsed from. It never changes.
     value: Value,
     /// The sections as typed values.
-    pub sections: Sections,
-    /// Where they come from.
-    pub origin: Origin,
-    /// Where each extracted value was read; empty for an author's own.
-    pub facts: Vec<Fact>,
+    pub sections: UaspSections,
+    /// The origin of the sections.
+    pub origin: DocumentOrigin,
+    /// The sources of extracted values; empty for an authored document.
+    pub facts: Vec<ExtractedFact>,
 }
 
-impl Document {
-    /// The structure the author wrote, if there is a UASP file that can be read.
-    pub fn authored(skill: &Skill) -> Option<Document> {
-        skill.uasp.iter().find_map(UaspFile::view).map(|Uasp(root)| Document::from_node(root))
+impl SkillDocument {
+    /// Returns the authored document, if the skill has a readable UASP file.
+    pub fn from_skill(skill: &Skill) -> Option<SkillDocument> {
+        skill.uasp.iter().find_map(UaspFile::view).map(|UaspView(root)| SkillDocument::from_node(root))
     }
 
-    /// A document made of a tree. Never fails: what does not fit the sections is in the tree only.
-    pub fn from_value(value: Value, origin: Origin, facts: Vec<Fact>) -> Document {
+    /// Creates a document from a tree. Never fails: values that do not match the sections remain in the tree only.
+    pub fn from_value(value: Value, origin: DocumentOrigin, facts: Vec<ExtractedFact>) -> SkillDocument {
         let sections = parse_sections(&value, None);
-        Document { value, sections, origin, facts }
+        SkillDocument { value, sections, origin, facts }
     }
 
-    /// The document of an author's file, with the span of every text.
-    pub(crate) fn from_node(root: &Node) -> Document {
-        let value = core::json(root);
+    /// Creates the document of an authored file, with the span of every text.
+    pub(crate) fn from_node(root: &YamlNode) -> SkillDocument {
+        let value = core::to_json(root);
         let sections = parse_sections(&value, Some(root));
-        Document { value, sections, origin: Origin::Authored, facts: Vec::new() }
+        SkillDocument { value, sections, origin: DocumentOrigin::Authored, facts: Vec::new() }
     }
 
-    /// The whole tree: in the specification's order if it was extracted, else in the author's. Unknown fields are preserved.
-    pub fn raw(&self) -> &Value {
+    /// Returns the value at a path of the tree.
+    pub fn find_value(&self, path: &[ValuePathStep]) -> Option<&Value> {
+        path.iter().try_fold(&self.value, |value, step| match step {
+            ValuePathStep::Key(key) => value.get(key),
+            ValuePathStep::Item(number) => value.get(number),
+        })
+    }
+
+    /// Returns the whole tree: in the specification's order if extracted, else in the author's. Unknown fields are
+    /// preserved.
+    pub fn raw_value(&self) -> &Value {
         &self.value
     }
 
-    /// The whole tree by itself.
-    pub fn into_raw(self) -> Value {
+    /// Returns the whole tree, consuming the document.
+    pub fn into_raw_value(self) -> Value {
         self.value
     }
 
-    /// Finds a command by its path, else by an alias.
-    pub fn command(&self, name: &str) -> Option<&Command> {
+    /// Finds a command by its path, or else by an alias.
+    pub fn get_command(&self, name: &str) -> Option<&UaspCommand> {
         self.sections.commands.get(name)
     }
 
-    /// Finds a command by its path or alias, with dots or blanks between the parts.
-    pub fn find_command(&self, name: &str) -> Option<&Command> {
-        self.sections.commands.find(name)
+    /// Finds a command by its path or alias, with dots or spaces between the parts.
+    pub fn find_command(&self, name: &str) -> Option<&UaspCommand> {
+        self.sections.commands.find_by_name(name)
     }
 
     /// Finds a template by its name.
-    pub fn template(&self, name: &str) -> Option<&Template> {
+    pub fn find_template(&self, name: &str) -> Option<&UaspTemplate> {
         self.sections.templates.iter().find(|template| *template.name == *name)
     }
 
     /// Finds a workflow by its name.
-    pub fn workflow(&self, name: &str) -> Option<&Workflow> {
+    pub fn find_workflow(&self, name: &str) -> Option<&UaspWorkflow> {
         self.sections.workflows.iter().find(|workflow| *workflow.name == *name)
     }
 
-    /// What can be run, by path: the commands, and the templates as `templates.NAME`.
+    /// Returns the paths of everything runnable: the commands, and the templates as `templates.NAME`.
     pub fn runnable_names(&self) -> Vec<String> {
         let commands = self.sections.commands.iter().map(|command| command.path.value.clone());
         let templates = self.sections.templates.iter().map(|template| format!("templates.{}", template.name));
         commands.chain(templates).collect()
     }
 
-    /// The sections the specification does not know, in the order of the document.
+    /// Returns the sections that the specification does not define, in document order.
     pub fn unknown_sections(&self) -> impl Iterator<Item = (&str, &Value)> {
         let all = self.value.as_object().into_iter().flatten().map(|(name, value)| (name.as_str(), value));
-        all.filter(|(name, _)| !SECTIONS.contains(name))
+        all.filter(|(name, _)| !SECTION_NAMES.contains(name))
     }
 }

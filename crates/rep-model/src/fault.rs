@@ -1,17 +1,17 @@
-//! What reading found to be wrong, before a profile decides how bad it is.
+//! The faults found while reading a skill, before a profile determines their level.
 
 use crate::Span;
 
-/// A change to one file that fixes a fault without changing what the file means.
+/// A change to one file that fixes a fault without changing the meaning of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edit {
+pub struct TextEdit {
     /// The bytes to replace, in the file of the fault.
     pub span: Span,
     /// The text that replaces them.
     pub replacement: String,
 }
 
-/// The kinds of fault that reading a skill can notice.
+/// The kinds of fault that parsing a skill can find.
 ///
 /// `rep-check` matches this enum exhaustively to find the rule that reports each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,7 +26,7 @@ pub enum FaultKind {
     FileTooLarge,
     /// A file could not be read.
     FileUnreadable,
-    /// The folder holds more than the limit and was not read completely.
+    /// The directory exceeds a limit and was not read completely.
     FolderTooLarge,
     /// SKILL.md does not start with a `---` line.
     FrontmatterMissing,
@@ -38,13 +38,13 @@ pub enum FaultKind {
     LineEndsCrlf,
     /// The file contains a NUL byte.
     NulByte,
-    /// The folder has no SKILL.md.
+    /// The directory has no SKILL.md.
     SkillMdMissing,
     /// SKILL.md exists but is not a file.
     SkillMdNotAFile,
     /// The target of a symbolic link does not exist.
     SymlinkDangling,
-    /// A symbolic link points outside the skill's folder.
+    /// A symbolic link points outside the skill's directory.
     SymlinkOutside,
     /// `tools.json` is not valid JSON.
     ToolsJsonInvalid,
@@ -58,15 +58,15 @@ pub enum FaultKind {
     YamlTab,
     /// The YAML uses an explicit tag.
     YamlTag,
-    /// The YAML is nested too deeply or holds too many values.
+    /// The YAML is nested too deeply or contains too many values.
     YamlTooComplex,
-    /// A frontmatter value is valid YAML only when it is quoted.
+    /// A frontmatter value must be quoted to be valid YAML.
     YamlValueUnquoted,
 }
 
 impl FaultKind {
-    /// Whether the fault is about YAML: its syntax, its limits, or a construct that some readers refuse.
-    pub const fn is_yaml(self) -> bool {
+    /// Whether the fault is about YAML: its syntax, its limits, or a construct that some parsers reject.
+    pub const fn is_yaml_fault(self) -> bool {
         match self {
             Self::YamlAnchor
             | Self::YamlInvalid
@@ -95,33 +95,33 @@ impl FaultKind {
     }
 }
 
-/// Something the reader noticed. The level is decided later, by the profile the skill is checked under.
+/// A problem found by the parser. The profile under which the skill is checked determines its level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// What kind of fault this is.
+    /// The kind of fault.
     pub kind: FaultKind,
     /// The file, relative to the skill's root; empty for the skill as a whole.
     pub file: String,
-    /// Where in that file.
+    /// The location in that file.
     pub span: Span,
-    /// What is wrong: one lower-case phrase.
+    /// The problem, as one lower-case phrase.
     pub message: String,
-    /// What to do about it.
+    /// The remedy.
     pub help: String,
-    /// A safe edit that fixes it, if there is one.
-    pub edit: Option<Edit>,
+    /// A safe edit that fixes the fault, if there is one.
+    pub edit: Option<TextEdit>,
 }
 
 impl Fault {
-    /// Makes a fault without an edit.
+    /// Creates a fault without an edit.
     pub fn new(kind: FaultKind, file: &str, span: Span, message: String, help: &str) -> Self {
         Self { kind, file: file.to_owned(), span, message, help: help.to_owned(), edit: None }
     }
 
-    /// Adds the edit that fixes it.
+    /// Adds an edit that fixes the fault.
     #[must_use]
     pub fn with_edit(mut self, span: Span, replacement: impl Into<String>) -> Self {
-        self.edit = Some(Edit { span, replacement: replacement.into() });
+        self.edit = Some(TextEdit { span, replacement: replacement.into() });
         self
     }
 }

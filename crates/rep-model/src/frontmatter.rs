@@ -1,15 +1,15 @@
-//! The frontmatter of every dialect as one typed view; unknown fields are kept.
+//! A typed view of the frontmatter of every dialect. Unknown fields are preserved.
 //!
-//! The view is lenient: a field of the wrong shape reads as absent here, and the rules of
-//! `rep-check` say so. Every value keeps its node, and with it its span.
+//! The view is lenient: a field of the wrong type is treated as absent, and the rules of `rep-check` report it. Every
+//! value has its node, and therefore its span.
 
 use crate::Span;
-use crate::yaml::{Entry, Node, core};
+use crate::yaml::{YamlEntry, YamlNode, core};
 
 /// The six fields of the agentskills specification.
 pub const STANDARD_FIELDS: [&str; 6] = ["allowed-tools", "compatibility", "description", "license", "metadata", "name"];
 
-/// The fields Claude Code reads beyond the standard ones.
+/// The fields that Claude Code reads in addition to the standard ones.
 pub const CLAUDE_CODE_FIELDS: [&str; 14] = [
     "agent",
     "argument-hint",
@@ -47,107 +47,107 @@ pub const UNIVERSAL_FIELDS: [&str; 15] = [
 ];
 
 /// The block of the x-personal-mcp contract.
-pub const PERSONAL_MCP: &str = "x-personal-mcp";
+pub const PERSONAL_MCP_FIELD: &str = "x-personal-mcp";
 
 /// A scalar read as text.
 #[derive(Clone, Copy, Debug)]
-pub struct Text<'a> {
+pub struct ScalarText<'a> {
     /// The text as written.
     pub value: &'a str,
-    /// The node it stands in.
-    pub node: &'a Node,
+    /// The node of the scalar.
+    pub node: &'a YamlNode,
 }
 
-impl Text<'_> {
-    /// Where it stands.
+impl ScalarText<'_> {
+    /// Returns the location of the scalar.
     pub fn span(self) -> Span {
         self.node.span
     }
 
-    /// Whether YAML 1.2 reads it as text too, and not as a number, a boolean or null.
+    /// Whether YAML 1.2 also reads it as a string, not as a number, a boolean or null.
     pub fn is_text(self) -> bool {
-        core::scalar(self.node) == Some(core::Scalar::Text)
+        core::classify_scalar(self.node) == Some(core::CoreScalar::Text)
     }
 }
 
-/// The frontmatter of one SKILL.md: a mapping with at least its braces.
+/// The frontmatter of a SKILL.md: a mapping, possibly empty.
 #[derive(Clone, Debug)]
 pub struct Frontmatter {
     /// The mapping.
-    pub root: Node,
+    pub root: YamlNode,
     /// The comments in it.
     pub comments: Vec<Span>,
 }
 
 /// Reads a node as text.
-pub fn text(node: &Node) -> Option<Text<'_>> {
-    node.text().map(|value| Text { value, node })
+pub fn read_text(node: &YamlNode) -> Option<ScalarText<'_>> {
+    node.text().map(|value| ScalarText { value, node })
 }
 
-fn texts(node: Option<&Node>) -> Vec<Text<'_>> {
-    node.and_then(Node::items).unwrap_or(&[]).iter().filter_map(text).collect()
+fn read_texts(node: Option<&YamlNode>) -> Vec<ScalarText<'_>> {
+    node.and_then(YamlNode::items).unwrap_or(&[]).iter().filter_map(read_text).collect()
 }
 
 impl Frontmatter {
-    /// The fields in the order of the file.
-    pub fn fields(&self) -> &[Entry] {
+    /// Returns the fields in file order.
+    pub fn fields(&self) -> &[YamlEntry] {
         self.root.entries().unwrap_or(&[])
     }
 
-    /// A field, null or not.
-    pub fn field(&self, key: &str) -> Option<&Entry> {
-        self.root.entry(key)
+    /// Finds a field, even if its value is null.
+    pub fn find_field(&self, key: &str) -> Option<&YamlEntry> {
+        self.root.find_entry(key)
     }
 
-    /// A field's value, unless it is null.
-    pub fn get(&self, key: &str) -> Option<&Node> {
+    /// Returns a field's value, unless it is null.
+    pub fn get(&self, key: &str) -> Option<&YamlNode> {
         self.root.get(key)
     }
 
-    /// A field as text.
-    pub fn text(&self, key: &str) -> Option<Text<'_>> {
-        self.get(key).and_then(text)
+    /// Returns a field as text.
+    pub fn get_text(&self, key: &str) -> Option<ScalarText<'_>> {
+        self.get(key).and_then(read_text)
     }
 
-    /// The skill's name.
-    pub fn name(&self) -> Option<Text<'_>> {
-        self.text("name")
+    /// Returns the skill's name.
+    pub fn name(&self) -> Option<ScalarText<'_>> {
+        self.get_text("name")
     }
 
-    /// What the skill does and when to use it.
-    pub fn description(&self) -> Option<Text<'_>> {
-        self.text("description")
+    /// Returns the description: what the skill does and when to use it.
+    pub fn description(&self) -> Option<ScalarText<'_>> {
+        self.get_text("description")
     }
 
-    /// The tools of Universal 2.1, in order.
-    pub fn tools(&self) -> Vec<Tool<'_>> {
-        self.get("tools").and_then(Node::items).unwrap_or(&[]).iter().map(Tool).collect()
+    /// Returns the tools of Universal 2.1, in order.
+    pub fn tools(&self) -> Vec<ToolDeclaration<'_>> {
+        self.get("tools").and_then(YamlNode::items).unwrap_or(&[]).iter().map(ToolDeclaration).collect()
     }
 
-    /// What the skill asks to be allowed.
-    pub fn permissions(&self) -> Option<Permissions<'_>> {
-        self.get("permissions").map(Permissions)
+    /// Returns the permissions that the skill declares.
+    pub fn permissions(&self) -> Option<PermissionDeclaration<'_>> {
+        self.get("permissions").map(PermissionDeclaration)
     }
 
-    /// The ids of skills this one needs, from either dialect that has them.
-    pub fn depends_on(&self) -> Vec<Text<'_>> {
-        let block = self.personal_mcp().map(PersonalMcp::depends_on).unwrap_or_default();
-        texts(self.get("depends_on")).into_iter().chain(block).collect()
+    /// Returns the ids of required skills, from both dialects that declare them.
+    pub fn depends_on(&self) -> Vec<ScalarText<'_>> {
+        let block = self.personal_mcp().map(PersonalMcpBlock::depends_on).unwrap_or_default();
+        read_texts(self.get("depends_on")).into_iter().chain(block).collect()
     }
 
-    /// The x-personal-mcp block, where it is a mapping.
-    pub fn personal_mcp(&self) -> Option<PersonalMcp<'_>> {
-        self.get(PERSONAL_MCP).filter(|node| node.entries().is_some()).map(PersonalMcp)
+    /// Returns the x-personal-mcp block, if it is a mapping.
+    pub fn personal_mcp(&self) -> Option<PersonalMcpBlock<'_>> {
+        self.get(PERSONAL_MCP_FIELD).filter(|node| node.entries().is_some()).map(PersonalMcpBlock)
     }
 
-    /// The hosts named in `host_overrides`, with their configuration.
-    pub fn host_overrides(&self) -> Vec<(Text<'_>, Option<&Node>)> {
-        let items = self.get("host_overrides").and_then(Node::items).unwrap_or(&[]);
-        items.iter().filter_map(|item| Some((text(item.get("host")?)?, item.get("config")))).collect()
+    /// Returns the hosts named in `host_overrides`, with their configuration.
+    pub fn host_overrides(&self) -> Vec<(ScalarText<'_>, Option<&YamlNode>)> {
+        let items = self.get("host_overrides").and_then(YamlNode::items).unwrap_or(&[]);
+        items.iter().filter_map(|item| Some((read_text(item.get("host")?)?, item.get("config")))).collect()
     }
 }
 
-/// Splits `allowed-tools` text into entries: at blanks and commas outside parentheses.
+/// Splits `allowed-tools` text into entries, at whitespace and commas outside parentheses.
 pub fn split_allowed_tools(value: &str) -> Vec<&str> {
     let mut entries = Vec::new();
     let mut depth = 0_usize;
@@ -172,101 +172,101 @@ pub fn split_allowed_tools(value: &str) -> Vec<&str> {
     entries
 }
 
-/// One tool of Universal 2.1.
+/// A tool of Universal 2.1.
 #[derive(Clone, Copy, Debug)]
-pub struct Tool<'a>(pub &'a Node);
+pub struct ToolDeclaration<'a>(pub &'a YamlNode);
 
-impl<'a> Tool<'a> {
-    /// Its name.
-    pub fn name(self) -> Option<Text<'a>> {
-        self.0.get("name").and_then(text)
+impl<'a> ToolDeclaration<'a> {
+    /// Returns the tool's name.
+    pub fn name(self) -> Option<ScalarText<'a>> {
+        self.0.get("name").and_then(read_text)
     }
 
-    /// The contract of its arguments.
-    pub fn input_schema(self) -> Option<&'a Node> {
+    /// Returns the schema of the arguments.
+    pub fn input_schema(self) -> Option<&'a YamlNode> {
         self.0.get("input_schema")
     }
 
-    /// The contract of its result.
-    pub fn output_schema(self) -> Option<&'a Node> {
+    /// Returns the schema of the result.
+    pub fn output_schema(self) -> Option<&'a YamlNode> {
         self.0.get("output_schema")
     }
 
-    /// The runtime of its implementation.
-    pub fn runtime(self) -> Option<Text<'a>> {
-        self.0.get("implementation")?.get("runtime").and_then(text)
+    /// Returns the runtime of the implementation.
+    pub fn runtime(self) -> Option<ScalarText<'a>> {
+        self.0.get("implementation")?.get("runtime").and_then(read_text)
     }
 
-    /// The file its implementation starts with.
-    pub fn entrypoint(self) -> Option<Text<'a>> {
-        self.0.get("implementation")?.get("entrypoint").and_then(text)
+    /// Returns the entrypoint file of the implementation.
+    pub fn entrypoint(self) -> Option<ScalarText<'a>> {
+        self.0.get("implementation")?.get("entrypoint").and_then(read_text)
     }
 
-    /// What it needs to have installed.
-    pub fn dependencies(self) -> Option<&'a Node> {
+    /// Returns the packages that the implementation depends on.
+    pub fn dependencies(self) -> Option<&'a YamlNode> {
         self.0.get("implementation")?.get("dependencies")
     }
 
-    /// When it wants to be confirmed.
-    pub fn confirmation(self) -> Option<Text<'a>> {
-        self.0.get("confirmation")?.get("level").and_then(text)
+    /// Returns the confirmation level.
+    pub fn confirmation_level(self) -> Option<ScalarText<'a>> {
+        self.0.get("confirmation")?.get("level").and_then(read_text)
     }
 }
 
-/// What a skill asks to be allowed.
+/// The permissions that a skill declares.
 #[derive(Clone, Copy, Debug)]
-pub struct Permissions<'a>(pub &'a Node);
+pub struct PermissionDeclaration<'a>(pub &'a YamlNode);
 
-impl<'a> Permissions<'a> {
-    /// The globs of files it wants to read.
-    pub fn read(self) -> Vec<Text<'a>> {
-        texts(self.0.get("filesystem").and_then(|node| node.get("read")))
+impl<'a> PermissionDeclaration<'a> {
+    /// Returns the globs of readable files.
+    pub fn read_globs(self) -> Vec<ScalarText<'a>> {
+        read_texts(self.0.get("filesystem").and_then(|node| node.get("read")))
     }
 
-    /// The globs of files it wants to write.
-    pub fn write(self) -> Vec<Text<'a>> {
-        texts(self.0.get("filesystem").and_then(|node| node.get("write")))
+    /// Returns the globs of writable files.
+    pub fn write_globs(self) -> Vec<ScalarText<'a>> {
+        read_texts(self.0.get("filesystem").and_then(|node| node.get("write")))
     }
 
-    /// The hosts it wants to reach.
-    pub fn outbound(self) -> Vec<Text<'a>> {
-        texts(self.0.get("network").and_then(|node| node.get("outbound")))
+    /// Returns the allowed network hosts.
+    pub fn outbound_hosts(self) -> Vec<ScalarText<'a>> {
+        read_texts(self.0.get("network").and_then(|node| node.get("outbound")))
     }
 }
 
 /// The x-personal-mcp block.
 #[derive(Clone, Copy, Debug)]
-pub struct PersonalMcp<'a>(pub &'a Node);
+pub struct PersonalMcpBlock<'a>(pub &'a YamlNode);
 
-impl<'a> PersonalMcp<'a> {
-    /// The id.
-    pub fn id(self) -> Option<Text<'a>> {
-        self.0.get("id").and_then(text)
+impl<'a> PersonalMcpBlock<'a> {
+    /// Returns the id.
+    pub fn id(self) -> Option<ScalarText<'a>> {
+        self.0.get("id").and_then(read_text)
     }
 
-    /// The version.
-    pub fn version(self) -> Option<Text<'a>> {
-        self.0.get("version").and_then(text)
+    /// Returns the version.
+    pub fn version(self) -> Option<ScalarText<'a>> {
+        self.0.get("version").and_then(read_text)
     }
 
-    /// The labels.
-    pub fn tags(self) -> Vec<Text<'a>> {
-        texts(self.0.get("tags"))
+    /// Returns the tags.
+    pub fn tags(self) -> Vec<ScalarText<'a>> {
+        read_texts(self.0.get("tags"))
     }
 
-    /// The URIs it publishes.
-    pub fn capabilities(self) -> Vec<Text<'a>> {
-        texts(self.0.get("capabilities"))
+    /// Returns the published URIs.
+    pub fn capabilities(self) -> Vec<ScalarText<'a>> {
+        read_texts(self.0.get("capabilities"))
     }
 
-    /// The ids of skills it needs.
-    pub fn depends_on(self) -> Vec<Text<'a>> {
-        texts(self.0.get("depends_on"))
+    /// Returns the ids of required skills.
+    pub fn depends_on(self) -> Vec<ScalarText<'a>> {
+        read_texts(self.0.get("depends_on"))
     }
 
-    /// The references: id and entry.
-    pub fn references(self) -> &'a [Entry] {
-        self.0.get("references").and_then(Node::entries).unwrap_or(&[])
+    /// Returns the references: id and entry.
+    pub fn references(self) -> &'a [YamlEntry] {
+        self.0.get("references").and_then(YamlNode::entries).unwrap_or(&[])
     }
 }
 

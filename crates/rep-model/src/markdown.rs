@@ -6,82 +6,82 @@ use crate::Span;
 
 /// A heading.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Heading {
-    /// 1 to 6.
+pub struct MarkdownHeading {
+    /// The level, from 1 to 6.
     pub level: u8,
-    /// Its text without markup.
+    /// The text without markup.
     pub text: String,
-    /// The whole heading.
+    /// The location of the whole heading.
     pub span: Span,
 }
 
 /// A link or an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Link {
-    /// Where it points, as written.
+pub struct MarkdownLink {
+    /// The link target, as written.
     pub target: String,
-    /// The whole link.
+    /// The location of the whole link.
     pub span: Span,
 }
 
 /// A fenced code block.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fence {
-    /// The words after the opening fence.
+pub struct CodeFence {
+    /// The info string after the opening fence.
     pub info: String,
-    /// The whole block.
+    /// The location of the whole block.
     pub span: Span,
     /// Whether a closing fence was found.
     pub is_closed: bool,
 }
 
-/// A piece of text in backticks.
+/// A code span in backticks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Code {
+pub struct InlineCode {
     /// The text between the backticks.
     pub text: String,
-    /// With the backticks.
+    /// The location, including the backticks.
     pub span: Span,
 }
 
-/// What stands in a Markdown text.
+/// The outline of a Markdown text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outline {
+pub struct MarkdownOutline {
     /// The headings.
-    pub headings: Vec<Heading>,
+    pub headings: Vec<MarkdownHeading>,
     /// The links and images.
-    pub links: Vec<Link>,
+    pub links: Vec<MarkdownLink>,
     /// The fenced blocks.
-    pub fences: Vec<Fence>,
+    pub fences: Vec<CodeFence>,
     /// The inline code.
-    pub codes: Vec<Code>,
-    /// HTML blocks and inline tags, comments among them.
+    pub codes: Vec<InlineCode>,
+    /// HTML blocks and inline tags, including comments.
     pub html: Vec<Span>,
 }
 
-/// Outlines a text. Spans are offset by `base`.
-pub fn outline(text: &str, base: usize) -> Outline {
-    let mut outline = Outline::default();
-    let mut heading: Option<Heading> = None;
+/// Parses the outline of a text. Spans are offset by `base`.
+pub fn parse_outline(text: &str, base: usize) -> MarkdownOutline {
+    let mut outline = MarkdownOutline::default();
+    let mut heading: Option<MarkdownHeading> = None;
     for (event, range) in Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter() {
         let span = Span::new(range.start + base, range.end + base);
         match event {
             Event::Start(Tag::Heading { level, .. }) => {
-                heading = Some(Heading { level: level as u8, text: String::new(), span });
+                heading = Some(MarkdownHeading { level: level as u8, text: String::new(), span });
             }
             Event::End(TagEnd::Heading(_)) => outline.headings.extend(heading.take()),
             Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
-                outline.links.push(Link { target: dest_url.into_string(), span });
+                outline.links.push(MarkdownLink { target: dest_url.into_string(), span });
             }
             Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(info))) => {
-                let is_closed = is_closed(&text[range]);
-                outline.fences.push(Fence { info: info.into_string(), span, is_closed });
+                let is_closed = is_fence_closed(&text[range]);
+                outline.fences.push(CodeFence { info: info.into_string(), span, is_closed });
             }
             Event::Code(code) => {
                 if let Some(heading) = &mut heading {
                     heading.text.push_str(&code);
                 }
-                outline.codes.push(Code { text: code.into_string(), span });
+                outline.codes.push(InlineCode { text: code.into_string(), span });
             }
             Event::Text(words) => {
                 if let Some(heading) = &mut heading {
@@ -96,7 +96,7 @@ pub fn outline(text: &str, base: usize) -> Outline {
 }
 
 /// Whether the last line of a fenced block is its closing fence.
-fn is_closed(block: &str) -> bool {
+fn is_fence_closed(block: &str) -> bool {
     let mut lines = block.trim_end().lines();
     let Some(opening) = lines.next() else { return false };
     let strip = |line: &str| line.trim_start_matches([' ', '\t', '>']).to_owned();
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn links_codes_and_fences_have_spans() {
         let text = "# A `b` c\n\nSee [x](refs/x.md) and `scripts/y.py`.\n\n```sh\nls\n```\n\n```\nopen\n";
-        let outline = outline(text, 0);
+        let outline = parse_outline(text, 0);
         assert_eq!(outline.headings[0].text, "A b c");
         assert_eq!(outline.links[0].target, "refs/x.md");
         assert_eq!(&text[outline.links[0].span.range()], "[x](refs/x.md)");

@@ -1,78 +1,79 @@
-//! The query language of UASP §6: a path into a skill, and filters on what is found there.
+//! The query language of UASP §6: a path into a skill, and filters on the result.
 //!
-//! `skill:path?key=value&key=value`. Where the specification is silent or its printed code fails, this is what holds:
+//! The syntax is `skill:path?key=value&key=value`. Where the specification is silent or its code fails, these rules
+//! apply:
 //!
-//! - Keys may have dots in them. At every mapping the longest key that fits is entered first, and a
-//!   shorter one where that leads nowhere.
-//! - A list is entered by an item's `name` or `id`. Several items of one name are a list again; none
-//!   is a path that does not exist.
-//! - Filters apply to lists, all of them together. An item must have the key. A value matches as a
-//!   whole and without regard to case; only `*` is special, and `%2A` is a star that is not.
-//! - An empty path is the whole skill.
+//! - Keys may contain dots. In every mapping, the longest matching key is tried first, and a shorter one if that does
+//!   not lead to a value.
+//! - An item of a list is selected by its `name` or `id`. Several items with the same name form a list. If no item
+//!   matches, the path does not exist.
+//! - Filters apply to lists, and all of them must match. An item must have the key. A value must match as a whole,
+//!   ignoring case. Only `*` is a wildcard; `%2A` is a literal star.
+//! - An empty path selects the whole skill.
 
 use serde_json::Value;
 
-/// The longest query that is read.
+/// The maximum length of a query.
 pub const QUERY_BYTES_MAX: usize = 4096;
 
-/// The most colons a skill's name is supposed to have.
+/// The maximum number of colons in a skill's name.
 const COLONS_MAX: usize = 8;
 
-/// A query, as far as it can be understood without knowing the skills.
+/// A query, parsed without knowledge of the skills.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Query {
-    /// What stands before the first colon, a leading `skill:` included.
+pub struct SkillQuery {
+    /// The part before the filters: skill and path, including a leading `skill:`.
     pub text: String,
-    /// The filters, in order of key and pattern.
-    pub filters: Vec<Filter>,
+    /// The filters, sorted by key and pattern.
+    pub filters: Vec<QueryFilter>,
 }
 
-/// One filter.
+/// A filter.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Filter {
-    /// The key an item must have.
+pub struct QueryFilter {
+    /// The key that an item must have.
     pub key: String,
-    /// What its value must look like.
-    pub pattern: Pattern,
+    /// The pattern that its value must match.
+    pub pattern: ValuePattern,
 }
 
-/// A text with stars in it, in lower case: the literal parts between the stars.
+/// A pattern in lower case: the literal parts between the stars.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Pattern(Vec<String>);
+pub struct ValuePattern(Vec<String>);
 
-/// Why a query cannot be read.
+/// The reason why a query is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Malformed(pub String);
+pub struct QuerySyntaxError(pub String);
 
-impl Query {
-    /// Takes a query apart: what names a skill and a path, and the filters.
-    pub fn parse(query: &str) -> Result<Query, Malformed> {
+impl SkillQuery {
+    /// Parses a query into the part that names skill and path, and the filters.
+    pub fn parse(query: &str) -> Result<SkillQuery, QuerySyntaxError> {
         if query.len() > QUERY_BYTES_MAX {
-            return Err(Malformed(format!("the query is longer than {QUERY_BYTES_MAX} bytes")));
+            return Err(QuerySyntaxError(format!("the query is longer than {QUERY_BYTES_MAX} bytes")));
         }
         let (text, filters) = match query.split_once('?') {
             Some((text, filters)) => (text, parse_filters(filters)?),
             None => (query, Vec::new()),
         };
         match text.split_once(':') {
-            None => Err(Malformed("there is no `:` between the skill and the path".to_owned())),
-            Some(("", _)) => Err(Malformed("there is no skill before the `:`".to_owned())),
-            Some(_) => Ok(Query { text: text.to_owned(), filters }),
+            None => Err(QuerySyntaxError("missing `:` between the skill and the path; write `skill:path`".to_owned())),
+            Some(("", _)) => Err(QuerySyntaxError("missing skill name before `:`; write `skill:path`".to_owned())),
+            Some(_) => Ok(SkillQuery { text: text.to_owned(), filters }),
         }
     }
 
-    /// The ways to read it as skill and path, the likeliest first. `is_skill` knows the names there are.
+    /// Lists the possible splits into skill and path, most likely first. `is_skill` tells whether a skill exists.
     ///
-    /// The first colon ends the name. `skill:name:path` is the long form, unless a skill is called `skill`;
-    /// `package:name:path` names a package's skill, unless the package's name is a skill too.
-    pub fn readings(&self, is_skill: impl Fn(&str) -> bool) -> Vec<(&str, &str)> {
+    /// The first colon ends the name. `skill:name:path` is the long form, unless a skill is named `skill`.
+    /// `package:name:path` names a package's skill, unless a skill has the package's name.
+    pub fn list_readings(&self, is_skill: impl Fn(&str) -> bool) -> Vec<(&str, &str)> {
         let mut readings = Vec::new();
         let mut text = self.text.as_str();
         let long = text.strip_prefix("skill:").filter(|rest| rest.contains(':') && !is_skill("skill"));
         if let Some(rest) = long {
             text = rest;
         }
-        // A name may hold colons itself; more than a few are no name.
+        // A name may contain a few colons itself.
         for (at, _) in text.match_indices(':').take(COLONS_MAX) {
             readings.push((&text[..at], &text[at + 1..]));
         }
@@ -82,45 +83,45 @@ impl Query {
     }
 }
 
-fn parse_filters(text: &str) -> Result<Vec<Filter>, Malformed> {
+fn parse_filters(text: &str) -> Result<Vec<QueryFilter>, QuerySyntaxError> {
     let mut filters = Vec::new();
     for part in text.split('&') {
         let Some((key, value)) = part.split_once('=').filter(|(key, _)| !key.is_empty()) else {
-            return Err(Malformed(format!("the filter `{part}` is not of the form `key=value`")));
+            return Err(QuerySyntaxError(format!("invalid filter `{part}`; write `key=value`")));
         };
-        filters.push(Filter { key: decode(key), pattern: Pattern::parse(value) });
+        filters.push(QueryFilter { key: decode_percent(key), pattern: ValuePattern::parse(value) });
     }
-    // The same filters in another order are the same question.
+    // The order of filters does not matter.
     filters.sort();
     filters.dedup();
     Ok(filters)
 }
 
-impl Pattern {
-    /// Reads a pattern as it stands in a query. Escapes are read after the stars, so that an escaped star is a letter.
+impl ValuePattern {
+    /// Parses a pattern of a query. Escapes are decoded after splitting at stars, so that an escaped star is literal.
     pub fn parse(text: &str) -> Self {
-        Self(text.split('*').map(|part| decode(part).to_lowercase()).collect())
+        Self(text.split('*').map(|part| decode_percent(part).to_lowercase()).collect())
     }
 
-    /// A pattern that finds a text anywhere.
-    pub fn containing(text: &str) -> Self {
+    /// Creates a pattern that matches a text anywhere.
+    pub fn match_anywhere(text: &str) -> Self {
         Self(vec![String::new(), text.to_lowercase(), String::new()])
     }
 
-    /// Whether a value looks like this, as text.
-    pub fn fits(&self, value: &Value) -> bool {
+    /// Whether a value matches, compared as text.
+    pub fn matches_value(&self, value: &Value) -> bool {
         match value {
-            Value::String(text) => self.fits_text(text),
-            Value::Bool(value) => self.fits_text(if *value { "true" } else { "false" }),
-            Value::Number(number) => self.fits_text(&number.to_string()),
-            Value::Null => self.fits_text("null"),
-            // A list looks like this where one of its items does.
-            Value::Array(items) => items.iter().any(|item| !item.is_array() && self.fits(item)),
+            Value::String(text) => self.matches_text(text),
+            Value::Bool(value) => self.matches_text(if *value { "true" } else { "false" }),
+            Value::Number(number) => self.matches_text(&number.to_string()),
+            Value::Null => self.matches_text("null"),
+            // A list matches if one of its items does.
+            Value::Array(items) => items.iter().any(|item| !item.is_array() && self.matches_value(item)),
             Value::Object(_) => false,
         }
     }
 
-    fn fits_text(&self, text: &str) -> bool {
+    fn matches_text(&self, text: &str) -> bool {
         let text = text.to_lowercase();
         let (Some(first), Some(last)) = (self.0.first(), self.0.last()) else { return text.is_empty() };
         if self.0.len() == 1 {
@@ -129,7 +130,7 @@ impl Pattern {
         let Some(mut rest) = text.strip_prefix(first.as_str()).and_then(|rest| rest.strip_suffix(last.as_str())) else {
             return false;
         };
-        // The first place a part fits leaves the most room for those behind it.
+        // Matching each part as early as possible leaves the most room for the following parts.
         for part in &self.0[1..self.0.len() - 1] {
             let Some(at) = rest.find(part.as_str()) else { return false };
             rest = &rest[at + part.len()..];
@@ -138,13 +139,13 @@ impl Pattern {
     }
 }
 
-/// Whether an item passes all filters.
-pub fn passes(item: &Value, filters: &[Filter]) -> bool {
-    filters.iter().all(|filter| item.get(&filter.key).is_some_and(|value| filter.pattern.fits(value)))
+/// Whether an item matches all filters.
+pub fn matches_filters(item: &Value, filters: &[QueryFilter]) -> bool {
+    filters.iter().all(|filter| item.get(&filter.key).is_some_and(|value| filter.pattern.matches_value(value)))
 }
 
-/// Reads percent escapes. What is none, or gives no UTF-8, stays as it is.
-pub fn decode(text: &str) -> String {
+/// Decodes percent escapes. Invalid escapes, and results that are not UTF-8, are left unchanged.
+pub fn decode_percent(text: &str) -> String {
     if !text.contains('%') {
         return text.to_owned();
     }
@@ -173,7 +174,7 @@ mod tests {
     use super::*;
 
     fn fits(pattern: &str, text: &str) -> bool {
-        Pattern::parse(pattern).fits(&json!(text))
+        ValuePattern::parse(pattern).matches_value(&json!(text))
     }
 
     #[test]
@@ -188,29 +189,29 @@ mod tests {
 
     #[test]
     fn values_that_are_no_text_are_compared_as_text() {
-        assert!(Pattern::parse("TRUE").fits(&json!(true)));
-        assert!(Pattern::parse("3*").fits(&json!(300)));
-        assert!(Pattern::parse("refs").fits(&json!(["x", "refs"])));
-        assert!(!Pattern::parse("*").fits(&json!({"a": 1})));
+        assert!(ValuePattern::parse("TRUE").matches_value(&json!(true)));
+        assert!(ValuePattern::parse("3*").matches_value(&json!(300)));
+        assert!(ValuePattern::parse("refs").matches_value(&json!(["x", "refs"])));
+        assert!(!ValuePattern::parse("*").matches_value(&json!({"a": 1})));
     }
 
     #[test]
     fn a_query_is_taken_apart_at_the_first_colon_and_question_mark() {
-        let query = Query::parse("stripe:sources.stripe:migration/charges.url?a=b?c&d=e=f").unwrap();
+        let query = SkillQuery::parse("stripe:sources.stripe:migration/charges.url?a=b?c&d=e=f").unwrap();
         assert_eq!(query.text, "stripe:sources.stripe:migration/charges.url");
         assert_eq!(query.filters.len(), 2);
-        assert_eq!(query.filters[1].pattern, Pattern::parse("e=f"));
+        assert_eq!(query.filters[1].pattern, ValuePattern::parse("e=f"));
         for bad in ["", "stripe", ":x", "a:b?", "a:b?c", "a:b?=c", "a:b?c=d&"] {
-            assert!(Query::parse(bad).is_err(), "{bad}");
+            assert!(SkillQuery::parse(bad).is_err(), "{bad}");
         }
-        assert!(Query::parse(&format!("a:{}", "b.".repeat(3000))).is_err());
+        assert!(SkillQuery::parse(&format!("a:{}", "b.".repeat(3000))).is_err());
     }
 
     #[test]
     fn the_long_form_and_packages_are_read() {
         let read = |text: &str, names: &[&str]| -> (String, String) {
-            let query = Query::parse(text).unwrap();
-            let (name, path) = query.readings(|name| names.contains(&name))[0];
+            let query = SkillQuery::parse(text).unwrap();
+            let (name, path) = query.list_readings(|name| names.contains(&name))[0];
             (name.to_owned(), path.to_owned())
         };
         let pair = |name: &str, path: &str| (name.to_owned(), path.to_owned());

@@ -1,30 +1,30 @@
-//! The lenient reading of frontmatter whose values want quotes.
+//! Lenient parsing of frontmatter with values that need quotes.
 //!
-//! The agentskills client guide asks loaders to retry a `key: value with: colon` by quoting
-//! the value. Here the offending top-level value is quoted and the whole is read again; what
-//! was quoted is returned, so that the author can be told and the file mended.
+//! The agentskills client guide asks loaders to retry a `key: value with: colon` by quoting the value. This module
+//! quotes the offending top-level value and parses the text again. It returns the quoted values, so that they can be
+//! reported to the author and fixed in the file.
 
 use crate::Span;
-use crate::yaml::{self, Document, Node, Value};
+use crate::yaml::{self, YamlDocument, YamlNode, YamlValue};
 
-/// How many values are quoted before giving up.
+/// The maximum number of values to quote.
 const ATTEMPTS_MAX: usize = 8;
 
-/// A value that was read as if quoted.
+/// A value that was parsed as if it were quoted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Quoted {
-    /// The key it belongs to.
+pub(crate) struct QuotedValue {
+    /// The key of the value.
     pub(crate) key: String,
-    /// Where the value stands in the file.
+    /// The location of the value in the file.
     pub(crate) span: Span,
-    /// What should stand there.
+    /// The quoted value.
     pub(crate) replacement: String,
-    /// The trouble that made it necessary.
-    pub(crate) trouble: String,
+    /// The syntax error that made the quotes necessary.
+    pub(crate) problem: String,
 }
 
-impl Quoted {
-    /// Whether the value starts as a list or mapping in brackets and has more of one bracket than of its partner.
+impl QuotedValue {
+    /// Whether the value starts as a flow list or mapping and has unbalanced brackets.
     pub(crate) fn lacks_bracket(&self) -> bool {
         let count = |bracket: char| self.replacement.matches(bracket).count();
         self.replacement.get(1..).is_some_and(|value| value.starts_with(['[', '{']))
@@ -32,26 +32,34 @@ impl Quoted {
     }
 }
 
-/// Reads `text` again with offending values quoted. `None` when that does not help.
-pub(crate) fn repair(text: &str, base: usize, broken: &Document) -> Option<(Document, Vec<Quoted>)> {
-    let mut quoted: Vec<Quoted> = Vec::new();
+/// Parses `text` again with offending values quoted. Returns `None` if that does not help.
+pub(crate) fn quote_broken_values(
+    text: &str,
+    base: usize,
+    broken: &YamlDocument,
+) -> Option<(YamlDocument, Vec<QuotedValue>)> {
+    let mut quoted: Vec<QuotedValue> = Vec::new();
     let mut document = broken.clone();
     for _ in 0..ATTEMPTS_MAX {
-        let (yaml::Trouble::Syntax(trouble), at) = document.fatal()?.clone() else { return None };
-        let mended = apply(text, base, &quoted);
-        let offset = back(&mended.moves, at.start - base);
-        let next = offending(text, offset, &trouble, base, &quoted)?;
+        let (yaml::YamlProblem::Syntax(trouble), at) = document.fatal_problem()?.clone() else { return None };
+        let repaired = apply_quotes(text, base, &quoted);
+        let offset = map_offset_back(&repaired.moves, at.start - base);
+        let next = find_broken_value(text, offset, &trouble, base, &quoted)?;
         quoted.push(next);
         quoted.sort_by_key(|value| value.span);
-        let mended = apply(text, base, &quoted);
-        document = yaml::parse(&mended.text, 0);
-        if document.fatal().is_none() {
-            let place =
-                |span: Span| Span::new(back(&mended.moves, span.start) + base, back(&mended.moves, span.end) + base);
+        let repaired = apply_quotes(text, base, &quoted);
+        document = yaml::parse(&repaired.text, 0);
+        if document.fatal_problem().is_none() {
+            let place = |span: Span| {
+                Span::new(
+                    map_offset_back(&repaired.moves, span.start) + base,
+                    map_offset_back(&repaired.moves, span.end) + base,
+                )
+            };
             if let Some(root) = &mut document.root {
                 move_spans(root, &place);
             }
-            for (_, span) in &mut document.troubles {
+            for (_, span) in &mut document.problems {
                 *span = place(*span);
             }
             for span in &mut document.comments {
@@ -59,21 +67,27 @@ pub(crate) fn repair(text: &str, base: usize, broken: &Document) -> Option<(Docu
             }
             return Some((document, quoted));
         }
-        for (_, span) in &mut document.troubles {
+        for (_, span) in &mut document.problems {
             *span = Span::new(span.start + base, span.end + base);
         }
     }
     None
 }
 
-/// The value of the top-level line at or above `offset` that can be quoted and is not yet.
-fn offending(text: &str, offset: usize, trouble: &str, base: usize, quoted: &[Quoted]) -> Option<Quoted> {
-    let mut start = text[..floor(text, offset)].rfind('\n').map_or(0, |newline| newline + 1);
+/// Finds the value to quote: that of the top-level line at or above `offset`, unless it is already quoted.
+fn find_broken_value(
+    text: &str,
+    offset: usize,
+    trouble: &str,
+    base: usize,
+    quoted: &[QuotedValue],
+) -> Option<QuotedValue> {
+    let mut start = text[..floor_char_boundary(text, offset)].rfind('\n').map_or(0, |newline| newline + 1);
     loop {
         let line = text[start..].split('\n').next().unwrap_or("").trim_end_matches('\r');
-        if let Some((key, at)) = key_and_value(line) {
+        if let Some((key, at)) = split_key_and_value(line) {
             let mut end = start + line.len();
-            // A plain value may go on in indented lines; quotes around all of it keep the folding.
+            // A plain value may continue on indented lines; quotes around all of it preserve the folding.
             let mut next = text[end..].find('\n').map(|newline| end + newline + 1);
             while let Some(from) = next {
                 let line = text[from..].split('\n').next().unwrap_or("").trim_end_matches('\r');
@@ -88,7 +102,12 @@ fn offending(text: &str, offset: usize, trouble: &str, base: usize, quoted: &[Qu
             if quoted.iter().any(|done| done.span == span) {
                 return None;
             }
-            return Some(Quoted { key: key.to_owned(), span, replacement: wrap(value), trouble: trouble.to_owned() });
+            return Some(QuotedValue {
+                key: key.to_owned(),
+                span,
+                replacement: quote_value(value),
+                problem: quoting_reason(value, trouble),
+            });
         }
         if start == 0 {
             return None;
@@ -97,8 +116,20 @@ fn offending(text: &str, offset: usize, trouble: &str, base: usize, quoted: &[Qu
     }
 }
 
-/// Quotes a value, keeping its line breaks, which fold inside quotes as they do outside.
-fn wrap(value: &str) -> String {
+/// Says why a value needs quotes; what the parser says where no common reason applies.
+fn quoting_reason(value: &str, problem: &str) -> String {
+    match value.chars().next() {
+        Some('`') => "it starts with a backtick".to_owned(),
+        Some(first @ ('@' | '%' | '&' | '*' | '!' | '|' | '>')) => format!("it starts with `{first}`"),
+        Some('{' | '[') => problem.to_owned(),
+        _ if value.contains(": ") => "it contains `: `".to_owned(),
+        _ if value.ends_with(':') => "it ends with `:`".to_owned(),
+        _ => problem.to_owned(),
+    }
+}
+
+/// Quotes a value and preserves its line breaks, which fold inside quotes as they do outside.
+fn quote_value(value: &str) -> String {
     if value.contains('\'') || value.contains('\n') {
         format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""))
     } else {
@@ -106,8 +137,8 @@ fn wrap(value: &str) -> String {
     }
 }
 
-/// A line `key: value` at the left margin whose value is not quoted and not a block scalar.
-fn key_and_value(line: &str) -> Option<(&str, usize)> {
+/// Splits a top-level line `key: value` whose value is neither quoted nor a block scalar.
+fn split_key_and_value(line: &str) -> Option<(&str, usize)> {
     let (key, value) = line.split_once(": ")?;
     let is_key = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
     let value_start = line.len() - value.trim_start().len();
@@ -115,13 +146,13 @@ fn key_and_value(line: &str) -> Option<(&str, usize)> {
     (is_key && !value.is_empty() && !value.starts_with(['"', '\'', '|', '>', '#'])).then_some((key, value_start))
 }
 
-struct Mended {
+struct RepairedText {
     text: String,
-    /// Start and end of each quoted value: in the original, then in the mended text.
+    /// The span of each quoted value: in the original, and in the repaired text.
     moves: Vec<(Span, Span)>,
 }
 
-fn apply(text: &str, base: usize, quoted: &[Quoted]) -> Mended {
+fn apply_quotes(text: &str, base: usize, quoted: &[QuotedValue]) -> RepairedText {
     let mut out = String::with_capacity(text.len() + 2 * quoted.len());
     let mut moves = Vec::new();
     let mut from = 0;
@@ -134,33 +165,33 @@ fn apply(text: &str, base: usize, quoted: &[Quoted]) -> Mended {
         from = original.end;
     }
     out.push_str(&text[from..]);
-    Mended { text: out, moves }
+    RepairedText { text: out, moves }
 }
 
-/// Where an offset of the mended text lies in the original.
-fn back(moves: &[(Span, Span)], offset: usize) -> usize {
+/// Maps an offset in the repaired text to the original text.
+fn map_offset_back(moves: &[(Span, Span)], offset: usize) -> usize {
     let mut shift = 0_isize;
-    for (original, mended) in moves {
-        if offset < mended.start {
+    for (original, repaired) in moves {
+        if offset < repaired.start {
             break;
         }
-        if offset == mended.start {
+        if offset == repaired.start {
             return original.start;
         }
-        if offset < mended.end {
-            return original.end.min(original.start + (offset - mended.start).saturating_sub(1));
+        if offset < repaired.end {
+            return original.end.min(original.start + (offset - repaired.start).saturating_sub(1));
         }
-        shift = mended.end.cast_signed() - original.end.cast_signed();
+        shift = repaired.end.cast_signed() - original.end.cast_signed();
     }
     offset.saturating_add_signed(-shift)
 }
 
-fn move_spans(node: &mut Node, place: &impl Fn(Span) -> Span) {
+fn move_spans(node: &mut YamlNode, place: &impl Fn(Span) -> Span) {
     node.span = place(node.span);
     match &mut node.value {
-        Value::Scalar { .. } => {}
-        Value::Sequence { items, .. } => items.iter_mut().for_each(|item| move_spans(item, place)),
-        Value::Mapping { entries, .. } => {
+        YamlValue::Scalar { .. } => {}
+        YamlValue::Sequence { items, .. } => items.iter_mut().for_each(|item| move_spans(item, place)),
+        YamlValue::Mapping { entries, .. } => {
             for entry in entries {
                 move_spans(&mut entry.key, place);
                 move_spans(&mut entry.value, place);
@@ -169,7 +200,7 @@ fn move_spans(node: &mut Node, place: &impl Fn(Span) -> Span) {
     }
 }
 
-fn floor(text: &str, offset: usize) -> usize {
+fn floor_char_boundary(text: &str, offset: usize) -> usize {
     let mut offset = offset.min(text.len());
     while !text.is_char_boundary(offset) {
         offset -= 1;
@@ -181,35 +212,35 @@ fn floor(text: &str, offset: usize) -> usize {
 mod tests {
     use super::*;
 
-    fn mend(text: &str) -> Option<(Node, Vec<String>)> {
+    fn repair_text(text: &str) -> Option<(YamlNode, Vec<String>)> {
         let broken = yaml::parse(text, 7);
-        assert!(broken.fatal().is_some());
-        let (document, quoted) = repair(text, 7, &broken)?;
+        assert!(broken.fatal_problem().is_some());
+        let (document, quoted) = quote_broken_values(text, 7, &broken)?;
         Some((document.root.unwrap(), quoted.into_iter().map(|value| value.key).collect()))
     }
 
     #[test]
     fn a_colon_in_a_value_is_read_as_text_and_spans_stay_true() {
         let text = "name: a\ndescription: Use when: x\nlicense: MIT\n";
-        let (root, keys) = mend(text).unwrap();
+        let (root, keys) = repair_text(text).unwrap();
         assert_eq!(keys, ["description"]);
-        let value = &root.entry("description").unwrap().value;
+        let value = &root.find_entry("description").unwrap().value;
         assert_eq!(value.text(), Some("Use when: x"));
         assert_eq!(&text[value.span.start - 7..value.span.end - 7], "Use when: x");
-        let license = root.entry("license").unwrap().value.span;
+        let license = root.find_entry("license").unwrap().value.span;
         assert_eq!(&text[license.start - 7..license.end - 7], "MIT");
     }
 
     #[test]
     fn two_bad_values_are_both_quoted() {
-        let (root, keys) = mend("a: @x\nb: it's: y\n").unwrap();
+        let (root, keys) = repair_text("a: @x\nb: it's: y\n").unwrap();
         assert_eq!(keys, ["a", "b"]);
-        assert_eq!(root.entry("b").unwrap().value.text(), Some("it's: y"));
+        assert_eq!(root.find_entry("b").unwrap().value.text(), Some("it's: y"));
     }
 
     #[test]
     fn what_quotes_cannot_mend_stays_broken() {
-        assert_eq!(mend("a: 1\nsome words\nb: 2\n"), None);
-        assert_eq!(mend("- @x\n"), None);
+        assert_eq!(repair_text("a: 1\nsome words\nb: 2\n"), None);
+        assert_eq!(repair_text("- @x\n"), None);
     }
 }

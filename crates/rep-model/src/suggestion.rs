@@ -1,15 +1,15 @@
-//! Suggests the name that a misspelled one was meant to be: "did you mean".
+//! Suggests the intended name for a misspelled one: "did you mean".
 
-/// How similar (Jaro-Winkler, 0 to 1) a candidate must be to be suggested.
+/// The minimum similarity (Jaro-Winkler, 0 to 1) of a suggested name.
 const SUGGESTED_ABOVE: f64 = 0.75;
 
-/// How similar a word must be to a name to count as a misspelling of it.
+/// The minimum similarity of a misspelling to a name.
 const MISSPELLED_ABOVE: f64 = 0.93;
 
-/// Comparing costs the product of both lengths, and nobody misspells a name this long.
+/// The maximum length of compared names. The cost of a comparison is the product of both lengths.
 const NAME_BYTES_MAX: usize = 64;
 
-/// The candidate most similar to a name that does not exist, if one is similar enough to suggest it.
+/// Returns the candidate most similar to a name that does not exist, if it is similar enough.
 ///
 /// If several candidates are equally similar, the last one wins. Names of more than 64 bytes are never suggested.
 ///
@@ -23,42 +23,42 @@ pub fn nearest_name<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a s
     nearest_by_name(wanted, candidates, |candidate| candidate)
 }
 
-/// The item whose name is most similar to a name that does not exist. Like [`nearest_name`], for candidates that are
-/// compared by one name and shown by another, such as an alias.
+/// Returns the item whose name is most similar to a name that does not exist. Like [`nearest_name`], but for candidates
+/// that are compared by one name and shown by another, such as an alias.
 pub fn nearest_by_name<T>(
     wanted: &str,
     candidates: impl IntoIterator<Item = T>,
     name: impl Fn(&T) -> &str,
 ) -> Option<T> {
-    let scored = candidates.into_iter().map(|candidate| (similarity(wanted, name(&candidate)), candidate));
+    let scored = candidates.into_iter().map(|candidate| (compute_similarity(wanted, name(&candidate)), candidate));
     let similar = scored.filter(|(score, _)| *score > SUGGESTED_ABOVE);
     similar.max_by(|one, two| one.0.total_cmp(&two.0)).map(|(_, candidate)| candidate)
 }
 
-/// Up to `count_max` candidates in the order of their similarity to a name that does not exist, the most similar first
-/// and equally similar ones in alphabetical order. Unlike [`nearest_name`], it also names the less similar ones: for
-/// lists of what exists, where the reader chooses.
+/// Returns up to `count_max` candidates sorted by similarity to a name that does not exist, most similar first and
+/// equally similar ones in alphabetical order. Unlike [`nearest_name`], the result also contains less similar names: it
+/// is for lists of available names, from which the reader chooses.
 pub fn nearest_names<'a>(
     wanted: &str,
     candidates: impl IntoIterator<Item = &'a str>,
     count_max: usize,
     similarity_min: f64,
 ) -> Vec<&'a str> {
-    let scored = candidates.into_iter().map(|candidate| (similarity(wanted, candidate), candidate));
+    let scored = candidates.into_iter().map(|candidate| (compute_similarity(wanted, candidate), candidate));
     let mut scored: Vec<(f64, &str)> = scored.filter(|(score, _)| *score >= similarity_min).collect();
     scored.sort_by(|one, two| two.0.total_cmp(&one.0).then_with(|| one.1.cmp(two.1)));
     scored.dedup_by(|one, two| one.1 == two.1);
     scored.into_iter().take(count_max).map(|(_, candidate)| candidate).collect()
 }
 
-/// Whether a word differs from a name by a typing mistake or by case, so that no other meaning is likely.
+/// Whether a word differs from a name only by a typing error or by case, so that no other meaning is likely.
 ///
 /// Stricter than [`nearest_name`], which is for words that cannot have another meaning.
 pub fn is_misspelling(word: &str, name: &str) -> bool {
-    word != name && (word.eq_ignore_ascii_case(name) || similarity(word, name) > MISSPELLED_ABOVE)
+    word != name && (word.eq_ignore_ascii_case(name) || compute_similarity(word, name) > MISSPELLED_ABOVE)
 }
 
-fn similarity(one: &str, two: &str) -> f64 {
+fn compute_similarity(one: &str, two: &str) -> f64 {
     if one.len().max(two.len()) > NAME_BYTES_MAX { 0.0 } else { strsim::jaro_winkler(one, two) }
 }
 

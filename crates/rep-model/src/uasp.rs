@@ -1,30 +1,30 @@
-//! UASP: a file's fields as a cheap view over its nodes ([`Uasp`]), and a whole document as typed values ([`Sections`]).
+//! UASP: a lightweight view of a file's fields ([`UaspView`]), and a whole document as typed values ([`UaspSections`]).
 //!
-//! The view serves those who need a field or two of many files, and those who judge how a field is written. Everything else
-//! reads a [`Document`](crate::Document), which is parsed once.
+//! The view is for code that needs few fields of many files, and for code that checks how a field is written.
+//! Everything else uses a [`SkillDocument`](crate::SkillDocument), which is parsed once.
 
 mod commands;
 mod parse;
 mod prose;
 mod sections;
-mod text;
+mod spanned_text;
 mod version;
 
-pub use commands::Commands;
+pub use commands::UaspCommands;
 pub(crate) use parse::parse_sections;
 pub use sections::{
-    ApiSettings, Argument, ArgumentLocation, Command, Constraints, Decision, EnvironmentVariable, Meta, Preference,
-    ReferenceEntry, RequestFields, Sections, SourceEntry, StateEntity, StateModel, Template, Triggers, Variant,
-    Workflow, WorkflowStep,
+    ApiSettings, ArgumentLocation, CommandVariant, EnvironmentVariable, ReferenceEntry, RequestFields, SourceEntry,
+    StateEntity, StateModel, UaspArgument, UaspCommand, UaspConstraints, UaspDecision, UaspMeta, UaspPreference,
+    UaspSections, UaspTemplate, UaspTriggers, UaspWorkflow, WorkflowStep,
 };
-pub use text::SpannedText;
-pub use version::{VERSION_DIGITS, with_version};
+pub use spanned_text::SpannedText;
+pub use version::{VERSION_DIGITS, store_version};
 
-use crate::frontmatter::{Text, text};
-use crate::yaml::{Entry, Node};
+use crate::frontmatter::{ScalarText, read_text};
+use crate::yaml::{YamlEntry, YamlNode};
 
 /// The twelve sections, in the order of the specification.
-pub const SECTIONS: [&str; 12] = [
+pub const SECTION_NAMES: [&str; 12] = [
     "meta",
     "triggers",
     "constraints",
@@ -39,86 +39,86 @@ pub const SECTIONS: [&str; 12] = [
     "sources",
 ];
 
-/// The file name ending of UASP files.
-pub const SUFFIX: &str = ".uasp.yaml";
+/// The file name suffix of UASP files.
+pub const FILE_SUFFIX: &str = ".uasp.yaml";
 
 /// A UASP file whose root is a mapping.
 #[derive(Clone, Copy, Debug)]
-pub struct Uasp<'a>(pub &'a Node);
+pub struct UaspView<'a>(pub &'a YamlNode);
 
-impl<'a> Uasp<'a> {
-    /// The section `meta`.
-    pub fn meta_fields(self) -> Option<&'a Node> {
+impl<'a> UaspView<'a> {
+    /// Returns the section `meta`.
+    pub fn meta_fields(self) -> Option<&'a YamlNode> {
         self.0.get("meta")
     }
 
-    fn meta_text(self, key: &str) -> Option<Text<'a>> {
-        self.meta_fields()?.get(key).and_then(text)
+    fn meta_text(self, key: &str) -> Option<ScalarText<'a>> {
+        self.meta_fields()?.get(key).and_then(read_text)
     }
 
-    /// The skill's name.
-    pub fn name(self) -> Option<Text<'a>> {
+    /// Returns the skill's name.
+    pub fn name(self) -> Option<ScalarText<'a>> {
         self.meta_text("name")
     }
 
-    /// The declared version.
-    pub fn version(self) -> Option<Text<'a>> {
+    /// Returns the declared version.
+    pub fn version(self) -> Option<ScalarText<'a>> {
         self.meta_text("version")
     }
 
-    /// The entry of `meta` that declares the version, null or not.
-    pub fn version_entry(self) -> Option<&'a Entry> {
-        self.meta_fields()?.entry("version")
+    /// Returns the entry of `meta` that declares the version, even if its value is null.
+    pub fn version_entry(self) -> Option<&'a YamlEntry> {
+        self.meta_fields()?.find_entry("version")
     }
 
-    /// `type`: what kind of skill it is.
-    pub fn kind(self) -> Option<Text<'a>> {
+    /// Returns `type`, the kind of the skill.
+    pub fn kind(self) -> Option<ScalarText<'a>> {
         self.meta_text("type")
     }
 
-    /// What the skill does.
-    pub fn description(self) -> Option<Text<'a>> {
+    /// Returns the description of the skill.
+    pub fn description(self) -> Option<ScalarText<'a>> {
         self.meta_text("description")
     }
 
-    /// The section `triggers`.
-    pub fn triggers(self) -> Option<&'a Node> {
+    /// Returns the section `triggers`.
+    pub fn triggers(self) -> Option<&'a YamlNode> {
         self.0.get("triggers")
     }
 
-    fn trigger_texts(self, key: &str) -> Vec<Text<'a>> {
-        let items = self.triggers().and_then(|triggers| triggers.get(key)).and_then(Node::items).unwrap_or(&[]);
-        items.iter().filter(|item| !item.is_null()).filter_map(text).collect()
+    fn trigger_texts(self, key: &str) -> Vec<ScalarText<'a>> {
+        let items = self.triggers().and_then(|triggers| triggers.get(key)).and_then(YamlNode::items).unwrap_or(&[]);
+        items.iter().filter(|item| !item.is_null()).filter_map(read_text).collect()
     }
 
-    /// The words that suggest the skill.
-    pub fn keywords(self) -> Vec<Text<'a>> {
+    /// Returns the keywords that suggest the skill.
+    pub fn keywords(self) -> Vec<ScalarText<'a>> {
         self.trigger_texts("keywords")
     }
 
-    /// What a user wants to do.
-    pub fn intents(self) -> Vec<Text<'a>> {
+    /// Returns the user intents that suggest the skill.
+    pub fn intents(self) -> Vec<ScalarText<'a>> {
         self.trigger_texts("intents")
     }
 
-    /// The globs of files that suggest the skill.
-    pub fn file_patterns(self) -> Vec<Text<'a>> {
+    /// Returns the globs of files that suggest the skill.
+    pub fn file_patterns(self) -> Vec<ScalarText<'a>> {
         self.trigger_texts("file_patterns")
     }
 
-    /// The entries of `reference`: name and definition.
-    pub fn reference(self) -> &'a [Entry] {
-        self.0.get("reference").and_then(Node::entries).unwrap_or(&[])
+    /// Returns the entries of `reference`: name and definition.
+    pub fn reference_entries(self) -> &'a [YamlEntry] {
+        self.0.get("reference").and_then(YamlNode::entries).unwrap_or(&[])
     }
 
-    /// The entries of `templates`: name and definition.
-    pub fn templates(self) -> &'a [Entry] {
-        self.0.get("templates").and_then(Node::entries).unwrap_or(&[])
+    /// Returns the entries of `templates`: name and definition.
+    pub fn template_entries(self) -> &'a [YamlEntry] {
+        self.0.get("templates").and_then(YamlNode::entries).unwrap_or(&[])
     }
 
-    /// The items of `environment`.
-    pub fn environment(self) -> &'a [Node] {
-        self.0.get("environment").and_then(Node::items).unwrap_or(&[])
+    /// Returns the items of `environment`.
+    pub fn environment_items(self) -> &'a [YamlNode] {
+        self.0.get("environment").and_then(YamlNode::items).unwrap_or(&[])
     }
 }
 

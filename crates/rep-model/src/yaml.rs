@@ -1,28 +1,27 @@
-//! YAML with everything kept: the span, source style and tag of every node, and every comment.
+//! Lossless YAML: the span, source style and tag of every node, and every comment.
 //!
-//! Typing is a later step, because the specifications type differently: as text
-//! ([`Node::text`]), by the YAML 1.2 core schema ([`core`]), or as PyYAML does ([`pyyaml`]).
-//! Depth, node count and alias expansion are bounded; no input makes this module panic or
-//! run away. Syntax comes from `granit-parser`; nothing outside this file knows that.
+//! Typing is a later step, because the specifications type differently: as text ([`YamlNode::text`]), by the YAML 1.2
+//! core schema ([`core`]), or like PyYAML ([`pyyaml`]). Depth, node count and alias expansion are bounded, so no input
+//! makes this module panic or run without end. `granit-parser` parses the syntax; no other file depends on it.
 
 pub mod core;
 pub mod pyyaml;
-mod write;
+mod writer;
 
 use granit_parser::{Event, Parser, ScalarStyle, StructureStyle};
 
-pub use write::{number, quote_double, quote_if_needed, write};
+pub use writer::{format_number, quote_double, quote_if_needed, render_document};
 
 use crate::Span;
 
-/// The deepest nesting that is read.
+/// The maximum nesting depth.
 pub const DEPTH_MAX: usize = 64;
-/// The most nodes a document may hold, counting what aliases expand to.
+/// The maximum number of nodes in a document, including expanded aliases.
 pub const NODES_MAX: usize = 100_000;
 
-/// How a scalar is written.
+/// The style of a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
+pub enum YamlScalarStyle {
     /// Without quotes.
     Plain,
     /// `'…'`
@@ -35,167 +34,169 @@ pub enum Style {
     Folded,
 }
 
-/// One value of a document.
+/// A value of a document.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Node {
-    /// The bytes it is written in.
+pub struct YamlNode {
+    /// The location.
     pub span: Span,
-    /// What it holds.
-    pub value: Value,
-    /// The resolved tag, where one is written.
+    /// The content.
+    pub value: YamlValue,
+    /// The resolved tag, if there is one.
     pub tag: Option<String>,
 }
 
-/// What a node holds.
+/// The content of a node.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub enum YamlValue {
     /// Text, not yet typed.
     Scalar {
         /// The text after escapes and folding.
         text: String,
-        /// How it is written.
-        style: Style,
+        /// The style in the source.
+        style: YamlScalarStyle,
     },
     /// A list.
     Sequence {
         /// The items, in order.
-        items: Vec<Node>,
+        items: Vec<YamlNode>,
         /// Whether it is written `[…]`.
         is_flow: bool,
     },
     /// A mapping.
     Mapping {
         /// The entries, in order.
-        entries: Vec<Entry>,
+        entries: Vec<YamlEntry>,
         /// Whether it is written `{…}`.
         is_flow: bool,
     },
 }
 
-/// One entry of a mapping.
+/// An entry of a mapping.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct YamlEntry {
     /// The key.
-    pub key: Node,
+    pub key: YamlNode,
     /// The value.
-    pub value: Node,
+    pub value: YamlNode,
 }
 
-impl Node {
-    /// The text of a scalar as written, whatever it might be typed as.
+impl YamlNode {
+    /// Returns the text of a scalar as written, regardless of its type.
     pub fn text(&self) -> Option<&str> {
         match &self.value {
-            Value::Scalar { text, .. } => Some(text),
-            Value::Sequence { .. } | Value::Mapping { .. } => None,
+            YamlValue::Scalar { text, .. } => Some(text),
+            YamlValue::Sequence { .. } | YamlValue::Mapping { .. } => None,
         }
     }
 
-    /// The style of a scalar.
-    pub fn style(&self) -> Option<Style> {
+    /// Returns the style of a scalar.
+    pub fn style(&self) -> Option<YamlScalarStyle> {
         match &self.value {
-            Value::Scalar { style, .. } => Some(*style),
-            Value::Sequence { .. } | Value::Mapping { .. } => None,
+            YamlValue::Scalar { style, .. } => Some(*style),
+            YamlValue::Sequence { .. } | YamlValue::Mapping { .. } => None,
         }
     }
 
-    /// The items of a list.
-    pub fn items(&self) -> Option<&[Node]> {
+    /// Returns the items of a list.
+    pub fn items(&self) -> Option<&[YamlNode]> {
         match &self.value {
-            Value::Sequence { items, .. } => Some(items),
-            Value::Scalar { .. } | Value::Mapping { .. } => None,
+            YamlValue::Sequence { items, .. } => Some(items),
+            YamlValue::Scalar { .. } | YamlValue::Mapping { .. } => None,
         }
     }
 
-    /// The entries of a mapping.
-    pub fn entries(&self) -> Option<&[Entry]> {
+    /// Returns the entries of a mapping.
+    pub fn entries(&self) -> Option<&[YamlEntry]> {
         match &self.value {
-            Value::Mapping { entries, .. } => Some(entries),
-            Value::Scalar { .. } | Value::Sequence { .. } => None,
+            YamlValue::Mapping { entries, .. } => Some(entries),
+            YamlValue::Scalar { .. } | YamlValue::Sequence { .. } => None,
         }
     }
 
-    /// The entry of a mapping whose key is written as `key`.
-    pub fn entry(&self, key: &str) -> Option<&Entry> {
+    /// Finds the entry of a mapping with the key `key`.
+    pub fn find_entry(&self, key: &str) -> Option<&YamlEntry> {
         self.entries()?.iter().find(|entry| entry.key.text() == Some(key))
     }
 
-    /// The value under `key`, unless it is null.
-    pub fn get(&self, key: &str) -> Option<&Node> {
-        self.entry(key).map(|entry| &entry.value).filter(|value| !value.is_null())
+    /// Returns the value of `key`, unless it is null.
+    pub fn get(&self, key: &str) -> Option<&YamlNode> {
+        self.find_entry(key).map(|entry| &entry.value).filter(|value| !value.is_null())
     }
 
-    /// Whether this is a plain scalar that reads as null.
+    /// Whether this is a plain scalar that YAML reads as null.
     pub fn is_null(&self) -> bool {
-        core::scalar(self) == Some(core::Scalar::Null)
+        core::classify_scalar(self) == Some(core::CoreScalar::Null)
     }
 
-    /// A word for what this is, for messages.
-    pub fn kind(&self) -> &'static str {
+    /// Describes the kind of the node, for messages.
+    pub fn describe_kind(&self) -> &'static str {
         match &self.value {
-            Value::Sequence { .. } => "a list",
-            Value::Mapping { .. } => "a mapping",
-            Value::Scalar { .. } => match core::scalar(self) {
-                Some(core::Scalar::Null) => "null",
-                Some(core::Scalar::Bool(_)) => "a boolean",
-                Some(core::Scalar::Int(_) | core::Scalar::Float(_)) => "a number",
-                Some(core::Scalar::Text) | None => "text",
+            YamlValue::Sequence { .. } => "a list",
+            YamlValue::Mapping { .. } => "a mapping",
+            YamlValue::Scalar { .. } => match core::classify_scalar(self) {
+                Some(core::CoreScalar::Null) => "null",
+                Some(core::CoreScalar::Bool(_)) => "a boolean",
+                Some(core::CoreScalar::Int(_) | core::CoreScalar::Float(_)) => "a number",
+                Some(core::CoreScalar::Text) | None => "text",
             },
         }
     }
 }
 
-/// Why a document could not be read, or what is odd about it.
+/// A problem of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Trouble {
-    /// The syntax is broken.
+pub enum YamlProblem {
+    /// The syntax is invalid.
     Syntax(String),
-    /// A bound was hit.
+    /// A limit was exceeded.
     TooComplex(String),
     /// An anchor or alias is used.
     Anchor,
     /// An explicit tag is used.
     Tag(String),
-    /// A tab stands outside quotes, block scalars and comments, where many readers refuse it.
+    /// A tab outside quotes, block scalars and comments, which many parsers reject.
     Tab,
 }
 
-/// A read document.
+/// A parsed document.
 #[derive(Clone, Debug, Default)]
-pub struct Document {
-    /// The root, unless the document is empty or broken.
-    pub root: Option<Node>,
-    /// What was wrong, in order of occurrence.
-    pub troubles: Vec<(Trouble, Span)>,
+pub struct YamlDocument {
+    /// The root, unless the document is empty or invalid.
+    pub root: Option<YamlNode>,
+    /// The problems, in order of occurrence.
+    pub problems: Vec<(YamlProblem, Span)>,
     /// The comments, each from `#` to the end of its line.
     pub comments: Vec<Span>,
 }
 
-impl Document {
-    /// The first trouble that kept the document from being read.
-    pub fn fatal(&self) -> Option<&(Trouble, Span)> {
-        self.troubles.iter().find(|(trouble, _)| matches!(trouble, Trouble::Syntax(_) | Trouble::TooComplex(_)))
+impl YamlDocument {
+    /// Returns the first problem that prevented parsing.
+    pub fn fatal_problem(&self) -> Option<&(YamlProblem, Span)> {
+        self.problems.iter().find(|(trouble, _)| matches!(trouble, YamlProblem::Syntax(_) | YamlProblem::TooComplex(_)))
     }
 }
 
-/// Reads one document. Spans are offset by `base`, so that a part of a file can be read.
-pub fn parse(text: &str, base: usize) -> Document {
+/// Parses one document. Spans are offset by `base`, so that a part of a file can be parsed.
+pub fn parse(text: &str, base: usize) -> YamlDocument {
     let mut options = granit_parser::Options::default();
     options.emit_anchor_events = true;
     options.flow_nesting_limit = DEPTH_MAX;
     options.block_nesting_limit = DEPTH_MAX;
     options.max_buffered_comment_events = usize::MAX;
     let mut builder =
-        Builder { text, base, document: Document::default(), open: Vec::new(), anchors: Vec::new(), nodes: 0 };
+        NodeBuilder { text, base, document: YamlDocument::default(), open: Vec::new(), anchors: Vec::new(), nodes: 0 };
     for next in Parser::new_from_str_with_options(text, options) {
         let stop = match next {
-            Ok((event, span)) => builder.take(event, span),
+            Ok((event, span)) => builder.handle_event(event, span),
             Err(error) => {
                 let at = error.marker().byte_offset().unwrap_or(0).min(text.len());
                 let trouble = match error.kind() {
-                    kind if is_limit(kind) => Trouble::TooComplex(format!("nested more than {DEPTH_MAX} deep")),
-                    _ => Trouble::Syntax(error.info()),
+                    kind if is_limit_error(kind) => {
+                        YamlProblem::TooComplex(format!("nested more than {DEPTH_MAX} levels deep"))
+                    }
+                    _ => YamlProblem::Syntax(error.info()),
                 };
-                builder.trouble(trouble, Span::at(at + base));
+                builder.add_problem(trouble, Span::empty_at(at + base));
                 Err(())
             }
         };
@@ -205,15 +206,15 @@ pub fn parse(text: &str, base: usize) -> Document {
         }
     }
     if let Some(tab) =
-        builder.document.root.as_ref().and_then(|root| first_tab(text, base, root, &builder.document.comments))
+        builder.document.root.as_ref().and_then(|root| find_first_tab(text, base, root, &builder.document.comments))
     {
-        builder.trouble(Trouble::Tab, tab);
+        builder.add_problem(YamlProblem::Tab, tab);
     }
     builder.document
 }
 
-/// The first tab outside quoted and block scalars and comments.
-fn first_tab(text: &str, base: usize, root: &Node, comments: &[Span]) -> Option<Span> {
+/// Finds the first tab outside quoted scalars, block scalars and comments.
+fn find_first_tab(text: &str, base: usize, root: &YamlNode, comments: &[Span]) -> Option<Span> {
     if !text.contains('\t') {
         return None;
     }
@@ -221,10 +222,12 @@ fn first_tab(text: &str, base: usize, root: &Node, comments: &[Span]) -> Option<
     let mut open = vec![root];
     while let Some(node) = open.pop() {
         match &node.value {
-            Value::Scalar { style: Style::Plain, .. } => {}
-            Value::Scalar { .. } => covered.push(node.span),
-            Value::Sequence { items, .. } => open.extend(items),
-            Value::Mapping { entries, .. } => open.extend(entries.iter().flat_map(|entry| [&entry.key, &entry.value])),
+            YamlValue::Scalar { style: YamlScalarStyle::Plain, .. } => {}
+            YamlValue::Scalar { .. } => covered.push(node.span),
+            YamlValue::Sequence { items, .. } => open.extend(items),
+            YamlValue::Mapping { entries, .. } => {
+                open.extend(entries.iter().flat_map(|entry| [&entry.key, &entry.value]));
+            }
         }
     }
     covered.sort();
@@ -241,74 +244,82 @@ fn first_tab(text: &str, base: usize, root: &Node, comments: &[Span]) -> Option<
     None
 }
 
-fn is_limit(kind: &granit_parser::ErrorKind) -> bool {
+fn is_limit_error(kind: &granit_parser::ErrorKind) -> bool {
     let name = format!("{kind:?}");
     name.contains("Nesting") || name.contains("Recursion") || name.contains("TooMany")
 }
 
-/// A collection whose end has not been seen.
-struct Open {
+/// A collection that is not yet complete.
+struct OpenCollection {
     span: Span,
     tag: Option<String>,
     anchor: usize,
     is_flow: bool,
-    content: Partial,
+    content: PartialContent,
 }
 
-enum Partial {
-    Items(Vec<Node>),
-    Entries { done: Vec<Entry>, key: Option<Node> },
+enum PartialContent {
+    Items(Vec<YamlNode>),
+    Entries { done: Vec<YamlEntry>, key: Option<YamlNode> },
 }
 
-struct Builder<'a> {
+struct NodeBuilder<'a> {
     text: &'a str,
     base: usize,
-    document: Document,
-    open: Vec<Open>,
-    anchors: Vec<(usize, Node)>,
+    document: YamlDocument,
+    open: Vec<OpenCollection>,
+    anchors: Vec<(usize, YamlNode)>,
     nodes: usize,
 }
 
-impl Builder<'_> {
-    fn trouble(&mut self, trouble: Trouble, span: Span) {
-        self.document.troubles.push((trouble, span));
+impl NodeBuilder<'_> {
+    fn add_problem(&mut self, trouble: YamlProblem, span: Span) {
+        self.document.problems.push((trouble, span));
     }
 
-    fn span(&self, span: granit_parser::Span) -> Span {
+    fn convert_span(&self, span: granit_parser::Span) -> Span {
         let range = span.byte_range().unwrap_or(0..0);
         Span::new(range.start + self.base, range.end + self.base)
     }
 
-    fn take(&mut self, event: Event<'_>, span: granit_parser::Span) -> Result<(), ()> {
-        let at = self.span(span);
+    fn handle_event(&mut self, event: Event<'_>, span: granit_parser::Span) -> Result<(), ()> {
+        let at = self.convert_span(span);
         match event {
             Event::Scalar(value, style, anchor, tag) => {
                 let style = match style {
-                    ScalarStyle::Plain => Style::Plain,
-                    ScalarStyle::SingleQuoted => Style::SingleQuoted,
-                    ScalarStyle::DoubleQuoted => Style::DoubleQuoted,
-                    ScalarStyle::Literal => Style::Literal,
-                    ScalarStyle::Folded => Style::Folded,
+                    ScalarStyle::Plain => YamlScalarStyle::Plain,
+                    ScalarStyle::SingleQuoted => YamlScalarStyle::SingleQuoted,
+                    ScalarStyle::DoubleQuoted => YamlScalarStyle::DoubleQuoted,
+                    ScalarStyle::Literal => YamlScalarStyle::Literal,
+                    ScalarStyle::Folded => YamlScalarStyle::Folded,
                 };
-                let tag = self.tag(tag.as_deref(), span, at);
-                let at = if matches!(style, Style::Literal | Style::Folded) { self.block_scalar(at) } else { at };
-                // The parser writes `~` for a value that is not there; the source is what counts.
-                let text = if style == Style::Plain && at.start == at.end { String::new() } else { value.into_owned() };
-                self.add(Node { span: at, value: Value::Scalar { text, style }, tag }, anchor)
+                let tag = self.record_tag(tag.as_deref(), span, at);
+                let at = if matches!(style, YamlScalarStyle::Literal | YamlScalarStyle::Folded) {
+                    self.widen_block_scalar(at)
+                } else {
+                    at
+                };
+                // The parser returns `~` for a missing value; the source has no text.
+                let text = if style == YamlScalarStyle::Plain && at.start == at.end {
+                    String::new()
+                } else {
+                    value.into_owned()
+                };
+                self.add_node(YamlNode { span: at, value: YamlValue::Scalar { text, style }, tag }, anchor)
             }
             Event::SequenceStart(style, anchor, tag) => {
-                let tag = self.tag(tag.as_deref(), span, at);
-                let at = if style == StructureStyle::Block { self.first_dash(at) } else { at };
-                self.start(at, style, anchor, tag, Partial::Items(Vec::new()))
+                let tag = self.record_tag(tag.as_deref(), span, at);
+                let at = if style == StructureStyle::Block { self.widen_to_first_dash(at) } else { at };
+                self.start_collection(at, style, anchor, tag, PartialContent::Items(Vec::new()))
             }
             Event::MappingStart(style, anchor, tag) => {
-                let tag = self.tag(tag.as_deref(), span, at);
-                self.start(at, style, anchor, tag, Partial::Entries { done: Vec::new(), key: None })
+                let tag = self.record_tag(tag.as_deref(), span, at);
+                self.start_collection(at, style, anchor, tag, PartialContent::Entries { done: Vec::new(), key: None })
             }
-            Event::SequenceEnd | Event::MappingEnd => self.end(at),
-            Event::Alias(id) => self.alias(id, at),
+            Event::SequenceEnd | Event::MappingEnd => self.end_collection(at),
+            Event::Alias(id) => self.expand_alias(id, at),
             Event::Anchor(..) => {
-                self.trouble(Trouble::Anchor, at);
+                self.add_problem(YamlProblem::Anchor, at);
                 Ok(())
             }
             Event::Comment(..) => {
@@ -316,15 +327,15 @@ impl Builder<'_> {
                 Ok(())
             }
             Event::DocumentStart(..) if self.document.root.is_some() => {
-                self.trouble(Trouble::Syntax("a second document starts here".to_owned()), at);
+                self.add_problem(YamlProblem::Syntax("a second document starts here".to_owned()), at);
                 Err(())
             }
             _ => Ok(()),
         }
     }
 
-    /// Widens the span of a block scalar's content to its `|` or `>`, and drops trailing line ends.
-    fn block_scalar(&self, content: Span) -> Span {
+    /// Extends the span of a block scalar's content to its `|` or `>`, and removes trailing line endings.
+    fn widen_block_scalar(&self, content: Span) -> Span {
         let start = content.start - self.base;
         let head = self.text[..start].trim_end();
         let line = &head[head.rfind('\n').map_or(0, |newline| newline + 1)..];
@@ -334,13 +345,13 @@ impl Builder<'_> {
         };
         let indicator = line.match_indices(['|', '>']).map(|(at, _)| at).find(|at| is_header(&line[*at..]));
         let from = indicator.map_or(start, |at| head.len() - line.len() + at);
-        // The parser's end may lie at the next line's first letter.
+        // The parser's end may be the first character of the next line.
         let body = self.text[..content.end - self.base].trim_end();
         Span::new(from + self.base, body.len().max(from) + self.base)
     }
 
-    /// Widens the span of a block list to its first `-`, behind which the parser starts a list that is not indented.
-    fn first_dash(&self, at: Span) -> Span {
+    /// Extends the span of a block list to its first `-`. The parser starts a list that is not indented after the `-`.
+    fn widen_to_first_dash(&self, at: Span) -> Span {
         let start = at.start - self.base;
         if self.text[start..].starts_with('-') {
             return at;
@@ -349,63 +360,66 @@ impl Builder<'_> {
         if head.ends_with('-') { Span::new(head.len() - 1 + self.base, at.end) } else { at }
     }
 
-    fn tag(&mut self, tag: Option<&granit_parser::Tag>, span: granit_parser::Span, at: Span) -> Option<String> {
+    fn record_tag(&mut self, tag: Option<&granit_parser::Tag>, span: granit_parser::Span, at: Span) -> Option<String> {
         let tag = tag?;
         let name = format!("{}{}", tag.handle(), tag.suffix());
-        let place = span.tag_span().map_or(at, |tag| self.span(tag));
-        self.trouble(Trouble::Tag(name.clone()), place);
+        let place = span.tag_span().map_or(at, |tag| self.convert_span(tag));
+        self.add_problem(YamlProblem::Tag(name.clone()), place);
         Some(name)
     }
 
-    fn start(
+    fn start_collection(
         &mut self,
         span: Span,
         style: StructureStyle,
         anchor: usize,
         tag: Option<String>,
-        content: Partial,
+        content: PartialContent,
     ) -> Result<(), ()> {
         if self.open.len() >= DEPTH_MAX {
-            self.trouble(Trouble::TooComplex(format!("nested more than {DEPTH_MAX} deep")), span);
+            self.add_problem(YamlProblem::TooComplex(format!("nested more than {DEPTH_MAX} levels deep")), span);
             return Err(());
         }
-        self.open.push(Open { span, tag, anchor, is_flow: style == StructureStyle::Flow, content });
+        self.open.push(OpenCollection { span, tag, anchor, is_flow: style == StructureStyle::Flow, content });
         Ok(())
     }
 
-    fn end(&mut self, at: Span) -> Result<(), ()> {
-        let Some(Open { span, tag, anchor, is_flow, content }) = self.open.pop() else { return Err(()) };
+    fn end_collection(&mut self, at: Span) -> Result<(), ()> {
+        let Some(OpenCollection { span, tag, anchor, is_flow, content }) = self.open.pop() else { return Err(()) };
         let (value, last) = match content {
-            Partial::Items(items) => {
+            PartialContent::Items(items) => {
                 let last = items.last().map(|item| item.span.end);
-                (Value::Sequence { items, is_flow }, last)
+                (YamlValue::Sequence { items, is_flow }, last)
             }
-            Partial::Entries { done, .. } => {
+            PartialContent::Entries { done, .. } => {
                 let last = done.last().map(|entry| entry.value.span.end.max(entry.key.span.end));
-                (Value::Mapping { entries: done, is_flow }, last)
+                (YamlValue::Mapping { entries: done, is_flow }, last)
             }
         };
-        // A block collection ends with its last child; the parser's end mark lies at the next token.
+        // A block collection ends with its last child; the parser's end is at the next token.
         let end = if is_flow { at.end } else { last.unwrap_or(span.end) };
-        self.add(Node { span: Span::new(span.start, end.max(span.start)), value, tag }, anchor)
+        self.add_node(YamlNode { span: Span::new(span.start, end.max(span.start)), value, tag }, anchor)
     }
 
-    fn alias(&mut self, id: usize, at: Span) -> Result<(), ()> {
-        self.trouble(Trouble::Anchor, at);
+    fn expand_alias(&mut self, id: usize, at: Span) -> Result<(), ()> {
+        self.add_problem(YamlProblem::Anchor, at);
         let Some((_, target)) = self.anchors.iter().rev().find(|(anchor, _)| *anchor == id) else {
-            self.trouble(Trouble::Syntax("an alias inside the value it stands for".to_owned()), at);
+            self.add_problem(YamlProblem::Syntax("the alias refers to a value that contains it".to_owned()), at);
             return Err(());
         };
         let mut copy = target.clone();
         copy.span = at;
-        self.nodes += count(&copy, NODES_MAX.saturating_sub(self.nodes));
-        self.add(copy, 0)
+        self.nodes += count_nodes(&copy, NODES_MAX.saturating_sub(self.nodes));
+        self.add_node(copy, 0)
     }
 
-    fn add(&mut self, node: Node, anchor: usize) -> Result<(), ()> {
+    fn add_node(&mut self, node: YamlNode, anchor: usize) -> Result<(), ()> {
         self.nodes += 1;
         if self.nodes > NODES_MAX {
-            self.trouble(Trouble::TooComplex(format!("more than {NODES_MAX} values, aliases expanded")), node.span);
+            self.add_problem(
+                YamlProblem::TooComplex(format!("too large: more than {NODES_MAX} values after alias expansion")),
+                node.span,
+            );
             return Err(());
         }
         if anchor != 0 {
@@ -416,25 +430,25 @@ impl Builder<'_> {
             return Ok(());
         };
         match &mut parent.content {
-            Partial::Items(items) => items.push(node),
-            Partial::Entries { done, key } => match key.take() {
+            PartialContent::Items(items) => items.push(node),
+            PartialContent::Entries { done, key } => match key.take() {
                 None => *key = Some(node),
-                Some(key) => done.push(Entry { key, value: node }),
+                Some(key) => done.push(YamlEntry { key, value: node }),
             },
         }
         Ok(())
     }
 }
 
-/// Counts the nodes below and at `node`, giving up once past `most`.
-fn count(node: &Node, most: usize) -> usize {
+/// Counts the nodes at and below `node`, and stops after `most`.
+fn count_nodes(node: &YamlNode, most: usize) -> usize {
     let mut total = 1;
-    let mut children: Vec<&Node> = vec![node];
+    let mut children: Vec<&YamlNode> = vec![node];
     while let Some(node) = children.pop() {
         match &node.value {
-            Value::Scalar { .. } => {}
-            Value::Sequence { items, .. } => children.extend(items),
-            Value::Mapping { entries, .. } => {
+            YamlValue::Scalar { .. } => {}
+            YamlValue::Sequence { items, .. } => children.extend(items),
+            YamlValue::Mapping { entries, .. } => {
                 children.extend(entries.iter().flat_map(|entry| [&entry.key, &entry.value]));
             }
         }
@@ -446,15 +460,15 @@ fn count(node: &Node, most: usize) -> usize {
     total
 }
 
-/// The keys that stand twice in some mapping, each with the span of the later one.
-pub fn duplicate_keys(root: &Node) -> Vec<(String, Span)> {
+/// Finds duplicate keys in all mappings, each with the span of the later one.
+pub fn find_duplicate_keys(root: &YamlNode) -> Vec<(String, Span)> {
     let mut found = Vec::new();
     let mut open = vec![root];
     while let Some(node) = open.pop() {
         match &node.value {
-            Value::Scalar { .. } => {}
-            Value::Sequence { items, .. } => open.extend(items),
-            Value::Mapping { entries, .. } => {
+            YamlValue::Scalar { .. } => {}
+            YamlValue::Sequence { items, .. } => open.extend(items),
+            YamlValue::Mapping { entries, .. } => {
                 let mut seen = std::collections::BTreeSet::new();
                 for entry in entries {
                     if let Some(key) = entry.key.text()

@@ -35,18 +35,18 @@ fn compare(expected: &Value, skill: &Skill, faults: &[Fault], wrong: &mut Vec<St
             wrong.push(format!("{id}: recorded {class}, found {found:?}"));
         }
         if let Some(lenient) = expected.get("lenient_frontmatter").filter(|_| class != "yaml:unhashable-key") {
-            let found = skill.front().map(|front| pyyaml::json(&front.root));
+            let found = skill.frontmatter().map(|front| pyyaml::to_json(&front.root));
             if found.as_ref() != Some(lenient) {
                 wrong.push(format!("{id}: repaired to {found:?}, recorded {lenient}"));
             }
         }
         return;
     }
-    let Some(front) = skill.front() else {
+    let Some(front) = skill.frontmatter() else {
         wrong.push(format!("{id}: no frontmatter, {faults:?}"));
         return;
     };
-    let mut typed = pyyaml::json(&front.root);
+    let mut typed = pyyaml::to_json(&front.root);
     // The record holds times as Python prints them; we keep them as written.
     for coerced in expected["coerced"].as_array().into_iter().flatten().filter(|coerced| coerced[1] == "timestamp") {
         let key = coerced[0].as_str().unwrap_or_default();
@@ -58,7 +58,7 @@ fn compare(expected: &Value, skill: &Skill, faults: &[Fault], wrong: &mut Vec<St
         wrong.push(format!("{id}: as PyYAML\n {typed}\n {}", expected["frontmatter"]));
     }
     let core_expected = expected.get("frontmatter_yaml12_core").unwrap_or(&expected["frontmatter"]);
-    let typed = core::json(&front.root);
+    let typed = core::to_json(&front.root);
     if typed != *core_expected {
         wrong.push(format!("{id}: as YAML 1.2\n {typed}\n {core_expected}"));
     }
@@ -76,7 +76,7 @@ fn compare(expected: &Value, skill: &Skill, faults: &[Fault], wrong: &mut Vec<St
 #[test]
 fn every_frontmatter_parses_to_what_is_recorded() {
     let Some(corpus) = corpus() else {
-        rep_test_support::left_out("../shared/corpus is not here, so no real skill was read");
+        rep_test_support::report_skipped("../shared/corpus is not here, so no real skill was read");
         return;
     };
     let lines = std::fs::read_to_string(corpus.join("expected.jsonl")).expect("the record can be read");
@@ -87,11 +87,11 @@ fn every_frontmatter_parses_to_what_is_recorded() {
         let folder = corpus.join(expected["dir"].as_str().expect("a record names its folder"));
         let file = expected["skill_md"].as_str().unwrap_or("SKILL.md");
         let bytes = std::fs::read(folder.join(file)).expect("the skill can be read");
-        let mut tree = SkillTree::of("x", &[("SKILL.md", "")]);
+        let mut tree = SkillTree::from_texts("x", &[("SKILL.md", "")]);
         let size_bytes = bytes.len() as u64;
-        let content = rep_model::Content::Bytes(bytes);
+        let content = rep_model::FileContent::Bytes(bytes);
         tree.entries
-            .insert("SKILL.md".to_owned(), rep_model::Entry::File { size_bytes, is_executable: false, content });
+            .insert("SKILL.md".to_owned(), rep_model::TreeEntry::File { size_bytes, is_executable: false, content });
         let (skill, faults) = Skill::parse(tree);
         compare(&expected, &skill, &faults, &mut wrong);
         count += 1;

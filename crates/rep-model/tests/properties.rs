@@ -1,8 +1,8 @@
 //! What holds for every input: reading never panics, spans lie inside the text, writing and reading are inverse.
 
 use proptest::prelude::*;
-use rep_model::yaml::{self, Node, Value, core};
-use rep_model::{Content, Document, Entry, Origin, Skill, SkillTree, skill_md, uasp};
+use rep_model::yaml::{self, YamlNode, YamlValue, core};
+use rep_model::{DocumentOrigin, FileContent, Skill, SkillDocument, SkillTree, TreeEntry, skill_md, uasp};
 use serde_json::Value as Json;
 
 /// Text that looks enough like YAML and Markdown to get deep into the parsers.
@@ -31,19 +31,21 @@ fn shaped_text() -> impl Strategy<Value = String> {
 }
 
 fn tree_of(name: &str, bytes: Vec<u8>) -> SkillTree {
-    let mut tree = SkillTree::of("x", &[]);
+    let mut tree = SkillTree::from_texts("x", &[]);
     let size_bytes = bytes.len() as u64;
-    tree.entries
-        .insert(name.to_owned(), Entry::File { size_bytes, is_executable: false, content: Content::Bytes(bytes) });
+    tree.entries.insert(
+        name.to_owned(),
+        TreeEntry::File { size_bytes, is_executable: false, content: FileContent::Bytes(bytes) },
+    );
     tree
 }
 
-fn assert_spans_inside(node: &Node, length: usize) {
+fn assert_spans_inside(node: &YamlNode, length: usize) {
     assert!(node.span.start <= node.span.end && node.span.end <= length, "{:?} in {length}", node.span);
     match &node.value {
-        Value::Scalar { .. } => {}
-        Value::Sequence { items, .. } => items.iter().for_each(|item| assert_spans_inside(item, length)),
-        Value::Mapping { entries, .. } => {
+        YamlValue::Scalar { .. } => {}
+        YamlValue::Sequence { items, .. } => items.iter().for_each(|item| assert_spans_inside(item, length)),
+        YamlValue::Mapping { entries, .. } => {
             for entry in entries {
                 assert_spans_inside(&entry.key, length);
                 assert_spans_inside(&entry.value, length);
@@ -92,7 +94,7 @@ proptest! {
             for fault in faults {
                 prop_assert!(fault.span.start <= fault.span.end && fault.span.end <= text.len(), "{:?}", fault);
             }
-            if let Some(front) = skill.front() {
+            if let Some(front) = skill.frontmatter() {
                 assert_spans_inside(&front.root, text.len());
             }
             if let Some(manifest) = &skill.manifest {
@@ -101,7 +103,7 @@ proptest! {
             for uasp in &skill.uasp {
                 if let Some(root) = &uasp.root {
                     assert_spans_inside(root, text.len());
-                    let _ = rep_model::hash::sha256(root);
+                    let _ = rep_model::content_hash::hash_content(root);
                     let _ = uasp.document();
                 }
             }
@@ -110,16 +112,16 @@ proptest! {
 
     #[test]
     fn a_document_has_the_same_sections_with_and_without_a_file(
-        sections in prop::collection::vec((prop::sample::select(&uasp::SECTIONS[..]), json_value()), 0..6),
+        sections in prop::collection::vec((prop::sample::select(&uasp::SECTION_NAMES[..]), json_value()), 0..6),
     ) {
         let value = Json::Object(sections.into_iter().map(|(name, value)| (name.to_owned(), value)).collect());
-        let (skill, _) = Skill::parse(tree_of("x.uasp.yaml", yaml::write(&value).into_bytes()));
-        let alone = Document::from_value(value, Origin::Authored, Vec::new());
-        let Some(authored) = Document::authored(&skill) else {
-            prop_assert_eq!(&alone.sections, &uasp::Sections::default());
+        let (skill, _) = Skill::parse(tree_of("x.uasp.yaml", yaml::render_document(&value).into_bytes()));
+        let alone = SkillDocument::from_value(value, DocumentOrigin::Authored, Vec::new());
+        let Some(authored) = SkillDocument::from_skill(&skill) else {
+            prop_assert_eq!(&alone.sections, &uasp::UaspSections::default());
             return Ok(());
         };
-        prop_assert_eq!(authored.raw(), alone.raw());
+        prop_assert_eq!(authored.raw_value(), alone.raw_value());
         prop_assert_eq!(authored.runnable_names(), alone.runnable_names());
         prop_assert_eq!(&authored.sections.meta.extra, &alone.sections.meta.extra);
         prop_assert_eq!(authored.sections.decisions.len(), alone.sections.decisions.len());
@@ -127,7 +129,7 @@ proptest! {
 
     #[test]
     fn the_parts_of_a_skill_md_put_together_are_the_file(text in shaped_text()) {
-        if let Ok(parts) = skill_md::split(&text) {
+        if let Ok(parts) = skill_md::split_frontmatter(&text) {
             let whole = format!(
                 "{}{}{}{}",
                 &text[..parts.front.start],
@@ -141,11 +143,11 @@ proptest! {
 
     #[test]
     fn what_is_written_is_read_back_the_same(value in json_value()) {
-        let text = yaml::write(&value);
+        let text = yaml::render_document(&value);
         let document = yaml::parse(&text, 0);
-        prop_assert_eq!(document.fatal(), None, "{}", text);
+        prop_assert_eq!(document.fatal_problem(), None, "{}", text);
         let root = document.root.expect("a written value has a root");
-        prop_assert_eq!(core::json(&root), value.clone(), "{}", text);
-        prop_assert_eq!(yaml::pyyaml::json(&root), value, "{}", text);
+        prop_assert_eq!(core::to_json(&root), value.clone(), "{}", text);
+        prop_assert_eq!(yaml::pyyaml::to_json(&root), value, "{}", text);
     }
 }

@@ -1,63 +1,63 @@
-//! One request and its answer, with the redirects and tries between.
+//! A request and its response, with redirects and retries.
 
 use std::io::Read;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use crate::{Method, Origin};
+use crate::{HttpMethod, HttpOrigin};
 use ureq::Agent;
 use ureq::http;
 
-use crate::answer::HttpAnswer;
-use crate::connector::{Egress, WrappedError};
+use crate::connector::{EgressConnector, WrappedError};
+use crate::response::HttpResponse;
 use crate::{NetError, NetErrorCode};
 use rep_permissions::HostRule;
-use rep_permissions::resolver::Resolver;
+use rep_permissions::resolver::HostResolver;
 
-/// The most redirects that are followed.
+/// The maximum number of redirects.
 const REDIRECTS_MAX: usize = 5;
-/// How often a request is sent again.
+/// The maximum number of retries.
 const RETRIES_MAX: u32 = 2;
-/// The wait before the first other try; it doubles.
+/// The wait before the first retry. It doubles each time.
 const RETRY_WAIT: Duration = Duration::from_millis(200);
-/// The longest wait a server may ask for.
+/// The maximum wait that a server may ask for.
 const RETRY_WAIT_MAX: Duration = Duration::from_secs(20);
-/// The largest head of an answer.
+/// The maximum size of the response headers.
 const HEAD_BYTES_MAX: usize = 64 << 10;
 
-/// A header as it is sent.
+/// A header to send.
 #[derive(Clone)]
-pub struct Header {
+pub struct HttpHeader {
     /// The name.
     pub name: String,
     /// The value.
     pub value: String,
-    /// Whether a secret is in it.
+    /// Whether it contains a secret.
     pub is_secret: bool,
 }
 
-/// A request as it is sent. It may hold secrets, so it cannot be printed.
+/// A request to send. It may contain secrets, so it cannot be printed.
 #[derive(Clone)]
 pub struct OutgoingRequest {
-    /// What it does.
-    pub method: Method,
-    /// The absolute address.
+    /// The method.
+    pub method: HttpMethod,
+    /// The absolute URL.
     pub url: String,
     /// The headers.
-    pub headers: Vec<Header>,
+    pub headers: Vec<HttpHeader>,
     /// The body.
     pub body: Option<String>,
-    /// Whether the body holds a secret, which must not follow a redirect to another server.
+    /// Whether the body contains a secret, which must not follow a redirect to another server.
     pub has_secret_body: bool,
     /// Whether it may be sent again.
     pub is_idempotent: bool,
 }
 
 impl OutgoingRequest {
-    /// A plain GET.
+    /// Creates a plain GET request.
     pub fn get(url: impl Into<String>) -> Self {
         Self {
-            method: Method::Get,
+            method: HttpMethod::Get,
             url: url.into(),
             headers: Vec::new(),
             body: None,
@@ -67,17 +67,17 @@ impl OutgoingRequest {
     }
 }
 
-/// What a request is sent with.
-pub(crate) struct Exchange {
+/// Sends requests with these settings.
+pub(crate) struct HttpExchange {
     pub(crate) agent: Agent,
-    egress: Egress,
+    egress: EgressConnector,
     bytes_max: u64,
     until: Instant,
 }
 
-impl Exchange {
-    pub(crate) fn new(rules: &[HostRule], resolver: Resolver, bytes_max: u64, until: Instant) -> Self {
-        let egress = Egress { rules: rules.into(), resolver, until };
+impl HttpExchange {
+    pub(crate) fn new(rules: &[HostRule], resolver: HostResolver, bytes_max: u64, until: Instant) -> Self {
+        let egress = EgressConnector { rules: rules.into(), resolver, until };
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .proxy(None)
@@ -90,13 +90,17 @@ impl Exchange {
         Self { agent: Agent::with_parts(config, egress.clone(), egress.clone()), egress, bytes_max, until }
     }
 
-    /// Sends, follows and tries again, as far as it may. Ends early when `stopped` is dropped.
-    pub(crate) fn run(&self, mut sent: OutgoingRequest, stopped: &Receiver<()>) -> Result<HttpAnswer, NetError> {
+    /// Sends a request, follows redirects and retries, within the limits. Ends early when `stopped` is dropped.
+    pub(crate) fn send_and_follow(
+        &self,
+        mut sent: OutgoingRequest,
+        stopped: &Receiver<()>,
+    ) -> Result<HttpResponse, NetError> {
         let mut retries = 0;
         let mut redirects = 0;
         loop {
-            let ended = self.once(&sent);
-            if let Some(wait) = self.another_try(&sent, &ended, retries) {
+            let ended = self.send_once(&sent);
+            if let Some(wait) = self.compute_retry_wait(&sent, &ended, retries) {
                 retries += 1;
                 match stopped.recv_timeout(wait) {
                     Err(RecvTimeoutError::Timeout) => continue,
@@ -104,22 +108,22 @@ impl Exchange {
                 }
             }
             let answer = ended?;
-            let Some(location) = answer.location() else { return Ok(answer) };
+            let Some(location) = answer.redirect_location() else { return Ok(answer) };
             redirects += 1;
             if redirects > REDIRECTS_MAX {
-                let message = format!("the server sent on more than {REDIRECTS_MAX} times, last to `{location}`");
+                let message = format!("more than {REDIRECTS_MAX} redirects, the last one to `{location}`");
                 return Err(NetError::new(NetErrorCode::TooManyRedirects, message));
             }
-            sent = self.follow(sent, answer.status, location)?;
+            sent = self.follow_redirect(sent, answer.status, location)?;
         }
     }
 
-    /// How long to wait for another try; `None` where there is none. Only what can be done twice is, and only where it was not
-    /// done or the server asks for it.
-    fn another_try(
+    /// Returns the wait before a retry, or `None` if there is none. Only idempotent requests are retried, and only if
+    /// they were not processed or the server asks for it.
+    fn compute_retry_wait(
         &self,
         sent: &OutgoingRequest,
-        ended: &Result<HttpAnswer, NetError>,
+        ended: &Result<HttpResponse, NetError>,
         retries: u32,
     ) -> Option<Duration> {
         if !sent.is_idempotent || retries >= RETRIES_MAX {
@@ -137,62 +141,59 @@ impl Exchange {
         (wait <= RETRY_WAIT_MAX && wait < left).then_some(wait)
     }
 
-    /// Sends once, and reads the answer.
-    fn once(&self, sent: &OutgoingRequest) -> Result<HttpAnswer, NetError> {
+    /// Sends once and reads the response.
+    fn send_once(&self, sent: &OutgoingRequest) -> Result<HttpResponse, NetError> {
         let mut builder = http::Request::builder().method(sent.method.name()).uri(&sent.url);
         for header in &sent.headers {
             builder = builder.header(&header.name, header.value.as_bytes());
         }
         let unfit = |error: http::Error| {
-            NetError::new(NetErrorCode::InvalidArgument, format!("the request cannot be sent: {error}")).unsent()
+            NetError::new(NetErrorCode::InvalidArgument, format!("could not send the request: {error}")).unsent()
         };
-        // Without a length a server would have to wait for what does not come.
-        let has_length = matches!(sent.method, Method::Post | Method::Put | Method::Patch);
+        // Without a length, a server would wait for a body that never arrives.
+        let has_length = matches!(sent.method, HttpMethod::Post | HttpMethod::Put | HttpMethod::Patch);
         let body = sent.body.clone().or_else(|| has_length.then(String::new));
         let response = match body {
             Some(body) => self.agent.run(builder.body(body.into_bytes()).map_err(unfit)?),
             None => self.agent.run(builder.body(()).map_err(unfit)?),
         };
-        let (head, body) = response.map_err(net_error)?.into_parts();
+        let (head, body) = response.map_err(convert_client_error)?.into_parts();
         let mut bytes = Vec::new();
         body.into_reader().take(self.bytes_max + 1).read_to_end(&mut bytes).map_err(|error| {
-            let message = format!("the answer of the server broke off: {error}");
+            let message = format!("the response ended early: {error}");
             NetError::new(NetErrorCode::InvalidResponse, message).retriable()
         })?;
         if bytes.len() as u64 > self.bytes_max {
             let message = format!("the server sent more than {} bytes", self.bytes_max);
             return Err(NetError::new(NetErrorCode::OutputTooLarge, message));
         }
-        Ok(HttpAnswer::new(head.status.as_u16(), &head.headers, bytes))
+        Ok(HttpResponse::new(head.status.as_u16(), &head.headers, bytes))
     }
 
-    /// The request a redirect asks for.
-    fn follow(&self, sent: OutgoingRequest, status: u16, location: &str) -> Result<OutgoingRequest, NetError> {
+    /// Returns the request that a redirect asks for.
+    fn follow_redirect(&self, sent: OutgoingRequest, status: u16, location: &str) -> Result<OutgoingRequest, NetError> {
         let broken = |reason: String| {
-            NetError::new(
-                NetErrorCode::InvalidResponse,
-                format!("the server sent on to an address that is none: {reason}"),
-            )
+            NetError::new(NetErrorCode::InvalidResponse, format!("the server redirected to an invalid URL: {reason}"))
         };
-        let (from, _) = Origin::split(&sent.url).map_err(broken)?;
-        let url = resolved(&sent.url, location).ok_or_else(|| broken("it cannot be read".to_owned()))?;
-        let (to, _) = Origin::split(&url).map_err(broken)?;
+        let (from, _) = HttpOrigin::split_url(&sent.url).map_err(broken)?;
+        let url = resolve_redirect(&sent.url, location).ok_or_else(|| broken("it cannot be parsed".to_owned()))?;
+        let (to, _) = HttpOrigin::split_url(&url).map_err(broken)?;
         let refused = |why: &str| {
-            let message = format!("the server sent on to `{to}`, {why}");
-            let failure = NetError::denied(message, &to.host, to.port, &to.host);
+            let message = format!("the server redirected to `{to}`, {why}");
+            let failure = NetError::permission_denied(message, &to.host, to.port, &to.host);
             NetError { is_unsent: false, ..failure }
         };
         if !self.egress.is_declared(&to.host, to.port) {
-            return Err(refused("which may not be reached"));
+            return Err(refused("which is not declared"));
         }
         if from.is_encrypted && !to.is_encrypted {
-            return Err(refused("where everybody on the way could read it"));
+            return Err(refused("which is not encrypted"));
         }
-        let is_read = matches!(sent.method, Method::Get | Method::Head);
-        let becomes_read = status == 303 || (matches!(status, 301 | 302) && sent.method == Method::Post);
+        let is_read = matches!(sent.method, HttpMethod::Get | HttpMethod::Head);
+        let becomes_read = status == 303 || (matches!(status, 301 | 302) && sent.method == HttpMethod::Post);
         let mut next = OutgoingRequest { url, ..sent };
         if becomes_read && !is_read {
-            next.method = Method::Get;
+            next.method = HttpMethod::Get;
             next.body = None;
             next.has_secret_body = false;
             next.is_idempotent = true;
@@ -200,20 +201,20 @@ impl Exchange {
         }
         if from != to {
             if next.has_secret_body {
-                return Err(refused("and the body holds a secret that is for another server"));
+                return Err(refused("but the body contains a secret for another server"));
             }
-            next.headers.retain(|header| !header.is_secret && !is_credential(&header.name));
+            next.headers.retain(|header| !header.is_secret && !is_credential_header(&header.name));
         }
         Ok(next)
     }
 }
 
-fn is_credential(name: &str) -> bool {
+fn is_credential_header(name: &str) -> bool {
     ["authorization", "cookie"].iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
-/// What a client's error means.
-fn net_error(error: ureq::Error) -> NetError {
+/// Converts an error of the HTTP client.
+fn convert_client_error(error: ureq::Error) -> NetError {
     match error {
         ureq::Error::Other(inside) => match inside.downcast::<WrappedError>() {
             Ok(wrapped) => {
@@ -223,29 +224,30 @@ fn net_error(error: ureq::Error) -> NetError {
             Err(other) => NetError::new(NetErrorCode::ConnectionFailed, other.to_string()),
         },
         ureq::Error::Io(error) => {
-            NetError::new(NetErrorCode::ConnectionFailed, format!("the connection broke off: {error}")).retriable()
+            NetError::new(NetErrorCode::ConnectionFailed, format!("the connection was interrupted: {error}"))
+                .retriable()
         }
         ureq::Error::LargeResponseHeader(..) => NetError::new(
             NetErrorCode::InvalidResponse,
-            format!("the head of the answer is larger than {} KiB", HEAD_BYTES_MAX >> 10),
+            format!("the response headers are larger than {} KiB", HEAD_BYTES_MAX >> 10),
         ),
         ureq::Error::Http(error) => {
-            NetError::new(NetErrorCode::InvalidArgument, format!("the request cannot be sent: {error}")).unsent()
+            NetError::new(NetErrorCode::InvalidArgument, format!("could not send the request: {error}")).unsent()
         }
         ureq::Error::BadUri(reason) => {
-            NetError::new(NetErrorCode::InvalidArgument, format!("the address cannot be used: {reason}")).unsent()
+            NetError::new(NetErrorCode::InvalidArgument, format!("invalid URL: {reason}")).unsent()
         }
-        other => NetError::new(NetErrorCode::InvalidResponse, format!("the answer is no HTTP: {other}")),
+        other => NetError::new(NetErrorCode::InvalidResponse, format!("the response is not valid HTTP: {other}")),
     }
 }
 
-/// Where a redirect leads: RFC 3986 §5.2, as far as servers use it.
-fn resolved(url: &str, location: &str) -> Option<String> {
+/// Resolves a redirect location: RFC 3986 §5.2, as far as servers use it.
+fn resolve_redirect(url: &str, location: &str) -> Option<String> {
     let location = location.split('#').next().unwrap_or_default().trim();
     if location.is_empty() || !location.bytes().all(|byte| byte.is_ascii_graphic()) {
         return None;
     }
-    let (origin, rest) = Origin::split(url).ok()?;
+    let (origin, rest) = HttpOrigin::split_url(url).ok()?;
     let path = rest.split('?').next().unwrap_or_default();
     let before_path = location.split(['/', '?']).next().unwrap_or_default();
     let whole = if before_path.contains(':') {
@@ -260,7 +262,7 @@ fn resolved(url: &str, location: &str) -> Option<String> {
         let folder = path.rfind('/').map_or("/", |at| &path[..=at]);
         format!("{origin}{folder}{location}")
     };
-    let (origin, rest) = Origin::split(&whole).ok()?;
+    let (origin, rest) = HttpOrigin::split_url(&whole).ok()?;
     let slash = if rest.starts_with('/') { "" } else { "/" };
     Some(format!("{origin}{slash}{rest}"))
 }
@@ -288,16 +290,16 @@ mod tests {
             ("/a b", None),
             ("/a\r\nX: y", None),
         ] {
-            assert_eq!(resolved(from, location).as_deref(), to, "{location}");
+            assert_eq!(resolve_redirect(from, location).as_deref(), to, "{location}");
         }
     }
 
     proptest! {
         #[test]
         fn whatever_a_server_says_is_an_address_or_none(location in "[a-z:/?#@\\[\\].%\\\\ \u{e9}0-9]{0,20}") {
-            if let Some(url) = resolved("https://a.example/x/y?z", &location) {
+            if let Some(url) = resolve_redirect("https://a.example/x/y?z", &location) {
                 prop_assert!(url.bytes().all(|byte| byte.is_ascii_graphic()), "{}", url);
-                let (origin, rest) = Origin::split(&url).unwrap();
+                let (origin, rest) = HttpOrigin::split_url(&url).unwrap();
                 prop_assert!(rest.starts_with('/') && url.starts_with(&origin.to_string()), "{}", url);
                 let uri: http::Uri = url.parse().unwrap();
                 prop_assert_eq!(uri.host().map(|host| host.trim_matches(['[', ']'])), Some(origin.host.as_str()));

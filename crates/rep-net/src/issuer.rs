@@ -1,62 +1,62 @@
-//! The keys of an authorization server: fetched from where its own description says they are.
+//! Fetches the keys of an authorization server from the location in its metadata.
 //!
-//! Follows RFC 8414 and the discovery of `OpenID` Connect. A description that names another issuer is not used.
+//! Follows RFC 8414 and `OpenID` Connect Discovery. Metadata of another issuer is rejected.
 
 use serde_json::Value;
 
-use crate::fetch::{FetchError, fetch};
+use crate::fetch::{FetchError, fetch_file};
 
-/// The largest description, and the largest set of keys.
+/// The maximum size of the metadata, and of the key set.
 const BYTES_MAX: u64 = 256 << 10;
 
-/// Why there are no keys of an issuer.
+/// Why the keys of an issuer could not be fetched.
 #[derive(Debug, thiserror::Error)]
 pub enum IssuerError {
-    /// The issuer identifier is no address.
-    #[error("`{0}` is no address")]
+    /// The issuer identifier is not a URL.
+    #[error("`{0}` is not a URL")]
     NoAddress(String),
-    /// The issuer identifier has a part that none may have.
-    #[error("`{0}` is no issuer: it has a query or a fragment")]
+    /// The issuer identifier has a query or a fragment.
+    #[error("`{0}` is not an issuer identifier: it has a query or a fragment")]
     NoIssuer(String),
-    /// The description or the keys could not be fetched.
+    /// The metadata or the keys could not be fetched.
     #[error(transparent)]
     Unreachable(#[from] FetchError),
-    /// The description is not JSON.
+    /// The metadata is not JSON.
     #[error("`{url}` is not JSON: {source}")]
     NotJson {
-        /// Where the description is.
+        /// The URL of the metadata.
         url: String,
-        /// What is wrong with it.
+        /// The parse error.
         source: serde_json::Error,
     },
-    /// The description is another issuer's.
+    /// The metadata belongs to another issuer.
     #[error("`{url}` describes `{described}`, not `{issuer}`")]
     OtherIssuer {
-        /// Where the description is.
+        /// The URL of the metadata.
         url: String,
         /// The issuer it describes.
         described: String,
-        /// The issuer that was asked for.
+        /// The requested issuer.
         issuer: String,
     },
-    /// The description names no issuer.
-    #[error("`{0}` does not say whom it describes")]
+    /// The metadata has no issuer.
+    #[error("`{0}` has no `issuer`")]
     Anonymous(String),
-    /// The description does not say where the keys are.
-    #[error("`{0}` names no `jwks_uri`")]
+    /// The metadata has no location of the keys.
+    #[error("`{0}` has no `jwks_uri`")]
     NoKeys(String),
 }
 
 /// Fetches the keys that an issuer publishes, as a JWKS.
 pub fn fetch_keys(issuer: &str) -> Result<Vec<u8>, IssuerError> {
     let (first, others) = description_urls(issuer)?;
-    // Where none is there, what the first place answered says most.
+    // If no location works, the error of the first one is the most useful.
     let keys_url = fetch_keys_url(&first, issuer)
         .or_else(|error| others.iter().find_map(|url| fetch_keys_url(url, issuer).ok()).ok_or(error))?;
-    Ok(fetch(&keys_url, BYTES_MAX)?)
+    Ok(fetch_file(&keys_url, BYTES_MAX)?)
 }
 
-/// Where an issuer describes itself, in the order MCP asks: the first place, and the others.
+/// Returns the possible locations of the metadata, in the order that MCP specifies: the first one, and the others.
 fn description_urls(issuer: &str) -> Result<(String, Vec<String>), IssuerError> {
     let (scheme, rest) = issuer.split_once("://").ok_or_else(|| IssuerError::NoAddress(issuer.to_owned()))?;
     if issuer.contains(['?', '#']) {
@@ -73,9 +73,9 @@ fn description_urls(issuer: &str) -> Result<(String, Vec<String>), IssuerError> 
     Ok((format!("{oauth}/{path}"), vec![format!("{openid}/{path}"), below]))
 }
 
-/// The address of the keys, by a description that is this issuer's.
+/// Returns the URL of the keys from the metadata of this issuer.
 fn fetch_keys_url(url: &str, issuer: &str) -> Result<String, IssuerError> {
-    let bytes = fetch(url, BYTES_MAX)?;
+    let bytes = fetch_file(url, BYTES_MAX)?;
     let value: Value =
         serde_json::from_slice(&bytes).map_err(|source| IssuerError::NotJson { url: url.to_owned(), source })?;
     let text = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);

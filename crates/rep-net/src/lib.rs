@@ -1,65 +1,65 @@
-//! Our own connections to the outside: resolve a name, check the address, connect, exchange.
+//! Outgoing connections of `rep` itself: resolves a name, checks the address, connects, and exchanges messages.
 //!
-//! Every request of an API skill, every fetch and every question to a model leaves through one connector. A name is resolved
-//! once, the address it leads to is checked, and the checked address is the one connected to. Proxies named by the environment are
-//! not used. Answers are bounded in size and time.
+//! Every request of an API skill, every download and every request to a model uses one connector. A name is resolved
+//! once, its address is checked, and the connection goes to the checked address. Proxy settings of the environment are
+//! ignored. Responses are bounded in size and time.
 //!
 //! ```
-//! use rep_net::{NetErrorCode, OutgoingRequest, SendOptions, SendOutcome, send};
+//! use rep_net::{NetErrorCode, OutgoingRequest, SendOptions, SendOutcome, send_request};
 //! use rep_permissions::HostRule;
 //!
 //! // A host that is not declared is not even looked up.
 //! let request = OutgoingRequest::get("https://api.example.org/");
 //! let rules = [HostRule::parse("other.example.org").unwrap()];
-//! match send(request, &SendOptions::new(&rules), &|| false) {
+//! match send_request(request, &SendOptions::new(&rules), &|| false) {
 //!     SendOutcome::Failed(error) => assert_eq!(error.code, NetErrorCode::PermissionDenied),
 //!     _ => unreachable!(),
 //! }
 //! ```
 
-mod answer;
 mod connector;
 mod exchange;
 pub mod fetch;
 pub mod issuer;
 pub mod model;
 mod origin;
+mod response;
 mod send;
 
 use std::fmt;
 
 use rep_permissions::HostRule;
 
-pub use answer::HttpAnswer;
-pub use exchange::{Header, OutgoingRequest};
-pub use origin::{Method, Origin};
-pub use send::{SendOptions, SendOutcome, send};
+pub use exchange::{HttpHeader, OutgoingRequest};
+pub use origin::{HttpMethod, HttpOrigin};
+pub use response::HttpResponse;
+pub use send::{SendOptions, SendOutcome, send_request};
 
-/// Why there is no answer, for programs.
+/// A code for why a request failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NetErrorCode {
     /// The host is not declared, or its address is not public.
     PermissionDenied,
     /// The name could not be resolved, or the server could not be reached.
     ConnectionFailed,
-    /// No trusted connection could be made.
+    /// The TLS connection could not be established or is not trusted.
     TlsFailed,
-    /// The answer broke off or is not HTTP.
+    /// The response ended early or is not HTTP.
     InvalidResponse,
-    /// The server redirected too often.
+    /// There were too many redirects.
     TooManyRedirects,
     /// The request cannot be sent.
     InvalidArgument,
-    /// The answer is larger than it may be.
+    /// The response is too large.
     OutputTooLarge,
-    /// It took too long.
+    /// The time limit was exceeded.
     Timeout,
     /// This machine could not start the exchange.
     Unavailable,
 }
 
 impl NetErrorCode {
-    /// The word in results and records.
+    /// Returns the code as written in results and records.
     pub const fn as_str(self) -> &'static str {
         match self {
             NetErrorCode::PermissionDenied => "PERMISSION_DENIED",
@@ -81,7 +81,7 @@ impl fmt::Display for NetErrorCode {
     }
 }
 
-/// A connection that was refused: the host and port, and the declaration that would allow it.
+/// A refused connection: the host and port, and the declaration that would allow it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeniedConnection {
     /// The host and port.
@@ -90,7 +90,7 @@ pub struct DeniedConnection {
     pub suggestion: Option<String>,
 }
 
-/// Why there is no answer.
+/// Why a request failed.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct NetError {
@@ -98,13 +98,13 @@ pub struct NetError {
     pub code: NetErrorCode,
     /// The message for people.
     pub message: String,
-    /// What would help.
+    /// How to fix it.
     pub remedy: Option<String>,
-    /// Whether another try may succeed.
+    /// Whether a retry may succeed.
     pub is_retriable: bool,
-    /// Whether nothing was sent yet.
+    /// Whether nothing was sent.
     pub is_unsent: bool,
-    /// The connection that was refused.
+    /// The refused connection.
     pub denied: Option<DeniedConnection>,
 }
 
@@ -123,8 +123,8 @@ impl NetError {
         self
     }
 
-    /// A connection the declarations do not allow; `suggested` is the host whose declaration would.
-    fn denied(message: String, host: &str, port: u16, suggested: &str) -> Self {
+    /// Creates an error for an undeclared connection. `suggested` is the host whose declaration would allow it.
+    fn permission_denied(message: String, host: &str, port: u16, suggested: &str) -> Self {
         let rule = |host: &str| HostRule { host: host.to_owned(), port: Some(port) }.to_string();
         let suggestion = HostRule::parse(&rule(suggested)).ok().map(|rule| format!("network.outbound: \"{rule}\""));
         Self {

@@ -1,279 +1,299 @@
-//! Asks a model on a server, in the form of OpenAI or of Anthropic: through the same egress as everything else, bounded in size and
-//! time, with a key that goes to the server the user named and nowhere else.
+//! A client for model servers with the OpenAI or Anthropic API. It uses the same connector as all other requests, is
+//! bounded in size and time, and sends the API key only to the configured server.
 //!
-//! The server is held to a schema where it lets itself be, and asked to stream, so that nobody on the way takes a long answer for a
-//! dead connection. What it refuses is left out the next time. What it says is cleaned of the key and is otherwise text of a stranger.
+//! The client asks for structured output and streaming if the server supports them. Streaming keeps proxies from
+//! closing the connection during a long answer. Features that a server rejects are not requested again. The key is
+//! removed from answers, which are otherwise untrusted text.
 
 pub mod cache;
 pub mod extraction;
 pub mod settings;
-mod wire;
+mod wire_format;
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use crate::{Method, Origin};
-use rep_convert::convert::{Model, ModelError, ModelErrorCode, Question, Reply};
+use crate::{HttpMethod, HttpOrigin};
+use rep_convert::convert::{LanguageModel, ModelError, ModelErrorCode, ModelQuestion, ModelReply};
 use rep_model::truncate::truncate_chars;
 
-use crate::answer::HttpAnswer;
-use crate::exchange::{Exchange, Header, OutgoingRequest};
-use crate::fetch::{alone, check_url};
+use crate::exchange::{HttpExchange, HttpHeader, OutgoingRequest};
+use crate::fetch::{check_server_url, run_exchange};
+use crate::response::HttpResponse;
 use crate::{NetError, NetErrorCode};
 use rep_permissions::HostRule;
-use rep_permissions::Secret;
+use rep_permissions::SecretValue;
 use rep_permissions::redact::Redactor;
-use rep_permissions::resolver::Resolver;
+use rep_permissions::resolver::HostResolver;
 
-/// The largest answer on the wire; streams say much around each word.
+/// The maximum size of a response. Streams have much overhead per word.
 const WIRE_BYTES_MAX: u64 = 32 << 20;
-/// How often a server that failed is asked again.
+/// The maximum number of retries after a server error.
 const RETRIES_MAX: u32 = 2;
-/// The wait before the first other try; it doubles.
+/// The wait before the first retry. It doubles each time.
 const RETRY_WAIT: Duration = Duration::from_millis(250);
-/// The longest text of a server that is shown.
-const TOLD_CHARS_MAX: usize = 300;
+/// The maximum length of a server's error message in output.
+const MESSAGE_CHARS_MAX: usize = 300;
 
-/// The form of HTTP a server speaks.
+/// The HTTP API of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Api {
-    /// Chat completions, as OpenAI and most others have them.
+pub enum ModelApi {
+    /// Chat completions, as offered by OpenAI and most others.
     OpenAi,
-    /// Messages, as Anthropic has them.
+    /// Messages, as offered by Anthropic.
     Anthropic,
 }
 
-impl Api {
-    /// The form with this name.
-    pub fn named(name: &str) -> Option<Self> {
-        [Api::OpenAi, Api::Anthropic].into_iter().find(|api| api.name() == name)
+impl ModelApi {
+    /// Returns the API with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [ModelApi::OpenAi, ModelApi::Anthropic].into_iter().find(|api| api.name() == name)
     }
 
-    /// The word in settings.
+    /// Returns the name in settings.
     pub const fn name(self) -> &'static str {
         match self {
-            Api::OpenAi => "openai",
-            Api::Anthropic => "anthropic",
+            ModelApi::OpenAi => "openai",
+            ModelApi::Anthropic => "anthropic",
         }
     }
 
-    /// Where the company itself serves it.
-    pub const fn usual_url(self) -> &'static str {
+    /// Returns the URL of the vendor's own server.
+    pub const fn default_url(self) -> &'static str {
         match self {
-            Api::OpenAi => "https://api.openai.com/v1",
-            Api::Anthropic => "https://api.anthropic.com/v1",
+            ModelApi::OpenAi => "https://api.openai.com/v1",
+            ModelApi::Anthropic => "https://api.anthropic.com/v1",
         }
     }
 
-    /// The variable that usually holds its key.
-    pub const fn usual_key(self) -> &'static str {
+    /// Returns the environment variable that usually contains the key.
+    pub const fn default_key_variable(self) -> &'static str {
         match self {
-            Api::OpenAi => "OPENAI_API_KEY",
-            Api::Anthropic => "ANTHROPIC_API_KEY",
+            ModelApi::OpenAi => "OPENAI_API_KEY",
+            ModelApi::Anthropic => "ANTHROPIC_API_KEY",
         }
     }
 }
 
-/// A model, and where and how it is asked.
-pub struct Endpoint {
-    /// The form of HTTP.
-    pub api: Api,
-    /// The address below which the form's own path lies.
+/// A model, and where and how to reach it.
+pub struct ModelEndpoint {
+    /// The HTTP API.
+    pub api: ModelApi,
+    /// The base URL of the API.
     pub url: String,
     /// The model's name.
     pub model: String,
-    /// The variable the key is from, and the key.
-    pub key: Option<(String, Secret)>,
-    /// The most tokens of an answer.
+    /// The variable that the key comes from, and the key.
+    pub key: Option<(String, SecretValue)>,
+    /// The maximum number of tokens in an answer.
     pub tokens_max: Option<u64>,
-    /// How much chance there is in an answer, where not the server's own choice.
+    /// The temperature, or `None` for the server's default.
     pub temperature: Option<f64>,
-    /// How long one answer may take.
+    /// The time limit for an answer.
     pub timeout: Duration,
 }
 
-/// How a server is asked. Each way asks for less than the one before.
+/// How a request is made. Each mode requires less of the server than the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
-    /// Held to the schema, streaming.
+enum AskMode {
+    /// Structured output, streamed.
     Structured,
-    /// As text, streaming.
+    /// Text, streamed.
     Text,
-    /// As text, at once.
-    Plain,
+    /// Text, in a single response.
+    PlainText,
 }
 
-impl Way {
-    fn next(self) -> Option<Self> {
+impl AskMode {
+    fn fallback(self) -> Option<Self> {
         match self {
-            Way::Structured => Some(Way::Text),
-            Way::Text => Some(Way::Plain),
-            Way::Plain => None,
+            AskMode::Structured => Some(AskMode::Text),
+            AskMode::Text => Some(AskMode::PlainText),
+            AskMode::PlainText => None,
         }
     }
 }
 
-/// A server that is asked.
-pub struct Server {
-    endpoint: Endpoint,
+/// A client for a model server.
+pub struct ModelServer {
+    endpoint: ModelEndpoint,
     url: String,
-    origin: Origin,
+    origin: HttpOrigin,
     redactor: Redactor,
-    way: Way,
+    mode: AskMode,
 }
 
-impl Server {
-    /// A server that may be asked: with TLS, or on this machine.
-    pub fn new(mut endpoint: Endpoint) -> Result<Self, ModelError> {
-        let unfit = |message: String, remedy: &str| error(ModelErrorCode::Unfit, message).remedied(remedy);
-        // Not shown: what stands in front of the host may be a password.
+impl ModelServer {
+    /// Creates a client for a server with TLS, or on this machine.
+    pub fn new(mut endpoint: ModelEndpoint) -> Result<Self, ModelError> {
+        let unfit = |message: String, remedy: &str| {
+            model_error(ModelErrorCode::InvalidConfiguration, message).with_remedy(remedy)
+        };
+        // The URL is not shown, because the user information may contain a password.
         if endpoint.url.contains('@') {
-            let message = "the address has a user or a password in it".to_owned();
-            return Err(unfit(message, "name the variable of a key with REP_LLM_KEY_ENV"));
+            let message = "the URL contains a user name or a password".to_owned();
+            return Err(unfit(message, "set REP_LLM_KEY_ENV to the name of the variable with the key"));
         }
-        let url = wire::address(endpoint.api, &endpoint.url);
-        let origin = check_url(&url).map_err(|reason| {
-            let message = format!("the address `{}` cannot be asked: {reason}", endpoint.url);
-            unfit(message, "REP_LLM_URL or --url names one such as `https://api.example.org/v1`")
+        let url = wire_format::build_url(endpoint.api, &endpoint.url);
+        let origin = check_server_url(&url).map_err(|reason| {
+            let message = format!("invalid server URL `{}`: {reason}", endpoint.url);
+            unfit(message, "set REP_LLM_URL or --url to a URL such as `https://api.example.org/v1`")
         })?;
         if url.bytes().any(|byte| !byte.is_ascii_graphic()) {
-            return Err(unfit(format!("the address `{}` has blanks or foreign letters", endpoint.url), "mend it"));
+            return Err(unfit(
+                format!("the URL `{}` contains spaces or non-ASCII characters", endpoint.url),
+                "percent-encode them",
+            ));
         }
         if let Some((name, key)) = endpoint.key.take() {
-            // A line end behind a key is how files are read, not a part of it.
+            // Files often end with a newline, which is not part of the key.
             let bare = key.expose().trim();
             if bare.bytes().any(|byte| !byte.is_ascii_graphic()) {
-                let message = format!("the value of `{name}` is no key: it has blanks or control characters in it");
+                let message =
+                    format!("the value of `{name}` is not a valid key: it contains spaces or control characters");
                 return Err(unfit(message, "set it again"));
             }
-            endpoint.key = Secret::new(bare.to_owned()).map(|key| (name, key));
+            endpoint.key = SecretValue::new(bare.to_owned()).map(|key| (name, key));
         }
         let secrets: Vec<(String, String)> =
             endpoint.key.iter().map(|(name, key)| (name.clone(), key.expose().to_owned())).collect();
-        Ok(Self { redactor: Redactor::new(&secrets, false), endpoint, url, origin, way: Way::Structured })
+        Ok(Self { redactor: Redactor::new(&secrets, false), endpoint, url, origin, mode: AskMode::Structured })
     }
 
-    fn sent(&self, question: &Question<'_>) -> OutgoingRequest {
-        let header = |name: &str, value: String, is_secret: bool| Header { name: name.to_owned(), value, is_secret };
+    fn build_request(&self, question: &ModelQuestion<'_>) -> OutgoingRequest {
+        let header =
+            |name: &str, value: String, is_secret: bool| HttpHeader { name: name.to_owned(), value, is_secret };
         let mut headers = vec![header("content-type", "application/json".to_owned(), false)];
         let key = self.endpoint.key.as_ref().map(|(_, key)| key.expose());
         match self.endpoint.api {
-            Api::OpenAi => {
+            ModelApi::OpenAi => {
                 headers.extend(key.map(|key| header("authorization", format!("Bearer {key}"), true)));
             }
-            Api::Anthropic => {
+            ModelApi::Anthropic => {
                 headers.push(header("anthropic-version", "2023-06-01".to_owned(), false));
                 headers.extend(key.map(|key| header("x-api-key", key.to_owned(), true)));
             }
         }
         OutgoingRequest {
-            method: Method::Post,
+            method: HttpMethod::Post,
             url: self.url.clone(),
             headers,
-            body: Some(wire::body(&self.endpoint, &self.origin, question, self.way).to_string()),
+            body: Some(wire_format::build_body(&self.endpoint, &self.origin, question, self.mode).to_string()),
             has_secret_body: false,
-            // A question may be asked twice.
+            // Sending the same question twice is harmless.
             is_idempotent: true,
         }
     }
 
-    fn exchanged(&self, sent: OutgoingRequest) -> Result<HttpAnswer, ModelError> {
-        let rules = rules(&self.origin);
-        let speak = move |exchange: &Exchange, stopped: &Receiver<()>| patiently(exchange, &sent, stopped);
-        let ended = alone(&rules, WIRE_BYTES_MAX, self.endpoint.timeout, speak);
+    fn exchange_request(&self, sent: OutgoingRequest) -> Result<HttpResponse, ModelError> {
+        let rules = build_host_rules(&self.origin);
+        let speak = move |exchange: &HttpExchange, stopped: &Receiver<()>| send_with_retries(exchange, &sent, stopped);
+        let ended = run_exchange(&rules, WIRE_BYTES_MAX, self.endpoint.timeout, speak);
         ended.map_err(|failure| {
-            let message = format!("`{}` gave no answer: {}", self.origin, failure.message);
+            let message = format!("no answer from `{}`: {}", self.origin, failure.message);
             let code = match failure.code {
                 NetErrorCode::Timeout => ModelErrorCode::Timeout,
                 NetErrorCode::OutputTooLarge => ModelErrorCode::AnswerTooLarge,
                 _ => ModelErrorCode::Unreachable,
             };
-            let error = error(code, self.redactor.text(&message));
+            let error = model_error(code, self.redactor.redact_text(&message));
             let error = ModelError { is_retriable: failure.is_retriable, ..error };
             match code {
-                ModelErrorCode::Timeout => error.remedied("--timeout gives it longer"),
+                ModelErrorCode::Timeout => error.with_remedy("increase --timeout"),
                 _ => error,
             }
         })
     }
 
-    /// What an answer that is none means.
-    fn refused(&self, answer: &HttpAnswer) -> ModelError {
-        let told = self.told(&answer.body);
+    /// Converts an error response.
+    fn error_from_response(&self, answer: &HttpResponse) -> ModelError {
+        let told = self.describe_error_body(&answer.body);
         let (status, origin) = (answer.status, &self.origin);
-        let message = format!("`{origin}` answered {status}{told}");
+        let message = format!("`{origin}` responded with status {status}{told}");
         match status {
-            401 | 403 => error(ModelErrorCode::Unauthorized, message).remedied(&match &self.endpoint.key {
-                Some((name, _)) => format!("the key is the value of `{name}`; REP_LLM_KEY_ENV names another variable"),
-                None => format!("set `{}`, or name a variable in REP_LLM_KEY_ENV", self.endpoint.api.usual_key()),
+            401 | 403 => model_error(ModelErrorCode::Unauthorized, message).with_remedy(&match &self.endpoint.key {
+                Some((name, _)) => format!("check the key in `{name}`, or set REP_LLM_KEY_ENV to another variable"),
+                None => {
+                    format!(
+                        "set `{}`, or set REP_LLM_KEY_ENV to another variable",
+                        self.endpoint.api.default_key_variable()
+                    )
+                }
             }),
             404 => {
                 let model = &self.endpoint.model;
-                error(ModelErrorCode::NotFound, message)
-                    .remedied(&format!("look whether `{}` is its address and `{model}` its model", self.url))
+                model_error(ModelErrorCode::NotFound, message)
+                    .with_remedy(&format!("check the URL `{}` and the model `{model}`", self.url))
             }
             429 => {
-                let wait = answer.header("retry-after").map(|wait| format!("; it asks for {wait} seconds"));
-                error(ModelErrorCode::RateLimited, message + &wait.unwrap_or_default())
-                    .retriable()
-                    .remedied("try again later")
+                let wait = answer.header("retry-after").map(|wait| format!("; retry after {wait} seconds"));
+                model_error(ModelErrorCode::RateLimited, message + &wait.unwrap_or_default())
+                    .as_retriable()
+                    .with_remedy("try again later")
             }
-            500.. => error(ModelErrorCode::Unavailable, message).retriable().remedied("try again later"),
-            _ => error(ModelErrorCode::Refused, message),
+            500.. => model_error(ModelErrorCode::Unavailable, message).as_retriable().with_remedy("try again later"),
+            _ => model_error(ModelErrorCode::Refused, message),
         }
     }
 
-    /// What a server says about an error, short and without the key.
-    fn told(&self, body: &[u8]) -> String {
-        let told = wire::complaint(&String::from_utf8_lossy(body));
-        let told = self.redactor.text(told.trim());
-        let short = truncate_chars(&told, TOLD_CHARS_MAX);
+    /// Returns the error message of a server, shortened and without the key.
+    fn describe_error_body(&self, body: &[u8]) -> String {
+        let told = wire_format::extract_error_message(&String::from_utf8_lossy(body));
+        let told = self.redactor.redact_text(told.trim());
+        let short = truncate_chars(&told, MESSAGE_CHARS_MAX);
         if short.is_empty() { String::new() } else { format!(": {short}") }
     }
 }
 
-impl Model for Server {
-    fn ask(&mut self, question: &Question<'_>) -> Result<Reply, ModelError> {
+impl LanguageModel for ModelServer {
+    fn ask(&mut self, question: &ModelQuestion<'_>) -> Result<ModelReply, ModelError> {
         loop {
-            let answer = self.exchanged(self.sent(question))?;
+            let answer = self.exchange_request(self.build_request(question))?;
             if answer.status == 200 {
-                let reply = wire::read(self.endpoint.api, answer.header("content-type"), &answer.body);
+                let reply = wire_format::parse_reply(self.endpoint.api, answer.header("content-type"), &answer.body);
                 return match reply {
-                    Ok(reply) => Ok(Reply { text: self.redactor.text(&reply.text), ..reply }),
+                    Ok(reply) => Ok(ModelReply { text: self.redactor.redact_text(&reply.text), ..reply }),
                     Err(reason) => {
-                        let reason = self.redactor.text(&reason);
-                        let reason = truncate_chars(&reason, TOLD_CHARS_MAX);
-                        Err(error(
+                        let reason = self.redactor.redact_text(&reason);
+                        let reason = truncate_chars(&reason, MESSAGE_CHARS_MAX);
+                        Err(model_error(
                             ModelErrorCode::InvalidResponse,
-                            format!("`{}` gave no answer: {reason}", self.origin),
+                            format!("no answer from `{}`: {reason}", self.origin),
                         ))
                     }
                 };
             }
-            // Whoever does not know a field says so in one of these ways.
-            match self.way.next().filter(|_| matches!(answer.status, 400 | 415 | 422 | 501)) {
-                Some(next) => self.way = next,
-                None => return Err(self.refused(&answer)),
+            // Servers reject unknown fields with one of these codes.
+            match self.mode.fallback().filter(|_| matches!(answer.status, 400 | 415 | 422 | 501)) {
+                Some(next) => self.mode = next,
+                None => return Err(self.error_from_response(&answer)),
             }
         }
     }
 }
 
-/// The server alone. Its user named it, so it may be in his own network.
-fn rules(origin: &Origin) -> Vec<HostRule> {
+/// Builds rules for this server only. The user named it, so it may be in a private network.
+fn build_host_rules(origin: &HttpOrigin) -> Vec<HostRule> {
     let rule = |host: String| HostRule { host, port: Some(origin.port) };
     let is_named = origin.host == "localhost" || origin.host.parse::<std::net::IpAddr>().is_ok();
-    let found =
-        if is_named { Vec::new() } else { Resolver::system().addresses(&origin.host, origin.port).unwrap_or_default() };
+    let found = if is_named {
+        Vec::new()
+    } else {
+        HostResolver::system().resolve(&origin.host, origin.port).unwrap_or_default()
+    };
     let addresses = found.into_iter().map(|address| rule(address.ip().to_string()));
     std::iter::once(rule(origin.host.clone())).chain(addresses).collect()
 }
 
-/// Asks, and again where the server failed or the answer broke off.
-fn patiently(exchange: &Exchange, sent: &OutgoingRequest, stopped: &Receiver<()>) -> Result<HttpAnswer, NetError> {
+/// Asks the model, and retries after server errors and interrupted answers.
+fn send_with_retries(
+    exchange: &HttpExchange,
+    sent: &OutgoingRequest,
+    stopped: &Receiver<()>,
+) -> Result<HttpResponse, NetError> {
     let mut retries = 0;
     loop {
-        let ended = exchange.run(sent.clone(), stopped);
+        let ended = exchange.send_and_follow(sent.clone(), stopped);
         let is_passing = match &ended {
             Ok(answer) => matches!(answer.status, 500 | 502 | 504 | 520..=529),
             Err(failure) => failure.is_retriable && !failure.is_unsent,
@@ -288,6 +308,6 @@ fn patiently(exchange: &Exchange, sent: &OutgoingRequest, stopped: &Receiver<()>
     }
 }
 
-fn error(code: ModelErrorCode, message: String) -> ModelError {
+fn model_error(code: ModelErrorCode, message: String) -> ModelError {
     ModelError { code, message, remedy: None, is_retriable: false }
 }

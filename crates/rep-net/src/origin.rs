@@ -1,64 +1,71 @@
-//! What a request does, and which server it goes to.
+//! HTTP methods, and the server of a URL.
 
 use std::fmt;
 
-/// What a request does.
+/// An HTTP method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
-    /// Reads.
+pub enum HttpMethod {
+    /// Reads a resource.
     Get,
-    /// Reads, without the body.
+    /// Reads only the headers of a resource.
     Head,
-    /// Sends something to be dealt with.
+    /// Submits data for processing.
     Post,
-    /// Puts something in a place.
+    /// Replaces a resource.
     Put,
-    /// Changes a part.
+    /// Changes part of a resource.
     Patch,
-    /// Removes.
+    /// Removes a resource.
     Delete,
-    /// Asks what can be done.
+    /// Returns the supported operations.
     Options,
 }
 
-impl Method {
-    /// Every method.
-    pub const ALL: [Method; 7] =
-        [Method::Get, Method::Head, Method::Post, Method::Put, Method::Patch, Method::Delete, Method::Options];
+impl HttpMethod {
+    /// All methods.
+    pub const ALL: [HttpMethod; 7] = [
+        HttpMethod::Get,
+        HttpMethod::Head,
+        HttpMethod::Post,
+        HttpMethod::Put,
+        HttpMethod::Patch,
+        HttpMethod::Delete,
+        HttpMethod::Options,
+    ];
 
-    /// The word in a request.
+    /// Returns the name as written in a request.
     pub const fn name(self) -> &'static str {
         match self {
-            Method::Get => "GET",
-            Method::Head => "HEAD",
-            Method::Post => "POST",
-            Method::Put => "PUT",
-            Method::Patch => "PATCH",
-            Method::Delete => "DELETE",
-            Method::Options => "OPTIONS",
+            HttpMethod::Get => "GET",
+            HttpMethod::Head => "HEAD",
+            HttpMethod::Post => "POST",
+            HttpMethod::Put => "PUT",
+            HttpMethod::Patch => "PATCH",
+            HttpMethod::Delete => "DELETE",
+            HttpMethod::Options => "OPTIONS",
         }
     }
 
-    /// Whether doing it twice is doing it once (RFC 9110 §9.2.2).
+    /// Whether repeating the request has the same effect (RFC 9110 §9.2.2).
     pub const fn is_idempotent(self) -> bool {
-        !matches!(self, Method::Post | Method::Patch)
+        !matches!(self, HttpMethod::Post | HttpMethod::Patch)
     }
 
-    /// Whether arguments without a place go into a body.
+    /// Whether arguments without a location are sent in the body.
     pub const fn has_body(self) -> bool {
-        matches!(self, Method::Post | Method::Put | Method::Patch)
+        matches!(self, HttpMethod::Post | HttpMethod::Put | HttpMethod::Patch)
     }
 
-    /// In capitals, as the specification writes it.
+    /// Parses a method name, which must be in capitals.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|method| method.name() == word)
     }
 }
 
-/// The server of a request.
+/// The server of a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Origin {
-    /// Whether the connection is encrypted: `https`, else `http`.
+pub struct HttpOrigin {
+    /// Whether the scheme is `https` rather than `http`.
     pub is_encrypted: bool,
     /// The name in lower case, or an address without brackets.
     pub host: String,
@@ -66,7 +73,7 @@ pub struct Origin {
     pub port: u16,
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for HttpOrigin {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (scheme, usual) = if self.is_encrypted { ("https", 443) } else { ("http", 80) };
         let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
@@ -77,10 +84,10 @@ impl fmt::Display for Origin {
     }
 }
 
-impl Origin {
-    /// Reads the start of an absolute address, and gives what follows. Letters, digits, dots, hyphens and brackets are all a
-    /// host can have: no user, no escape, and no place for an argument.
-    pub fn split(text: &str) -> Result<(Origin, &str), String> {
+impl HttpOrigin {
+    /// Parses the start of an absolute URL, and returns the rest. A host may contain only letters, digits, dots,
+    /// hyphens and brackets: user information, escapes and placeholders are rejected.
+    pub fn split_url(text: &str) -> Result<(HttpOrigin, &str), String> {
         let (is_encrypted, rest) = match text.split_once("://") {
             Some(("https", rest)) => (true, rest),
             Some(("http", rest)) => (false, rest),
@@ -99,7 +106,7 @@ impl Origin {
             None => !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-".contains(&byte)),
         };
         if !is_fit {
-            return Err(format!("`{host}` is no host"));
+            return Err(format!("`{host}` is not a host"));
         }
         let port = match port {
             None => {
@@ -112,10 +119,10 @@ impl Origin {
             Some(digits) => {
                 let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit());
                 let port = digits.parse().ok().filter(|port| is_plain && *port > 0);
-                port.ok_or_else(|| format!("`{digits}` is no port"))?
+                port.ok_or_else(|| format!("`{digits}` is not a port"))?
             }
         };
         let host = bare.unwrap_or(host).trim_end_matches('.').to_ascii_lowercase();
-        Ok((Origin { is_encrypted, host, port }, after))
+        Ok((HttpOrigin { is_encrypted, host, port }, after))
     }
 }

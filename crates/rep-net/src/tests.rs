@@ -1,4 +1,4 @@
-//! What only a resolver of our own can show: names that lead where they may not.
+//! Tests that need their own resolver: names that resolve to forbidden addresses.
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -7,21 +7,21 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::exchange::Exchange;
-use rep_permissions::resolver::Resolver;
+use crate::exchange::HttpExchange;
+use rep_permissions::resolver::HostResolver;
 
-fn opened(rules: &[&str], url: &str, found: &[SocketAddr]) -> (Result<HttpAnswer, NetError>, usize) {
+fn send_with_resolver(rules: &[&str], url: &str, found: &[SocketAddr]) -> (Result<HttpResponse, NetError>, usize) {
     let rules: Vec<HostRule> = rules.iter().map(|rule| HostRule::parse(rule).unwrap()).collect();
     let asked = Arc::new(AtomicUsize::new(0));
     let (count, found) = (asked.clone(), found.to_vec());
-    let resolver = Resolver::new(move |_, _| {
+    let resolver = HostResolver::new(move |_, _| {
         count.fetch_add(1, Ordering::SeqCst);
         Ok(found.clone())
     });
-    let exchange = Exchange::new(&rules, resolver, 1 << 20, Instant::now() + Duration::from_secs(20));
-    let sent = OutgoingRequest { method: Method::Post, is_idempotent: false, ..OutgoingRequest::get(url) };
+    let exchange = HttpExchange::new(&rules, resolver, 1 << 20, Instant::now() + Duration::from_secs(20));
+    let sent = OutgoingRequest { method: HttpMethod::Post, is_idempotent: false, ..OutgoingRequest::get(url) };
     let (_stop, stopped) = channel();
-    (exchange.run(sent, &stopped), asked.load(Ordering::SeqCst))
+    (exchange.send_and_follow(sent, &stopped), asked.load(Ordering::SeqCst))
 }
 
 #[test]
@@ -32,37 +32,37 @@ fn a_name_that_leads_to_this_machine_or_its_neighbours_is_refused() {
     let rule = format!("api.example.org:{port}");
     for address in ["127.0.0.1", "10.0.0.1", "169.254.169.254", "::1", "::ffff:127.0.0.1", "192.168.1.1", "0.0.0.0"] {
         let found = SocketAddr::new(address.parse().unwrap(), port);
-        let (ended, asked) = opened(&[&rule, "*"], &url, &[found]);
+        let (ended, asked) = send_with_resolver(&[&rule, "*"], &url, &[found]);
         let failure = ended.err().unwrap();
         assert_eq!((failure.code.as_str(), asked), ("PERMISSION_DENIED", 1), "{address}");
         assert!(failure.message.contains("not public") && failure.is_unsent, "{}", failure.message);
     }
     listener.set_nonblocking(true).unwrap();
-    assert!(listener.accept().is_err(), "nobody knocked");
+    assert!(listener.accept().is_err(), "no connection was made");
 }
 
 #[test]
 fn a_host_that_is_not_declared_is_not_even_looked_up() {
-    let (ended, asked) = opened(&["api.example.org"], "http://other.example.org/", &[]);
+    let (ended, asked) = send_with_resolver(&["api.example.org"], "http://other.example.org/", &[]);
     let failure = ended.err().unwrap();
     assert_eq!((failure.code.as_str(), asked), ("PERMISSION_DENIED", 0));
     assert_eq!(failure.denied.unwrap().target, "other.example.org:80");
-    let (ended, asked) = opened(&["api.example.org:443"], "http://api.example.org/", &[]);
+    let (ended, asked) = send_with_resolver(&["api.example.org:443"], "http://api.example.org/", &[]);
     assert_eq!((ended.err().unwrap().code.as_str(), asked), ("PERMISSION_DENIED", 0), "another port");
-    let (ended, _) = opened(&["*"], "http://127.0.0.1/", &[]);
-    assert_eq!(ended.err().unwrap().code, NetErrorCode::PermissionDenied, "every host is every public one");
-    let (ended, _) = opened(&["api.example.org"], "http://api.example.org/", &[]);
+    let (ended, _) = send_with_resolver(&["*"], "http://127.0.0.1/", &[]);
+    assert_eq!(ended.err().unwrap().code, NetErrorCode::PermissionDenied, "`*` means every public host");
+    let (ended, _) = send_with_resolver(&["api.example.org"], "http://api.example.org/", &[]);
     assert_eq!(ended.err().unwrap().code, NetErrorCode::ConnectionFailed);
 }
 
 #[test]
 fn this_machine_is_reached_by_its_name_only_where_that_is_declared() {
     let found = ["127.0.0.1:80".parse().unwrap()];
-    let (ended, _) = opened(&["*"], "http://localhost/", &found);
+    let (ended, _) = send_with_resolver(&["*"], "http://localhost/", &found);
     assert_eq!(ended.err().unwrap().code, NetErrorCode::PermissionDenied);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     drop(listener);
-    let (ended, asked) = opened(&[&format!("localhost:{port}")], &format!("http://localhost:{port}/"), &[]);
-    assert_eq!((ended.err().unwrap().code.as_str(), asked), ("CONNECTION_FAILED", 0), "nobody is asked who that is");
+    let (ended, asked) = send_with_resolver(&[&format!("localhost:{port}")], &format!("http://localhost:{port}/"), &[]);
+    assert_eq!((ended.err().unwrap().code.as_str(), asked), ("CONNECTION_FAILED", 0), "`localhost` is not looked up");
 }

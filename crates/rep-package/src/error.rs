@@ -1,27 +1,27 @@
-//! Why skills could not be moved.
+//! The error type of this crate.
 
 use rep_library::LibraryError;
 
+use crate::atomic_dir::AtomicDirError;
 use crate::files::FilesError;
 use crate::lock::LockError;
-use crate::place::PlaceError;
 
-/// Why skills could not be moved, for programs.
+/// The codes of package errors, for programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PackageErrorCode {
-    /// A name or a source fits several skills.
+    /// A name or source matches several skills.
     Ambiguous,
-    /// The lock file cannot be used.
+    /// The lock file is invalid.
     BrokenLock,
-    /// Another skill of the name is in the way.
+    /// Another skill with the same name exists.
     Collision,
-    /// A file holds, or is named like, a credential.
+    /// A file contains a credential, or has the name of one.
     Credential,
-    /// What was fetched is not what its index says.
+    /// Fetched content does not match the digest in its index.
     DigestMismatch,
     /// Two skills have the same name.
     Duplicate,
-    /// Something could not be fetched.
+    /// A download failed.
     FetchFailed,
     /// An archive cannot be opened.
     InvalidArchive,
@@ -29,40 +29,40 @@ pub enum PackageErrorCode {
     InvalidIndex,
     /// A skill has errors.
     InvalidSkill,
-    /// None of the hosts has a folder in this scope.
+    /// None of the hosts has a skill directory in this scope.
     NoFolder,
-    /// There is no home to keep records in.
+    /// No home directory exists to store records in.
     NoHome,
-    /// There is no skill.
+    /// No skill was found.
     NotASkill,
     /// A skill is not in the lock file.
     NotInstalled,
     /// A skill was installed by another tool.
     NotOurs,
-    /// A folder is outside the project.
+    /// A directory is outside the project.
     Outside,
-    /// A source has no skill of the name.
+    /// The source does not contain the named skill.
     SkillNotFound,
-    /// What would be written is there already.
+    /// The target exists.
     TargetExists,
     /// A source has too many skills.
     TooMany,
-    /// There is no host of the name.
+    /// The host is unknown.
     UnknownHost,
-    /// There is no source of the name.
+    /// The source does not exist.
     UnknownSource,
-    /// Something could not be read.
+    /// A file or directory could not be read.
     Unreadable,
-    /// Something could not be written.
+    /// A file or directory could not be written.
     Unwritable,
-    /// Replacing a skill would overwrite what somebody changed.
+    /// Replacing a skill would overwrite local changes.
     WouldOverwrite,
-    /// Removing a skill would remove what somebody changed.
+    /// Removing a skill would remove local changes.
     WouldRemove,
 }
 
 impl PackageErrorCode {
-    /// The word in results.
+    /// Returns the name in JSON results.
     pub const fn as_str(self) -> &'static str {
         match self {
             PackageErrorCode::Ambiguous => "AMBIGUOUS",
@@ -92,7 +92,7 @@ impl PackageErrorCode {
     }
 }
 
-/// Why skills could not be moved. Nothing was changed.
+/// The reason why a package operation failed. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct PackageError {
@@ -100,17 +100,17 @@ pub struct PackageError {
     pub code: PackageErrorCode,
     /// The message for people.
     pub message: String,
-    /// What would help.
+    /// What the user can do.
     pub remedy: Option<String>,
 }
 
 impl PackageError {
-    /// An error without a remedy.
+    /// Creates an error without a remedy.
     pub fn new(code: PackageErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), remedy: None }
     }
 
-    /// With what would help.
+    /// Adds a remedy.
     #[must_use]
     pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
         self.remedy = Some(remedy.into());
@@ -134,17 +134,17 @@ impl From<FilesError> for PackageError {
 impl From<LockError> for PackageError {
     fn from(error: LockError) -> Self {
         Self::new(PackageErrorCode::BrokenLock, error.to_string())
-            .remedy("mend it, or take it away: then nothing counts as installed")
+            .remedy("fix or delete it; without it, no skills are recorded as installed")
     }
 }
 
-impl From<PlaceError> for PackageError {
-    fn from(error: PlaceError) -> Self {
+impl From<AtomicDirError> for PackageError {
+    fn from(error: AtomicDirError) -> Self {
         let made = Self::new(PackageErrorCode::Unwritable, error.to_string());
         match error {
-            PlaceError::Exists(_) => made.remedy("somebody else put it there meanwhile; look at it, and try again"),
-            PlaceError::Failed { .. } => made.remedy("nothing was changed; see to the folder, and try again"),
-            PlaceError::Unfit { .. } => made,
+            AtomicDirError::Exists(_) => made.remedy("another process created it meanwhile; review it and try again"),
+            AtomicDirError::Failed { .. } => made.remedy("nothing was changed; check the directory and try again"),
+            AtomicDirError::Unsupported { .. } => made,
         }
     }
 }

@@ -1,7 +1,7 @@
-//! A skill's files, whole: read from a folder, told apart by digests, split and packed.
+//! Reads a skill's files from a directory, computes digests, splits and packs them.
 //!
-//! What is moved is read once: what was judged, what is counted in a digest and what is put somewhere are the same bytes.
-#![expect(clippy::disallowed_methods, reason = "this room reads what it moves")]
+//! Files are read once, so the bytes that are checked, hashed and written are always the same.
+#![expect(clippy::disallowed_methods, reason = "this module reads the files that it moves")]
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -13,82 +13,85 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 use sha2::{Digest, Sha256};
 
-use crate::place::{Bytes, Placed};
+use crate::atomic_dir::{PackageFile, PackageFileContent};
 
-/// The largest file, and all together.
+/// The maximum size of a file, and of all files together.
 const FILE_BYTES_MAX: u64 = 64 << 20;
 const TOTAL_BYTES_MAX: u64 = 512 << 20;
 const ENTRIES_MAX: usize = 20_000;
 const DEPTH_MAX: usize = 32;
 
-/// Why files could not be read.
+/// The reason why files could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum FilesError {
-    /// The system refused.
+    /// The operating system returned an error.
     #[error("could not read `{}`: {error}", path.display())]
     Unreadable {
-        /// What.
+        /// The path.
         path: PathBuf,
-        /// Its words.
+        /// The system's error.
         error: io::Error,
     },
-    /// Something that does not travel.
-    #[error("`{}` cannot be taken along: {reason}", path.display())]
-    Unfit {
-        /// What.
+    /// A file that cannot be part of a package.
+    #[error("cannot include `{}`: {reason}", path.display())]
+    Unsupported {
+        /// The path.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         reason: &'static str,
     },
 }
 
-fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> FilesError + use<> {
+fn read_error(path: &Path) -> impl FnOnce(io::Error) -> FilesError + use<> {
     let path = path.to_owned();
     move |error| FilesError::Unreadable { path, error }
 }
 
-/// Whether a name is never part of a skill: what programs leave behind.
-fn is_left(name: &str) -> bool {
+/// Whether a file or directory is never part of a skill because programs leave it behind.
+fn is_leftover_name(name: &str) -> bool {
     matches!(name, ".git" | "__pycache__" | "node_modules" | ".DS_Store") || name.rsplit('.').next() == Some("pyc")
 }
 
-/// Reads all files of a skill's folder, in order of path. What programs leave behind is passed over; a link that leads to a file
-/// of the same folder becomes that file, and any other refuses the folder.
-pub fn read(folder: &Path) -> Result<Vec<Placed>, FilesError> {
-    walk(folder, true)
+/// Reads all files of a skill's directory, sorted by path. Files that programs leave behind are skipped. A link to
+/// a file in the same directory is read as that file; any other link is an error.
+pub fn read_skill_files(folder: &Path) -> Result<Vec<PackageFile>, FilesError> {
+    walk_folder(folder, true)
 }
 
-/// Reads all files of an installed folder, whatever they are called.
-pub fn read_all(folder: &Path) -> Result<Vec<Placed>, FilesError> {
-    walk(folder, false)
+/// Reads all files of an installed directory, whatever their names.
+pub fn read_all_files(folder: &Path) -> Result<Vec<PackageFile>, FilesError> {
+    walk_folder(folder, false)
 }
 
-/// Reads some files of a folder, by their paths. Those that are not there, or lead out of it, are left out.
-pub fn some(folder: &Path, paths: &[String]) -> Result<Vec<Placed>, FilesError> {
-    let real = fs::canonicalize(folder).map_err(unreadable(folder))?;
+/// Reads selected files of a directory. Paths that do not exist or point out of the directory are skipped.
+pub fn read_selected_files(folder: &Path, paths: &[String]) -> Result<Vec<PackageFile>, FilesError> {
+    let real = fs::canonicalize(folder).map_err(read_error(folder))?;
     let mut files = Vec::new();
     for path in paths {
-        let Some(source) = inside(&real.join(path), &real) else { continue };
-        let (bytes, is_executable) = content(&source).map_err(unreadable(&source))?;
+        let Some(source) = resolve_link_inside(&real.join(path), &real) else { continue };
+        let (bytes, is_executable) = read_content(&source).map_err(read_error(&source))?;
         if bytes.len() as u64 > FILE_BYTES_MAX {
-            return Err(FilesError::Unfit { path: source, reason: "a file may have 64 MiB" });
+            return Err(FilesError::Unsupported { path: source, reason: "it is larger than 64 MiB" });
         }
-        files.push(Placed { path: path.clone(), content: Bytes::Here(bytes), is_executable });
+        files.push(PackageFile { path: path.clone(), content: PackageFileContent::InMemory(bytes), is_executable });
     }
     files.sort_by(|one, two| one.path.cmp(&two.path));
     Ok(files)
 }
 
-/// The first file that is named like a credential, or holds a private key.
-pub fn credential(files: &[Placed]) -> Option<&str> {
-    let holds_key = |file: &Placed| match &file.content {
-        Bytes::Here(bytes) => is_private_key(bytes),
-        Bytes::Of(_) => false,
+/// Finds the first file that has the name of a credential, or contains a private key.
+pub fn find_credential(files: &[PackageFile]) -> Option<&str> {
+    let holds_key = |file: &PackageFile| match &file.content {
+        PackageFileContent::InMemory(bytes) => is_private_key(bytes),
+        PackageFileContent::CopyOf(_) => false,
     };
-    files.iter().find(|file| file.path.split('/').any(is_credential) || holds_key(file)).map(|file| file.path.as_str())
+    files
+        .iter()
+        .find(|file| file.path.split('/').any(is_credential_name) || holds_key(file))
+        .map(|file| file.path.as_str())
 }
 
-fn is_credential(name: &str) -> bool {
+fn is_credential_name(name: &str) -> bool {
     const NAMES: [&str; 11] = [
         ".env",
         ".ssh",
@@ -107,83 +110,90 @@ fn is_credential(name: &str) -> bool {
     NAMES.contains(&name.as_str()) || name.starts_with(".env.") && !is_sample
 }
 
-/// Whether bytes begin as a private key in armour does.
+/// Whether the bytes start like an armored private key.
 fn is_private_key(bytes: &[u8]) -> bool {
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(64)]);
     let first = head.trim_start().lines().next().unwrap_or_default();
     first.starts_with("-----BEGIN ") && first.ends_with("PRIVATE KEY-----")
 }
 
-fn walk(folder: &Path, passes_over: bool) -> Result<Vec<Placed>, FilesError> {
-    let real = fs::canonicalize(folder).map_err(unreadable(folder))?;
+fn walk_folder(folder: &Path, passes_over: bool) -> Result<Vec<PackageFile>, FilesError> {
+    let real = fs::canonicalize(folder).map_err(read_error(folder))?;
     let mut files = Vec::new();
     let (mut entries, mut total) = (0, 0);
     let mut open = vec![(folder.to_owned(), String::new(), 0)];
     while let Some((at, prefix, depth)) = open.pop() {
-        let listing = fs::read_dir(&at).map_err(unreadable(&at))?;
+        let listing = fs::read_dir(&at).map_err(read_error(&at))?;
         for entry in listing {
-            let entry = entry.map_err(unreadable(&at))?;
+            let entry = entry.map_err(read_error(&at))?;
             let path = entry.path();
-            let unfit = |reason| FilesError::Unfit { path: path.clone(), reason };
+            let unfit = |reason| FilesError::Unsupported { path: path.clone(), reason };
             entries += 1;
             if entries > ENTRIES_MAX {
-                return Err(FilesError::Unfit { path: folder.to_owned(), reason: "it has more than 20,000 entries" });
+                return Err(FilesError::Unsupported {
+                    path: folder.to_owned(),
+                    reason: "it has more than 20,000 entries",
+                });
             }
             let name = entry.file_name();
             let name = name.to_str().ok_or_else(|| unfit("its name is not UTF-8"))?;
-            if passes_over && is_left(name) {
+            if passes_over && is_leftover_name(name) {
                 continue;
             }
             let relative = format!("{prefix}{name}");
-            let kind = entry.file_type().map_err(unreadable(&path))?;
+            let kind = entry.file_type().map_err(read_error(&path))?;
             if kind.is_dir() {
                 if depth >= DEPTH_MAX {
-                    return Err(unfit("it lies too deep"));
+                    return Err(unfit("it is nested too deeply"));
                 }
                 open.push((path, format!("{relative}/"), depth + 1));
                 continue;
             }
-            let source =
-                if kind.is_symlink() { inside(&path, &real).ok_or_else(|| unfit(LINK))? } else { path.clone() };
-            let (bytes, is_executable) = content(&source).map_err(unreadable(&path))?;
+            let source = if kind.is_symlink() {
+                resolve_link_inside(&path, &real).ok_or_else(|| unfit(LINK_REASON))?
+            } else {
+                path.clone()
+            };
+            let (bytes, is_executable) = read_content(&source).map_err(read_error(&path))?;
             total += bytes.len() as u64;
             if bytes.len() as u64 > FILE_BYTES_MAX || total > TOTAL_BYTES_MAX {
-                return Err(unfit("a file may have 64 MiB, and all together 512 MiB"));
+                return Err(unfit("files are limited to 64 MiB each and 512 MiB in total"));
             }
-            files.push(Placed { path: relative, content: Bytes::Here(bytes), is_executable });
+            files.push(PackageFile { path: relative, content: PackageFileContent::InMemory(bytes), is_executable });
         }
     }
     files.sort_by(|one, two| one.path.cmp(&two.path));
     Ok(files)
 }
 
-const LINK: &str = "it is a link that leads out of the folder, to a folder, or nowhere; put the file itself there";
+const LINK_REASON: &str =
+    "it is a link that is broken, points out of the directory, or points to a directory; replace it with a file";
 
-/// The file of the same folder that a link leads to.
-fn inside(link: &Path, real: &Path) -> Option<PathBuf> {
+/// Returns the file in the same directory that a link points to.
+fn resolve_link_inside(link: &Path, real: &Path) -> Option<PathBuf> {
     let target = fs::canonicalize(link).ok()?;
     (target.starts_with(real) && target.is_file()).then_some(target)
 }
 
-/// The bytes of a regular file, without following a link or waiting for a pipe; and whether it can be executed.
-fn content(path: &Path) -> io::Result<(Vec<u8>, bool)> {
+/// Reads a regular file without following a link or blocking on a pipe. Also returns whether it is executable.
+fn read_content(path: &Path) -> io::Result<(Vec<u8>, bool)> {
     let flags = i32::try_from((OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC).bits()).unwrap_or(0);
     let file: File = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     let metadata = file.metadata()?;
     if !metadata.is_file() {
-        return Err(io::Error::other("it is no regular file"));
+        return Err(io::Error::other("it is not a regular file"));
     }
     let mut bytes = Vec::new();
     file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
     Ok((bytes, metadata.permissions().mode() & 0o111 != 0))
 }
 
-/// Reads a file of at most so many bytes.
+/// Reads a file of at most `most` bytes.
 pub fn read_file(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let file =
         OpenOptions::new().read(true).custom_flags(i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or(0)).open(path)?;
     if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is no regular file"));
+        return Err(io::Error::other("it is not a regular file"));
     }
     let mut bytes = Vec::new();
     file.take(most + 1).read_to_end(&mut bytes)?;
@@ -193,51 +203,52 @@ pub fn read_file(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn hex(bytes: &[u8]) -> String {
+fn encode_hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The digest of bytes, as `sha256:` and hexadecimal digits.
-pub fn digest_of(bytes: &[u8]) -> String {
-    format!("sha256:{}", hex(&Sha256::digest(bytes)))
+/// Computes the digest of bytes, as `sha256:` and hexadecimal digits.
+pub fn digest_bytes(bytes: &[u8]) -> String {
+    format!("sha256:{}", encode_hex(&Sha256::digest(bytes)))
 }
 
-/// What each file holds, by path. A file that can be executed is another than one that cannot.
-pub fn digests(files: &[Placed]) -> BTreeMap<String, String> {
-    let mark =
-        |file: &Placed| format!("{}{}", digest_of(file.bytes()), if file.is_executable { " executable" } else { "" });
+/// Computes the digest of each file, by path. The executable bit changes the digest.
+pub fn digest_each_file(files: &[PackageFile]) -> BTreeMap<String, String> {
+    let mark = |file: &PackageFile| {
+        format!("{}{}", digest_bytes(file.bytes()), if file.is_executable { " executable" } else { "" })
+    };
     files.iter().map(|file| (file.path.clone(), mark(file))).collect()
 }
 
-/// The digest of all files: over lines of a path, a zero byte and the file's own digest, in order of path.
-pub fn digest(files: &[Placed]) -> String {
+/// Computes the digest of all files: over lines of a path, a zero byte and the file's own digest, sorted by path.
+pub fn digest_files(files: &[PackageFile]) -> String {
     let mut hasher = Sha256::new();
-    for (path, mark) in digests(files) {
+    for (path, mark) in digest_each_file(files) {
         hasher.update(path.as_bytes());
         hasher.update([0]);
         hasher.update(mark.as_bytes());
         hasher.update(b"\n");
     }
-    format!("sha256:{}", hex(&hasher.finalize()))
+    format!("sha256:{}", encode_hex(&hasher.finalize()))
 }
 
-/// What the npm tool `skills` calls `computedHash`: SHA-256 over path and content of each file, sorted as JavaScript's
-/// `localeCompare` does. That order is known here for ASCII; other characters come after, by code point.
-pub fn computed_hash(files: &[Placed]) -> String {
+/// Computes what the npm tool `skills` calls `computedHash`: SHA-256 over the path and content of each file, sorted
+/// as JavaScript's `localeCompare` does. The order is exact for ASCII; other characters come after, by code point.
+pub fn compute_npm_hash(files: &[PackageFile]) -> String {
     let is_counted =
-        |file: &&Placed| !file.path.split('/').rev().skip(1).any(|part| part == ".git" || part == "node_modules");
-    let mut counted: Vec<&Placed> = files.iter().filter(is_counted).collect();
-    counted.sort_by(|one, two| collated(&one.path, &two.path));
+        |file: &&PackageFile| !file.path.split('/').rev().skip(1).any(|part| part == ".git" || part == "node_modules");
+    let mut counted: Vec<&PackageFile> = files.iter().filter(is_counted).collect();
+    counted.sort_by(|one, two| compare_collated(&one.path, &two.path));
     let mut hasher = Sha256::new();
     for file in counted {
         hasher.update(file.path.as_bytes());
         hasher.update(file.bytes());
     }
-    hex(&hasher.finalize())
+    encode_hex(&hasher.finalize())
 }
 
-/// Compares as the Unicode collation does at its root, for ASCII: first without regard to case, then small before large letters.
-fn collated(one: &str, two: &str) -> Ordering {
+/// Compares ASCII text as the Unicode root collation does: first ignoring case, then lower case before upper case.
+fn compare_collated(one: &str, two: &str) -> Ordering {
     const MARKS: &str = " _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$0123456789";
     let weight = |letter: char| match MARKS.find(letter) {
         Some(at) => at,
@@ -251,9 +262,9 @@ fn collated(one: &str, two: &str) -> Ordering {
         .then_with(|| one.cmp(two))
 }
 
-/// The skills among files: one where there is a SKILL.md at the root, else one per outermost folder that has one. Each with
-/// the path of its folder.
-pub fn split(files: Vec<Placed>) -> Vec<(String, Vec<Placed>)> {
+/// Splits files into skills: one skill if there is a SKILL.md at the root, otherwise one per outermost directory
+/// that contains a SKILL.md. Each comes with the path of its directory.
+pub fn split_into_skills(files: Vec<PackageFile>) -> Vec<(String, Vec<PackageFile>)> {
     let is_manifest = |name: &str| name == "SKILL.md" || name == "skill.md";
     if files.iter().any(|file| is_manifest(&file.path)) {
         return vec![(String::new(), files)];
@@ -270,7 +281,7 @@ pub fn split(files: Vec<Placed>) -> Vec<(String, Vec<Placed>)> {
     folders.retain(|folder| {
         !all.iter().any(|other| folder.strip_prefix(other.as_str()).is_some_and(|rest| rest.starts_with('/')))
     });
-    let mut skills: Vec<(String, Vec<Placed>)> = folders.into_iter().map(|folder| (folder, Vec::new())).collect();
+    let mut skills: Vec<(String, Vec<PackageFile>)> = folders.into_iter().map(|folder| (folder, Vec::new())).collect();
     for mut file in files {
         let own = skills
             .iter_mut()
@@ -283,11 +294,11 @@ pub fn split(files: Vec<Placed>) -> Vec<(String, Vec<Placed>)> {
     skills
 }
 
-/// The files of a skill that are packed, below a folder of its name: without what belongs to its making.
-pub fn packed(files: &[Placed], name: &str) -> Vec<(String, Vec<u8>, bool)> {
-    let is_packed = |file: &&Placed| !file.path.starts_with("evals/");
+/// Selects the files of a skill to pack, below a directory with its name. Development files are left out.
+pub fn select_packed_files(files: &[PackageFile], name: &str) -> Vec<(String, Vec<u8>, bool)> {
+    let is_packed = |file: &&PackageFile| !file.path.starts_with("evals/");
     let below = |path: &str| if name.is_empty() { path.to_owned() } else { format!("{name}/{path}") };
-    let one = |file: &Placed| (below(&file.path), file.bytes().to_vec(), file.is_executable);
+    let one = |file: &PackageFile| (below(&file.path), file.bytes().to_vec(), file.is_executable);
     files.iter().filter(is_packed).map(one).collect()
 }
 
@@ -295,22 +306,26 @@ pub fn packed(files: &[Placed], name: &str) -> Vec<(String, Vec<u8>, bool)> {
 mod tests {
     use super::*;
 
-    fn file(path: &str, text: &str) -> Placed {
-        Placed { path: path.to_owned(), content: Bytes::Here(text.as_bytes().to_vec()), is_executable: false }
+    fn file(path: &str, text: &str) -> PackageFile {
+        PackageFile {
+            path: path.to_owned(),
+            content: PackageFileContent::InMemory(text.as_bytes().to_vec()),
+            is_executable: false,
+        }
     }
 
     #[test]
     fn names_are_sorted_as_javascript_sorts_them() {
         let mut names =
             ["ab/c", "aB", "ab", "Ab", "a-b", "a_b", "a/b", "A/c", "a/d", "a1", "SKILL.md", "scripts/x.sh", "z"];
-        names.sort_by(|one, two| collated(one, two));
+        names.sort_by(|one, two| compare_collated(one, two));
         assert_eq!(
             names,
             ["a_b", "a-b", "a/b", "A/c", "a/d", "a1", "ab", "aB", "Ab", "ab/c", "scripts/x.sh", "SKILL.md", "z"]
         );
     }
 
-    /// The hash was made by version 1.7.4 of the npm tool.
+    /// The hash was computed by version 1.7.4 of the npm tool.
     #[test]
     fn the_hash_is_the_one_of_the_npm_tool() {
         let files = [
@@ -322,7 +337,7 @@ mod tests {
             file("references/a.md", "d"),
             file("node_modules/x/index.js", "not counted"),
         ];
-        assert_eq!(computed_hash(&files), "5ca607bdc8d6bfb0f38b482bb04e9367cc0332caff52a545b4f4855c3b46873f");
+        assert_eq!(compute_npm_hash(&files), "5ca607bdc8d6bfb0f38b482bb04e9367cc0332caff52a545b4f4855c3b46873f");
     }
 
     #[test]
@@ -333,28 +348,28 @@ mod tests {
         fs::write(folder.join("SKILL.md"), "a").unwrap();
         fs::write(folder.join("scripts/__pycache__/x.pyc"), "x").unwrap();
         std::os::unix::fs::symlink("../SKILL.md", folder.join("scripts/again.md")).unwrap();
-        let names = |files: Vec<Placed>| files.into_iter().map(|file| file.path).collect::<Vec<String>>();
-        assert_eq!(names(read(&folder).unwrap()), ["SKILL.md", "scripts/again.md"]);
-        assert_eq!(names(read_all(&folder).unwrap()).len(), 3);
+        let names = |files: Vec<PackageFile>| files.into_iter().map(|file| file.path).collect::<Vec<String>>();
+        assert_eq!(names(read_skill_files(&folder).unwrap()), ["SKILL.md", "scripts/again.md"]);
+        assert_eq!(names(read_all_files(&folder).unwrap()).len(), 3);
         std::os::unix::fs::symlink("/etc/passwd", folder.join("out")).unwrap();
-        assert!(read(&folder).unwrap_err().to_string().contains("link"));
+        assert!(read_skill_files(&folder).unwrap_err().to_string().contains("link"));
         fs::remove_file(folder.join("out")).unwrap();
         rustix::fs::mknodat(rustix::fs::CWD, folder.join("pipe"), rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
-        assert!(read(&folder).unwrap_err().to_string().contains("regular"));
+        assert!(read_skill_files(&folder).unwrap_err().to_string().contains("regular"));
     }
 
     #[test]
     fn files_are_split_into_skills_and_digests_see_every_change() {
         let files =
             vec![file("a/SKILL.md", "1"), file("a/x/SKILL.md", "2"), file("b/c/skill.md", "3"), file("README.md", "")];
-        let skills = split(files);
+        let skills = split_into_skills(files);
         let shape: Vec<(&str, usize)> = skills.iter().map(|(folder, files)| (folder.as_str(), files.len())).collect();
         assert_eq!(shape, [("a", 2), ("b/c", 1)]);
         let one = [file("a", "1"), file("b", "2")];
         let mut two = one.clone();
         two[1].is_executable = true;
-        assert_ne!(digest(&one), digest(&two));
-        assert_ne!(digest(&one), digest(&[file("a", "12"), file("b", "")]));
-        assert_eq!(digest(&one), digest(&[one[1].clone(), one[0].clone()]));
+        assert_ne!(digest_files(&one), digest_files(&two));
+        assert_ne!(digest_files(&one), digest_files(&[file("a", "12"), file("b", "")]));
+        assert_eq!(digest_files(&one), digest_files(&[one[1].clone(), one[0].clone()]));
     }
 }

@@ -1,46 +1,46 @@
-//! A skill that was written for a host, in its author's shape again.
+//! Imports a skill that was exported for a host.
 
 use std::path::{Path, PathBuf};
 
-use rep_hosts::hosts::restored_manifest;
-use rep_library::{find, read};
-use rep_model::{Entry, Skill};
+use rep_hosts::hosts::restore_manifest;
+use rep_library::{discovery, skill_reader};
+use rep_model::{Skill, TreeEntry};
 
+use crate::atomic_dir::{OnExistingFolder, PackageFile, PackageFileContent, write_folder_atomically};
 use crate::error::{PackageError, PackageErrorCode};
-use crate::place::{Bytes, Existing, Placed, place};
 
-/// A skill that was imported.
+/// An imported skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportedSkill {
-    /// Its folder.
+    /// Its directory.
     pub folder: PathBuf,
-    /// Whether something of it was put back; if not, it is a copy.
+    /// Whether fields were restored. If not, the skill is a plain copy.
     pub is_restored: bool,
 }
 
-/// Puts back what an export moved, and writes the skill below a folder. The folder that is read is never changed.
-pub fn import(folder: &Path, out: &Path, existing: Existing) -> Result<ImportedSkill, PackageError> {
-    let shown = find::shown(folder);
-    let (skill, faults) = Skill::parse(read::folder(folder, &shown, read::Extent::Main)?);
-    let (Some(manifest), Some(front)) = (&skill.manifest, skill.front()) else {
+/// Restores the fields that an export moved, and writes the skill below a directory. The source is never changed.
+pub fn import_skill(folder: &Path, out: &Path, existing: OnExistingFolder) -> Result<ImportedSkill, PackageError> {
+    let shown = discovery::display_path(folder);
+    let (skill, faults) = Skill::parse(skill_reader::read_folder(folder, &shown, skill_reader::ReadExtent::Main)?);
+    let (Some(manifest), Some(front)) = (&skill.manifest, skill.frontmatter()) else {
         let reason = faults.first().map_or("it has no readable SKILL.md", |fault| fault.message.as_str());
         return Err(PackageError::new(PackageErrorCode::Unreadable, format!("`{shown}`: {reason}")));
     };
-    let restored = restored_manifest(front, manifest.body());
+    let restored = restore_manifest(front, manifest.body());
     let is_restored = restored.is_some();
-    let mut files = vec![Placed {
+    let mut files = vec![PackageFile {
         path: "SKILL.md".to_owned(),
-        content: Bytes::Here(restored.unwrap_or_else(|| manifest.source.text().as_bytes().to_vec())),
+        content: PackageFileContent::InMemory(restored.unwrap_or_else(|| manifest.source.text().as_bytes().to_vec())),
         is_executable: false,
     }];
     for (path, entry) in &skill.tree.entries {
-        if let (Entry::File { is_executable, .. }, true) = (entry, path != manifest.file) {
-            let content = Bytes::Of(folder.join(path));
-            files.push(Placed { path: path.clone(), content, is_executable: *is_executable });
+        if let (TreeEntry::File { is_executable, .. }, true) = (entry, path != manifest.file) {
+            let content = PackageFileContent::CopyOf(folder.join(path));
+            files.push(PackageFile { path: path.clone(), content, is_executable: *is_executable });
         }
     }
     let target = out.join(skill.name().unwrap_or("skill"));
-    place(&files, &target, existing)
+    write_folder_atomically(&files, &target, existing)
         .map_err(|error| PackageError::new(PackageErrorCode::Unwritable, error.to_string()))?;
     Ok(ImportedSkill { folder: target, is_restored })
 }

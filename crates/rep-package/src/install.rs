@@ -1,67 +1,67 @@
-//! What an installation changes: which folder, which link, and what the lock file says afterwards; and doing it.
-#![expect(clippy::disallowed_methods, reason = "this module looks at what is in the way")]
+//! Plans an installation (directories, links and lock file entries), and carries it out.
+#![expect(clippy::disallowed_methods, reason = "this module inspects existing files")]
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use rep_check::{Finding, Level, Options, Profile, check};
+use rep_check::{CheckOptions, Finding, Level, Profile, check_skill};
 use rep_model::Skill;
 use rep_storage::time;
 
+use crate::atomic_dir::PackageFile;
 use crate::error::{PackageError, PackageErrorCode};
 use crate::files;
-use crate::journal::Step;
-use crate::lock::{Installed, Lock, Put};
-use crate::place::Placed;
-use crate::scope::{InstallScope, ProblemKind, real, relative};
+use crate::journal::JournalStep;
+use crate::lock::{InstallPlace, InstalledSkill, SkillsLockFile};
+use crate::scope::{InstallProblemKind, InstallScope, relative_path, resolve_links};
 use crate::source::OfferedSkill;
 
-/// How skills are installed.
+/// Options for installing skills.
 #[derive(Clone, Debug, Default)]
 pub struct InstallOptions {
     /// The hosts to install for.
     pub hosts: Vec<String>,
-    /// Whether every host gets a copy instead of a link.
+    /// Whether each host gets a copy instead of a link.
     pub copies: bool,
-    /// Whether what is in the way is replaced.
+    /// Whether to replace existing skills.
     pub is_forced: bool,
 }
 
-/// What an installation does.
+/// The changes that an installation makes.
 #[derive(Debug)]
 pub struct InstallPlan {
-    /// The skills, as they will be.
+    /// The skills, as they will be installed.
     pub skills: Vec<PlannedSkill>,
-    steps: Vec<Step>,
-    lock: Lock,
+    steps: Vec<JournalStep>,
+    lock: SkillsLockFile,
 }
 
-/// One skill, as it will be.
+/// A skill, as it will be installed.
 #[derive(Clone, Debug)]
 pub struct PlannedSkill {
     /// Its name.
     pub name: String,
-    /// What becomes of it.
+    /// How the installation changes it.
     pub state: PlanState,
     /// Its entry in the lock file.
-    pub installed: Installed,
+    pub installed: InstalledSkill,
 }
 
-/// What becomes of a skill.
+/// How an installation changes a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlanState {
-    /// It is new.
+    /// It was not installed before.
     Installed,
-    /// It replaces what was installed before.
+    /// It replaces the installed version.
     Updated,
-    /// It is installed already, as it is.
+    /// The same version is already installed.
     Unchanged,
 }
 
 impl PlanState {
-    /// The words in results.
+    /// Returns the name in results.
     pub const fn as_str(self) -> &'static str {
         match self {
             PlanState::Installed => "installed",
@@ -71,15 +71,15 @@ impl PlanState {
     }
 }
 
-/// Why a skill is not installed: what the checks found.
+/// The errors that prevent a skill's installation.
 #[derive(Clone, thiserror::Error)]
-#[error("`{name}` has {count} and was not installed: {}", findings[0].message, count = counted(findings.len()))]
+#[error("`{name}` has {count} and was not installed: {}", findings[0].message, count = format_error_count(findings.len()))]
 pub struct OfferedSkillErrors {
     /// The skill's name.
     pub name: String,
     /// The errors; at least one.
     pub findings: Vec<Finding>,
-    /// Whether some of them are about security, so that the skill cannot be installed by force.
+    /// Whether some errors are about security, which `--force` does not override.
     pub has_security: bool,
 }
 
@@ -89,20 +89,21 @@ impl std::fmt::Debug for OfferedSkillErrors {
     }
 }
 
-pub(crate) fn counted(count: usize) -> String {
+pub(crate) fn format_error_count(count: usize) -> String {
     if count == 1 { "1 error".to_owned() } else { format!("{count} errors") }
 }
 
-/// Checks a skill as it would be installed. Errors about security count whatever the author silenced, and also if it is forced.
-pub fn check_offered(offered: &OfferedSkill, is_forced: bool) -> Result<(), OfferedSkillErrors> {
+/// Checks a skill as it would be installed. Security errors count even if the author silenced them or `is_forced`
+/// is set.
+pub fn check_offered_skill(offered: &OfferedSkill, is_forced: bool) -> Result<(), OfferedSkillErrors> {
     let errors = |ignores_silences: bool| {
-        let (skill, faults) = Skill::parse(offered.tree());
-        let options = Options { ignores_silences, ..Options::default() };
-        let mut findings = check(&skill, faults, &options).findings;
+        let (skill, faults) = Skill::parse(offered.to_skill_tree());
+        let options = CheckOptions { ignores_allow_comments: ignores_silences, ..CheckOptions::default() };
+        let mut findings = check_skill(&skill, faults, &options).findings;
         findings.retain(|finding| finding.level == Level::Error);
         findings
     };
-    let is_security = |finding: &Finding| finding.rule.levels.of(Profile::Security).is_some();
+    let is_security = |finding: &Finding| finding.rule.levels.for_profile(Profile::Security).is_some();
     let mut findings = errors(true);
     findings.retain(is_security);
     let has_security = !findings.is_empty();
@@ -115,52 +116,52 @@ pub fn check_offered(offered: &OfferedSkill, is_forced: bool) -> Result<(), Offe
     Err(OfferedSkillErrors { name: offered.name.clone(), findings, has_security })
 }
 
-/// Works out what installing skills changes. Nothing is written.
+/// Computes what installing skills changes, without writing anything.
 pub fn plan_install(
     offered: &[OfferedSkill],
     options: &InstallOptions,
     scope: &InstallScope,
     now: SystemTime,
 ) -> Result<InstallPlan, PackageError> {
-    let mut plan = InstallPlan { steps: Vec::new(), lock: scope.lock()?, skills: Vec::new() };
+    let mut plan = InstallPlan { steps: Vec::new(), lock: scope.read_lock_file()?, skills: Vec::new() };
     for one in offered {
-        plan.add(one, options, scope, now)?;
+        plan.add_skill(one, options, scope, now)?;
     }
     Ok(plan)
 }
 
-/// Installs skills: all of them, or none.
-pub fn install(
+/// Installs all of the skills, or none.
+pub fn install_skills(
     offered: &[OfferedSkill],
     options: &InstallOptions,
     scope: &InstallScope,
     now: SystemTime,
 ) -> Result<InstallPlan, PackageError> {
-    let turn = scope.turn()?;
+    let turn = scope.acquire_lock()?;
     let plan = plan_install(offered, options, scope, now)?;
     if plan.has_changes() {
-        turn.apply(&plan.steps, &plan.lock.text())?;
+        turn.apply_steps(&plan.steps, &plan.lock.to_json_text())?;
     }
     Ok(plan)
 }
 
-/// A folder of skills.
-struct Root {
-    /// As it is written.
+/// A directory of skills.
+struct InstallRoot {
+    /// The path as written.
     path: PathBuf,
-    /// With links resolved.
+    /// The path with links resolved.
     real: PathBuf,
-    /// Whether a copy was put there before, which stays one.
+    /// Whether it already contains a copy, which stays a copy.
     has_copy: bool,
 }
 
 impl InstallPlan {
-    /// Whether anything changes.
+    /// Whether the installation changes anything.
     pub fn has_changes(&self) -> bool {
         self.skills.iter().any(|skill| skill.state != PlanState::Unchanged)
     }
 
-    fn add(
+    fn add_skill(
         &mut self,
         one: &OfferedSkill,
         options: &InstallOptions,
@@ -170,124 +171,129 @@ impl InstallPlan {
         let before = self.lock.get(&one.name).filter(|before| !before.is_foreign);
         let mut hosts = before.as_ref().map(|before| before.hosts.clone()).unwrap_or_default();
         hosts.extend(options.hosts.iter().filter(|host| !hosts.contains(host)).cloned().collect::<Vec<String>>());
-        let roots = roots(&one.name, &options.hosts, before.as_ref(), scope)?;
-        let store = roots.iter().find(|root| root.path == scope.shared()).unwrap_or(&roots[0]);
-        let digest = files::digest(&one.files);
+        let roots = resolve_install_roots(&one.name, &options.hosts, before.as_ref(), scope)?;
+        let store = roots.iter().find(|root| root.path == scope.shared_skills_folder()).unwrap_or(&roots[0]);
+        let digest = files::digest_files(&one.files);
         let (mut places, mut steps) = (Vec::new(), Vec::new());
         for root in &roots {
             let target = root.path.join(&one.name);
             let is_copy = std::ptr::eq(root, store) || options.copies || root.has_copy;
-            let link = (!is_copy).then(|| relative(&root.real, &store.real.join(&one.name)));
-            places.push(Put {
-                path: scope.shown(&target),
+            let link = (!is_copy).then(|| relative_path(&root.real, &store.real.join(&one.name)));
+            places.push(InstallPlace {
+                path: scope.display_path(&target),
                 link: link.as_ref().map(|link| link.to_string_lossy().into_owned()),
             });
-            if is_there(&target, &one.files, link.as_deref()) {
+            if is_already_in_place(&target, &one.files, link.as_deref()) {
                 continue;
             }
             if !options.is_forced {
-                check_free(&target, one, before.as_ref(), scope)?;
+                check_target_is_free(&target, one, before.as_ref(), scope)?;
             }
             steps.push(match link {
-                Some(link) => Step::Link(target, link),
-                None => Step::Folder(target, one.files.clone()),
+                Some(link) => JournalStep::Link(target, link),
+                None => JournalStep::Folder(target, one.files.clone()),
             });
         }
-        let mut installed = Installed {
+        let mut installed = InstalledSkill {
             origin: one.origin.clone(),
-            computed_hash: files::computed_hash(&one.files),
+            computed_hash: files::compute_npm_hash(&one.files),
             digest,
-            files: files::digests(&one.files),
+            files: files::digest_each_file(&one.files),
             hosts,
             places,
-            at: time::text(now),
+            installed_at: time::format_timestamp(now),
             is_foreign: false,
         };
         let state = match &before {
             None => PlanState::Installed,
-            Some(before) if steps.is_empty() && is_same(before, &installed) => {
-                installed.at.clone_from(&before.at);
+            Some(before) if steps.is_empty() && is_same_installation(before, &installed) => {
+                installed.installed_at.clone_from(&before.installed_at);
                 PlanState::Unchanged
             }
             Some(_) => PlanState::Updated,
         };
-        self.lock.put(&one.name, &installed);
+        self.lock.insert_skill(&one.name, &installed);
         self.steps.extend(steps);
         self.skills.push(PlannedSkill { name: one.name.clone(), state, installed });
         Ok(())
     }
 }
 
-fn is_same(before: &Installed, after: &Installed) -> bool {
-    Installed { at: after.at.clone(), ..before.clone() } == *after
+fn is_same_installation(before: &InstalledSkill, after: &InstalledSkill) -> bool {
+    InstalledSkill { installed_at: after.installed_at.clone(), ..before.clone() } == *after
 }
 
-/// The folders a skill goes to: those of the hosts, and those it was put in before. Two that are the same folder are one.
-fn roots(
+/// Returns the directories for a skill: those of the hosts, and those where it is already installed. Duplicates are
+/// merged.
+fn resolve_install_roots(
     name: &str,
     hosts: &[String],
-    before: Option<&Installed>,
+    before: Option<&InstalledSkill>,
     scope: &InstallScope,
-) -> Result<Vec<Root>, PackageError> {
-    let mut found: BTreeMap<PathBuf, Root> = BTreeMap::new();
+) -> Result<Vec<InstallRoot>, PackageError> {
+    let mut found: BTreeMap<PathBuf, InstallRoot> = BTreeMap::new();
     let mut order = Vec::new();
     let old = before.into_iter().flat_map(|before| &before.places);
-    let old = old.filter_map(|put| Some((scope.place(name, put)?.parent()?.to_owned(), put.link.is_none())));
-    let new = hosts.iter().filter_map(|host| Some((scope.folder(host)?, false)));
+    let old = old.filter_map(|put| Some((scope.resolve_place(name, put)?.parent()?.to_owned(), put.link.is_none())));
+    let new = hosts.iter().filter_map(|host| Some((scope.host_folder(host)?, false)));
     for (path, has_copy) in old.chain(new) {
-        let Some(real) = real(&path).filter(|_| scope.is_inside(&path)) else {
-            let message = format!("`{}` leads out of the project, and nothing is put there", path.display());
+        let Some(real) = resolve_links(&path).filter(|_| scope.is_inside_project(&path)) else {
+            let message = format!("`{}` points out of the project", path.display());
             return Err(PackageError::new(PackageErrorCode::Outside, message));
         };
         if !found.contains_key(&real) {
             order.push(real.clone());
-            found.insert(real.clone(), Root { path, real, has_copy });
+            found.insert(real.clone(), InstallRoot { path, real, has_copy });
         }
     }
     if order.is_empty() {
-        let message = "none of these hosts has a folder for skills in this scope";
+        let message = "none of these hosts has a skill directory in this scope";
         return Err(PackageError::new(PackageErrorCode::NoFolder, message));
     }
     Ok(order.into_iter().filter_map(|real| found.remove(&real)).collect())
 }
 
-/// Whether a place already is as it will be.
-fn is_there(target: &Path, wanted: &[Placed], link: Option<&Path>) -> bool {
+/// Whether the target already has the wanted content.
+fn is_already_in_place(target: &Path, wanted: &[PackageFile], link: Option<&Path>) -> bool {
     match (link, fs::symlink_metadata(target)) {
         (_, Err(_)) => false,
         (Some(link), Ok(_)) => fs::read_link(target).is_ok_and(|to| to == link),
         (None, Ok(data)) => {
-            data.is_dir() && files::read_all(target).is_ok_and(|found| files::digest(&found) == files::digest(wanted))
+            data.is_dir()
+                && files::read_all_files(target)
+                    .is_ok_and(|found| files::digest_files(&found) == files::digest_files(wanted))
         }
     }
 }
 
-/// Refuses if something is in the way that is not ours, or that somebody changed since.
-fn check_free(
+/// Fails if the target exists and was not installed by `rep`, or was changed since.
+fn check_target_is_free(
     target: &Path,
     one: &OfferedSkill,
-    before: Option<&Installed>,
+    before: Option<&InstalledSkill>,
     scope: &InstallScope,
 ) -> Result<(), PackageError> {
     if fs::symlink_metadata(target).is_err() {
         return Ok(());
     }
-    let shown = scope.shown(target);
-    let own =
-        before.filter(|before| before.places.iter().any(|put| scope.place(&one.name, put).as_deref() == Some(target)));
+    let shown = scope.display_path(target);
+    let own = before.filter(|before| {
+        before.places.iter().any(|put| scope.resolve_place(&one.name, put).as_deref() == Some(target))
+    });
     let Some(own) = own else {
-        // The same bytes in another form: nothing is lost.
-        let is_same = files::read_all(target).is_ok_and(|found| files::digest(&found) == files::digest(&one.files));
+        // The same content in another form: nothing is lost.
+        let is_same = files::read_all_files(target)
+            .is_ok_and(|found| files::digest_files(&found) == files::digest_files(&one.files));
         if is_same {
             return Ok(());
         }
-        let message = format!("there is another `{}` at `{shown}`, which was not installed by rep", one.name);
+        let message = format!("another `{}` exists at `{shown}`, which was not installed by rep", one.name);
         return Err(PackageError::new(PackageErrorCode::Collision, message));
     };
     let changed = scope
-        .problems(&one.name, own)
+        .find_problems(&one.name, own)
         .into_iter()
-        .find(|problem| problem.kind != ProblemKind::Missing && problem.path.starts_with(&shown));
+        .find(|problem| problem.kind != InstallProblemKind::Missing && problem.path.starts_with(&shown));
     match changed {
         None => Ok(()),
         Some(problem) => {

@@ -1,10 +1,11 @@
-//! Several places at once: all of them, and the lock file, or none.
+//! Changes several places and the lock file in one transaction.
 //!
-//! Whoever changes what is installed takes a turn. Everything new is made first, beside its target and safe on disk; then a
-//! journal says what goes where, then each takes its place, then the lock file is written, then the journal goes. What fails is
-//! taken back. Where a crash comes in between, the next turn reads the journal and does the rest. Journals lie in the user's own
-//! folder: one in a project would let a repository move files.
-#![expect(clippy::disallowed_methods, reason = "this room writes skills")]
+//! A process that changes installed skills first acquires the lock. It stages all new content next to its target
+//! and syncs it to disk. Then it writes a journal of the steps, swaps each target, writes the lock file, and
+//! deletes the journal. If a step fails, all steps are undone. After a crash, the next process reads the journal
+//! and completes the steps. Journals are in the user's own directory: a journal in a project would let a repository
+//! move files.
+#![expect(clippy::disallowed_methods, reason = "this module writes skills")]
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
@@ -14,65 +15,66 @@ use std::path::{Path, PathBuf};
 use rep_storage::atomic;
 use serde_json::{Value, json};
 
+use crate::atomic_dir::{self, AtomicDirError, PackageFile, STAGED_NAME, STEP_PREFIX, StagedDir, write_error};
 use crate::files;
-use crate::place::{self, FRESH, Making, PlaceError, Placed, STEP, failed};
 
-/// The largest journal that is read.
+/// The maximum size of a journal.
 const JOURNAL_BYTES_MAX: u64 = 64 << 20;
 
-/// What becomes of one place.
+/// A change to one place.
 #[derive(Debug)]
-pub enum Step {
-    /// These files, in a folder.
-    Folder(PathBuf, Vec<Placed>),
-    /// A link that leads to this.
+pub enum JournalStep {
+    /// Write these files to a directory.
+    Folder(PathBuf, Vec<PackageFile>),
+    /// Create a link to the second path.
     Link(PathBuf, PathBuf),
-    /// Nothing is there any more.
-    Gone(PathBuf),
+    /// Remove the place.
+    Remove(PathBuf),
 }
 
-impl Step {
-    /// The place.
+impl JournalStep {
+    /// Returns the place.
     pub fn target(&self) -> &Path {
         match self {
-            Step::Folder(target, _) | Step::Link(target, _) | Step::Gone(target) => target,
+            JournalStep::Folder(target, _) | JournalStep::Link(target, _) | JournalStep::Remove(target) => target,
         }
     }
 
-    /// Makes what is to be there, beside it.
-    fn make(&self) -> Result<Making, PlaceError> {
-        let making = Making::beside(self.target(), STEP)?;
+    /// Stages the new content next to the place.
+    fn stage_content(&self) -> Result<StagedDir, AtomicDirError> {
+        let making = StagedDir::create_beside(self.target(), STEP_PREFIX)?;
         match self {
-            Step::Folder(_, files) => making.write(files)?,
-            Step::Link(_, to) => making.link(to)?,
-            Step::Gone(_) => {}
+            JournalStep::Folder(_, files) => making.write_files(files)?,
+            JournalStep::Link(_, to) => making.write_link(to)?,
+            JournalStep::Remove(_) => {}
         }
         Ok(making)
     }
 
-    fn value(&self, making: &Making) -> Value {
+    fn to_journal_value(&self, making: &StagedDir) -> Value {
         let (kind, what) = match self {
-            Step::Folder(_, files) => ("folder", files::digest(files)),
-            Step::Link(_, to) => ("link", to.to_string_lossy().into_owned()),
-            Step::Gone(_) => ("gone", String::new()),
+            JournalStep::Folder(_, files) => ("folder", files::digest_files(files)),
+            JournalStep::Link(_, to) => ("link", to.to_string_lossy().into_owned()),
+            JournalStep::Remove(_) => ("gone", String::new()),
         };
-        json!({ "target": self.target().to_string_lossy(), "made": making.fresh().to_string_lossy(), "kind": kind, "what": what })
+        json!({ "target": self.target().to_string_lossy(), "made": making.staged_path().to_string_lossy(), "kind": kind, "what": what })
     }
 }
 
-/// The right to change what one lock file tells of; held by one process at a time.
+/// The right to change the skills that one lock file records. One process holds it at a time.
 #[derive(Debug)]
-pub struct Turn {
+pub struct InstallLock {
     lock_file: PathBuf,
     journal: PathBuf,
-    _held: File,
+    _lock_handle: File,
 }
 
-impl Turn {
-    /// Takes a turn, waiting for others, and finishes what a crash left. `folder` is the user's own, where journals are kept.
-    pub fn take(folder: &Path, lock_file: &Path) -> Result<Self, PlaceError> {
-        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed(folder))?;
-        let stem = &files::digest_of(lock_file.as_os_str().as_encoded_bytes())["sha256:".len()..][..32];
+impl InstallLock {
+    /// Waits for other processes, acquires the lock, and completes what a crash left unfinished. `folder` is the
+    /// user's directory for journals.
+    pub fn acquire(folder: &Path, lock_file: &Path) -> Result<Self, AtomicDirError> {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(write_error(folder))?;
+        let stem = &files::digest_bytes(lock_file.as_os_str().as_encoded_bytes())["sha256:".len()..][..32];
         let held = folder.join(format!("{stem}.turn"));
         let file = OpenOptions::new()
             .create(true)
@@ -80,118 +82,122 @@ impl Turn {
             .write(true)
             .mode(0o600)
             .open(&held)
-            .map_err(failed(&held))?;
-        file.lock().map_err(failed(&held))?;
-        let turn = Self { lock_file: lock_file.to_owned(), journal: folder.join(format!("{stem}.json")), _held: file };
-        turn.finish()?;
+            .map_err(write_error(&held))?;
+        file.lock().map_err(write_error(&held))?;
+        let turn =
+            Self { lock_file: lock_file.to_owned(), journal: folder.join(format!("{stem}.json")), _lock_handle: file };
+        turn.finish_interrupted_steps()?;
         Ok(turn)
     }
 
-    /// Does all steps and writes the lock file; where one fails, none.
-    pub fn apply(&self, steps: &[Step], lock: &str) -> Result<(), PlaceError> {
-        let mut made = Made { makings: Vec::new(), folders: Vec::new() };
+    /// Applies all steps and writes the lock file. If a step fails, none is applied.
+    pub fn apply_steps(&self, steps: &[JournalStep], lock: &str) -> Result<(), AtomicDirError> {
+        let mut made = StagedSteps { staged: Vec::new(), folders: Vec::new() };
         for step in steps {
-            made.folders.extend(missing(place::parent_of(step.target())));
-            made.makings.push(step.make()?);
+            made.folders.extend(find_missing_folders(atomic_dir::parent_folder(step.target())));
+            made.staged.push(step.stage_content()?);
         }
-        let told: Vec<Value> = steps.iter().zip(&made.makings).map(|(step, making)| step.value(making)).collect();
-        replace(&self.journal, json!({ "version": 1, "steps": told, "lock": lock }).to_string().as_bytes())?;
-        let done = self.perform(steps, &made.makings, lock);
-        fs::remove_file(&self.journal).map_err(failed(&self.journal))?;
+        let told: Vec<Value> =
+            steps.iter().zip(&made.staged).map(|(step, making)| step.to_journal_value(making)).collect();
+        replace_file(&self.journal, json!({ "version": 1, "steps": told, "lock": lock }).to_string().as_bytes())?;
+        let done = self.perform_steps(steps, &made.staged, lock);
+        fs::remove_file(&self.journal).map_err(write_error(&self.journal))?;
         done?;
         made.folders.clear();
         Ok(())
     }
 
-    fn perform(&self, steps: &[Step], makings: &[Making], lock: &str) -> Result<(), PlaceError> {
+    fn perform_steps(&self, steps: &[JournalStep], makings: &[StagedDir], lock: &str) -> Result<(), AtomicDirError> {
         for (at, (step, making)) in steps.iter().zip(makings).enumerate() {
             let done = match step {
-                Step::Gone(_) => making.take_away(),
-                Step::Folder(..) | Step::Link(..) => making.swap(),
+                JournalStep::Remove(_) => making.move_target_here(),
+                JournalStep::Folder(..) | JournalStep::Link(..) => making.swap_into_place(),
             };
             if let Err(error) = done {
-                take_back(&makings[..at]);
+                undo_steps(&makings[..at]);
                 return Err(error);
             }
         }
-        let written = replace(&self.lock_file, lock.as_bytes());
+        let written = replace_file(&self.lock_file, lock.as_bytes());
         if written.is_err() {
-            take_back(makings);
+            undo_steps(makings);
         }
         written
     }
 
-    /// Does what a journal that was left says is still to be done.
-    fn finish(&self) -> Result<(), PlaceError> {
+    /// Completes the steps of a journal that a crash left behind.
+    fn finish_interrupted_steps(&self) -> Result<(), AtomicDirError> {
         let bytes = match files::read_file(&self.journal, JOURNAL_BYTES_MAX) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(failed(&self.journal)(error)),
+            Err(error) => return Err(write_error(&self.journal)(error)),
         };
-        // A journal is replaced whole, so that one that cannot be read was never in force.
+        // Journals are replaced atomically, so an unreadable journal was never in effect.
         let journal: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         let steps = journal["steps"].as_array().map_or(&[][..], Vec::as_slice);
         for step in steps {
             let text = |key: &str| step[key].as_str().unwrap_or_default();
             let (target, made) = (PathBuf::from(text("target")), PathBuf::from(text("made")));
-            let is_ours = made.file_name().is_some_and(|name| name == FRESH) && made.parent().is_some_and(is_step);
-            if is_ours && !is_done(&target, text("kind"), text("what")) {
+            let is_ours =
+                made.file_name().is_some_and(|name| name == STAGED_NAME) && made.parent().is_some_and(is_step_folder);
+            if is_ours && !is_step_done(&target, text("kind"), text("what")) {
                 match text("kind") {
-                    "gone" => place::remove(&target)?,
-                    _ if fs::symlink_metadata(&made).is_ok() => place::swap(&made, &target)?,
+                    "gone" => atomic_dir::remove_atomically(&target)?,
+                    _ if fs::symlink_metadata(&made).is_ok() => atomic_dir::swap_paths(&made, &target)?,
                     _ => {}
                 }
             }
-            place::sweep(place::parent_of(&target), STEP);
+            atomic_dir::remove_abandoned_folders(atomic_dir::parent_folder(&target), STEP_PREFIX);
         }
         if let Some(lock) = journal["lock"].as_str() {
-            replace(&self.lock_file, lock.as_bytes())?;
+            replace_file(&self.lock_file, lock.as_bytes())?;
         }
-        fs::remove_file(&self.journal).map_err(failed(&self.journal))
+        fs::remove_file(&self.journal).map_err(write_error(&self.journal))
     }
 }
 
-fn is_step(folder: &Path) -> bool {
-    folder.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(STEP.as_bytes()))
+fn is_step_folder(folder: &Path) -> bool {
+    folder.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(STEP_PREFIX.as_bytes()))
 }
 
-/// Whether a place is as a step wants it.
-fn is_done(target: &Path, kind: &str, what: &str) -> bool {
+/// Whether a place already has the result of a step.
+fn is_step_done(target: &Path, kind: &str, what: &str) -> bool {
     match kind {
         "folder" => {
             let is_folder = fs::symlink_metadata(target).is_ok_and(|data| data.is_dir());
-            is_folder && files::read_all(target).is_ok_and(|files| files::digest(&files) == what)
+            is_folder && files::read_all_files(target).is_ok_and(|files| files::digest_files(&files) == what)
         }
         "link" => fs::read_link(target).is_ok_and(|to| to == Path::new(what)),
         _ => fs::symlink_metadata(target).is_err(),
     }
 }
 
-/// Takes back what was done, last first. What cannot be taken back stays where the error says.
-fn take_back(makings: &[Making]) {
+/// Undoes the steps in reverse order. Steps that cannot be undone stay where the error says.
+fn undo_steps(makings: &[StagedDir]) {
     for making in makings.iter().rev() {
-        let _ = making.undo();
+        let _ = making.undo_swap();
     }
 }
 
-/// What was made, and the folders that were made for it: those go again where nothing came of it.
-struct Made {
-    makings: Vec<Making>,
+/// The staged content, and the directories that were created for it. Those are removed again if the operation
+/// fails.
+struct StagedSteps {
+    staged: Vec<StagedDir>,
     folders: Vec<PathBuf>,
 }
 
-impl Drop for Made {
+impl Drop for StagedSteps {
     fn drop(&mut self) {
-        self.makings.clear();
+        self.staged.clear();
         for folder in self.folders.iter().rev() {
-            // Only an empty one goes.
+            // Only an empty directory is removed.
             let _ = fs::remove_dir(folder);
         }
     }
 }
 
-/// The folders above and with this one that are not there, outermost first.
-fn missing(folder: &Path) -> Vec<PathBuf> {
+/// Returns the missing directories of a path, outermost first.
+fn find_missing_folders(folder: &Path) -> Vec<PathBuf> {
     let mut missing: Vec<PathBuf> = folder
         .ancestors()
         .take_while(|above| !above.as_os_str().is_empty() && fs::symlink_metadata(above).is_err())
@@ -201,30 +207,30 @@ fn missing(folder: &Path) -> Vec<PathBuf> {
     missing
 }
 
-/// Replaces a file, whole or not at all, with the mode it had. A link in its place is refused: it could lead anywhere.
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), PlaceError> {
+/// Replaces a file atomically, preserving its mode. A link is refused, because it could point anywhere.
+pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> Result<(), AtomicDirError> {
     if path.is_symlink() {
-        return Err(failed(path)(io::Error::other("it is a link; put a file in its place")));
+        return Err(write_error(path)(io::Error::other("it is a link; replace it with a file")));
     }
-    atomic::put(path, bytes).map_err(|error| failed(path)(error.into()))?;
-    let folder = place::parent_of(path);
-    atomic::sync_folder(folder).map_err(failed(folder))
+    atomic::replace_file(path, bytes).map_err(|error| write_error(path)(error.into()))?;
+    let folder = atomic_dir::parent_folder(path);
+    atomic::sync_folder(folder).map_err(write_error(folder))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::place::Bytes;
+    use crate::atomic_dir::PackageFileContent;
 
-    fn files(text: &str) -> Vec<Placed> {
-        vec![Placed {
+    fn files(text: &str) -> Vec<PackageFile> {
+        vec![PackageFile {
             path: "SKILL.md".to_owned(),
-            content: Bytes::Here(text.as_bytes().to_vec()),
+            content: PackageFileContent::InMemory(text.as_bytes().to_vec()),
             is_executable: false,
         }]
     }
 
-    fn names(folder: &Path) -> Vec<String> {
+    fn list_names(folder: &Path) -> Vec<String> {
         let mut names: Vec<String> = fs::read_dir(folder)
             .unwrap()
             .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
@@ -233,110 +239,140 @@ mod tests {
         names
     }
 
-    struct World {
+    struct JournalFixture {
         scratch: tempfile::TempDir,
     }
 
-    impl World {
+    impl JournalFixture {
         fn new() -> Self {
             Self { scratch: tempfile::tempdir().unwrap() }
         }
 
-        fn at(&self, path: &str) -> PathBuf {
+        fn path_of(&self, path: &str) -> PathBuf {
             self.scratch.path().join(path)
         }
 
-        fn turn(&self) -> Turn {
-            Turn::take(&self.at("own"), &self.at("lock.json")).unwrap()
+        fn acquire_lock(&self) -> InstallLock {
+            InstallLock::acquire(&self.path_of("own"), &self.path_of("lock.json")).unwrap()
         }
 
-        fn text(&self, path: &str) -> String {
-            fs::read_to_string(self.at(path)).unwrap_or_default()
+        fn read_text(&self, path: &str) -> String {
+            fs::read_to_string(self.path_of(path)).unwrap_or_default()
         }
     }
 
     #[test]
     fn all_steps_and_the_lock_file_or_none() {
-        let world = World::new();
-        let turn = world.turn();
-        let steps =
-            [Step::Folder(world.at("a/one"), files("1")), Step::Link(world.at("b/one"), PathBuf::from("../a/one"))];
-        turn.apply(&steps, "{}").unwrap();
-        assert_eq!((world.text("b/one/SKILL.md"), world.text("lock.json")), ("1".to_owned(), "{}".to_owned()));
-        // A file where a folder should be: the second place cannot be made.
-        fs::write(world.at("c"), "in the way").unwrap();
+        let world = JournalFixture::new();
+        let turn = world.acquire_lock();
         let steps = [
-            Step::Folder(world.at("a/one"), files("2")),
-            Step::Folder(world.at("new/deep/one"), files("2")),
-            Step::Folder(world.at("c/one"), files("2")),
+            JournalStep::Folder(world.path_of("a/one"), files("1")),
+            JournalStep::Link(world.path_of("b/one"), PathBuf::from("../a/one")),
         ];
-        assert!(turn.apply(&steps, "{2}").is_err());
-        assert_eq!((world.text("a/one/SKILL.md"), world.text("lock.json")), ("1".to_owned(), "{}".to_owned()));
-        assert_eq!(names(world.scratch.path()), ["a", "b", "c", "lock.json", "own"]);
-        // The lock file cannot be written: what took its place goes back.
-        fs::remove_file(world.at("lock.json")).unwrap();
-        fs::create_dir(world.at("lock.json")).unwrap();
+        turn.apply_steps(&steps, "{}").unwrap();
+        assert_eq!(
+            (world.read_text("b/one/SKILL.md"), world.read_text("lock.json")),
+            ("1".to_owned(), "{}".to_owned())
+        );
+        // A file instead of a directory: the second place cannot be created.
+        fs::write(world.path_of("c"), "in the way").unwrap();
         let steps = [
-            Step::Folder(world.at("a/one"), files("3")),
-            Step::Folder(world.at("d/one"), files("3")),
-            Step::Gone(world.at("b/one")),
+            JournalStep::Folder(world.path_of("a/one"), files("2")),
+            JournalStep::Folder(world.path_of("new/deep/one"), files("2")),
+            JournalStep::Folder(world.path_of("c/one"), files("2")),
         ];
-        assert!(turn.apply(&steps, "{3}").is_err());
-        assert_eq!((world.text("a/one/SKILL.md"), world.text("b/one/SKILL.md")), ("1".to_owned(), "1".to_owned()));
-        assert_eq!(names(&world.at("a")), ["one"]);
-        assert!(!world.at("d").exists());
-        assert_eq!(names(&world.at("own")).len(), 1, "no journal is left");
+        assert!(turn.apply_steps(&steps, "{2}").is_err());
+        assert_eq!(
+            (world.read_text("a/one/SKILL.md"), world.read_text("lock.json")),
+            ("1".to_owned(), "{}".to_owned())
+        );
+        assert_eq!(list_names(world.scratch.path()), ["a", "b", "c", "lock.json", "own"]);
+        // The lock file cannot be written: the swapped content moves back.
+        fs::remove_file(world.path_of("lock.json")).unwrap();
+        fs::create_dir(world.path_of("lock.json")).unwrap();
+        let steps = [
+            JournalStep::Folder(world.path_of("a/one"), files("3")),
+            JournalStep::Folder(world.path_of("d/one"), files("3")),
+            JournalStep::Remove(world.path_of("b/one")),
+        ];
+        assert!(turn.apply_steps(&steps, "{3}").is_err());
+        assert_eq!(
+            (world.read_text("a/one/SKILL.md"), world.read_text("b/one/SKILL.md")),
+            ("1".to_owned(), "1".to_owned())
+        );
+        assert_eq!(list_names(&world.path_of("a")), ["one"]);
+        assert!(!world.path_of("d").exists());
+        assert_eq!(list_names(&world.path_of("own")).len(), 1, "no journal is left");
     }
 
-    /// Stops between any two of its steps, as a crash does, and looks what the next turn makes of it.
+    /// Stops between any two steps, as a crash does, and checks how the next process recovers.
     #[test]
     fn the_next_turn_does_what_a_crash_left() {
         for stop in 0..=3 {
-            let world = World::new();
-            place::place(&files("old"), &world.at("a/one"), place::Existing::Refuse).unwrap();
-            place::place(&files("old"), &world.at("b/one"), place::Existing::Refuse).unwrap();
+            let world = JournalFixture::new();
+            atomic_dir::write_folder_atomically(
+                &files("old"),
+                &world.path_of("a/one"),
+                atomic_dir::OnExistingFolder::Refuse,
+            )
+            .unwrap();
+            atomic_dir::write_folder_atomically(
+                &files("old"),
+                &world.path_of("b/one"),
+                atomic_dir::OnExistingFolder::Refuse,
+            )
+            .unwrap();
             let steps = [
-                Step::Folder(world.at("a/one"), files("new")),
-                Step::Link(world.at("c/one"), PathBuf::from("../a/one")),
-                Step::Gone(world.at("b/one")),
+                JournalStep::Folder(world.path_of("a/one"), files("new")),
+                JournalStep::Link(world.path_of("c/one"), PathBuf::from("../a/one")),
+                JournalStep::Remove(world.path_of("b/one")),
             ];
-            let turn = world.turn();
-            let makings: Vec<Making> = steps.iter().map(|step| step.make().unwrap()).collect();
-            let told: Vec<Value> = steps.iter().zip(&makings).map(|(step, making)| step.value(making)).collect();
-            replace(&turn.journal, json!({ "version": 1, "steps": told, "lock": "{new}" }).to_string().as_bytes())
+            let turn = world.acquire_lock();
+            let makings: Vec<StagedDir> = steps.iter().map(|step| step.stage_content().unwrap()).collect();
+            let told: Vec<Value> =
+                steps.iter().zip(&makings).map(|(step, making)| step.to_journal_value(making)).collect();
+            replace_file(&turn.journal, json!({ "version": 1, "steps": told, "lock": "{new}" }).to_string().as_bytes())
                 .unwrap();
             for (step, making) in steps.iter().zip(&makings).take(stop) {
                 match step {
-                    Step::Gone(_) => making.take_away().unwrap(),
-                    Step::Folder(..) | Step::Link(..) => making.swap().unwrap(),
+                    JournalStep::Remove(_) => making.move_target_here().unwrap(),
+                    JournalStep::Folder(..) | JournalStep::Link(..) => making.swap_into_place().unwrap(),
                 }
             }
-            // A process that dies closes its files and runs nothing else.
+            // A process that crashes closes its files and does nothing else.
             for making in makings {
                 making.abandon();
             }
             drop(turn);
-            drop(world.turn());
-            assert_eq!(world.text("a/one/SKILL.md"), "new", "{stop}");
-            assert_eq!(world.text("c/one/SKILL.md"), "new", "{stop}");
-            assert!(!world.at("b/one").exists() && world.text("lock.json") == "{new}", "{stop}");
+            drop(world.acquire_lock());
+            assert_eq!(world.read_text("a/one/SKILL.md"), "new", "{stop}");
+            assert_eq!(world.read_text("c/one/SKILL.md"), "new", "{stop}");
+            assert!(!world.path_of("b/one").exists() && world.read_text("lock.json") == "{new}", "{stop}");
             for folder in ["a", "c"] {
-                assert_eq!(names(&world.at(folder)), ["one"], "{stop}");
+                assert_eq!(list_names(&world.path_of(folder)), ["one"], "{stop}");
             }
-            assert!(names(&world.at("b")).is_empty() && names(&world.at("own")).len() == 1, "{stop}");
+            assert!(
+                list_names(&world.path_of("b")).is_empty() && list_names(&world.path_of("own")).len() == 1,
+                "{stop}"
+            );
         }
     }
 
     #[test]
     fn a_crash_before_the_journal_leaves_the_old_and_the_next_call_clears_up() {
-        let world = World::new();
-        place::place(&files("old"), &world.at("a/one"), place::Existing::Refuse).unwrap();
-        let turn = world.turn();
-        Step::Folder(world.at("a/one"), files("new")).make().unwrap().abandon();
-        assert_eq!(names(&world.at("a")).len(), 2);
-        turn.apply(&[Step::Folder(world.at("a/two"), files("2"))], "{}").unwrap();
+        let world = JournalFixture::new();
+        atomic_dir::write_folder_atomically(
+            &files("old"),
+            &world.path_of("a/one"),
+            atomic_dir::OnExistingFolder::Refuse,
+        )
+        .unwrap();
+        let turn = world.acquire_lock();
+        JournalStep::Folder(world.path_of("a/one"), files("new")).stage_content().unwrap().abandon();
+        assert_eq!(list_names(&world.path_of("a")).len(), 2);
+        turn.apply_steps(&[JournalStep::Folder(world.path_of("a/two"), files("2"))], "{}").unwrap();
         assert_eq!(
-            (names(&world.at("a")), world.text("a/one/SKILL.md")),
+            (list_names(&world.path_of("a")), world.read_text("a/one/SKILL.md")),
             (vec!["one".to_owned(), "two".to_owned()], "old".to_owned())
         );
     }

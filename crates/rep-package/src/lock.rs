@@ -1,8 +1,8 @@
-//! The lock file: what was installed, from where, and what it held.
+//! Reads and writes the lock file, which records the installed skills, their sources and their contents.
 //!
-//! `skills-lock.json` is the file of the npm tool `skills` (version 1), in which every skill has an object. What we need beyond
-//! its fields stands in one more, `rep`, which that tool leaves alone; what it or others write there survives us. In a project
-//! the file comes with the repository, so that nothing in it is believed: every path is judged before it is used.
+//! `skills-lock.json` is the file of the npm tool `skills` (version 1), with one object per skill. Additional data
+//! is in one more field, `rep`, which that tool ignores. Unknown fields are preserved. In a project, the file comes
+//! with the repository and is not trusted: every path is validated before it is used.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ use crate::files;
 
 /// The name of the file.
 pub const LOCK_FILE: &str = "skills-lock.json";
-/// The largest lock file that is read.
+/// The maximum size of a lock file.
 const LOCK_BYTES_MAX: u64 = 64 << 20;
 
-/// A lock file that cannot be used.
+/// The error for an invalid lock file.
 #[derive(Debug, thiserror::Error)]
 #[error("could not use the lock file `{}`: {reason}", path.display())]
 pub struct LockError {
@@ -24,61 +24,61 @@ pub struct LockError {
     reason: String,
 }
 
-/// What a lock file says.
+/// The content of a lock file.
 #[derive(Clone, Debug)]
-pub struct Lock {
+pub struct SkillsLockFile {
     document: Map<String, Value>,
 }
 
-/// Where a skill came from.
+/// The source of an installed skill.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Origin {
+pub struct InstallOrigin {
     /// The kind, in the words of the npm tool: `local` or `well-known`.
     pub kind: String,
-    /// The source: a path as seen from the lock file, or a name for an address.
+    /// The source: a path relative to the lock file, or a name for a URL.
     pub source: String,
-    /// The address.
+    /// The URL.
     pub url: Option<String>,
-    /// Where the SKILL.md lies in the source.
+    /// The path of the SKILL.md in the source.
     pub skill_path: Option<String>,
-    /// What an index said of it.
+    /// The digest in the index.
     pub index_digest: Option<String>,
     /// The commit of a working copy.
     pub commit: Option<String>,
 }
 
-/// One place a skill was put.
+/// A place where a skill was installed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Put {
-    /// Where, as seen from the folder of the scope; absolute where it lies elsewhere.
+pub struct InstallPlace {
+    /// The path, relative to the scope's directory, or absolute if it is elsewhere.
     pub path: String,
-    /// Where the link leads; `None` for a folder.
+    /// The link's target; `None` for a directory.
     pub link: Option<String>,
 }
 
-/// A skill as it was installed.
+/// An installed skill.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Installed {
-    /// Where it came from.
-    pub origin: Origin,
-    /// What the npm tool compares.
+pub struct InstalledSkill {
+    /// Its source.
+    pub origin: InstallOrigin,
+    /// The hash that the npm tool compares.
     pub computed_hash: String,
     /// The digest of all files.
     pub digest: String,
-    /// The digest of each.
+    /// The digest of each file.
     pub files: BTreeMap<String, String>,
-    /// The hosts it was wanted for.
+    /// The hosts that it was installed for.
     pub hosts: Vec<String>,
-    /// The places it was put.
-    pub places: Vec<Put>,
-    /// When.
-    pub at: String,
-    /// Whether another tool wrote the entry, so that there is nothing of ours in it.
+    /// The places where it was installed.
+    pub places: Vec<InstallPlace>,
+    /// The time of the installation.
+    pub installed_at: String,
+    /// Whether another tool wrote the entry, so that it has no `rep` field.
     pub is_foreign: bool,
 }
 
-impl Lock {
-    /// Reads a lock file; one that is not there says nothing.
+impl SkillsLockFile {
+    /// Reads a lock file. A missing file is an empty lock file.
     pub fn read(path: &Path) -> Result<Self, LockError> {
         let failed = |reason: String| LockError { path: path.to_owned(), reason };
         let bytes = match files::read_file(path, LOCK_BYTES_MAX) {
@@ -89,18 +89,18 @@ impl Lock {
         Self::parse(&bytes).map_err(failed)
     }
 
-    /// Parses the bytes of a lock file. The error says what is wrong with them.
+    /// Parses the bytes of a lock file. Returns a message if they are invalid.
     pub fn parse(bytes: &[u8]) -> Result<Self, String> {
         let value: Value = serde_json::from_slice(bytes).map_err(|error| format!("it is not JSON: {error}"))?;
-        let Value::Object(document) = value else { return Err("it is no JSON object".to_owned()) };
+        let Value::Object(document) = value else { return Err("it is not a JSON object".to_owned()) };
         match document.get("version").and_then(Value::as_u64) {
             Some(1) => {}
-            Some(version) => return Err(format!("it is of version {version}, and only version 1 is known")),
+            Some(version) => return Err(format!("it has version {version}, but only version 1 is supported")),
             None => return Err("it has no `version`".to_owned()),
         }
         match document.get("skills") {
             Some(Value::Object(_)) => Ok(Self { document }),
-            _ => Err("its `skills` are no object".to_owned()),
+            _ => Err("`skills` is not an object".to_owned()),
         }
     }
 
@@ -111,28 +111,28 @@ impl Lock {
         Self { document }
     }
 
-    fn skills(&self) -> impl Iterator<Item = (&String, &Value)> {
+    fn iter_skills(&self) -> impl Iterator<Item = (&String, &Value)> {
         self.document.get("skills").and_then(Value::as_object).into_iter().flatten()
     }
 
-    /// The names in it, sorted.
-    pub fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> = self.skills().map(|(name, _)| name.clone()).collect();
+    /// Returns the names of all skills, sorted.
+    pub fn skill_names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.iter_skills().map(|(name, _)| name.clone()).collect();
         names.sort();
         names
     }
 
-    /// What it says of a skill. What is missing or of another type is taken as not there.
-    pub fn get(&self, name: &str) -> Option<Installed> {
-        let entry = self.skills().find(|(known, _)| *known == name)?.1;
+    /// Returns the entry of a skill. Fields that are missing or have another type are ignored.
+    pub fn get(&self, name: &str) -> Option<InstalledSkill> {
+        let entry = self.iter_skills().find(|(known, _)| *known == name)?.1;
         let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
         let own = entry.get("rep").filter(|own| own.is_object());
         let ours = own.cloned().unwrap_or_default();
         let list = |key: &str| ours.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
-        let put = |value: &Value| Some(Put { path: text(value, "path")?, link: text(value, "link") });
+        let put = |value: &Value| Some(InstallPlace { path: text(value, "path")?, link: text(value, "link") });
         let files = ours.get("files").and_then(Value::as_object).into_iter().flatten();
-        Some(Installed {
-            origin: Origin {
+        Some(InstalledSkill {
+            origin: InstallOrigin {
                 kind: text(entry, "sourceType").unwrap_or_default(),
                 source: text(entry, "source").unwrap_or_default(),
                 url: text(entry, "sourceUrl"),
@@ -145,13 +145,13 @@ impl Lock {
             files: files.filter_map(|(path, mark)| Some((path.clone(), mark.as_str()?.to_owned()))).collect(),
             hosts: list("hosts").iter().filter_map(|host| host.as_str().map(str::to_owned)).collect(),
             places: list("places").iter().filter_map(put).collect(),
-            at: text(&ours, "installed").unwrap_or_default(),
+            installed_at: text(&ours, "installed").unwrap_or_default(),
             is_foreign: own.is_none(),
         })
     }
 
-    /// Writes down a skill. Fields nobody here knows stay as they are.
-    pub fn put(&mut self, name: &str, skill: &Installed) {
+    /// Adds or replaces a skill's entry. Unknown fields are preserved.
+    pub fn insert_skill(&mut self, name: &str, skill: &InstalledSkill) {
         let Some(Value::Object(skills)) = self.document.get_mut("skills") else { return };
         let mut entry = skills.get(name).and_then(Value::as_object).cloned().unwrap_or_default();
         let origin = &skill.origin;
@@ -169,7 +169,7 @@ impl Lock {
                 None => drop(entry.shift_remove(key)),
             }
         }
-        // A branch of another source says nothing of this one.
+        // A branch of another source does not apply to this one.
         entry.shift_remove("ref");
         let mut own = entry.get("rep").and_then(Value::as_object).cloned().unwrap_or_default();
         let places: Vec<Value> = skill
@@ -187,7 +187,7 @@ impl Lock {
             ("hosts", json!(skill.hosts)),
             ("places", json!(places)),
             ("mode", json!(if has_link { "link" } else { "copy" })),
-            ("installed", json!(skill.at)),
+            ("installed", json!(skill.installed_at)),
         ];
         own.extend(fields.map(|(key, value)| (key.to_owned(), value)));
         match &origin.commit {
@@ -198,18 +198,18 @@ impl Lock {
         skills.insert(name.to_owned(), Value::Object(entry));
     }
 
-    /// Strikes a skill out.
-    pub fn remove(&mut self, name: &str) {
+    /// Removes a skill's entry.
+    pub fn remove_skill(&mut self, name: &str) {
         if let Some(Value::Object(skills)) = self.document.get_mut("skills") {
             skills.shift_remove(name);
         }
     }
 
-    /// The file as it is written: names sorted, two spaces, as the npm tool does.
-    pub fn text(&self) -> String {
+    /// Renders the file as the npm tool does: names sorted, indented by two spaces.
+    pub fn to_json_text(&self) -> String {
         let mut document = self.document.clone();
         let mut sorted: Vec<(String, Value)> =
-            self.skills().map(|(name, value)| (name.clone(), value.clone())).collect();
+            self.iter_skills().map(|(name, value)| (name.clone(), value.clone())).collect();
         sorted.sort_by(|one, two| one.0.cmp(&two.0));
         document.insert("skills".to_owned(), Value::Object(sorted.into_iter().collect()));
         format!("{:#}\n", Value::Object(document))
@@ -225,46 +225,46 @@ mod tests {
         let scratch = tempfile::tempdir().unwrap();
         let file = scratch.path().join(LOCK_FILE);
         let theirs = r#"{"version":1,"more":[1],"skills":{"b":{"source":"x/y","ref":"main","sourceType":"github","computedHash":"00","new":{"a":1}},"a":{"source":"./z","sourceType":"local","computedHash":"11","own":true,"rep":{"later":2}}}}"#;
-        crate::journal::replace(&file, theirs.as_bytes()).unwrap();
-        let mut lock = Lock::read(&file).unwrap();
-        assert_eq!(lock.names(), ["a", "b"]);
+        crate::journal::replace_file(&file, theirs.as_bytes()).unwrap();
+        let mut lock = SkillsLockFile::read(&file).unwrap();
+        assert_eq!(lock.skill_names(), ["a", "b"]);
         assert!(lock.get("b").unwrap().is_foreign && lock.get("c").is_none());
-        let skill = Installed {
-            origin: Origin {
+        let skill = InstalledSkill {
+            origin: InstallOrigin {
                 kind: "local".to_owned(),
                 source: "./z".to_owned(),
                 commit: Some("c0".to_owned()),
-                ..Origin::default()
+                ..InstallOrigin::default()
             },
             computed_hash: "22".to_owned(),
             digest: "sha256:33".to_owned(),
             files: [("SKILL.md".to_owned(), "sha256:44".to_owned())].into(),
             hosts: vec!["codex".to_owned()],
             places: vec![
-                Put { path: ".agents/skills/a".to_owned(), link: None },
-                Put { path: ".claude/skills/a".to_owned(), link: Some("../../.agents/skills/a".to_owned()) },
+                InstallPlace { path: ".agents/skills/a".to_owned(), link: None },
+                InstallPlace { path: ".claude/skills/a".to_owned(), link: Some("../../.agents/skills/a".to_owned()) },
             ],
-            at: "2026-11-15T00:00:00.000Z".to_owned(),
+            installed_at: "2026-11-15T00:00:00.000Z".to_owned(),
             is_foreign: false,
         };
-        lock.put("a", &skill);
-        crate::journal::replace(&file, lock.text().as_bytes()).unwrap();
-        let mut again = Lock::read(&file).unwrap();
+        lock.insert_skill("a", &skill);
+        crate::journal::replace_file(&file, lock.to_json_text().as_bytes()).unwrap();
+        let mut again = SkillsLockFile::read(&file).unwrap();
         assert_eq!(again.get("a"), Some(skill));
-        let text = again.text();
+        let text = again.to_json_text();
         for kept in ["\"more\"", "\"new\"", "\"own\": true", "\"later\": 2", "\"ref\": \"main\""] {
             assert!(text.contains(kept), "{kept} in {text}");
         }
         assert!(text.find("\"a\": {").unwrap() < text.find("\"b\": {").unwrap() && text.ends_with("}\n"));
-        again.remove("a");
-        assert_eq!(again.names(), ["b"]);
+        again.remove_skill("a");
+        assert_eq!(again.skill_names(), ["b"]);
     }
 
     #[test]
     fn what_is_no_lock_file_is_refused_and_never_overwritten() {
         let scratch = tempfile::tempdir().unwrap();
         let file = scratch.path().join(LOCK_FILE);
-        assert!(Lock::read(&file).unwrap().names().is_empty());
+        assert!(SkillsLockFile::read(&file).unwrap().skill_names().is_empty());
         for text in [
             "",
             "[]",
@@ -274,15 +274,15 @@ mod tests {
             "{\"version\":1,\"skills\":[]}",
             "\u{0}",
         ] {
-            crate::journal::replace(&file, text.as_bytes()).unwrap();
-            assert!(Lock::read(&file).is_err(), "{text}");
+            crate::journal::replace_file(&file, text.as_bytes()).unwrap();
+            assert!(SkillsLockFile::read(&file).is_err(), "{text}");
         }
-        crate::journal::replace(
+        crate::journal::replace_file(
             &file,
             br#"{"version":1,"skills":{"a":7,"b":{"rep":{"files":3,"places":[{}],"hosts":{}}}}}"#,
         )
         .unwrap();
-        let lock = Lock::read(&file).unwrap();
+        let lock = SkillsLockFile::read(&file).unwrap();
         assert!(lock.get("a").unwrap().is_foreign && lock.get("b").unwrap().places.is_empty());
     }
 }

@@ -1,20 +1,20 @@
-//! A skill as one file.
+//! Packs a skill into one file.
 
-use rep_check::{Level, Options, check};
+use rep_check::{CheckOptions, Level, check_skill};
 use rep_library::CatalogEntry;
-use rep_library::find::Found;
-use rep_library::read::{self, Extent};
+use rep_library::discovery::SkillLocation;
+use rep_library::skill_reader::{self, ReadExtent};
 use rep_model::Skill;
 
 use crate::error::{PackageError, PackageErrorCode};
 use crate::files;
 
-/// A skill in one archive. The same skill gives the same bytes.
+/// A skill packed into one archive. The same skill always gives the same bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackedSkill {
-    /// Its name, below which its files are.
+    /// The skill's name, and the directory of its files in the archive.
     pub name: String,
-    /// How many files are in the archive.
+    /// The number of files in the archive.
     pub files: usize,
     /// The archive.
     pub bytes: Vec<u8>,
@@ -22,36 +22,39 @@ pub struct PackedSkill {
     pub digest: String,
 }
 
-/// Packs a skill without errors and without credentials into a zip. `word` is what the user calls it.
-pub fn pack(entry: &CatalogEntry, word: &str) -> Result<PackedSkill, PackageError> {
-    let found = Found::from_entry(entry);
-    let (skill, faults) = Skill::parse(found.read(Extent::Folder)?);
-    let findings = check(&skill, faults, &Options::default()).findings;
+/// Packs a skill into a zip, unless it has errors or contains credentials. `word` is how the user named it.
+pub fn pack_skill(entry: &CatalogEntry, word: &str) -> Result<PackedSkill, PackageError> {
+    let found = SkillLocation::from_entry(entry);
+    let (skill, faults) = Skill::parse(found.read(ReadExtent::Folder)?);
+    let findings = check_skill(&skill, faults, &CheckOptions::default()).findings;
     if let Some(first) = findings.iter().find(|finding| finding.level == Level::Error) {
         let message = format!("`{word}` was not packed: {}", first.message);
-        let remedy = format!("`rep check {}` shows all that is wrong", entry.folder.display());
+        let remedy = format!("run `rep check {}` to see all errors", entry.folder.display());
         return Err(PackageError::new(PackageErrorCode::InvalidSkill, message).remedy(remedy));
     }
     let name = skill.name().unwrap_or(&entry.name).to_owned();
     let files = if found.is_lone_file {
-        files::some(&entry.folder, &read::files_of_lone_skill(entry, rep_convert::document_of(&skill).as_ref()))?
+        files::read_selected_files(
+            &entry.folder,
+            &skill_reader::list_lone_skill_files(entry, rep_convert::document_from_skill(&skill).as_ref()),
+        )?
     } else {
-        files::read(&entry.folder)?
+        files::read_skill_files(&entry.folder)?
     };
-    if let Some(path) = files::credential(&files) {
-        let message = format!("`{word}` was not packed: `{path}` holds or is named like a credential");
-        let remedy = "put it somewhere else than into the skill's folder";
+    if let Some(path) = files::find_credential(&files) {
+        let message = format!("`{word}` was not packed: `{path}` contains a credential, or has the name of one");
+        let remedy = "move it out of the skill's directory";
         return Err(PackageError::new(PackageErrorCode::Credential, message).remedy(remedy));
     }
-    let packed = files::packed(&files, &name);
+    let packed = files::select_packed_files(&files, &name);
     let bytes = rep_archive::write_zip(&packed)
         .map_err(|error| PackageError::new(PackageErrorCode::Unwritable, format!("`{name}`: {error}")))?;
-    Ok(PackedSkill { name, files: packed.len(), digest: files::digest_of(&bytes), bytes })
+    Ok(PackedSkill { name, files: packed.len(), digest: files::digest_bytes(&bytes), bytes })
 }
 
-/// The folder of a skill as a `.tar.gz`, for those who may read it anyway.
-pub fn tar_gz(entry: &CatalogEntry) -> Result<Vec<u8>, PackageError> {
-    let packed = files::packed(&files::read(&entry.folder)?, &entry.name);
+/// Packs a skill's directory as a `.tar.gz`, for clients that may read it anyway.
+pub fn pack_tar_gz(entry: &CatalogEntry) -> Result<Vec<u8>, PackageError> {
+    let packed = files::select_packed_files(&files::read_skill_files(&entry.folder)?, &entry.name);
     rep_archive::write_tar_gz(&packed)
         .map_err(|error| PackageError::new(PackageErrorCode::Unwritable, error.to_string()))
 }

@@ -1,48 +1,48 @@
-//! Takes away what was installed, and nothing else.
-#![expect(clippy::disallowed_methods, reason = "this module looks at what is still there")]
+//! Removes installed skills, and nothing else.
+#![expect(clippy::disallowed_methods, reason = "this module inspects installed files")]
 
 use std::fs;
 use std::path::PathBuf;
 
 use crate::error::{PackageError, PackageErrorCode};
-use crate::journal::Step;
-use crate::lock::{Installed, Lock};
-use crate::scope::{InstallScope, ProblemKind};
+use crate::journal::JournalStep;
+use crate::lock::{InstalledSkill, SkillsLockFile};
+use crate::scope::{InstallProblemKind, InstallScope};
 
-/// What is removed.
+/// Options for removing skills.
 #[derive(Clone, Debug, Default)]
 pub struct RemoveOptions {
     /// The skills.
     pub names: Vec<String>,
-    /// The hosts they are removed for; none means all.
+    /// The hosts that they are removed for; empty means all.
     pub hosts: Vec<String>,
-    /// Whether what was changed since is removed too.
+    /// Whether to remove changed files too.
     pub is_forced: bool,
 }
 
-/// What was removed.
+/// The result of a removal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Removal {
-    /// The paths that are gone, as they are shown.
+    /// The removed paths, as shown to users.
     pub removed: Vec<String>,
-    /// The paths that stay because other hosts link to them.
+    /// The paths that were kept because other hosts link to them.
     pub kept: Vec<String>,
 }
 
-/// The places of one skill that go.
-struct Going {
+/// The places of one skill to remove.
+struct PlannedRemoval {
     paths: Vec<PathBuf>,
-    /// Whether nothing of the skill stays.
-    is_all: bool,
+    /// Whether nothing of the skill remains.
+    is_complete: bool,
 }
 
-/// Removes skills: all of them, or none.
-pub fn remove(options: &RemoveOptions, scope: &InstallScope) -> Result<Removal, PackageError> {
-    let turn = scope.turn()?;
-    let mut lock = scope.lock()?;
+/// Removes all of the skills, or none.
+pub fn remove_skills(options: &RemoveOptions, scope: &InstallScope) -> Result<Removal, PackageError> {
+    let turn = scope.acquire_lock()?;
+    let mut lock = scope.read_lock_file()?;
     let (mut steps, mut removal) = (Vec::new(), Removal::default());
     for name in &options.names {
-        let skill = scope.installed(&lock, name)?;
+        let skill = scope.find_installed(&lock, name)?;
         if !options.is_forced {
             check_unchanged(name, &skill, scope)?;
         }
@@ -51,66 +51,68 @@ pub fn remove(options: &RemoveOptions, scope: &InstallScope) -> Result<Removal, 
         } else {
             places_of_hosts(name, &skill, &options.hosts, scope, &mut lock, &mut removal.kept)
         };
-        if going.is_all {
-            lock.remove(name);
+        if going.is_complete {
+            lock.remove_skill(name);
         }
-        removal.removed.extend(going.paths.iter().map(|path| scope.shown(path)));
-        steps.extend(going.paths.into_iter().map(Step::Gone));
+        removal.removed.extend(going.paths.iter().map(|path| scope.display_path(path)));
+        steps.extend(going.paths.into_iter().map(JournalStep::Remove));
     }
-    turn.apply(&steps, &lock.text())?;
+    turn.apply_steps(&steps, &lock.to_json_text())?;
     Ok(removal)
 }
 
-/// Refuses if something is not as it was installed. What is gone already need not be removed.
-fn check_unchanged(name: &str, skill: &Installed, scope: &InstallScope) -> Result<(), PackageError> {
+/// Fails if a file differs from the installed one. Missing files are fine.
+fn check_unchanged(name: &str, skill: &InstalledSkill, scope: &InstallScope) -> Result<(), PackageError> {
     if skill.is_foreign {
-        let message = format!("`{name}` was installed by another tool, and the lock file does not say where");
+        let message = format!("`{name}` was installed by another tool, and the lock file does not record where");
         return Err(PackageError::new(PackageErrorCode::NotOurs, message)
-            .remedy(format!("`npx skills remove {name}` removes what that tool installed")));
+            .remedy(format!("run `npx skills remove {name}` to remove it with that tool")));
     }
-    let is_change = |kind: ProblemKind| !matches!(kind, ProblemKind::Missing | ProblemKind::Broken);
-    match scope.problems(name, skill).into_iter().find(|problem| is_change(problem.kind)) {
+    let is_change =
+        |kind: InstallProblemKind| !matches!(kind, InstallProblemKind::Missing | InstallProblemKind::Broken);
+    match scope.find_problems(name, skill).into_iter().find(|problem| is_change(problem.kind)) {
         None => Ok(()),
         Some(problem) => {
             let message =
-                format!("`{}` is not as it was installed, and was not removed: {}", problem.path, problem.message);
+                format!("`{}` changed since it was installed and was not removed: {}", problem.path, problem.message);
             Err(PackageError::new(PackageErrorCode::WouldRemove, message))
         }
     }
 }
 
-/// Every place of a skill, links before the folder they point to.
-fn all_places(name: &str, skill: &Installed, scope: &InstallScope) -> Going {
+/// Returns every place of a skill, with links before the directory they point to.
+fn all_places(name: &str, skill: &InstalledSkill, scope: &InstallScope) -> PlannedRemoval {
     let mut places: Vec<_> =
-        skill.places.iter().filter_map(|put| Some((put.link.is_none(), scope.place(name, put)?))).collect();
+        skill.places.iter().filter_map(|put| Some((put.link.is_none(), scope.resolve_place(name, put)?))).collect();
     places.retain(|(_, path)| fs::symlink_metadata(path).is_ok());
     places.sort();
-    Going { paths: places.into_iter().map(|(_, path)| path).collect(), is_all: true }
+    PlannedRemoval { paths: places.into_iter().map(|(_, path)| path).collect(), is_complete: true }
 }
 
-/// The places only these hosts need. A folder that others link to stays.
+/// Returns the places that only these hosts need. A directory that other hosts link to is kept.
 fn places_of_hosts(
     name: &str,
-    skill: &Installed,
+    skill: &InstalledSkill,
     hosts: &[String],
     scope: &InstallScope,
-    lock: &mut Lock,
+    lock: &mut SkillsLockFile,
     kept: &mut Vec<String>,
-) -> Going {
+) -> PlannedRemoval {
     let left: Vec<String> = skill.hosts.iter().filter(|host| !hosts.contains(host)).cloned().collect();
     if left.is_empty() {
         return all_places(name, skill, scope);
     }
-    let folder = |host: &String| scope.folder(host).map(|folder| folder.join(name));
+    let folder = |host: &String| scope.host_folder(host).map(|folder| folder.join(name));
     let needed: Vec<PathBuf> = left.iter().filter_map(folder).collect();
     let dropped: Vec<PathBuf> = hosts.iter().filter_map(folder).collect();
     let has_links = skill
         .places
         .iter()
-        .any(|put| put.link.is_some() && scope.place(name, put).is_some_and(|path| !dropped.contains(&path)));
+        .any(|put| put.link.is_some() && scope.resolve_place(name, put).is_some_and(|path| !dropped.contains(&path)));
     let (mut paths, mut after) = (Vec::new(), skill.clone());
     after.places.retain(|put| {
-        let Some(path) = scope.place(name, put).filter(|path| dropped.contains(path) && !needed.contains(path)) else {
+        let Some(path) = scope.resolve_place(name, put).filter(|path| dropped.contains(path) && !needed.contains(path))
+        else {
             return true;
         };
         if put.link.is_none() && has_links {
@@ -123,6 +125,6 @@ fn places_of_hosts(
         false
     });
     after.hosts = left;
-    lock.put(name, &after);
-    Going { paths, is_all: false }
+    lock.insert_skill(name, &after);
+    PlannedRemoval { paths, is_complete: false }
 }

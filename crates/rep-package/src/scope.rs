@@ -1,141 +1,145 @@
-//! A project or a home in which skills are installed: its lock file, the folders of its hosts, and whether they are as they were.
-#![expect(clippy::disallowed_methods, reason = "this module looks at what is installed")]
+//! A project or home directory in which skills are installed: its lock file, the directories of its hosts, and
+//! their verification.
+#![expect(clippy::disallowed_methods, reason = "this module inspects installed files")]
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use rep_library::hosts::{HOSTS, Host, Target, shared_folder};
+use rep_library::hosts::{DiscoveryHost, HOSTS, HostFolderTarget, shared_folder};
 use rep_model::suggestion::nearest_name;
-use rep_model::{Resolved, resolve};
+use rep_model::{ResolvedSkillPath, resolve_skill_path};
 
 use crate::error::{PackageError, PackageErrorCode};
 use crate::files;
-use crate::journal::Turn;
-use crate::lock::{Installed, LOCK_FILE, Lock, Put};
+use crate::journal::InstallLock;
+use crate::lock::{InstallPlace, InstalledSkill, LOCK_FILE, SkillsLockFile};
 
-/// The host that stands for any host that reads the shared folder.
+/// The pseudo-host for all hosts that read the shared directory.
 pub const ANY_HOST: &str = "agents";
 
-/// A project or a home in which skills are installed.
+/// A project or home directory in which skills are installed.
 #[derive(Clone, Debug)]
 pub struct InstallScope {
-    /// Whether it is a home.
+    /// Whether it is a home directory.
     pub is_personal: bool,
-    /// The project, or the home.
+    /// The project or home directory.
     pub base: PathBuf,
     /// The lock file.
     pub lock_file: PathBuf,
-    /// Where journals are kept: a folder of the user's own. Without one nothing can be changed.
+    /// The user's directory for journals. Without it, nothing can be changed.
     journals: Option<PathBuf>,
-    /// The variables of hosts; they count for a home only.
+    /// The environment variables of hosts, which apply only to a home directory.
     variables: BTreeMap<String, PathBuf>,
 }
 
-/// What is wrong with an installed skill.
+/// A problem with an installed skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct InstallProblem {
     /// The kind.
-    pub kind: ProblemKind,
-    /// The path as it is shown.
+    pub kind: InstallProblemKind,
+    /// The path, as shown to users.
     pub path: String,
-    /// What is wrong.
+    /// The description of the problem.
     pub message: String,
 }
 
 /// The kinds of problems.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProblemKind {
-    /// The link points nowhere.
+pub enum InstallProblemKind {
+    /// A link is broken.
     Broken,
-    /// It is not what was installed.
+    /// A file differs from the installed one.
     Changed,
-    /// It was not installed.
+    /// A file was not installed.
     Extra,
-    /// It is gone.
+    /// A file is missing.
     Missing,
-    /// The lock file names a place that cannot be right.
-    Unfit,
+    /// The lock file names an invalid place.
+    InvalidPlace,
     /// The lock file names no place.
     Unknown,
-    /// It cannot be read.
+    /// A file cannot be read.
     Unreadable,
 }
 
-impl ProblemKind {
-    /// The word in results.
+impl InstallProblemKind {
+    /// Returns the name in JSON results.
     pub const fn as_str(self) -> &'static str {
         match self {
-            ProblemKind::Broken => "broken",
-            ProblemKind::Changed => "changed",
-            ProblemKind::Extra => "extra",
-            ProblemKind::Missing => "missing",
-            ProblemKind::Unfit => "unfit",
-            ProblemKind::Unknown => "unknown",
-            ProblemKind::Unreadable => "unreadable",
+            InstallProblemKind::Broken => "broken",
+            InstallProblemKind::Changed => "changed",
+            InstallProblemKind::Extra => "extra",
+            InstallProblemKind::Missing => "missing",
+            InstallProblemKind::InvalidPlace => "unfit",
+            InstallProblemKind::Unknown => "unknown",
+            InstallProblemKind::Unreadable => "unreadable",
         }
     }
 }
 
 impl InstallScope {
-    /// A project. `journals` is a folder of the user's own, if there is one.
-    pub fn project(base: PathBuf, journals: Option<PathBuf>) -> Self {
+    /// Creates the scope of a project. `journals` is the user's directory for journals, if there is one.
+    pub fn for_project(base: PathBuf, journals: Option<PathBuf>) -> Self {
         let lock_file = base.join(LOCK_FILE);
         Self { is_personal: false, lock_file, base, journals, variables: BTreeMap::new() }
     }
 
-    /// A home. Its lock file is in `data`, the user's own folder; `variables` are those of hosts, from the environment.
-    pub fn personal(home: PathBuf, data: &Path, variables: BTreeMap<String, PathBuf>) -> Result<Self, PackageError> {
+    /// Creates the scope of a home directory. Its lock file is in `data`; `variables` are the environment variables
+    /// of hosts.
+    pub fn for_home(home: PathBuf, data: &Path, variables: BTreeMap<String, PathBuf>) -> Result<Self, PackageError> {
         fs::create_dir_all(data).map_err(|error| {
-            let message = format!("could not make `{}`: {error}", data.display());
+            let message = format!("could not create `{}`: {error}", data.display());
             PackageError::new(PackageErrorCode::Unwritable, message)
         })?;
         let (lock_file, journals) = (data.join(LOCK_FILE), Some(data.join("install")));
         Ok(Self { is_personal: true, lock_file, base: home, journals, variables })
     }
 
-    /// The word in results.
+    /// Returns the name in JSON results.
     pub fn name(&self) -> &'static str {
         if self.is_personal { "personal" } else { "project" }
     }
 
-    fn target(&self) -> Target<'_> {
-        Target { base: &self.base, is_personal: self.is_personal, variables: &self.variables }
+    fn host_folder_target(&self) -> HostFolderTarget<'_> {
+        HostFolderTarget { base: &self.base, is_personal: self.is_personal, variables: &self.variables }
     }
 
-    /// Waits for the right to change what is installed here, and finishes what a crash left.
-    pub fn turn(&self) -> Result<Turn, PackageError> {
+    /// Waits for the right to change what is installed here, and completes what a crash left unfinished.
+    pub fn acquire_lock(&self) -> Result<InstallLock, PackageError> {
         let Some(journals) = &self.journals else {
-            let message = "there is no home folder to keep records in";
+            let message = "no home directory to store records in";
             return Err(PackageError::new(PackageErrorCode::NoHome, message).remedy("set HOME"));
         };
-        Ok(Turn::take(journals, &self.lock_file)?)
+        Ok(InstallLock::acquire(journals, &self.lock_file)?)
     }
 
     /// Reads the lock file.
-    pub fn lock(&self) -> Result<Lock, PackageError> {
-        Ok(Lock::read(&self.lock_file)?)
+    pub fn read_lock_file(&self) -> Result<SkillsLockFile, PackageError> {
+        Ok(SkillsLockFile::read(&self.lock_file)?)
     }
 
-    /// The folder a host finds skills in.
-    pub fn folder(&self, host: &str) -> Option<PathBuf> {
+    /// Returns the directory in which a host finds skills.
+    pub fn host_folder(&self, host: &str) -> Option<PathBuf> {
         if host == ANY_HOST {
-            return Some(self.shared());
+            return Some(self.shared_skills_folder());
         }
-        self.target().folder(Host::find(host)?)
+        self.host_folder_target().skills_folder(DiscoveryHost::find(host)?)
     }
 
-    /// The folder most hosts read.
-    pub fn shared(&self) -> PathBuf {
+    /// Returns the directory that most hosts read.
+    pub fn shared_skills_folder(&self) -> PathBuf {
         shared_folder(&self.base)
     }
 
-    /// The hosts there are signs of; without any, Claude Code and all that read the shared folder.
+    /// Returns the hosts in use. If none is detected, returns Claude Code and the shared directory.
     pub fn default_hosts(&self) -> Vec<String> {
-        let target = self.target();
+        let target = self.host_folder_target();
         let mut found: Vec<String> =
             HOSTS.iter().filter(|host| target.has_signs(host)).map(|host| host.id.to_owned()).collect();
-        if self.shared().is_dir() && !found.iter().any(|host| self.folder(host) == Some(self.shared())) {
+        if self.shared_skills_folder().is_dir()
+            && !found.iter().any(|host| self.host_folder(host) == Some(self.shared_skills_folder()))
+        {
             found.insert(0, ANY_HOST.to_owned());
         }
         if found.is_empty() {
@@ -144,19 +148,19 @@ impl InstallScope {
         found
     }
 
-    /// A path as it is written in the lock file and shown.
-    pub fn shown(&self, path: &Path) -> String {
+    /// Returns a path as it is written in the lock file and shown to users.
+    pub fn display_path(&self, path: &Path) -> String {
         path.strip_prefix(&self.base).unwrap_or(path).to_string_lossy().into_owned()
     }
 
-    /// A path as a lock file has it: seen from the project if possible, so that it means the same for everybody.
-    pub(crate) fn portable(&self, path: &Path) -> String {
+    /// Returns a path for the lock file: relative to the project if possible, so that it is valid for every user.
+    pub(crate) fn portable_path(&self, path: &Path) -> String {
         let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let base = fs::canonicalize(&self.base).unwrap_or_else(|_| self.base.clone());
         if self.is_personal {
             return real.to_string_lossy().into_owned();
         }
-        let seen = relative(&base, &real).to_string_lossy().into_owned();
+        let seen = relative_path(&base, &real).to_string_lossy().into_owned();
         match seen.as_str() {
             "" => ".".to_owned(),
             _ if seen == ".." || seen.starts_with("../") => seen,
@@ -164,9 +168,9 @@ impl InstallScope {
         }
     }
 
-    /// The path of a place of the lock file. In a project the file may be anybody's: a path that is not the skill's own in a
-    /// folder of a host is not accepted.
-    pub fn place(&self, name: &str, put: &Put) -> Option<PathBuf> {
+    /// Resolves the path of a place in the lock file. A project's lock file is not trusted: the path must be the
+    /// skill's own directory in a host's directory.
+    pub fn resolve_place(&self, name: &str, put: &InstallPlace) -> Option<PathBuf> {
         let path = self.base.join(&put.path);
         if path.file_name()?.to_str()? != name {
             return None;
@@ -174,118 +178,138 @@ impl InstallScope {
         if self.is_personal {
             return Some(path);
         }
-        let is_plain = matches!(resolve("", &put.path), Resolved::Inside(plain) if plain == put.path);
+        let is_plain =
+            matches!(resolve_skill_path("", &put.path), ResolvedSkillPath::Inside(plain) if plain == put.path);
         let parent = path.parent()?;
-        let is_host = HOSTS.iter().any(|host| self.target().folder(host).as_deref() == Some(parent));
-        (is_plain && (is_host || parent == self.shared()) && self.is_inside(parent)).then_some(path)
+        let is_host = HOSTS.iter().any(|host| self.host_folder_target().skills_folder(host).as_deref() == Some(parent));
+        (is_plain && (is_host || parent == self.shared_skills_folder()) && self.is_inside_project(parent))
+            .then_some(path)
     }
 
-    /// Whether a folder, with its links resolved, is in the project; always true for a home.
-    pub(crate) fn is_inside(&self, folder: &Path) -> bool {
+    /// Whether a directory, with links resolved, is in the project. Always true for a home directory.
+    pub(crate) fn is_inside_project(&self, folder: &Path) -> bool {
         let Ok(base) = fs::canonicalize(&self.base) else { return false };
-        self.is_personal || real(folder).is_some_and(|folder| folder.starts_with(base))
+        self.is_personal || resolve_links(folder).is_some_and(|folder| folder.starts_with(base))
     }
 
-    /// The skill of a name in the lock file.
-    pub fn installed(&self, lock: &Lock, name: &str) -> Result<Installed, PackageError> {
+    /// Finds an installed skill in the lock file.
+    pub fn find_installed(&self, lock: &SkillsLockFile, name: &str) -> Result<InstalledSkill, PackageError> {
         lock.get(name).ok_or_else(|| {
             let (scope, file) = (self.name(), self.lock_file.display());
             let message = format!("`{name}` is not in the lock file of the {scope} (`{file}`)");
-            let names = lock.names();
+            let names = lock.skill_names();
             let near = nearest_name(name, names.iter().map(String::as_str));
             let remedy = near.map(|near| format!("did you mean `{near}`?"));
             PackageError { remedy, ..PackageError::new(PackageErrorCode::NotInstalled, message) }
         })
     }
 
-    /// What differs from what was installed, for the skills of these names, or for all.
-    pub fn verify(&self, names: &[String]) -> Result<Vec<(String, Vec<Problem>)>, PackageError> {
-        // Nothing changes meanwhile, and what a crash left is finished. Without a folder for journals it can still be looked.
-        let _turn = self.turn().ok();
-        let lock = self.lock()?;
-        let names = if names.is_empty() { lock.names() } else { names.to_vec() };
+    /// Compares the named skills, or all, with what was installed.
+    pub fn verify_skills(&self, names: &[String]) -> Result<Vec<(String, Vec<InstallProblem>)>, PackageError> {
+        // Holding the lock prevents changes and completes what a crash left unfinished. Without a directory for
+        // journals, verification still works.
+        let _turn = self.acquire_lock().ok();
+        let lock = self.read_lock_file()?;
+        let names = if names.is_empty() { lock.skill_names() } else { names.to_vec() };
         let problems = |name: String| {
-            let skill = self.installed(&lock, &name)?;
-            let problems = self.problems(&name, &skill);
+            let skill = self.find_installed(&lock, &name)?;
+            let problems = self.find_problems(&name, &skill);
             Ok((name, problems))
         };
         names.into_iter().map(problems).collect()
     }
 
-    /// What differs from what was installed. Nothing if all is as it was.
-    pub fn problems(&self, name: &str, skill: &Installed) -> Vec<Problem> {
+    /// Compares a skill with what was installed. Returns no problems if nothing differs.
+    pub fn find_problems(&self, name: &str, skill: &InstalledSkill) -> Vec<InstallProblem> {
         if skill.is_foreign {
-            return self.foreign_problems(name, skill);
+            return self.find_foreign_problems(name, skill);
         }
         let mut problems = Vec::new();
-        let mut add = |kind: ProblemKind, path: String, message: String| problems.push(Problem { kind, path, message });
+        let mut add = |kind: InstallProblemKind, path: String, message: String| {
+            problems.push(InstallProblem { kind, path, message });
+        };
         if skill.places.is_empty() {
-            add(ProblemKind::Unknown, String::new(), "the lock file names no place it was put".to_owned());
+            add(
+                InstallProblemKind::Unknown,
+                String::new(),
+                "the lock file does not record where it was installed".to_owned(),
+            );
         }
         for put in &skill.places {
             let at = || put.path.clone();
-            let Some(path) = self.place(name, put) else {
-                add(ProblemKind::Unfit, at(), "the lock file names a place that is no skill of a host".to_owned());
+            let Some(path) = self.resolve_place(name, put) else {
+                add(
+                    InstallProblemKind::InvalidPlace,
+                    at(),
+                    "the lock file names a path that is not in a host's skill directory".to_owned(),
+                );
                 continue;
             };
             let Ok(data) = fs::symlink_metadata(&path) else {
-                add(ProblemKind::Missing, at(), "it is gone".to_owned());
+                add(InstallProblemKind::Missing, at(), "it is missing".to_owned());
                 continue;
             };
             match &put.link {
                 Some(link) => {
                     let is_same = fs::read_link(&path).is_ok_and(|to| to == Path::new(link));
                     if !is_same {
-                        add(ProblemKind::Changed, at(), format!("it is no longer a link to `{link}`"));
+                        add(InstallProblemKind::Changed, at(), format!("it is no longer a link to `{link}`"));
                     } else if !path.join("SKILL.md").exists() && !path.join("skill.md").exists() {
-                        add(ProblemKind::Broken, at(), format!("the link leads nowhere: `{link}`"));
+                        add(InstallProblemKind::Broken, at(), format!("the link is broken: `{link}`"));
                     }
                 }
-                None if !data.is_dir() => add(ProblemKind::Changed, at(), "it is no longer a folder".to_owned()),
-                None => match files::read_all(&path) {
+                None if !data.is_dir() => {
+                    add(InstallProblemKind::Changed, at(), "it is no longer a directory".to_owned());
+                }
+                None => match files::read_all_files(&path) {
                     Ok(found) => {
-                        for (kind, file, message) in differences(&skill.files, &files::digests(&found)) {
+                        for (kind, file, message) in compare_digests(&skill.files, &files::digest_each_file(&found)) {
                             add(kind, format!("{}/{file}", put.path), message.to_owned());
                         }
                     }
-                    Err(error) => add(ProblemKind::Unreadable, at(), error.to_string()),
+                    Err(error) => add(InstallProblemKind::Unreadable, at(), error.to_string()),
                 },
             }
         }
         problems
     }
 
-    /// Problems of what another tool installed, which records one hash of all files.
-    fn foreign_problems(&self, name: &str, skill: &Installed) -> Vec<Problem> {
+    /// Finds problems of a skill that another tool installed. That tool records one hash of all files.
+    fn find_foreign_problems(&self, name: &str, skill: &InstalledSkill) -> Vec<InstallProblem> {
         let problem = |kind, message: &str| {
-            vec![Problem { kind, path: self.shown(&self.shared().join(name)), message: message.to_owned() }]
+            vec![InstallProblem {
+                kind,
+                path: self.display_path(&self.shared_skills_folder().join(name)),
+                message: message.to_owned(),
+            }]
         };
-        let is_plain = crate::index::is_name(name);
-        let folders = std::iter::once(self.shared()).chain(HOSTS.iter().filter_map(|host| self.target().folder(host)));
+        let is_plain = crate::index::is_skill_name(name);
+        let folders = std::iter::once(self.shared_skills_folder())
+            .chain(HOSTS.iter().filter_map(|host| self.host_folder_target().skills_folder(host)));
         let found = folders.map(|folder| folder.join(name)).find(|folder| is_plain && folder.is_dir());
-        match found.map(|folder| files::read_all(&folder)) {
-            None => problem(ProblemKind::Missing, "it is gone"),
-            Some(Ok(found)) if files::computed_hash(&found) == skill.computed_hash => Vec::new(),
-            Some(Ok(_)) => problem(ProblemKind::Changed, "it is not what the lock file tells of"),
-            Some(Err(error)) => problem(ProblemKind::Unreadable, &error.to_string()),
+        match found.map(|folder| files::read_all_files(&folder)) {
+            None => problem(InstallProblemKind::Missing, "it is missing"),
+            Some(Ok(found)) if files::compute_npm_hash(&found) == skill.computed_hash => Vec::new(),
+            Some(Ok(_)) => problem(InstallProblemKind::Changed, "it does not match the lock file"),
+            Some(Err(error)) => problem(InstallProblemKind::Unreadable, &error.to_string()),
         }
     }
 }
 
-/// The ids of hosts that were named.
-pub fn host_ids(names: &[String]) -> Result<Vec<String>, PackageError> {
+/// Resolves host names to host ids.
+pub fn resolve_host_ids(names: &[String]) -> Result<Vec<String>, PackageError> {
     let mut ids: Vec<String> = Vec::new();
     for name in names {
         let name = if name == "gemini-cli" { "gemini" } else { name };
-        let id = match Host::find(name) {
+        let id = match DiscoveryHost::find(name) {
             Some(host) => host.id,
             None if name == ANY_HOST => ANY_HOST,
             None => {
-                let message = format!("there is no host `{name}` that finds skills in folders");
+                let message = format!("`{name}` is not a known host that reads skill directories");
                 let all: Vec<&str> = HOSTS.iter().map(|host| host.id).collect();
-                let remedy = match Host::near(name) {
+                let remedy = match DiscoveryHost::nearest_id(name) {
                     Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("one of {ANY_HOST}, {}", all.join(", ")),
+                    None => format!("the hosts are: {ANY_HOST}, {}", all.join(", ")),
                 };
                 return Err(PackageError::new(PackageErrorCode::UnknownHost, message).remedy(remedy));
             }
@@ -297,32 +321,32 @@ pub fn host_ids(names: &[String]) -> Result<Vec<String>, PackageError> {
     Ok(ids)
 }
 
-/// A folder with its links resolved, also if its last parts do not exist yet.
-pub(crate) fn real(folder: &Path) -> Option<PathBuf> {
+/// Resolves the links of a directory, even if its last components do not exist yet.
+pub(crate) fn resolve_links(folder: &Path) -> Option<PathBuf> {
     let there = folder.ancestors().find(|above| fs::symlink_metadata(above).is_ok())?;
     let rest = folder.strip_prefix(there).ok()?;
     Some(fs::canonicalize(there).ok()?.join(rest))
 }
 
-/// The path from a folder to a file, both absolute and real.
-pub(crate) fn relative(from: &Path, to: &Path) -> PathBuf {
+/// Returns the relative path between two absolute paths without links.
+pub(crate) fn relative_path(from: &Path, to: &Path) -> PathBuf {
     let shared = from.components().zip(to.components()).take_while(|(one, two)| one == two).count();
     let up = from.components().skip(shared).map(|_| Path::new(".."));
     up.map(Path::as_os_str).chain(to.components().skip(shared).map(Component::as_os_str)).collect()
 }
 
-type Difference = (ProblemKind, String, &'static str);
+type DigestDifference = (InstallProblemKind, String, &'static str);
 
-fn differences(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> Vec<Difference> {
-    let mut found: Vec<Difference> = Vec::new();
+fn compare_digests(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> Vec<DigestDifference> {
+    let mut found: Vec<DigestDifference> = Vec::new();
     for (path, mark) in before {
         match after.get(path) {
-            None => found.push((ProblemKind::Missing, path.clone(), "it is gone")),
-            Some(other) if other != mark => found.push((ProblemKind::Changed, path.clone(), "it changed")),
+            None => found.push((InstallProblemKind::Missing, path.clone(), "it is missing")),
+            Some(other) if other != mark => found.push((InstallProblemKind::Changed, path.clone(), "it changed")),
             Some(_) => {}
         }
     }
     let extra = after.keys().filter(|path| !before.contains_key(*path));
-    found.extend(extra.map(|path| (ProblemKind::Extra, path.clone(), "it was not installed")));
+    found.extend(extra.map(|path| (InstallProblemKind::Extra, path.clone(), "it was not installed")));
     found
 }

@@ -1,84 +1,85 @@
-//! Which addresses are of the public internet.
+//! Decides which addresses belong to the public internet.
 //!
-//! Whoever controls a name decides what it resolves to. A declared name is therefore no permission to reach the
-//! machine itself, its neighbours, or the metadata address of a cloud: those need the address itself declared.
-//! The ranges are those of the IANA registries of special-purpose addresses.
+//! The owner of a name decides what it resolves to. A declared name therefore does not grant access to this machine,
+//! its networks or the metadata address of a cloud: those require a declaration of the address itself. The ranges are
+//! from the IANA registries of special-purpose addresses.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::HostRule;
 
-/// IPv4 ranges that are not public: network and length of its prefix.
+/// IPv4 ranges that are not public: network and prefix length.
 const NOT_PUBLIC_V4: &[(Ipv4Addr, u32)] = &[
-    // This network; the kernel reads 0.0.0.0 as the machine itself.
+    // This network; the kernel treats 0.0.0.0 as this machine.
     (Ipv4Addr::UNSPECIFIED, 8),
     (Ipv4Addr::new(10, 0, 0, 0), 8),
-    // Shared behind carriers.
+    // Carrier-grade NAT.
     (Ipv4Addr::new(100, 64, 0, 0), 10),
     (Ipv4Addr::new(127, 0, 0, 0), 8),
-    // Link-local, and the metadata of most clouds.
+    // Link-local, including the metadata address of most clouds.
     (Ipv4Addr::new(169, 254, 0, 0), 16),
     (Ipv4Addr::new(172, 16, 0, 0), 12),
     (Ipv4Addr::new(192, 0, 0, 0), 24),
     // Documentation.
     (Ipv4Addr::new(192, 0, 2, 0), 24),
-    // Relays of 6to4.
+    // 6to4 relays.
     (Ipv4Addr::new(192, 88, 99, 0), 24),
     (Ipv4Addr::new(192, 168, 0, 0), 16),
-    // Benchmarks, and the stand-ins of this gateway.
+    // Benchmarks, and the synthetic addresses of the gateway.
     (Ipv4Addr::new(198, 18, 0, 0), 15),
     (Ipv4Addr::new(198, 51, 100, 0), 24),
     (Ipv4Addr::new(203, 0, 113, 0), 24),
-    // The wire server of a cloud, inside every virtual machine there.
+    // The Azure WireServer, reachable from every virtual machine there.
     (Ipv4Addr::new(168, 63, 129, 16), 32),
     // Multicast, reserved, broadcast.
     (Ipv4Addr::new(224, 0, 0, 0), 3),
 ];
 
-/// IPv6 ranges that are not public although they lie in `2000::/3`, the only part that is.
+/// IPv6 ranges in `2000::/3` that are not public. All ranges outside it are not public either.
 const NOT_PUBLIC_V6: &[(Ipv6Addr, u32)] = &[
     // Protocol assignments: Teredo, ORCHID, benchmarks.
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),
     (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32),
-    // 6to4 carries an IPv4 address that could be any.
+    // 6to4 embeds an arbitrary IPv4 address.
     (Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16),
     (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20),
 ];
 
-/// The prefix of NAT64. What lies behind it is the IPv4 address in its last bits, and is judged by it: on a network
-/// without IPv4 every name that has no IPv6 address resolves to such a one.
+/// The NAT64 prefix. The last bits contain an IPv4 address, which is checked instead. On a network without IPv4, every
+/// name without an IPv6 address resolves to such an address.
 const NAT64: Ipv6Addr = Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0);
 
 impl HostRule {
-    /// Whether it names no place of this machine or its networks. A name that leads there is found out when it is asked for.
+    /// Whether the rule does not name this machine or its networks. Names that resolve to them are detected when they
+    /// are looked up.
     pub fn is_public(&self) -> bool {
         match self.host.trim_matches(['[', ']']).parse::<IpAddr>() {
-            Ok(address) => is_public(address),
+            Ok(address) => is_public_address(address),
             Err(_) => self.host != "localhost" && !self.host.ends_with(".localhost"),
         }
     }
 }
 
-/// Whether an address is one of the public internet.
-pub fn is_public(address: IpAddr) -> bool {
+/// Whether an address belongs to the public internet.
+pub fn is_public_address(address: IpAddr) -> bool {
     match address {
-        IpAddr::V4(four) => !NOT_PUBLIC_V4.iter().any(|(network, length)| is_in_v4(four, *network, *length)),
-        IpAddr::V6(six) if is_in_v6(six, NAT64, 96) => {
+        IpAddr::V4(four) => !NOT_PUBLIC_V4.iter().any(|(network, length)| is_in_network_v4(four, *network, *length)),
+        IpAddr::V6(six) if is_in_network_v6(six, NAT64, 96) => {
             let [.., a, b, c, d] = six.octets();
-            is_public(IpAddr::V4(Ipv4Addr::new(a, b, c, d)))
+            is_public_address(IpAddr::V4(Ipv4Addr::new(a, b, c, d)))
         }
         IpAddr::V6(six) => {
-            is_in_v6(six, Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3)
-                && !NOT_PUBLIC_V6.iter().any(|(network, length)| is_in_v6(six, *network, *length))
+            is_in_network_v6(six, Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3)
+                && !NOT_PUBLIC_V6.iter().any(|(network, length)| is_in_network_v6(six, *network, *length))
         }
     }
 }
 
-fn is_in_v4(address: Ipv4Addr, network: Ipv4Addr, length: u32) -> bool {
+fn is_in_network_v4(address: Ipv4Addr, network: Ipv4Addr, length: u32) -> bool {
     (address.to_bits() ^ network.to_bits()).leading_zeros() >= length
 }
 
-fn is_in_v6(address: Ipv6Addr, network: Ipv6Addr, length: u32) -> bool {
+fn is_in_network_v6(address: Ipv6Addr, network: Ipv6Addr, length: u32) -> bool {
     (address.to_bits() ^ network.to_bits()).leading_zeros() >= length
 }
 
@@ -136,7 +137,7 @@ mod tests {
             "fec0::1",
             "ff02::1",
         ] {
-            assert!(!is_public(text.parse().unwrap()), "{text}");
+            assert!(!is_public_address(text.parse().unwrap()), "{text}");
         }
     }
 
@@ -186,7 +187,7 @@ mod tests {
             "2a00:1450::1",
             "64:ff9b::101:101",
         ] {
-            assert!(is_public(text.parse().unwrap()), "{text}");
+            assert!(is_public_address(text.parse().unwrap()), "{text}");
         }
     }
 }

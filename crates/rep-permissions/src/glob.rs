@@ -1,79 +1,79 @@
 //! The path patterns of permissions: Universal 2.1 §8.
 //!
-//! Patterns and paths are relative to the workspace, with `/` between parts; a backslash is read as `/` in both.
-//! `*` stays within a part, `**` as a whole part stands for any number of parts, and nothing else is special:
-//! no `?`, no braces, no exception for names with a dot before them. Case counts. `dir/**` is what lies below `dir`,
-//! not `dir` itself. There is no negation.
+//! Patterns and paths are relative to the workspace, with `/` between components. A backslash is treated as `/` in
+//! both. `*` matches within a component, and `**` as a whole component matches any number of components. Nothing else
+//! is special: `?`, braces and leading dots have no meaning. Matching is case-sensitive. `dir/**` matches everything
+//! below `dir`, but not `dir` itself. Negation is not supported.
 
 use std::fmt;
 
-/// The longest pattern, and the most stars in one part: beyond, matching could cost more than a run.
+/// The maximum length of a pattern, and the maximum number of stars in a component. They bound the cost of matching.
 const PATTERN_BYTES_MAX: usize = 1024;
 
-/// A pattern that was read.
+/// A parsed pattern.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Glob {
     text: String,
-    parts: Vec<Part>,
+    parts: Vec<GlobPart>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Part {
-    /// Any number of parts.
+enum GlobPart {
+    /// Any number of components.
     Any,
-    /// One part, with a star between each two of these texts.
+    /// One component: literal texts with a star between each two.
     One(Vec<String>),
 }
 
-/// Why a pattern grants nothing.
+/// Why a pattern is invalid and grants nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum BadGlob {
+pub enum GlobError {
     /// It starts with `!`.
     Negated,
-    /// It is absolute, or leads out of the workspace.
+    /// It is absolute, or points outside the workspace.
     Outside,
-    /// It says nothing.
+    /// It is empty.
     Empty,
     /// It is too long.
     TooLong,
-    /// It holds a NUL.
+    /// It contains a NUL byte.
     Nul,
 }
 
-impl fmt::Display for BadGlob {
+impl fmt::Display for GlobError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
-            BadGlob::Negated => "negated patterns are not part of the specification",
-            BadGlob::Outside => "it is not inside the workspace",
-            BadGlob::Empty => "it is empty",
-            BadGlob::TooLong => "it is too long",
-            BadGlob::Nul => "it holds a NUL",
+            GlobError::Negated => "negated patterns are not part of the specification",
+            GlobError::Outside => "it is not inside the workspace",
+            GlobError::Empty => "it is empty",
+            GlobError::TooLong => "it is too long",
+            GlobError::Nul => "it contains a NUL byte",
         })
     }
 }
 
 impl Glob {
-    /// Reads a pattern.
-    pub fn parse(pattern: &str) -> Result<Glob, BadGlob> {
+    /// Parses a pattern.
+    pub fn parse(pattern: &str) -> Result<Glob, GlobError> {
         if pattern.starts_with('!') {
-            return Err(BadGlob::Negated);
+            return Err(GlobError::Negated);
         }
         if pattern.contains('\0') {
-            return Err(BadGlob::Nul);
+            return Err(GlobError::Nul);
         }
         if pattern.len() > PATTERN_BYTES_MAX {
-            return Err(BadGlob::TooLong);
+            return Err(GlobError::TooLong);
         }
-        let normal = normalise(pattern).ok_or(BadGlob::Outside)?;
+        let normal = normalise_path(pattern).ok_or(GlobError::Outside)?;
         if normal.is_empty() {
-            return Err(BadGlob::Empty);
+            return Err(GlobError::Empty);
         }
-        let mut parts: Vec<Part> = Vec::new();
+        let mut parts: Vec<GlobPart> = Vec::new();
         for part in normal.split('/') {
             let part = if part == "**" {
-                Part::Any
+                GlobPart::Any
             } else {
-                // `**` inside a part is no more than one star.
+                // `**` inside a component is the same as `*`.
                 let mut texts: Vec<String> = part.split('*').map(str::to_owned).collect();
                 let last = texts.len() - 1;
                 let mut at = 0;
@@ -81,43 +81,43 @@ impl Glob {
                     at += 1;
                     !text.is_empty() || at == 1 || at - 1 == last
                 });
-                Part::One(texts)
+                GlobPart::One(texts)
             };
-            if part != Part::Any || parts.last() != Some(&Part::Any) {
+            if part != GlobPart::Any || parts.last() != Some(&GlobPart::Any) {
                 parts.push(part);
             }
         }
         Ok(Glob { text: normal, parts })
     }
 
-    /// The pattern, normalised.
+    /// Returns the normalised pattern.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Whether a path that was normalised fits.
-    pub fn fits(&self, path: &str) -> bool {
+    /// Whether a normalised path matches.
+    pub fn matches(&self, path: &str) -> bool {
         let path: Vec<&str> = path.split('/').collect();
-        // The last `**` and where the path stood then: taking one part more is the only way back that can help.
+        // Backtracking only needs the last `**`: it continues with one more component.
         let (mut pattern_at, mut path_at) = (0, 0);
         let mut retry: Option<(usize, usize)> = None;
         while path_at < path.len() {
             match self.parts.get(pattern_at) {
-                Some(Part::Any) => {
+                Some(GlobPart::Any) => {
                     retry = Some((pattern_at, path_at));
                     pattern_at += 1;
-                    // `dir/**` needs something below.
+                    // `dir/**` requires at least one component below `dir`.
                     if pattern_at == self.parts.len() {
                         return true;
                     }
                     continue;
                 }
-                Some(Part::One(texts)) if part_fits(texts, path[path_at]) => {
+                Some(GlobPart::One(texts)) if part_matches(texts, path[path_at]) => {
                     pattern_at += 1;
                     path_at += 1;
                     continue;
                 }
-                Some(Part::One(_)) | None => {}
+                Some(GlobPart::One(_)) | None => {}
             }
             let Some((any, taken)) = retry else { return false };
             (pattern_at, path_at) = (any, taken + 1);
@@ -125,27 +125,29 @@ impl Glob {
         pattern_at == self.parts.len()
     }
 
-    /// Whether a path whose last part is this could fit.
-    pub fn may_end_in(&self, name: &str) -> bool {
+    /// Whether a path with this last component could match.
+    pub fn can_end_in(&self, name: &str) -> bool {
         match self.parts.last() {
-            Some(Part::One(texts)) => part_fits(texts, name),
-            Some(Part::Any) | None => true,
+            Some(GlobPart::One(texts)) => part_matches(texts, name),
+            Some(GlobPart::Any) | None => true,
         }
     }
 
-    /// Whether some path fits both patterns.
-    pub fn meets(&self, other: &Glob) -> bool {
-        let (one, two) = (self.spelled_out(), other.spelled_out());
-        // Whether what is left of the two patterns can be the same path, from the ends on.
+    /// Whether some path matches both patterns.
+    pub fn overlaps(&self, other: &Glob) -> bool {
+        let (one, two) = (self.expand_parts(), other.expand_parts());
+        // Whether the rests of the two patterns can match the same path, computed from the ends.
         let mut meets = vec![vec![false; two.len() + 1]; one.len() + 1];
         for at in (0..=one.len()).rev() {
             for other_at in (0..=two.len()).rev() {
                 meets[at][other_at] = match (one.get(at), two.get(other_at)) {
                     (None, None) => true,
-                    (Some(Part::Any), _) => meets[at + 1][other_at] || other_at < two.len() && meets[at][other_at + 1],
-                    (_, Some(Part::Any)) => meets[at][other_at + 1] || at < one.len() && meets[at + 1][other_at],
-                    (Some(Part::One(texts)), Some(Part::One(others))) => {
-                        meets[at + 1][other_at + 1] && parts_meet(texts, others)
+                    (Some(GlobPart::Any), _) => {
+                        meets[at + 1][other_at] || other_at < two.len() && meets[at][other_at + 1]
+                    }
+                    (_, Some(GlobPart::Any)) => meets[at][other_at + 1] || at < one.len() && meets[at + 1][other_at],
+                    (Some(GlobPart::One(texts)), Some(GlobPart::One(others))) => {
+                        meets[at + 1][other_at + 1] && parts_overlap(texts, others)
                     }
                     (None, Some(_)) | (Some(_), None) => false,
                 };
@@ -154,40 +156,40 @@ impl Glob {
         meets[0][0]
     }
 
-    /// The parts, with a star before a `**` at the end, which needs something below.
-    fn spelled_out(&self) -> Vec<Part> {
+    /// Returns the components, with a star before a trailing `**`, which requires at least one component.
+    fn expand_parts(&self) -> Vec<GlobPart> {
         let mut parts = self.parts.clone();
-        if parts.last() == Some(&Part::Any) {
-            parts.insert(parts.len() - 1, Part::One(vec![String::new(), String::new()]));
+        if parts.last() == Some(&GlobPart::Any) {
+            parts.insert(parts.len() - 1, GlobPart::One(vec![String::new(), String::new()]));
         }
         parts
     }
 
-    /// The folder whose whole content the pattern grants: `dir/**` gives `dir`, `**` the workspace itself (empty).
+    /// Returns the directory that the pattern grants as a whole: `dir` for `dir/**`, empty (the workspace) for `**`.
     pub fn whole_folder(&self) -> Option<String> {
         let (last, before) = self.parts.split_last()?;
         let literal = before.iter().map(|part| match part {
-            Part::One(texts) if texts.len() == 1 => texts.first().cloned(),
-            Part::One(_) | Part::Any => None,
+            GlobPart::One(texts) if texts.len() == 1 => texts.first().cloned(),
+            GlobPart::One(_) | GlobPart::Any => None,
         });
         let folder: Option<Vec<String>> = literal.collect();
-        folder.filter(|_| *last == Part::Any).map(|parts| parts.join("/"))
+        folder.filter(|_| *last == GlobPart::Any).map(|parts| parts.join("/"))
     }
 
-    /// The path itself, where no part has a star.
-    pub fn literal(&self) -> Option<String> {
+    /// Returns the path itself, if the pattern has no stars.
+    pub fn literal_path(&self) -> Option<String> {
         let literal = self.parts.iter().map(|part| match part {
-            Part::One(texts) if texts.len() == 1 => texts.first().cloned(),
-            Part::One(_) | Part::Any => None,
+            GlobPart::One(texts) if texts.len() == 1 => texts.first().cloned(),
+            GlobPart::One(_) | GlobPart::Any => None,
         });
         literal.collect::<Option<Vec<String>>>().map(|parts| parts.join("/"))
     }
 
-    /// The folder all that fits lies in: the parts before the first star.
+    /// Returns the directory that contains all matches: the components before the first star.
     pub fn literal_prefix(&self) -> String {
         let literal = self.parts.iter().map_while(|part| match part {
-            Part::One(texts) if texts.len() == 1 => texts.first().cloned(),
-            Part::One(_) | Part::Any => None,
+            GlobPart::One(texts) if texts.len() == 1 => texts.first().cloned(),
+            GlobPart::One(_) | GlobPart::Any => None,
         });
         let mut parts: Vec<String> = literal.collect();
         if parts.len() == self.parts.len() {
@@ -197,7 +199,7 @@ impl Glob {
     }
 }
 
-fn part_fits(texts: &[String], part: &str) -> bool {
+fn part_matches(texts: &[String], part: &str) -> bool {
     let (Some(first), Some(last)) = (texts.first(), texts.last()) else { return false };
     if texts.len() == 1 {
         return part == first;
@@ -212,9 +214,9 @@ fn part_fits(texts: &[String], part: &str) -> bool {
     true
 }
 
-/// Whether some name fits both parts.
-fn parts_meet(one: &[String], two: &[String]) -> bool {
-    // A star is `None`.
+/// Whether some name matches both components.
+fn parts_overlap(one: &[String], two: &[String]) -> bool {
+    // `None` is a star.
     let letters = |texts: &[String]| -> Vec<Option<char>> {
         let mut letters: Vec<Option<char>> = Vec::new();
         for (index, text) in texts.iter().enumerate() {
@@ -243,8 +245,8 @@ fn parts_meet(one: &[String], two: &[String]) -> bool {
     after[0]
 }
 
-/// A path relative to the workspace, with `.` and `..` worked out; `None` where it is absolute or leads out.
-pub fn normalise(path: &str) -> Option<String> {
+/// Resolves `.` and `..` in a path relative to the workspace. Returns `None` if it is absolute or points outside.
+pub fn normalise_path(path: &str) -> Option<String> {
     let path = path.replace('\\', "/");
     let has_drive = path.len() >= 2 && path.as_bytes()[1] == b':' && path.as_bytes()[0].is_ascii_alphabetic();
     if path.starts_with('/') || has_drive || path.contains('\0') {
@@ -269,9 +271,9 @@ mod tests {
 
     use super::*;
 
-    fn fits(pattern: &str, path: &str) -> bool {
+    fn pattern_matches(pattern: &str, path: &str) -> bool {
         let glob = Glob::parse(pattern).unwrap();
-        normalise(path).is_some_and(|path| glob.fits(&path))
+        normalise_path(path).is_some_and(|path| glob.matches(&path))
     }
 
     #[test]
@@ -314,34 +316,34 @@ mod tests {
             ("x/", "x", true),
             ("C:\\x", "x", false),
         ] {
-            let found = Glob::parse(pattern).is_ok() && fits(pattern, path);
+            let found = Glob::parse(pattern).is_ok() && pattern_matches(pattern, path);
             assert_eq!(found, expected, "{pattern} on {path}");
-            let name = normalise(path).map(|path| path.rsplit('/').next().unwrap_or_default().to_owned());
-            let may = Glob::parse(pattern).is_ok_and(|glob| name.is_some_and(|name| glob.may_end_in(&name)));
-            assert!(may || !found, "{pattern} on the end of {path}");
+            let name = normalise_path(path).map(|path| path.rsplit('/').next().unwrap_or_default().to_owned());
+            let may = Glob::parse(pattern).is_ok_and(|glob| name.is_some_and(|name| glob.can_end_in(&name)));
+            assert!(may || !found, "{pattern} on the last component of {path}");
         }
     }
 
     #[test]
     fn what_grants_nothing_is_told() {
         for (pattern, bad) in [
-            ("!x", BadGlob::Negated),
-            ("/etc/**", BadGlob::Outside),
-            ("../**", BadGlob::Outside),
-            ("a/../../b", BadGlob::Outside),
-            ("", BadGlob::Empty),
-            ("a\0b", BadGlob::Nul),
-            (".", BadGlob::Empty),
-            ("a/..", BadGlob::Empty),
-            ("C:/x", BadGlob::Outside),
-            (&"a".repeat(1025), BadGlob::TooLong),
+            ("!x", GlobError::Negated),
+            ("/etc/**", GlobError::Outside),
+            ("../**", GlobError::Outside),
+            ("a/../../b", GlobError::Outside),
+            ("", GlobError::Empty),
+            ("a\0b", GlobError::Nul),
+            (".", GlobError::Empty),
+            ("a/..", GlobError::Empty),
+            ("C:/x", GlobError::Outside),
+            (&"a".repeat(1025), GlobError::TooLong),
         ] {
             assert_eq!(Glob::parse(pattern), Err(bad), "{pattern:?}");
         }
-        assert_eq!(BadGlob::Negated.to_string(), "negated patterns are not part of the specification");
-        assert_eq!(BadGlob::Outside.to_string(), "it is not inside the workspace");
+        assert_eq!(GlobError::Negated.to_string(), "negated patterns are not part of the specification");
+        assert_eq!(GlobError::Outside.to_string(), "it is not inside the workspace");
         let longest = "a".repeat(1024);
-        assert_eq!(Glob::parse(&longest).unwrap().literal(), Some(longest));
+        assert_eq!(Glob::parse(&longest).unwrap().literal_path(), Some(longest));
     }
 
     #[test]
@@ -350,7 +352,7 @@ mod tests {
         assert_eq!(glob("output/**").whole_folder().as_deref(), Some("output"));
         assert_eq!(glob("**").whole_folder().as_deref(), Some(""));
         assert_eq!(glob("**/*.pdf").whole_folder(), None);
-        assert_eq!(glob("a/b.txt").literal().as_deref(), Some("a/b.txt"));
+        assert_eq!(glob("a/b.txt").literal_path().as_deref(), Some("a/b.txt"));
         assert_eq!(glob("a/b.txt").literal_prefix(), "a");
         assert_eq!(glob("reports/*.csv").literal_prefix(), "reports");
         assert_eq!(glob("**/*.pdf").literal_prefix(), "");
@@ -361,11 +363,11 @@ mod tests {
             assert_eq!(glob(pattern).whole_folder(), None, "{pattern}");
         }
         for pattern in ["a/**", "a/*.txt", "**/a"] {
-            assert_eq!(glob(pattern).literal(), None, "{pattern}");
+            assert_eq!(glob(pattern).literal_path(), None, "{pattern}");
         }
         assert_eq!(glob("a/**/**/b").as_str(), "a/**/**/b");
-        assert!(glob("a/*.pdf").may_end_in("x.pdf") && !glob("a/*.pdf").may_end_in("x.txt"));
-        assert!(glob("a/**").may_end_in("x.txt"));
+        assert!(glob("a/*.pdf").can_end_in("x.pdf") && !glob("a/*.pdf").can_end_in("x.txt"));
+        assert!(glob("a/**").can_end_in("x.txt"));
     }
 
     #[test]
@@ -387,36 +389,36 @@ mod tests {
             ("**/.git/**", "src/**", true),
             ("**/.git/**", "src/*.rs", false),
         ] {
-            assert_eq!(glob(one).meets(&glob(two)), expected, "{one} and {two}");
-            assert_eq!(glob(two).meets(&glob(one)), expected, "{two} and {one}");
+            assert_eq!(glob(one).overlaps(&glob(two)), expected, "{one} and {two}");
+            assert_eq!(glob(two).overlaps(&glob(one)), expected, "{two} and {one}");
         }
     }
 
     #[test]
     fn hostile_patterns_cost_little() {
         let glob = Glob::parse(&"**/a*".repeat(200)).unwrap();
-        assert!(!glob.fits(&"aaaaaaaa/".repeat(2000)));
+        assert!(!glob.matches(&"aaaaaaaa/".repeat(2000)));
     }
 
-    /// The definition of a match, written down without a thought for its cost.
-    fn fits_by_definition(pattern: &[&str], path: &[&str]) -> bool {
+    /// The definition of a match, implemented without regard to cost.
+    fn matches_by_definition(pattern: &[&str], path: &[&str]) -> bool {
         match (pattern, path) {
             ([], []) | (["**"], [_, ..]) => true,
-            (["**", rest @ ..], _) if !rest.is_empty() && fits_by_definition(rest, path) => true,
-            (["**", ..], [_, below @ ..]) => fits_by_definition(pattern, below),
+            (["**", rest @ ..], _) if !rest.is_empty() && matches_by_definition(rest, path) => true,
+            (["**", ..], [_, below @ ..]) => matches_by_definition(pattern, below),
             ([part, rest @ ..], [name, below @ ..]) => {
-                name_fits_by_definition(part.as_bytes(), name.as_bytes()) && fits_by_definition(rest, below)
+                name_matches_by_definition(part.as_bytes(), name.as_bytes()) && matches_by_definition(rest, below)
             }
             ([] | [_, ..], _) => false,
         }
     }
 
-    fn name_fits_by_definition(part: &[u8], name: &[u8]) -> bool {
+    fn name_matches_by_definition(part: &[u8], name: &[u8]) -> bool {
         match (part, name) {
             ([], []) => true,
-            ([b'*', rest @ ..], _) if name_fits_by_definition(rest, name) => true,
-            ([b'*', ..], [_, name @ ..]) => name_fits_by_definition(part, name),
-            ([letter, part @ ..], [other, name @ ..]) => letter == other && name_fits_by_definition(part, name),
+            ([b'*', rest @ ..], _) if name_matches_by_definition(rest, name) => true,
+            ([b'*', ..], [_, name @ ..]) => name_matches_by_definition(part, name),
+            ([letter, part @ ..], [other, name @ ..]) => letter == other && name_matches_by_definition(part, name),
             ([] | [_, ..], _) => false,
         }
     }
@@ -432,13 +434,13 @@ mod tests {
         ) {
             let (Ok(one), Ok(two)) = (Glob::parse(&one), Glob::parse(&two)) else { return Ok(()) };
             let names: Vec<&str> = path.split('/').collect();
-            let fits = |glob: &Glob| fits_by_definition(&glob.as_str().split('/').collect::<Vec<_>>(), &names);
-            prop_assert_eq!(one.fits(&path), fits(&one));
-            prop_assert_eq!(two.fits(&path), fits(&two));
-            prop_assert!(one.meets(&two) || !(fits(&one) && fits(&two)));
+            let fits = |glob: &Glob| matches_by_definition(&glob.as_str().split('/').collect::<Vec<_>>(), &names);
+            prop_assert_eq!(one.matches(&path), fits(&one));
+            prop_assert_eq!(two.matches(&path), fits(&two));
+            prop_assert!(one.overlaps(&two) || !(fits(&one) && fits(&two)));
             let literal = Glob::parse(&path).unwrap();
-            prop_assert_eq!(literal.meets(&one), fits(&one));
-            prop_assert_eq!(one.meets(&literal), fits(&one));
+            prop_assert_eq!(literal.overlaps(&one), fits(&one));
+            prop_assert_eq!(one.overlaps(&literal), fits(&one));
         }
     }
 }

@@ -1,130 +1,130 @@
-//! The hosts of `permissions.network.outbound`: how they are written, and which names and addresses fit.
+//! The hosts of `permissions.network.outbound`: their syntax, and the names and addresses they match.
 //!
-//! There is one reading of a name here, for declarations, questions and greetings alike: what two parsers read
-//! differently is how lists of hosts were passed by elsewhere. A name is letters, digits and hyphens between dots,
-//! compared in lower case and without the dot at its end. Anything else is no name.
+//! Declarations, DNS queries and TLS client hellos share this one parser, because differences between two parsers are a
+//! known way around host lists. A name consists of letters, digits and hyphens between dots. It is compared in lower
+//! case and without a trailing dot. Anything else is rejected.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::HostRule;
-use crate::is_public;
+use crate::is_public_address;
 
-/// The longest name, and the longest label in one.
+/// The maximum length of a name, and of a label.
 const NAME_BYTES_MAX: usize = 253;
 const LABEL_BYTES_MAX: usize = 63;
 
-/// The ports a host is granted on where its declaration names none.
-const PORTS_UNNAMED: [u16; 2] = [443, 80];
+/// The ports of a declaration without a port.
+const DEFAULT_PORTS: [u16; 2] = [443, 80];
 
-/// Why a declared host grants nothing. The text says what to write instead.
+/// Why a declared host is invalid and grants nothing. The message says what to write instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BadHost {
-    /// It says nothing.
+pub enum HostRuleError {
+    /// It is empty.
     Empty,
-    /// A letter is not of ASCII.
+    /// It contains a character that is not ASCII.
     NotAscii,
-    /// It is no name: a letter, a label or a length that names do not have.
+    /// It is not a name: it has an invalid character, label or length.
     NotAName,
-    /// The port is none.
+    /// The port is invalid.
     Port,
-    /// It has more than a host and a port: a path, a query, a user.
+    /// It has more than a host and a port: a path, a query or user information.
     MoreThanAHost,
-    /// The scheme is not one of the web.
+    /// The scheme is not HTTP or WebSocket.
     Scheme,
-    /// A network, not a host.
+    /// It is a network, not a host.
     Network,
-    /// An address in a form that not all programs read alike.
+    /// The address has a form that programs interpret differently.
     OddAddress,
-    /// An address nobody can be connected to, or one the gateway itself uses.
+    /// The address cannot be connected to, or the gateway uses it.
     NoHostAddress,
-    /// A star that is not the whole first label.
+    /// A star is not the whole first label.
     Star,
-    /// Everything below a top-level domain.
+    /// It covers everything below a top-level domain.
     TopLevel,
 }
 
-impl fmt::Display for BadHost {
+impl fmt::Display for HostRuleError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
-            BadHost::Empty => "it is empty",
-            BadHost::NotAscii => "it is not ASCII; write the name in its `xn--` form",
-            BadHost::NotAName => "it is no host name; write letters, digits and hyphens between dots",
-            BadHost::Port => "the port is not a number from 1 to 65535",
-            BadHost::MoreThanAHost => "only a host and a port can be held to; write `host` or `host:port`",
-            BadHost::Scheme => "the scheme is not of the web; write `host:port`",
-            BadHost::Network => "it is a network; write each address, or `*` for every host",
-            BadHost::OddAddress => "the address is not in its usual form; write `192.0.2.7` or `[2001:db8::7]`",
-            BadHost::NoHostAddress => "no host can have this address",
-            BadHost::Star => "a star stands for whole labels only; write `*.example.org`, or `*` for every host",
-            BadHost::TopLevel => "everything below a top-level domain; write the domain, or `*` for every host",
+            HostRuleError::Empty => "it is empty",
+            HostRuleError::NotAscii => "it is not ASCII; write the name in its `xn--` form",
+            HostRuleError::NotAName => "it is not a host name; use letters, digits and hyphens between dots",
+            HostRuleError::Port => "the port is not a number from 1 to 65535",
+            HostRuleError::MoreThanAHost => "only a host and a port are supported; write `host` or `host:port`",
+            HostRuleError::Scheme => "the scheme is not supported; write `host:port`",
+            HostRuleError::Network => "it is a network; list each address, or `*` for every host",
+            HostRuleError::OddAddress => "the address is not canonical; write `192.0.2.7` or `[2001:db8::7]`",
+            HostRuleError::NoHostAddress => "this address cannot be connected to",
+            HostRuleError::Star => "`*` must be a whole label; write `*.example.org`, or `*` for every host",
+            HostRuleError::TopLevel => "it covers a whole top-level domain; write the domain, or `*` for every host",
         })
     }
 }
 
-impl std::error::Error for BadHost {}
+impl std::error::Error for HostRuleError {}
 
 impl HostRule {
-    /// Reads a declared host: `api.example.org`, `api.example.org:8443`, `*.example.org:443`, `*`, `localhost:8080`,
-    /// `192.0.2.7:443`, `[::1]:80`, or a URL that has nothing but a host and perhaps a port, which is all that can be
-    /// held to. The scheme of a URL gives its port.
-    pub fn parse(text: &str) -> Result<HostRule, BadHost> {
+    /// Parses a declared host: `api.example.org`, `api.example.org:8443`, `*.example.org:443`, `*`, `localhost:8080`,
+    /// `192.0.2.7:443`, `[::1]:80`, or a URL with only a host and an optional port. The scheme of a URL determines its
+    /// port.
+    pub fn parse(text: &str) -> Result<HostRule, HostRuleError> {
         if text.is_empty() {
-            return Err(BadHost::Empty);
+            return Err(HostRuleError::Empty);
         }
         if !text.is_ascii() {
-            return Err(BadHost::NotAscii);
+            return Err(HostRuleError::NotAscii);
         }
-        let (rest, scheme_port) = without_scheme(text)?;
+        let (rest, scheme_port) = strip_scheme(text)?;
         if let Ok(address) = rest.parse::<Ipv6Addr>() {
-            return literal(IpAddr::V6(address), scheme_port);
+            return build_literal_rule(IpAddr::V6(address), scheme_port);
         }
         let (host, port) = split_port(rest)?;
         let port = port.or(scheme_port);
         if let Some(inside) = host.strip_prefix('[') {
-            let inside = inside.strip_suffix(']').ok_or(BadHost::OddAddress)?;
-            return literal(IpAddr::V6(inside.parse().map_err(|_| BadHost::OddAddress)?), port);
+            let inside = inside.strip_suffix(']').ok_or(HostRuleError::OddAddress)?;
+            return build_literal_rule(IpAddr::V6(inside.parse().map_err(|_| HostRuleError::OddAddress)?), port);
         }
         if let Ok(address) = host.parse::<Ipv4Addr>() {
-            return literal(IpAddr::V4(address), port);
+            return build_literal_rule(IpAddr::V4(address), port);
         }
-        name_rule(host, port)
+        parse_name_rule(host, port)
     }
 
-    /// Whether a connection to this host on this port is declared. The host is a name or a literal address.
-    pub fn fits(&self, host: &str, port: u16) -> bool {
-        self.ports().contains(&port) && self.fits_host(host)
+    /// Whether the rule allows a connection to this host and port. The host is a name or a literal address.
+    pub fn matches(&self, host: &str, port: u16) -> bool {
+        self.ports().contains(&port) && self.matches_host(host)
     }
 
-    /// Whether a host is declared, on whatever port.
-    pub fn fits_host(&self, host: &str) -> bool {
+    /// Whether the rule matches a host on any port.
+    pub fn matches_host(&self, host: &str) -> bool {
         if let Ok(address) = host.parse::<IpAddr>() {
-            return self.literal() == Some(address) || (self.is_any() && is_public(address));
+            return self.literal_address() == Some(address) || (self.is_any_host() && is_public_address(address));
         }
-        let Some(name) = canonical(host) else { return false };
-        if self.is_any() {
+        let Some(name) = canonicalise_host_name(host) else { return false };
+        if self.is_any_host() {
             return true;
         }
         match self.host.strip_prefix('*') {
-            // What is left of `*.example.org` starts with a dot, so that only whole labels can stand before it.
+            // The rest of `*.example.org` starts with a dot, so only whole labels match before it.
             Some(below) => name.len() > below.len() && name.ends_with(below),
-            None => self.literal().is_none() && name == self.host,
+            None => self.literal_address().is_none() && name == self.host,
         }
     }
 
-    /// Whether every public host is declared.
-    pub fn is_any(&self) -> bool {
+    /// Whether the rule is `*`, which means every public host.
+    pub fn is_any_host(&self) -> bool {
         self.host == "*"
     }
 
-    /// The address, where the declaration is one.
-    pub fn literal(&self) -> Option<IpAddr> {
+    /// Returns the address, if the rule is a literal address.
+    pub fn literal_address(&self) -> Option<IpAddr> {
         self.host.parse().ok()
     }
 
-    /// The ports: the one declared, or those of the web.
+    /// Returns the ports: the declared one, or the default ports.
     pub fn ports(&self) -> Vec<u16> {
-        self.port.map_or_else(|| PORTS_UNNAMED.to_vec(), |port| vec![port])
+        self.port.map_or_else(|| DEFAULT_PORTS.to_vec(), |port| vec![port])
     }
 }
 
@@ -139,9 +139,9 @@ impl fmt::Display for HostRule {
     }
 }
 
-/// The one form of a host name: lower case, no dot at its end. `None` where it is no name, or an address in disguise:
-/// resolvers read `127.1`, `2130706433` and `0x7f.1` as addresses.
-pub fn canonical(name: &str) -> Option<String> {
+/// Returns the canonical form of a host name: lower case, without a trailing dot. Returns `None` if it is not a name,
+/// or if resolvers would read it as an address, such as `127.1`, `2130706433` and `0x7f.1`.
+pub fn canonicalise_host_name(name: &str) -> Option<String> {
     let name = name.strip_suffix('.').unwrap_or(name);
     if name.is_empty() || name.len() > NAME_BYTES_MAX || !name.split('.').all(is_label) {
         return None;
@@ -160,15 +160,15 @@ fn is_label(label: &str) -> bool {
         && !label.ends_with('-')
 }
 
-/// What stands behind the scheme of a URL, without the slash at its end, and the scheme's port.
-fn without_scheme(text: &str) -> Result<(&str, Option<u16>), BadHost> {
+/// Returns the rest of a URL after its scheme, without a trailing slash, and the port of the scheme.
+fn strip_scheme(text: &str) -> Result<(&str, Option<u16>), HostRuleError> {
     let (rest, port) = match text.split_once("://") {
         None => (text, None),
         Some((scheme, rest)) => {
             let port = match scheme.to_ascii_lowercase().as_str() {
                 "https" | "wss" => 443,
                 "http" | "ws" => 80,
-                _ => return Err(BadHost::Scheme),
+                _ => return Err(HostRuleError::Scheme),
             };
             (rest.strip_suffix('/').unwrap_or(rest), Some(port))
         }
@@ -176,16 +176,16 @@ fn without_scheme(text: &str) -> Result<(&str, Option<u16>), BadHost> {
     if let Some((host, length)) = rest.split_once('/') {
         let is_network = !length.is_empty() && length.bytes().all(|byte| byte.is_ascii_digit());
         let is_address = host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok();
-        return Err(if is_network && is_address { BadHost::Network } else { BadHost::MoreThanAHost });
+        return Err(if is_network && is_address { HostRuleError::Network } else { HostRuleError::MoreThanAHost });
     }
     if rest.contains(['?', '#', '@', '\\']) {
-        return Err(BadHost::MoreThanAHost);
+        return Err(HostRuleError::MoreThanAHost);
     }
     Ok((rest, port))
 }
 
-fn split_port(text: &str) -> Result<(&str, Option<u16>), BadHost> {
-    // Colons inside brackets belong to the address, and brackets that do not close are no port's fault.
+fn split_port(text: &str) -> Result<(&str, Option<u16>), HostRuleError> {
+    // Colons in brackets belong to the address. An unclosed bracket is not an invalid port.
     if text.starts_with('[') && !text.contains(']') {
         return Ok((text, None));
     }
@@ -195,47 +195,47 @@ fn split_port(text: &str) -> Result<(&str, Option<u16>), BadHost> {
     let is_plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     match digits.parse::<u16>() {
         Ok(port) if is_plain && port > 0 => Ok((&text[..colon], Some(port))),
-        Ok(_) | Err(_) => Err(BadHost::Port),
+        Ok(_) | Err(_) => Err(HostRuleError::Port),
     }
 }
 
-fn literal(address: IpAddr, port: Option<u16>) -> Result<HostRule, BadHost> {
+fn build_literal_rule(address: IpAddr, port: Option<u16>) -> Result<HostRule, HostRuleError> {
     let is_no_host = match address {
         IpAddr::V4(four) => {
             let first = four.octets()[0];
-            // 198.18.0.0/15 stands for names inside; a declared address there would be two things at once.
+            // 198.18.0.0/15 contains the synthetic addresses, so a declared address there would be ambiguous.
             first == 0 || first >= 224 || (first == 198 && four.octets()[1] & 0xfe == 18)
         }
         IpAddr::V6(six) => six.is_unspecified() || six.is_multicast(),
     };
     if is_no_host {
-        return Err(BadHost::NoHostAddress);
+        return Err(HostRuleError::NoHostAddress);
     }
     if matches!(address, IpAddr::V6(six) if six.to_ipv4_mapped().is_some()) {
-        return Err(BadHost::OddAddress);
+        return Err(HostRuleError::OddAddress);
     }
     Ok(HostRule { host: address.to_string(), port })
 }
 
-fn name_rule(host: &str, port: Option<u16>) -> Result<HostRule, BadHost> {
+fn parse_name_rule(host: &str, port: Option<u16>) -> Result<HostRule, HostRuleError> {
     if host == "*" {
         return Ok(HostRule { host: host.to_owned(), port });
     }
     let (stars, name) = host.strip_prefix("*.").map_or(("", host), |name| ("*.", name));
     if name.contains('*') {
-        return Err(BadHost::Star);
+        return Err(HostRuleError::Star);
     }
     let last = name.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
     if !last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(BadHost::OddAddress);
+        return Err(HostRuleError::OddAddress);
     }
-    let name = canonical(name).ok_or(BadHost::NotAName)?;
+    let name = canonicalise_host_name(name).ok_or(HostRuleError::NotAName)?;
     if !stars.is_empty() && !name.contains('.') {
-        return Err(BadHost::TopLevel);
+        return Err(HostRuleError::TopLevel);
     }
-    // The star and its dot count: a name below must fit too.
+    // The star and its dot count, because a matching name must fit too.
     if stars.len() + name.len() > NAME_BYTES_MAX {
-        return Err(BadHost::NotAName);
+        return Err(HostRuleError::NotAName);
     }
     Ok(HostRule { host: format!("{stars}{name}"), port })
 }

@@ -1,13 +1,14 @@
-//! What a skill may do, and what may leave a run: the vocabulary of permissions.
+//! Permissions of skills: what a run may do, and what is removed from its output.
 //!
-//! Pure values: path patterns ([`Glob`]), hosts ([`HostRule`]), the [`Permissions`] a skill declares, the [`Limits`] of a run, and
-//! the [`redact`]ion of what leaves it. The sandbox enforces them, the network honours them, the runtime decides by them.
+//! This crate contains pure values: path patterns ([`Glob`]), hosts ([`HostRule`]), the permissions that a skill
+//! declares ([`RunPermissions`]), the limits of a run ([`RunLimits`]), and redaction of output ([`redact`]). The
+//! sandbox and the network enforce them, and the runtime uses them to decide.
 //!
 //! ```
 //! use rep_permissions::{Glob, HostRule};
 //!
-//! assert!(Glob::parse("reports/**").unwrap().fits("reports/2026/may.csv"));
-//! assert!(HostRule::parse("*.example.org").unwrap().fits("api.example.org", 443));
+//! assert!(Glob::parse("reports/**").unwrap().matches("reports/2026/may.csv"));
+//! assert!(HostRule::parse("*.example.org").unwrap().matches("api.example.org", 443));
 //! ```
 
 mod address;
@@ -21,30 +22,31 @@ mod render;
 pub mod resolver;
 pub mod secret;
 
-pub use address::is_public;
+pub use address::is_public_address;
 pub use glob::Glob;
-pub use host::{BadHost, canonical};
-pub use limits::Limits;
+pub use host::{HostRuleError, canonicalise_host_name};
+pub use limits::RunLimits;
 pub use policy::Policy;
 pub use redact::Redactor;
-pub use resolver::Resolver;
-pub use secret::Secret;
+pub use resolver::HostResolver;
+pub use secret::SecretValue;
 
-/// A host, and perhaps a port, a skill may connect to.
+/// A host that a skill may connect to, with an optional port.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HostRule {
-    /// The name in lower case without a dot at its end, or a literal address. `*.example.org` is every name below it.
+    /// The name in lower case without a trailing dot, or a literal address. `*.example.org` matches every name below
+    /// it.
     pub host: String,
-    /// The port; 443 and 80 where none is declared.
+    /// The port; `None` means 443 and 80.
     pub port: Option<u16>,
 }
 
-/// What a skill may do. The default is nothing.
+/// The permissions of a run. The default grants nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Permissions {
-    /// The files it may read, besides its own folder.
+pub struct RunPermissions {
+    /// The files it may read, in addition to the skill's own directory.
     pub read: Vec<Glob>,
-    /// The files it may make, change and remove.
+    /// The files it may create, change and remove.
     pub write: Vec<Glob>,
     /// The hosts it may connect to.
     pub outbound: Vec<HostRule>,

@@ -1,32 +1,32 @@
-//! How much a run may use.
+//! Resource limits of a run.
 
-/// The longest time a tool may ask for, in seconds: a day.
+/// The maximum timeout of a tool, in seconds: one day.
 pub const TIMEOUT_S_MAX: u64 = 86_400;
 
-/// How much a run may use.
+/// The resource limits of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Wall-clock time.
+pub struct RunLimits {
+    /// Wall-clock time in milliseconds.
     pub timeout_ms: u64,
-    /// Time between the request to end and the end.
+    /// Time between the request to end and the kill, in milliseconds.
     pub grace_ms: u64,
-    /// Processor time of one process.
+    /// Processor time of a process in seconds.
     pub cpu_s: u64,
-    /// Memory of the whole tree.
+    /// Memory of the whole process tree.
     pub memory_bytes: u64,
-    /// Processes and threads.
+    /// Number of processes and threads.
     pub processes: u64,
-    /// Open files of one process.
+    /// Number of open files per process.
     pub open_files: u64,
-    /// The largest file.
+    /// Maximum file size.
     pub file_bytes: u64,
-    /// Room for temporary files.
+    /// Space for temporary files.
     pub temporary_bytes: u64,
-    /// What is read of stdout, and of stderr.
+    /// Maximum captured size of stdout, and of stderr.
     pub output_bytes: u64,
 }
 
-impl Default for Limits {
+impl Default for RunLimits {
     fn default() -> Self {
         Self {
             timeout_ms: 60_000,
@@ -42,8 +42,9 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
-    /// The same with another wall-clock time, in seconds. Processor time is never what stops a run before that.
+impl RunLimits {
+    /// Returns these limits with another wall-clock time, in seconds. Sets processor time so that it never ends a run
+    /// first.
     #[must_use]
     pub fn with_timeout(self, seconds: u64) -> Self {
         let seconds = seconds.clamp(1, TIMEOUT_S_MAX);
@@ -57,11 +58,11 @@ mod tests {
 
     #[test]
     fn another_time_is_bounded_and_leaves_the_rest_alone() {
-        let limits = Limits { processes: 7, ..Limits::default() };
+        let limits = RunLimits { processes: 7, ..RunLimits::default() };
         for (seconds, timeout_ms, cpu_s) in
             [(0, 1_000, 60), (5, 5_000, 60), (90, 90_000, 90), (u64::MAX, TIMEOUT_S_MAX * 1000, TIMEOUT_S_MAX)]
         {
-            assert_eq!(limits.with_timeout(seconds), Limits { timeout_ms, cpu_s, ..limits }, "{seconds}");
+            assert_eq!(limits.with_timeout(seconds), RunLimits { timeout_ms, cpu_s, ..limits }, "{seconds}");
         }
     }
 }

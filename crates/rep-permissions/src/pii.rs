@@ -1,63 +1,71 @@
-//! Takes personal data out of text, by its shape.
+//! Redacts personal data in text by its format.
 //!
-//! Looked for are e-mail addresses; phone numbers in international form or in the North American one; payment cards of the
-//! large networks whose check digit is right; bank accounts (IBAN) whose check digits are right; and national
-//! numbers that cannot easily be something else: United States (social security), United Kingdom (national insurance), Spain
-//! (DNI and NIE), France (NIR), Italy (codice fiscale), Brazil (CPF), China (resident identity). Numbers that are
-//! bare digits in their country (Germany, Poland, the Netherlands, India, …) are left alone: they look like any other
-//! number. Names, addresses and dates have no shape and are not found.
+//! Detects e-mail addresses; phone numbers in international or North American format; payment cards of the large
+//! networks with a valid check digit; bank accounts (IBAN) with valid check digits; and national numbers that are
+//! unlikely to be anything else: United States (social security), United Kingdom (national insurance), Spain (DNI and
+//! NIE), France (NIR), Italy (codice fiscale), Brazil (CPF), China (resident identity). National numbers without a
+//! distinctive format (Germany, Poland, the Netherlands, India, …) are not detected, because they look like any other
+//! number. Names, postal addresses and dates are not detected either.
 
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-/// One shape.
-struct Shape {
+/// A kind of personal data.
+struct PiiPattern {
     label: &'static str,
     pattern: Regex,
-    /// What the shape alone does not say.
-    is_real: fn(&str) -> bool,
+    /// Checks what the pattern cannot express.
+    is_valid: fn(&str) -> bool,
 }
 
-static SHAPES: LazyLock<Vec<Shape>> = LazyLock::new(|| {
+static PII_PATTERNS: LazyLock<Vec<PiiPattern>> = LazyLock::new(|| {
     let shape = |label, pattern: &str, is_real| {
-        // What stands before and after must not belong to a longer word or number.
+        // The characters before and after must not belong to a longer word or number.
         let pattern = format!(r"(^|[^\p{{Alphabetic}}0-9_.+@/%=-])({pattern})($|[^\p{{Alphabetic}}0-9_@=/%-])");
-        Shape { label, pattern: Regex::new(&pattern).expect("the shapes are written here and compile"), is_real }
+        PiiPattern {
+            label,
+            pattern: Regex::new(&pattern).expect("the patterns are constants and compile"),
+            is_valid: is_real,
+        }
     };
     vec![
         shape("email", r"[\p{Alphabetic}0-9._%+-]+@(?:[\p{Alphabetic}0-9-]+\.)+[A-Za-z]{2,24}", is_email),
         shape("iban", r"[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?", is_iban),
-        shape("card", r"[2-6][0-9]{3}(?:[ -]?[0-9]{2,6}){2,4}", is_card),
-        shape("phone", r"\+[1-9][0-9]{0,2}(?:[ .-]?\(?[0-9]{1,5}\)?){2,6}", is_international),
+        shape("card", r"[2-6][0-9]{3}(?:[ -]?[0-9]{2,6}){2,4}", is_payment_card),
+        shape("phone", r"\+[1-9][0-9]{0,2}(?:[ .-]?\(?[0-9]{1,5}\)?){2,6}", is_international_phone),
         shape("phone", r"(?:1[ .-])?(?:\([2-9][0-9]{2}\) ?|[2-9][0-9]{2}[.-])[2-9][0-9]{2}[.-][0-9]{4}", |_| true),
-        shape("national-id", r"[0-9]{3}[- ][0-9]{2}[- ][0-9]{4}", is_us),
-        shape("national-id", r"[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?(?:[0-9]{2} ?){3}[A-D]", is_gb),
-        shape("national-id", r"[0-9XYZ][0-9]{7}-?[A-HJ-NP-TV-Z]", is_es),
-        shape("national-id", r"[12] ?[0-9]{2} ?(?:0[1-9]|1[0-2]) ?[0-9][0-9AB] ?[0-9]{3} ?[0-9]{3} ?[0-9]{2}", is_fr),
+        shape("national-id", r"[0-9]{3}[- ][0-9]{2}[- ][0-9]{4}", is_us_social_security),
+        shape("national-id", r"[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?(?:[0-9]{2} ?){3}[A-D]", is_gb_national_insurance),
+        shape("national-id", r"[0-9XYZ][0-9]{7}-?[A-HJ-NP-TV-Z]", is_es_identity_number),
+        shape(
+            "national-id",
+            r"[12] ?[0-9]{2} ?(?:0[1-9]|1[0-2]) ?[0-9][0-9AB] ?[0-9]{3} ?[0-9]{3} ?[0-9]{2}",
+            is_fr_social_security,
+        ),
         shape("national-id", r"[A-Z]{6}[0-9]{2}[A-EHLMPRST][0-9]{2}[A-Z][0-9]{3}[A-Z]", |_| true),
-        shape("national-id", r"[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}", is_br),
+        shape("national-id", r"[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}", is_br_taxpayer_number),
         shape(
             "national-id",
             r"[1-9][0-9]{5}(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])[0-9]{3}[0-9X]",
-            is_cn,
+            is_cn_resident_identity,
         ),
     ]
 });
 
-/// Takes personal data out of a text.
-pub fn redact(text: &str) -> String {
-    // Most texts have neither: an address needs its sign, everything else a run of digits.
+/// Redacts personal data in a text.
+pub fn redact_pii(text: &str) -> String {
+    // Most texts contain no personal data: an e-mail address needs an `@`, and everything else a number of digits.
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     if digits < 4 && !text.contains('@') {
         return text.to_owned();
     }
     let mut text = text.to_owned();
-    for shape in SHAPES.iter() {
-        // Twice, because two neighbours share the character between them.
+    for shape in PII_PATTERNS.iter() {
+        // Twice, because adjacent matches share the character between them.
         for _ in 0..2 {
             let replaced = shape.pattern.replace_all(&text, |found: &Captures<'_>| {
-                if (shape.is_real)(&found[2]) {
+                if (shape.is_valid)(&found[2]) {
                     format!("{}[redacted:{}]{}", &found[1], shape.label, &found[3])
                 } else {
                     found[0].to_owned()
@@ -71,7 +79,7 @@ pub fn redact(text: &str) -> String {
     text
 }
 
-/// File names with an `@` and names of repositories look like addresses.
+/// Excludes file names with an `@` and repository addresses, which look like e-mail addresses.
 fn is_email(text: &str) -> bool {
     const FILES: &[&str] = &[
         "png", "jpg", "jpeg", "gif", "svg", "webp", "js", "mjs", "ts", "tsx", "jsx", "json", "css", "html", "md", "py",
@@ -81,16 +89,16 @@ fn is_email(text: &str) -> bool {
     !text.starts_with("git@") && !text.contains("..") && !text.contains("-.") && !FILES.contains(&ending.as_str())
 }
 
-fn digits(text: &str) -> Vec<u32> {
+fn extract_digits(text: &str) -> Vec<u32> {
     text.chars().filter_map(|character| character.to_digit(10)).collect()
 }
 
-fn is_international(text: &str) -> bool {
-    (8..=15).contains(&digits(text).len()) && text.matches('(').count() == text.matches(')').count()
+fn is_international_phone(text: &str) -> bool {
+    (8..=15).contains(&extract_digits(text).len()) && text.matches('(').count() == text.matches(')').count()
 }
 
-fn is_card(text: &str) -> bool {
-    let digits = digits(text);
+fn is_payment_card(text: &str) -> bool {
+    let digits = extract_digits(text);
     let first = |count: usize| digits.iter().take(count).fold(0, |number, digit| number * 10 + digit);
     let is_network = match digits.len() {
         13 => first(1) == 4,
@@ -108,12 +116,12 @@ fn is_card(text: &str) -> bool {
         17..=19 => first(1) == 4 && digits.len() == 19 || first(2) == 62,
         _ => false,
     };
-    // One kind of space, or none: a list of numbers is not a card.
+    // At most one kind of separator: a list of numbers is not a card.
     let is_even = !(text.contains(' ') && text.contains('-'));
-    is_network && is_even && luhn(&digits)
+    is_network && is_even && is_luhn_valid(&digits)
 }
 
-fn luhn(digits: &[u32]) -> bool {
+fn is_luhn_valid(digits: &[u32]) -> bool {
     let sum: u32 = digits
         .iter()
         .rev()
@@ -136,7 +144,7 @@ fn is_iban(text: &str) -> bool {
     rest == 1
 }
 
-fn is_us(text: &str) -> bool {
+fn is_us_social_security(text: &str) -> bool {
     let is_even = !(text.contains(' ') && text.contains('-'));
     let parts: Vec<&str> = text.split(['-', ' ']).collect();
     is_even
@@ -144,21 +152,21 @@ fn is_us(text: &str) -> bool {
             if area != "000" && area != "666" && !area.starts_with('9') && group != "00" && serial != "0000")
 }
 
-fn is_gb(text: &str) -> bool {
+fn is_gb_national_insurance(text: &str) -> bool {
     !["BG", "GB", "KN", "NK", "NT", "TN", "ZZ"].iter().any(|prefix| text.starts_with(prefix))
 }
 
-fn is_es(text: &str) -> bool {
+fn is_es_identity_number(text: &str) -> bool {
     let text = text.replace('-', "");
     let number = text[..8].replacen('X', "0", 1).replacen('Y', "1", 1).replacen('Z', "2", 1);
     let number: usize = number.parse().unwrap_or(0);
     text[8..].bytes().next() == Some(b"TRWAGMYFPDXBNJZSQVHLCKE"[number % 23])
 }
 
-fn is_fr(text: &str) -> bool {
+fn is_fr_social_security(text: &str) -> bool {
     let compact: String = text.chars().filter(|character| *character != ' ').collect();
     let (Some(body), Some(key)) = (compact.get(..13), compact.get(13..)) else { return false };
-    // The two departments of Corsica have a letter.
+    // The two departments of Corsica contain a letter.
     let (body, less) = match body.as_bytes()[6] {
         b'A' => (body.replace('A', "0"), 1_000_000),
         b'B' => (body.replace('B', "0"), 2_000_000),
@@ -168,8 +176,8 @@ fn is_fr(text: &str) -> bool {
     97 - (body - less) % 97 == key
 }
 
-fn is_br(text: &str) -> bool {
-    let digits = digits(text);
+fn is_br_taxpayer_number(text: &str) -> bool {
+    let digits = extract_digits(text);
     let check = |count: usize| {
         let weights = (2..=u32::try_from(count).unwrap_or(0) + 1).rev();
         let sum: u32 = digits.iter().take(count).zip(weights).map(|(digit, weight)| digit * weight).sum();
@@ -178,16 +186,16 @@ fn is_br(text: &str) -> bool {
     digits.len() == 11 && check(9) == digits[9] && check(10) == digits[10]
 }
 
-fn is_cn(text: &str) -> bool {
+fn is_cn_resident_identity(text: &str) -> bool {
     const WEIGHTS: [u32; 17] = [7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2];
-    let digits = digits(text);
+    let digits = extract_digits(text);
     let sum: u32 = digits.iter().zip(WEIGHTS).map(|(digit, weight)| digit * weight).sum();
     text.bytes().last() == Some(b"10X98765432"[sum as usize % 11])
 }
 
 #[cfg(test)]
 mod tests {
-    use super::redact;
+    use super::redact_pii;
 
     #[test]
     fn personal_data_is_taken_out_by_its_shape() {
@@ -213,9 +221,17 @@ mod tests {
             ("111.444.777-35", "national-id"),
             ("11010519491231002X", "national-id"),
         ] {
-            assert_eq!(redact(text), format!("[redacted:{label}]"), "{text}");
-            assert_eq!(redact(&format!("for {text}, please.")), format!("for [redacted:{label}], please."), "{text}");
-            assert_eq!(redact(&format!("{text}; {text}")), format!("[redacted:{label}]; [redacted:{label}]"), "{text}");
+            assert_eq!(redact_pii(text), format!("[redacted:{label}]"), "{text}");
+            assert_eq!(
+                redact_pii(&format!("for {text}, please.")),
+                format!("for [redacted:{label}], please."),
+                "{text}"
+            );
+            assert_eq!(
+                redact_pii(&format!("{text}; {text}")),
+                format!("[redacted:{label}]; [redacted:{label}]"),
+                "{text}"
+            );
         }
     }
 
@@ -250,11 +266,11 @@ mod tests {
             "order 20261115-0042-0001",
             "[redacted:email]",
         ] {
-            assert_eq!(redact(text), text);
+            assert_eq!(redact_pii(text), text);
         }
     }
 
-    /// The numbers are those the networks publish for tests, or made with the check digits of their standard.
+    /// The numbers are test numbers published by the networks, or have valid check digits of their standard.
     #[test]
     fn cards_of_every_network_are_found_and_their_neighbours_stay() {
         for number in [
@@ -278,9 +294,9 @@ mod tests {
             "6200000012345678903",
             "4111111111111111227",
         ] {
-            assert_eq!(redact(number), "[redacted:card]", "{number}");
+            assert_eq!(redact_pii(number), "[redacted:card]", "{number}");
         }
-        // The check digit is right, and no network has the first digits with this length.
+        // The check digit is valid, but no network uses these first digits with this length.
         for number in [
             "30693090259009",
             "37006666333343",
@@ -298,18 +314,18 @@ mod tests {
             "411111111111111233",
             "61000000123456784",
         ] {
-            assert_eq!(redact(number), number);
+            assert_eq!(redact_pii(number), number);
         }
-        // Only one last digit is right.
+        // Only one last digit is valid.
         for number in ["4111111111111111", "5555555555554444", "378282246310005", "6011111111111117"] {
             let (head, tail) = number.split_at(number.len() - 1);
             for digit in (0..10).map(|digit| digit.to_string()).filter(|digit| digit != tail) {
                 let other = format!("{head}{digit}");
-                assert_eq!(redact(&other), other);
+                assert_eq!(redact_pii(&other), other);
             }
         }
         for text in ["5105105105101500", "4111-1111 1111-1111", "4444444444444444"] {
-            assert_eq!(redact(text), text);
+            assert_eq!(redact_pii(text), text);
         }
     }
 
@@ -334,10 +350,10 @@ mod tests {
             ("310101200002291114", "national-id"),
             ("899-99-9999", "national-id"),
         ] {
-            assert_eq!(redact(text), format!("[redacted:{label}]"), "{text}");
+            assert_eq!(redact_pii(text), format!("[redacted:{label}]"), "{text}");
         }
         for text in [
-            // An account that is too short, or has two letters or digits changed.
+            // Accounts that are too short, or have two swapped or changed characters.
             "NO698601111794",
             "NO9368011117947",
             "GB82WEST12345698765423",
@@ -360,33 +376,33 @@ mod tests {
             "123-45 6789",
             "GB 12 34 56 C",
         ] {
-            assert_eq!(redact(text), text);
+            assert_eq!(redact_pii(text), text);
         }
     }
 
     #[test]
     fn a_phone_number_has_as_many_digits_as_numbers_have() {
         for text in ["+12345678", "+49 (30) 901820", "+123456789012345"] {
-            assert_eq!(redact(text), "[redacted:phone]", "{text}");
+            assert_eq!(redact_pii(text), "[redacted:phone]", "{text}");
         }
         for text in ["+1234567", "+1234567890123456", "+49 (30 901820", "115-555-2671", "415-155-2671"] {
-            assert_eq!(redact(text), text);
+            assert_eq!(redact_pii(text), text);
         }
     }
 
     #[test]
     fn an_address_needs_no_digits_and_a_file_is_none() {
-        assert_eq!(redact("mail a@b.org"), "mail [redacted:email]");
-        assert_eq!(redact("mail a@b-c.org"), "mail [redacted:email]");
+        assert_eq!(redact_pii("mail a@b.org"), "mail [redacted:email]");
+        assert_eq!(redact_pii("mail a@b-c.org"), "mail [redacted:email]");
         for text in ["git@example.org", "a..b@example.org", "a@b-.org", "photo@home.jpeg", "unit@one.service"] {
-            assert_eq!(redact(text), text);
+            assert_eq!(redact_pii(text), text);
         }
     }
 
     #[test]
     fn a_long_text_without_any_is_left_alone() {
         let text = "word ".repeat(100_000);
-        assert_eq!(redact(&text), text);
-        assert!(redact(&"1@".repeat(200_000)).len() > 1000);
+        assert_eq!(redact_pii(&text), text);
+        assert!(redact_pii(&"1@".repeat(200_000)).len() > 1000);
     }
 }

@@ -1,30 +1,30 @@
-//! What the operator of a machine denies, whatever skills declare. It can only narrow: there is nothing here that grants.
+//! The operator's policy: what is denied on a machine, whatever skills declare. It can only restrict, never grant.
 
 use std::fmt;
 
-use crate::{Glob, HostRule, Permissions};
+use crate::{Glob, HostRule, RunPermissions};
 
 /// The operator's denials. The default denies nothing beyond what the skill leaves undeclared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Policy {
     /// Skills that never run, by name or qualified name.
     pub denied_skills: Vec<String>,
-    /// Hosts nothing connects to.
+    /// Hosts that may not be connected to.
     pub denied_hosts: Vec<HostRule>,
-    /// Files nothing reads or writes, relative to any workspace.
+    /// Files that may not be read or written, relative to any workspace.
     pub denied_paths: Vec<Glob>,
 }
 
 impl Policy {
-    /// Whether a skill never runs.
+    /// Whether a skill is denied.
     pub fn denies_skill(&self, qualified_name: &str) -> bool {
         let name = qualified_name.rsplit(':').next().unwrap_or(qualified_name);
         self.denied_skills.iter().any(|denied| denied == qualified_name || denied == name)
     }
 
-    /// The first denial that reaches a skill or something it declares, in words. A grant is never cut to size in silence: where
-    /// the two meet, the run is refused, so that nobody has to guess what was left of it.
-    pub fn objection(&self, skill: &str, permissions: &Permissions) -> Option<String> {
+    /// Describes the first denial that affects a skill or one of its declarations. A declaration is never narrowed
+    /// silently: if a denial overlaps it, the run is refused.
+    pub fn find_objection(&self, skill: &str, permissions: &RunPermissions) -> Option<String> {
         if self.denies_skill(skill) {
             return Some(format!("the policy of this machine denies the skill `{skill}`"));
         }
@@ -32,13 +32,13 @@ impl Policy {
             Some(format!("`{skill}` declares `{declared}`, and the policy of this machine denies `{denied}`"))
         };
         for denied in &self.denied_hosts {
-            if let Some(rule) = permissions.outbound.iter().find(|rule| denied.meets(rule)) {
+            if let Some(rule) = permissions.outbound.iter().find(|rule| denied.overlaps(rule)) {
                 return words(rule, denied);
             }
         }
         for denied in &self.denied_paths {
             let mut declared = permissions.read.iter().chain(&permissions.write);
-            if let Some(glob) = declared.find(|glob| denied.meets(glob)) {
+            if let Some(glob) = declared.find(|glob| denied.overlaps(glob)) {
                 return words(&glob.as_str(), &denied.as_str());
             }
         }
@@ -47,12 +47,12 @@ impl Policy {
 }
 
 impl HostRule {
-    /// Whether some host and port fit both rules.
-    fn meets(&self, other: &HostRule) -> bool {
+    /// Whether some host and port match both rules.
+    fn overlaps(&self, other: &HostRule) -> bool {
         let covers = |wide: &HostRule, narrow: &HostRule| match narrow.host.strip_prefix("*.") {
-            // What is below a domain is below another one if that holds the domain itself, or is the same.
-            Some(apex) => wide.host == narrow.host || wide.host.starts_with('*') && wide.fits_host(apex),
-            None => wide.host == narrow.host || wide.fits_host(&narrow.host),
+            // A domain pattern is inside another one if that one covers the domain itself, or both are the same.
+            Some(apex) => wide.host == narrow.host || wide.host.starts_with('*') && wide.matches_host(apex),
+            None => wide.host == narrow.host || wide.matches_host(&narrow.host),
         };
         self.ports().iter().any(|port| other.ports().contains(port)) && (covers(self, other) || covers(other, self))
     }
@@ -62,11 +62,11 @@ impl HostRule {
 mod tests {
     use super::*;
 
-    fn rule(text: &str) -> HostRule {
+    fn parse_rule(text: &str) -> HostRule {
         HostRule::parse(text).unwrap()
     }
 
-    fn globs(patterns: &[&str]) -> Vec<Glob> {
+    fn parse_globs(patterns: &[&str]) -> Vec<Glob> {
         patterns.iter().map(|pattern| Glob::parse(pattern).unwrap()).collect()
     }
 
@@ -83,7 +83,7 @@ mod tests {
             ("tools:pdf", "pdf", false),
         ] {
             assert_eq!(policy(denied).denies_skill(skill), expected, "{denied} and {skill}");
-            let objection = policy(denied).objection(skill, &Permissions::default());
+            let objection = policy(denied).find_objection(skill, &RunPermissions::default());
             assert_eq!(objection.is_some_and(|words| words.contains(skill)), expected, "{denied} and {skill}");
         }
     }
@@ -107,9 +107,9 @@ mod tests {
             ("api.example.com", "api.example.com:8443", false),
         ] {
             for (denied, declared) in [(denied, declared), (declared, denied)] {
-                let policy = Policy { denied_hosts: vec![rule(denied)], ..Policy::default() };
-                let permissions = Permissions { outbound: vec![rule(declared)], ..Permissions::default() };
-                let objection = policy.objection("pdf", &permissions);
+                let policy = Policy { denied_hosts: vec![parse_rule(denied)], ..Policy::default() };
+                let permissions = RunPermissions { outbound: vec![parse_rule(declared)], ..RunPermissions::default() };
+                let objection = policy.find_objection("pdf", &permissions);
                 assert_eq!(objection.is_some(), expected, "{denied} and {declared}: {objection:?}");
             }
         }
@@ -117,15 +117,19 @@ mod tests {
 
     #[test]
     fn a_denied_path_reaches_what_is_read_and_what_is_written() {
-        let policy = Policy { denied_paths: globs(&["secrets/**"]), ..Policy::default() };
-        let read = Permissions { read: globs(&["docs/*", "**/*.pem"]), ..Permissions::default() };
-        let write = Permissions { write: globs(&["docs/*", "secrets/new.txt"]), ..Permissions::default() };
-        let neither = Permissions { read: globs(&["docs/**"]), write: globs(&["out/**"]), ..Permissions::default() };
+        let policy = Policy { denied_paths: parse_globs(&["secrets/**"]), ..Policy::default() };
+        let read = RunPermissions { read: parse_globs(&["docs/*", "**/*.pem"]), ..RunPermissions::default() };
+        let write = RunPermissions { write: parse_globs(&["docs/*", "secrets/new.txt"]), ..RunPermissions::default() };
+        let neither = RunPermissions {
+            read: parse_globs(&["docs/**"]),
+            write: parse_globs(&["out/**"]),
+            ..RunPermissions::default()
+        };
         let words = |declared: &str| {
             Some(format!("`pdf` declares `{declared}`, and the policy of this machine denies `secrets/**`"))
         };
-        assert_eq!(policy.objection("pdf", &read), words("**/*.pem"));
-        assert_eq!(policy.objection("pdf", &write), words("secrets/new.txt"));
-        assert_eq!(policy.objection("pdf", &neither), None);
+        assert_eq!(policy.find_objection("pdf", &read), words("**/*.pem"));
+        assert_eq!(policy.find_objection("pdf", &write), words("secrets/new.txt"));
+        assert_eq!(policy.find_objection("pdf", &neither), None);
     }
 }

@@ -1,11 +1,11 @@
-//! Permissions and limits as JSON and as sentences.
+//! Renders permissions and limits as JSON and as text.
 
 use serde_json::{Value, json};
 
-use crate::{Glob, HostRule, Limits, Permissions};
+use crate::{Glob, HostRule, RunLimits, RunPermissions};
 
-impl Permissions {
-    /// The permissions in the shape of the specification.
+impl RunPermissions {
+    /// Returns the permissions in the format of the specification.
     pub fn to_json(&self) -> Value {
         json!({
             "filesystem": {
@@ -18,9 +18,9 @@ impl Permissions {
     }
 }
 
-impl Permissions {
-    /// The permissions, a line each. `own` is what it may read in any case.
-    pub fn in_words(&self, own: &str, workspace: &str) -> Vec<String> {
+impl RunPermissions {
+    /// Describes the permissions, one per line. `own` names the files that it may always read.
+    pub fn describe_lines(&self, own: &str, workspace: &str) -> Vec<String> {
         let globs =
             |globs: &[Glob]| globs.iter().map(|glob| format!("`{}`", glob.as_str())).collect::<Vec<_>>().join(", ");
         let mut lines = Vec::new();
@@ -34,14 +34,14 @@ impl Permissions {
         } else {
             format!("makes, changes and removes {} in {workspace}", globs(&self.write))
         });
-        lines.push(self.outbound_in_words());
+        lines.push(self.describe_outbound());
         let spawns = if self.allow_subprocess { "starts other programs" } else { "starts no other program" };
         lines.push(spawns.to_owned());
         lines
     }
 
-    /// The hosts, in a line.
-    pub fn outbound_in_words(&self) -> String {
+    /// Describes the hosts in one line.
+    pub fn describe_outbound(&self) -> String {
         let host = |rule: &HostRule| match rule.port {
             Some(_) => format!("`{rule}`"),
             None => format!("`{rule}` on 443 and 80"),
@@ -53,11 +53,11 @@ impl Permissions {
     }
 }
 
-impl Limits {
-    /// The limits as JSON.
+impl RunLimits {
+    /// Returns the limits as JSON.
     pub fn to_json(self) -> Value {
-        let Limits { timeout_ms, grace_ms, cpu_s, memory_bytes, processes, .. } = self;
-        let Limits { open_files, file_bytes, temporary_bytes, output_bytes, .. } = self;
+        let RunLimits { timeout_ms, grace_ms, cpu_s, memory_bytes, processes, .. } = self;
+        let RunLimits { open_files, file_bytes, temporary_bytes, output_bytes, .. } = self;
         json!({
             "timeout_ms": timeout_ms,
             "grace_ms": grace_ms,
@@ -72,9 +72,9 @@ impl Limits {
     }
 }
 
-impl Limits {
-    /// The limits in a line.
-    pub fn in_words(self) -> String {
+impl RunLimits {
+    /// Describes the limits in one line.
+    pub fn describe_line(self) -> String {
         let (seconds, memory_mb) = (self.timeout_ms.div_ceil(1000), self.memory_bytes >> 20);
         format!("runs for {seconds} s at most, with {memory_mb} MiB and {} processes", self.processes)
     }

@@ -1,23 +1,23 @@
-//! Questions about a policy: may this file be read, may that host be reached, and what says so.
+//! Answers questions about a policy: whether a file may be read or a host reached, and which rule decides.
 //!
-//! Paths are worked out as a run would: `.` and `..` first, without looking (what leads out of the workspace is refused), then
-//! the real path, with every link resolved. Both must fit. Universal 2.1 §8.
-#![expect(clippy::disallowed_methods, reason = "links can only be resolved by looking")]
+//! Paths are resolved as in a run: first `.` and `..`, lexically (a path that leaves the workspace is
+//! refused), then the real path with every link resolved. Both must match. Universal 2.1 §8.
+#![expect(clippy::disallowed_methods, reason = "links can only be resolved on the file system")]
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::plan::{HostRule, Permissions};
-use rep_permissions::glob::{Glob, normalise};
-use rep_sandbox::trusted::Trusted;
+use crate::plan::{HostRule, RunPermissions};
+use rep_permissions::glob::{Glob, normalise_path};
+use rep_sandbox::protected_paths::ProtectedPaths;
 
-/// What somebody wants to know.
+/// A question about access.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AccessRequest {
     /// Whether a file may be read.
     Read(String),
-    /// Whether a file may be made, changed or removed.
+    /// Whether a file may be created, changed or removed.
     Write(String),
     /// Whether a host, and perhaps a port, may be reached.
     Connect(String),
@@ -25,14 +25,14 @@ pub enum AccessRequest {
     Spawn,
 }
 
-/// An answer, and what it rests on.
+/// The answer to a question, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccessVerdict {
-    /// Whether it may.
+    /// Whether access is allowed.
     pub is_allowed: bool,
-    /// What decided: a declaration, or a rule of ours.
+    /// The rule that decided: a declaration, or a built-in rule.
     pub by: String,
-    /// Why, in a sentence.
+    /// The reason, in a sentence.
     pub why: String,
 }
 
@@ -42,132 +42,136 @@ impl AccessVerdict {
     }
 }
 
-/// What a question is put to.
+/// The context of a question.
 #[derive(Clone, Copy, Debug)]
 pub struct AccessContext<'a> {
-    /// What the skill may do.
-    pub permissions: &'a Permissions,
-    /// The folder patterns are relative to.
+    /// The permissions of the skill.
+    pub permissions: &'a RunPermissions,
+    /// The directory that patterns are relative to.
     pub workspace: &'a Path,
-    /// The skill's own folder.
+    /// The skill's own directory.
     pub folder: &'a Path,
 }
 
-const DENIED: &str = "default deny";
+const DEFAULT_DENY: &str = "default deny";
 
 impl AccessContext<'_> {
     /// Answers a question.
-    pub fn answer(&self, request: &AccessRequest) -> AccessVerdict {
+    pub fn check_request(&self, request: &AccessRequest) -> AccessVerdict {
         match request {
-            AccessRequest::Read(path) => self.read(path),
-            AccessRequest::Write(path) => self.write(path),
-            AccessRequest::Connect(host) => self.connect(host),
+            AccessRequest::Read(path) => self.check_read(path),
+            AccessRequest::Write(path) => self.check_write(path),
+            AccessRequest::Connect(host) => self.check_connect(host),
             AccessRequest::Spawn if self.permissions.allow_subprocess => {
                 AccessVerdict::new(true, "permissions.processes.allow_subprocess", "it is declared")
             }
-            AccessRequest::Spawn => {
-                AccessVerdict::new(false, DENIED, "`permissions.processes.allow_subprocess` is not declared as `true`")
-            }
-        }
-    }
-
-    fn read(&self, path: &str) -> AccessVerdict {
-        if self.is_own(path) {
-            return AccessVerdict::new(true, "the skill's own folder", "a skill may read what it ships");
-        }
-        self.fits(path, &self.permissions.read, "permissions.filesystem.read")
-    }
-
-    fn write(&self, path: &str) -> AccessVerdict {
-        let answer = self.fits(path, &self.permissions.write, "permissions.filesystem.write");
-        if answer.is_allowed && self.is_own(path) {
-            return AccessVerdict::new(
+            AccessRequest::Spawn => AccessVerdict::new(
                 false,
-                "the skill's own folder",
-                "a skill never changes itself, whatever it declares",
-            );
+                DEFAULT_DENY,
+                "`permissions.processes.allow_subprocess` is not declared as `true`",
+            ),
         }
-        if answer.is_allowed && self.relative(path).is_some_and(|path| self.is_trusted(&path)) {
-            let why = "other programs run or believe what stands there, so no skill may write it";
-            return AccessVerdict::new(false, "names that others trust", why);
+    }
+
+    fn check_read(&self, path: &str) -> AccessVerdict {
+        if self.is_inside_skill(path) {
+            return AccessVerdict::new(true, "the skill's own directory", "a skill may read its own files");
+        }
+        self.check_patterns(path, &self.permissions.read, "permissions.filesystem.read")
+    }
+
+    fn check_write(&self, path: &str) -> AccessVerdict {
+        let answer = self.check_patterns(path, &self.permissions.write, "permissions.filesystem.write");
+        if answer.is_allowed && self.is_inside_skill(path) {
+            return AccessVerdict::new(false, "the skill's own directory", "skills cannot modify their own directory");
+        }
+        if answer.is_allowed && self.relative_to_workspace(path).is_some_and(|path| self.is_protected_path(&path)) {
+            let why = "other programs execute or trust this file, so no skill may write it";
+            return AccessVerdict::new(false, "names that other programs trust", why);
         }
         answer
     }
 
-    /// Whether a path of the workspace is one others trust.
-    fn is_trusted(&self, path: &str) -> bool {
+    /// Returns whether a path of the workspace is one that other programs trust.
+    fn is_protected_path(&self, path: &str) -> bool {
         let workspace = fs::canonicalize(self.workspace).unwrap_or_else(|_| self.workspace.to_owned());
-        Trusted::of(&workspace, &[], None).and_where_links_lead(&workspace).is(path)
+        ProtectedPaths::for_workspace(&workspace, &[], None).with_link_targets(&workspace).is_protected(path)
     }
 
-    /// Whether a path lies in the skill's own folder, links resolved.
-    fn is_own(&self, path: &str) -> bool {
-        let (Ok(folder), Ok(real)) = (fs::canonicalize(self.folder), real(&self.workspace.join(path))) else {
+    /// Returns whether a path is in the skill's own directory, with links resolved.
+    fn is_inside_skill(&self, path: &str) -> bool {
+        let (Ok(folder), Ok(real)) = (fs::canonicalize(self.folder), resolve_real_path(&self.workspace.join(path)))
+        else {
             return false;
         };
         real.starts_with(folder)
     }
 
-    /// Whether a path fits one of the patterns, as it is written and as it really is.
-    fn fits(&self, path: &str, patterns: &[Glob], field: &str) -> AccessVerdict {
-        let Some(written) = self.relative(path) else {
-            return AccessVerdict::new(false, DENIED, format!("`{path}` is not inside the workspace"));
+    /// Returns whether a path matches one of the patterns, both as written and with links resolved.
+    fn check_patterns(&self, path: &str, patterns: &[Glob], field: &str) -> AccessVerdict {
+        let Some(written) = self.relative_to_workspace(path) else {
+            return AccessVerdict::new(false, DEFAULT_DENY, format!("`{path}` is not inside the workspace"));
         };
-        let fitting = |path: &str| patterns.iter().find(|pattern| pattern.fits(path));
+        let fitting = |path: &str| patterns.iter().find(|pattern| pattern.matches(path));
         let Some(pattern) = fitting(&written) else {
             let why = match patterns {
                 [] => format!("`{field}` declares nothing"),
-                _ => format!("`{written}` fits nothing in `{field}`"),
+                _ => format!("`{written}` matches no pattern in `{field}`"),
             };
-            return AccessVerdict::new(false, DENIED, why);
+            return AccessVerdict::new(false, DEFAULT_DENY, why);
         };
-        let found = fs::canonicalize(self.workspace).and_then(|root| Ok((real(&root.join(&written))?, root)));
+        let found =
+            fs::canonicalize(self.workspace).and_then(|root| Ok((resolve_real_path(&root.join(&written))?, root)));
         let (real, root) = match found {
             Ok(found) => found,
             Err(error) => {
-                return AccessVerdict::new(false, DENIED, format!("where `{written}` leads cannot be seen: {error}"));
+                return AccessVerdict::new(false, DEFAULT_DENY, format!("could not resolve `{written}`: {error}"));
             }
         };
         let Ok(real) = real.strip_prefix(root).map(Path::to_string_lossy) else {
-            return AccessVerdict::new(false, DENIED, format!("`{written}` leads out of the workspace by a link"));
+            return AccessVerdict::new(
+                false,
+                DEFAULT_DENY,
+                format!("`{written}` links to a path outside the workspace"),
+            );
         };
         if fitting(&real).is_none() {
-            let why = format!("`{written}` is really `{real}`, which fits nothing in `{field}`");
-            return AccessVerdict::new(false, DENIED, why);
+            let why = format!("`{written}` links to `{real}`, which matches no pattern in `{field}`");
+            return AccessVerdict::new(false, DEFAULT_DENY, why);
         }
         AccessVerdict::new(
             true,
             format!("{field}: {}", pattern.as_str()),
-            format!("`{written}` fits `{}`", pattern.as_str()),
+            format!("`{written}` matches `{}`", pattern.as_str()),
         )
     }
 
-    /// A path relative to the workspace. An absolute one counts where it lies inside, as that is how tools may name it.
-    fn relative(&self, path: &str) -> Option<String> {
+    /// Makes a path relative to the workspace. Tools may use absolute paths inside the workspace.
+    fn relative_to_workspace(&self, path: &str) -> Option<String> {
         let inside = Path::new(path).strip_prefix(self.workspace).ok().and_then(Path::to_str);
-        normalise(inside.unwrap_or(path)).filter(|path| !path.is_empty())
+        normalise_path(inside.unwrap_or(path)).filter(|path| !path.is_empty())
     }
 
-    fn connect(&self, request: &str) -> AccessVerdict {
+    fn check_connect(&self, request: &str) -> AccessVerdict {
         const FIELD: &str = "permissions.network.outbound";
         let Some(request) = HostRule::parse(request).ok().filter(|request| !request.host.contains('*')) else {
-            return AccessVerdict::new(false, DENIED, format!("`{request}` is no host"));
+            return AccessVerdict::new(false, DEFAULT_DENY, format!("`{request}` is not a valid host"));
         };
         let request = HostRule { port: Some(request.port.unwrap_or(443)), ..request };
-        let is_fitting = |rule: &&HostRule| request.ports().iter().all(|port| rule.fits(&request.host, *port));
+        let is_fitting = |rule: &&HostRule| request.ports().iter().all(|port| rule.matches(&request.host, *port));
         match self.permissions.outbound.iter().find(is_fitting) {
-            Some(rule) => AccessVerdict::new(true, format!("{FIELD}: {rule}"), format!("`{request}` fits `{rule}`")),
+            Some(rule) => AccessVerdict::new(true, format!("{FIELD}: {rule}"), format!("`{request}` matches `{rule}`")),
             None if self.permissions.outbound.is_empty() => {
-                AccessVerdict::new(false, DENIED, format!("`{FIELD}` declares nothing"))
+                AccessVerdict::new(false, DEFAULT_DENY, format!("`{FIELD}` declares nothing"))
             }
-            None => AccessVerdict::new(false, DENIED, format!("`{request}` fits nothing in `{FIELD}`")),
+            None => AccessVerdict::new(false, DEFAULT_DENY, format!("`{request}` matches nothing in `{FIELD}`")),
         }
     }
 }
 
-/// The real path of what is there, with what is not there yet behind it. A link that leads nowhere is an error: to write there
-/// would make what it names.
-fn real(path: &Path) -> io::Result<PathBuf> {
+/// Resolves the existing part of a path and appends the part that does not exist yet. A dangling link is an
+/// error: writing to it would create its target.
+fn resolve_real_path(path: &Path) -> io::Result<PathBuf> {
     let mut rest = Vec::new();
     let mut there = path;
     loop {
@@ -175,10 +179,10 @@ fn real(path: &Path) -> io::Result<PathBuf> {
             Ok(real) => return Ok(rest.iter().rev().fold(real, |path, part| path.join(part))),
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Err(error) if fs::symlink_metadata(there).is_ok() => {
-                return Err(io::Error::new(error.kind(), "it is a link that leads nowhere"));
+                return Err(io::Error::new(error.kind(), "it is a dangling link"));
             }
             Err(error) => {
-                // `..` behind what is not there leads nobody knows where.
+                // `..` after a missing component cannot be resolved.
                 let (Some(name), Some(parent)) = (there.file_name(), there.parent()) else { return Err(error) };
                 rest.push(name.to_owned());
                 there = parent;

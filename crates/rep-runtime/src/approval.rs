@@ -1,9 +1,9 @@
-//! What a user agreed to for good: a tool of a skill, as it is, with what it may do, in one workspace.
+//! Stores lasting approvals: a tool of a skill, unchanged, with its permissions, in one workspace.
 //!
-//! An approval is bound to a digest of all of that. Whatever changes (a byte of the skill, a pattern, a limit, the
-//! workspace) makes another digest, and the question is asked again. The file, `approvals.json`, is version 1:
-//! `{"version": 1, "approvals": {"<digest>": {"skill", "tool", "workspace", "at"}}}`. What stands beside a digest is
-//! for people.
+//! An approval is bound to a digest of all of that. Any change (a byte of the skill, a pattern, a limit, the
+//! workspace) changes the digest, and confirmation is needed again. The file, `approvals.json`, is version 1:
+//! `{"version": 1, "approvals": {"<digest>": {"skill", "tool", "workspace", "at"}}}`. The fields next to a
+//! digest are informational.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,59 +12,60 @@ use std::time::SystemTime;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::plan::{Plan, Work};
+use crate::plan::{Plan, PlannedWork};
 use rep_storage::files::{self, StorageError};
 use rep_storage::time;
 
 const VERSION: u64 = 1;
-const BYTES_MAX: u64 = 16 << 20;
+const FILE_BYTES_MAX: u64 = 16 << 20;
 
-/// What was approved before.
+/// Stored approvals.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Approvals {
-    known: BTreeMap<String, Value>,
+    entries_by_digest: BTreeMap<String, Value>,
 }
 
 impl Approvals {
-    /// Reads the approvals; none where there is no file.
-    pub fn read(file: &Path) -> Result<Self, StorageError> {
-        let Some(bytes) = files::read(file, BYTES_MAX)? else { return Ok(Self::default()) };
-        let value: Value = serde_json::from_slice(&bytes)
-            .map_err(|error| StorageError::broken(file, format!("it is no JSON ({error}); mend or remove it")))?;
+    /// Loads the approvals; a missing file means there are none.
+    pub fn load(file: &Path) -> Result<Self, StorageError> {
+        let Some(bytes) = files::read_private(file, FILE_BYTES_MAX)? else { return Ok(Self::default()) };
+        let value: Value = serde_json::from_slice(&bytes).map_err(|error| {
+            StorageError::invalid_content(file, format!("it is not valid JSON ({error}); fix or remove it"))
+        })?;
         if value.get("version").and_then(Value::as_u64).is_none_or(|version| version > VERSION) {
-            return Err(StorageError::broken(file, "it was written by a newer rep"));
+            return Err(StorageError::invalid_content(file, "it was written by a newer rep"));
         }
         let known = value.get("approvals").and_then(Value::as_object).cloned().unwrap_or_default();
-        Ok(Self { known: known.into_iter().collect() })
+        Ok(Self { entries_by_digest: known.into_iter().collect() })
     }
 
-    /// Whether exactly this was approved.
-    pub fn holds(&self, plan: &Plan) -> bool {
-        self.known.contains_key(&binding(plan))
+    /// Returns whether exactly this plan was approved.
+    pub fn is_approved(&self, plan: &Plan) -> bool {
+        self.entries_by_digest.contains_key(&compute_binding(plan))
     }
 
-    /// How many of a skill's tools were approved.
-    pub fn of_skill(&self, skill: &str) -> usize {
-        self.known.values().filter(|about| about["skill"] == skill).count()
+    /// Returns how many of a skill's tools are approved.
+    pub fn count_for_skill(&self, skill: &str) -> usize {
+        self.entries_by_digest.values().filter(|about| about["skill"] == skill).count()
     }
 
-    /// Remembers an approval, in the file too.
-    pub fn remember(file: &Path, plan: &Plan, at: SystemTime) -> Result<(), StorageError> {
-        change(file, |known| {
+    /// Stores an approval in the file.
+    pub fn store_for_plan(file: &Path, plan: &Plan, at: SystemTime) -> Result<(), StorageError> {
+        update_file(file, |known| {
             let about = json!({
                 "skill": plan.skill,
                 "tool": plan.tool,
                 "workspace": plan.workspace.to_string_lossy(),
-                "at": time::text(at),
+                "at": time::format_timestamp(at),
             });
-            known.insert(binding(plan), about);
+            known.insert(compute_binding(plan), about);
         })
     }
 
-    /// Forgets every approval of a skill. Says how many there were.
-    pub fn forget(file: &Path, skill: &str) -> Result<usize, StorageError> {
+    /// Removes every approval of a skill and returns how many there were.
+    pub fn remove_for_skill(file: &Path, skill: &str) -> Result<usize, StorageError> {
         let mut count = 0;
-        change(file, |known| {
+        update_file(file, |known| {
             let before = known.len();
             known.retain(|_, about| about["skill"] != skill);
             count = before - known.len();
@@ -73,32 +74,32 @@ impl Approvals {
     }
 }
 
-/// Changes the file while nobody else does.
-fn change(file: &Path, edit: impl FnOnce(&mut BTreeMap<String, Value>)) -> Result<(), StorageError> {
-    let _lock = files::lock(file)?;
-    let mut approvals = Approvals::read(file)?;
-    edit(&mut approvals.known);
-    let value = json!({ "version": VERSION, "approvals": approvals.known });
-    files::replace(file, format!("{value:#}\n").as_bytes())
+/// Updates the file under a lock.
+fn update_file(file: &Path, edit: impl FnOnce(&mut BTreeMap<String, Value>)) -> Result<(), StorageError> {
+    let _lock = files::lock_file(file)?;
+    let mut approvals = Approvals::load(file)?;
+    edit(&mut approvals.entries_by_digest);
+    let value = json!({ "version": VERSION, "approvals": approvals.entries_by_digest });
+    files::replace_private(file, format!("{value:#}\n").as_bytes())
 }
 
-/// The digest an approval is bound to: everything that says what would run and what it may do. The arguments are left out, as
-/// an approval is for a tool and not for one call.
-pub fn binding(plan: &Plan) -> String {
+/// Computes the digest that an approval is bound to: everything that determines what would run and what it
+/// may do. The arguments are excluded, because an approval covers a tool and not a single call.
+pub fn compute_binding(plan: &Plan) -> String {
     let mut bound = json!({
         "version": VERSION,
         "skill": plan.skill,
         "digest": plan.digest,
-        "work": plan.work.bound(),
-        // Bytes, because two paths that are not text may look alike when shown.
+        "work": plan.work.binding_json(),
+        // As bytes, because two paths that are not UTF-8 may look alike when rendered.
         "workspace": hex::encode(plan.workspace.as_os_str().as_encoded_bytes()),
         "policy": plan.policy_json(),
     });
-    // A program is approved for a skill, whichever of its commands starts it.
-    if matches!(plan.work, Work::Tool(_)) {
+    // A program is approved for a skill, regardless of which command starts it.
+    if matches!(plan.work, PlannedWork::Tool(_)) {
         bound["tool"] = plan.tool.clone().into();
     }
-    // Whoever agreed to a run that is held in did not agree to one that is not.
+    // Consent to a confined run does not cover an unconfined one.
     if !plan.confinement.is_sandboxed() {
         bound["sandbox"] = false.into();
     }

@@ -1,8 +1,8 @@
-//! Calls of other tools from inside a run: one line of JSON asks, one line answers.
+//! Serves calls of other tools from inside a run: one line of JSON per request, one per response.
 //!
-//! The tool writes `{"tool": "skill:tool", "args": {…}}` and reads `{"result": {…}}` or `{"error": {…}}`. Who answers
-//! decides by its own policy; this module only carries. A tool that never reads its answer, or writes nonsense, hurts
-//! nobody but itself.
+//! The tool writes `{"tool": "skill:tool", "args": {…}}` and reads `{"result": {…}}` or `{"error": {…}}`. The
+//! caller that answers decides by its own policy; this module only transports messages. A tool that never
+//! reads its response, or sends malformed requests, affects only itself.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -13,37 +13,37 @@ use crate::error::ErrorCode;
 use crate::outcome::ToolError;
 use rep_sandbox::Cancel;
 
-/// The longest request.
+/// The maximum length of a request.
 const REQUEST_BYTES_MAX: u64 = 8 << 20;
 
-/// Answers a call of another tool: its name and arguments go in, and a request that is made when nobody waits for the
-/// answer any more.
-pub type Caller<'a> = dyn Fn(&str, Value, &Cancel) -> Result<Value, ToolError> + Sync + 'a;
+/// Answers a call of another tool. Gets its name, its arguments, and a token that is cancelled when the
+/// response is no longer needed.
+pub type NestedToolCaller<'a> = dyn Fn(&str, Value, &Cancel) -> Result<Value, ToolError> + Sync + 'a;
 
-/// Answers requests until the other end is closed or makes no sense.
-pub(crate) fn serve(stream: &UnixStream, caller: &Caller<'_>, cancel: &Cancel) {
+/// Answers requests until the other end is closed or sends a malformed request.
+pub(crate) fn serve_requests(stream: &UnixStream, caller: &NestedToolCaller<'_>, cancel: &Cancel) {
     let mut reader = BufReader::new(stream);
     let mut writer = stream;
     loop {
         let mut line = Vec::new();
         match reader.by_ref().take(REQUEST_BYTES_MAX).read_until(b'\n', &mut line) {
             Ok(1..) if line.ends_with(b"\n") => {}
-            // The end, a broken stream, or a line that is too long to be a request.
+            // End of stream, a broken stream, or a line that is too long.
             Ok(_) | Err(_) => break,
         }
-        let answer = match answer(&line, caller, cancel) {
+        let answer = match answer_request(&line, caller, cancel) {
             Ok(result) => json!({ "result": result }),
-            Err(error) => json!({ "error": error.value() }),
+            Err(error) => json!({ "error": error.to_json() }),
         };
         if writer.write_all(format!("{answer}\n").as_bytes()).is_err() {
             break;
         }
     }
-    // The tool must not wait for an answer that will not come; a stream that is closed already is as good.
+    // The tool must not wait for a response that will never arrive. An already closed stream is fine.
     let _ = stream.shutdown(std::net::Shutdown::Both);
 }
 
-fn answer(line: &[u8], caller: &Caller<'_>, cancel: &Cancel) -> Result<Value, ToolError> {
+fn answer_request(line: &[u8], caller: &NestedToolCaller<'_>, cancel: &Cancel) -> Result<Value, ToolError> {
     let bad = |message: &str| ToolError::new(ErrorCode::InvalidArgument, message);
     let request: Value = serde_json::from_slice(line).map_err(|_| bad("the request is not JSON"))?;
     let tool = request.get("tool").and_then(Value::as_str).ok_or_else(|| bad("the request names no tool"))?;
@@ -63,7 +63,7 @@ mod tests {
             "a:echo" => Ok(args),
             _ => Err(ToolError::new(ErrorCode::ToolNotFound, "no such tool")),
         };
-        serve(&ours, &caller, &Cancel::default());
+        serve_requests(&ours, &caller, &Cancel::default());
         BufReader::new(theirs).lines().map(Result::unwrap).collect()
     }
 

@@ -1,14 +1,15 @@
-//! Packages a tool declares, installed when the user asks and never else: an environment of its own per skill, list of packages
-//! and interpreter.
+//! Installs the packages that a tool declares, only when the user asks for it. Each combination of skill,
+//! package list and interpreter has a separate environment.
 //!
 //! ```text
-//! environments/<key>/env/…        what the installer wrote: a venv, or a folder with `node_modules`
-//! environments/<key>/ready.json   written last: without it there is no environment
+//! environments/<key>/env/…        the installed packages: a venv, or a directory with `node_modules`
+//! environments/<key>/ready.json   written last: without it the environment does not count as installed
 //! ```
 //!
-//! The installer runs in the sandbox like any tool ([`install()`]): it sees its interpreter and its own empty folder, reaches
-//! the hosts the user's configuration names, and nothing else. A run reads an environment and never writes one.
-#![expect(clippy::disallowed_methods, reason = "this room keeps the folders packages are installed in")]
+//! The installer runs in the sandbox like any tool ([`install_environment`]): it sees its interpreter and its
+//! own empty directory, and reaches only the hosts that the user's configuration names. A run reads an
+//! environment and never writes to it.
+#![expect(clippy::disallowed_methods, reason = "this module manages the directories that packages are installed in")]
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -18,42 +19,44 @@ use sha2::{Digest, Sha256};
 
 use crate::error::ErrorCode;
 use crate::interpreter::Interpreter;
-use crate::outcome::{Outcome, Reply};
-use crate::plan::{Tool, ToolRuntime};
+use crate::outcome::{Outcome, RunReply};
+use crate::plan::{PlannedTool, ToolRuntime};
 use rep_storage::files::{self};
 
-mod index;
 mod install;
-mod package;
+mod package_name;
+mod package_source;
 
-pub use index::{Source, configured};
-pub use install::{InstallError, Order, Prepared, install, prepare};
-pub use package::{BadPackage, judge};
+pub use install::{
+    EnvironmentInstallSpec, InstallError, PreparedInstallation, install_environment, prepare_installation,
+};
+pub use package_name::{InvalidPackageName, check_package_names};
+pub use package_source::{PackageIndexSource, load_index_source};
 
 const VERSION: u64 = 1;
 const READY_BYTES_MAX: u64 = 1 << 20;
 
-/// An environment that is whole.
+/// A complete environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Environment {
-    /// The folder everything is in.
+pub struct PackageEnvironment {
+    /// The directory of the environment.
     pub folder: PathBuf,
     runtime: ToolRuntime,
 }
 
-impl Environment {
-    /// The same interpreter, started so that it finds the packages.
-    pub(crate) fn entered(&self, mut interpreter: Interpreter) -> Interpreter {
+impl PackageEnvironment {
+    /// Adapts an interpreter so that it finds the packages.
+    pub(crate) fn adapt_interpreter(&self, mut interpreter: Interpreter) -> Interpreter {
         if self.runtime == ToolRuntime::Python {
-            // Python knows its environment by the name it is called by; the program stays the real one.
+            // Python finds its environment by the name it is started with; the program stays the real one.
             interpreter.argv0 = self.folder.join("bin/python").into();
         }
         interpreter.readable.push(self.folder.clone());
         interpreter
     }
 
-    /// What else the interpreter must be told.
-    pub(crate) fn variables(&self) -> Vec<(OsString, OsString)> {
+    /// Returns the additional variables of the interpreter.
+    pub(crate) fn interpreter_variables(&self) -> Vec<(OsString, OsString)> {
         match self.runtime {
             ToolRuntime::Node => vec![
                 ("NODE_PATH".into(), self.folder.join("node_modules").into()),
@@ -64,25 +67,31 @@ impl Environment {
     }
 }
 
-/// The environment of exactly this skill, list and interpreter, where there is one.
-pub fn installed(root: &Path, skill: &str, tool: &Tool, interpreter: &Interpreter) -> Option<Environment> {
+/// Finds the environment of exactly this skill, package list and interpreter.
+pub fn find_installed(
+    root: &Path,
+    skill: &str,
+    tool: &PlannedTool,
+    interpreter: &Interpreter,
+) -> Option<PackageEnvironment> {
     if tool.dependencies.is_empty() {
         return None;
     }
-    Place::of(root, skill, tool.runtime, &tool.dependencies, interpreter).whole()
+    EnvironmentLocation::for_packages(root, skill, tool.runtime, &tool.dependencies, interpreter).find_complete()
 }
 
-/// Where an environment lies, or would.
+/// The location of an environment, whether it exists or not.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct EnvironmentLocation {
     folder: PathBuf,
     content: Value,
     runtime: ToolRuntime,
 }
 
-impl Place {
-    /// The skill is part of the key, so that an index that was named for one skill never serves another.
-    pub(crate) fn of(
+impl EnvironmentLocation {
+    /// Computes the location. The skill is part of the key, so that an index given for one skill never serves
+    /// another.
+    pub(crate) fn for_packages(
         root: &Path,
         skill: &str,
         runtime: ToolRuntime,
@@ -101,32 +110,32 @@ impl Place {
         Self { folder: root.join(key), content, runtime }
     }
 
-    fn env(&self) -> PathBuf {
+    fn env_folder(&self) -> PathBuf {
         self.folder.join("env")
     }
 
-    fn ready(&self) -> PathBuf {
+    fn ready_file(&self) -> PathBuf {
         self.folder.join("ready.json")
     }
 
-    /// The environment, if it was finished for just this.
-    fn whole(&self) -> Option<Environment> {
-        let bytes = files::read(&self.ready(), READY_BYTES_MAX).ok()??;
+    /// Returns the environment if its installation is complete.
+    fn find_complete(&self) -> Option<PackageEnvironment> {
+        let bytes = files::read_private(&self.ready_file(), READY_BYTES_MAX).ok()??;
         let content: Value = serde_json::from_slice(&bytes).ok()?;
-        let folder = std::fs::canonicalize(self.env()).ok()?;
-        (content == self.content).then_some(Environment { folder, runtime: self.runtime })
+        let folder = std::fs::canonicalize(self.env_folder()).ok()?;
+        (content == self.content).then_some(PackageEnvironment { folder, runtime: self.runtime })
     }
 }
 
-/// An outcome that says how to install what it lacks, where a declared package may be what is missing.
-pub(crate) fn hinted(mut outcome: Outcome, skill: &str, tool: &Tool) -> Outcome {
-    let Reply::Error(error) = &mut outcome.reply else { return outcome };
+/// Adds an installation hint to an outcome if a declared package may be missing.
+pub(crate) fn add_install_hint(mut outcome: Outcome, skill: &str, tool: &PlannedTool) -> Outcome {
+    let RunReply::Error(error) = &mut outcome.reply else { return outcome };
     let kind = error.more.get("type").and_then(Value::as_str).unwrap_or_default();
     let is_missing = kind == "ModuleNotFoundError"
         || error.code == ErrorCode::ModuleNotFound
         || ["Cannot find package ", "Cannot find module "].iter().any(|start| error.message.starts_with(start));
     if is_missing && !tool.dependencies.is_empty() && !error.more.contains_key("remedy") {
-        let remedy = format!("`rep deps {skill} --install` installs the packages it declares");
+        let remedy = format!("install the declared packages with `rep deps {skill} --install`");
         error.more.insert("remedy".to_owned(), remedy.into());
     }
     outcome

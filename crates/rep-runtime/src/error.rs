@@ -1,7 +1,8 @@
-//! Why a call has no result: codes for programs, and who may see the message.
+//! Errors of a call: codes for programs, and who may see the message.
 //!
-//! A code is an enum, so that a caller can match it; [`ErrorCode::Tool`] holds a code that a tool chose itself. Whether a client of a
-//! server may see a message is a property of the error ([`Audience`]), decided where the error is made.
+//! Codes are an enum that callers can match; [`ErrorCode::Tool`] contains a code that a tool chose itself.
+//! Whether a client of a server may see a message is a property of the error ([`Audience`]), set where the
+//! error is created.
 
 use std::fmt;
 
@@ -10,25 +11,25 @@ use rep_library::settings::SettingsError;
 use rep_net::NetErrorCode;
 use rep_storage::StorageError;
 
-use crate::grant::Refusal;
+use crate::grant::RunRefusal;
 use crate::outcome::ToolError;
 use crate::plan::command::CommandError;
 use crate::session::SessionError;
 use crate::task::TaskError;
 
-/// Declares the codes: variant, word, and whether only the host may use the word.
+/// Declares the codes: variant, text, and whether only the host may use it.
 macro_rules! error_codes {
     ($($(#[$doc:meta])* $variant:ident = $word:literal $(, $host:ident)?;)*) => {
-        /// A stable word for programs.
+        /// A stable error code for programs.
         #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum ErrorCode {
             $($(#[$doc])* $variant,)*
-            /// A code of the tool's own.
+            /// A code defined by the tool.
             Tool(String),
         }
 
         impl ErrorCode {
-            /// The word in results, records and failures.
+            /// Returns the text used in results, records and failures.
             pub fn as_str(&self) -> &str {
                 match self {
                     $(ErrorCode::$variant => $word,)*
@@ -36,7 +37,7 @@ macro_rules! error_codes {
                 }
             }
 
-            /// Whether only the host tells of this. A tool that says it only says that it failed.
+            /// Returns whether only the host may report this code. A tool that uses it is reported as failed.
             pub fn is_host_only(&self) -> bool {
                 match self {
                     $(ErrorCode::$variant => error_codes!(@host $($host)?),)*
@@ -44,7 +45,7 @@ macro_rules! error_codes {
                 }
             }
 
-            /// The code with this word; a word that is not one of ours is a tool's own.
+            /// Parses a code; an unknown word becomes a tool-defined code.
             pub fn parse(word: &str) -> Self {
                 match word {
                     $($word => ErrorCode::$variant,)*
@@ -58,79 +59,79 @@ macro_rules! error_codes {
 }
 
 error_codes! {
-    /// Tools called tools too often in one run.
+    /// A run made too many nested tool calls.
     CallsTooMany = "CALLS_TOO_MANY", host;
-    /// Tools call each other in a circle.
+    /// Tools call each other in a cycle.
     CallCycle = "CALL_CYCLE", host;
-    /// Tools call tools too deep.
+    /// Tool calls are nested too deeply.
     CallTooDeep = "CALL_TOO_DEEP", host;
     /// The run was cancelled.
     Cancelled = "CANCELLED", host;
     /// A command ended with a failure.
     CommandFailed = "COMMAND_FAILED";
-    /// The run needs confirmation, and nobody can be asked.
+    /// The run needs confirmation, and no prompt is available.
     ConfirmationRequired = "CONFIRMATION_REQUIRED", host;
-    /// A file that the tool wrote was changed by somebody else meanwhile.
+    /// A file that the tool wrote was changed by another process in the meantime.
     Conflict = "CONFLICT", host;
     /// A connection could not be made.
     ConnectionFailed = "CONNECTION_FAILED";
-    /// Confirmation was refused.
+    /// Confirmation was declined.
     Declined = "DECLINED", host;
     /// The skill is disabled.
     Disabled = "DISABLED", host;
-    /// Arguments do not fit.
+    /// The arguments do not match their schema.
     InvalidArgument = "INVALID_ARGUMENT";
-    /// A command cannot be read.
+    /// A command cannot be parsed.
     InvalidCommand = "INVALID_COMMAND";
-    /// The file a tool starts with cannot be used.
+    /// The tool's entrypoint cannot be used.
     InvalidEntrypoint = "INVALID_ENTRYPOINT", host;
-    /// A server's answer cannot be read.
+    /// The server's response cannot be parsed.
     InvalidResponse = "INVALID_RESPONSE";
-    /// A result does not fit its contract.
+    /// The result does not match its schema.
     InvalidResult = "INVALID_RESULT";
-    /// A contract is not a JSON Schema.
+    /// A schema is not a valid JSON Schema.
     InvalidSchema = "INVALID_SCHEMA";
     /// The skill cannot be used.
     InvalidSkill = "INVALID_SKILL";
-    /// State that a command requires is not valid.
+    /// State that a command requires is invalid or missing.
     InvalidState = "INVALID_STATE";
     /// A tool's declaration cannot be used.
     InvalidTool = "INVALID_TOOL";
     /// A module that the tool imports is not installed.
     ModuleNotFound = "MODULE_NOT_FOUND";
-    /// The skill has no commands of its author's own.
+    /// The skill has no commands written by its author.
     NoCommands = "NO_COMMANDS";
-    /// Nothing says where the service of an API skill is.
+    /// The base address of an API skill is unknown.
     NoBaseUrl = "NO_BASE_URL";
-    /// There is no home directory to store records in.
+    /// No home directory to store records in.
     NoHome = "NO_HOME";
     /// The skill declares no tools.
     NoTools = "NO_TOOLS";
-    /// The output is larger than it may be.
+    /// The output exceeds its limit.
     OutputTooLarge = "OUTPUT_TOO_LARGE", host;
-    /// A path into a skill does not exist.
+    /// A path in a skill does not exist.
     PathNotFound = "PATH_NOT_FOUND";
-    /// The declarations do not allow it.
+    /// The skill's declarations do not allow it.
     PermissionDenied = "PERMISSION_DENIED", host;
     /// The operator's policy does not allow it.
     PolicyDenied = "POLICY_DENIED", host;
     /// The tool ran out of memory, processes or time.
     ResourceExhausted = "RESOURCE_EXHAUSTED";
-    /// The result held a secret in a form that cannot be redacted.
+    /// The result contains a secret that cannot be redacted.
     ResultWithheld = "RESULT_WITHHELD", host;
-    /// What runs the tool is not installed.
+    /// The interpreter of the tool is not installed.
     RuntimeUnavailable = "RUNTIME_UNAVAILABLE", host;
     /// This system cannot enforce the declared permissions.
     SandboxUnavailable = "SANDBOX_UNAVAILABLE", host;
     /// A secret that the skill needs is not set.
     SecretMissing = "SECRET_MISSING", host;
-    /// The skill changed since it was decided whether it may run.
+    /// The skill changed after the decision that it may run.
     SkillChanged = "SKILL_CHANGED", host;
     /// No skill has this name.
     SkillNotFound = "SKILL_NOT_FOUND";
     /// The skill's files could not be read completely.
     SkillUnreadable = "SKILL_UNREADABLE", host;
-    /// A file of the user's could not be read or written.
+    /// A file of the user could not be read or written.
     StorageFailed = "STORAGE_FAILED";
     /// The run took too long.
     Timeout = "TIMEOUT";
@@ -146,13 +147,13 @@ error_codes! {
     TooManyRedirects = "TOO_MANY_REDIRECTS";
     /// A file could not be read.
     Unreadable = "UNREADABLE";
-    /// The run could not be recorded, and was not made.
+    /// The run could not be recorded and was not started.
     Unrecorded = "UNRECORDED", host;
     /// This form of command is not supported.
     Unsupported = "UNSUPPORTED";
     /// The skill is not trusted.
     Untrusted = "UNTRUSTED", host;
-    /// The call was made in a way that has no meaning.
+    /// The call is malformed.
     Usage = "USAGE";
     /// The settings cannot be used.
     BrokenSettings = "BROKEN_SETTINGS";
@@ -189,65 +190,65 @@ impl From<NetErrorCode> for ErrorCode {
 pub enum Audience {
     /// Everyone who made the call.
     Caller,
-    /// Only the operator of this machine: the message may name its paths.
+    /// Only the operator of this machine: the message may contain local paths.
     Operator,
 }
 
-/// What kind of failure it is, as exit codes and protocols distinguish them.
+/// The kind of failure, as exit codes and protocols distinguish them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// What was named does not exist.
+    /// The named item does not exist.
     NotFound,
-    /// The work could not be done.
+    /// The operation could not be performed.
     Unable,
-    /// The work may not be done.
+    /// The operation is not permitted.
     Refused,
 }
 
-/// Why a call could not be made.
+/// The reason why a call failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct CallError {
     /// The code for programs.
     pub code: ErrorCode,
-    /// What kind of failure it is.
+    /// The kind of failure.
     pub kind: ErrorKind,
     /// The message for people.
     pub message: String,
-    /// What would help.
+    /// The remedy, if there is one.
     pub remedy: Option<String>,
     /// Who may see the message.
     pub audience: Audience,
 }
 
 impl CallError {
-    /// Work that could not be done.
+    /// Creates an error for an operation that could not be performed.
     pub fn unable(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { code, kind: ErrorKind::Unable, message: message.into(), remedy: None, audience: Audience::Caller }
     }
 
-    /// Work that may not be done.
+    /// Creates an error for an operation that is not permitted.
     pub fn refused(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { kind: ErrorKind::Refused, ..Self::unable(code, message) }
     }
 
-    /// Adds what would help.
+    /// Adds a remedy.
     #[must_use]
     pub fn with_remedy(mut self, remedy: impl Into<String>) -> Self {
         self.remedy = Some(remedy.into());
         self
     }
 
-    /// Keeps the message from clients.
+    /// Hides the message from clients.
     #[must_use]
     pub fn for_operator(mut self) -> Self {
         self.audience = Audience::Operator;
         self
     }
 
-    /// A skill whose files could not be read completely.
+    /// Creates the error for a skill whose files could not all be read.
     pub(crate) fn skill_unreadable(skill: &str, reason: &str) -> Self {
-        let message = format!("`{skill}` cannot be taken in as a whole: {reason}");
+        let message = format!("could not read all files of `{skill}`: {reason}");
         Self::refused(ErrorCode::SkillUnreadable, message).for_operator()
     }
 }
@@ -256,14 +257,14 @@ impl From<CallError> for ToolError {
     fn from(error: CallError) -> Self {
         let tool_error = ToolError { audience: error.audience, ..ToolError::new(error.code, error.message) };
         match error.remedy {
-            Some(remedy) => tool_error.with("remedy", remedy),
+            Some(remedy) => tool_error.with_detail("remedy", remedy),
             None => tool_error,
         }
     }
 }
 
-impl From<Refusal> for CallError {
-    fn from(refusal: Refusal) -> Self {
+impl From<RunRefusal> for CallError {
+    fn from(refusal: RunRefusal) -> Self {
         Self::refused(refusal.code, refusal.message).with_remedy(refusal.remedy)
     }
 }
@@ -318,7 +319,7 @@ impl From<TaskError> for CallError {
     }
 }
 
-/// Tests write codes as the words that users see.
+/// Compares codes with the text that users see, for tests.
 #[cfg(test)]
 impl PartialEq<&str> for ErrorCode {
     fn eq(&self, other: &&str) -> bool {

@@ -1,62 +1,63 @@
-//! A skill loaded to be executed, or to be looked at as it would be.
+//! A skill loaded for execution or inspection.
 //!
-//! To run, a private copy is made first: what the skill declares, its digest and its trust are those of the copy, and the copy is
-//! what runs, whatever happens to the skill's own directory meanwhile. The copy is removed when the value is dropped.
+//! For execution, a private copy is made first. The declarations, the digest and the trust are those of the
+//! copy, and the copy is what runs, whatever happens to the skill's own directory in the meantime. The copy
+//! is removed when the value is dropped.
 #![expect(clippy::disallowed_methods, reason = "paths are resolved before anything runs from them")]
 
 use std::path::{Path, PathBuf};
 
 use rep_check::tools::effective_tools;
-use rep_library::store::{Contents, Copy, Texts};
-use rep_library::{CatalogEntry, Options, Status, read};
+use rep_library::decisions::{PrivateCopy, SkillContents, TextRetention};
+use rep_library::{CatalogEntry, LibraryOptions, SkillStatus, skill_reader};
 use rep_model::suggestion::nearest_name;
-use rep_model::{Document, Frontmatter, Skill};
+use rep_model::{Frontmatter, Skill, SkillDocument};
 use serde_json::{Map, Value};
 
 use crate::error::{CallError, ErrorCode};
-use crate::grant::Trust;
-use crate::plan::command::{CommandCall, CommandError};
-use crate::plan::{Call, Plan, PlanError, Work};
+use crate::grant::ExecutionTrust;
+use crate::plan::command::{CommandError, CommandPlanInput};
+use crate::plan::{Plan, PlanError, PlannedWork, ToolPlanInput};
 
-/// The most tools that are named when another one was asked for.
+/// The maximum number of tools listed when an unknown one was requested.
 const TOOLS_SHOWN_MAX: usize = 12;
 
 /// A skill whose tools and commands can be planned, and run if it was loaded for that.
 pub struct ExecutableSkill {
     /// The qualified name.
     pub name: String,
-    /// The directory, absolute; that of the copy if it was loaded to run.
+    /// The directory, absolute; that of the copy if it was loaded for execution.
     pub folder: PathBuf,
     /// The digest of the directory.
     pub digest: String,
     /// Whether the skill is trusted.
-    pub trust: Trust,
+    pub trust: ExecutionTrust,
     skill: Skill,
     tools: Vec<Value>,
-    /// The sections its author wrote.
-    document: Option<Document>,
-    /// The files it consists of, if it is a single file and not a whole directory.
+    /// The sections that its author wrote.
+    document: Option<SkillDocument>,
+    /// The files it consists of, if it is a single file rather than a directory.
     files: Option<Vec<String>>,
     /// Why the directory cannot be read completely.
     unreadable: Option<String>,
-    /// What runs. Removed with this value.
-    copy: Option<Copy>,
+    /// The copy that runs. Removed with this value.
+    copy: Option<PrivateCopy>,
     /// The skill's own directory.
     source: PathBuf,
 }
 
 impl ExecutableSkill {
-    /// Loads a skill of a catalog to look at what it would do. Nothing can be run with it.
+    /// Loads a skill of a catalog for inspection. It cannot be run.
     pub fn inspect(entry: &CatalogEntry) -> Result<Self, CallError> {
-        let trust = trust_of(entry)?;
-        let skill = read::skill(entry)?;
-        let document = Document::authored(&skill);
+        let trust = determine_trust(entry)?;
+        let skill = skill_reader::read_skill(entry)?;
+        let document = SkillDocument::from_skill(&skill);
         let is_single_file = entry.skill.tree.is_lone_file;
-        let files = is_single_file.then(|| read::files_of_lone_skill(entry, document.as_ref()));
+        let files = is_single_file.then(|| skill_reader::list_lone_skill_files(entry, document.as_ref()));
         let (digest, unreadable) = if files.is_some() {
             (String::new(), None)
         } else {
-            let contents = Contents::read(&entry.folder, Texts::Left);
+            let contents = SkillContents::read(&entry.folder, TextRetention::DigestsOnly);
             (contents.digest(), contents.unfit)
         };
         Ok(Self {
@@ -74,33 +75,33 @@ impl ExecutableSkill {
         })
     }
 
-    /// Loads a skill of a catalog to run it, as a private copy below `copies`. Of a skill that is a single file, only that file and
-    /// the files it names are copied.
-    pub(crate) fn load(entry: &CatalogEntry, options: &Options, copies: &Path) -> Result<Self, CallError> {
-        // A skill that is disabled or invalid is refused before anything is copied.
-        trust_of(entry)?;
+    /// Loads a skill of a catalog for execution, as a private copy below `copies`. For a skill that is a
+    /// single file, only that file and the files it names are copied.
+    pub(crate) fn load(entry: &CatalogEntry, options: &LibraryOptions, copies: &Path) -> Result<Self, CallError> {
+        // A disabled or invalid skill is refused before anything is copied.
+        determine_trust(entry)?;
         let unreadable = |reason: String| CallError::skill_unreadable(&entry.qualified_name, &reason);
         let shown = entry.folder.to_string_lossy();
         let (copy, tree, files) = if entry.skill.tree.is_lone_file {
-            let document = Document::authored(&read::skill(entry)?);
-            let files = read::files_of_lone_skill(entry, document.as_ref());
-            let copy = Copy::of_files(&entry.folder, &files, copies).map_err(unreadable)?;
-            let tree = read::lone_file(&copy.folder().join(&files[0]), &shown);
+            let document = SkillDocument::from_skill(&skill_reader::read_skill(entry)?);
+            let files = skill_reader::list_lone_skill_files(entry, document.as_ref());
+            let copy = PrivateCopy::from_files(&entry.folder, &files, copies).map_err(unreadable)?;
+            let tree = skill_reader::read_lone_file(&copy.folder().join(&files[0]), &shown);
             (copy, tree, Some(files))
         } else {
-            let copy = Copy::of(&entry.folder, copies).map_err(unreadable)?;
-            let tree = read::folder(copy.folder(), &shown, read::Extent::Main)?;
+            let copy = PrivateCopy::from_folder(&entry.folder, copies).map_err(unreadable)?;
+            let tree = skill_reader::read_folder(copy.folder(), &shown, skill_reader::ReadExtent::Main)?;
             (copy, tree, None)
         };
         let skill = Skill::parse(tree).0;
-        let trust = trust_of_copy(entry, options, files.is_some(), copy.digest())?;
+        let trust = determine_copy_trust(entry, options, files.is_some(), copy.digest())?;
         Ok(Self {
             name: entry.qualified_name.clone(),
             folder: copy.folder().to_owned(),
             digest: copy.digest().to_owned(),
             trust,
             tools: effective_tools(&skill).tools,
-            document: Document::authored(&skill),
+            document: SkillDocument::from_skill(&skill),
             skill,
             files,
             unreadable: None,
@@ -109,64 +110,69 @@ impl ExecutableSkill {
         })
     }
 
-    /// Whether the copy that runs and the skill's own directory still have the digest that the call was planned with.
+    /// Returns whether the copy and the skill's own directory still have the digest that the call was planned
+    /// with.
     pub(crate) fn is_unchanged(&self, copies: &Path) -> bool {
         let Some(copy) = &self.copy else { return false };
-        let digest_of = |folder: &Path| Contents::read(folder, Texts::Left).digest();
+        let digest_of = |folder: &Path| SkillContents::read(folder, TextRetention::DigestsOnly).digest();
         digest_of(copy.folder()) == self.digest
             && match &self.files {
                 None => digest_of(&self.source) == self.digest,
-                Some(files) => {
-                    Copy::of_files(&self.source, files, copies).is_ok_and(|again| again.digest() == self.digest)
-                }
+                Some(files) => PrivateCopy::from_files(&self.source, files, copies)
+                    .is_ok_and(|again| again.digest() == self.digest),
             }
     }
 
-    /// Whether the skill is trusted as a catalog and the user's decisions have it now.
-    pub(crate) fn current_trust(&self, entry: &CatalogEntry, options: &Options) -> Result<Trust, CallError> {
-        trust_of_copy(entry, options, self.files.is_some(), &self.digest)
+    /// Returns whether the skill is trusted according to a catalog and the user's current decisions.
+    pub(crate) fn current_trust(
+        &self,
+        entry: &CatalogEntry,
+        options: &LibraryOptions,
+    ) -> Result<ExecutionTrust, CallError> {
+        determine_copy_trust(entry, options, self.files.is_some(), &self.digest)
     }
 
-    /// The parsed skill.
+    /// Returns the parsed skill.
     pub fn skill(&self) -> &Skill {
         &self.skill
     }
 
-    /// What the skill declares.
+    /// Returns the frontmatter.
     pub fn frontmatter(&self) -> Option<&Frontmatter> {
-        self.skill.front()
+        self.skill.frontmatter()
     }
 
-    /// The frontmatter and the effective tools, if it can declare tools at all.
-    pub fn tools(&self) -> Result<(&Frontmatter, &[Value]), CallError> {
+    /// Returns the frontmatter and the effective tools, or an error if the skill cannot declare tools.
+    pub fn require_tools(&self) -> Result<(&Frontmatter, &[Value]), CallError> {
         if let Some(reason) = &self.unreadable {
             return Err(CallError::skill_unreadable(&self.name, reason));
         }
-        let Some(front) = self.skill.front() else {
-            let message = format!("`{}` has no frontmatter, and so no tools", self.name);
-            return Err(CallError::unable(ErrorCode::NoTools, message).with_remedy("only a folder with a SKILL.md can declare tools; `rep exec SKILL COMMAND --dry-run` shows what a command may do"));
+        let Some(front) = self.skill.frontmatter() else {
+            let message = format!("`{}` has no frontmatter and therefore no tools", self.name);
+            return Err(CallError::unable(ErrorCode::NoTools, message).with_remedy("only a directory with a SKILL.md can declare tools; `rep exec SKILL COMMAND --dry-run` shows what a command may do"));
         };
         Ok((front, &self.tools))
     }
 
-    /// The sections its author wrote. What was extracted from prose is not a contract, and is never executed.
-    pub fn document(&self) -> Result<&Document, CallError> {
+    /// Returns the sections that its author wrote. Commands extracted from Markdown are never executed.
+    pub fn require_document(&self) -> Result<&SkillDocument, CallError> {
         if let Some(document) = &self.document {
             return Ok(document);
         }
         let name = &self.name;
         if self.skill.manifest.is_none() {
-            let error = CallError::unable(ErrorCode::ValidationFailed, format!("`{name}` holds no structure"));
-            return Err(error.with_remedy("`rep check` says what is wrong"));
+            let error =
+                CallError::unable(ErrorCode::ValidationFailed, format!("`{name}` contains no structured sections"));
+            return Err(error.with_remedy("`rep check` shows what is wrong"));
         }
-        let message = format!("`{name}` has no `*.uasp.yaml`: its commands are read out of prose, and are not run");
+        let message = format!("`{name}` has no `*.uasp.yaml`; commands extracted from Markdown are never executed");
         Err(CallError::unable(ErrorCode::NoCommands, message)
-            .with_remedy("`rep convert SKILL.md --to uasp --out NAME.uasp.yaml` writes one to look over"))
+            .with_remedy("`rep convert SKILL.md --to uasp --out NAME.uasp.yaml` writes one for review"))
     }
 
-    /// The position of a tool in [`Self::tools`].
+    /// Returns the index of a tool in the effective tools.
     pub fn tool_index(&self, name: &str) -> Result<usize, CallError> {
-        let (_, tools) = self.tools()?;
+        let (_, tools) = self.require_tools()?;
         if let Some(index) = tools.iter().position(|tool| tool_name(tool) == name) {
             return Ok(index);
         }
@@ -181,10 +187,10 @@ impl ExecutableSkill {
         })
     }
 
-    /// Plans a call of a tool, by its position.
+    /// Plans a call of a tool, by its index.
     pub fn plan_tool(&self, index: usize, workspace: &Path, input: Value) -> Result<Plan, PlanError> {
-        let front = self.skill.front().ok_or_else(|| PlanError::new("tools", "is missing", "declare a tool"))?;
-        Plan::of(Call {
+        let front = self.skill.frontmatter().ok_or_else(|| PlanError::new("tools", "is missing", "declare a tool"))?;
+        Plan::from_tool(ToolPlanInput {
             skill: &self.name,
             digest: &self.digest,
             folder: &self.folder,
@@ -195,7 +201,7 @@ impl ExecutableSkill {
         })
     }
 
-    /// Plans one of its commands. `variable` looks up the caller's environment.
+    /// Plans a command. `variable` looks up the caller's environment.
     pub(crate) fn plan_command(
         &self,
         name: &str,
@@ -203,17 +209,17 @@ impl ExecutableSkill {
         workspace: &Path,
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Result<Plan, CommandError>, CallError> {
-        let document = self.document()?;
+        let document = self.require_document()?;
         let is_file = |path: &str| {
             let is_named = self.files.as_ref().is_none_or(|files| files.iter().any(|file| file == path));
             let real = std::fs::canonicalize(self.folder.join(path)).ok();
             is_named && real.is_some_and(|real| real.starts_with(&self.folder) && real.is_file())
         };
-        let plan = Plan::of_command(&CommandCall {
+        let plan = Plan::from_command(&CommandPlanInput {
             skill: &self.name,
             digest: &self.digest,
             folder: &self.folder,
-            front: self.skill.front().map(|front| &front.root),
+            front: self.skill.frontmatter().map(|front| &front.root),
             file: self.skill.uasp.iter().find_map(|file| file.view().and(file.root.as_ref())),
             document,
             name,
@@ -223,7 +229,7 @@ impl ExecutableSkill {
             is_file: &is_file,
         });
         Ok(plan.map(|mut plan| {
-            if let Work::Command(command) = &mut plan.work {
+            if let PlannedWork::Command(command) = &mut plan.work {
                 command.files.clone_from(&self.files);
             }
             plan
@@ -231,41 +237,42 @@ impl ExecutableSkill {
     }
 }
 
-/// Whether a skill of a catalog is trusted; one that is disabled or invalid is refused.
-fn trust_of(entry: &CatalogEntry) -> Result<Trust, CallError> {
+/// Returns whether a skill of a catalog is trusted; a disabled or invalid one is refused.
+fn determine_trust(entry: &CatalogEntry) -> Result<ExecutionTrust, CallError> {
     let shown = &entry.qualified_name;
     match entry.status {
-        Status::Active | Status::Hidden | Status::Shadowed => Ok(Trust::Trusted),
-        Status::Untrusted => Ok(Trust::Untrusted(entry.reason.clone())),
-        Status::Disabled => {
-            let error = CallError::refused(ErrorCode::Disabled, format!("the skill `{shown}` is switched off"));
-            Err(error.with_remedy(format!("`rep enable {shown}` switches it on")))
+        SkillStatus::Active | SkillStatus::Hidden | SkillStatus::Shadowed => Ok(ExecutionTrust::Trusted),
+        SkillStatus::Untrusted => Ok(ExecutionTrust::Untrusted(entry.reason.clone())),
+        SkillStatus::Disabled => {
+            let error = CallError::refused(ErrorCode::Disabled, format!("the skill `{shown}` is disabled"));
+            Err(error.with_remedy(format!("enable it with `rep enable {shown}`")))
         }
-        Status::Invalid => {
+        SkillStatus::Invalid => {
             let message = format!("`{shown}` cannot be used: {}", entry.reason);
-            Err(CallError::unable(ErrorCode::InvalidSkill, message).with_remedy("`rep check` says more"))
+            Err(CallError::unable(ErrorCode::InvalidSkill, message).with_remedy("run `rep check` for details"))
         }
     }
 }
 
-/// Whether a copy of a skill is trusted, by its digest.
-fn trust_of_copy(
+/// Returns whether a copy of a skill is trusted, by its digest.
+fn determine_copy_trust(
     entry: &CatalogEntry,
-    options: &Options,
+    options: &LibraryOptions,
     is_single_file: bool,
     digest: &str,
-) -> Result<Trust, CallError> {
-    // What was trusted is a directory, and a single file is not all of it.
-    let is_trusted = if is_single_file { !entry.is_in_project } else { entry.is_trusted_as(options, digest)? };
-    Ok(match trust_of(entry)? {
-        Trust::Trusted if !is_trusted => {
-            Trust::Untrusted("it changed, or came, since this project was trusted".to_owned())
+) -> Result<ExecutionTrust, CallError> {
+    // Trust applies to a directory, and a single file is not all of it.
+    let is_trusted =
+        if is_single_file { !entry.is_in_project } else { entry.is_trusted_with_digest(options, digest)? };
+    Ok(match determine_trust(entry)? {
+        ExecutionTrust::Trusted if !is_trusted => {
+            ExecutionTrust::Untrusted("it was added or changed after this project was trusted".to_owned())
         }
         trust => trust,
     })
 }
 
-/// The name of a tool.
+/// Returns the name of a tool.
 pub fn tool_name(tool: &Value) -> &str {
     tool.get("name").and_then(Value::as_str).unwrap_or("?")
 }

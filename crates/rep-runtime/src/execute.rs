@@ -1,4 +1,4 @@
-//! Runs a granted plan and says what came of it: schema, interpreter, job, run, result.
+//! Executes a granted plan: schema, interpreter, job, run, result.
 //!
 //! Private to the crate: only [`crate::Runtime`] runs a grant, because only it records the start and the end.
 
@@ -8,103 +8,114 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use crate::channel::{self, Caller};
+use crate::channel::{self, NestedToolCaller};
 use crate::environment;
 use crate::error::ErrorCode;
 use crate::grant::Granted;
-use crate::interpreter::{self, Search};
+use crate::interpreter::{self, InterpreterSearch};
 use crate::outcome::{self, Outcome, ToolError};
-use crate::plan::{Confinement, Plan, Tool, Work};
+use crate::plan::{Confinement, Plan, PlannedTool, PlannedWork};
 use crate::shim;
 use rep_permissions::redact::Redactor;
-use rep_permissions::resolver::Resolver;
-use rep_sandbox::{CHANNEL_FD, Cancel, Ended, Guarding, Job, SandboxError};
+use rep_permissions::resolver::HostResolver;
+use rep_sandbox::{CHANNEL_FD, Cancel, ProtectionOptions, SandboxError, SandboxJob, SandboxOutcome};
 
 mod command;
 mod request;
 mod tool;
 
-/// What a run needs besides its plan.
+/// The options of an execution besides the plan.
 pub(crate) struct ExecuteOptions<'a> {
-    /// Where interpreters are looked for.
-    pub(crate) search: &'a Search,
-    /// Where environments with installed packages are kept; without it, none is used.
+    /// Where interpreters are searched.
+    pub(crate) search: &'a InterpreterSearch,
+    /// The directory of environments with installed packages; without it, none is used.
     pub(crate) environments: Option<&'a Path>,
-    /// Who answers calls of other tools; without one, a tool that tries gets a clear error.
-    pub(crate) caller: Option<&'a Caller<'a>>,
-    /// Values that must not leave besides the tool's own secrets: those of the tools that called it.
-    pub(crate) hidden: &'a [(String, String)],
-    /// Folders that are never shown, whatever is granted.
-    pub(crate) unseen: &'a [PathBuf],
-    /// Where runs are noted while they go on; one of the folders that are never shown.
-    pub(crate) register: Option<&'a Path>,
+    /// Answers nested tool calls; without it, a nested call gets an error.
+    pub(crate) caller: Option<&'a NestedToolCaller<'a>>,
+    /// Values that are redacted besides the tool's own secrets: those of the tools that called it.
+    pub(crate) redacted_values: &'a [(String, String)],
+    /// Directories that are always hidden, whatever is granted.
+    pub(crate) hidden_folders: &'a [PathBuf],
+    /// The directory of the registry of active runs; one of the hidden directories.
+    pub(crate) run_registry: Option<&'a Path>,
 }
 
 impl ExecuteOptions<'_> {
-    /// How names that others trust are held: no tool writes where the caller's programs are looked for.
-    fn guarding(&self) -> Guarding {
-        let (held, home) = (interpreter::folders(self.search), interpreter::home(self.search));
-        Guarding { held, home, register: self.register.map(Path::to_owned), is_for_packages: false }
+    /// Returns how names that other programs trust are protected: no tool may write where the caller's
+    /// programs are searched.
+    fn build_guarding(&self) -> ProtectionOptions {
+        let (held, home) = (interpreter::list_search_folders(self.search), interpreter::resolve_home(self.search));
+        ProtectionOptions {
+            program_folders: held,
+            home,
+            run_registry: self.run_registry.map(Path::to_owned),
+            installs_packages: false,
+        }
     }
 }
 
-/// Executes a plan that was granted, confined as the grant says. `secrets` are the values the skill declared, by name; they reach
-/// the tool's process and nothing else.
-pub(crate) fn execute(
+/// Executes a granted plan, confined as the grant says. `secrets` are the values of the declared secrets, by
+/// name; only the tool's process receives them.
+pub(crate) fn execute_grant(
     granted: &Granted,
     secrets: &[(String, String)],
     options: &ExecuteOptions<'_>,
     cancel: &Cancel,
 ) -> Outcome {
     match granted.confinement() {
-        Confinement::Sandboxed => execute_with(granted, secrets, options, cancel, rep_sandbox::run),
-        Confinement::Unconfined => execute_with(granted, secrets, options, cancel, rep_sandbox::unconfined::run),
+        Confinement::Sandboxed => execute_grant_with(granted, secrets, options, cancel, rep_sandbox::run_confined),
+        Confinement::Unconfined => {
+            execute_grant_with(granted, secrets, options, cancel, rep_sandbox::unconfined::run_unconfined)
+        }
     }
 }
 
-/// The same with the given sandbox, so that tests can look at the job.
-pub(crate) fn execute_with(
+/// Executes a granted plan with the given sandbox, so that tests can inspect the job.
+pub(crate) fn execute_grant_with(
     granted: &Granted,
     secrets: &[(String, String)],
     options: &ExecuteOptions<'_>,
     cancel: &Cancel,
-    run: impl FnOnce(Job, &Cancel) -> Result<Ended, SandboxError>,
+    run: impl FnOnce(SandboxJob, &Cancel) -> Result<SandboxOutcome, SandboxError>,
 ) -> Outcome {
     let plan = granted.plan();
     let own = if plan.redaction.secrets { secrets } else { &[] };
-    let redactor = Redactor::new(&[own, options.hidden].concat(), plan.redaction.pii);
+    let redactor = Redactor::new(&[own, options.redacted_values].concat(), plan.redaction.pii);
     let outcome = match &plan.work {
-        Work::Tool(tool) => call(plan, tool, secrets, options, cancel, &redactor, run),
-        Work::Command(command) => {
-            let job = match command::prepared(plan, command, secrets, options) {
+        PlannedWork::Tool(tool) => call_tool(plan, tool, secrets, options, cancel, &redactor, run),
+        PlannedWork::Command(command) => {
+            let job = match command::prepare_command_job(plan, command, secrets, options) {
                 Ok(job) => job,
-                Err(error) => return Outcome::refused(clean(error, &redactor)),
+                Err(error) => return Outcome::not_started(redact_error(error, &redactor)),
             };
             match run(job, cancel) {
-                Ok(ended) => outcome::ran(plan, ended, &redactor),
-                Err(error) => outcome::unavailable(&error, &redactor),
+                Ok(ended) => outcome::conclude_command_run(plan, ended, &redactor),
+                Err(error) => outcome::outcome_from_sandbox_error(&error, &redactor),
             }
         }
-        Work::Request(request) => request::send(plan, request, secrets, Resolver::system(), cancel, &redactor),
+        PlannedWork::Request(request) => {
+            request::send_request(plan, request, secrets, HostResolver::system(), cancel, &redactor)
+        }
     };
     let handed = if outcome.is_executed { secrets } else { &[] };
     Outcome { secrets: handed.iter().map(|(name, _)| name.clone()).collect(), ..outcome }
 }
 
 /// Calls a tool.
-fn call(
+fn call_tool(
     plan: &Plan,
-    tool: &Tool,
+    tool: &PlannedTool,
     secrets: &[(String, String)],
     options: &ExecuteOptions<'_>,
     cancel: &Cancel,
     redactor: &Redactor,
-    run: impl FnOnce(Job, &Cancel) -> Result<Ended, SandboxError>,
+    run: impl FnOnce(SandboxJob, &Cancel) -> Result<SandboxOutcome, SandboxError>,
 ) -> Outcome {
-    let prepared = tool::accepts(plan, tool).and_then(|()| tool::prepared(plan, tool, secrets, options));
+    let prepared =
+        tool::check_arguments(plan, tool).and_then(|()| tool::prepare_tool_job(plan, tool, secrets, options));
     let (mut job, start) = match prepared {
         Ok(prepared) => prepared,
-        Err(error) => return Outcome::refused(clean(error, redactor)),
+        Err(error) => return Outcome::not_started(redact_error(error, redactor)),
     };
     let ended = match options.caller {
         None => run(job, cancel),
@@ -112,46 +123,56 @@ fn call(
             Ok((ours, theirs)) => {
                 job.channel = Some(OwnedFd::from(theirs));
                 job.env.push(("REP_CHANNEL".into(), CHANNEL_FD.to_string().into()));
-                served(job, &ours, caller, cancel, run)
+                run_with_channel(job, &ours, caller, cancel, run)
             }
-            Err(error) => return Outcome::refused(ToolError::new(ErrorCode::RuntimeUnavailable, error.to_string())),
+            Err(error) => {
+                return Outcome::not_started(ToolError::new(ErrorCode::RuntimeUnavailable, error.to_string()));
+            }
         },
     };
     match ended {
         Ok(mut ended) => {
             let stdout = std::mem::take(&mut ended.stdout);
-            let (result, stray) = shim::apart(&stdout, start.frame.as_deref());
-            environment::hinted(outcome::judge(plan, tool, ended, result, &stray, redactor), &plan.skill, tool)
+            let (result, stray) = shim::split_result(&stdout, start.frame.as_deref());
+            environment::add_install_hint(
+                outcome::conclude_tool_run(plan, tool, ended, result, &stray, redactor),
+                &plan.skill,
+                tool,
+            )
         }
-        Err(error) => outcome::unavailable(&error, redactor),
+        Err(error) => outcome::outcome_from_sandbox_error(&error, redactor),
     }
 }
 
-/// Runs a job while calls of other tools are answered beside it. When the run is over, so is the channel.
-fn served(
-    job: Job,
+/// Runs a job while answering nested tool calls. The channel is closed when the run is over.
+fn run_with_channel(
+    job: SandboxJob,
     ours: &UnixStream,
-    caller: &Caller<'_>,
+    caller: &NestedToolCaller<'_>,
     cancel: &Cancel,
-    run: impl FnOnce(Job, &Cancel) -> Result<Ended, SandboxError>,
-) -> Result<Ended, SandboxError> {
+    run: impl FnOnce(SandboxJob, &Cancel) -> Result<SandboxOutcome, SandboxError>,
+) -> Result<SandboxOutcome, SandboxError> {
     let is_over = Cancel::default();
     thread::scope(|scope| {
-        scope.spawn(|| channel::serve(ours, caller, &is_over));
+        scope.spawn(|| channel::serve_requests(ours, caller, &is_over));
         let ended = run(job, cancel);
         is_over.cancel();
-        // Whoever still holds the other end has nothing to ask any more.
+        // A process that still has the other end open can make no further requests.
         let _ = ours.shutdown(std::net::Shutdown::Both);
         ended
     })
 }
 
-fn clean(error: ToolError, redactor: &Redactor) -> ToolError {
-    ToolError { message: redactor.text(&error.message), more: redactor.fields(*error.more).into(), ..error }
+fn redact_error(error: ToolError, redactor: &Redactor) -> ToolError {
+    ToolError {
+        message: redactor.redact_text(&error.message),
+        more: redactor.redact_fields(*error.more).into(),
+        ..error
+    }
 }
 
-/// Where programs are looked for inside: the folder of the one that runs, then the system's.
-fn search_path(own: Option<&Path>) -> OsString {
+/// Builds the search path inside the sandbox: the directory of the program, then the system's.
+fn build_search_path(own: Option<&Path>) -> OsString {
     let mut path = OsString::new();
     for folder in own.iter().filter(|folder| folder.is_absolute()) {
         path.push(folder);
@@ -161,8 +182,9 @@ fn search_path(own: Option<&Path>) -> OsString {
     path
 }
 
-/// Variables every run has. `HOME` and `TMPDIR` are the sandbox's to set: only it knows where its private folder is.
-fn common(plan: &Plan, folder: &Path) -> [(OsString, OsString); 5] {
+/// Returns the variables of every run. The sandbox sets `HOME` and `TMPDIR`, because only it knows its
+/// private directory.
+fn common_variables(plan: &Plan, folder: &Path) -> [(OsString, OsString); 5] {
     [
         ("LANG".into(), "C.UTF-8".into()),
         ("PYTHONDONTWRITEBYTECODE".into(), "1".into()),
@@ -172,7 +194,8 @@ fn common(plan: &Plan, folder: &Path) -> [(OsString, OsString); 5] {
     ]
 }
 
-/// Adds the secrets. One whose name is taken would steer the program that is to hold it, and is left out.
+/// Adds the secrets. A secret whose name is already set would override a variable of the program, and is
+/// omitted.
 fn add_secrets(all: &mut Vec<(OsString, OsString)>, secrets: &[(String, String)]) {
     let is_free = |name: &str| !all.iter().any(|(taken, _)| taken == name) && !name.contains(['=', '\0']);
     let named: Vec<(OsString, OsString)> = secrets

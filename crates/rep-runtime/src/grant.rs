@@ -1,178 +1,184 @@
-//! Who may run what: a plan becomes a grant, a question or a refusal.
+//! Decides whether a plan may run: it becomes a grant, a confirmation or a refusal.
 //!
-//! `Granted` has no constructor: only `decide` and an answer to a [`Question`] make one, and only a `Granted` can run. It stays
-//! inside this crate, together with whether the run is confined; [`crate::Runtime`] is the way in.
+//! `Granted` has no public constructor: only `decide_plan` and an answer to a [`RunConfirmation`] create one,
+//! and only a `Granted` can run. It stays inside this crate and includes whether the run is confined;
+//! [`crate::Runtime`] is the entry point.
 
 use std::collections::BTreeSet;
 
-use rep_model::truncate::ellipsize;
+use rep_model::truncate::truncate_with_ellipsis;
 
 use crate::approval::Approvals;
 use crate::error::ErrorCode;
 use crate::plan::{Confinement, Plan, Risk};
 use rep_permissions::Policy;
 
-/// How much of the author's words, and of the arguments, a question shows.
+/// How many lines of the author's text, and how much of the arguments, a confirmation shows.
 const PROMPT_LINES_MAX: usize = 8;
-const LINE_LETTERS_MAX: usize = 300;
+const LINE_CHARS_MAX: usize = 300;
 
 /// Whether the skill is trusted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Trust {
-    /// It is.
+pub enum ExecutionTrust {
+    /// The skill is trusted.
     Trusted,
-    /// It is not, for this reason.
+    /// The skill is not trusted, for this reason.
     Untrusted(String),
 }
 
-/// Who could answer a question.
+/// Where consent comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Consent {
-    /// Somebody is there to be asked.
+pub(crate) enum GrantConsent {
+    /// The user can be asked.
     Ask,
-    /// It was given with the call (`--yes`).
+    /// Consent was given with the call (`--yes`).
     Given,
 }
 
-/// What is known about a call besides its plan.
+/// The context of a decision besides the plan.
 #[derive(Clone, Debug)]
-pub(crate) struct Context<'a> {
+pub(crate) struct GrantContext<'a> {
     /// Whether the skill is trusted.
-    pub trust: Trust,
-    /// The names of the secrets that are at hand.
+    pub trust: ExecutionTrust,
+    /// The names of the secrets that have a value.
     pub secrets: BTreeSet<String>,
-    /// Who could answer.
-    pub consent: Consent,
-    /// What was approved before.
+    /// Where consent comes from.
+    pub consent: GrantConsent,
+    /// Earlier approvals.
     pub approvals: &'a Approvals,
 }
 
-/// What the policy says to a plan.
+/// The decision about a plan.
 #[derive(Debug)]
-pub(crate) enum Decision {
-    /// It may run.
+pub(crate) enum GrantDecision {
+    /// The plan may run.
     Granted(Granted),
-    /// Somebody must agree first.
-    Ask(Question),
-    /// It may not.
-    Refused(Refusal),
+    /// The plan needs confirmation first.
+    Ask(RunConfirmation),
+    /// The plan may not run.
+    Refused(RunRefusal),
 }
 
-/// How a grant came about.
+/// How a grant was obtained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum How {
-    /// Nothing in it wants consent.
-    Unasked,
-    /// The same was approved before.
-    Remembered,
-    /// Consent came with the call.
-    Given,
-    /// Somebody was asked and agreed.
-    Answered,
+pub(crate) enum GrantOrigin {
+    /// Nothing in the plan needs confirmation.
+    NoConsentNeeded,
+    /// The same plan was approved before.
+    PriorApproval,
+    /// Consent was given with the call.
+    CallerConsent,
+    /// The user was asked and agreed.
+    Confirmation,
 }
 
-impl How {
-    /// The word in records.
+impl GrantOrigin {
+    /// Returns the word used in records.
     pub(crate) const fn name(self) -> &'static str {
         match self {
-            How::Unasked => "unasked",
-            How::Remembered => "remembered",
-            How::Given => "given",
-            How::Answered => "answered",
+            GrantOrigin::NoConsentNeeded => "unasked",
+            GrantOrigin::PriorApproval => "remembered",
+            GrantOrigin::CallerConsent => "given",
+            GrantOrigin::Confirmation => "answered",
         }
     }
 }
 
-/// A plan the policy allows.
+/// A plan that the policy allows.
 #[derive(Debug)]
 pub(crate) struct Granted {
-    // Private, and filled in this module alone: there is no other door.
+    // Private and set only in this module, so no other code can create a grant.
     plan: Plan,
-    how: How,
+    origin: GrantOrigin,
 }
 
 impl Granted {
-    /// What may run.
+    /// Returns the plan that may run.
     pub(crate) fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// Whether the sandbox confines the run. Part of the grant, and not to be changed after it.
+    /// Returns whether the sandbox confines the run. This is part of the grant and cannot change afterwards.
     pub(crate) fn confinement(&self) -> Confinement {
         self.plan.confinement
     }
 
-    /// How it came about.
-    pub(crate) fn how(&self) -> How {
-        self.how
+    /// Returns how the grant was obtained.
+    pub(crate) fn origin(&self) -> GrantOrigin {
+        self.origin
     }
 
-    /// What is against the run by now: the policy, the trust and the secrets may have changed since somebody was asked.
-    pub(crate) fn still_permitted(
+    /// Returns the refusal if the policy, the trust or the secrets changed after the user was asked.
+    pub(crate) fn check_still_permitted(
         &self,
         policy: &Policy,
-        trust: &Trust,
+        trust: &ExecutionTrust,
         secrets: &BTreeSet<String>,
-    ) -> Result<(), Refusal> {
-        permits(policy, &self.plan, trust, secrets)
+    ) -> Result<(), RunRefusal> {
+        check_permitted(policy, &self.plan, trust, secrets)
     }
 }
 
-/// Why a run is refused, in words for people and a word for programs.
+/// The reason why a run is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
-pub struct Refusal {
-    /// The word for programs.
+pub struct RunRefusal {
+    /// The code for programs.
     pub code: ErrorCode,
-    /// What stands against it.
+    /// What denies the run.
     pub message: String,
     /// What would allow it.
     pub remedy: String,
 }
 
-/// What somebody must agree to before a run.
+/// A confirmation that a run needs before it starts.
 #[derive(Debug)]
-pub struct Question {
+pub struct RunConfirmation {
     plan: Plan,
     risks: BTreeSet<Risk>,
 }
 
-/// Decides over a plan. The strictest answer wins.
-pub(crate) fn decide(policy: &Policy, plan: Plan, context: &Context<'_>) -> Decision {
-    if let Err(refusal) = permits(policy, &plan, &context.trust, &context.secrets) {
-        return Decision::Refused(refusal);
+/// Decides whether a plan may run. The strictest answer wins.
+pub(crate) fn decide_plan(policy: &Policy, plan: Plan, context: &GrantContext<'_>) -> GrantDecision {
+    if let Err(refusal) = check_permitted(policy, &plan, &context.trust, &context.secrets) {
+        return GrantDecision::Refused(refusal);
     }
-    let risks = plan.risks();
+    let risks = plan.effective_risks();
     if risks.is_empty() {
-        return Decision::Granted(Granted { plan, how: How::Unasked });
+        return GrantDecision::Granted(Granted { plan, origin: GrantOrigin::NoConsentNeeded });
     }
-    if context.approvals.holds(&plan) {
-        return Decision::Granted(Granted { plan, how: How::Remembered });
+    if context.approvals.is_approved(&plan) {
+        return GrantDecision::Granted(Granted { plan, origin: GrantOrigin::PriorApproval });
     }
     match context.consent {
-        Consent::Given => Decision::Granted(Granted { plan, how: How::Given }),
-        Consent::Ask => Decision::Ask(Question { plan, risks }),
+        GrantConsent::Given => GrantDecision::Granted(Granted { plan, origin: GrantOrigin::CallerConsent }),
+        GrantConsent::Ask => GrantDecision::Ask(RunConfirmation { plan, risks }),
     }
 }
 
-/// What stands against a run, whoever agrees to it.
-fn permits(policy: &Policy, plan: &Plan, trust: &Trust, secrets: &BTreeSet<String>) -> Result<(), Refusal> {
-    let refuse = |code, message: String, remedy: &str| Err(Refusal { code, message, remedy: remedy.to_owned() });
-    if let Some(message) = policy.objection(&plan.skill, &plan.permissions) {
-        return refuse(ErrorCode::PolicyDenied, message, "its operator can change `policy.deny` in rep.yaml");
+/// Returns the refusal that no confirmation can override.
+fn check_permitted(
+    policy: &Policy,
+    plan: &Plan,
+    trust: &ExecutionTrust,
+    secrets: &BTreeSet<String>,
+) -> Result<(), RunRefusal> {
+    let refuse = |code, message: String, remedy: &str| Err(RunRefusal { code, message, remedy: remedy.to_owned() });
+    if let Some(message) = policy.find_objection(&plan.skill, &plan.permissions) {
+        return refuse(ErrorCode::PolicyDenied, message, "to allow it, change `policy.deny` in rep.yaml");
     }
-    if let Trust::Untrusted(reason) = trust {
+    if let ExecutionTrust::Untrusted(reason) = trust {
         let message = format!("the skill `{}` is not trusted: {reason}", plan.skill);
-        return refuse(ErrorCode::Untrusted, message, "look at it, then `rep trust`");
+        return refuse(ErrorCode::Untrusted, message, "review it, then run `rep trust`");
     }
-    if let Some(refusal) = plan.unreachable() {
+    if let Some(refusal) = plan.refuse_unreachable_host() {
         return Err(refusal);
     }
     let missing = plan.secrets.iter().find(|need| !need.is_optional && !secrets.contains(&need.name));
     if let Some(need) = missing {
-        let message = format!("`{}` needs the secret `{}`, which is not there", plan.skill, need.name);
+        let message = format!("`{}` needs the secret `{}`, which is not set", plan.skill, need.name);
         let remedy = format!(
-            "`rep secrets set {0}` keeps it, or set {0} in the environment; `rep secrets list` says for whom one is kept",
+            "run `rep secrets set {0}`, or set {0} in the environment; `rep secrets list` shows the skills of each",
             need.name
         );
         return refuse(ErrorCode::SecretMissing, message, &remedy);
@@ -180,66 +186,67 @@ fn permits(policy: &Policy, plan: &Plan, trust: &Trust, secrets: &BTreeSet<Strin
     Ok(())
 }
 
-/// A text as far as a question shows it.
-fn cut(text: &str) -> String {
-    ellipsize(text, LINE_LETTERS_MAX).into_owned()
+/// Truncates a text for a confirmation.
+fn truncate_line(text: &str) -> String {
+    truncate_with_ellipsis(text, LINE_CHARS_MAX).into_owned()
 }
 
-fn words(risks: &BTreeSet<Risk>) -> String {
+fn join_risk_names(risks: &BTreeSet<Risk>) -> String {
     risks.iter().map(|risk| risk.name()).collect::<Vec<_>>().join(", ")
 }
 
-impl Question {
-    /// The plan in question.
+impl RunConfirmation {
+    /// Returns the plan to confirm.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// The kinds of action that want consent.
+    /// Returns the kinds of action that need confirmation.
     pub fn risks(&self) -> &BTreeSet<Risk> {
         &self.risks
     }
 
-    /// The question in words: what the author says, what the run may do. The author's words are text by a stranger; whoever
-    /// prints this makes them harmless.
-    pub fn text(&self) -> String {
+    /// Renders the confirmation: the author's text and what the run may do. The author's text is untrusted;
+    /// the caller must sanitize it before printing.
+    pub fn render_text(&self) -> String {
         let mut text = format!("run `{}` of `{}`?\n", self.plan.tool, self.plan.skill);
-        // A long prompt must not push what the run may do out of sight.
+        // A long prompt must not scroll the permissions out of sight.
         for line in self.plan.prompt.iter().flat_map(|prompt| prompt.lines()).take(PROMPT_LINES_MAX) {
-            text.push_str(&format!("  its author says: {}\n", cut(line)));
+            text.push_str(&format!("  its author says: {}\n", truncate_line(line)));
         }
         if self.plan.input.as_object().is_none_or(|input| !input.is_empty()) {
-            text.push_str(&format!("  gets the arguments {}\n", cut(&self.plan.input.to_string())));
+            text.push_str(&format!("  gets the arguments {}\n", truncate_line(&self.plan.input.to_string())));
         }
-        for line in self.plan.in_words() {
+        for line in self.plan.describe_lines() {
             text.push_str(&format!("  {line}\n"));
         }
         text
     }
 
-    /// Makes a grant of it: somebody agreed.
-    pub(crate) fn accept(self) -> Granted {
-        Granted { plan: self.plan, how: How::Answered }
+    /// Turns the confirmation into a grant: the user agreed.
+    pub(crate) fn into_grant(self) -> Granted {
+        Granted { plan: self.plan, origin: GrantOrigin::Confirmation }
     }
 
-    /// Makes a refusal of it: somebody disagreed.
-    pub(crate) fn decline(self) -> Refusal {
-        Refusal {
+    /// Turns the confirmation into a refusal: the user declined.
+    pub(crate) fn into_declined(self) -> RunRefusal {
+        RunRefusal {
             code: ErrorCode::Declined,
-            message: format!("`{}:{}` was not run: consent was refused", self.plan.skill, self.plan.tool),
+            message: format!("`{}:{}` was not run: confirmation was declined", self.plan.skill, self.plan.tool),
             remedy: "nothing was started".to_owned(),
         }
     }
 
-    /// Makes a refusal of it: nobody can be asked. The remedy says what would help.
-    pub(crate) fn unanswerable(self, remedy: String) -> Refusal {
-        Refusal {
+    /// Turns the confirmation into a refusal: no prompt is available. `remedy` tells the user what would
+    /// help.
+    pub(crate) fn into_unanswerable(self, remedy: String) -> RunRefusal {
+        RunRefusal {
             code: ErrorCode::ConfirmationRequired,
             message: format!(
-                "`{}:{}` wants consent ({}), and nobody can be asked",
+                "`{}:{}` needs confirmation ({}), and no prompt is available",
                 self.plan.skill,
                 self.plan.tool,
-                words(&self.risks)
+                join_risk_names(&self.risks)
             ),
             remedy,
         }

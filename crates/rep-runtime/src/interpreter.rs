@@ -1,9 +1,10 @@
-//! Finds the program that runs a tool: the real one behind shims and links, and the folders it cannot do without.
+//! Finds the program that runs a tool: the real one behind shims and links, and the directories it needs.
 //!
-//! `python3` on a path is often a script that picks a version (pyenv, asdf) or a program that looks at its own name
-//! (mise, volta). In a sandbox neither works, so whatever was found is asked once who it really is, outside, started in the
-//! root folder so that no project steers the answer. Answers are kept under the path, inode and time of the file.
-#![expect(clippy::disallowed_methods, reason = "this room looks programs up")]
+//! `python3` on a path is often a script that selects a version (pyenv, asdf) or a program that checks its
+//! own name (mise, volta). Neither works in a sandbox. The program is therefore queried once for its real
+//! location, outside the sandbox and from the root directory, so that no project affects the answer. Answers
+//! are cached by the path, inode and modification time of the file.
+#![expect(clippy::disallowed_methods, reason = "this module looks up programs")]
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -15,130 +16,136 @@ use std::path::{Path, PathBuf};
 use rep_model::truncate::truncate_chars;
 use serde_json::{Map, Value, json};
 
-use crate::plan::{Limits, Permissions, ToolRuntime};
-use rep_permissions::glob::normalise;
-use rep_sandbox::{Cancel, Exit, Guarding, Job, unconfined};
+use crate::plan::{RunLimits, RunPermissions, ToolRuntime};
+use rep_permissions::glob::normalise_path;
+use rep_sandbox::{Cancel, ProcessExit, ProtectionOptions, SandboxJob, unconfined};
 
-/// A program that runs tools.
+/// An interpreter of tools.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interpreter {
-    /// The program itself, with every link resolved.
+    /// The program itself, with links resolved.
     pub program: PathBuf,
-    /// What it is called by: an environment of its own is found by this name.
+    /// The name it is started with; Python finds its environment by this name.
     pub argv0: OsString,
-    /// Folders outside of the system's that it reads.
+    /// Directories outside the system's that it reads.
     pub readable: Vec<PathBuf>,
-    /// What it says of itself; empty where it was not asked.
+    /// The version it reports; empty if it was not queried.
     pub version: String,
 }
 
-/// Where to look.
+/// Where interpreters are searched.
 #[derive(Clone, Debug, Default)]
-pub struct Search {
-    /// The caller's environment: its `PATH` is searched, and shims are asked in it.
+pub struct InterpreterSearch {
+    /// The caller's environment: its `PATH` is searched, and shims are queried with it.
     pub env: Vec<(OsString, OsString)>,
-    /// The file answers are kept in.
+    /// The file of cached answers.
     pub cache: Option<PathBuf>,
 }
 
-/// Why a tool has no program to run it.
+/// The reason why a tool has no interpreter.
 #[derive(Debug, thiserror::Error)]
 pub enum InterpreterError {
-    /// There is none.
-    #[error("there is no `{0}` on the PATH")]
+    /// No interpreter was found.
+    #[error("`{0}` was not found on the PATH")]
     Missing(&'static str),
-    /// It does not say who it is.
-    #[error("`{path}` was found, and does not run: {reason}")]
+    /// The program does not report its location.
+    #[error("`{path}` was found but does not run: {reason}")]
     Unusable {
-        /// What was found.
+        /// The program that was found.
         path: String,
-        /// What it did.
+        /// What it reported.
         reason: String,
     },
-    /// To run it, too much would have to be readable.
-    #[error("`{program}` needs all of `{folder}`, which holds more than the interpreter")]
+    /// Too many files would have to be readable to run it.
+    #[error("`{program}` needs to read all of `{folder}`, which contains more than the interpreter")]
     TooWide {
         /// The interpreter.
         program: String,
-        /// The folder.
+        /// The directory.
         folder: String,
     },
 }
 
-/// Folders every run can read.
-const SYSTEM: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
-/// Variables version managers choose by.
-const CHOOSING: [&str; 6] =
+/// Directories that every run can read.
+const SYSTEM_FOLDERS: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
+/// Variables that version managers use to select a version.
+const VERSION_MANAGER_VARIABLES: [&str; 6] =
     ["HOME", "PYENV_VERSION", "ASDF_PYTHON_VERSION", "ASDF_NODEJS_VERSION", "MISE_PYTHON_VERSION", "MISE_NODE_VERSION"];
-/// How long a program may think about who it is.
-const ASKING_MS: u64 = 20_000;
-/// What the cache is written in; another one is asked for anew.
+/// The time limit of a query.
+const QUERY_TIMEOUT_MS: u64 = 20_000;
+/// The format version of the cache; other versions are ignored.
 const CACHE_VERSION: u64 = 2;
-/// The largest cache that is read.
+/// The maximum size of the cache.
 const CACHE_BYTES_MAX: u64 = 256 * 1024;
 
-/// Finds what runs a tool of this runtime.
-pub fn find(runtime: ToolRuntime, workspace: &Path, search: &Search) -> Result<Interpreter, InterpreterError> {
+/// Finds the interpreter for tools of this runtime.
+pub fn find_interpreter(
+    runtime: ToolRuntime,
+    workspace: &Path,
+    search: &InterpreterSearch,
+) -> Result<Interpreter, InterpreterError> {
     let names: &[&'static str] = match runtime {
         ToolRuntime::Python => &["python3", "python"],
         ToolRuntime::Node => &["node", "nodejs"],
         ToolRuntime::Bash => &["bash"],
     };
     let mut passed = None;
-    let mut all = names.iter().flat_map(|name| on_path(name, search));
+    let mut all = names.iter().flat_map(|name| find_on_path(name, search));
     let (found, asked) = loop {
         let Some(found) = all.next() else { return Err(passed.unwrap_or(InterpreterError::Missing(names[0]))) };
-        match outside(&found, workspace) {
+        match resolve_outside_workspace(&found, workspace) {
             Some(asked) => break (found, asked),
-            None => passed = passed.or_else(|| Some(InterpreterError::inside(&found))),
+            None => passed = passed.or_else(|| Some(InterpreterError::inside_workspace(&found))),
         }
     };
-    known(runtime, &found, &asked, workspace, search)
+    load_or_query_interpreter(runtime, &found, &asked, workspace, search)
 }
 
-/// The interpreter a script of this machine names by its path. It is asked who it is, so that no path a skill wrote may come
-/// here.
-pub(crate) fn at(
+/// Resolves the interpreter that an installed script names by its path. The interpreter is started outside
+/// the sandbox, so a path written by a skill must never get here.
+pub(crate) fn resolve_interpreter_at(
     runtime: ToolRuntime,
     found: &Path,
     workspace: &Path,
-    search: &Search,
+    search: &InterpreterSearch,
 ) -> Result<Interpreter, InterpreterError> {
-    let asked = outside(found, workspace).ok_or_else(|| InterpreterError::inside(found))?;
-    known(runtime, found, &asked, workspace, search)
+    let asked = resolve_outside_workspace(found, workspace).ok_or_else(|| InterpreterError::inside_workspace(found))?;
+    load_or_query_interpreter(runtime, found, &asked, workspace, search)
 }
 
-/// What is known of an interpreter that was found, or what it answers now.
-fn known(
+/// Returns the cached answer for an interpreter, or queries it.
+fn load_or_query_interpreter(
     runtime: ToolRuntime,
     found: &Path,
     asked: &Path,
     workspace: &Path,
-    search: &Search,
+    search: &InterpreterSearch,
 ) -> Result<Interpreter, InterpreterError> {
-    let interpreter = if let Some(interpreter) = kept(found, search) {
+    let interpreter = if let Some(interpreter) = find_cached_interpreter(found, search) {
         interpreter
     } else {
-        // Of a virtual environment in the workspace only the program it leads to is taken: what lies in it was written
-        // by whoever writes there, and would be loaded into every run.
-        let interpreter = resolve(runtime, asked, search)?;
-        keep(found, &interpreter, search);
+        // For a virtual environment in the workspace, only the program it points to is used: any process that
+        // can write to the workspace could have modified its packages, and they would be loaded into every
+        // run.
+        let interpreter = query_interpreter(runtime, asked, search)?;
+        store_interpreter(found, &interpreter, search);
         interpreter
     };
-    narrow(interpreter, workspace, search)
+    narrow_readable_folders(interpreter, workspace, search)
 }
 
-fn variable<'a>(search: &'a Search, name: &str) -> Option<&'a OsStr> {
+fn find_variable<'a>(search: &'a InterpreterSearch, name: &str) -> Option<&'a OsStr> {
     search.env.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_os_str())
 }
 
-/// The folders programs are looked for in, as they are really called. One that is relative is meant from where the caller
-/// stands, and is also given as it is, for where he may stand later. The folder he stands in is no such folder.
-pub(crate) fn folders(search: &Search) -> Vec<PathBuf> {
-    let Some(path) = variable(search, "PATH") else { return Vec::new() };
+/// Lists the search directories with links resolved. A relative directory is resolved against the current
+/// directory and also returned as it is, because the caller may change directory. The current directory
+/// itself is not included.
+pub(crate) fn list_search_folders(search: &InterpreterSearch) -> Vec<PathBuf> {
+    let Some(path) = find_variable(search, "PATH") else { return Vec::new() };
     let mut folders = Vec::new();
     for folder in std::env::split_paths(path) {
-        let relative = folder.to_str().filter(|_| folder.is_relative()).and_then(normalise);
+        let relative = folder.to_str().filter(|_| folder.is_relative()).and_then(normalise_path);
         if relative.as_ref().is_some_and(String::is_empty) {
             continue;
         }
@@ -148,15 +155,16 @@ pub(crate) fn folders(search: &Search) -> Vec<PathBuf> {
     folders
 }
 
-/// The caller's home, as it is really called.
-pub(crate) fn home(search: &Search) -> Option<PathBuf> {
-    let home = variable(search, "HOME").map(PathBuf::from).filter(|home| home.is_absolute())?;
+/// Returns the caller's home directory, with links resolved.
+pub(crate) fn resolve_home(search: &InterpreterSearch) -> Option<PathBuf> {
+    let home = find_variable(search, "HOME").map(PathBuf::from).filter(|home| home.is_absolute())?;
     Some(fs::canonicalize(&home).unwrap_or(home))
 }
 
-/// The programs of this name. What is relative depends on where one stands, and is passed over.
-pub(crate) fn on_path(name: &str, search: &Search) -> Vec<PathBuf> {
-    let Some(path) = variable(search, "PATH") else { return Vec::new() };
+/// Finds the programs with this name. Relative directories are skipped, because they depend on the current
+/// directory.
+pub(crate) fn find_on_path(name: &str, search: &InterpreterSearch) -> Vec<PathBuf> {
+    let Some(path) = find_variable(search, "PATH") else { return Vec::new() };
     let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
     let is_program = |path: &PathBuf| {
         fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
@@ -164,10 +172,12 @@ pub(crate) fn on_path(name: &str, search: &Search) -> Vec<PathBuf> {
     folders.map(|folder| folder.join(name)).filter(is_program).collect()
 }
 
-/// What can be asked who it is. Tools write in the workspace, so that nothing in it is run outside of the sandbox: of a
-/// link in it the program it leads to is asked, under that program's own name, and a program in it is not.
-pub(crate) fn outside(found: &Path, workspace: &Path) -> Option<PathBuf> {
-    let is_inside = |path: &Path| path.starts_with(workspace) && !SYSTEM.iter().any(|system| path.starts_with(system));
+/// Returns the program to query. Tools can write to the workspace, so nothing in it runs outside the sandbox:
+/// for a link in the workspace its target is queried under the target's own name, and a program in the
+/// workspace is not.
+pub(crate) fn resolve_outside_workspace(found: &Path, workspace: &Path) -> Option<PathBuf> {
+    let is_inside =
+        |path: &Path| path.starts_with(workspace) && !SYSTEM_FOLDERS.iter().any(|system| path.starts_with(system));
     let folder = found.parent().and_then(|folder| fs::canonicalize(folder).ok())?;
     let real = fs::canonicalize(found).ok()?;
     match (is_inside(&real), is_inside(&folder) || is_inside(found)) {
@@ -178,38 +188,43 @@ pub(crate) fn outside(found: &Path, workspace: &Path) -> Option<PathBuf> {
 }
 
 impl InterpreterError {
-    fn inside(found: &Path) -> Self {
-        let reason = "it lies in the workspace, where tools can change it".to_owned();
+    fn inside_workspace(found: &Path) -> Self {
+        let reason = "it is in the workspace, where tools can modify it".to_owned();
         Self::Unusable { path: found.display().to_string(), reason }
     }
 }
 
-fn resolve(runtime: ToolRuntime, found: &Path, search: &Search) -> Result<Interpreter, InterpreterError> {
+fn query_interpreter(
+    runtime: ToolRuntime,
+    found: &Path,
+    search: &InterpreterSearch,
+) -> Result<Interpreter, InterpreterError> {
     match runtime {
-        ToolRuntime::Python => python(found, search),
-        ToolRuntime::Node => node(found, search),
-        ToolRuntime::Bash => bash(found, search),
+        ToolRuntime::Python => query_python(found, search),
+        ToolRuntime::Node => query_node(found, search),
+        ToolRuntime::Bash => query_bash(found, search),
     }
 }
 
-fn python(found: &Path, search: &Search) -> Result<Interpreter, InterpreterError> {
+fn query_python(found: &Path, search: &InterpreterSearch) -> Result<Interpreter, InterpreterError> {
     let question = "import json, sys\nprint(json.dumps([sys.executable, '%d.%d.%d' % sys.version_info[:3], sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix]))";
-    let answer = ask(found, &["-I", "-c", question], search)?;
+    let answer = query_program(found, &["-I", "-c", question], search)?;
     let (executable, version) = (&answer[0], &answer[1]);
-    let program = real(executable)?;
+    let program = resolve_elf_program(executable)?;
     let mut readable: Vec<PathBuf> = answer[2..].iter().map(PathBuf::from).collect();
-    // A program outside of its own prefix must be readable itself.
+    // A program outside its own prefix must be readable itself.
     if !readable.iter().any(|folder| program.starts_with(folder)) {
         readable.extend(program.parent().map(Path::to_owned));
     }
     Ok(Interpreter { program, argv0: executable.into(), readable, version: version.clone() })
 }
 
-fn node(found: &Path, search: &Search) -> Result<Interpreter, InterpreterError> {
-    let answer = ask(found, &["-p", "JSON.stringify([process.execPath, process.version])"], search)?;
-    let program = real(&answer[0])?;
+fn query_node(found: &Path, search: &InterpreterSearch) -> Result<Interpreter, InterpreterError> {
+    let answer = query_program(found, &["-p", "JSON.stringify([process.execPath, process.version])"], search)?;
+    let program = resolve_elf_program(&answer[0])?;
     let folder = program.parent().unwrap_or(Path::new("/"));
-    // An installation of its own has its headers or packages beside it; `~/.local` or the like is not to be read whole.
+    // A separate installation has its headers or packages next to it; `~/.local` and the like must not become
+    // readable as a whole.
     let prefix = folder.parent().filter(|prefix| {
         folder.ends_with("bin") && prefix.join("include/node").is_dir() && !prefix.ends_with(".local")
     });
@@ -217,90 +232,99 @@ fn node(found: &Path, search: &Search) -> Result<Interpreter, InterpreterError> 
     Ok(Interpreter { argv0: program.clone().into(), program, readable, version: answer[1].clone() })
 }
 
-fn bash(found: &Path, search: &Search) -> Result<Interpreter, InterpreterError> {
+fn query_bash(found: &Path, search: &InterpreterSearch) -> Result<Interpreter, InterpreterError> {
     let program = match fs::canonicalize(found) {
-        Ok(real) if is_elf(&real) && real.file_name().is_some_and(|name| name.as_bytes().starts_with(b"bash")) => real,
-        _ => real(&ask(found, &["-c", "printf '[\"%s\"]' \"$BASH\""], search)?[0])?,
+        Ok(real) if is_elf_file(&real) && real.file_name().is_some_and(|name| name.as_bytes().starts_with(b"bash")) => {
+            real
+        }
+        _ => resolve_elf_program(&query_program(found, &["-c", "printf '[\"%s\"]' \"$BASH\""], search)?[0])?,
     };
     let readable = program.parent().map(Path::to_owned).into_iter().collect();
     Ok(Interpreter { argv0: "bash".into(), program, readable, version: String::new() })
 }
 
-fn real(path: &str) -> Result<PathBuf, InterpreterError> {
+fn resolve_elf_program(path: &str) -> Result<PathBuf, InterpreterError> {
     let unusable = |reason: String| InterpreterError::Unusable { path: path.to_owned(), reason };
     let real = fs::canonicalize(path).map_err(|error| unusable(error.to_string()))?;
-    if is_elf(&real) { Ok(real) } else { Err(unusable("it is a script".to_owned())) }
+    if is_elf_file(&real) { Ok(real) } else { Err(unusable("it is a script".to_owned())) }
 }
 
-fn is_elf(path: &Path) -> bool {
+fn is_elf_file(path: &Path) -> bool {
     let mut magic = [0; 4];
     fs::File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok() && magic == *b"\x7fELF"
 }
 
-/// Asks a program who it is: it answers with a JSON list of strings.
-fn ask(found: &Path, words: &[&str], search: &Search) -> Result<Vec<String>, InterpreterError> {
+/// Queries a program for its location: it prints a JSON list of strings.
+fn query_program(found: &Path, words: &[&str], search: &InterpreterSearch) -> Result<Vec<String>, InterpreterError> {
     let mut argv = vec![found.as_os_str().to_owned()];
     argv.extend(words.iter().map(OsString::from));
-    let stdout = said(found, argv, search)?;
+    let stdout = capture_stdout(found, argv, search)?;
     let unusable = |reason: String| InterpreterError::Unusable { path: found.display().to_string(), reason };
     let answer: Option<Vec<String>> = serde_json::from_slice(&stdout).ok();
     let count = if words.contains(&"-I") { 6 } else { 1 + usize::from(words.contains(&"-p")) };
-    answer.filter(|answer| answer.len() == count).ok_or_else(|| unusable("it does not say who it is".to_owned()))
+    answer
+        .filter(|answer| answer.len() == count)
+        .ok_or_else(|| unusable("it does not report its version and location".to_owned()))
 }
 
-/// What a program of the user's says on stdout, outside of any sandbox and in the caller's environment.
-pub(crate) fn said(program: &Path, argv: Vec<OsString>, search: &Search) -> Result<Vec<u8>, InterpreterError> {
+/// Captures the stdout of a program of the user, outside the sandbox and in the caller's environment.
+pub(crate) fn capture_stdout(
+    program: &Path,
+    argv: Vec<OsString>,
+    search: &InterpreterSearch,
+) -> Result<Vec<u8>, InterpreterError> {
     let unusable = |reason: String| InterpreterError::Unusable { path: program.display().to_string(), reason };
-    // What steers an interpreter besides its path is not carried into a run either.
+    // Variables that affect an interpreter, besides its path, are not passed to a run either.
     let is_steering = |name: &OsStr| {
         let name = name.as_bytes();
         name.starts_with(b"PYTHON") || name.starts_with(b"NODE_") || name.starts_with(b"LD_") || name == b"BASH_ENV"
     };
-    let job = Job {
+    let job = SandboxJob {
         program: program.to_owned(),
         argv,
         env: search.env.iter().filter(|(name, _)| !is_steering(name)).cloned().collect(),
         stdin: Vec::new(),
         workspace: PathBuf::from("/"),
         readable: Vec::new(),
-        own: None,
-        given: Vec::new(),
-        guarding: Guarding::default(),
-        permissions: Permissions::default(),
-        limits: Limits { timeout_ms: ASKING_MS, output_bytes: 64 * 1024, ..Limits::default() },
+        private_folder: None,
+        injected_files: Vec::new(),
+        protection: ProtectionOptions::default(),
+        permissions: RunPermissions::default(),
+        limits: RunLimits { timeout_ms: QUERY_TIMEOUT_MS, output_bytes: 64 * 1024, ..RunLimits::default() },
         hidden: Vec::new(),
         channel: None,
     };
-    let ended = unconfined::run(job, &Cancel::default()).map_err(|error| unusable(error.to_string()))?;
-    if ended.exit != Exit::Code(0) || ended.killed.is_some() {
+    let ended = unconfined::run_unconfined(job, &Cancel::default()).map_err(|error| unusable(error.to_string()))?;
+    if ended.exit != ProcessExit::Code(0) || ended.kill_reason.is_some() {
         let said = String::from_utf8_lossy(&ended.stderr);
-        let line = said.lines().find(|line| !line.trim().is_empty()).unwrap_or("it says nothing").trim();
+        let line = said.lines().find(|line| !line.trim().is_empty()).unwrap_or("it printed nothing").trim();
         return Err(unusable(truncate_chars(line, 200).to_owned()));
     }
     Ok(ended.stdout)
 }
 
-/// Leaves the folders that every run can read anyway out, and refuses what would open far more than an interpreter.
-pub(crate) fn narrow(
+/// Omits the directories that every run can read, and refuses a directory that contains far more than an
+/// interpreter.
+pub(crate) fn narrow_readable_folders(
     mut interpreter: Interpreter,
     workspace: &Path,
-    search: &Search,
+    search: &InterpreterSearch,
 ) -> Result<Interpreter, InterpreterError> {
-    // Packages of one store refer to each other, and the store holds nothing of the user's.
+    // Packages of one store refer to each other, and the store contains no user data.
     if interpreter.program.starts_with("/nix/store") {
         interpreter.readable.push(PathBuf::from("/nix/store"));
     }
-    let home = variable(search, "HOME").map(|home| fs::canonicalize(home).unwrap_or_else(|_| PathBuf::from(home)));
+    let home = find_variable(search, "HOME").map(|home| fs::canonicalize(home).unwrap_or_else(|_| PathBuf::from(home)));
     let mut kept: Vec<PathBuf> = Vec::new();
     for folder in &interpreter.readable {
         let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.clone());
-        if SYSTEM.iter().any(|system| folder.starts_with(system)) || kept.contains(&folder) {
+        if SYSTEM_FOLDERS.iter().any(|system| folder.starts_with(system)) || kept.contains(&folder) {
             continue;
         }
         let is_wide = folder == Path::new("/")
             || workspace.starts_with(&folder)
             || home.as_ref().is_some_and(|home| home.starts_with(&folder))
-            // What the user installed for himself, and the data of all his programs.
+            // The user's own installations, and the data of all programs.
             || folder.ends_with(".local");
         if is_wide {
             let program = interpreter.program.display().to_string();
@@ -314,29 +338,29 @@ pub(crate) fn narrow(
     Ok(interpreter)
 }
 
-/// What an answer is bound to: the file that was found, and what a version manager decided by.
-fn witness(found: &Path, search: &Search) -> Option<Value> {
+/// Computes what a cached answer is bound to: the file that was found, and the inputs of version managers.
+fn compute_cache_witness(found: &Path, search: &InterpreterSearch) -> Option<Value> {
     let stamp = |path: &Path| -> Value {
         fs::metadata(path).map_or(Value::Null, |seen| json!([seen.ino(), seen.mtime(), seen.mtime_nsec(), seen.size()]))
     };
-    let text = |name: &str| variable(search, name).map(|value| value.to_string_lossy().into_owned());
-    let home = PathBuf::from(variable(search, "HOME").unwrap_or_default());
+    let text = |name: &str| find_variable(search, name).map(|value| value.to_string_lossy().into_owned());
+    let home = PathBuf::from(find_variable(search, "HOME").unwrap_or_default());
     Some(json!({
         "found": stamp(found),
         "real": fs::canonicalize(found).ok()?.to_str()?,
-        // pyenv keeps its choice beside its shims, the others below the home.
+        // pyenv stores its selection next to its shims, the others below the home directory.
         "chosen": [
             stamp(&found.parent()?.parent()?.join("version")),
             stamp(&home.join(".tool-versions")),
             stamp(&home.join(".config/mise/config.toml")),
             stamp(&home.join(".volta/tools/user/platform.json")),
         ],
-        "variables": CHOOSING.map(text),
+        "variables": VERSION_MANAGER_VARIABLES.map(text),
     }))
 }
 
-/// What the cache holds, where it can be read and is ours. It is never trusted further than the files it names.
-fn cache(search: &Search) -> Option<Map<String, Value>> {
+/// Reads the cache if it is valid. It is trusted only as far as the files it names are unchanged.
+fn read_cache(search: &InterpreterSearch) -> Option<Map<String, Value>> {
     let mut text = String::new();
     let file = fs::File::open(search.cache.as_ref()?).ok()?;
     file.take(CACHE_BYTES_MAX).read_to_string(&mut text).ok()?;
@@ -347,12 +371,12 @@ fn cache(search: &Search) -> Option<Map<String, Value>> {
     }
 }
 
-fn kept(found: &Path, search: &Search) -> Option<Interpreter> {
-    let all = cache(search)?;
+fn find_cached_interpreter(found: &Path, search: &InterpreterSearch) -> Option<Interpreter> {
+    let all = read_cache(search)?;
     let entry = all.get(found.to_str()?)?;
     let text = |name: &str| entry.get(name).and_then(Value::as_str);
     let program = PathBuf::from(text("program")?);
-    if *entry.get("witness")? != witness(found, search)? || !is_elf(&program) {
+    if *entry.get("witness")? != compute_cache_witness(found, search)? || !is_elf_file(&program) {
         return None;
     }
     let readable: Option<Vec<PathBuf>> =
@@ -365,9 +389,10 @@ fn kept(found: &Path, search: &Search) -> Option<Interpreter> {
     })
 }
 
-/// Keeps an answer, where there is a place for it. What cannot be kept is asked again.
-fn keep(found: &Path, interpreter: &Interpreter, search: &Search) {
-    let (Some(file), Some(key), Some(witness)) = (&search.cache, found.to_str(), witness(found, search)) else {
+/// Caches an answer, if possible. Without a cached answer, the program is queried again.
+fn store_interpreter(found: &Path, interpreter: &Interpreter, search: &InterpreterSearch) {
+    let (Some(file), Some(key), Some(witness)) = (&search.cache, found.to_str(), compute_cache_witness(found, search))
+    else {
         return;
     };
     let readable: Option<Vec<&str>> = interpreter.readable.iter().map(|folder| folder.to_str()).collect();
@@ -376,17 +401,17 @@ fn keep(found: &Path, interpreter: &Interpreter, search: &Search) {
     else {
         return;
     };
-    let mut all = cache(search).unwrap_or_default();
+    let mut all = read_cache(search).unwrap_or_default();
     let entry = json!({
         "witness": witness, "program": program, "argv0": argv0, "readable": readable, "version": interpreter.version,
     });
     all.insert(key.to_owned(), entry);
     let text = json!({ "version": CACHE_VERSION, "interpreters": all }).to_string();
-    // Without the file the next run asks again, which is slower and as right.
-    let _ = replace(file, text.as_bytes());
+    // Without the file the next run queries again, which is slower but equally correct.
+    let _ = replace_file(file, text.as_bytes());
 }
 
-fn replace(file: &Path, bytes: &[u8]) -> io::Result<()> {
+fn replace_file(file: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = file.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     let mut fresh = tempfile::NamedTempFile::new_in(folder)?;

@@ -1,25 +1,26 @@
-//! Running a skill as a library call: decide, ask, record, run confined, record the end.
+//! Runs skills as a library call: decide, ask, record the start, run confined, record the end.
 //!
-//! [`Runtime`] is the only public way for a skill's code to start a process or to send a request. A [`Plan`] says what a run needs and is pure
-//! and printable; only the policy, or an answer to its question, makes a grant of it; only a grant runs; and a grant never leaves
-//! this crate. What the skill declared is enforced by the kernel (`rep-sandbox`); where it cannot be, the run is refused and never
-//! weakened in silence.
+//! [`Runtime`] is the only public way for a skill's code to start a process or send a request. A [`Plan`]
+//! describes what a run needs; it is pure and printable. Only the policy, or an answer to its confirmation,
+//! turns a plan into a grant, and only a grant can run. A grant never leaves this crate. The kernel enforces
+//! what the skill declared (`rep-sandbox`). If it cannot, the run is refused; the sandbox is never weakened
+//! silently.
 //!
 //! ```no_run
-//! use rep_library::{Catalog, Options};
-//! use rep_runtime::{CallResult, NobodyToAsk, Paths, Runtime, RuntimeOptions, ToolCall};
+//! use rep_library::{Catalog, LibraryOptions};
+//! use rep_runtime::{CallResult, NobodyToAsk, Runtime, RuntimeOptions, RuntimePaths, ToolCall};
 //! use rep_sandbox::Cancel;
 //! use serde_json::json;
 //!
 //! rep_sandbox::init(); // first thing in `main`
-//! let library = Options { paths: vec!["skills".into()], ..Options::default() };
+//! let library = LibraryOptions { paths: vec!["skills".into()], ..LibraryOptions::default() };
 //! let catalog = Catalog::discover(&library)?;
-//! let paths = Paths { data: Some("/home/ada/.local/share/repertoire".into()), ..Paths::default() };
+//! let paths = RuntimePaths { data: Some("/home/ada/.local/share/repertoire".into()), ..RuntimePaths::default() };
 //! let options = RuntimeOptions { library, workspace: "/srv/site".into(), user: "ada".into(), ..RuntimeOptions::default() };
 //! let runtime = Runtime::open(paths, options);
-//! let call = ToolCall::tool("csv-profile", "profile", json!({ "path": "data.csv" }));
+//! let call = ToolCall::for_tool("csv-profile", "profile", json!({ "path": "data.csv" }));
 //! if let CallResult::Finished(call) = runtime.call(&catalog, &call, &NobodyToAsk::default(), &Cancel::default())? {
-//!     println!("{}", call.value());
+//!     println!("{}", call.to_json());
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -44,20 +45,20 @@ pub mod schema;
 pub mod secret;
 pub mod session;
 mod shim;
+pub mod skill_test;
 pub mod state;
 pub mod task;
 pub mod token;
-pub mod trial;
 mod typescript;
 pub mod workflow;
 
 pub use error::{Audience, CallError, ErrorCode, ErrorKind};
 pub use executable_skill::{ExecutableSkill, tool_name};
-pub use grant::{Question, Refusal, Trust};
-pub use outcome::{Outcome, Reply, ToolError, Verdict};
+pub use grant::{ExecutionTrust, RunConfirmation, RunRefusal};
+pub use outcome::{Outcome, RunReply, RunVerdict, ToolError};
 pub use plan::command::PermissionOverride;
-pub use plan::{Call, Confinement, Limits, Permissions, Plan, PlanError, ToolRuntime};
-pub use prompter::{Answer, NobodyToAsk, Prompter};
+pub use plan::{Confinement, Plan, PlanError, RunLimits, RunPermissions, ToolPlanInput, ToolRuntime};
+pub use prompter::{NobodyToAsk, Prompter, PrompterAnswer};
 pub use rep_permissions::Policy;
 pub use runtime::*;
 

@@ -1,79 +1,79 @@
-//! What a run came to: a result, an error or a task, and what is known about how it went.
+//! The outcome of a run: a result, an error or a task, and metadata about the run.
 //!
-//! On stdout stands the result alone, or an envelope (Universal 2.1 §9). How the run went (layers, denials, duration) is
-//! told beside it and never mixed in, because a result is exactly what the tool's contract says. An output that looks like an
-//! envelope is one, unless the tool's own `output_schema` speaks of a `status` and accepts it; where a tool ended with a
-//! failure, its output is never taken for a result.
+//! Stdout contains only the result, or an envelope (Universal 2.1 §9). Metadata about the run (layers,
+//! denials, duration) is reported separately, because the result must match the tool's schema exactly. Output
+//! that looks like an envelope is treated as one, unless the tool's `output_schema` mentions a `status` and
+//! accepts the output. If a tool exits with a failure, its output is never treated as a result.
 
 use serde_json::{Map, Value, json};
 
 use crate::error::{Audience, ErrorCode};
-use crate::plan::{Plan, Tool};
-use crate::schema::{Fit, Misfit, fit};
+use crate::plan::{Plan, PlannedTool};
+use crate::schema::{SchemaCheck, SchemaViolation, validate_value};
 use rep_permissions::redact::Redactor;
-use rep_sandbox::{Denial, Ended, Exit, Killed, Layer, SandboxError};
+use rep_sandbox::{Denial, KillReason, ProcessExit, SandboxError, SandboxLayer, SandboxOutcome};
 
-/// How a run ended, for programs that look at exit codes.
+/// How a run ended, for exit codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// A result, or a task that goes on.
-    Fine,
+pub enum RunVerdict {
+    /// The tool returned a result, or a task that continues.
+    Succeeded,
     /// Nothing was run.
     Refused,
     /// The tool failed.
     Failed,
-    /// Somebody asked it to end.
+    /// The run was cancelled.
     Interrupted,
 }
 
-/// Why there is no result.
+/// An error of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolError {
-    /// A stable word: `INVALID_ARGUMENT`, `TIMEOUT`, …, or the tool's own.
+    /// A stable code: `INVALID_ARGUMENT`, `TIMEOUT`, …, or one defined by the tool.
     pub code: ErrorCode,
     /// What happened, for people and models.
     pub message: String,
-    /// Whether the same call may succeed another time.
+    /// Whether the same call may succeed later.
     pub is_retriable: bool,
-    /// What else is known.
+    /// Further details.
     pub more: Box<Map<String, Value>>,
     /// Who may see the message.
     pub audience: Audience,
 }
 
-/// Fields of an error that are not a tool's to fill: what would allow a run, and what it was denied.
+/// Fields of an error that a tool may not set: the remedy and the denials come from the host.
 const HOST_FIELDS: [&str; 6] = ["code", "message", "retriable", "remedy", "denied", "tool_code"];
 
 impl ToolError {
-    /// An error that another try will not mend.
+    /// Creates an error that a retry will not fix.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         let audience = Audience::Caller;
         Self { code, message: message.into(), is_retriable: false, more: Box::default(), audience }
     }
 
-    /// Keeps the message from clients.
+    /// Hides the message from clients.
     #[must_use]
     pub fn for_operator(mut self) -> Self {
         self.audience = Audience::Operator;
         self
     }
 
-    /// Marks an error that another try may mend.
+    /// Marks an error that a retry may fix.
     #[must_use]
     pub fn retriable(mut self) -> Self {
         self.is_retriable = true;
         self
     }
 
-    /// Adds what else is known.
+    /// Adds a detail.
     #[must_use]
-    pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
+    pub fn with_detail(mut self, key: &str, value: impl Into<Value>) -> Self {
         self.more.insert(key.to_owned(), value.into());
         self
     }
 
-    /// The `error` of an envelope.
-    pub fn value(&self) -> Value {
+    /// Returns the `error` field of an envelope.
+    pub fn to_json(&self) -> Value {
         let mut fields = Map::new();
         fields.insert("code".to_owned(), self.code.as_str().into());
         fields.insert("message".to_owned(), self.message.clone().into());
@@ -82,8 +82,8 @@ impl ToolError {
         Value::Object(fields)
     }
 
-    /// The error of a tool's own envelope.
-    fn of(error: &Map<String, Value>) -> Option<Self> {
+    /// Reads the error from a tool's envelope.
+    fn from_envelope(error: &Map<String, Value>) -> Option<Self> {
         let text = |key: &str| error.get(key).and_then(Value::as_str);
         let (code, message) = (text("code")?, text("message")?);
         let more = error.iter().filter(|(key, _)| !HOST_FIELDS.contains(&key.as_str()));
@@ -95,66 +95,66 @@ impl ToolError {
             audience: Audience::Caller,
         };
         if own.code.is_host_only() {
-            return Some(Self { code: ErrorCode::ToolFailed, ..own.with("tool_code", code) });
+            return Some(Self { code: ErrorCode::ToolFailed, ..own.with_detail("tool_code", code) });
         }
         Some(own)
     }
 }
 
-/// What a tool gave.
+/// The reply of a tool.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Reply {
-    /// An object that fits the contract.
+pub enum RunReply {
+    /// An object that matches the tool's schema.
     Result(Value),
-    /// A task that goes on: the whole envelope.
+    /// A task that continues: the whole envelope.
     Task(Value),
-    /// None.
+    /// No result.
     Error(ToolError),
 }
 
-/// A run that is over, or was never begun.
+/// A run that finished or was never started.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// What the tool gave.
-    pub reply: Reply,
-    /// For programs.
-    pub verdict: Verdict,
+    /// The reply of the tool.
+    pub reply: RunReply,
+    /// The verdict, for exit codes.
+    pub verdict: RunVerdict,
     /// Whether anything was started.
     pub is_executed: bool,
-    /// What the tool said on stderr, and on stdout besides the result.
-    pub said: String,
-    /// How it ended, where it was started.
-    pub exit: Option<Exit>,
-    /// Why it was ended.
-    pub killed: Option<Killed>,
-    /// Whether it wrote more than is read.
+    /// What the tool wrote to stderr, and to stdout besides the result.
+    pub log_text: String,
+    /// How the process exited, if it was started.
+    pub exit: Option<ProcessExit>,
+    /// Why it was killed.
+    pub killed: Option<KillReason>,
+    /// Whether its output was truncated.
     pub is_truncated: bool,
-    /// What it tried and may not.
+    /// Actions that were denied.
     pub denials: Vec<Denial>,
-    /// What held it.
-    pub layers: Vec<Layer>,
-    /// The files that were taken over.
+    /// The sandbox layers that confined it.
+    pub layers: Vec<SandboxLayer>,
+    /// The files that were committed to the workspace.
     pub written: Vec<String>,
-    /// What somebody else changed while it ran, and what became of that.
+    /// Files that another process changed during the run, and how each conflict was resolved.
     pub conflicts: Vec<String>,
-    /// What was found besides: what runs left that were ended by force.
+    /// Further observations, such as leftovers of runs that were killed.
     pub notes: Vec<String>,
-    /// How long it took.
+    /// The duration in milliseconds.
     pub duration_ms: u64,
-    /// Secrets that are too short to be taken out.
+    /// Secrets that are too short to be redacted.
     pub unredacted: Vec<String>,
-    /// The names of the secrets it was handed.
+    /// The names of the secrets it received.
     pub secrets: Vec<String>,
 }
 
 impl Outcome {
-    /// A run that was not begun.
-    pub fn refused(error: ToolError) -> Self {
+    /// Creates the outcome of a run that was not started.
+    pub fn not_started(error: ToolError) -> Self {
         Self {
-            reply: Reply::Error(error),
-            verdict: Verdict::Refused,
+            reply: RunReply::Error(error),
+            verdict: RunVerdict::Refused,
             is_executed: false,
-            said: String::new(),
+            log_text: String::new(),
             exit: None,
             killed: None,
             is_truncated: false,
@@ -169,19 +169,19 @@ impl Outcome {
         }
     }
 
-    /// What stands on stdout.
-    pub fn value(&self) -> Value {
+    /// Returns the document that is printed to stdout.
+    pub fn to_json(&self) -> Value {
         match &self.reply {
-            Reply::Result(value) | Reply::Task(value) => value.clone(),
-            Reply::Error(error) => json!({ "status": "error", "error": error.value() }),
+            RunReply::Result(value) | RunReply::Task(value) => value.clone(),
+            RunReply::Error(error) => json!({ "status": "error", "error": error.to_json() }),
         }
     }
 
-    /// How the run went, for programs.
-    pub fn metadata(&self) -> Value {
+    /// Returns the metadata of the run as JSON.
+    pub fn metadata_json(&self) -> Value {
         let (code, signal) = match self.exit {
-            Some(Exit::Code(code)) => (Some(code), None),
-            Some(Exit::Signal(signal)) => (None, Some(signal)),
+            Some(ProcessExit::Code(code)) => (Some(code), None),
+            Some(ProcessExit::Signal(signal)) => (None, Some(signal)),
             None => (None, None),
         };
         let layers = self.layers.iter().map(|layer| json!({ "name": layer.name, "state": layer.state }));
@@ -190,10 +190,10 @@ impl Outcome {
             "duration_ms": self.duration_ms,
             "exit_code": code,
             "signal": signal,
-            "killed": self.killed.map(killed_name),
+            "killed": self.killed.map(kill_reason_name),
             "truncated": self.is_truncated,
             "layers": layers.collect::<Vec<Value>>(),
-            "denials": denied(&self.denials),
+            "denials": render_denials(&self.denials),
             "written": self.written,
             "conflicts": self.conflicts,
             "unredacted_secrets": self.unredacted,
@@ -202,116 +202,121 @@ impl Outcome {
     }
 }
 
-const fn killed_name(killed: Killed) -> &'static str {
+const fn kill_reason_name(killed: KillReason) -> &'static str {
     match killed {
-        Killed::Timeout => "timeout",
-        Killed::Cancelled => "cancelled",
-        Killed::Output => "output",
-        Killed::Memory => "memory",
+        KillReason::Timeout => "timeout",
+        KillReason::Cancelled => "cancelled",
+        KillReason::Output => "output",
+        KillReason::Memory => "memory",
     }
 }
 
-/// Denials for programs.
-fn denied(denials: &[Denial]) -> Vec<Value> {
+/// Renders denials as JSON.
+fn render_denials(denials: &[Denial]) -> Vec<Value> {
     let one =
         |denial: &Denial| json!({ "action": denial.action, "target": denial.target, "suggestion": denial.suggestion });
     denials.iter().map(one).collect()
 }
 
-/// How much of what a failed tool said goes into its error.
-const SAID_CHARS_MAX: usize = 2000;
+/// How much of a failed tool's log goes into its error.
+const LOG_CHARS_MAX: usize = 2000;
 
-/// Judges a run that is over. `result` is what stands for the result, `stray` what else stood on stdout.
-pub(crate) fn judge(
+/// Concludes a tool run. `result` is the part of stdout with the result, `stray` the rest of stdout.
+pub(crate) fn conclude_tool_run(
     plan: &Plan,
-    tool: &Tool,
-    ended: Ended,
+    tool: &PlannedTool,
+    ended: SandboxOutcome,
     result: &[u8],
     stray: &[u8],
     redactor: &Redactor,
 ) -> Outcome {
     let is_cut = ended.is_truncated;
-    // Shorter paths can bring the parts of a secret together, and can tear one apart that holds a path.
-    let clean = |text: &str| redactor.text(&relative(&redactor.text(text), plan));
-    let said = clean(&redactor.output(&[stray, &ended.stderr].concat(), is_cut));
-    let (reply, verdict) = match read(plan, tool, &ended, result) {
-        Ok(reply) => (reply, Verdict::Fine),
-        Err(error) if ended.killed == Some(Killed::Cancelled) => (Reply::Error(error), Verdict::Interrupted),
-        Err(error) => (Reply::Error(described(error, &said, clean)), Verdict::Failed),
+    // Shortening a path can join the parts of a secret, and can split a secret that contains a path.
+    let clean = |text: &str| redactor.redact_text(&relativize_paths(&redactor.redact_text(text), plan));
+    let said = clean(&redactor.redact_output(&[stray, &ended.stderr].concat(), is_cut));
+    let (reply, verdict) = match parse_reply(plan, tool, &ended, result) {
+        Ok(reply) => (reply, RunVerdict::Succeeded),
+        Err(error) if ended.kill_reason == Some(KillReason::Cancelled) => {
+            (RunReply::Error(error), RunVerdict::Interrupted)
+        }
+        Err(error) => (RunReply::Error(add_error_details(error, &said, clean)), RunVerdict::Failed),
     };
-    concluded(plan, ended, said, (reply, verdict), redactor)
+    build_outcome(plan, ended, said, (reply, verdict), redactor)
 }
 
-/// What a program came to: what it wrote and its exit code, as it is. A program that ended badly is an error that holds the same.
-pub(crate) fn ran(plan: &Plan, ended: Ended, redactor: &Redactor) -> Outcome {
+/// Concludes a command run: its output and exit code as they are. A nonzero exit is an error with the same
+/// fields.
+pub(crate) fn conclude_command_run(plan: &Plan, ended: SandboxOutcome, redactor: &Redactor) -> Outcome {
     let is_cut = ended.is_truncated;
-    let stdout = redactor.output(&ended.stdout, is_cut);
-    let stderr = redactor.output(&ended.stderr, is_cut);
+    let stdout = redactor.redact_output(&ended.stdout, is_cut);
+    let stderr = redactor.redact_output(&ended.stderr, is_cut);
     let code = match ended.exit {
-        Exit::Code(code) => code,
-        // As shells count.
-        Exit::Signal(signal) => 128 + signal,
+        ProcessExit::Code(code) => code,
+        // The same convention as in shells.
+        ProcessExit::Signal(signal) => 128 + signal,
     };
-    let error = match ended.killed {
-        Some(killed) => Some(ended_by_us(plan, killed)),
+    let error = match ended.kill_reason {
+        Some(killed) => Some(kill_error(plan, killed)),
         None if code != 0 => Some(ToolError::new(ErrorCode::CommandFailed, "Command execution failed")),
         None => None,
     };
-    let verdict = match (&error, ended.killed) {
-        (None, _) => Verdict::Fine,
-        (Some(_), Some(Killed::Cancelled)) => Verdict::Interrupted,
-        (Some(_), _) => Verdict::Failed,
+    let verdict = match (&error, ended.kill_reason) {
+        (None, _) => RunVerdict::Succeeded,
+        (Some(_), Some(KillReason::Cancelled)) => RunVerdict::Interrupted,
+        (Some(_), _) => RunVerdict::Failed,
     };
     let reply = match error {
-        None => Reply::Result(json!({ "stdout": stdout, "stderr": stderr, "returncode": code })),
-        Some(error) => Reply::Error(error.with("stdout", stdout).with("stderr", stderr).with("returncode", code)),
+        None => RunReply::Result(json!({ "stdout": stdout, "stderr": stderr, "returncode": code })),
+        Some(error) => RunReply::Error(
+            error.with_detail("stdout", stdout).with_detail("stderr", stderr).with_detail("returncode", code),
+        ),
     };
-    concluded(plan, ended, String::new(), (reply, verdict), redactor)
+    build_outcome(plan, ended, String::new(), (reply, verdict), redactor)
 }
 
-/// What a request came to: what the server answered, or why there is no answer.
-pub(crate) fn answered(
+/// Concludes a request: the server's response, or the error.
+pub(crate) fn conclude_request(
     plan: &Plan,
     reply: Result<Value, ToolError>,
     denials: Vec<Denial>,
-    killed: Option<Killed>,
+    killed: Option<KillReason>,
     duration_ms: u64,
     redactor: &Redactor,
 ) -> Outcome {
     let (reply, verdict) = match reply {
-        Ok(value) => (Reply::Result(value), Verdict::Fine),
-        Err(error) if killed == Some(Killed::Cancelled) => (Reply::Error(error), Verdict::Interrupted),
-        Err(error) => (Reply::Error(error), Verdict::Failed),
+        Ok(value) => (RunReply::Result(value), RunVerdict::Succeeded),
+        Err(error) if killed == Some(KillReason::Cancelled) => (RunReply::Error(error), RunVerdict::Interrupted),
+        Err(error) => (RunReply::Error(error), RunVerdict::Failed),
     };
-    let ended = Ended {
-        exit: Exit::Code(i32::from(verdict != Verdict::Fine)),
-        killed,
+    let ended = SandboxOutcome {
+        exit: ProcessExit::Code(i32::from(verdict != RunVerdict::Succeeded)),
+        kill_reason: killed,
         stdout: Vec::new(),
         stderr: Vec::new(),
         is_truncated: false,
         denials,
-        layers: vec![Layer { name: "hosts", state: "enforced".to_owned() }],
+        layers: vec![SandboxLayer { name: "hosts", state: "enforced".to_owned() }],
         written: Vec::new(),
         duration_ms,
         conflicts: Vec::new(),
         notes: Vec::new(),
     };
-    concluded(plan, ended, String::new(), (reply, verdict), redactor)
+    build_outcome(plan, ended, String::new(), (reply, verdict), redactor)
 }
 
-/// Puts together how a run went. What must not leave is taken out of all of it.
-fn concluded(
+/// Builds the outcome of a run and redacts all of it.
+fn build_outcome(
     plan: &Plan,
-    ended: Ended,
+    ended: SandboxOutcome,
     said: String,
-    (reply, verdict): (Reply, Verdict),
+    (reply, verdict): (RunReply, RunVerdict),
     redactor: &Redactor,
 ) -> Outcome {
-    let clean = |text: &str| redactor.text(&relative(&redactor.text(text), plan));
+    let clean = |text: &str| redactor.redact_text(&relativize_paths(&redactor.redact_text(text), plan));
     let denials: Vec<Denial> = ended
         .denials
         .into_iter()
-        // A tool reads its own folder; its path in a trace is not something it was denied.
+        // A tool may read its own directory; a path to it in the trace is not a denial.
         .filter(|denial| denial.action != "read" || !plan.workspace.join(&denial.target).starts_with(&plan.folder))
         .map(|mut denial| {
             denial.target = clean(&denial.target);
@@ -320,19 +325,21 @@ fn concluded(
         })
         .collect();
     let reply = match reply {
-        Reply::Error(error) if !denials.is_empty() => Reply::Error(error.with("denied", denied(&denials))),
+        RunReply::Error(error) if !denials.is_empty() => {
+            RunReply::Error(error.with_detail("denied", render_denials(&denials)))
+        }
         other => other,
     };
     let conflicts: Vec<String> = ended.conflicts.iter().map(|conflict| clean(conflict)).collect();
-    let (reply, verdict) = conflicting(reply, verdict, &conflicts);
-    let (reply, verdict) = cleaned(reply, verdict, redactor);
+    let (reply, verdict) = apply_conflicts(reply, verdict, &conflicts);
+    let (reply, verdict) = redact_reply(reply, verdict, redactor);
     Outcome {
         reply,
         verdict,
         is_executed: true,
-        said,
+        log_text: said,
         exit: Some(ended.exit),
-        killed: ended.killed,
+        killed: ended.kill_reason,
         is_truncated: ended.is_truncated,
         denials,
         layers: ended.layers,
@@ -345,70 +352,73 @@ fn concluded(
     }
 }
 
-/// A result is none where a file it speaks of is not what the tool made it: somebody must look first.
-fn conflicting(reply: Reply, verdict: Verdict, conflicts: &[String]) -> (Reply, Verdict) {
+/// Turns a result into an error if a file it wrote is in conflict: the user must resolve the conflict first.
+fn apply_conflicts(reply: RunReply, verdict: RunVerdict, conflicts: &[String]) -> (RunReply, RunVerdict) {
     if conflicts.is_empty() {
         return (reply, verdict);
     }
     let listed: Vec<Value> = conflicts.iter().map(|conflict| conflict.as_str().into()).collect();
     match reply {
-        Reply::Result(value) | Reply::Task(value) => {
+        RunReply::Result(value) | RunReply::Task(value) => {
             let error = ToolError::new(ErrorCode::Conflict, conflicts.join("; "));
-            let remedy = "compare what is there, and keep what you want; the tool's own result is in `result`";
-            let error = error.with("conflicts", listed).with("result", value).with("remedy", remedy);
-            (Reply::Error(error), Verdict::Failed)
+            let remedy = "compare the files and keep the version you want; the tool's result is in `result`";
+            let error =
+                error.with_detail("conflicts", listed).with_detail("result", value).with_detail("remedy", remedy);
+            (RunReply::Error(error), RunVerdict::Failed)
         }
-        Reply::Error(error) => (Reply::Error(error.with("conflicts", listed)), verdict),
+        RunReply::Error(error) => (RunReply::Error(error.with_detail("conflicts", listed)), verdict),
     }
 }
 
-/// The outcome of a run that could not be.
-pub(crate) fn unavailable(error: &SandboxError, redactor: &Redactor) -> Outcome {
-    let told = redactor.text(&error.to_string());
+/// Creates the outcome of a run that the sandbox could not start.
+pub(crate) fn outcome_from_sandbox_error(error: &SandboxError, redactor: &Redactor) -> Outcome {
+    let told = redactor.redact_text(&error.to_string());
     match error {
         SandboxError::Unavailable { remedy, .. } => {
-            let remedy = redactor.text(remedy);
-            Outcome::refused(ToolError::new(ErrorCode::SandboxUnavailable, told).with("remedy", remedy))
+            let remedy = redactor.redact_text(remedy);
+            Outcome::not_started(ToolError::new(ErrorCode::SandboxUnavailable, told).with_detail("remedy", remedy))
         }
-        SandboxError::Unstartable { .. } => Outcome::refused(ToolError::new(ErrorCode::RuntimeUnavailable, told)),
+        SandboxError::Unstartable { .. } => Outcome::not_started(ToolError::new(ErrorCode::RuntimeUnavailable, told)),
         SandboxError::Rejected(_) => Outcome {
-            verdict: Verdict::Failed,
+            verdict: RunVerdict::Failed,
             is_executed: true,
-            ..Outcome::refused(ToolError::new(ErrorCode::PermissionDenied, told))
+            ..Outcome::not_started(ToolError::new(ErrorCode::PermissionDenied, told))
         },
     }
 }
 
-/// Takes out of a reply what must not leave. Should a secret still stand in what would be printed, because it goes
-/// across the marks of JSON itself, nothing is printed.
-fn cleaned(reply: Reply, verdict: Verdict, redactor: &Redactor) -> (Reply, Verdict) {
+/// Redacts a reply. If a secret still appears in the rendered JSON, because it spans JSON punctuation, the
+/// whole result is withheld.
+fn redact_reply(reply: RunReply, verdict: RunVerdict, redactor: &Redactor) -> (RunReply, RunVerdict) {
     let reply = match reply {
-        Reply::Result(value) => Reply::Result(redactor.value(value)),
-        Reply::Task(value) => Reply::Task(redactor.value(value)),
-        Reply::Error(error) => Reply::Error(ToolError {
-            code: ErrorCode::parse(&redactor.text(error.code.as_str())),
-            message: redactor.text(&error.message),
+        RunReply::Result(value) => RunReply::Result(redactor.redact_value(value)),
+        RunReply::Task(value) => RunReply::Task(redactor.redact_value(value)),
+        RunReply::Error(error) => RunReply::Error(ToolError {
+            code: ErrorCode::parse(&redactor.redact_text(error.code.as_str())),
+            message: redactor.redact_text(&error.message),
             is_retriable: error.is_retriable,
-            more: redactor.fields(*error.more).into(),
+            more: redactor.redact_fields(*error.more).into(),
             audience: error.audience,
         }),
     };
     let printed = match &reply {
-        Reply::Result(value) | Reply::Task(value) => value.clone(),
-        Reply::Error(error) => error.value(),
+        RunReply::Result(value) | RunReply::Task(value) => value.clone(),
+        RunReply::Error(error) => error.to_json(),
     };
-    if redactor.finds(printed.to_string().as_bytes()) || redactor.finds(format!("{printed:#}").as_bytes()) {
-        let error =
-            ToolError::new(ErrorCode::ResultWithheld, "the result holds a secret that cannot be taken out of it");
-        return (Reply::Error(error), Verdict::Failed);
+    if redactor.contains_secret(printed.to_string().as_bytes())
+        || redactor.contains_secret(format!("{printed:#}").as_bytes())
+    {
+        let error = ToolError::new(ErrorCode::ResultWithheld, "the result contains a secret that cannot be redacted");
+        return (RunReply::Error(error), RunVerdict::Failed);
     }
     (reply, verdict)
 }
 
-/// Reads what a tool gave, in the order of what is worse: an end by us, a failure, no object, no fit.
-fn read(plan: &Plan, tool: &Tool, ended: &Ended, result: &[u8]) -> Result<Reply, ToolError> {
-    if let Some(killed) = ended.killed {
-        return Err(ended_by_us(plan, killed));
+/// Parses the reply of a tool. Checks the most serious problems first: killed, failed, not an object, schema
+/// mismatch.
+fn parse_reply(plan: &Plan, tool: &PlannedTool, ended: &SandboxOutcome, result: &[u8]) -> Result<RunReply, ToolError> {
+    if let Some(killed) = ended.kill_reason {
+        return Err(kill_error(plan, killed));
     }
     let parsed = std::str::from_utf8(result).map_err(|_| "it is not UTF-8".to_owned()).and_then(|text| {
         let text = text.trim();
@@ -417,47 +427,46 @@ fn read(plan: &Plan, tool: &Tool, ended: &Ended, result: &[u8]) -> Result<Reply,
         }
         serde_json::from_str::<Value>(text).map_err(|error| error.to_string())
     });
-    let own = parsed.as_ref().ok().and_then(envelope);
+    let own = parsed.as_ref().ok().and_then(parse_envelope);
     match (ended.exit, own) {
         // A tool that says why it failed is believed.
-        (Exit::Code(code), Some(Envelope::Error(error))) if code != 0 => return Err(error),
-        (Exit::Code(0), Some(envelope)) if !is_declared(tool, parsed.as_ref().ok()) => {
+        (ProcessExit::Code(code), Some(ToolEnvelope::Error(error))) if code != 0 => return Err(error),
+        (ProcessExit::Code(0), Some(envelope)) if !is_declared_result(tool, parsed.as_ref().ok()) => {
             return match envelope {
-                Envelope::Error(error) => Err(error),
-                Envelope::Task => Ok(Reply::Task(parsed.unwrap_or_default())),
+                ToolEnvelope::Error(error) => Err(error),
+                ToolEnvelope::Task => Ok(RunReply::Task(parsed.unwrap_or_default())),
             };
         }
-        (Exit::Code(0), _) => {}
-        (Exit::Code(code), _) => {
-            return Err(ToolError::new(ErrorCode::ToolFailed, format!("the tool ended with exit code {code}"))
-                .with("exit_code", code));
+        (ProcessExit::Code(0), _) => {}
+        (ProcessExit::Code(code), _) => {
+            return Err(ToolError::new(ErrorCode::ToolFailed, format!("the tool exited with code {code}"))
+                .with_detail("exit_code", code));
         }
-        (Exit::Signal(signal), _) => {
+        (ProcessExit::Signal(signal), _) => {
             let name = signal_name(signal);
-            return Err(
-                ToolError::new(ErrorCode::ToolCrashed, format!("the tool was ended by {name}")).with("signal", name)
-            );
+            return Err(ToolError::new(ErrorCode::ToolCrashed, format!("the tool was killed by {name}"))
+                .with_detail("signal", name));
         }
     }
     let invalid = |message: String| ToolError::new(ErrorCode::InvalidResult, message);
     let value = parsed.map_err(|reason| match reason.as_str() {
-        "" => invalid("the tool ended without a result".to_owned()),
+        "" => invalid("the tool exited without a result".to_owned()),
         reason => invalid(format!("the tool's output is not JSON: {reason}")),
     })?;
     if !value.is_object() {
-        return Err(invalid(format!("the result is {}, and not an object", kind(&value))));
+        return Err(invalid(format!("the result is {}, not an object", json_kind_name(&value))));
     }
-    match tool.output_schema.as_ref().map_or(Fit::Fits, |schema| fit(schema, &value)) {
-        Fit::Fits => Ok(Reply::Result(value)),
-        Fit::Misfits(misfits) => {
-            Err(misfit(ErrorCode::InvalidResult, "the result does not fit `output_schema`", &misfits))
+    match tool.output_schema.as_ref().map_or(SchemaCheck::Valid, |schema| validate_value(schema, &value)) {
+        SchemaCheck::Valid => Ok(RunReply::Result(value)),
+        SchemaCheck::Violations(misfits) => {
+            Err(schema_violation_error(ErrorCode::InvalidResult, "the result does not match `output_schema`", &misfits))
         }
-        Fit::Broken(reason) => Err(invalid(format!("`output_schema` cannot be used: {reason}"))),
+        SchemaCheck::UnusableSchema(reason) => Err(invalid(format!("`output_schema` cannot be used: {reason}"))),
     }
 }
 
-/// An error about values that do not fit.
-pub(crate) fn misfit(code: ErrorCode, what: &str, misfits: &[Misfit]) -> ToolError {
+/// Creates the error for values that do not match a schema.
+pub(crate) fn schema_violation_error(code: ErrorCode, what: &str, misfits: &[SchemaViolation]) -> ToolError {
     let told = misfits.iter().map(|misfit| match misfit.pointer.as_str() {
         "" => misfit.message.clone(),
         pointer => format!("`{pointer}`: {}", misfit.message),
@@ -465,49 +474,49 @@ pub(crate) fn misfit(code: ErrorCode, what: &str, misfits: &[Misfit]) -> ToolErr
     let told: Vec<String> = told.collect();
     let listed: Vec<Value> =
         misfits.iter().map(|misfit| json!({ "pointer": misfit.pointer, "message": misfit.message })).collect();
-    ToolError::new(code, format!("{what}: {}", told.join("; "))).with("misfits", listed)
+    ToolError::new(code, format!("{what}: {}", told.join("; "))).with_detail("misfits", listed)
 }
 
-pub(crate) fn ended_by_us(plan: &Plan, killed: Killed) -> ToolError {
+pub(crate) fn kill_error(plan: &Plan, killed: KillReason) -> ToolError {
     let limits = &plan.limits;
     match killed {
-        Killed::Timeout => {
+        KillReason::Timeout => {
             let time = std::time::Duration::from_millis(limits.timeout_ms);
-            ToolError::new(ErrorCode::Timeout, format!("the tool was ended after {time:?}")).retriable()
+            ToolError::new(ErrorCode::Timeout, format!("the tool timed out after {time:?}")).retriable()
         }
-        Killed::Cancelled => ToolError::new(ErrorCode::Cancelled, "the run was cancelled").retriable(),
-        Killed::Output => {
+        KillReason::Cancelled => ToolError::new(ErrorCode::Cancelled, "the run was cancelled").retriable(),
+        KillReason::Output => {
             ToolError::new(ErrorCode::OutputTooLarge, format!("the tool wrote more than {} bytes", limits.output_bytes))
         }
-        Killed::Memory => ToolError::new(
+        KillReason::Memory => ToolError::new(
             ErrorCode::ResourceExhausted,
             format!("the tool used more than {} MiB of memory", limits.memory_bytes >> 20),
         ),
     }
 }
 
-/// A tool's own envelope.
-enum Envelope {
+/// An envelope written by a tool.
+enum ToolEnvelope {
     Error(ToolError),
     Task,
 }
 
-fn envelope(value: &Value) -> Option<Envelope> {
+fn parse_envelope(value: &Value) -> Option<ToolEnvelope> {
     let field = |name: &str| value.get(name).and_then(Value::as_object);
     match value.get("status")?.as_str()? {
-        "error" => ToolError::of(field("error")?).map(Envelope::Error),
+        "error" => ToolError::from_envelope(field("error")?).map(ToolEnvelope::Error),
         "async" => {
             let id = field("task")?.get("id")?.as_str()?;
-            (!id.is_empty()).then_some(Envelope::Task)
+            (!id.is_empty()).then_some(ToolEnvelope::Task)
         }
         _ => None,
     }
 }
 
-/// Whether a tool declares that its results have a `status`, and this is one of them. A schema that accepts anything says
-/// nothing about envelopes.
-fn is_declared(tool: &Tool, value: Option<&Value>) -> bool {
-    fn speaks_of_status(schema: &Value) -> bool {
+/// Returns whether the tool declares results with a `status` and this value is one of them. A schema that
+/// accepts anything says nothing about envelopes.
+fn is_declared_result(tool: &PlannedTool, value: Option<&Value>) -> bool {
+    fn mentions_status(schema: &Value) -> bool {
         match schema {
             Value::Object(fields) => {
                 let own = fields.get("properties").and_then(Value::as_object);
@@ -515,19 +524,19 @@ fn is_declared(tool: &Tool, value: Option<&Value>) -> bool {
                     || ["allOf", "anyOf", "oneOf", "$defs", "definitions", "then", "else", "if"]
                         .iter()
                         .filter_map(|key| fields.get(*key))
-                        .any(speaks_of_status)
-                    || fields.values().any(|field| field.is_object() && speaks_of_status(field))
+                        .any(mentions_status)
+                    || fields.values().any(|field| field.is_object() && mentions_status(field))
             }
-            Value::Array(items) => items.iter().any(speaks_of_status),
+            Value::Array(items) => items.iter().any(mentions_status),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
         }
     }
     let (Some(schema), Some(value)) = (&tool.output_schema, value) else { return false };
-    speaks_of_status(schema) && fit(schema, value) == Fit::Fits
+    mentions_status(schema) && validate_value(schema, value) == SchemaCheck::Valid
 }
 
-/// Adds what a failed tool said last, and shows its paths as its author knows them.
-fn described(mut error: ToolError, said: &str, clean: impl Fn(&str) -> String) -> ToolError {
+/// Adds the end of a failed tool's log, with paths relative to the skill.
+fn add_error_details(mut error: ToolError, said: &str, clean: impl Fn(&str) -> String) -> ToolError {
     error.message = clean(&error.message);
     for value in error.more.values_mut() {
         if let Value::String(text) = value {
@@ -537,29 +546,29 @@ fn described(mut error: ToolError, said: &str, clean: impl Fn(&str) -> String) -
     let is_silent = matches!(error.code, ErrorCode::ToolFailed | ErrorCode::ToolCrashed | ErrorCode::InvalidResult);
     if is_silent && !error.more.contains_key("type") && !said.trim().is_empty() {
         let said = said.trim();
-        let skipped = said.chars().count().saturating_sub(SAID_CHARS_MAX);
+        let skipped = said.chars().count().saturating_sub(LOG_CHARS_MAX);
         let last: String = said.chars().skip(skipped).collect();
         error.more.insert("stderr".to_owned(), last.into());
     }
     error
 }
 
-/// A text in which paths of the skill and of the workspace are relative.
-fn relative(text: &str, plan: &Plan) -> String {
+/// Makes paths of the skill and of the workspace in a text relative.
+fn relativize_paths(text: &str, plan: &Plan) -> String {
     let mut folders: Vec<String> =
         [&plan.folder, &plan.workspace].iter().map(|folder| folder.display().to_string()).collect();
-    // The longer one first, where one lies in the other.
+    // The longer path first, because one may contain the other.
     folders.sort_by_key(|folder| std::cmp::Reverse(folder.len()));
     let mut text = text.to_owned();
     for folder in folders.iter().filter(|folder| folder.len() > 1) {
         text = text.replace(&format!("file://{folder}/"), "").replace(&format!("{folder}/"), "");
-        text = without(&text, folder);
+        text = replace_folder_with_dot(&text, folder);
     }
     text
 }
 
-/// A text in which a folder that is named alone is a dot. `/work` is not named in `/workshop`.
-fn without(text: &str, folder: &str) -> String {
+/// Replaces a directory that is named alone with a dot. `/work` does not match in `/workshop`.
+fn replace_folder_with_dot(text: &str, folder: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
     while let Some(at) = rest.find(folder) {
@@ -573,7 +582,7 @@ fn without(text: &str, folder: &str) -> String {
     out + rest
 }
 
-fn kind(value: &Value) -> &'static str {
+fn json_kind_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",

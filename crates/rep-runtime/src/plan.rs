@@ -1,24 +1,25 @@
-//! What a run needs, as its skill declares it: pure, printable, and no permission to do anything.
+//! The plan of a run: what it needs, as its skill declares it. A plan is pure and printable, and grants
+//! nothing.
 
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::request::Request;
+use crate::request::BoundRequest;
 use rep_model::frontmatter::Frontmatter;
-use rep_model::{Resolved, resolve};
+use rep_model::{ResolvedSkillPath, resolve_skill_path};
 use serde_json::Value;
 
 pub mod command;
-pub mod declared;
+pub mod declarations;
+pub mod description;
+mod plan_json;
 mod request;
-mod wire;
-pub mod words;
 
 use rep_permissions::limits::TIMEOUT_S_MAX;
-pub use rep_permissions::{HostRule, Limits, Permissions};
+pub use rep_permissions::{HostRule, RunLimits, RunPermissions};
 
-/// What runs a tool.
+/// The runtime of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolRuntime {
     /// `handler(args, ctx)` in a Python file.
@@ -30,7 +31,7 @@ pub enum ToolRuntime {
 }
 
 impl ToolRuntime {
-    /// The word of the specification.
+    /// Returns the word used in the specification.
     pub const fn name(self) -> &'static str {
         match self {
             ToolRuntime::Python => "python",
@@ -40,146 +41,146 @@ impl ToolRuntime {
     }
 }
 
-/// A kind of action that wants somebody's consent.
+/// A kind of action that needs confirmation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Risk {
     /// Files are changed or removed.
     DestructiveWrites,
     /// Something is sent to a host.
     ExternalNetwork,
-    /// The tool asks for consent whatever it does.
+    /// The tool always asks for confirmation.
     Always,
-    /// A program of this machine is started in the skill's name.
+    /// A program of this machine is started on behalf of the skill.
     Program,
 }
 
-/// What leaves a run without what must not be seen.
+/// What is redacted from a run's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Redaction {
     /// Values of secrets.
     pub secrets: bool,
-    /// Personal data, by its shape.
+    /// Personal data, recognized by its format.
     pub pii: bool,
 }
 
-/// A secret a skill declares.
+/// A secret that a skill declares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SecretNeed {
-    /// The variable.
+    /// The variable name.
     pub name: String,
     /// Whether the tool runs without it.
     pub is_optional: bool,
 }
 
-/// A tool of a skill: a function in a file, or a script, with contracts.
+/// A tool of a skill: a function in a file, or a script, with schemas.
 #[derive(Clone, Debug)]
-pub struct Tool {
-    /// What runs it.
+pub struct PlannedTool {
+    /// The runtime.
     pub runtime: ToolRuntime,
     /// The file, relative to the skill.
     pub entrypoint: String,
-    /// The function in it; `handler` where the skill names none.
+    /// The function in the file; `handler` by default.
     pub handler: String,
-    /// The contract of the arguments.
+    /// The schema of the arguments.
     pub input_schema: Value,
-    /// The contract of the result.
+    /// The schema of the result.
     pub output_schema: Option<Value>,
-    /// The host's runner of TypeScript, where the entrypoint needs one: `true`, or a program's name.
+    /// The host's TypeScript runner, if the entrypoint needs one: `true`, or the name of a program.
     pub typescript_runner: Option<String>,
-    /// The packages it wants beside it, from the registry of its runtime.
+    /// The packages it needs, from the registry of its runtime.
     pub dependencies: Vec<String>,
 }
 
-/// A program and its words. No shell comes between: each word is one argument, whatever it holds.
+/// A program and its arguments. No shell is involved: each word is one argument, whatever it contains.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Command {
-    /// The program as the skill names it: a name to look for, or a file of the skill.
-    pub program: Program,
-    /// Its arguments, without its own name.
+pub struct PlannedCommand {
+    /// The program as the skill names it: a program name, or a file of the skill.
+    pub program: CommandProgram,
+    /// Its arguments, without the program name.
     pub arguments: Vec<String>,
-    /// What it reads.
+    /// Its standard input.
     pub stdin: Vec<u8>,
-    /// Variables it gets besides the usual ones. No secret is here.
+    /// Variables it receives besides the usual ones. They contain no secrets.
     pub variables: Vec<(String, String)>,
-    /// Where it starts.
+    /// The directory it starts in.
     pub start: StartFolder,
-    /// The files of its skill that come along, where that is not a whole folder.
+    /// The files of its skill that are visible, if that is not the whole directory.
     pub files: Option<Vec<String>>,
 }
 
-/// What a command starts.
+/// The program that a command starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Program {
-    /// A name, looked for in the folders of `PATH`.
+pub enum CommandProgram {
+    /// A program name, searched in the directories of `PATH`.
     Named(String),
-    /// A file of the skill, relative to it, run as its first line says.
+    /// A file of the skill, relative to it, run according to its first line.
     File(String),
-    /// A script that stands in the skill's own text, run as its first line says.
+    /// A script embedded in the skill's text, run according to its first line.
     Inline(String),
 }
 
-impl Program {
-    /// What it is called by.
+impl CommandProgram {
+    /// Returns the name of the program.
     pub fn name(&self) -> &str {
         match self {
-            Program::Named(name) | Program::File(name) => name,
-            Program::Inline(_) => "inline",
+            CommandProgram::Named(name) | CommandProgram::File(name) => name,
+            CommandProgram::Inline(_) => "inline",
         }
     }
 
-    /// The text of a script that stands in the skill.
-    pub fn inline(&self) -> Option<&str> {
+    /// Returns the text of an embedded script.
+    pub fn inline_text(&self) -> Option<&str> {
         match self {
-            Program::Inline(text) => Some(text),
-            Program::Named(_) | Program::File(_) => None,
+            CommandProgram::Inline(text) => Some(text),
+            CommandProgram::Named(_) | CommandProgram::File(_) => None,
         }
     }
 }
 
-impl Command {
-    /// The words as a person would type them, the program's name first.
+impl PlannedCommand {
+    /// Returns the words of the command line, starting with the program name.
     pub fn argv(&self) -> Vec<&str> {
         std::iter::once(self.program.name()).chain(self.arguments.iter().map(String::as_str)).collect()
     }
 }
 
-/// The folder a command starts in.
+/// The directory that a command starts in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StartFolder {
     /// The workspace.
     Workspace,
-    /// The skill's folder.
+    /// The skill's directory.
     Skill,
-    /// The skill's folder, which is a copy made for this run alone: the program changes it as it likes, and finds the
+    /// A copy of the skill's directory that was made for this run. The program may change it, and finds the
     /// interpreters of tools on its path.
     OwnCopy,
 }
 
 /// What a run does.
 #[derive(Clone, Debug)]
-pub enum Work {
+pub enum PlannedWork {
     /// Calls a tool.
-    Tool(Tool),
+    Tool(PlannedTool),
     /// Starts a program.
-    Command(Command),
-    /// Asks a server.
-    Request(Box<Request>),
+    Command(PlannedCommand),
+    /// Sends a request.
+    Request(Box<BoundRequest>),
 }
 
-impl Work {
-    /// The tool that is called, where one is.
-    pub fn tool(&self) -> Option<&Tool> {
+impl PlannedWork {
+    /// Returns the tool to call, if there is one.
+    pub fn tool(&self) -> Option<&PlannedTool> {
         match self {
-            Work::Tool(tool) => Some(tool),
-            Work::Command(_) | Work::Request(_) => None,
+            PlannedWork::Tool(tool) => Some(tool),
+            PlannedWork::Command(_) | PlannedWork::Request(_) => None,
         }
     }
 
-    /// The same, to change it.
-    pub fn tool_mut(&mut self) -> Option<&mut Tool> {
+    /// Returns the tool to call for modification, if there is one.
+    pub fn tool_mut(&mut self) -> Option<&mut PlannedTool> {
         match self {
-            Work::Tool(tool) => Some(tool),
-            Work::Command(_) | Work::Request(_) => None,
+            PlannedWork::Tool(tool) => Some(tool),
+            PlannedWork::Command(_) | PlannedWork::Request(_) => None,
         }
     }
 }
@@ -187,81 +188,81 @@ impl Work {
 /// Whether the kernel enforces what a run may do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Confinement {
-    /// It does.
+    /// The sandbox is active.
     #[default]
     Sandboxed,
-    /// It does not: the run can do whatever its user can.
+    /// The sandbox is off: the run can do whatever its user can.
     Unconfined,
 }
 
 impl Confinement {
-    /// Whether it does.
+    /// Returns whether the sandbox is active.
     pub const fn is_sandboxed(self) -> bool {
         matches!(self, Confinement::Sandboxed)
     }
 }
 
-/// What a run needs.
+/// The plan of a run.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Whether what it may do is enforced.
+    /// Whether the permissions are enforced.
     pub confinement: Confinement,
     /// The skill, by its qualified name.
     pub skill: String,
-    /// The digest of the skill's folder.
+    /// The digest of the skill's directory.
     pub digest: String,
-    /// The skill's folder, absolute.
+    /// The skill's directory, absolute.
     pub folder: PathBuf,
     /// The tool, the command or the test.
     pub tool: String,
-    /// What is done.
-    pub work: Work,
-    /// The folder patterns are relative to, absolute.
+    /// The work to do.
+    pub work: PlannedWork,
+    /// The directory that patterns are relative to, absolute.
     pub workspace: PathBuf,
     /// The arguments.
     pub input: Value,
-    /// What it may do.
-    pub permissions: Permissions,
-    /// The kinds of action that want consent.
+    /// The permissions.
+    pub permissions: RunPermissions,
+    /// The kinds of action that need confirmation.
     pub confirm: BTreeSet<Risk>,
-    /// What is asked then, in the author's words.
+    /// The author's confirmation prompt.
     pub prompt: Option<String>,
-    /// What must not leave the run.
+    /// What is redacted from the output.
     pub redaction: Redaction,
-    /// The secrets it declares.
+    /// The declared secrets.
     pub secrets: Vec<SecretNeed>,
-    /// How much it may use.
-    pub limits: Limits,
-    /// What was declared and grants nothing, with the reason.
-    pub ignored: Vec<Ignored>,
+    /// The resource limits.
+    pub limits: RunLimits,
+    /// Declarations that grant nothing, with the reason.
+    pub ignored: Vec<IgnoredDeclaration>,
 }
 
 /// A declaration that grants nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ignored {
+pub struct IgnoredDeclaration {
     /// The field: `permissions.filesystem.read`.
     pub field: &'static str,
-    /// What stands there.
+    /// The value of the field.
     pub value: String,
     /// Why it grants nothing.
     pub reason: String,
 }
 
-impl fmt::Display for Ignored {
+impl fmt::Display for IgnoredDeclaration {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "`{}` in `{}` grants nothing: {}", self.value, self.field, self.reason)
     }
 }
 
-/// Why no plan can be made: which field is wrong, and what to do.
+/// The reason why no plan can be made: the field, the problem and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{field}` {message}")]
 pub struct PlanError {
     /// The field: `implementation.entrypoint`.
     pub field: String,
-    /// What is wrong with it.
+    /// The problem.
     pub message: String,
-    /// What to do.
+    /// The remedy.
     pub remedy: String,
 }
 
@@ -271,52 +272,52 @@ impl PlanError {
     }
 }
 
-/// What somebody wants to run: a tool of a skill, where, and with which arguments.
+/// A tool to plan, with its arguments and context.
 #[derive(Clone, Debug)]
-pub struct Call<'a> {
+pub struct ToolPlanInput<'a> {
     /// The skill, by its qualified name.
     pub skill: &'a str,
-    /// The digest of the skill's folder.
+    /// The digest of the skill's directory.
     pub digest: &'a str,
-    /// The skill's folder, absolute.
+    /// The skill's directory, absolute.
     pub folder: &'a Path,
-    /// What the skill declares.
+    /// The frontmatter of the skill.
     pub front: &'a Frontmatter,
-    /// The tool, one of the skill's effective ones.
+    /// The tool, one of the skill's effective tools.
     pub tool: &'a Value,
-    /// The folder patterns are relative to, absolute.
+    /// The directory that patterns are relative to, absolute.
     pub workspace: &'a Path,
     /// The arguments.
     pub input: Value,
 }
 
 impl Plan {
-    /// Works out what a call needs. Touches nothing: whether the entrypoint is there is for who runs it to see.
-    pub fn of(call: Call<'_>) -> Result<Plan, PlanError> {
+    /// Plans a tool call. Accesses no files: whether the entrypoint exists is checked when it runs.
+    pub fn from_tool(call: ToolPlanInput<'_>) -> Result<Plan, PlanError> {
         let tool = call.tool;
-        let name = text(tool, "name").ok_or_else(|| missing("name", "give the tool a name"))?;
-        let runtime = runtime(tool)?;
-        let (entrypoint, typescript_runner) = entrypoint(tool, runtime, call.front)?;
-        let (permissions, ignored) = declared::permissions(call.front);
-        let safety = declared::safety(call.front);
+        let name = find_text(tool, "name").ok_or_else(|| missing_field_error("name", "give the tool a name"))?;
+        let runtime = parse_runtime(tool)?;
+        let (entrypoint, typescript_runner) = parse_entrypoint(tool, runtime, call.front)?;
+        let (permissions, ignored) = declarations::parse_permissions(call.front);
+        let safety = declarations::parse_safety(call.front);
         let mut confirm = safety.confirm;
-        confirm.extend(declared::confirmation(tool)?);
+        confirm.extend(declarations::parse_confirmation(tool)?);
         Ok(Plan {
             confinement: Confinement::Sandboxed,
             skill: call.skill.to_owned(),
             digest: call.digest.to_owned(),
             folder: call.folder.to_owned(),
             tool: name.to_owned(),
-            work: Work::Tool(Tool {
+            work: PlannedWork::Tool(PlannedTool {
                 runtime,
                 entrypoint,
-                handler: handler(tool)?,
-                input_schema: schema(tool, "input_schema")?.ok_or_else(|| {
-                    missing("input_schema", "declare the arguments: `input_schema: {type: object, …}`")
+                handler: parse_handler(tool)?,
+                input_schema: parse_schema(tool, "input_schema")?.ok_or_else(|| {
+                    missing_field_error("input_schema", "declare the arguments: `input_schema: {type: object, …}`")
                 })?,
-                output_schema: schema(tool, "output_schema")?,
+                output_schema: parse_schema(tool, "output_schema")?,
                 typescript_runner,
-                dependencies: declared::dependencies(tool, runtime),
+                dependencies: declarations::parse_dependencies(tool, runtime),
             }),
             workspace: call.workspace.to_owned(),
             input: call.input,
@@ -324,14 +325,14 @@ impl Plan {
             confirm,
             prompt: tool.pointer("/confirmation/prompt").and_then(Value::as_str).map(str::to_owned),
             redaction: safety.redaction,
-            secrets: declared::secrets(call.front)?,
-            limits: limits(tool)?,
+            secrets: declarations::parse_secrets(call.front)?,
+            limits: parse_limits(tool)?,
             ignored,
         })
     }
 
-    /// The kinds of action that want consent and that this run can really do.
-    pub fn risks(&self) -> BTreeSet<Risk> {
+    /// Returns the kinds of action that need confirmation and that this run can actually perform.
+    pub fn effective_risks(&self) -> BTreeSet<Risk> {
         let is_real = |risk: &Risk| match risk {
             Risk::DestructiveWrites => !self.permissions.write.is_empty(),
             Risk::ExternalNetwork => !self.permissions.outbound.is_empty(),
@@ -341,37 +342,41 @@ impl Plan {
     }
 }
 
-fn missing(field: &str, remedy: &str) -> PlanError {
+fn missing_field_error(field: &str, remedy: &str) -> PlanError {
     PlanError::new(field, "is missing", remedy)
 }
 
-fn text<'a>(tool: &'a Value, field: &str) -> Option<&'a str> {
+fn find_text<'a>(tool: &'a Value, field: &str) -> Option<&'a str> {
     tool.get(field).and_then(Value::as_str).filter(|text| !text.is_empty())
 }
 
-fn runtime(tool: &Value) -> Result<ToolRuntime, PlanError> {
+fn parse_runtime(tool: &Value) -> Result<ToolRuntime, PlanError> {
     const FIELD: &str = "implementation.runtime";
     const REMEDY: &str = "use `python`, `node` or `bash`";
-    let word = tool.pointer("/implementation/runtime").ok_or_else(|| missing(FIELD, REMEDY))?;
+    let word = tool.pointer("/implementation/runtime").ok_or_else(|| missing_field_error(FIELD, REMEDY))?;
     match word.as_str() {
         Some("python") => Ok(ToolRuntime::Python),
         Some("node") => Ok(ToolRuntime::Node),
         Some("bash") => Ok(ToolRuntime::Bash),
-        _ => Err(PlanError::new(FIELD, format!("is {word}, which is no runtime"), REMEDY)),
+        _ => Err(PlanError::new(FIELD, format!("is {word}, which is not a supported runtime"), REMEDY)),
     }
 }
 
-/// The file a tool starts with, and the runner it needs besides.
-fn entrypoint(tool: &Value, runtime: ToolRuntime, front: &Frontmatter) -> Result<(String, Option<String>), PlanError> {
+/// Reads the entrypoint of a tool, and the TypeScript runner it needs.
+fn parse_entrypoint(
+    tool: &Value,
+    runtime: ToolRuntime,
+    front: &Frontmatter,
+) -> Result<(String, Option<String>), PlanError> {
     const FIELD: &str = "implementation.entrypoint";
     let written = tool.pointer("/implementation/entrypoint").and_then(Value::as_str).unwrap_or_default();
     if written.is_empty() {
-        return Err(missing(FIELD, "name the file the tool starts with, relative to the skill"));
+        return Err(missing_field_error(FIELD, "name the file the tool starts with, relative to the skill"));
     }
     let refuse = |message: String, remedy: &str| Err(PlanError::new(FIELD, message, remedy));
-    let path = match resolve("", written) {
-        Resolved::Inside(path) if !path.is_empty() && !path.chars().any(char::is_control) => path,
-        _ => return refuse(format!("is `{written}`, which is no file of the skill"), "use a path inside the skill"),
+    let path = match resolve_skill_path("", written) {
+        ResolvedSkillPath::Inside(path) if !path.is_empty() && !path.chars().any(char::is_control) => path,
+        _ => return refuse(format!("is `{written}`, which is not inside the skill"), "use a path inside the skill"),
     };
     let has = |ending: &&str| path.ends_with(ending);
     let endings: &[&str] = match runtime {
@@ -382,18 +387,19 @@ fn entrypoint(tool: &Value, runtime: ToolRuntime, front: &Frontmatter) -> Result
     if endings.iter().any(has) {
         return Ok((path, None));
     }
-    let message = format!("is `{written}`, which is not for the runtime `{}`", runtime.name());
+    let message = format!("is `{written}`, which the runtime `{}` cannot run", runtime.name());
     if runtime != ToolRuntime::Node || !has(&".ts") {
         return refuse(message, &format!("use a file that ends with `{}`", endings.join("` or `")));
     }
-    match declared::typescript_runner(front) {
+    match declarations::find_typescript_runner(front) {
         Some(runner) => Ok((path, Some(runner))),
         None => refuse(message, "compile it to `.js`, or set `typescript_runner` in the `config` of a host override"),
     }
 }
 
-/// The function in the entrypoint. Only names, because the shims look it up by name.
-fn handler(tool: &Value) -> Result<String, PlanError> {
+/// Reads the name of the handler function. Only identifiers are allowed, because the shims look it up by
+/// name.
+fn parse_handler(tool: &Value) -> Result<String, PlanError> {
     const FIELD: &str = "implementation.handler";
     let Some(value) = tool.pointer("/implementation/handler").filter(|value| !value.is_null()) else {
         return Ok("handler".to_owned());
@@ -406,22 +412,22 @@ fn handler(tool: &Value) -> Result<String, PlanError> {
     };
     match value.as_str().filter(is_name) {
         Some(name) => Ok(name.to_owned()),
-        None => Err(PlanError::new(FIELD, format!("is {value}, which is no function's name"), "name the function")),
+        None => Err(PlanError::new(FIELD, format!("is {value}, which is not a function name"), "name the function")),
     }
 }
 
-fn schema(tool: &Value, field: &str) -> Result<Option<Value>, PlanError> {
+fn parse_schema(tool: &Value, field: &str) -> Result<Option<Value>, PlanError> {
     match tool.get(field) {
         None | Some(Value::Null) => Ok(None),
         Some(schema @ Value::Object(_)) => Ok(Some(schema.clone())),
-        Some(_) => Err(PlanError::new(field, "is no object", "write a JSON Schema")),
+        Some(_) => Err(PlanError::new(field, "is not an object", "write a JSON Schema")),
     }
 }
 
-fn limits(tool: &Value) -> Result<Limits, PlanError> {
+fn parse_limits(tool: &Value) -> Result<RunLimits, PlanError> {
     const FIELD: &str = "implementation.timeout_seconds";
     let Some(value) = tool.pointer("/implementation/timeout_seconds").filter(|value| !value.is_null()) else {
-        return Ok(Limits::default());
+        return Ok(RunLimits::default());
     };
     // In JSON Schema `5.0` is an integer too.
     let whole = value.as_u64().or_else(|| {
@@ -429,9 +435,9 @@ fn limits(tool: &Value) -> Result<Limits, PlanError> {
         format!("{number:.0}").parse().ok()
     });
     match whole {
-        Some(seconds @ 1..=TIMEOUT_S_MAX) => Ok(Limits::default().with_timeout(seconds)),
+        Some(seconds @ 1..=TIMEOUT_S_MAX) => Ok(RunLimits::default().with_timeout(seconds)),
         Some(seconds) if seconds > TIMEOUT_S_MAX => {
-            Err(PlanError::new(FIELD, format!("is {seconds}, more than a day"), "ask for less"))
+            Err(PlanError::new(FIELD, format!("is {seconds}, more than a day"), "use a shorter time"))
         }
         _ => Err(PlanError::new(FIELD, format!("is {value}"), "use a whole number of seconds, 1 or more")),
     }

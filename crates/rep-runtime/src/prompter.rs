@@ -1,50 +1,52 @@
-//! Who can be asked before a run: the terminal, an MCP client's user, the dashboard, or nobody.
+//! Asks for confirmation before a run: in the terminal, through an MCP client, in the dashboard, or not at
+//! all.
 
-use crate::grant::Question;
+use crate::grant::RunConfirmation;
 use crate::plan::Plan;
 
-/// An answer to a question.
+/// An answer to a confirmation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
-    /// It may run this once.
+pub enum PrompterAnswer {
+    /// The run may start once.
     Yes,
-    /// It may run, and the same may run again without a question while nothing about it changes.
+    /// The run may start, and identical runs need no confirmation until something changes.
     Always,
-    /// It may not run.
+    /// The run may not start.
     No,
-    /// Nobody can be asked. The remedy says how somebody could be.
+    /// No prompt is available. The remedy says how to provide one.
     Unavailable {
-        /// What would help.
+        /// The remedy.
         remedy: String,
     },
-    /// The question is handed out and answered in a later request; [`crate::Runtime::resume`] goes on then.
+    /// The confirmation is handed out and answered in a later request; [`crate::Runtime::resume_call`]
+    /// continues then.
     Deferred,
 }
 
-/// Asks somebody whether a run may start.
+/// Asks the user whether a run may start.
 pub trait Prompter: Sync {
-    /// Asks the question. Anything but a clear yes must be answered with [`Answer::No`].
-    fn confirm(&self, question: &Question) -> Answer;
+    /// Asks for confirmation. Anything but a clear yes must be answered with [`PrompterAnswer::No`].
+    fn confirm(&self, question: &RunConfirmation) -> PrompterAnswer;
 
     /// Called when a run was granted and recorded, right before it starts.
     fn run_started(&self, _plan: &Plan) {}
 }
 
-/// Nobody can be asked: what needs confirmation is refused.
+/// A prompter that cannot ask: runs that need confirmation are refused.
 #[derive(Clone, Debug)]
 pub struct NobodyToAsk {
-    /// What the refusal gives as the remedy.
+    /// The remedy of the refusal.
     pub remedy: String,
 }
 
 impl Default for NobodyToAsk {
     fn default() -> Self {
-        Self { remedy: "run it on a terminal, or give consent with --yes".to_owned() }
+        Self { remedy: "pass `--yes` or run it in a terminal".to_owned() }
     }
 }
 
 impl Prompter for NobodyToAsk {
-    fn confirm(&self, _question: &Question) -> Answer {
-        Answer::Unavailable { remedy: self.remedy.clone() }
+    fn confirm(&self, _question: &RunConfirmation) -> PrompterAnswer {
+        PrompterAnswer::Unavailable { remedy: self.remedy.clone() }
     }
 }

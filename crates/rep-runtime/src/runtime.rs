@@ -1,11 +1,12 @@
-//! Running a skill as a library call: load, plan, decide, ask, record, run confined, record the end.
+//! Runs skills: load, plan, decide, ask, record the start, run confined, record the end.
 //!
-//! [`Runtime`] is the only way for a skill's code to start a process, to send a request or to appear in the audit log. Tools, commands
-//! of structured skills, requests of API skills, workflows and skill tests all go through the same function. Whether a run is
-//! confined is part of the grant, and a grant cannot be had or run outside this crate:
+//! [`Runtime`] is the only way for a skill's code to start a process, send a request or appear in the audit
+//! log. Tools, commands of structured skills, requests of API skills, workflows and skill tests all use the
+//! same function. Whether a run is confined is part of the grant, and a grant cannot be created or run
+//! outside this crate:
 //!
 //! ```compile_fail,E0603
-//! // A grant is made by the policy alone.
+//! // Only the policy creates a grant.
 //! use rep_runtime::grant::Granted;
 //! ```
 //!
@@ -19,22 +20,24 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use rep_audit::{Audit, RunEnding};
-use rep_library::{Catalog, CatalogEntry, Options};
+use rep_audit::{AuditLog, RunEnding};
+use rep_library::{Catalog, CatalogEntry, LibraryOptions};
 use rep_permissions::Policy;
-use rep_sandbox::{Cancel, Exit};
+use rep_sandbox::{Cancel, ProcessExit};
 use rep_storage::StorageError;
 
 use crate::approval::{self, Approvals};
-use crate::channel::Caller;
+use crate::channel::NestedToolCaller;
 use crate::error::{CallError, ErrorCode};
-use crate::execute::{ExecuteOptions, execute};
-use crate::grant::{self, Consent, Context, Decision, Granted, Question, Refusal, Trust};
-use crate::interpreter::Search;
-use crate::outcome::{Outcome, Reply, ToolError};
+use crate::execute::{ExecuteOptions, execute_grant};
+use crate::grant::{
+    self, ExecutionTrust, GrantConsent, GrantContext, GrantDecision, Granted, RunConfirmation, RunRefusal,
+};
+use crate::interpreter::InterpreterSearch;
+use crate::outcome::{Outcome, RunReply, ToolError};
 use crate::plan::{Confinement, Plan};
-use crate::prompter::{Answer, NobodyToAsk, Prompter};
-use crate::secret::{self, Keyring, Secret, Secrets};
+use crate::prompter::{NobodyToAsk, Prompter, PrompterAnswer};
+use crate::secret::{self, Keyring, SecretStore, SecretValue};
 
 mod call;
 mod commands;
@@ -55,74 +58,74 @@ pub use policy_report::{PolicyLine, SkillPolicy, ToolPolicy};
 pub use records::{CallPage, RecordFilter, RunPage};
 pub use tools::{ToolDescriptor, ToolFault, ToolKind, ToolListing};
 pub use workflows::{
-    StepOutcome, StepReport, WorkflowAttendant, WorkflowCall, WorkflowError, WorkflowEvent, WorkflowReport,
+    StepOutcome, StepReport, WorkflowCall, WorkflowCallbacks, WorkflowError, WorkflowEvent, WorkflowReport,
     WorkflowStart,
 };
 
-/// Where the runtime stores things. It never looks for them in the environment.
+/// The directories of the runtime. They are never read from the environment.
 #[derive(Clone, Debug, Default)]
-pub struct Paths {
-    /// Approvals, secrets, records, tasks, sessions, installed packages. Nothing runs without it.
+pub struct RuntimePaths {
+    /// Approvals, secrets, records, tasks, sessions and installed packages. Nothing runs without it.
     pub data: Option<PathBuf>,
-    /// The user's own `rep.yaml`, whose `policy` can only deny.
+    /// The user's own `rep.yaml`. Its `policy` can only deny.
     pub settings: Option<PathBuf>,
-    /// What can be computed again.
+    /// Files that can be recomputed.
     pub cache: Option<PathBuf>,
 }
 
-impl Paths {
-    /// The data directory, or the error that there is none.
-    pub fn data(&self) -> Result<&Path, CallError> {
+impl RuntimePaths {
+    /// Returns the data directory, or an error if there is none.
+    pub fn data_folder(&self) -> Result<&Path, CallError> {
         self.data.as_deref().ok_or_else(|| {
-            CallError::unable(ErrorCode::NoHome, "there is no home folder to keep records in")
+            CallError::unable(ErrorCode::NoHome, "no home directory to store records in")
                 .with_remedy("set HOME")
                 .for_operator()
         })
     }
 
-    /// The directories of the runtime itself, which nothing that runs can see.
+    /// Returns the runtime's own directories, which no run can see.
     fn own_folders(&self) -> Vec<PathBuf> {
         let config = self.settings.as_ref().and_then(|file| file.parent().map(Path::to_owned));
         self.data.iter().cloned().chain(config).chain(self.cache.clone()).collect()
     }
 }
 
-/// How a runtime runs.
+/// The options of a runtime.
 #[derive(Clone, Debug, Default)]
 pub struct RuntimeOptions {
-    /// The options the catalog was discovered with; they say what the user trusts.
-    pub library: Options,
+    /// The options that the catalog was discovered with; they determine what the user trusts.
+    pub library: LibraryOptions,
     /// The directory that path patterns are relative to. Links are resolved.
     pub workspace: PathBuf,
     /// Whether runs are confined.
     pub confinement: Confinement,
-    /// The environment of the caller: where interpreters, variables and secrets are looked up.
+    /// The caller's environment, used to look up interpreters, variables and secrets.
     pub environment: Vec<(OsString, OsString)>,
-    /// Who runs, for the audit log.
+    /// The user name for the audit log.
     pub user: String,
-    /// The keyring of the desktop, if there is one.
+    /// The desktop keyring, if there is one.
     pub keyring: Option<Keyring>,
 }
 
 /// Decides, asks, records and runs. See the module documentation.
 pub struct Runtime {
-    paths: Paths,
+    paths: RuntimePaths,
     options: RuntimeOptions,
-    search: Search,
+    search: InterpreterSearch,
     own_folders: Vec<PathBuf>,
 }
 
-/// What a decision came to.
-enum Decided {
+/// The result of a decision.
+enum RunDecision {
     Granted(Box<Granted>),
-    Refused(Refusal),
-    Deferred(Box<Question>),
+    Refused(RunRefusal),
+    Deferred(Box<RunConfirmation>),
 }
 
 impl Runtime {
-    /// Opens a runtime over the user's files. Nothing is written until something is decided or run.
-    pub fn open(paths: Paths, options: RuntimeOptions) -> Self {
-        let search = Search {
+    /// Opens a runtime over the user's files. Nothing is written until a call is decided or run.
+    pub fn open(paths: RuntimePaths, options: RuntimeOptions) -> Self {
+        let search = InterpreterSearch {
             env: options.environment.clone(),
             cache: paths.cache.as_ref().map(|folder| folder.join("interpreters.json")),
         };
@@ -130,159 +133,164 @@ impl Runtime {
         Self { paths, options, search, own_folders }
     }
 
-    /// Where this runtime stores things.
-    pub fn paths(&self) -> &Paths {
+    /// Returns the directories of this runtime.
+    pub fn paths(&self) -> &RuntimePaths {
         &self.paths
     }
 
-    /// How this runtime runs.
+    /// Returns the options of this runtime.
     pub fn options(&self) -> &RuntimeOptions {
         &self.options
     }
 
-    /// Where interpreters are looked for.
-    pub fn search(&self) -> &Search {
+    /// Returns where interpreters are searched.
+    pub fn interpreter_search(&self) -> &InterpreterSearch {
         &self.search
     }
 
-    /// The skill that is in force under a name, or else the first copy of that name, whatever its status.
-    pub fn find<'a>(&self, catalog: &'a Catalog, skill: &str) -> Result<&'a CatalogEntry, CallError> {
+    /// Finds the active skill with a name, otherwise the first copy with that name, whatever its status.
+    pub fn find_skill<'a>(&self, catalog: &'a Catalog, skill: &str) -> Result<&'a CatalogEntry, CallError> {
         let is_named = |entry: &&CatalogEntry| entry.qualified_name == skill || entry.name == skill;
         let found = catalog.get(skill).or_else(|| catalog.entries.iter().find(is_named));
-        found.ok_or_else(|| CallError::unable(ErrorCode::SkillNotFound, format!("there is no skill `{skill}`")))
+        found.ok_or_else(|| CallError::unable(ErrorCode::SkillNotFound, format!("skill `{skill}` not found")))
     }
 
-    /// What the user's own settings deny. Read anew each time, so that a denial takes effect at once.
-    pub fn policy(&self) -> Result<Policy, CallError> {
+    /// Loads what the user's settings deny. The file is read every time, so that a denial takes effect
+    /// immediately.
+    pub fn load_policy(&self) -> Result<Policy, CallError> {
         match &self.paths.settings {
-            Some(file) => Ok(rep_library::settings::policy(file)?),
+            Some(file) => Ok(rep_library::settings::load_policy(file)?),
             None => Ok(Policy::default()),
         }
     }
 
-    /// The file that approvals are stored in.
+    /// Returns the file that approvals are stored in.
     pub fn approvals_file(&self) -> Result<PathBuf, CallError> {
-        Ok(self.paths.data()?.join("approvals.json"))
+        Ok(self.paths.data_folder()?.join("approvals.json"))
     }
 
-    /// What was approved before; nothing if there is no place to store approvals.
-    pub fn approvals(&self) -> Result<Approvals, CallError> {
+    /// Loads earlier approvals; none without a data directory.
+    pub fn load_approvals(&self) -> Result<Approvals, CallError> {
         match self.approvals_file() {
-            Ok(file) => Ok(Approvals::read(&file)?),
+            Ok(file) => Ok(Approvals::load(&file)?),
             Err(_) => Ok(Approvals::default()),
         }
     }
 
-    /// The secrets that the user stores.
-    pub fn stored_secrets(&self) -> Result<Secrets, CallError> {
-        Ok(Secrets::at(self.paths.data()?).with_keyring(self.options.keyring))
+    /// Opens the user's secret store.
+    pub fn open_secret_store(&self) -> Result<SecretStore, CallError> {
+        Ok(SecretStore::in_folder(self.paths.data_folder()?).with_keyring(self.options.keyring))
     }
 
-    /// The names of the secrets a plan declares that have a value.
+    /// Returns the names of the declared secrets that have a value.
     pub fn secret_names(&self, plan: &Plan) -> Result<Vec<String>, CallError> {
-        Ok(self.secrets(plan)?.into_keys().collect())
+        Ok(self.gather_secrets(plan)?.into_keys().collect())
     }
 
-    /// The values of the secrets a plan declares: from the caller's environment, else from the store.
-    fn secrets(&self, plan: &Plan) -> Result<BTreeMap<String, Secret>, CallError> {
-        let stored = self.stored_secrets().ok();
-        Ok(secret::gather(&plan.skill, &plan.secrets, |name| self.variable(name), stored.as_ref())?)
+    /// Returns the values of the declared secrets: from the caller's environment, otherwise from the store.
+    fn gather_secrets(&self, plan: &Plan) -> Result<BTreeMap<String, SecretValue>, CallError> {
+        let stored = self.open_secret_store().ok();
+        Ok(secret::gather_secrets(&plan.skill, &plan.secrets, |name| self.find_variable(name), stored.as_ref())?)
     }
 
-    /// A variable of the caller's environment.
-    fn variable(&self, name: &str) -> Option<String> {
+    /// Looks up a variable in the caller's environment.
+    fn find_variable(&self, name: &str) -> Option<String> {
         let (_, value) = self.options.environment.iter().find(|(known, _)| known == name)?;
         value.to_str().map(str::to_owned)
     }
 
-    /// Who runs, for the audit log.
-    fn who(&self, client: Option<&str>) -> String {
+    /// Returns the user name for the audit log.
+    fn audit_user(&self, client: Option<&str>) -> String {
         match client {
             Some(client) => format!("{} for {client}", self.options.user),
             None => self.options.user.clone(),
         }
     }
 
-    /// Decides over a plan, and asks where the policy says so.
-    fn decide(
+    /// Decides whether a plan may run, and asks for confirmation if needed.
+    fn decide_plan(
         &self,
         plan: Plan,
-        trust: &Trust,
-        secrets: &BTreeMap<String, Secret>,
+        trust: &ExecutionTrust,
+        secrets: &BTreeMap<String, SecretValue>,
         consent: &CallerConsent,
         prompter: &dyn Prompter,
-    ) -> Result<Decided, CallError> {
+    ) -> Result<RunDecision, CallError> {
         if let CallerConsent::AgreedTo(binding) = consent
-            && !binding.fits(&plan)
+            && !binding.matches_plan(&plan)
         {
-            return Ok(Decided::Refused(skill_changed(&plan)));
+            return Ok(RunDecision::Refused(skill_changed_refusal(&plan)));
         }
-        let approvals = self.approvals()?;
-        let context = Context {
+        let approvals = self.load_approvals()?;
+        let context = GrantContext {
             trust: trust.clone(),
             secrets: secrets.keys().cloned().collect(),
             consent: match consent {
-                CallerConsent::Ask => Consent::Ask,
-                CallerConsent::Given | CallerConsent::AgreedTo(_) => Consent::Given,
+                CallerConsent::Ask => GrantConsent::Ask,
+                CallerConsent::Given | CallerConsent::AgreedTo(_) => GrantConsent::Given,
             },
             approvals: &approvals,
         };
-        let question = match grant::decide(&self.policy()?, plan, &context) {
-            Decision::Granted(granted) => return Ok(Decided::Granted(Box::new(granted))),
-            Decision::Refused(refusal) => return Ok(Decided::Refused(refusal)),
-            Decision::Ask(question) => question,
+        let question = match grant::decide_plan(&self.load_policy()?, plan, &context) {
+            GrantDecision::Granted(granted) => return Ok(RunDecision::Granted(Box::new(granted))),
+            GrantDecision::Refused(refusal) => return Ok(RunDecision::Refused(refusal)),
+            GrantDecision::Ask(question) => question,
         };
         match prompter.confirm(&question) {
-            Answer::Deferred => Ok(Decided::Deferred(Box::new(question))),
-            answer => self.answered(question, answer),
+            PrompterAnswer::Deferred => Ok(RunDecision::Deferred(Box::new(question))),
+            answer => self.apply_answer(question, answer),
         }
     }
 
-    /// What an answer makes of a question.
-    fn answered(&self, question: Question, answer: Answer) -> Result<Decided, CallError> {
+    /// Applies an answer to a confirmation.
+    fn apply_answer(&self, question: RunConfirmation, answer: PrompterAnswer) -> Result<RunDecision, CallError> {
         Ok(match answer {
-            Answer::Yes => Decided::Granted(Box::new(question.accept())),
-            Answer::Always => {
-                Approvals::remember(&self.approvals_file()?, question.plan(), now())?;
-                Decided::Granted(Box::new(question.accept()))
+            PrompterAnswer::Yes => RunDecision::Granted(Box::new(question.into_grant())),
+            PrompterAnswer::Always => {
+                Approvals::store_for_plan(&self.approvals_file()?, question.plan(), current_time())?;
+                RunDecision::Granted(Box::new(question.into_grant()))
             }
-            Answer::No => Decided::Refused(question.decline()),
-            // A question that is deferred again was not answered.
-            Answer::Deferred => Decided::Refused(question.unanswerable("answer the question".to_owned())),
-            Answer::Unavailable { remedy } => Decided::Refused(question.unanswerable(remedy)),
+            PrompterAnswer::No => RunDecision::Refused(question.into_declined()),
+            // A confirmation that is deferred again was not answered.
+            PrompterAnswer::Deferred => {
+                RunDecision::Refused(question.into_unanswerable("answer the question".to_owned()))
+            }
+            PrompterAnswer::Unavailable { remedy } => RunDecision::Refused(question.into_unanswerable(remedy)),
         })
     }
 
-    /// Runs what was granted, or reports why not; both are recorded. `secrets` reach its process alone, `hidden` must not leave it
-    /// either, and `caller` answers where it calls tools. The only way from a grant to a process or a request.
+    /// Runs a grant, or reports the refusal; both are recorded. Only its process receives `secrets`; `hidden`
+    /// values are redacted as well, and `caller` answers its nested tool calls. This is the only way from a
+    /// grant to a process or a request.
     fn run_decided(
         &self,
-        decided: Result<Granted, Refusal>,
+        decided: Result<Granted, RunRefusal>,
         plan: &Plan,
         access: &RunAccess<'_>,
         prompter: &dyn Prompter,
         cancel: &Cancel,
     ) -> Outcome {
-        let audit = match self.paths.data() {
-            Ok(folder) => Audit::at(folder),
-            Err(error) => return Outcome::refused(error.into()),
+        let audit = match self.paths.data_folder() {
+            Ok(folder) => AuditLog::for_runs(folder),
+            Err(error) => return Outcome::not_started(error.into()),
         };
         let unrecorded = |error: &StorageError| {
-            let message = format!("the run could not be recorded, and was not made: {error}");
-            Outcome::refused(ToolError::new(ErrorCode::Unrecorded, message).for_operator())
+            let message = format!("the run was not started because it could not be recorded: {error}");
+            Outcome::not_started(ToolError::new(ErrorCode::Unrecorded, message).for_operator())
         };
-        let (subject, who) = (plan.audit_subject(), self.who(access.client));
+        let (subject, who) = (plan.audit_subject(), self.audit_user(access.client));
         let granted = match decided {
             Ok(granted) => granted,
             Err(refusal) => {
-                let recorded = audit.refused(&subject, refusal.code.as_str(), &refusal.message, &who, now());
+                let recorded =
+                    audit.record_refusal(&subject, refusal.code.as_str(), &refusal.message, &who, current_time());
                 if let Err(error) = recorded {
                     return unrecorded(&error);
                 }
-                return Outcome::refused(CallError::from(refusal).into());
+                return Outcome::not_started(CallError::from(refusal).into());
             }
         };
-        let record = match audit.start(&subject, granted.how().name(), &who, now()) {
+        let record = match audit.start_run(&subject, granted.origin().name(), &who, current_time()) {
             Ok(record) => record,
             Err(error) => return unrecorded(&error),
         };
@@ -293,72 +301,72 @@ impl Runtime {
             search: &self.search,
             environments: environments.as_deref(),
             caller: access.caller,
-            hidden: access.hidden,
-            unseen: &self.own_folders,
-            register: register.as_deref(),
+            redacted_values: access.redacted_values,
+            hidden_folders: &self.own_folders,
+            run_registry: register.as_deref(),
         };
-        let outcome = execute(&granted, access.secrets, &options, cancel);
-        match record.end(&ending(&outcome), now()) {
+        let outcome = execute_grant(&granted, access.secrets, &options, cancel);
+        match record.record_end(&build_run_ending(&outcome), current_time()) {
             Ok(()) => outcome,
-            // What was done is done; that its end is not on record must be reported all the same.
+            // The run has happened; report that its end could not be recorded.
             Err(error) => {
-                let said = format!("{}\nthe end of the run could not be recorded: {error}", outcome.said);
-                Outcome { said, ..outcome }
+                let said = format!("{}\nthe end of the run could not be recorded: {error}", outcome.log_text);
+                Outcome { log_text: said, ..outcome }
             }
         }
     }
 
-    /// The values of the secrets a plan declares, for skill tests.
-    pub(crate) fn plan_secrets(&self, plan: &Plan) -> Result<BTreeMap<String, Secret>, CallError> {
-        self.secrets(plan)
+    /// Returns the values of the declared secrets, for skill tests.
+    pub(crate) fn gather_plan_secrets(&self, plan: &Plan) -> Result<BTreeMap<String, SecretValue>, CallError> {
+        self.gather_secrets(plan)
     }
 
-    /// Runs a plan whose consent is the call itself, for skill tests.
+    /// Runs a plan for which the call itself is consent, for skill tests.
     pub(crate) fn run_with_consent(
         &self,
         plan: &Plan,
-        trust: &Trust,
-        secrets: &BTreeMap<String, Secret>,
+        trust: &ExecutionTrust,
+        secrets: &BTreeMap<String, SecretValue>,
         cancel: &Cancel,
     ) -> Result<Outcome, CallError> {
         let nobody = NobodyToAsk::default();
-        let decided = match self.decide(plan.clone(), trust, secrets, &CallerConsent::Given, &nobody)? {
-            Decided::Granted(granted) => Ok(*granted),
-            Decided::Refused(refusal) => Err(refusal),
-            Decided::Deferred(question) => Err(question.decline()),
+        let decided = match self.decide_plan(plan.clone(), trust, secrets, &CallerConsent::Given, &nobody)? {
+            RunDecision::Granted(granted) => Ok(*granted),
+            RunDecision::Refused(refusal) => Err(refusal),
+            RunDecision::Deferred(question) => Err(question.into_declined()),
         };
-        let values = exposed(secrets);
-        let access = RunAccess { secrets: &values, hidden: &[], caller: None, client: None };
+        let values = expose_secrets(secrets);
+        let access = RunAccess { secrets: &values, redacted_values: &[], caller: None, client: None };
         Ok(self.run_decided(decided, plan, &access, &nobody, cancel))
     }
 
-    /// Where packages that were installed for skills are stored.
+    /// Returns the directory of packages that were installed for skills.
     pub fn environments_folder(&self) -> Result<PathBuf, CallError> {
-        Ok(self.paths.data()?.join("environments"))
+        Ok(self.paths.data_folder()?.join("environments"))
     }
 }
 
-/// What one run gets besides its plan.
+/// What a run receives besides its plan.
 struct RunAccess<'a> {
     secrets: &'a [(String, String)],
-    hidden: &'a [(String, String)],
-    caller: Option<&'a Caller<'a>>,
+    redacted_values: &'a [(String, String)],
+    caller: Option<&'a NestedToolCaller<'a>>,
     client: Option<&'a str>,
 }
 
-/// How a run ended, for the record.
-fn ending(outcome: &Outcome) -> RunEnding<'_> {
+/// Builds the audit record of how a run ended.
+fn build_run_ending(outcome: &Outcome) -> RunEnding<'_> {
     let (code, message) = match &outcome.reply {
-        Reply::Result(_) => ("ok", None),
-        Reply::Task(_) => ("async", None),
-        Reply::Error(error) => (error.code.as_str(), Some(error.message.as_str())),
+        RunReply::Result(_) => ("ok", None),
+        RunReply::Task(_) => ("async", None),
+        RunReply::Error(error) => (error.code.as_str(), Some(error.message.as_str())),
     };
     RunEnding {
         outcome: code,
         message,
         exit: outcome.exit.map(|exit| match exit {
-            Exit::Code(code) => format!("code {code}"),
-            Exit::Signal(signal) => format!("signal {signal}"),
+            ProcessExit::Code(code) => format!("code {code}"),
+            ProcessExit::Signal(signal) => format!("signal {signal}"),
         }),
         layers: outcome.layers.iter().map(|layer| (layer.name, layer.state.as_str())).collect(),
         denials: outcome.denials.iter().map(|denial| (denial.action, denial.target.as_str())).collect(),
@@ -367,26 +375,26 @@ fn ending(outcome: &Outcome) -> RunEnding<'_> {
     }
 }
 
-/// A skill that is not what was decided over any more.
-fn skill_changed(plan: &Plan) -> Refusal {
-    Refusal {
+/// The refusal for a skill that changed after the decision.
+fn skill_changed_refusal(plan: &Plan) -> RunRefusal {
+    RunRefusal {
         code: ErrorCode::SkillChanged,
-        message: format!("`{}` changed since it was decided whether `{}` may run", plan.skill, plan.tool),
-        remedy: "look at what changed, and call it again".to_owned(),
+        message: format!("`{}` changed after the call of `{}` was planned", plan.skill, plan.tool),
+        remedy: "review the changes and call it again".to_owned(),
     }
 }
 
-/// The digest that an approval, or an answer to a question, is bound to.
-fn binding_of(plan: &Plan) -> String {
-    approval::binding(plan)
+/// Computes the digest that an approval or an answer is bound to.
+fn compute_plan_binding(plan: &Plan) -> String {
+    approval::compute_binding(plan)
 }
 
-/// The values of secrets, to be handed to a process.
-fn exposed(secrets: &BTreeMap<String, Secret>) -> Vec<(String, String)> {
+/// Exposes the values of secrets, to pass them to a process.
+fn expose_secrets(secrets: &BTreeMap<String, SecretValue>) -> Vec<(String, String)> {
     secrets.iter().map(|(name, secret)| (name.clone(), secret.expose().to_owned())).collect()
 }
 
-#[expect(clippy::disallowed_methods, reason = "records carry the time they were made")]
-fn now() -> SystemTime {
+#[expect(clippy::disallowed_methods, reason = "records contain the current time")]
+fn current_time() -> SystemTime {
     SystemTime::now()
 }

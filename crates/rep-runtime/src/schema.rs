@@ -1,7 +1,7 @@
-//! Holds arguments and results against the schemas a tool declares.
+//! Validates arguments and results against the schemas of a tool.
 //!
-//! The draft is the one `$schema` names, else 2020-12. Nothing is fetched, and both time and stack are bounded: a schema is a
-//! stranger's text, and there are schemas no validator comes to an end with.
+//! The draft is the one named by `$schema`, or 2020-12 by default. Nothing is fetched. Time and stack are
+//! bounded, because schemas are untrusted and some make a validator run forever.
 
 use std::sync::mpsc;
 use std::thread;
@@ -11,111 +11,117 @@ use jsonschema::PatternOptions;
 use rep_model::truncate::truncate_chars;
 use serde_json::Value;
 
-/// A value, and what of it does not fit.
+/// A place where a value violates a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Misfit {
-    /// The place in the value, as a JSON pointer; empty for the value itself.
+pub struct SchemaViolation {
+    /// The place in the value as a JSON pointer; empty for the value itself.
     pub pointer: String,
-    /// What is wrong there. Values are not shown: they may be secret, or long.
+    /// What is wrong. Values are not shown, because they may be secret or long.
     pub message: String,
 }
 
-/// What a comparison came to.
+/// The result of a validation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fit {
-    /// The value fits.
-    Fits,
-    /// It does not, and this is why; there is at least one reason.
-    Misfits(Vec<Misfit>),
-    /// The schema itself is none, or cannot be worked with.
-    Broken(String),
+pub enum SchemaCheck {
+    /// The value is valid.
+    Valid,
+    /// The value is invalid, with at least one violation.
+    Violations(Vec<SchemaViolation>),
+    /// The schema is invalid or cannot be used.
+    UnusableSchema(String),
 }
 
-/// The longest comparison.
+/// The time limit of a validation.
 const TIME_MAX: Duration = Duration::from_secs(10);
-/// Schemas may refer to themselves as deep as values go.
+/// The stack size; schemas may recurse as deep as values do.
 const STACK_BYTES: usize = 64 << 20;
-/// The largest schema, in bytes of JSON.
+/// The maximum size of a schema, in bytes of JSON.
 const SCHEMA_BYTES_MAX: usize = 1 << 20;
-/// The deepest schema.
+/// The maximum depth of a schema.
 const DEPTH_MAX: usize = 100;
-/// The most misfits that are told.
-const MISFITS_MAX: usize = 5;
+/// The maximum number of violations reported.
+const VIOLATIONS_MAX: usize = 5;
 
-/// Holds a value against a schema.
-pub fn fit(schema: &Value, value: &Value) -> Fit {
-    if schema.to_string().len() > SCHEMA_BYTES_MAX || is_deeper(schema, DEPTH_MAX) {
-        return Fit::Broken("the schema is too large".to_owned());
+/// Validates a value against a schema.
+pub fn validate_value(schema: &Value, value: &Value) -> SchemaCheck {
+    if schema.to_string().len() > SCHEMA_BYTES_MAX || is_deeper_than(schema, DEPTH_MAX) {
+        return SchemaCheck::UnusableSchema("the schema is too large".to_owned());
     }
     if refers_to_itself(schema) {
-        return Fit::Broken("the schema refers to itself without end".to_owned());
+        return SchemaCheck::UnusableSchema("the schema contains an endless reference cycle".to_owned());
     }
     let (send, answer) = mpsc::channel();
     let (schema, value) = (schema.clone(), value.clone());
     let work = move || {
-        // Nobody listens any more once the time is over.
-        let _ = send.send(compare(&schema, &value));
+        // After a timeout the receiver is gone.
+        let _ = send.send(run_validator(&schema, &value));
     };
-    // A comparison that does not end is left behind; it holds nothing but its own memory.
+    // A validation that does not finish is abandoned; it uses only its own memory.
     match thread::Builder::new().stack_size(STACK_BYTES).spawn(work) {
-        Ok(_) => {
-            answer.recv_timeout(TIME_MAX).unwrap_or_else(|_| Fit::Broken("the comparison does not end".to_owned()))
-        }
-        Err(error) => Fit::Broken(format!("there is no room to compare: {error}")),
+        Ok(_) => answer
+            .recv_timeout(TIME_MAX)
+            .unwrap_or_else(|_| SchemaCheck::UnusableSchema("the validation timed out".to_owned())),
+        Err(error) => SchemaCheck::UnusableSchema(format!("could not start the validation: {error}")),
     }
 }
 
-fn compare(schema: &Value, value: &Value) -> Fit {
+fn run_validator(schema: &Value, value: &Value) -> SchemaCheck {
     let patterns = PatternOptions::fancy_regex().backtrack_limit(100_000).size_limit(1 << 20);
     let validator = match jsonschema::options().offline().with_pattern_options(patterns).build(schema) {
         Ok(validator) => validator,
-        Err(error) => return Fit::Broken(format!("the schema is not valid: {}", short(&error.masked().to_string()))),
+        Err(error) => {
+            return SchemaCheck::UnusableSchema(format!(
+                "the schema is not valid: {}",
+                shorten_message(&error.masked().to_string())
+            ));
+        }
     };
     if validator.is_valid(value) {
-        return Fit::Fits;
+        return SchemaCheck::Valid;
     }
-    let misfits = validator.iter_errors(value).take(MISFITS_MAX).map(|error| Misfit {
+    let misfits = validator.iter_errors(value).take(VIOLATIONS_MAX).map(|error| SchemaViolation {
         pointer: error.instance_path().to_string(),
-        message: short(&error.masked().to_string()),
+        message: shorten_message(&error.masked().to_string()),
     });
-    Fit::Misfits(misfits.collect())
+    SchemaCheck::Violations(misfits.collect())
 }
 
-fn short(text: &str) -> String {
+fn shorten_message(text: &str) -> String {
     truncate_chars(text, 300).to_owned()
 }
 
-fn is_deeper(value: &Value, depth: usize) -> bool {
+fn is_deeper_than(value: &Value, depth: usize) -> bool {
     if depth == 0 {
         return true;
     }
     match value {
-        Value::Array(items) => items.iter().any(|item| is_deeper(item, depth - 1)),
-        Value::Object(fields) => fields.values().any(|field| is_deeper(field, depth - 1)),
+        Value::Array(items) => items.iter().any(|item| is_deeper_than(item, depth - 1)),
+        Value::Object(fields) => fields.values().any(|field| is_deeper_than(field, depth - 1)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     }
 }
 
-/// Whether a reference leads back to itself without going down into the value, so that no validator would ever be done.
+/// Returns whether a reference refers to itself without descending into the value, so that validation would
+/// never finish.
 fn refers_to_itself(schema: &Value) -> bool {
     let mut path = Vec::new();
     let mut done = Vec::new();
-    everywhere(schema, &mut |node| turns_back(schema, node, &mut path, &mut done))
+    any_node(schema, &mut |node| has_cycle_from(schema, node, &mut path, &mut done))
 }
 
-fn everywhere(node: &Value, wanted: &mut dyn FnMut(&Value) -> bool) -> bool {
+fn any_node(node: &Value, wanted: &mut dyn FnMut(&Value) -> bool) -> bool {
     if wanted(node) {
         return true;
     }
     match node {
-        Value::Array(items) => items.iter().any(|item| everywhere(item, wanted)),
-        Value::Object(fields) => fields.values().any(|field| everywhere(field, wanted)),
+        Value::Array(items) => items.iter().any(|item| any_node(item, wanted)),
+        Value::Object(fields) => fields.values().any(|field| any_node(field, wanted)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     }
 }
 
-/// Follows what is applied to the same value: references and the combining keywords.
-fn turns_back(root: &Value, node: &Value, path: &mut Vec<*const Value>, done: &mut Vec<*const Value>) -> bool {
+/// Follows the subschemas that apply to the same value: references and the combining keywords.
+fn has_cycle_from(root: &Value, node: &Value, path: &mut Vec<*const Value>, done: &mut Vec<*const Value>) -> bool {
     let here = std::ptr::from_ref(node);
     if path.contains(&here) {
         return true;
@@ -138,7 +144,7 @@ fn turns_back(root: &Value, node: &Value, path: &mut Vec<*const Value>, done: &m
             _ => {}
         }
     }
-    let found = next.into_iter().any(|node| turns_back(root, node, path, done));
+    let found = next.into_iter().any(|node| has_cycle_from(root, node, path, done));
     path.pop();
     done.push(here);
     found
@@ -151,8 +157,10 @@ mod tests {
     use super::*;
 
     fn misfits(schema: &Value, value: &Value) -> Vec<(String, String)> {
-        match fit(schema, value) {
-            Fit::Misfits(misfits) => misfits.into_iter().map(|misfit| (misfit.pointer, misfit.message)).collect(),
+        match validate_value(schema, value) {
+            SchemaCheck::Violations(misfits) => {
+                misfits.into_iter().map(|misfit| (misfit.pointer, misfit.message)).collect()
+            }
             other => panic!("{other:?}"),
         }
     }
@@ -161,7 +169,7 @@ mod tests {
     fn a_misfit_says_where_and_what() {
         let schema = json!({"type": "object", "additionalProperties": false, "required": ["path"],
             "properties": {"path": {"type": "string"}, "pages": {"type": "array", "items": {"type": "integer", "minimum": 1}}}});
-        assert_eq!(fit(&schema, &json!({"path": "x", "pages": [1]})), Fit::Fits);
+        assert_eq!(validate_value(&schema, &json!({"path": "x", "pages": [1]})), SchemaCheck::Valid);
         let found = misfits(&schema, &json!({"path": 1, "pages": [1, 0, "sk-secret"]}));
         assert_eq!(found[0], ("/path".to_owned(), "value is not of type \"string\"".to_owned()));
         assert!(found.iter().any(|(pointer, _)| pointer == "/pages/1"), "{found:?}");
@@ -173,11 +181,17 @@ mod tests {
 
     #[test]
     fn the_draft_is_the_one_that_is_named() {
-        // A list of schemas for `items` is draft 7; 2020-12 calls it `prefixItems`.
+        // A list of schemas in `items` is draft 7; 2020-12 calls it `prefixItems`.
         let tuple = json!({"$schema": "http://json-schema.org/draft-07/schema#", "items": [{"type": "integer"}]});
-        assert!(matches!(fit(&tuple, &json!(["a"])), Fit::Misfits(_)));
-        assert!(matches!(fit(&json!({"items": [{"type": "integer"}]}), &json!(["a"])), Fit::Broken(_)));
-        assert!(matches!(fit(&json!({"prefixItems": [{"type": "integer"}]}), &json!(["a"])), Fit::Misfits(_)));
+        assert!(matches!(validate_value(&tuple, &json!(["a"])), SchemaCheck::Violations(_)));
+        assert!(matches!(
+            validate_value(&json!({"items": [{"type": "integer"}]}), &json!(["a"])),
+            SchemaCheck::UnusableSchema(_)
+        ));
+        assert!(matches!(
+            validate_value(&json!({"prefixItems": [{"type": "integer"}]}), &json!(["a"])),
+            SchemaCheck::Violations(_)
+        ));
     }
 
     #[test]
@@ -197,16 +211,16 @@ mod tests {
             json!({"pattern": "(a{1000}){1000}{1000}"}),
             deep,
         ] {
-            assert!(matches!(fit(&schema, &json!({"a": 1})), Fit::Broken(_)), "{schema}");
+            assert!(matches!(validate_value(&schema, &json!({"a": 1})), SchemaCheck::UnusableSchema(_)), "{schema}");
         }
     }
 
     #[test]
     fn a_schema_of_trees_works_and_a_hostile_pattern_ends() {
         let tree = json!({"type": "object", "properties": {"below": {"$ref": "#"}, "size": {"type": "integer"}}});
-        assert_eq!(fit(&tree, &json!({"below": {"below": {"size": 1}}})), Fit::Fits);
+        assert_eq!(validate_value(&tree, &json!({"below": {"below": {"size": 1}}})), SchemaCheck::Valid);
         assert_eq!(misfits(&tree, &json!({"below": {"below": {"size": "a"}}}))[0].0, "/below/below/size");
         let slow = json!({"pattern": "^(?=x)?(a+)+\\1$"});
-        assert_ne!(fit(&slow, &json!("a".repeat(40) + "!")), Fit::Fits);
+        assert_ne!(validate_value(&slow, &json!("a".repeat(40) + "!")), SchemaCheck::Valid);
     }
 }

@@ -1,10 +1,11 @@
-//! Secrets: values that reach the one process tree that declared them, and nobody else.
+//! Secrets: values that reach only the process tree that declared them.
 //!
-//! A [`Secret`] cannot be printed or compared; [`Secret::expose`] is the one way to its text, and is found by searching for it.
-//! Values come from the environment of the call or from the user's [`Secrets`]: `secrets.json` (version 1), where each value is
-//! sealed with XChaCha20-Poly1305, with its name and the skills it is for bound in, so that values cannot be exchanged. Names are
-//! not sealed. The key is in the keyring of the desktop where there is one (`keyring.rs`), else in a file of its own,
-//! `secrets.key`: that keeps values out of backups, searches and glances, not from who can read the user's files.
+//! A [`SecretValue`] cannot be printed or compared; [`SecretValue::expose`] is the only access to its text
+//! and easy to search for. Values come from the environment of the call or from the user's [`SecretStore`]:
+//! `secrets.json` (version 1). Each value is encrypted with XChaCha20-Poly1305 and bound to its name and its
+//! skills, so that values cannot be swapped. Names are not encrypted. The key is in the desktop keyring if
+//! there is one (`keyring.rs`), otherwise in a separate file, `secrets.key`. The file keeps values out of
+//! backups and searches, but does not protect them from a process that can read the user's files.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,70 +16,70 @@ use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
 use crate::plan::SecretNeed;
-use crate::plan::declared::variable;
-use rep_storage::files::{self, StorageError, random};
+use crate::plan::declarations::check_variable_name;
+use rep_storage::files::{self, StorageError, random_bytes};
 
 #[cfg_attr(not(target_os = "linux"), path = "secret/keyring/none.rs")]
 mod keyring;
 
 pub use keyring::Keyring;
-pub use rep_permissions::secret::{Secret, VALUE_BYTES_MAX};
+pub use rep_permissions::secret::{SecretValue, VALUE_BYTES_MAX};
 
 const VERSION: u64 = 1;
 const FILE_BYTES_MAX: u64 = 16 << 20;
 const KEY_BYTES: usize = 32;
-/// The secrets a user keeps.
-pub struct Secrets {
+/// The secrets that a user stores.
+pub struct SecretStore {
     folder: PathBuf,
     keyring: Option<Keyring>,
 }
 
-/// Where the key is that seals secrets.
+/// Where the encryption key is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// In the keyring of the desktop.
+pub enum KeyLocation {
+    /// In the desktop keyring.
     Keyring,
-    /// In a file beside them.
+    /// In a file next to the secrets.
     File,
 }
 
-/// A secret, as it is listed.
+/// A secret as it is listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed {
-    /// The variable.
+pub struct SecretListing {
+    /// The variable name.
     pub name: String,
-    /// The skills it is for; all that declare it where there are none.
+    /// The skills that may use it; empty for all skills that declare it.
     pub skills: Vec<String>,
 }
 
-impl Listed {
-    /// Whether a skill that declares it gets it.
-    pub fn is_for(&self, skill: &str) -> bool {
-        is_for(&self.skills, skill)
+impl SecretListing {
+    /// Returns whether a skill that declares the secret receives it.
+    pub fn is_for_skill(&self, skill: &str) -> bool {
+        is_for_skill(&self.skills, skill)
     }
 }
 
-/// What the file holds.
+/// The contents of the file.
 #[derive(Default)]
-struct Store {
-    /// The name of the key in the keyring; without one it lies in its own file.
+struct SecretsFile {
+    /// The name of the key in the keyring; without one, the key is in a separate file.
     key: Option<String>,
     secrets: BTreeMap<String, Value>,
 }
 
-impl Secrets {
-    /// The secrets kept in a folder.
-    pub fn at(folder: &Path) -> Self {
+impl SecretStore {
+    /// Opens the store in a directory.
+    pub fn in_folder(folder: &Path) -> Self {
         Self { folder: folder.to_owned(), keyring: None }
     }
 
-    /// With a keyring that can hold the key.
+    /// Sets the keyring that can store the key.
     #[must_use]
     pub fn with_keyring(self, keyring: Option<Keyring>) -> Self {
         Self { keyring, ..self }
     }
 
-    fn file(&self) -> PathBuf {
+    fn secrets_file(&self) -> PathBuf {
         self.folder.join("secrets.json")
     }
 
@@ -86,202 +87,213 @@ impl Secrets {
         self.folder.join("secrets.key")
     }
 
-    /// The secrets there are, in order of their names.
-    pub fn list(&self) -> Result<Vec<Listed>, StorageError> {
-        let listed = |(name, entry): (String, Value)| Listed { name, skills: skills(&entry) };
-        Ok(self.read()?.secrets.into_iter().map(listed).collect())
+    /// Lists the secrets, sorted by name.
+    pub fn list(&self) -> Result<Vec<SecretListing>, StorageError> {
+        let listed = |(name, entry): (String, Value)| SecretListing { name, skills: parse_skills(&entry) };
+        Ok(self.read_file()?.secrets.into_iter().map(listed).collect())
     }
 
-    /// The value of a secret for a skill; `None` where none is kept for it.
-    pub fn get(&self, name: &str, skill: &str) -> Result<Option<Secret>, StorageError> {
-        let file = self.file();
-        let mut store = self.read()?;
+    /// Returns the value of a secret for a skill, or `None` if none is stored for it.
+    pub fn get(&self, name: &str, skill: &str) -> Result<Option<SecretValue>, StorageError> {
+        let file = self.secrets_file();
+        let mut store = self.read_file()?;
         let Some(entry) = store.secrets.remove(name) else { return Ok(None) };
-        let skills = skills(&entry);
-        if !is_for(&skills, skill) {
+        let skills = parse_skills(&entry);
+        if !is_for_skill(&skills, skill) {
             return Ok(None);
         }
         let part = |field: &str| entry.get(field).and_then(Value::as_str).and_then(|text| hex::decode(text).ok());
         let (Some(nonce), Some(sealed)) =
             (part("nonce").and_then(|nonce| <[u8; 24]>::try_from(nonce).ok()), part("sealed"))
         else {
-            return Err(StorageError::broken(&file, format!("the secret `{name}` is damaged; set it again")));
+            return Err(StorageError::invalid_content(&file, format!("the secret `{name}` is damaged; set it again")));
         };
-        let Some(key) = self.key(&store)? else {
-            let place = if store.key.is_some() { "the keyring of the desktop" } else { "`secrets.key`" };
-            return Err(StorageError::broken(&file, format!("its key is gone from {place}; set the secrets again")));
-        };
-        let payload = Payload { msg: &sealed, aad: &bound(name, &skills) };
-        let value = cipher(&key).decrypt(&XNonce::from(nonce), payload).ok().and_then(text).and_then(Secret::new);
-        value.map(Some).ok_or_else(|| {
-            StorageError::broken(
+        let Some(key) = self.load_key(&store)? else {
+            let place = if store.key.is_some() { "the desktop keyring" } else { "`secrets.key`" };
+            return Err(StorageError::invalid_content(
                 &file,
-                format!("the secret `{name}` was changed or sealed with another key; set it again"),
+                format!("its key is missing from {place}; set the secrets again"),
+            ));
+        };
+        let payload = Payload { msg: &sealed, aad: &build_associated_data(name, &skills) };
+        let value = build_cipher(&key)
+            .decrypt(&XNonce::from(nonce), payload)
+            .ok()
+            .and_then(bytes_to_text)
+            .and_then(SecretValue::new);
+        value.map(Some).ok_or_else(|| {
+            StorageError::invalid_content(
+                &file,
+                format!("the secret `{name}` was changed or encrypted with another key; set it again"),
             )
         })
     }
 
-    /// Keeps a secret, for these skills or for all that declare it. Says where its key is.
-    pub fn set(&self, name: &str, value: &Secret, skills: &[String]) -> Result<Place, StorageError> {
-        let file = self.file();
-        variable(name)
-            .map_err(|reason| StorageError::broken(&file, format!("`{name}` cannot be a secret: {reason}")))?;
-        let _lock = files::lock(&file)?;
-        let mut store = self.read()?;
-        let key = match self.key(&store)? {
+    /// Stores a secret for these skills, or for all that declare it, and returns where its key is.
+    pub fn set(&self, name: &str, value: &SecretValue, skills: &[String]) -> Result<KeyLocation, StorageError> {
+        let file = self.secrets_file();
+        check_variable_name(name).map_err(|reason| {
+            StorageError::invalid_content(&file, format!("`{name}` cannot be the name of a secret: {reason}"))
+        })?;
+        let _lock = files::lock_file(&file)?;
+        let mut store = self.read_file()?;
+        let key = match self.load_key(&store)? {
             Some(key) => key,
-            None => self.new_key(&mut store)?,
+            None => self.create_key(&mut store)?,
         };
-        let nonce: [u8; 24] = random();
-        let payload = Payload { msg: value.expose().as_bytes(), aad: &bound(name, skills) };
-        let sealed = cipher(&key)
+        let nonce: [u8; 24] = random_bytes();
+        let payload = Payload { msg: value.expose().as_bytes(), aad: &build_associated_data(name, skills) };
+        let sealed = build_cipher(&key)
             .encrypt(&XNonce::from(nonce), payload)
-            .map_err(|_| StorageError::broken(&file, "the value could not be sealed"))?;
+            .map_err(|_| StorageError::invalid_content(&file, "the value could not be encrypted"))?;
         let mut entry = json!({ "nonce": hex::encode(nonce), "sealed": hex::encode(&sealed) });
         if !skills.is_empty() {
             entry["for"] = json!(skills);
         }
         store.secrets.insert(name.to_owned(), entry);
-        self.write(&store)?;
-        Ok(store.place())
+        self.write_file(&store)?;
+        Ok(store.key_location())
     }
 
-    /// Forgets a secret. Says whether there was one.
+    /// Removes a secret and returns whether it existed.
     pub fn remove(&self, name: &str) -> Result<bool, StorageError> {
-        let _lock = files::lock(&self.file())?;
-        let mut store = self.read()?;
+        let _lock = files::lock_file(&self.secrets_file())?;
+        let mut store = self.read_file()?;
         if store.secrets.remove(name).is_none() {
             return Ok(false);
         }
-        self.write(&store)?;
+        self.write_file(&store)?;
         Ok(true)
     }
 
-    /// Where the key is; `None` where there is none yet.
-    pub fn place(&self) -> Result<Option<Place>, StorageError> {
-        let store = self.read()?;
-        let is_there = store.key.is_some() || files::read(&self.key_file(), KEY_BYTES as u64)?.is_some();
-        Ok(is_there.then(|| store.place()))
+    /// Returns where the key is, or `None` if there is none yet.
+    pub fn key_location(&self) -> Result<Option<KeyLocation>, StorageError> {
+        let store = self.read_file()?;
+        let is_there = store.key.is_some() || files::read_private(&self.key_file(), KEY_BYTES as u64)?.is_some();
+        Ok(is_there.then(|| store.key_location()))
     }
 
-    /// Puts the key into the other place. Says whether there was one to move.
-    pub fn move_key(&self, to: Place) -> Result<bool, StorageError> {
-        let file = self.file();
-        let _lock = files::lock(&file)?;
-        let mut store = self.read()?;
-        if store.place() == to {
+    /// Moves the key to the other location and returns whether there was one to move.
+    pub fn move_key(&self, to: KeyLocation) -> Result<bool, StorageError> {
+        let file = self.secrets_file();
+        let _lock = files::lock_file(&file)?;
+        let mut store = self.read_file()?;
+        if store.key_location() == to {
             return Ok(false);
         }
-        let Some(key) = self.key(&store)?.map(|key| Zeroizing::new(key.to_vec())) else { return Ok(false) };
-        // The key is in both places until the file says which one counts.
+        let Some(key) = self.load_key(&store)?.map(|key| Zeroizing::new(key.to_vec())) else { return Ok(false) };
+        // The key is in both locations until the file records which one is used.
         match to {
-            Place::Keyring => {
-                self.to_keyring(&mut store, &key).map_err(|reason| unreached(&file, &reason))?;
-                self.write(&store)?;
-                files::remove(&self.key_file())?;
+            KeyLocation::Keyring => {
+                self.store_in_keyring(&mut store, &key).map_err(|reason| keyring_error(&file, &reason))?;
+                self.write_file(&store)?;
+                files::remove_if_present(&self.key_file())?;
             }
-            Place::File => {
-                files::replace(&self.key_file(), &key)?;
+            KeyLocation::File => {
+                files::replace_private(&self.key_file(), &key)?;
                 let name = store.key.take();
-                self.write(&store)?;
+                self.write_file(&store)?;
                 if let (Some(keyring), Some(name)) = (self.keyring, name) {
-                    keyring.remove(&name).map_err(|reason| unreached(&file, &reason))?;
+                    keyring.remove_key(&name).map_err(|reason| keyring_error(&file, &reason))?;
                 }
             }
         }
         Ok(true)
     }
 
-    fn write(&self, store: &Store) -> Result<(), StorageError> {
+    fn write_file(&self, store: &SecretsFile) -> Result<(), StorageError> {
         let mut value = json!({ "version": VERSION, "cipher": "xchacha20-poly1305", "secrets": store.secrets });
         if let Some(key) = &store.key {
             value["key"] = json!({ "keyring": key });
         }
-        files::replace(&self.file(), format!("{value:#}\n").as_bytes())
+        files::replace_private(&self.secrets_file(), format!("{value:#}\n").as_bytes())
     }
 
-    fn read(&self) -> Result<Store, StorageError> {
-        let file = self.file();
-        let Some(bytes) = files::read(&file, FILE_BYTES_MAX)? else { return Ok(Store::default()) };
-        let value: Value = serde_json::from_slice(&bytes)
-            .map_err(|error| StorageError::broken(&file, format!("it is no JSON ({error}); mend or remove it")))?;
+    fn read_file(&self) -> Result<SecretsFile, StorageError> {
+        let file = self.secrets_file();
+        let Some(bytes) = files::read_private(&file, FILE_BYTES_MAX)? else { return Ok(SecretsFile::default()) };
+        let value: Value = serde_json::from_slice(&bytes).map_err(|error| {
+            StorageError::invalid_content(&file, format!("it is not valid JSON ({error}); fix or remove it"))
+        })?;
         if value.get("version").and_then(Value::as_u64).is_none_or(|version| version > VERSION) {
-            return Err(StorageError::broken(&file, "it was written by a newer rep"));
+            return Err(StorageError::invalid_content(&file, "it was written by a newer rep"));
         }
         let secrets = value.get("secrets").and_then(Value::as_object).cloned().unwrap_or_default();
         let key = value.pointer("/key/keyring").and_then(Value::as_str).map(str::to_owned);
-        Ok(Store { key, secrets: secrets.into_iter().collect() })
+        Ok(SecretsFile { key, secrets: secrets.into_iter().collect() })
     }
 
-    fn key(&self, store: &Store) -> Result<Option<Zeroizing<Vec<u8>>>, StorageError> {
+    fn load_key(&self, store: &SecretsFile) -> Result<Option<Zeroizing<Vec<u8>>>, StorageError> {
         let key = match &store.key {
-            None => files::read(&self.key_file(), KEY_BYTES as u64)?.map(Zeroizing::new),
+            None => files::read_private(&self.key_file(), KEY_BYTES as u64)?.map(Zeroizing::new),
             Some(name) => {
-                let held = self.keyring.ok_or_else(|| "there is none in this session".to_owned());
-                held.and_then(|keyring| keyring.get(name)).map_err(|reason| unreached(&self.file(), &reason))?
+                let held = self.keyring.ok_or_else(|| "no keyring is available in this session".to_owned());
+                held.and_then(|keyring| keyring.load_key(name))
+                    .map_err(|reason| keyring_error(&self.secrets_file(), &reason))?
             }
         };
         match key {
-            Some(key) if key.len() != KEY_BYTES => {
-                Err(StorageError::broken(&self.key_file(), "the key is no key; remove it and set the secrets again"))
-            }
+            Some(key) if key.len() != KEY_BYTES => Err(StorageError::invalid_content(
+                &self.key_file(),
+                "the key is invalid; remove it and set the secrets again",
+            )),
             key => Ok(key),
         }
     }
 
-    /// Makes a key: into the keyring where that takes it, else into a file.
-    fn new_key(&self, store: &mut Store) -> Result<Zeroizing<Vec<u8>>, StorageError> {
-        let key = Zeroizing::new(random::<KEY_BYTES>().to_vec());
-        if self.to_keyring(store, &key).is_ok() {
+    /// Creates a key: in the keyring if possible, otherwise in a file.
+    fn create_key(&self, store: &mut SecretsFile) -> Result<Zeroizing<Vec<u8>>, StorageError> {
+        let key = Zeroizing::new(random_bytes::<KEY_BYTES>().to_vec());
+        if self.store_in_keyring(store, &key).is_ok() {
             return Ok(key);
         }
         store.key = None;
-        files::replace(&self.key_file(), &key)?;
+        files::replace_private(&self.key_file(), &key)?;
         Ok(key)
     }
 
-    fn to_keyring(&self, store: &mut Store, key: &[u8]) -> Result<(), String> {
-        let keyring = self.keyring.ok_or("there is none in this session")?;
-        let name = hex::encode(random::<16>());
-        keyring.put(&name, key)?;
+    fn store_in_keyring(&self, store: &mut SecretsFile, key: &[u8]) -> Result<(), String> {
+        let keyring = self.keyring.ok_or("no keyring is available in this session")?;
+        let name = hex::encode(random_bytes::<16>());
+        keyring.store_key(&name, key)?;
         store.key = Some(name);
         Ok(())
     }
 }
 
-impl Store {
-    const fn place(&self) -> Place {
-        if self.key.is_some() { Place::Keyring } else { Place::File }
+impl SecretsFile {
+    const fn key_location(&self) -> KeyLocation {
+        if self.key.is_some() { KeyLocation::Keyring } else { KeyLocation::File }
     }
 }
 
-fn unreached(file: &Path, reason: &str) -> StorageError {
-    StorageError::broken(file, format!("its key is kept in the keyring of the desktop: {reason}"))
+fn keyring_error(file: &Path, reason: &str) -> StorageError {
+    StorageError::invalid_content(file, format!("its key is in the desktop keyring: {reason}"))
 }
 
-/// The skills an entry is for.
-fn skills(entry: &Value) -> Vec<String> {
+/// Returns the skills of an entry.
+fn parse_skills(entry: &Value) -> Vec<String> {
     let all = entry.get("for").and_then(Value::as_array).into_iter().flatten();
     all.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// Whether a secret for these skills is for this one.
-fn is_for(skills: &[String], skill: &str) -> bool {
+/// Returns whether a secret for these skills applies to this skill.
+fn is_for_skill(skills: &[String], skill: &str) -> bool {
     skills.is_empty() || skills.iter().any(|one| one == skill)
 }
 
-fn cipher(key: &[u8]) -> XChaCha20Poly1305 {
+fn build_cipher(key: &[u8]) -> XChaCha20Poly1305 {
     let key = Key::try_from(key).expect("a key has its length, which was checked where it was read");
     XChaCha20Poly1305::new(&key)
 }
 
-/// Bytes as text; those that are none are overwritten.
-fn text(bytes: Vec<u8>) -> Option<String> {
+/// Converts bytes to text; bytes that are not UTF-8 are overwritten.
+fn bytes_to_text(bytes: Vec<u8>) -> Option<String> {
     String::from_utf8(bytes).map_err(|error| drop(Zeroizing::new(error.into_bytes()))).ok()
 }
 
-/// What a sealed value is bound to.
-fn bound(name: &str, skills: &[String]) -> Vec<u8> {
+/// Builds the data that an encrypted value is bound to.
+fn build_associated_data(name: &str, skills: &[String]) -> Vec<u8> {
     let mut all = format!("repertoire secret 1 {name}");
     for skill in skills {
         all.push('\n');
@@ -290,16 +302,17 @@ fn bound(name: &str, skills: &[String]) -> Vec<u8> {
     all.into_bytes()
 }
 
-/// The values of the secrets a plan declares that are at hand: from the environment of the call, else kept by the user.
-pub fn gather(
+/// Collects the values of the secrets that a plan declares: from the environment of the call, otherwise from
+/// the store.
+pub fn gather_secrets(
     skill: &str,
     needs: &[SecretNeed],
     variable: impl Fn(&str) -> Option<String>,
-    kept: Option<&Secrets>,
-) -> Result<BTreeMap<String, Secret>, StorageError> {
+    kept: Option<&SecretStore>,
+) -> Result<BTreeMap<String, SecretValue>, StorageError> {
     let mut found = BTreeMap::new();
     for need in needs {
-        let value = match variable(&need.name).and_then(Secret::new) {
+        let value = match variable(&need.name).and_then(SecretValue::new) {
             Some(value) => Some(value),
             None => kept.map(|kept| kept.get(&need.name, skill)).transpose()?.flatten(),
         };

@@ -1,16 +1,17 @@
-//! The state that commands left, by skill and session, shared by all processes of the user.
+//! The state that commands leave, by skill and session, shared by all processes of the user.
 //!
-//! The store is one SQLite file, `state.db` (its form is `user_version` 1). What a command did is applied to the state as it is at
-//! that moment, in one transaction that nobody writes beside: two commands that end at once both count. An entity that was
-//! ended keeps what it was, who made and who ended it, and when.
+//! The store is one SQLite file, `state.db` (schema `user_version` 1). The effects of a command are applied
+//! to the current state in one exclusive transaction, so that two commands that finish at the same time both
+//! count. An invalidated entity retains its value, the commands that created and invalidated it, and the
+//! times.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::state::{Ended, Entity, State};
-use rep_model::Document;
-use rep_model::uasp::Command;
+use crate::state::{CommandEnding, CommandState, EntityStatus};
+use rep_model::SkillDocument;
+use rep_model::uasp::UaspCommand;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 use serde_json::{Map, Value, json};
 
@@ -19,14 +20,14 @@ use rep_storage::files;
 use rep_storage::time;
 
 const VERSION: i64 = 1;
-/// How much of what a command said is kept.
+/// How much of a command's output is stored.
 pub const VALUE_BYTES_MAX: usize = 64 << 10;
-/// The longest name of a session or an entity.
+/// The maximum length of a session or entity name.
 const NAME_BYTES_MAX: usize = 256;
-/// The most entities of an export.
+/// The maximum number of entities in an export.
 const ENTITIES_MAX: usize = 10_000;
 
-/// The store could not be used, or what was to be put in does not fit.
+/// The store could not be used, or the data does not fit into it.
 #[derive(Debug, thiserror::Error)]
 #[error("could not {action} in the state store `{}`: {reason}", path.display())]
 pub struct SessionError {
@@ -37,33 +38,33 @@ pub struct SessionError {
 
 /// A session of a skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Session {
+pub struct SkillSession {
     /// Its name.
     pub name: String,
-    /// How many entities it knows.
+    /// The number of entities.
     pub entities: u32,
-    /// How many of them are valid.
+    /// The number of valid entities.
     pub valid: u32,
-    /// When it last changed, as text that sorts.
+    /// When it last changed, as sortable text.
     pub updated: String,
 }
 
 /// The sessions of one user.
-pub struct Sessions {
+pub struct SessionStore {
     path: PathBuf,
     connection: Connection,
 }
 
-/// What a name of a session must be.
-pub fn is_name(name: &str) -> bool {
+/// Returns whether a session name is valid.
+pub fn is_session_name(name: &str) -> bool {
     !name.is_empty() && name.len() <= NAME_BYTES_MAX && !name.chars().any(char::is_control)
 }
 
-impl Sessions {
-    /// Opens the store in a folder, and makes it where there is none.
+impl SessionStore {
+    /// Opens the store in a directory, and creates it if it does not exist.
     pub fn open(folder: &Path) -> Result<Self, SessionError> {
         let path = folder.join("state.db");
-        let connection = database::open(&path, FORM, VERSION).map_err(|reason| SessionError {
+        let connection = database::open_database(&path, SCHEMA_SQL, VERSION).map_err(|reason| SessionError {
             action: "look",
             path: path.clone(),
             reason,
@@ -71,47 +72,53 @@ impl Sessions {
         Ok(Self { path, connection })
     }
 
-    /// Opens the store in a folder where there is one: who only looks leaves nothing behind.
-    pub fn there(folder: &Path) -> Result<Option<Self>, SessionError> {
-        match files::open_there(&folder.join("state.db")) {
+    /// Opens the store in a directory if it exists. Creates no files.
+    pub fn open_existing(folder: &Path) -> Result<Option<Self>, SessionError> {
+        match files::open_existing(&folder.join("state.db")) {
             Ok(None) => Ok(None),
             _ => Self::open(folder).map(Some),
         }
     }
 
-    fn failed(&self, action: &'static str) -> impl FnOnce(rusqlite::Error) -> SessionError + use<> {
+    fn error_for(&self, action: &'static str) -> impl FnOnce(rusqlite::Error) -> SessionError + use<> {
         let path = self.path.clone();
         move |error| SessionError { action, path, reason: error.to_string() }
     }
 
-    /// The state of a session: what was kept, over what the skill speaks of.
-    pub fn state(&self, document: &Document, skill: &str, session: &str) -> Result<State, SessionError> {
-        read(&self.connection, State::new(document), skill, session).map_err(self.failed("read the state"))
-    }
-
-    /// Applies what a command did, to the state as it is now. Gives the state that came of it.
-    pub fn apply(
-        &mut self,
-        document: &Document,
+    /// Loads the state of a session: the stored entities over those that the skill mentions.
+    pub fn load_state(
+        &self,
+        document: &SkillDocument,
         skill: &str,
         session: &str,
-        command: &Command,
-        ended: &Ended,
+    ) -> Result<CommandState, SessionError> {
+        read_state(&self.connection, CommandState::new(document), skill, session)
+            .map_err(self.error_for("read the state"))
+    }
+
+    /// Applies the effects of a command to the current state and returns the new state.
+    pub fn apply_command(
+        &mut self,
+        document: &SkillDocument,
+        skill: &str,
+        session: &str,
+        command: &UaspCommand,
+        ended: &CommandEnding,
         at: SystemTime,
-    ) -> Result<State, SessionError> {
-        let failed = self.failed("apply what a command did");
+    ) -> Result<CommandState, SessionError> {
+        let failed = self.error_for("apply the changes of a command");
         let ended = match ended {
-            Ended::Well(Some(value)) => &Ended::Well(Some(cut(value))),
+            CommandEnding::Succeeded(Some(value)) => &CommandEnding::Succeeded(Some(truncate_value(value))),
             other => other,
         };
         let mut work = || {
             let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let mut state = read(&transaction, State::new(document), skill, session)?;
-            let at = time::text(at);
-            state.apply(command, ended, Some(&at));
+            let mut state = read_state(&transaction, CommandState::new(document), skill, session)?;
+            let at = time::format_timestamp(at);
+            state.apply_command(command, ended, Some(&at));
             for entity in command.creates.iter().chain(&command.invalidates).chain([&command.path]) {
                 if let Some(kept) = state.entities.get(&**entity) {
-                    write(&transaction, skill, session, entity, kept, &at)?;
+                    write_entity(&transaction, skill, session, entity, kept, &at)?;
                 }
             }
             transaction.commit()?;
@@ -120,9 +127,9 @@ impl Sessions {
         work().map_err(failed)
     }
 
-    /// Forgets a session of a skill, or all of them. Says how many entities that were.
+    /// Clears a session of a skill, or all of them, and returns the number of removed entities.
     pub fn clear(&self, skill: &str, session: Option<&str>) -> Result<usize, SessionError> {
-        let failed = || self.failed("clear a session");
+        let failed = || self.error_for("clear a session");
         let both = params![skill, session];
         let sql = "DELETE FROM progress WHERE skill = ?1 AND (?2 IS NULL OR session = ?2)";
         self.connection.execute(sql, both).map_err(failed())?;
@@ -130,25 +137,27 @@ impl Sessions {
         self.connection.execute(sql, both).map_err(failed())
     }
 
-    /// The sessions of a skill, by name.
-    pub fn list(&self, skill: &str) -> Result<Vec<Session>, SessionError> {
+    /// Lists the sessions of a skill, by name.
+    pub fn list(&self, skill: &str) -> Result<Vec<SkillSession>, SessionError> {
         let sql = "SELECT session, COUNT(*), SUM(valid), MAX(updated) FROM entities WHERE skill = ?1 GROUP BY session ORDER BY session";
         let session = |row: &Row<'_>| {
-            Ok(Session { name: row.get(0)?, entities: row.get(1)?, valid: row.get(2)?, updated: row.get(3)? })
+            Ok(SkillSession { name: row.get(0)?, entities: row.get(1)?, valid: row.get(2)?, updated: row.get(3)? })
         };
         let read = || self.connection.prepare(sql)?.query_map([skill], session)?.collect::<Result<Vec<_>, _>>();
-        read().map_err(self.failed("list sessions"))
+        read().map_err(self.error_for("list sessions"))
     }
 
-    /// A session as JSON, to be taken in elsewhere.
+    /// Exports a session as JSON, to be imported elsewhere.
     pub fn export(&self, skill: &str, session: &str) -> Result<Value, SessionError> {
-        let state = read(&self.connection, State::default(), skill, session).map_err(self.failed("read the state"))?;
+        let state = read_state(&self.connection, CommandState::default(), skill, session)
+            .map_err(self.error_for("read the state"))?;
         let entities: Map<String, Value> =
             state.entities.iter().map(|(name, entity)| (name.clone(), entity_json(entity))).collect();
         Ok(json!({ "version": VERSION, "skill": skill, "session": session, "entities": entities }))
     }
 
-    /// Takes in an export of this skill, in the place of what the session held. Says how many entities it has.
+    /// Imports an export of this skill in place of the session's contents, and returns the number of
+    /// entities.
     pub fn import(
         &mut self,
         skill: &str,
@@ -157,15 +166,15 @@ impl Sessions {
         at: SystemTime,
     ) -> Result<usize, SessionError> {
         let path = self.path.clone();
-        let unfit = |reason: String| SessionError { action: "take in a session", path: path.clone(), reason };
-        let entities = entities_of(skill, export).map_err(unfit)?;
-        let failed = self.failed("take in a session");
+        let unfit = |reason: String| SessionError { action: "import a session", path: path.clone(), reason };
+        let entities = parse_entities(skill, export).map_err(unfit)?;
+        let failed = self.error_for("import a session");
         let mut work = || {
             let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             transaction.execute("DELETE FROM entities WHERE skill = ?1 AND session = ?2", params![skill, session])?;
-            let at = time::text(at);
+            let at = time::format_timestamp(at);
             for (name, entity) in &entities {
-                write(&transaction, skill, session, name, entity, &at)?;
+                write_entity(&transaction, skill, session, name, entity, &at)?;
             }
             transaction.commit()?;
             Ok(entities.len())
@@ -173,14 +182,22 @@ impl Sessions {
         work().map_err(failed)
     }
 
-    /// How far a workflow came: the steps that are done, and the digest of the workflow they are of.
-    pub fn progress(&self, skill: &str, session: &str, workflow: &str) -> Result<Option<(u32, String)>, SessionError> {
+    /// Loads the progress of a workflow: the completed steps, and the digest of the workflow they belong to.
+    pub fn load_progress(
+        &self,
+        skill: &str,
+        session: &str,
+        workflow: &str,
+    ) -> Result<Option<(u32, String)>, SessionError> {
         let sql = "SELECT step, digest FROM progress WHERE skill = ?1 AND session = ?2 AND workflow = ?3";
         let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-        self.connection.query_row(sql, [skill, session, workflow], row).optional().map_err(self.failed("read progress"))
+        self.connection
+            .query_row(sql, [skill, session, workflow], row)
+            .optional()
+            .map_err(self.error_for("read progress"))
     }
 
-    /// Keeps how far a workflow came; `None` where it is over.
+    /// Stores the progress of a workflow; `None` if it is finished.
     pub fn set_progress(
         &self,
         skill: &str,
@@ -189,7 +206,7 @@ impl Sessions {
         done: Option<(u32, &str)>,
         at: SystemTime,
     ) -> Result<(), SessionError> {
-        let failed = self.failed("keep progress");
+        let failed = self.error_for("save progress");
         let changed = match done {
             None => {
                 let sql = "DELETE FROM progress WHERE skill = ?1 AND session = ?2 AND workflow = ?3";
@@ -198,15 +215,16 @@ impl Sessions {
             Some((step, digest)) => {
                 let sql = "INSERT OR REPLACE INTO progress (skill, session, workflow, step, digest, updated) \
                            VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-                self.connection.execute(sql, params![skill, session, workflow, step, digest, time::text(at)])
+                self.connection
+                    .execute(sql, params![skill, session, workflow, step, digest, time::format_timestamp(at)])
             }
         };
         changed.map(drop).map_err(failed)
     }
 }
 
-/// An entity as JSON.
-pub fn entity_json(entity: &Entity) -> Value {
+/// Renders an entity as JSON.
+pub fn entity_json(entity: &EntityStatus) -> Value {
     json!({
         "valid": entity.is_valid,
         "value": entity.value,
@@ -217,15 +235,15 @@ pub fn entity_json(entity: &Entity) -> Value {
     })
 }
 
-/// The entities of an export, each of them looked at.
-fn entities_of(skill: &str, export: &Value) -> Result<BTreeMap<String, Entity>, String> {
+/// Parses and validates the entities of an export.
+fn parse_entities(skill: &str, export: &Value) -> Result<BTreeMap<String, EntityStatus>, String> {
     if export.get("version").and_then(Value::as_i64) != Some(VERSION) {
-        return Err(format!("its `version` is not {VERSION}; `rep state SKILL --export -` makes what can be taken in"));
+        return Err(format!("its `version` is not {VERSION}; create the export with `rep state SKILL --export -`"));
     }
     if let Some(other) = export.get("skill").and_then(Value::as_str).filter(|other| *other != skill) {
-        return Err(format!("it is of the skill `{other}`, and not of `{skill}`"));
+        return Err(format!("it belongs to the skill `{other}`, not to `{skill}`"));
     }
-    let entities = export.get("entities").and_then(Value::as_object).ok_or("its `entities` are no mapping")?;
+    let entities = export.get("entities").and_then(Value::as_object).ok_or("its `entities` is not a mapping")?;
     if entities.len() > ENTITIES_MAX {
         return Err(format!("it has more than {ENTITIES_MAX} entities"));
     }
@@ -233,14 +251,14 @@ fn entities_of(skill: &str, export: &Value) -> Result<BTreeMap<String, Entity>, 
         let text = |field: &str, most: usize| match value.get(field) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) if text.len() <= most => Ok(Some(text.clone())),
-            Some(_) => Err(format!("`entities.{name}.{field}` is no text, or longer than {most} bytes")),
+            Some(_) => Err(format!("`entities.{name}.{field}` is not text, or is longer than {most} bytes")),
         };
-        if !is_name(name) {
-            return Err(format!("an entity's name is empty, longer than {NAME_BYTES_MAX} bytes, or not printable"));
+        if !is_session_name(name) {
+            return Err(format!("an entity name is empty, longer than {NAME_BYTES_MAX} bytes, or not printable"));
         }
         let is_valid = value.get("valid").and_then(Value::as_bool);
         let is_valid = is_valid.ok_or_else(|| format!("`entities.{name}.valid` is neither true nor false"))?;
-        let entity = Entity {
+        let entity = EntityStatus {
             is_valid,
             value: text("value", VALUE_BYTES_MAX)?,
             made_by: text("made_by", NAME_BYTES_MAX)?,
@@ -253,16 +271,21 @@ fn entities_of(skill: &str, export: &Value) -> Result<BTreeMap<String, Entity>, 
     entities.iter().map(one).collect()
 }
 
-/// A value as far as it is kept.
-fn cut(value: &str) -> String {
+/// Truncates a value for the store.
+fn truncate_value(value: &str) -> String {
     value[..value.floor_char_boundary(VALUE_BYTES_MAX)].to_owned()
 }
 
-fn read(connection: &Connection, mut state: State, skill: &str, session: &str) -> rusqlite::Result<State> {
+fn read_state(
+    connection: &Connection,
+    mut state: CommandState,
+    skill: &str,
+    session: &str,
+) -> rusqlite::Result<CommandState> {
     let sql = "SELECT name, valid, value, made_by, made_at, ended_by, ended_at FROM entities WHERE skill = ?1 AND session = ?2";
     let mut statement = connection.prepare(sql)?;
     let rows = statement.query_map([skill, session], |row| {
-        let entity = Entity {
+        let entity = EntityStatus {
             is_valid: row.get(1)?,
             value: row.get(2)?,
             made_by: row.get(3)?,
@@ -279,24 +302,24 @@ fn read(connection: &Connection, mut state: State, skill: &str, session: &str) -
     Ok(state)
 }
 
-fn write(
+fn write_entity(
     transaction: &Transaction<'_>,
     skill: &str,
     session: &str,
     name: &str,
-    entity: &Entity,
+    entity: &EntityStatus,
     at: &str,
 ) -> rusqlite::Result<()> {
     let sql = "INSERT OR REPLACE INTO entities \
                (skill, session, name, valid, value, made_by, made_at, ended_by, ended_at, updated) \
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
-    let Entity { is_valid, value, made_by, made_at, ended_by, ended_at } = entity;
+    let EntityStatus { is_valid, value, made_by, made_at, ended_by, ended_at } = entity;
     let values = params![skill, session, name, is_valid, value, made_by, made_at, ended_by, ended_at, at];
     transaction.execute(sql, values).map(drop)
 }
 
 /// The tables of the store.
-const FORM: &str = "CREATE TABLE entities (skill TEXT NOT NULL, session TEXT NOT NULL, name TEXT NOT NULL, valid INTEGER NOT NULL, \
+const SCHEMA_SQL: &str = "CREATE TABLE entities (skill TEXT NOT NULL, session TEXT NOT NULL, name TEXT NOT NULL, valid INTEGER NOT NULL, \
                     value TEXT, made_by TEXT, made_at TEXT, ended_by TEXT, ended_at TEXT, updated TEXT NOT NULL, \
                     PRIMARY KEY (skill, session, name)) STRICT; \
                     CREATE TABLE progress (skill TEXT NOT NULL, session TEXT NOT NULL, workflow TEXT NOT NULL, step INTEGER NOT NULL, \
@@ -304,41 +327,41 @@ const FORM: &str = "CREATE TABLE entities (skill TEXT NOT NULL, session TEXT NOT
 
 #[cfg(test)]
 mod tests {
-    use rep_model::Origin;
+    use rep_model::DocumentOrigin;
 
     use super::*;
 
-    fn document() -> Document {
+    fn document() -> SkillDocument {
         let value = json!({ "commands": {
             "make": { "syntax": "b make", "creates": ["a"] },
             "end": { "syntax": "b end", "requires": ["a"], "invalidates": ["a"] },
             "after": { "syntax": "b after", "requires": ["make"] },
         } });
-        Document::from_value(value, Origin::Authored, Vec::new())
+        SkillDocument::from_value(value, DocumentOrigin::Authored, Vec::new())
     }
 
-    fn applied(sessions: &mut Sessions, session: &str, name: &str, ended: &Ended) -> State {
+    fn applied(sessions: &mut SessionStore, session: &str, name: &str, ended: &CommandEnding) -> CommandState {
         let document = document();
-        let command = document.command(name).unwrap();
-        sessions.apply(&document, "s", session, command, ended, SystemTime::UNIX_EPOCH).unwrap()
+        let command = document.get_command(name).unwrap();
+        sessions.apply_command(&document, "s", session, command, ended, SystemTime::UNIX_EPOCH).unwrap()
     }
 
     #[test]
     fn state_is_kept_by_skill_and_session() {
         let folder = tempfile::tempdir().unwrap();
-        let mut sessions = Sessions::open(folder.path()).unwrap();
-        applied(&mut sessions, "one", "make", &Ended::Well(Some("x".repeat(VALUE_BYTES_MAX + 9))));
-        let state = Sessions::open(folder.path()).unwrap().state(&document(), "s", "one").unwrap();
+        let mut sessions = SessionStore::open(folder.path()).unwrap();
+        applied(&mut sessions, "one", "make", &CommandEnding::Succeeded(Some("x".repeat(VALUE_BYTES_MAX + 9))));
+        let state = SessionStore::open(folder.path()).unwrap().load_state(&document(), "s", "one").unwrap();
         assert!(
             state.entities["a"].is_valid
                 && state.entities["make"].is_valid
-                && state.missing(document().command("after").unwrap()).is_empty()
+                && state.missing_entities(document().get_command("after").unwrap()).is_empty()
         );
         assert_eq!(state.entities["a"].value.as_ref().map(String::len), Some(VALUE_BYTES_MAX));
         for (skill, session) in [("s", "two"), ("t", "one")] {
-            assert!(!sessions.state(&document(), skill, session).unwrap().entities["a"].is_valid);
+            assert!(!sessions.load_state(&document(), skill, session).unwrap().entities["a"].is_valid);
         }
-        let state = applied(&mut sessions, "one", "end", &Ended::Badly);
+        let state = applied(&mut sessions, "one", "end", &CommandEnding::Failed);
         let ended = &state.entities["a"];
         assert!(!ended.is_valid && ended.made_at.is_some() && ended.ended_at.is_some());
         assert_eq!((ended.made_by.as_deref(), ended.ended_by.as_deref()), (Some("make"), Some("end")));
@@ -350,11 +373,14 @@ mod tests {
     #[test]
     fn an_export_is_taken_in_whole_or_not_at_all() {
         let folder = tempfile::tempdir().unwrap();
-        let mut sessions = Sessions::open(folder.path()).unwrap();
-        applied(&mut sessions, "one", "make", &Ended::Well(None));
+        let mut sessions = SessionStore::open(folder.path()).unwrap();
+        applied(&mut sessions, "one", "make", &CommandEnding::Succeeded(None));
         let export = sessions.export("s", "one").unwrap();
         assert_eq!(sessions.import("s", "two", &export, SystemTime::UNIX_EPOCH).unwrap(), 2);
-        assert_eq!(sessions.state(&document(), "s", "one").unwrap(), sessions.state(&document(), "s", "two").unwrap());
+        assert_eq!(
+            sessions.load_state(&document(), "s", "one").unwrap(),
+            sessions.load_state(&document(), "s", "two").unwrap()
+        );
         for broken in [
             json!(null),
             json!({ "version": 2, "entities": {} }),
@@ -367,17 +393,17 @@ mod tests {
         ] {
             assert!(sessions.import("s", "two", &broken, SystemTime::UNIX_EPOCH).is_err(), "{broken}");
         }
-        assert!(sessions.state(&document(), "s", "two").unwrap().entities["a"].is_valid);
+        assert!(sessions.load_state(&document(), "s", "two").unwrap().entities["a"].is_valid);
     }
 
     #[test]
     fn progress_is_kept_and_forgotten() {
         let folder = tempfile::tempdir().unwrap();
-        let sessions = Sessions::open(folder.path()).unwrap();
+        let sessions = SessionStore::open(folder.path()).unwrap();
         let set = |done| sessions.set_progress("s", "one", "w", done, SystemTime::UNIX_EPOCH).unwrap();
         set(Some((2, "d")));
-        assert_eq!(sessions.progress("s", "one", "w").unwrap(), Some((2, "d".to_owned())));
+        assert_eq!(sessions.load_progress("s", "one", "w").unwrap(), Some((2, "d".to_owned())));
         set(None);
-        assert_eq!(sessions.progress("s", "one", "w").unwrap(), None);
+        assert_eq!(sessions.load_progress("s", "one", "w").unwrap(), None);
     }
 }

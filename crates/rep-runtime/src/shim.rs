@@ -1,44 +1,45 @@
-//! How each runtime is asked to run a tool: the words it is started with, and the file that calls the handler.
+//! Starts a tool in its runtime: the command line, and the shim that calls the handler.
 //!
-//! Python and node get a shim that reads the arguments, calls the function and writes the result apart from whatever
-//! the tool prints. A bash tool is its own shim: JSON on stdin, JSON on stdout (Universal 2.1 §5).
+//! Python and node get a shim that reads the arguments, calls the function and writes the result separately
+//! from the tool's own output. A bash tool needs no shim: JSON on stdin, JSON on stdout (Universal 2.1 §5).
 
 use std::ffi::OsString;
 use std::path::Path;
 
 use crate::interpreter::Interpreter;
 use crate::plan::ToolRuntime;
-use rep_sandbox::GIVEN_FOLDER;
+use rep_sandbox::INJECTED_FILES_FOLDER;
 
-/// How to start a tool.
-pub(crate) struct Start {
+/// The command line of a tool.
+pub(crate) struct ToolLaunch {
     pub(crate) argv: Vec<OsString>,
     pub(crate) given: Vec<(String, Vec<u8>)>,
-    /// What stands before the result on stdout, where other things may stand there too.
+    /// The marker before the result on stdout, if other output may precede it.
     pub(crate) frame: Option<String>,
 }
 
-/// The words to start a tool with.
-/// `more` stands before the shim: options of the interpreter.
-pub(crate) fn start(
+/// Builds the command line of a tool.
+/// `more` contains options of the interpreter and goes before the shim.
+pub(crate) fn build_launch(
     runtime: ToolRuntime,
     interpreter: &Interpreter,
     more: &[&str],
     entrypoint: &Path,
     handler: &str,
-) -> Start {
+) -> ToolLaunch {
     let word = |text: &str| OsString::from(text);
     let first = interpreter.argv0.clone();
     match runtime {
-        ToolRuntime::Python => Start {
-            // Isolated: neither the variables nor the site folder of the caller steer it, and nothing is written.
+        ToolRuntime::Python => ToolLaunch {
+            // Isolated mode: the caller's variables and site directory have no effect, and no bytecode is
+            // written.
             argv: vec![
                 first,
                 word("-I"),
                 word("-B"),
                 word("-X"),
                 word("utf8"),
-                word(&format!("{GIVEN_FOLDER}/python.py")),
+                word(&format!("{INJECTED_FILES_FOLDER}/python.py")),
                 entrypoint.into(),
                 word(handler),
             ],
@@ -46,47 +47,49 @@ pub(crate) fn start(
             frame: None,
         },
         ToolRuntime::Node => {
-            let frame = frame();
+            let frame = generate_frame();
             let mut argv = vec![first];
-            if has_module_detection_as_an_option(&interpreter.version) {
+            if needs_module_detection_flag(&interpreter.version) {
                 argv.push(word("--experimental-detect-module"));
             }
             argv.extend(more.iter().map(|text| word(text)));
-            argv.push(word(&format!("{GIVEN_FOLDER}/node.mjs")));
+            argv.push(word(&format!("{INJECTED_FILES_FOLDER}/node.mjs")));
             argv.extend([entrypoint.into(), word(handler), word(&frame)]);
-            Start {
+            ToolLaunch {
                 argv,
                 given: vec![("node.mjs".to_owned(), include_bytes!("shim/node.mjs").to_vec())],
                 frame: Some(frame),
             }
         }
-        ToolRuntime::Bash => Start { argv: vec![first, entrypoint.into()], given: Vec::new(), frame: None },
+        ToolRuntime::Bash => ToolLaunch { argv: vec![first, entrypoint.into()], given: Vec::new(), frame: None },
     }
 }
 
-/// A mark that no tool prints by accident. It keeps nothing secret: the tool may know it, it is the tool's own result.
-fn frame() -> String {
+/// Generates a marker that no tool prints by accident. It is not a secret: a tool may know it, because the
+/// result is its own.
+fn generate_frame() -> String {
     use std::hash::{BuildHasher, Hasher};
     let random = || std::hash::RandomState::new().build_hasher().finish();
     format!("{:016x}{:016x}", random(), random())
 }
 
-/// Whether `export` in a `.js` file is understood only when asked for: later versions do it by themselves.
-fn has_module_detection_as_an_option(version: &str) -> bool {
+/// Returns whether this version understands `export` in a `.js` file only with a flag; later versions detect
+/// it automatically.
+fn needs_module_detection_flag(version: &str) -> bool {
     let mut parts = version.trim_start_matches('v').split('.').map(|part| part.parse::<u32>().unwrap_or(0));
     let (major, minor) = (parts.next().unwrap_or(0), parts.next().unwrap_or(0));
     (major == 20 && minor >= 10) || (major == 21 && minor >= 1) || (major == 22 && minor < 7)
 }
 
-/// The result and what else stood on stdout.
-pub(crate) fn apart<'a>(stdout: &'a [u8], frame: Option<&str>) -> (&'a [u8], Vec<u8>) {
+/// Splits stdout into the result and the remaining output.
+pub(crate) fn split_result<'a>(stdout: &'a [u8], frame: Option<&str>) -> (&'a [u8], Vec<u8>) {
     let Some(frame) = frame else { return (stdout, Vec::new()) };
     let mark = format!("\u{1e}{frame}\n").into_bytes();
     let Some(at) = stdout.windows(mark.len()).position(|window| window == mark) else {
         return (&[], stdout.to_vec());
     };
     let result = &stdout[at + mark.len()..];
-    // JSON on one line is the result; a process the tool left running may have printed after it.
+    // The result is one line of JSON; a process that the tool left running may have printed after it.
     let end = result.iter().position(|byte| *byte == b'\n').unwrap_or(result.len());
     let stray = [&stdout[..at], result.get(end + 1..).unwrap_or_default()].concat();
     (&result[..end], stray)
@@ -98,10 +101,10 @@ mod tests {
 
     #[test]
     fn a_framed_result_is_told_apart_from_what_was_printed() {
-        let (result, stray) = apart(b"noise\x1eabc\n{\"a\":1}\nmore", Some("abc"));
+        let (result, stray) = split_result(b"noise\x1eabc\n{\"a\":1}\nmore", Some("abc"));
         assert_eq!((result, &stray[..]), (&b"{\"a\":1}"[..], &b"noisemore"[..]));
-        assert_eq!(apart(b"noise", Some("abc")), (&b""[..], b"noise".to_vec()));
-        assert_eq!(apart(b"{}", None), (&b"{}"[..], Vec::new()));
+        assert_eq!(split_result(b"noise", Some("abc")), (&b""[..], b"noise".to_vec()));
+        assert_eq!(split_result(b"{}", None), (&b"{}"[..], Vec::new()));
     }
 
     #[test]
@@ -115,7 +118,7 @@ mod tests {
             ("v24.1.0", false),
             ("", false),
         ] {
-            assert_eq!(has_module_detection_as_an_option(version), expected, "{version}");
+            assert_eq!(needs_module_detection_flag(version), expected, "{version}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Tests of what never leaves this crate: decisions, grants, and runs without a record.
+//! Tests of crate-private behaviour: decisions, grants, and runs without a record.
 
 mod decisions;
 mod requests;

@@ -1,87 +1,88 @@
-//! Workflows as checklists: what each step starts, what it needs, and what a person must still say. UASP §5.8.
+//! Workflows as checklists: what each step starts, what it needs, and which values are missing. UASP §5.8.
 //!
-//! A step is free text. It is cut into words, with quotes holding a word together; `<name>` is a slot somebody fills, and so
-//! is `@name` where the skill's references look otherwise (`@e{n}`). What only a shell would understand is for people to do.
+//! A step is free text. It is split into words, and quotes delimit a word. `<name>` is a slot for the user to
+//! fill, and so is `@name` if the skill's references have another format (`@e{n}`). A step with shell syntax
+//! is manual.
 
-use rep_model::Document;
+use rep_model::SkillDocument;
 use rep_model::uasp::WorkflowStep;
 use serde_json::{Map, Value, json};
 
 use crate::command::{self, BindError};
 use crate::error::ErrorCode;
 use crate::request;
-use crate::state::{Ended, State};
+use crate::state::{CommandEnding, CommandState};
 
-/// The most steps of a workflow; more are no checklist.
+/// The maximum number of steps of a workflow.
 const STEPS_MAX: usize = 1000;
 
 /// A workflow.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Workflow {
+pub struct WorkflowChecklist {
     /// Its name.
     pub name: String,
-    /// What it is for.
+    /// Its description.
     pub description: String,
-    /// What holds all the way.
+    /// What must hold throughout.
     pub invariants: Vec<String>,
     /// Its steps, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ChecklistStep>,
 }
 
 /// One step.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Step {
-    /// As the author wrote it.
+pub struct ChecklistStep {
+    /// The text as the author wrote it.
     pub text: String,
-    /// What he says about it.
+    /// The author's note.
     pub note: Option<String>,
-    /// Whether it may fail or be left out.
+    /// Whether it may fail or be skipped.
     pub is_optional: bool,
-    /// The command it starts, where that can be told.
+    /// The command it starts, if that can be determined.
     pub command: Option<String>,
-    /// What somebody must say before it can run, in order.
+    /// The slots to fill before it can run, in order.
     pub slots: Vec<String>,
     /// The state its command requires.
     pub requires: Vec<String>,
-    /// What of that would not be valid after the steps before it.
+    /// The required state that would not be valid after the steps before it.
     pub missing: Vec<String>,
-    /// Why it is for people to do, where it is.
+    /// Why it is manual, if it is.
     pub by_hand: Option<String>,
     /// Its words.
-    words: Vec<Vec<Piece>>,
+    words: Vec<Vec<StepFragment>>,
 }
 
-/// A piece of a step's word.
+/// A fragment of a word.
 #[derive(Clone, Debug, PartialEq)]
-enum Piece {
+enum StepFragment {
     Text(String),
     Slot(String),
 }
 
-/// The names of a skill's workflows.
-pub fn names(document: &Document) -> Vec<&str> {
+/// Lists the names of a skill's workflows.
+pub fn list_workflow_names(document: &SkillDocument) -> Vec<&str> {
     document.sections.workflows.iter().map(|workflow| &*workflow.name).collect()
 }
 
-/// The workflows of a skill: name, what it is for, and how many steps it has.
-pub fn summaries(document: &Document) -> impl Iterator<Item = (&str, &str, usize)> {
+/// Lists the workflows of a skill: name, description and number of steps.
+pub fn summarize_workflows(document: &SkillDocument) -> impl Iterator<Item = (&str, &str, usize)> {
     let workflows = document.sections.workflows.iter();
     workflows.map(|one| (&*one.name, one.description.as_deref().unwrap_or_default(), one.steps.len()))
 }
 
-/// A workflow as a checklist, begun in a state.
-pub fn workflow(document: &Document, name: &str, state: &State) -> Option<Workflow> {
-    let definition = document.workflow(name)?;
+/// Builds the checklist of a workflow that starts in a given state.
+pub fn build_checklist(document: &SkillDocument, name: &str, state: &CommandState) -> Option<WorkflowChecklist> {
+    let definition = document.find_workflow(name)?;
     let mut state = state.clone();
     let steps = definition.steps.iter().take(STEPS_MAX);
-    let steps = steps.filter_map(|step| Step::of(step, document, &mut state)).collect();
+    let steps = steps.filter_map(|step| ChecklistStep::from_definition(step, document, &mut state)).collect();
     let description = definition.description.as_deref().unwrap_or_default().to_owned();
     let invariants = definition.invariants.iter().map(ToString::to_string).collect();
-    Some(Workflow { name: name.to_owned(), description, invariants, steps })
+    Some(WorkflowChecklist { name: name.to_owned(), description, invariants, steps })
 }
 
-impl Workflow {
-    /// The checklist as JSON.
+impl WorkflowChecklist {
+    /// Renders the checklist as JSON.
     pub fn to_json(&self) -> Value {
         let steps = self.steps.iter().zip(1..);
         json!({
@@ -93,7 +94,7 @@ impl Workflow {
     }
 }
 
-impl Step {
+impl ChecklistStep {
     fn to_json(&self, number: usize) -> Value {
         json!({
             "step": number,
@@ -108,11 +109,11 @@ impl Step {
         })
     }
 
-    fn of(step: &WorkflowStep, document: &Document, state: &mut State) -> Option<Self> {
+    fn from_definition(step: &WorkflowStep, document: &SkillDocument, state: &mut CommandState) -> Option<Self> {
         let text = step.command.as_deref()?.trim().to_owned();
         let note = step.note.as_deref().map(str::to_owned);
         let is_optional = step.is_optional;
-        let (words, by_hand) = match words(&text, document) {
+        let (words, by_hand) = match split_words(&text, document) {
             Ok(words) => (words, None),
             Err(reason) => (Vec::new(), Some(reason)),
         };
@@ -128,38 +129,38 @@ impl Step {
             words,
         };
         for piece in found.words.iter().flatten() {
-            if let Piece::Slot(name) = piece
+            if let StepFragment::Slot(name) = piece
                 && !found.slots.contains(name)
             {
                 found.slots.push(name.clone());
             }
         }
         let plain: Vec<&str> = match found.by_hand {
-            None => found.words.iter().map_while(|word| literal(word)).collect(),
+            None => found.words.iter().map_while(|word| literal_text(word)).collect(),
             Some(_) => found.text.split_whitespace().collect(),
         };
         match document.sections.commands.find_by_step(&plain) {
             Some(command) => {
                 found.command = Some(command.path.to_string());
                 found.requires = command.requires.iter().map(ToString::to_string).collect();
-                found.missing = state.missing(command).into_iter().map(str::to_owned).collect();
-                state.apply(command, &Ended::Well(None), None);
+                found.missing = state.missing_entities(command).into_iter().map(str::to_owned).collect();
+                state.apply_command(command, &CommandEnding::Succeeded(None), None);
             }
-            // With a slot first, the command is not known before it is filled.
+            // If a slot comes first, the command is unknown until the slot is filled.
             None if found.by_hand.is_none()
-                && !matches!(found.words.first().map(Vec::as_slice), Some([Piece::Slot(_)])) =>
+                && !matches!(found.words.first().map(Vec::as_slice), Some([StepFragment::Slot(_)])) =>
             {
-                found.by_hand = Some("it starts no command of this skill".to_owned());
+                found.by_hand = Some("it does not start a command of this skill".to_owned());
             }
             None => {}
         }
         Some(found)
     }
 
-    /// The command of a step and its arguments, with its slots filled.
-    pub fn filled(
+    /// Binds the command of a step and its arguments, with its slots filled.
+    pub fn bind_arguments(
         &self,
-        document: &Document,
+        document: &SkillDocument,
         values: &Map<String, Value>,
     ) -> Result<(String, Map<String, Value>), BindError> {
         let refuse = |message: String, remedy: String| BindError { code: ErrorCode::InvalidArgument, message, remedy };
@@ -168,8 +169,8 @@ impl Step {
             let mut word = String::new();
             for piece in pieces {
                 match piece {
-                    Piece::Text(text) => word.push_str(text),
-                    Piece::Slot(name) => {
+                    StepFragment::Text(text) => word.push_str(text),
+                    StepFragment::Slot(name) => {
                         let missing = || {
                             let message = format!("the step `{}` needs `{name}`", self.text);
                             refuse(message, format!("give it: --set {name}=…"))
@@ -182,46 +183,46 @@ impl Step {
         }
         let plain: Vec<&str> = words.iter().map(String::as_str).collect();
         let Some(command) = document.sections.commands.find_by_step(&plain) else {
-            let message = format!("the step `{}` starts no command of this skill", self.text);
+            let message = format!("the step `{}` does not start a command of this skill", self.text);
             return Err(refuse(message, "do it by hand".to_owned()));
         };
-        let arguments = if request::is_request(document, command) {
-            request::arguments_of(document, command, &words)?
+        let arguments = if request::is_request_command(document, command) {
+            request::parse_step_arguments(document, command, &words)?
         } else {
-            command::arguments_of(document, &command.path, &words)?
+            command::parse_step_arguments(document, &command.path, &words)?
         };
         Ok((command.path.to_string(), arguments))
     }
 }
 
-/// The text of a word without slots.
-fn literal(word: &[Piece]) -> Option<&str> {
+/// Returns the text of a word without slots.
+fn literal_text(word: &[StepFragment]) -> Option<&str> {
     match word {
-        [Piece::Text(text)] => Some(text),
+        [StepFragment::Text(text)] => Some(text),
         _ => None,
     }
 }
 
-/// Cuts a step into words, or says what only a shell would understand.
-fn words(text: &str, document: &Document) -> Result<Vec<Vec<Piece>>, String> {
-    let shell = |what: char| Err(format!("it uses a shell's `{what}`"));
-    let mut words: Vec<Vec<Piece>> = Vec::new();
-    let mut word: Option<Vec<Piece>> = None;
+/// Splits a step into words, or returns the shell syntax that prevents it.
+fn split_words(text: &str, document: &SkillDocument) -> Result<Vec<Vec<StepFragment>>, String> {
+    let shell = |what: char| Err(format!("it uses the shell syntax `{what}`"));
+    let mut words: Vec<Vec<StepFragment>> = Vec::new();
+    let mut word: Option<Vec<StepFragment>> = None;
     let mut quote: Option<char> = None;
     let mut letters = text.chars().peekable();
-    let push = |word: &mut Option<Vec<Piece>>, letter: char| {
+    let push = |word: &mut Option<Vec<StepFragment>>, letter: char| {
         let pieces = word.get_or_insert_with(Vec::new);
         match pieces.last_mut() {
-            Some(Piece::Text(text)) => text.push(letter),
-            _ => pieces.push(Piece::Text(letter.to_string())),
+            Some(StepFragment::Text(text)) => text.push(letter),
+            _ => pieces.push(StepFragment::Text(letter.to_string())),
         }
     };
     while let Some(letter) = letters.next() {
         if letter == '<'
-            && let Some(name) = slot(letters.clone())
+            && let Some(name) = parse_slot_name(letters.clone())
         {
             letters.by_ref().take(name.chars().count() + 1).for_each(drop);
-            word.get_or_insert_with(Vec::new).push(Piece::Slot(name));
+            word.get_or_insert_with(Vec::new).push(StepFragment::Slot(name));
             continue;
         }
         match (letter, quote) {
@@ -239,15 +240,17 @@ fn words(text: &str, document: &Document) -> Result<Vec<Vec<Piece>>, String> {
         }
     }
     if quote.is_some() {
-        return Err("a quote in it is not closed".to_owned());
+        return Err("it has an unclosed quote".to_owned());
     }
     words.extend(word);
-    let words = words.into_iter().map(|word| if word.is_empty() { vec![Piece::Text(String::new())] } else { word });
-    Ok(words.map(|word| named(word, document)).collect())
+    let words =
+        words.into_iter().map(|word| if word.is_empty() { vec![StepFragment::Text(String::new())] } else { word });
+    Ok(words.map(|word| replace_reference_word(word, document)).collect())
 }
 
-/// The name of a slot, behind its `<`: letters up to a `>`, with no blank at either end, as redirections have.
-fn slot(letters: impl Iterator<Item = char>) -> Option<String> {
+/// Parses the name of a slot after its `<`: characters up to `>`, with no blank at either end, unlike in
+/// redirections.
+fn parse_slot_name(letters: impl Iterator<Item = char>) -> Option<String> {
     const NAME_CHARS_MAX: usize = 128;
     let mut name = String::new();
     for letter in letters.take(NAME_CHARS_MAX) {
@@ -260,15 +263,15 @@ fn slot(letters: impl Iterator<Item = char>) -> Option<String> {
     None
 }
 
-/// `@user` stands for a reference that somebody must look up, where references look like `@e{n}`.
-fn named(word: Vec<Piece>, document: &Document) -> Vec<Piece> {
-    let Some(text) = literal(&word) else { return word };
+/// Replaces `@user` with a slot if references have the format `@e{n}`: the user must look up the reference.
+fn replace_reference_word(word: Vec<StepFragment>, document: &SkillDocument) -> Vec<StepFragment> {
+    let Some(text) = literal_text(&word) else { return word };
     let Some(name) = text.strip_prefix('@').filter(|name| !name.is_empty()) else { return word };
     let formats = document.sections.state.entities.iter().filter_map(|entity| entity.format.as_deref());
     let mut formats = formats.filter(|format| format.starts_with('@')).peekable();
-    let is_form = formats.peek().is_some() && !formats.any(|format| command::fits(format, text));
+    let is_form = formats.peek().is_some() && !formats.any(|format| command::matches_format(format, text));
     if is_form && name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '-' | '_')) {
-        vec![Piece::Slot(name.to_owned())]
+        vec![StepFragment::Slot(name.to_owned())]
     } else {
         word
     }
@@ -277,13 +280,13 @@ fn named(word: Vec<Piece>, document: &Document) -> Vec<Piece> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rep_model::Origin;
+    use rep_model::DocumentOrigin;
 
-    fn from_value(value: Value) -> Document {
-        Document::from_value(value, Origin::Authored, Vec::new())
+    fn from_value(value: Value) -> SkillDocument {
+        SkillDocument::from_value(value, DocumentOrigin::Authored, Vec::new())
     }
 
-    fn document() -> Document {
+    fn document() -> SkillDocument {
         from_value(json!({
             "state": { "entities": [{ "name": "ref", "format": "@e{n}" }] },
             "commands": {
@@ -309,9 +312,9 @@ mod tests {
     #[test]
     fn steps_become_a_checklist() {
         let document = document();
-        let found = workflow(&document, "w", &State::new(&document)).unwrap();
+        let found = build_checklist(&document, "w", &CommandState::new(&document)).unwrap();
         let steps = &found.steps;
-        assert_eq!((found.invariants.len(), steps.len(), names(&document)), (1, 8, vec!["w"]));
+        assert_eq!((found.invariants.len(), steps.len(), list_workflow_names(&document)), (1, 8, vec!["w"]));
         assert_eq!((steps[0].command.as_deref(), &steps[0].slots[..]), (Some("open"), &["url".to_owned()][..]));
         assert_eq!(
             (steps[1].missing.as_slice(), steps[1].slots.as_slice()),
@@ -319,7 +322,7 @@ mod tests {
         );
         assert_eq!((steps[2].command.as_deref(), steps[2].by_hand.as_deref()), (Some("snapshot"), None));
         assert_eq!((steps[3].command.as_deref(), steps[3].by_hand.as_deref()), (None, None));
-        assert!(steps[4].is_optional && steps[4].by_hand.as_deref() == Some("it uses a shell's `>`"));
+        assert!(steps[4].is_optional && steps[4].by_hand.as_deref() == Some("it uses the shell syntax `>`"));
         assert_eq!((steps[4].command.as_deref(), steps[4].missing.len()), (Some("get.text"), 0));
         assert!(steps[6].by_hand.is_some());
     }
@@ -327,9 +330,9 @@ mod tests {
     #[test]
     fn slots_are_filled_and_stay_one_word() {
         let document = document();
-        let found = workflow(&document, "w", &State::new(&document)).unwrap();
+        let found = build_checklist(&document, "w", &CommandState::new(&document)).unwrap();
         let values = json!({ "url": "a b; $(id) <action>", "action": "click" });
-        let filled = |at: usize| found.steps[at].filled(&document, values.as_object().unwrap());
+        let filled = |at: usize| found.steps[at].bind_arguments(&document, values.as_object().unwrap());
         let (name, arguments) = filled(0).unwrap();
         assert_eq!((name.as_str(), Value::Object(arguments)), ("open", json!({ "url": "a b; $(id) <action>" })));
         assert_eq!(filled(1).unwrap_err().remedy, "give it: --set submit=…");
@@ -355,15 +358,15 @@ mod tests {
                 "todos.update t1 id=t2",
             ] } },
         }));
-        let found = workflow(&document, "w", &State::new(&document)).unwrap();
+        let found = build_checklist(&document, "w", &CommandState::new(&document)).unwrap();
         let values = json!({ "id": "x/../y?z=1" });
-        let filled = |at: usize| found.steps[at].filled(&document, values.as_object().unwrap());
+        let filled = |at: usize| found.steps[at].bind_arguments(&document, values.as_object().unwrap());
         let arguments = |at: usize| Value::Object(filled(at).unwrap().1);
         assert_eq!(arguments(0), json!({ "id": "x/../y?z=1", "done": true, "tags": ["a", "b"] }));
         assert_eq!(arguments(1), json!({ "id": "t1", "done": true }));
-        // What names no argument is a value.
+        // A word that does not name an argument is a value.
         assert_eq!(arguments(2), json!({ "id": "a=b" }));
-        assert!(filled(3).unwrap_err().message.contains("`y` is more"));
+        assert!(filled(3).unwrap_err().message.contains("unexpected argument `y`"));
         assert!(filled(4).unwrap_err().message.contains("given twice"));
     }
 
@@ -385,8 +388,8 @@ mod tests {
             "open \"$x\"",
             "open a\nb",
         ] {
-            assert!(words(text, &document).is_err(), "{text}");
+            assert!(split_words(text, &document).is_err(), "{text}");
         }
-        assert!(words("open '$x | y'", &document).is_ok());
+        assert!(split_words("open '$x | y'", &document).is_ok());
     }
 }

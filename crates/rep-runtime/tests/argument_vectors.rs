@@ -1,11 +1,11 @@
-//! No value, whatever it holds, changes the shape of an argument vector.
+//! No value changes the shape of an argument vector, whatever it contains.
 
 use proptest::prelude::*;
-use rep_model::{Document, Origin};
-use rep_runtime::command::{arguments_of, bind, bind_template};
+use rep_model::{DocumentOrigin, SkillDocument};
+use rep_runtime::command::{bind_command, bind_template, parse_step_arguments};
 use serde_json::{Value, json};
 
-/// Ways to write a command, and a list of the arguments it takes.
+/// Syntaxes of a command, each with a list of its arguments.
 const SYNTAXES: [(&str, &[&str]); 12] = [
     ("b open <url>", &["url"]),
     ("b fill <ref> <text>", &["ref", "text"]),
@@ -21,7 +21,7 @@ const SYNTAXES: [(&str, &[&str]); 12] = [
     ("b [--a <x> | --b <y>]", &["x"]),
 ];
 
-/// Pieces that mean something to shells, templates or programs.
+/// Fragments that have a meaning for shells, templates or programs.
 const PIECES: [&str; 22] = [
     "-", "--", "--json", "=", "<url>", "<text>", "[one]", "...", "{a|b}", "$(id)", "`id`", "'", "\"", "\n", " ", "\0",
     "|", ";", "\\", "\u{202e}", "@e1", "a",
@@ -36,13 +36,13 @@ fn value() -> impl Strategy<Value = String> {
     proptest::collection::vec(piece, 0..6).prop_map(|pieces| pieces.concat())
 }
 
-fn document(syntax: &str) -> Document {
+fn document(syntax: &str) -> SkillDocument {
     let value = json!({
         "global_flags": [{ "name": "--proxy", "type": "string" }, { "name": "--json", "type": "bool" }],
         "commands": { "x": { "syntax": syntax } },
         "templates": { "t": { "inline": "", "args": [{ "name": "a", "required": true }, { "name": "b", "default": "z" }] } },
     });
-    Document::from_value(value, Origin::Authored, Vec::new())
+    SkillDocument::from_value(value, DocumentOrigin::Authored, Vec::new())
 }
 
 proptest! {
@@ -62,8 +62,8 @@ proptest! {
         };
         let plain = given(&|index| format!("plain{index}"), &|index| format!("item{index}"));
         let wild = given(&|index| values[index].clone(), &|index| list[index].clone());
-        let plain = bind(&document, "x", &plain, &|_| None).expect("plain values fit");
-        if let Ok(wild) = bind(&document, "x", &wild, &|_| None) {
+        let plain = bind_command(&document, "x", &plain, &|_| None).expect("plain values fit");
+        if let Ok(wild) = bind_command(&document, "x", &wild, &|_| None) {
             prop_assert_eq!(wild.words.len(), plain.words.len());
             for (wild, plain) in wild.words.iter().zip(&plain.words) {
                 prop_assert_eq!(wild.is_literal, plain.is_literal);
@@ -72,7 +72,8 @@ proptest! {
                     let numbered = values.iter().enumerate().map(|(index, value)| (format!("plain{index}"), value));
                     let listed = list.iter().enumerate().map(|(index, value)| (format!("item{index}"), value));
                     let mut rest = String::new();
-                    // Put in once, from the left, so that a value that looks like a plain one stays.
+                    // Replaced once, from the left, so that a value that looks like a placeholder is not
+                    // replaced again.
                     for (name, value) in numbered.chain(listed) {
                         if let Some((before, after)) = expected.clone().split_once(&name) {
                             rest.push_str(before);
@@ -99,7 +100,7 @@ proptest! {
     #[test]
     fn any_syntax_ends_in_words_or_an_error(syntax in value(), more in value(), words in proptest::collection::vec(value(), 0..4)) {
         let document = document(&format!("{syntax} {more}"));
-        let _ = bind(&document, "x", &serde_json::Map::new(), &|_| None);
-        let _ = arguments_of(&document, "x", &words);
+        let _ = bind_command(&document, "x", &serde_json::Map::new(), &|_| None);
+        let _ = parse_step_arguments(&document, "x", &words);
     }
 }

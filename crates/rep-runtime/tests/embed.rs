@@ -1,4 +1,4 @@
-//! The embedding example, run as a host would run it.
+//! Runs the embedding example as a host would.
 #![expect(clippy::disallowed_methods, reason = "the test starts the example")]
 
 use std::path::Path;

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use rep_permissions::Limits;
-use rep_permissions::Permissions;
-use rep_sandbox::{self, Cancel, Exit, Job};
+use rep_permissions::RunLimits;
+use rep_permissions::RunPermissions;
+use rep_sandbox::{self, Cancel, ProcessExit, SandboxJob};
 use serde_json::json;
 
 const PATH: &str = "/usr/bin:/bin";
@@ -111,21 +111,21 @@ fn plain(one: &Idle) {
 }
 
 fn sandboxed(one: &Idle, folder: &Path) {
-    let job = Job {
+    let job = SandboxJob {
         hidden: Vec::new(),
-        guarding: rep_sandbox::Guarding::default(),
+        protection: rep_sandbox::ProtectionOptions::default(),
         program: one.program.clone(),
         argv: [one.name.to_owned()].iter().chain(&one.arguments).map(Into::into).collect(),
         env: vec![("PATH".into(), PATH.into())],
         stdin: Vec::new(),
         workspace: folder.to_path_buf(),
         readable: vec![folder.to_path_buf()],
-        own: None,
-        given: Vec::new(),
-        permissions: Permissions::default(),
-        limits: Limits::default(),
+        private_folder: None,
+        injected_files: Vec::new(),
+        permissions: RunPermissions::default(),
+        limits: RunLimits::default(),
         channel: None,
     };
-    let ended = rep_sandbox::run(job, &Cancel::default()).unwrap();
-    assert_eq!(ended.exit, Exit::Code(0), "{}: {ended:?}", one.name);
+    let ended = rep_sandbox::run_confined(job, &Cancel::default()).unwrap();
+    assert_eq!(ended.exit, ProcessExit::Code(0), "{}: {ended:?}", one.name);
 }

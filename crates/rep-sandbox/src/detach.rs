@@ -1,48 +1,48 @@
-//! Starting this program again, to go on by itself after whoever started it has ended.
-#![expect(unsafe_code, reason = "a session of its own is made between the copy of the process and its program")]
-#![expect(clippy::disallowed_methods, reason = "this room starts processes")]
+//! Starts this program again as a process that outlives its parent.
+#![expect(unsafe_code, reason = "the session is created between fork and exec")]
+#![expect(clippy::disallowed_methods, reason = "this module starts processes")]
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-/// The most that is read of what it says.
-const SAID_BYTES_MAX: u64 = 1 << 20;
+/// The maximum number of bytes read from its output.
+const OUTPUT_BYTES_MAX: u64 = 1 << 20;
 
-/// A process that goes on by itself.
-pub struct Detached {
+/// A process that continues after this one has ended.
+pub struct DetachedProcess {
     child: Child,
     stdout: Option<BufReader<io::Take<ChildStdout>>>,
-    /// The first line it said on stdout.
-    pub line: String,
+    /// The first line of its stdout.
+    pub first_line: String,
 }
 
-impl Detached {
-    /// Starts this program with other arguments, hands it something on stdin, and waits for its first line.
+impl DetachedProcess {
+    /// Starts this program with the given arguments and stdin, and waits for the first line of output.
     pub fn start(arguments: &[OsString], stdin: &[u8]) -> io::Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        // SAFETY: one plain system call, which touches no memory.
+        // SAFETY: a single system call that accesses no memory.
         unsafe {
             command.pre_exec(|| if libc::setsid() < 0 { Err(io::Error::last_os_error()) } else { Ok(()) });
         }
         let mut child = command.spawn()?;
         if let Some(mut pipe) = child.stdin.take() {
-            // One that ended before it read everything says so in its first line.
+            // If the process ended before it read everything, its first line says why.
             let _ = pipe.write_all(stdin);
         }
         let mut line = String::new();
-        let mut stdout = child.stdout.take().map(|stdout| BufReader::new(stdout.take(SAID_BYTES_MAX)));
+        let mut stdout = child.stdout.take().map(|stdout| BufReader::new(stdout.take(OUTPUT_BYTES_MAX)));
         if let Some(stdout) = &mut stdout {
             stdout.read_line(&mut line)?;
         }
-        Ok(Self { child, stdout, line })
+        Ok(Self { child, stdout, first_line: line })
     }
 
-    /// Waits for the end of one that does not go on: all it said, and its exit code.
-    pub fn end(mut self) -> io::Result<(String, i32)> {
-        let mut said = self.line;
+    /// Waits until the process exits. Returns its complete output and its exit code.
+    pub fn wait_for_exit(mut self) -> io::Result<(String, i32)> {
+        let mut said = self.first_line;
         if let Some(stdout) = &mut self.stdout {
             stdout.read_to_string(&mut said)?;
         }

@@ -1,41 +1,41 @@
-//! The network of a run: none, or the declared hosts and ports, also for programs that know nothing of proxies.
+//! The network of a run: none, or the declared hosts and ports. Works for programs without proxy support.
 //!
-//! A run has a network namespace of its own, with nothing in it but `lo`. [`open_in_namespace`] makes the sockets
-//! there, [`serve`] answers on them from the host's side. A name that is declared resolves to a stand-in, an address
-//! out of 198.18.0.0/15 that leads back to the gateway; a connection to it is judged, and then made anew on the host.
+//! A run has a separate network namespace that contains only `lo`. [`open_in_namespace`] creates the sockets there, and
+//! [`start_gateway`] serves them from the host side. A declared name resolves to a synthetic address in 198.18.0.0/15,
+//! which is routed to the gateway. The gateway checks each connection and then opens a new one on the host.
 //!
 //! ```text
-//!  program ── who is api.example.com? ──▶ UDP 198.18.0.1:53 ──▶ declared? 198.18.0.2 : no such name
-//!  program ── connect 198.18.0.2:443 ──▶ TCP 0.0.0.0:443 ──▶ which name? declared on 443? greeting names it?
+//!  program ── resolve api.example.com ──▶ UDP 198.18.0.1:53 ──▶ declared? 198.18.0.2 : NXDOMAIN
+//!  program ── connect 198.18.0.2:443 ──▶ TCP 0.0.0.0:443 ──▶ which name? declared on 443? does SNI match?
 //!                                                             └─▶ resolve ─▶ public address? ─▶ connect, copy
 //! ```
 //!
-//! # What is guaranteed
+//! # Guarantees
 //!
-//! - Only TCP leaves a run, only on declared ports, only to addresses that a declared name resolved to at the moment
-//!   of the connection, or that are declared themselves. The address that was judged is the address connected to.
-//! - A declared name never leads to this machine, its networks, or the metadata of a cloud (the special-purpose ranges
-//!   of IANA, in their IPv6 forms too, and every address this machine has itself), unless that very address is
-//!   declared with that port. `*` is every public host, and no private one.
-//! - A name that is not declared is not looked up anywhere: what is asked inside stays inside.
-//! - On port 443 the greeting of TLS must ask for the name that was connected to. No name, another name, an encrypted
-//!   name (ECH) or no TLS is a reset. Where an address is declared, the address is what is held to, not the greeting.
-//! - Every refusal on a port that is listened to is recorded: the declared ports, 80 and 443.
-//! - Everything is bounded: connections, bytes under way, names, packets, greetings, records, and times to greet, to
-//!   resolve and to connect. A connection that is open may be silent; the time of the run is its bound.
-//! - After [`Gateway::stop`] there is no socket and no thread, but for a lookup the system's resolver holds on to: it
-//!   cannot be interrupted, has nothing of the run, and ends when the resolver gives up.
+//! - Only TCP leaves a run, only on declared ports, and only to declared addresses or to addresses that a declared name
+//!   resolved to when the connection was made. The gateway connects to the same address that it checked.
+//! - A declared name never gives access to this machine, its networks, or cloud metadata (the IANA special-purpose
+//!   ranges, their IPv6 forms, and every address of this machine), unless that address is declared with that port. `*`
+//!   means every public host and excludes private ones.
+//! - The gateway does not look up undeclared names, so their queries never leave the sandbox.
+//! - On port 443, the TLS client hello must name the host that was connected to. The gateway resets connections with no
+//!   name, a different name, an encrypted name (ECH) or no TLS. For declared addresses, it checks the address instead.
+//! - Every refusal on a listening port is recorded. Listening ports are the declared ports, 80 and 443.
+//! - Connections, buffered bytes, names, packets, client hellos, records, and the times to greet, resolve and connect
+//!   are all bounded. An open connection may be idle until the time limit of the run.
+//! - After [`Gateway::stop`], no socket and no thread remains, except for a lookup in the system's resolver. It cannot
+//!   be interrupted, holds no data of the run, and ends when the resolver gives up.
 //!
-//! # What is not
+//! # Limitations
 //!
-//! - What a host does with what it gets. A server that serves many names lets a client ask for another one inside the
-//!   encryption; who declares a name declares the machines behind it.
-//! - What is sent. Nothing is decrypted, and on other ports than 443 nothing is read.
-//! - Tries on other ports and to addresses without a route fail in the kernel (`ECONNREFUSED`, `ENETUNREACH`), where
-//!   no record of them is made.
-//! - UDP, so no QUIC; clients fall back to TCP. No ICMP. IPv6 addresses only as declared literals; names with only
-//!   IPv6 addresses work, because the host's side makes the connection.
-//! - Proxies of the host. The gateway connects directly.
+//! - The gateway does not control what a host does with the data it receives. A server with many names lets a client
+//!   request another name inside the encrypted connection. Declaring a name grants access to the machines behind it.
+//! - The gateway does not inspect content. It decrypts nothing, and reads nothing on ports other than 443.
+//! - Connections to other ports and to addresses without a route fail in the kernel (`ECONNREFUSED`, `ENETUNREACH`) and
+//!   are not recorded.
+//! - UDP, and therefore QUIC, is not supported; clients fall back to TCP. ICMP is not supported. IPv6 addresses work
+//!   only as declared literals. Names that have only IPv6 addresses work, because the connection is made on the host.
+//! - The host's proxy settings are ignored. The gateway connects directly.
 
 use std::io;
 use std::net::Ipv4Addr;
@@ -47,91 +47,97 @@ use std::thread::JoinHandle;
 use parking_lot::Mutex;
 
 use super::{Cancel, Denial};
-use exchange::Exchange;
-use lookup::Lookups;
-use record::Record;
+use event_loop::GatewayLoop;
+use lookup::PendingLookups;
+use refusals::RefusalLog;
 use rep_permissions::HostRule;
-use rep_permissions::resolver::Resolver;
+use rep_permissions::resolver::HostResolver;
 
+mod client_hello;
 mod dns;
-mod exchange;
+mod event_loop;
 mod flow;
 #[doc(hidden)]
 pub mod fuzzing;
-mod hello;
 mod lookup;
-mod names;
 mod namespace;
-mod record;
-mod wake;
+mod refusals;
+mod synthetic_addresses;
+mod waker;
 
-pub use namespace::{Needs, Sockets, open_in_namespace};
-pub use record::{Refusal, Why};
+pub use namespace::{GatewayNeeds, GatewaySockets, open_in_namespace};
+pub use refusals::{ConnectionRefusal, RefusalReason};
 
-/// The address names are asked at inside; it belongs into `resolv.conf` there. The stand-ins follow it.
-pub const RESOLVER: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
+/// The address of the DNS server in the sandbox, for its `resolv.conf`. Synthetic addresses follow it.
+pub const RESOLVER_ADDRESS: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
 
-/// The length of the prefix of all stand-ins.
-const STAND_INS_LENGTH: u32 = 15;
+/// The prefix length of the synthetic addresses.
+const SYNTHETIC_PREFIX_LENGTH: u32 = 15;
 
-/// The most connections at a time. Each has two sockets, and a process may often have no more than 1024.
+/// The maximum number of concurrent connections. Each uses two sockets, and many processes may open only 1024.
 const CONNECTIONS_MAX: usize = 256;
 
-/// How much of each direction of a connection is held at most.
+/// The maximum number of buffered bytes per direction of a connection.
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// The host's side of a run's network, while it serves.
+/// The host side of a run's network while it is served.
 pub struct Gateway {
-    is_over: Arc<AtomicBool>,
-    bell: Arc<OwnedFd>,
-    record: Arc<Mutex<Record>>,
+    is_stopped: Arc<AtomicBool>,
+    waker: Arc<OwnedFd>,
+    record: Arc<Mutex<RefusalLog>>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Serves the declared hosts on the sockets of a namespace, until it is stopped or the run is cancelled.
-pub fn serve(sockets: Sockets, rules: &[HostRule], cancel: Cancel, resolver: Resolver) -> io::Result<Gateway> {
-    let Sockets { dns, listeners } = sockets;
+/// Serves the declared hosts on the sockets of a namespace, until the gateway is stopped or the run is cancelled.
+pub fn start_gateway(
+    sockets: GatewaySockets,
+    rules: &[HostRule],
+    cancel: Cancel,
+    resolver: HostResolver,
+) -> io::Result<Gateway> {
+    let GatewaySockets { dns, listeners } = sockets;
     dns.set_nonblocking(true)?;
     for listener in &listeners {
         listener.set_nonblocking(true)?;
     }
-    let bell = Arc::new(wake::new()?);
+    let bell = Arc::new(waker::create_waker()?);
     let is_over = Arc::new(AtomicBool::new(false));
-    let record = Arc::new(Mutex::new(Record::default()));
-    let exchange = Exchange {
+    let record = Arc::new(Mutex::new(RefusalLog::default()));
+    let exchange = GatewayLoop {
         rules: rules.to_vec(),
         dns,
         listeners,
         record: record.clone(),
-        lookups: Lookups::new(resolver, bell.clone()),
-        bell: bell.clone(),
-        is_over: is_over.clone(),
+        lookups: PendingLookups::new(resolver, bell.clone()),
+        waker: bell.clone(),
+        is_stopped: is_over.clone(),
         cancel,
-        names: names::Names::default(),
+        names: synthetic_addresses::SyntheticAddresses::default(),
         flows: std::collections::BTreeMap::new(),
         next_flow: 0,
         paused_until: None,
     };
     let thread = std::thread::Builder::new().name("rep-gateway".to_owned()).spawn(move || exchange.run())?;
-    Ok(Gateway { is_over, bell, record, thread: Some(thread) })
+    Ok(Gateway { is_stopped: is_over, waker: bell, record, thread: Some(thread) })
 }
 
 impl Gateway {
-    /// What the program tried and may not, so far.
+    /// Returns the denials so far.
     pub fn denials(&self) -> Vec<Denial> {
-        self.refusals().iter().filter(|refusal| refusal.is_denial()).map(Refusal::denial).collect()
+        self.refusals().iter().filter(|refusal| refusal.is_denial()).map(ConnectionRefusal::to_denial).collect()
     }
 
-    /// Every connection that did not come about, with the reason, so far. Has failures of the world too.
-    pub fn refusals(&self) -> Vec<Refusal> {
+    /// Returns every connection that was not established so far, with the reason. Includes network failures.
+    pub fn refusals(&self) -> Vec<ConnectionRefusal> {
         self.record.lock().refusals().to_vec()
     }
 
-    /// Ends every connection and closes every socket. Stopping twice is stopping once; what was recorded stays.
+    /// Ends every connection and closes every socket. Calling it again has no effect. Recorded refusals remain
+    /// available.
     pub fn stop(&mut self) {
-        self.is_over.store(true, Ordering::SeqCst);
-        wake::ring(&self.bell);
-        // A loop that panicked has closed its sockets while it unwound.
+        self.is_stopped.store(true, Ordering::SeqCst);
+        waker::wake_loop(&self.waker);
+        // If the loop panicked, unwinding has closed its sockets.
         drop(self.thread.take().map(JoinHandle::join));
     }
 }

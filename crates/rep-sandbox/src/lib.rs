@@ -1,9 +1,10 @@
-//! Starting one program so that it sees and does what was granted, and nothing else.
+//! Runs a program in a sandbox that grants declared permissions and nothing else.
 //!
-//! The door of this module is [`run`]: a [`Job`] goes in, an [`Ended`] comes out. Nothing above it knows how the
-//! kernel is asked; nothing below it knows what a skill is.
+//! The entry point is [`run_confined`]: it takes a [`SandboxJob`] and returns a [`SandboxOutcome`]. Callers do not
+//! depend on kernel interfaces, and this crate does not know what a skill is.
 //!
-//! A program that runs tools calls [`init`] first thing in `main`; in the process that a sandbox starts it never returns.
+//! A program that runs tools must call [`init`] at the start of `main`. In the init process of a sandbox, [`init`]
+//! never returns.
 //!
 //! ```
 //! use rep_sandbox::Cancel;
@@ -20,7 +21,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rep_permissions::{Limits, Permissions};
+use rep_permissions::{RunLimits, RunPermissions};
 
 pub mod detach;
 #[cfg(target_os = "linux")]
@@ -28,193 +29,196 @@ pub mod gateway;
 pub mod interrupt;
 #[cfg(target_os = "linux")]
 mod linux;
-pub mod trusted;
+pub mod protected_paths;
 pub mod unconfined;
 
-/// Whether [`init`] was called: without it, a sandbox would start this program's `main` as its first process.
+/// Whether [`init`] was called. Without that call, a sandbox would run this program's `main` as its init process.
 static IS_READY: AtomicBool = AtomicBool::new(false);
 
-/// Called first thing in `main` of every program that runs tools. Returns at once, except in a process that was
-/// started as the first one of a sandbox: there it never returns.
+/// Prepares this process for running tools. Call it at the start of `main`.
+///
+/// Returns immediately, except in the init process of a sandbox, where it never returns.
 pub fn init() {
     #[cfg(target_os = "linux")]
-    linux::init();
+    linux::enter_init_process();
     IS_READY.store(true, Ordering::SeqCst);
 }
 
-/// Runs a program so that it sees and does what was granted, and nothing else. When this returns, nothing of it is left.
-pub fn run(job: Job, cancel: &Cancel) -> Result<Ended, SandboxError> {
-    run_without(job, cancel, &[])
+/// Runs a program with the granted permissions and nothing else.
+///
+/// No process of the run is left when this function returns.
+pub fn run_confined(job: SandboxJob, cancel: &Cancel) -> Result<SandboxOutcome, SandboxError> {
+    run_without_layers(job, cancel, &[])
 }
 
-/// Runs a program without some of the layers, so that tests can show what each layer is for. Nothing but tests of this
-/// crate calls it.
+/// Runs a program without some of the layers, so that tests can show what each layer prevents. Only tests of this
+/// crate call it.
 #[doc(hidden)]
-pub fn run_without(job: Job, cancel: &Cancel, without: &[&str]) -> Result<Ended, SandboxError> {
+pub fn run_without_layers(job: SandboxJob, cancel: &Cancel, without: &[&str]) -> Result<SandboxOutcome, SandboxError> {
     if !IS_READY.load(Ordering::SeqCst) {
         return Err(SandboxError::Unavailable {
-            feature: "this program did not prepare for sandboxes".to_owned(),
-            remedy: "call `rep_sandbox::init` first thing in `main`".to_owned(),
+            feature: "`rep_sandbox::init` was not called".to_owned(),
+            remedy: "call `rep_sandbox::init` at the start of `main`".to_owned(),
         });
     }
     #[cfg(target_os = "linux")]
-    return linux::run(job, cancel, without);
+    return linux::run_job(job, cancel, without);
     #[cfg(not(target_os = "linux"))]
     {
         let _ = (job, cancel, without);
         Err(SandboxError::Unavailable {
-            feature: "a sandbox for this operating system".to_owned(),
+            feature: "sandboxes are not supported on this operating system".to_owned(),
             remedy: "run on Linux".to_owned(),
         })
     }
 }
 
-/// A program to run, and what it may see and do.
-pub struct Job {
-    /// The program, absolute and with every link resolved.
+/// A program to run, and its permissions and limits.
+pub struct SandboxJob {
+    /// The program: an absolute path with all symbolic links resolved.
     pub program: PathBuf,
-    /// Its arguments, its own name first.
+    /// The arguments, starting with the program's own name.
     pub argv: Vec<OsString>,
-    /// Its whole environment. May hold secrets, so this is never printed.
+    /// The complete environment. It may contain secrets, so it is never printed.
     pub env: Vec<(OsString, OsString)>,
-    /// What it reads on stdin.
+    /// The content of stdin.
     pub stdin: Vec<u8>,
-    /// The folder patterns are relative to, and the one it starts in.
+    /// The directory that patterns are relative to, and the program's working directory.
     pub workspace: PathBuf,
-    /// Folders it may read besides: the skill's own, the interpreter's.
+    /// Additional readable directories: those of the skill and the interpreter.
     pub readable: Vec<PathBuf>,
-    /// A folder made for this run alone and gone after it: read, changed and run from as the program likes, because nobody
-    /// else ever looks there. The workspace may be it.
-    pub own: Option<PathBuf>,
-    /// Folders it never sees, whatever else is granted: the runtime's own. As they are really called.
+    /// A directory created for this run and removed afterwards. The program may read, change and execute everything in
+    /// it, because no other program uses it. It may be the workspace.
+    pub private_folder: Option<PathBuf>,
+    /// Directories that are hidden regardless of grants: those of the runtime. Paths must be resolved.
     pub hidden: Vec<PathBuf>,
-    /// Files that are put into the view: name, and bytes. They lie in one read-only folder, `/rep`.
-    pub given: Vec<(String, Vec<u8>)>,
-    /// How names that others trust are held, besides by what they are.
-    pub guarding: Guarding,
-    /// What it may do.
-    pub permissions: Permissions,
-    /// How much it may use.
-    pub limits: Limits,
-    /// A stream to whoever runs it, for calls of other tools. It is descriptor [`CHANNEL_FD`] inside, and no other
-    /// descriptor besides the three usual ones is passed on.
+    /// Files to add to the view, by name and content. They appear in the read-only directory `/rep`.
+    pub injected_files: Vec<(String, Vec<u8>)>,
+    /// Additional settings for protected paths.
+    pub protection: ProtectionOptions,
+    /// The permissions.
+    pub permissions: RunPermissions,
+    /// The resource limits.
+    pub limits: RunLimits,
+    /// A stream to the caller, used to call other tools. It is descriptor [`CHANNEL_FD`] in the sandbox. Apart from
+    /// stdin, stdout and stderr, no other descriptor is passed on.
     pub channel: Option<OwnedFd>,
 }
 
-/// How names that others trust are held in a run.
+/// Settings for protecting paths that other programs execute or obey.
 #[derive(Clone, Debug, Default)]
-pub struct Guarding {
-    /// Folders the caller's programs are looked for in: nothing in them is written. Absolute, or relative to the workspace.
-    pub held: Vec<PathBuf>,
-    /// The caller's home, with every link resolved.
+pub struct ProtectionOptions {
+    /// The directories on the caller's `PATH`, which are read-only. Absolute, or relative to the workspace.
+    pub program_folders: Vec<PathBuf>,
+    /// The caller's home directory, with all symbolic links resolved.
     pub home: Option<PathBuf>,
-    /// The folder in which runs are noted while they go on, so that what one of them makes is not taken by another for
-    /// what was always there, and what is left by one that is ended by force is found. It must be among the hidden ones.
-    pub register: Option<PathBuf>,
-    /// Whether packages are installed, so that what python loads is the work itself.
-    pub is_for_packages: bool,
+    /// The directory that records active runs. With it, concurrent runs do not mistake each other's new files for
+    /// existing ones, and files left by killed runs are found. It must be one of the hidden directories.
+    pub run_registry: Option<PathBuf>,
+    /// Whether the run installs packages. If so, files that Python loads automatically may be written.
+    pub installs_packages: bool,
 }
 
-/// The number of the channel inside.
+/// The descriptor number of the channel in the sandbox.
 pub const CHANNEL_FD: RawFd = 3;
 
-/// Where given files are seen inside.
-pub const GIVEN_FOLDER: &str = "/rep";
+/// The directory that contains injected files in the sandbox.
+pub const INJECTED_FILES_FOLDER: &str = "/rep";
 
-/// Asks a run to end. Shared between threads; asking twice is asking once.
+/// A cancellation request for a run. Clones share one state; cancelling again has no effect.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 
 impl Cancel {
-    /// Asks.
+    /// Requests cancellation.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::SeqCst);
     }
 
-    /// Whether somebody asked.
+    /// Whether cancellation was requested.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::SeqCst)
     }
 }
 
-/// How the program ended.
+/// How a program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exit {
-    /// By itself, with this code.
+pub enum ProcessExit {
+    /// It exited with this code.
     Code(i32),
-    /// By a signal.
+    /// A signal terminated it.
     Signal(i32),
 }
 
-/// Why the program was ended by us.
+/// Why the sandbox killed a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Killed {
-    /// Its time was over.
+pub enum KillReason {
+    /// It exceeded the time limit.
     Timeout,
-    /// Somebody asked.
+    /// The run was cancelled.
     Cancelled,
-    /// It wrote more than is read.
+    /// It wrote more output than the limit allows.
     Output,
-    /// It used more memory than it may.
+    /// It exceeded the memory limit.
     Memory,
 }
 
-/// Something the program tried and may not.
+/// An operation that the program attempted and that was denied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Denial {
-    /// What it tried: `read`, `write`, `connect`, `spawn`, …
+    /// The operation: `read`, `write`, `connect`, `spawn`, …
     pub action: &'static str,
-    /// On what: a path relative to the workspace, a host and port, a program.
+    /// The object: a path relative to the workspace, a host and port, or a program.
     pub target: String,
-    /// The declaration that would allow it, where one would.
+    /// The declaration that would allow it, if there is one.
     pub suggestion: Option<String>,
 }
 
-/// What a layer did in a run.
+/// The state of a sandbox layer in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layer {
-    /// Its name: `namespaces`, `landlock`, `seccomp`, …
+pub struct SandboxLayer {
+    /// The name: `namespaces`, `landlock`, `seccomp`, …
     pub name: &'static str,
-    /// `enforced`, or why not.
+    /// `enforced`, or the reason why it is not.
     pub state: String,
 }
 
-/// A run that is over. Nothing of it is left.
+/// The result of a run that has ended. None of its processes are left.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ended {
-    /// How it ended.
-    pub exit: Exit,
-    /// Why we ended it, where we did.
-    pub killed: Option<Killed>,
-    /// What it wrote on stdout, as far as that is read.
+pub struct SandboxOutcome {
+    /// How the program ended.
+    pub exit: ProcessExit,
+    /// Why the sandbox killed it, if it did.
+    pub kill_reason: Option<KillReason>,
+    /// The captured stdout, up to the limit.
     pub stdout: Vec<u8>,
-    /// What it wrote on stderr, as far as that is read.
+    /// The captured stderr, up to the limit.
     pub stderr: Vec<u8>,
-    /// Whether more was written than is read.
+    /// Whether output beyond the limit was dropped.
     pub is_truncated: bool,
-    /// What it tried and may not.
+    /// The operations that were denied.
     pub denials: Vec<Denial>,
-    /// What held it.
-    pub layers: Vec<Layer>,
-    /// The files it made or changed by patterns, as far as they were taken over.
+    /// The layers that were enforced.
+    pub layers: Vec<SandboxLayer>,
+    /// The files created or changed through patterns, after they were committed.
     pub written: Vec<String>,
-    /// What somebody else changed while it ran, and what became of that.
+    /// The files that another process changed during the run, and how each conflict was handled.
     pub conflicts: Vec<String>,
-    /// What was found besides: what runs left that were ended by force.
+    /// Other findings, such as files left by killed runs.
     pub notes: Vec<String>,
-    /// How long it took.
+    /// The duration in milliseconds.
     pub duration_ms: u64,
 }
 
-/// Why nothing was run.
+/// Why a program was not run, or its changes were rejected.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
-    /// This system cannot enforce what was declared.
+    /// This system cannot enforce the declared permissions.
     #[error("this system cannot enforce the declared permissions: {feature}")]
     Unavailable {
-        /// What is missing, and how it showed.
+        /// The missing feature and the error that revealed it.
         feature: String,
-        /// What would help.
+        /// How to fix it.
         remedy: String,
     },
     /// The program could not be started.
@@ -222,36 +226,36 @@ pub enum SandboxError {
     Unstartable {
         /// The program.
         program: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// What it wrote does not fit what it may write; nothing of it was taken over.
-    #[error("the tool wrote what it may not: {0}")]
+    /// The tool changed files that it may not write. No changes were committed.
+    #[error("the tool wrote files it may not write: {0}")]
     Rejected(String),
 }
 
-/// What this machine offers, tried with a real run of a program that does nothing.
-pub fn probe() -> Vec<Layer> {
-    let job = Job {
+/// Reports the layers that this machine supports, by running a program that does nothing.
+pub fn probe_layers() -> Vec<SandboxLayer> {
+    let job = SandboxJob {
         program: "/usr/bin/true".into(),
         argv: vec!["true".into()],
         env: Vec::new(),
         stdin: Vec::new(),
         workspace: "/etc".into(),
         readable: Vec::new(),
-        own: None,
+        private_folder: None,
         hidden: Vec::new(),
-        given: Vec::new(),
-        guarding: Guarding::default(),
-        permissions: Permissions::default(),
-        limits: Limits::default(),
+        injected_files: Vec::new(),
+        protection: ProtectionOptions::default(),
+        permissions: RunPermissions::default(),
+        limits: RunLimits::default(),
         channel: None,
     };
-    match run(job, &Cancel::default()) {
+    match run_confined(job, &Cancel::default()) {
         Ok(ended) => ended.layers,
         Err(SandboxError::Unavailable { feature, remedy }) => {
-            vec![Layer { name: "sandbox", state: format!("missing: {feature}; {remedy}") }]
+            vec![SandboxLayer { name: "sandbox", state: format!("missing: {feature}; {remedy}") }]
         }
-        Err(error) => vec![Layer { name: "sandbox", state: format!("missing: {error}") }],
+        Err(error) => vec![SandboxLayer { name: "sandbox", state: format!("missing: {error}") }],
     }
 }

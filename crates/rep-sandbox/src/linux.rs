@@ -1,36 +1,37 @@
-//! The sandbox of Linux: namespaces, a view of files, Landlock, seccomp, and a first process that watches over it.
+//! The Linux sandbox: namespaces, a mount view, Landlock, seccomp, and an init process that supervises the tool.
 
 mod control;
 mod denials;
-mod first;
 mod guard;
+mod id_mapping;
+mod init;
 mod kernel;
 mod landlock;
 mod launch;
+mod launch_spec;
 mod mounts;
-mod order;
-mod owners;
-mod register;
 mod repository;
+mod run_registry;
 mod seccomp;
 mod staging;
-mod supervise;
+mod supervisor;
 mod tool;
 mod view;
 mod walk;
 
 use super::{
-    CHANNEL_FD, Cancel, Denial, Ended, Exit, GIVEN_FOLDER, Job, Killed, Layer, SandboxError, gateway, trusted,
+    CHANNEL_FD, Cancel, Denial, INJECTED_FILES_FOLDER, KillReason, ProcessExit, SandboxError, SandboxJob, SandboxLayer,
+    SandboxOutcome, gateway, protected_paths,
 };
 
-/// Never returns in a process that was started as the first one of a sandbox.
-pub(super) fn init() {
-    if first::is_this() {
-        first::live();
+/// Runs the init process of a sandbox, and does not return there. Returns immediately in any other process.
+pub(super) fn enter_init_process() {
+    if init::is_init_process() {
+        init::run_init();
     }
 }
 
-/// Runs a job. `without` names layers that tests leave out.
-pub(super) fn run(job: Job, cancel: &Cancel, without: &[&str]) -> Result<Ended, SandboxError> {
-    supervise::run(job, cancel, without)
+/// Runs a job. `without` names the layers that tests disable.
+pub(super) fn run_job(job: SandboxJob, cancel: &Cancel, without: &[&str]) -> Result<SandboxOutcome, SandboxError> {
+    supervisor::supervise_job(job, cancel, without)
 }

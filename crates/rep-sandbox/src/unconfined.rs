@@ -1,10 +1,9 @@
-//! Running without a sandbox: only for who types that they want it, and told in the outcome.
+//! Runs a program without a sandbox, if the user explicitly asks for it. The outcome reports the missing sandbox.
 //!
-//! What a run needs to be a run is here all the same: its own session and process group, an input that cannot
-//! deadlock, outputs that are bounded, time that ends, and a request to end that is followed by the end. What is
-//! not here is any wall: a program that leaves its process group leaves this run.
-#![expect(clippy::disallowed_methods, reason = "this room starts processes")]
-#![expect(unsafe_code, reason = "a session and an inherited descriptor are made between fork and exec")]
+//! The run still has a separate session and process group, non-blocking input, bounded outputs, a time limit and
+//! cancellation. Nothing is isolated: a process that leaves the process group also leaves the run.
+#![expect(clippy::disallowed_methods, reason = "this module starts processes")]
+#![expect(unsafe_code, reason = "the session and an inherited descriptor are set up between fork and exec")]
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -20,39 +19,42 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
-use super::{CHANNEL_FD, Cancel, Ended, Exit, GIVEN_FOLDER, Job, Killed, Layer, SandboxError};
+use super::{
+    CHANNEL_FD, Cancel, INJECTED_FILES_FOLDER, KillReason, ProcessExit, SandboxError, SandboxJob, SandboxLayer,
+    SandboxOutcome,
+};
 
-/// How often a request to end is looked for.
-const TICK: Duration = Duration::from_millis(20);
-/// How long is read on after the end, where somebody who left the group still holds a pipe.
-const LINGER: Duration = Duration::from_millis(250);
+/// How often cancellation is checked.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// How long outputs are read after the program ended, if a process that left the group still holds a pipe.
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// Runs a program as the caller, with nothing in its way. `HOME` and `TMPDIR` are a folder that is gone afterwards,
-/// unless the job names others.
-pub fn run(job: Job, cancel: &Cancel) -> Result<Ended, SandboxError> {
+/// Runs a program as the caller, without restrictions. `HOME` and `TMPDIR` are a temporary directory that is removed
+/// afterwards, unless the job sets them.
+pub fn run_unconfined(job: SandboxJob, cancel: &Cancel) -> Result<SandboxOutcome, SandboxError> {
     let program = job.program.display().to_string();
     let unstartable =
         |error: io::Error| SandboxError::Unstartable { program: program.clone(), reason: error.to_string() };
     let begun = Instant::now();
-    // What a tool puts there is nobody else's to read.
+    // Other users must not read what a tool writes there.
     let private = fs::Permissions::from_mode(0o700);
     let scratch = tempfile::Builder::new().prefix("rep-run-").permissions(private).tempdir().map_err(unstartable)?;
-    let mut child = start(&job, scratch.path()).map_err(unstartable)?;
-    // The program alone holds its end of the channel, or its end would never be seen.
+    let mut child = spawn_program(&job, scratch.path()).map_err(unstartable)?;
+    // Only the program may hold its end of the channel; otherwise the peer never sees it close.
     drop(job.channel);
-    let mut watch = Watch::new(&mut child, job.stdin, job.limits.output_bytes).map_err(unstartable)?;
+    let mut watch = ChildWatcher::new(&mut child, job.stdin, job.limits.output_bytes).map_err(unstartable)?;
     let deadline = begun.checked_add(Duration::from_millis(job.limits.timeout_ms));
-    let status = watch.until_end(&mut child, deadline, Duration::from_millis(job.limits.grace_ms), cancel);
+    let status = watch.wait_until_exit(&mut child, deadline, Duration::from_millis(job.limits.grace_ms), cancel);
     let status = status.map_err(unstartable)?;
-    watch.drain(Instant::now() + LINGER);
-    Ok(Ended {
-        exit: exit(status),
-        killed: watch.killed,
-        is_truncated: watch.stdout.is_over || watch.stderr.is_over,
-        stdout: watch.stdout.kept,
-        stderr: watch.stderr.kept,
+    watch.drain_outputs(Instant::now() + DRAIN_TIMEOUT);
+    Ok(SandboxOutcome {
+        exit: convert_exit_status(status),
+        kill_reason: watch.kill_reason,
+        is_truncated: watch.stdout.is_truncated || watch.stderr.is_truncated,
+        stdout: watch.stdout.bytes,
+        stderr: watch.stderr.bytes,
         denials: Vec::new(),
-        layers: vec![Layer { name: "none", state: "nothing was enforced".to_owned() }],
+        layers: vec![SandboxLayer { name: "none", state: "nothing was enforced".to_owned() }],
         written: Vec::new(),
         conflicts: Vec::new(),
         notes: Vec::new(),
@@ -60,56 +62,57 @@ pub fn run(job: Job, cancel: &Cancel) -> Result<Ended, SandboxError> {
     })
 }
 
-/// Starts the program in its own session, with the given files in the scratch folder.
-fn start(job: &Job, scratch: &Path) -> io::Result<Child> {
+/// Starts the program in a new session, with the injected files in the scratch directory.
+fn spawn_program(job: &SandboxJob, scratch: &Path) -> io::Result<Child> {
     let given = scratch.join("given");
     for folder in [&given, &scratch.join("home"), &scratch.join("tmp")] {
         fs::create_dir_all(folder)?;
     }
-    for (name, bytes) in &job.given {
+    for (name, bytes) in &job.injected_files {
         fs::write(given.join(name), bytes)?;
     }
-    let mut words = job.argv.iter().map(|word| seen(word, &given));
+    let mut words = job.argv.iter().map(|word| translate_injected_path(word, &given));
     let mut command = Command::new(&job.program);
     command.arg0(words.next().unwrap_or_else(|| job.program.clone().into_os_string()));
     command.args(words).current_dir(&job.workspace).env_clear();
     command.env("HOME", scratch.join("home")).env("TMPDIR", scratch.join("tmp"));
-    command.envs(job.env.iter().map(|(name, value)| (name, seen(value, &given))));
+    command.envs(job.env.iter().map(|(name, value)| (name, translate_injected_path(value, &given))));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // While this copy is held, the number the channel gets is taken, and no pipe of the standard library lies on it.
+    // This copy reserves the channel's descriptor number, so that no pipe of the standard library gets it.
     let held = job.channel.as_ref().map(|channel| rustix::io::fcntl_dupfd_cloexec(channel, CHANNEL_FD)).transpose()?;
     let channel = held.as_ref().map(AsRawFd::as_raw_fd);
-    // SAFETY: the closure makes system calls that are safe after fork, touches no lock and allocates nothing.
+    // SAFETY: the closure makes only async-signal-safe system calls; it takes no lock and does not allocate.
     unsafe {
-        command.pre_exec(move || own_session(channel));
+        command.pre_exec(move || prepare_session(channel));
     }
     let child = command.spawn();
     drop(held);
     child
 }
 
-/// Makes a session, puts the channel where the program looks for it, and closes everything else on exec.
-fn own_session(channel: Option<RawFd>) -> io::Result<()> {
+/// Creates a session, moves the channel to its fixed descriptor, and marks all other descriptors close-on-exec.
+fn prepare_session(channel: Option<RawFd>) -> io::Result<()> {
     let sure = |result: libc::c_int| if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) };
-    // SAFETY: plain system calls on numbers; none of them touches memory of this process.
+    // SAFETY: plain system calls on integers; none of them accesses memory of this process.
     unsafe {
         sure(libc::setsid())?;
         match channel {
-            // Onto itself, `dup2` would leave the mark that closes it on exec.
+            // `dup2` onto itself would leave close-on-exec set.
             Some(CHANNEL_FD) => sure(libc::fcntl(CHANNEL_FD, libc::F_SETFD, 0))?,
             Some(channel) => sure(libc::dup2(channel, CHANNEL_FD))?,
             None => {}
         }
         let first = if channel.is_some() { CHANNEL_FD + 1 } else { CHANNEL_FD };
-        // A kernel without the call passes on what the caller inherited; whatever we opened is closed on exec anyway.
+        // Without this system call, descriptors that the caller inherited are passed on; all descriptors opened here
+        // are close-on-exec already.
         let _ = libc::syscall(libc::SYS_close_range, first, libc::c_int::MAX, libc::CLOSE_RANGE_CLOEXEC);
     }
     Ok(())
 }
 
-/// A word as this program must see it: there is no `/rep` outside of a sandbox.
-fn seen(word: &OsStr, given: &Path) -> OsString {
-    let Some(rest) = word.as_bytes().strip_prefix(GIVEN_FOLDER.as_bytes()) else { return word.to_owned() };
+/// Replaces the `/rep` prefix of an argument with the real directory, because `/rep` exists only in a sandbox.
+fn translate_injected_path(word: &OsStr, given: &Path) -> OsString {
+    let Some(rest) = word.as_bytes().strip_prefix(INJECTED_FILES_FOLDER.as_bytes()) else { return word.to_owned() };
     match rest.first() {
         None | Some(b'/') => {
             let mut bytes = given.as_os_str().as_bytes().to_vec();
@@ -120,40 +123,45 @@ fn seen(word: &OsStr, given: &Path) -> OsString {
     }
 }
 
-fn exit(status: ExitStatus) -> Exit {
+fn convert_exit_status(status: ExitStatus) -> ProcessExit {
     match (status.code(), status.signal()) {
-        (Some(code), _) => Exit::Code(code),
-        (None, signal) => Exit::Signal(signal.unwrap_or(0)),
+        (Some(code), _) => ProcessExit::Code(code),
+        (None, signal) => ProcessExit::Signal(signal.unwrap_or(0)),
     }
 }
 
-/// One output, as far as it is read.
-struct Reading {
+/// An output stream and the bytes captured from it.
+struct OutputReader {
     pipe: Option<OwnedFd>,
-    kept: Vec<u8>,
+    bytes: Vec<u8>,
     bytes_max: usize,
-    is_over: bool,
+    is_truncated: bool,
 }
 
-impl Reading {
+impl OutputReader {
     fn new(pipe: Option<OwnedFd>, bytes_max: u64) -> io::Result<Self> {
         if let Some(pipe) = &pipe {
             rustix::io::ioctl_fionbio(pipe, true)?;
         }
-        Ok(Self { pipe, kept: Vec::new(), bytes_max: usize::try_from(bytes_max).unwrap_or(usize::MAX), is_over: false })
+        Ok(Self {
+            pipe,
+            bytes: Vec::new(),
+            bytes_max: usize::try_from(bytes_max).unwrap_or(usize::MAX),
+            is_truncated: false,
+        })
     }
 
-    /// Reads what is there. What is too much is read and dropped, so that the writer never blocks on us.
-    fn read(&mut self) {
+    /// Reads the available bytes. Bytes beyond the limit are read and dropped, so that the writer never blocks.
+    fn read_available(&mut self) {
         let mut block = vec![0; 64 * 1024];
         while let Some(pipe) = &self.pipe {
             match rustix::io::read(pipe, &mut block) {
                 Ok(0) => self.pipe = None,
                 Ok(count) => {
-                    let room = self.bytes_max - self.kept.len();
-                    self.is_over |= count > room;
-                    self.kept.extend_from_slice(&block[..count.min(room)]);
-                    // One block a turn: an endless writer must not keep us from looking at the clock.
+                    let room = self.bytes_max - self.bytes.len();
+                    self.is_truncated |= count > room;
+                    self.bytes.extend_from_slice(&block[..count.min(room)]);
+                    // Read one block per turn, so that an endless writer cannot delay the time limit.
                     return;
                 }
                 Err(rustix::io::Errno::INTR) => {}
@@ -164,31 +172,31 @@ impl Reading {
     }
 }
 
-/// A running program, looked after.
-struct Watch {
+/// Supervises a running program.
+struct ChildWatcher {
     pidfd: OwnedFd,
     group: Pid,
     stdin: Option<OwnedFd>,
     input: Vec<u8>,
     written: usize,
-    stdout: Reading,
-    stderr: Reading,
-    killed: Option<Killed>,
+    stdout: OutputReader,
+    stderr: OutputReader,
+    kill_reason: Option<KillReason>,
 }
 
-impl Watch {
+impl ChildWatcher {
     fn new(child: &mut Child, input: Vec<u8>, output_bytes: u64) -> io::Result<Self> {
         let group = Pid::from_child(child);
-        let made = Self::made(child, group, input, output_bytes);
+        let made = Self::watch_child(child, group, input, output_bytes);
         if made.is_err() {
-            // Whatever failed, nothing may run on unwatched; a program that is gone already cannot be ended.
+            // Never leave processes unsupervised. An error means that the group has already ended.
             let _ = kill_process_group(group, Signal::KILL);
             let _ = child.wait();
         }
         made
     }
 
-    fn made(child: &mut Child, group: Pid, input: Vec<u8>, output_bytes: u64) -> io::Result<Self> {
+    fn watch_child(child: &mut Child, group: Pid, input: Vec<u8>, output_bytes: u64) -> io::Result<Self> {
         let stdin = child.stdin.take().map(OwnedFd::from);
         if let Some(stdin) = &stdin {
             rustix::io::ioctl_fionbio(stdin, true)?;
@@ -199,14 +207,14 @@ impl Watch {
             stdin,
             input,
             written: 0,
-            stdout: Reading::new(child.stdout.take().map(OwnedFd::from), output_bytes)?,
-            stderr: Reading::new(child.stderr.take().map(OwnedFd::from), output_bytes)?,
-            killed: None,
+            stdout: OutputReader::new(child.stdout.take().map(OwnedFd::from), output_bytes)?,
+            stderr: OutputReader::new(child.stderr.take().map(OwnedFd::from), output_bytes)?,
+            kill_reason: None,
         })
     }
 
-    /// Feeds and reads until the program is over; then ends what is left of its group.
-    fn until_end(
+    /// Feeds stdin and reads outputs until the program ends, then kills the rest of its group.
+    fn wait_until_exit(
         &mut self,
         child: &mut Child,
         deadline: Option<Instant>,
@@ -214,49 +222,49 @@ impl Watch {
         cancel: &Cancel,
     ) -> io::Result<ExitStatus> {
         let mut kill_at = None;
-        while !self.turn(true) {
+        while !self.poll_once(true) {
             let now = Instant::now();
-            let reason = self.killed.is_none().then(|| self.reason(now, deadline, cancel)).flatten();
+            let reason = self.kill_reason.is_none().then(|| self.find_kill_reason(now, deadline, cancel)).flatten();
             if let Some(reason) = reason {
-                self.killed = Some(reason);
+                self.kill_reason = Some(reason);
                 kill_at = Some(now + grace);
-                self.signal(Signal::TERM);
+                self.signal_group(Signal::TERM);
             }
             if kill_at.is_some_and(|at| now >= at) {
-                self.signal(Signal::KILL);
+                self.signal_group(Signal::KILL);
             }
         }
-        // The program is not waited for yet, so its number still names its own group and nobody else's.
-        self.signal(Signal::KILL);
+        // The program has not been reaped, so its process ID still identifies its own group.
+        self.signal_group(Signal::KILL);
         child.wait()
     }
 
-    fn reason(&self, now: Instant, deadline: Option<Instant>, cancel: &Cancel) -> Option<Killed> {
+    fn find_kill_reason(&self, now: Instant, deadline: Option<Instant>, cancel: &Cancel) -> Option<KillReason> {
         if cancel.is_cancelled() {
-            return Some(Killed::Cancelled);
+            return Some(KillReason::Cancelled);
         }
         if deadline.is_some_and(|deadline| now >= deadline) {
-            return Some(Killed::Timeout);
+            return Some(KillReason::Timeout);
         }
-        // Without its end no result can be read; what is said on stderr may be cut.
-        self.stdout.is_over.then_some(Killed::Output)
+        // Truncated stdout makes the result unreadable. Truncated stderr is acceptable.
+        self.stdout.is_truncated.then_some(KillReason::Output)
     }
 
-    fn signal(&self, signal: Signal) {
-        // A group that is gone already is what was wanted.
+    fn signal_group(&self, signal: Signal) {
+        // An error means that the group has already ended.
         let _ = kill_process_group(self.group, signal);
     }
 
-    /// Reads what is left, until every writer is gone or the time is over.
-    fn drain(&mut self, until: Instant) {
+    /// Reads the remaining output until every writer has closed it or the time is over.
+    fn drain_outputs(&mut self, until: Instant) {
         self.stdin = None;
         while (self.stdout.pipe.is_some() || self.stderr.pipe.is_some()) && Instant::now() < until {
-            self.turn(false);
+            self.poll_once(false);
         }
     }
 
-    /// Waits for something to do and does it. Answers whether the program is over.
-    fn turn(&mut self, is_running: bool) -> bool {
+    /// Waits for an event and handles it. Returns whether the program has ended.
+    fn poll_once(&mut self, is_running: bool) -> bool {
         fn wanted(pipe: Option<&OwnedFd>, flags: PollFlags) -> Option<PollFd<'_>> {
             pipe.map(|pipe| PollFd::from_borrowed_fd(pipe.as_fd(), flags))
         }
@@ -270,18 +278,18 @@ impl Watch {
         if is_running {
             waited.push(PollFd::from_borrowed_fd(pidfd, PollFlags::IN));
         }
-        let tick = Timespec { tv_sec: 0, tv_nsec: TICK.subsec_nanos().into() };
-        // An interrupted wait is a short wait.
+        let tick = Timespec { tv_sec: 0, tv_nsec: POLL_INTERVAL.subsec_nanos().into() };
+        // An interrupted wait is only a shorter wait.
         let _ = poll(&mut waited, Some(&tick));
         let is_over = is_running && waited.last().is_some_and(|last| !last.revents().is_empty());
         drop(waited);
-        self.feed();
-        self.stdout.read();
-        self.stderr.read();
+        self.feed_stdin();
+        self.stdout.read_available();
+        self.stderr.read_available();
         is_over
     }
 
-    fn feed(&mut self) {
+    fn feed_stdin(&mut self) {
         while let Some(stdin) = &self.stdin {
             if self.written == self.input.len() {
                 self.stdin = None;
@@ -291,7 +299,7 @@ impl Watch {
                 Ok(count) => self.written += count,
                 Err(rustix::io::Errno::INTR) => {}
                 Err(rustix::io::Errno::AGAIN) => return,
-                // A program that does not read its input is none the worse for it.
+                // A program does not have to read its input.
                 Err(_) => self.stdin = None,
             }
         }

@@ -10,10 +10,10 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
-use rep_permissions::Limits;
+use rep_permissions::RunLimits;
 use rep_permissions::glob::Glob;
-use rep_permissions::{HostRule, Permissions};
-use rep_sandbox::{self, Cancel, Ended, Exit, Guarding, Job, SandboxError};
+use rep_permissions::{HostRule, RunPermissions};
+use rep_sandbox::{self, Cancel, ProcessExit, ProtectionOptions, SandboxError, SandboxJob, SandboxOutcome};
 use serde_json::{Value, json};
 
 fn main() {
@@ -22,7 +22,7 @@ fn main() {
     std::io::stdin().read_to_string(&mut text).expect("the tests write a job");
     let request: Value = serde_json::from_str(&text).expect("the tests write JSON");
     if request["probe"] == true {
-        let layers: Vec<_> = rep_sandbox::probe().iter().map(|layer| json!([layer.name, layer.state])).collect();
+        let layers: Vec<_> = rep_sandbox::probe_layers().iter().map(|layer| json!([layer.name, layer.state])).collect();
         println!("{}", json!({ "layers": layers }));
         return;
     }
@@ -63,7 +63,7 @@ fn one(request: &Value, number: u64) -> Value {
             cancel.cancel();
         });
     }
-    match rep_sandbox::run_without(job, &cancel, &without) {
+    match rep_sandbox::run_without_layers(job, &cancel, &without) {
         Ok(ended) => {
             let mut result = told(&ended);
             result["heard"] = ours.map(|ours| ours.join().expect("the channel ends with the tool")).into();
@@ -95,17 +95,17 @@ fn answer(mut ours: UnixStream) -> String {
     heard
 }
 
-fn told(ended: &Ended) -> Value {
+fn told(ended: &SandboxOutcome) -> Value {
     let (code, signal) = match ended.exit {
-        Exit::Code(code) => (Some(code), None),
-        Exit::Signal(signal) => (None, Some(signal)),
+        ProcessExit::Code(code) => (Some(code), None),
+        ProcessExit::Signal(signal) => (None, Some(signal)),
     };
     let denials: Vec<_> =
         ended.denials.iter().map(|denial| json!([denial.action, denial.target, denial.suggestion])).collect();
     json!({
         "code": code,
         "signal": signal,
-        "killed": ended.killed.map(|killed| format!("{killed:?}")),
+        "killed": ended.kill_reason.map(|killed| format!("{killed:?}")),
         "stdout": String::from_utf8_lossy(&ended.stdout),
         "stdout_bytes": ended.stdout.len(),
         "stderr": String::from_utf8_lossy(&ended.stderr),
@@ -119,13 +119,13 @@ fn told(ended: &Ended) -> Value {
     })
 }
 
-fn job(request: &Value, number: u64) -> Job {
+fn job(request: &Value, number: u64) -> SandboxJob {
     let globs = |value: &Value| words(value).into_iter().map(|word| Glob::parse(word).expect("a pattern")).collect();
     let numbered = |word: &str| word.replace("{number}", &number.to_string());
     let argv = words(&request["argv"]);
-    let default = Limits::default();
+    let default = RunLimits::default();
     let limit = |name: &str, default: u64| request["limits"][name].as_u64().unwrap_or(default);
-    Job {
+    SandboxJob {
         hidden: words(&request["hidden"]).into_iter().map(PathBuf::from).collect(),
         program: PathBuf::from(argv.first().expect("a program")),
         argv: argv.iter().map(|word| numbered(word).into()).collect(),
@@ -138,20 +138,20 @@ fn job(request: &Value, number: u64) -> Job {
         stdin: request["stdin"].as_str().unwrap_or_default().repeat(repeat(request)).into_bytes(),
         workspace: PathBuf::from(request["workspace"].as_str().expect("a workspace")),
         readable: words(&request["readable"]).into_iter().map(PathBuf::from).collect(),
-        own: request["own"].as_str().map(PathBuf::from),
-        given: request["given"]
+        private_folder: request["own"].as_str().map(PathBuf::from),
+        injected_files: request["given"]
             .as_object()
             .into_iter()
             .flatten()
             .map(|(name, text)| (name.clone(), text.as_str().unwrap_or_default().as_bytes().to_vec()))
             .collect(),
-        guarding: Guarding {
-            held: words(&request["held"]).into_iter().map(PathBuf::from).collect(),
+        protection: ProtectionOptions {
+            program_folders: words(&request["held"]).into_iter().map(PathBuf::from).collect(),
             home: request["home"].as_str().map(PathBuf::from),
-            register: request["register"].as_str().map(PathBuf::from),
-            is_for_packages: request["is_for_packages"] == true,
+            run_registry: request["register"].as_str().map(PathBuf::from),
+            installs_packages: request["is_for_packages"] == true,
         },
-        permissions: Permissions {
+        permissions: RunPermissions {
             read: globs(&request["read"]),
             write: globs(&request["write"]),
             outbound: words(&request["outbound"])
@@ -160,7 +160,7 @@ fn job(request: &Value, number: u64) -> Job {
                 .collect(),
             allow_subprocess: request["allow_subprocess"] == true,
         },
-        limits: Limits {
+        limits: RunLimits {
             timeout_ms: limit("timeout_ms", 20_000),
             grace_ms: limit("grace_ms", 500),
             cpu_s: limit("cpu_s", default.cpu_s),

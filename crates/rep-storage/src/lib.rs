@@ -1,14 +1,14 @@
-//! A user's own files: readable by their owner only, replaced whole, one writer at a time.
+//! Stores a user's files: readable only by their owner, replaced atomically, with one writer at a time.
 //!
-//! The bottom of the workspace: everything that stores something (audit records, approvals, secrets, tasks, the registry of
-//! running sandboxes) stores it through [`files`], and every other file is written by [`atomic`]. [`owner`] tells whether the process that wrote something still lives, and
-//! [`time`] writes points in time.
+//! This crate is the lowest layer of the workspace. Audit records, approvals, secrets, tasks and the registry of
+//! running sandboxes are stored through [`files`], and all other files are written by [`atomic`]. [`owner`] determines
+//! whether the process that wrote a file is still alive. [`time`] formats and parses timestamps.
 //!
 //! ```
 //! let folder = tempfile::tempdir()?;
 //! let file = folder.path().join("approvals.json");
-//! rep_storage::files::replace(&file, b"{}\n")?;
-//! assert_eq!(rep_storage::files::read(&file, 1024)?.as_deref(), Some(b"{}\n".as_slice()));
+//! rep_storage::files::replace_private(&file, b"{}\n")?;
+//! assert_eq!(rep_storage::files::read_private(&file, 1024)?.as_deref(), Some(b"{}\n".as_slice()));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -19,4 +19,4 @@ pub mod time;
 
 pub use atomic::WriteError;
 pub use files::StorageError;
-pub use owner::Owner;
+pub use owner::ProcessOwner;

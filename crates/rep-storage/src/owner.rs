@@ -1,39 +1,39 @@
-//! Which process owns a run or a task, so that others can tell whether it still lives.
-#![expect(clippy::disallowed_methods, reason = "this room asks the kernel about processes")]
+//! Identifies the process that owns a run or a task, so that other processes can check whether it is alive.
+#![expect(clippy::disallowed_methods, reason = "this module reads process information from the kernel")]
 
 use std::fs;
 
-/// A process: its number alone could be another's tomorrow, so when it started and under which boot is part of it.
+/// A process. Process ids are reused, so it is also identified by its start time and boot id.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Owner {
-    /// The number.
+pub struct ProcessOwner {
+    /// The process id.
     pub pid: u32,
-    /// When it started, in ticks since the boot, and the boot's id.
+    /// The start time in ticks since boot, and the boot id.
     pub started: String,
 }
 
-impl Owner {
-    /// This process.
-    pub fn this() -> Self {
+impl ProcessOwner {
+    /// Returns the current process.
+    pub fn current() -> Self {
         let pid = std::process::id();
-        Self::of(pid).unwrap_or(Self { pid, started: String::new() })
+        Self::from_pid(pid).unwrap_or(Self { pid, started: String::new() })
     }
 
-    /// The process that has this number; `None` where there is none.
-    pub fn of(pid: u32) -> Option<Self> {
-        Some(Self { pid, started: started(pid)? })
+    /// Returns the process with this id, or `None` if it does not exist.
+    pub fn from_pid(pid: u32) -> Option<Self> {
+        Some(Self { pid, started: read_start_time(pid)? })
     }
 
-    /// Whether it still runs.
+    /// Returns whether the process is still running.
     pub fn is_alive(&self) -> bool {
-        started(self.pid).is_some_and(|started| started == self.started)
+        read_start_time(self.pid).is_some_and(|started| started == self.started)
     }
 }
 
-/// When a process started; `None` where it is gone, or is only waiting to be collected.
-fn started(pid: u32) -> Option<String> {
+/// Returns the start time of a process, or `None` if it has exited or is a zombie.
+fn read_start_time(pid: u32) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name stands in parentheses and may hold any byte; the fields after it are numbers and one letter.
+    // The name is in parentheses and may contain any byte. The fields after it are numbers and one letter.
     let mut fields = stat[stat.rfind(')')? + 1..].split_ascii_whitespace();
     let state = fields.next()?;
     let ticks = fields.nth(18)?;
@@ -49,10 +49,10 @@ mod tests {
 
     #[test]
     fn a_process_lives_until_it_ends_and_its_number_alone_is_not_enough() {
-        assert!(Owner::this().is_alive());
-        assert!(!Owner { started: "1@x".to_owned(), ..Owner::this() }.is_alive());
+        assert!(ProcessOwner::current().is_alive());
+        assert!(!ProcessOwner { started: "1@x".to_owned(), ..ProcessOwner::current() }.is_alive());
         let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
-        let owner = Owner::of(child.id()).unwrap();
+        let owner = ProcessOwner::from_pid(child.id()).unwrap();
         assert!(owner.is_alive());
         drop(child.stdin.take());
         child.wait().unwrap();

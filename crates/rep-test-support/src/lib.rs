@@ -1,18 +1,21 @@
-//! For tests only: reads rule pages, makes scratch folders and whole libraries, drives the binary, serves HTTP.
+//! Helpers for tests: parse rule pages and documents, create scratch directories and libraries, run the binary,
+//! serve HTTP.
 //!
-//! Deals in plain paths and strings and depends on no crate of ours, so that every crate can
-//! use it in its own tests.
-#![expect(clippy::disallowed_methods, reason = "tests touch the disk and start the binary")]
+//! This crate works with plain paths and strings and depends on no other crate of the workspace, so that every
+//! crate can use it in its tests.
+#![expect(clippy::disallowed_methods, reason = "tests access the disk and start the binary")]
 
-mod aloud;
-pub mod library;
-mod page;
+mod document;
+mod rule_page;
 mod scratch;
 mod server;
+mod skip;
+pub mod synthetic_library;
 mod wait;
 
-pub use aloud::{is_installed, left_out, not_run};
-pub use page::{Example, File, Kind, Page};
-pub use scratch::{Run, Scratch};
-pub use server::{Answer, Asked, Server, answer};
-pub use wait::{DEADLINE, poll, wait_for, wait_until, with_growing_timeout};
+pub use document::{ConsoleBlock, ConsoleCommand, DocumentBlock, matches_output, parse_document, update_output};
+pub use rule_page::{ExampleFile, ExampleKind, RuleExample, RulePage};
+pub use scratch::{ProgramRun, RunObserver, ScratchFolder, observe_runs};
+pub use server::{ReceivedRequest, TestResponse, TestServer, build_response};
+pub use skip::{is_program_installed, report_skipped, skip_unless_ci};
+pub use wait::{DEADLINE, poll_until, wait_for, wait_until, with_growing_timeout};

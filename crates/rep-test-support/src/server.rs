@@ -1,96 +1,98 @@
-//! A server that answers as a test wants, and remembers what it was asked.
+//! An HTTP server with canned responses that records the requests it receives.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// What a server was asked.
+/// A request that a server received.
 #[derive(Clone, Debug)]
-pub struct Asked {
-    /// The first line, without the version.
+pub struct ReceivedRequest {
+    /// The request line, without the version.
     pub line: String,
-    /// Names in lower case.
+    /// The headers, with names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The body, as long as the head says.
+    /// The body, with the length given in the headers.
     pub body: String,
 }
 
-impl Asked {
-    /// The value of a header.
+impl ReceivedRequest {
+    /// Returns the value of a header.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// How a server answers.
-pub enum Answer {
-    /// With these bytes, and then hangs up.
+/// A response of the server.
+pub enum TestResponse {
+    /// Sends these bytes and closes the connection.
     Bytes(Vec<u8>),
-    /// Not at all, until the client hangs up.
+    /// Sends nothing until the client closes the connection.
     Never,
-    /// With these bytes, and then with others without end.
+    /// Sends these bytes, then more bytes without end.
     Endless(Vec<u8>),
 }
 
-/// A status with these lines of its head, and this body.
-pub fn answer(status: &str, head: &[&str], body: &str) -> Answer {
+/// Builds a response from a status, header lines and a body.
+pub fn build_response(status: &str, head: &[&str], body: &str) -> TestResponse {
     let lines: String = head.iter().map(|line| format!("{line}\r\n")).collect();
-    Answer::Bytes(format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n{lines}\r\n{body}", body.len()).into_bytes())
+    TestResponse::Bytes(
+        format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n{lines}\r\n{body}", body.len()).into_bytes(),
+    )
 }
 
-/// A server on this machine, for as long as the tests run.
-pub struct Server {
-    /// Where it listens.
+/// A server on this machine that lives as long as the tests.
+pub struct TestServer {
+    /// The port it listens on.
     pub port: u16,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    received: Arc<Mutex<Vec<ReceivedRequest>>>,
 }
 
-impl Server {
-    /// Answers each connection once. `number` counts them from 0.
-    pub fn start(answer: impl Fn(&Asked, usize) -> Answer + Send + Sync + 'static) -> Self {
-        Self::start_with(answer, Some)
+impl TestServer {
+    /// Answers each connection once. `number` counts connections from 0.
+    pub fn start(answer: impl Fn(&ReceivedRequest, usize) -> TestResponse + Send + Sync + 'static) -> Self {
+        Self::start_with_handshake(answer, Some)
     }
 
-    /// The same over what `greeted` makes of a connection.
-    pub fn start_with<S: Read + Write>(
-        answer: impl Fn(&Asked, usize) -> Answer + Send + Sync + 'static,
+    /// Does the same over the stream that `greeted` makes of a connection.
+    pub fn start_with_handshake<S: Read + Write>(
+        answer: impl Fn(&ReceivedRequest, usize) -> TestResponse + Send + Sync + 'static,
         greeted: impl Fn(TcpStream) -> Option<S> + Send + Sync + 'static,
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let port = listener.local_addr().expect("it is bound").port();
-        let asked: Arc<Mutex<Vec<Asked>>> = Arc::default();
-        let (all, known) = (Arc::new((answer, greeted)), asked.clone());
+        let received: Arc<Mutex<Vec<ReceivedRequest>>> = Arc::default();
+        let (all, known) = (Arc::new((answer, greeted)), received.clone());
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (all, known) = (all.clone(), known.clone());
                 thread::spawn(move || {
                     let Some(mut stream) = all.1(stream) else { return };
-                    let Some(asked) = read(&mut stream) else { return };
+                    let Some(asked) = read_request(&mut stream) else { return };
                     let number = {
-                        let mut known = known.lock().expect("nobody panicked with it");
+                        let mut known = known.lock().expect("no thread panicked while holding it");
                         known.push(asked.clone());
                         known.len() - 1
                     };
-                    reply(&mut stream, all.0(&asked, number));
+                    send_response(&mut stream, all.0(&asked, number));
                 });
             }
         });
-        Self { port, asked }
+        Self { port, received }
     }
 
-    /// What it was asked so far.
-    pub fn asked(&self) -> Vec<Asked> {
-        self.asked.lock().expect("nobody panicked with it").clone()
+    /// Returns the requests received so far.
+    pub fn received_requests(&self) -> Vec<ReceivedRequest> {
+        self.received.lock().expect("no thread panicked while holding it").clone()
     }
 
-    /// Its address.
+    /// Returns the server's URL.
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 }
 
-fn read(stream: &mut impl Read) -> Option<Asked> {
+fn read_request(stream: &mut impl Read) -> Option<ReceivedRequest> {
     let mut head = Vec::new();
     let mut byte = [0];
     while !head.ends_with(b"\r\n\r\n") {
@@ -107,18 +109,18 @@ fn read(stream: &mut impl Read) -> Option<Asked> {
     let length = headers.iter().find(|(name, _)| name == "content-length").and_then(|(_, text)| text.parse().ok());
     let mut body = vec![0; length.unwrap_or(0)];
     stream.read_exact(&mut body).ok()?;
-    Some(Asked { line, headers, body: String::from_utf8(body).ok()? })
+    Some(ReceivedRequest { line, headers, body: String::from_utf8(body).ok()? })
 }
 
-fn reply(stream: &mut (impl Read + Write), answer: Answer) {
+fn send_response(stream: &mut (impl Read + Write), answer: TestResponse) {
     match answer {
-        Answer::Bytes(bytes) => {
+        TestResponse::Bytes(bytes) => {
             let _ = stream.write_all(&bytes).and_then(|()| stream.flush());
         }
-        Answer::Never => {
+        TestResponse::Never => {
             let _ = stream.read(&mut [0]);
         }
-        Answer::Endless(bytes) => {
+        TestResponse::Endless(bytes) => {
             let _ = stream.write_all(&bytes);
             while stream.write_all(&[b'x'; 4096]).is_ok() {}
         }

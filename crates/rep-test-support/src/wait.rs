@@ -1,16 +1,16 @@
-//! Waiting for something that happens in another thread or process.
+//! Waits for events in another thread or process.
 //!
-//! Tests poll through this module only, so that every wait backs off instead of spinning and ends at a deadline with a
-//! message instead of a hang.
+//! Tests must poll only through this module, so that every wait backs off instead of spinning, and ends at a
+//! deadline with a message instead of a hang.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A deadline far beyond what any step of a test takes, also on a loaded machine.
+/// A deadline that no test step reaches, even on a loaded machine.
 pub const DEADLINE: Duration = Duration::from_mins(2);
 
 const PAUSE_MIN: Duration = Duration::from_micros(200);
-/// Short enough to see states that last only some tens of milliseconds.
+/// Short enough to observe states that last only tens of milliseconds.
 const PAUSE_MAX: Duration = Duration::from_millis(10);
 
 /// Waits until `condition` is true. Panics with `what` if it is not true within `deadline`.
@@ -19,14 +19,14 @@ pub fn wait_until(what: &str, deadline: Duration, mut condition: impl FnMut() ->
     wait_for(what, deadline, || condition().then_some(()));
 }
 
-/// Waits until `attempt` returns a value. Panics with `what` if it returns none within `deadline`.
+/// Waits until `attempt` returns a value. Panics with `what` if it returns `None` until the `deadline`.
 #[track_caller]
 pub fn wait_for<T>(what: &str, deadline: Duration, attempt: impl FnMut() -> Option<T>) -> T {
-    poll(deadline, attempt).unwrap_or_else(|| panic!("still not true after {deadline:?}: {what}"))
+    poll_until(deadline, attempt).unwrap_or_else(|| panic!("still not true after {deadline:?}: {what}"))
 }
 
-/// Calls `attempt` until it returns a value, with growing pauses. Returns `None` if it returns none within `deadline`.
-pub fn poll<T>(deadline: Duration, mut attempt: impl FnMut() -> Option<T>) -> Option<T> {
+/// Calls `attempt` until it returns a value, with growing pauses. Returns `None` if it has none within `deadline`.
+pub fn poll_until<T>(deadline: Duration, mut attempt: impl FnMut() -> Option<T>) -> Option<T> {
     let start = Instant::now();
     let mut pause = PAUSE_MIN;
     loop {
@@ -41,11 +41,11 @@ pub fn poll<T>(deadline: Duration, mut attempt: impl FnMut() -> Option<T>) -> Op
     }
 }
 
-/// Calls `attempt` with a timeout in milliseconds, and again with a longer one while it returns none. Panics with `what` if the
-/// longest timeout is not enough.
+/// Calls `attempt` with a timeout in milliseconds, and with longer timeouts while it returns `None`. Panics with
+/// `what` if the longest timeout is not enough.
 ///
-/// For tests of what a timeout does to a program that is ready for it: on a loaded machine the timeout may come before the
-/// program is ready, which says nothing. `attempt` returns none then.
+/// For tests of how a ready program reacts to a timeout. On a loaded machine, the timeout may occur before the
+/// program is ready; `attempt` then returns `None`.
 #[track_caller]
 pub fn with_growing_timeout<T>(what: &str, first_ms: u64, attempt: impl FnMut(u64) -> Option<T>) -> T {
     let timeouts = [first_ms, first_ms * 4, first_ms * 16, first_ms * 64];
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn a_condition_is_checked_even_when_the_deadline_is_over() {
         wait_until("it is true", Duration::ZERO, || true);
-        assert_eq!(poll::<()>(Duration::ZERO, || None), None);
+        assert_eq!(poll_until::<()>(Duration::ZERO, || None), None);
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! How many tokens a text costs, counted exactly as the tokenizer [`NAME`] does.
+//! Counts the tokens of a text exactly as the tokenizer [`NAME`] does.
 //!
-//! Pure, and free for who does not count: the vocabulary lies in the binary as it is and is indexed
-//! on the first call. Text is cut into pieces as the tokenizer's pattern cuts it (`pieces`), each
-//! piece is looked up (`vocabulary`) or merged (`merge`). Time and memory grow with the length of
-//! the text and nothing else, whatever the text. Words like `<|endoftext|>` count as the text they are.
+//! The vocabulary is embedded in the binary and indexed on the first call, so programs that do not count tokens pay
+//! nothing. The text is split into pieces by the tokenizer's pattern (`pretokenizer`). Each piece is looked up
+//! (`vocabulary`) or merged (`merge`). Time and memory are linear in the length of the text. Special tokens such as
+//! `<|endoftext|>` are counted as plain text.
 //!
 //! ```
 //! assert_eq!(rep_tokens::count("Fills PDF forms."), 5);
@@ -11,23 +11,23 @@
 //! ```
 
 mod merge;
-mod pieces;
+mod pretokenizer;
 mod vocabulary;
 
-use merge::Merger;
-use pieces::Pieces;
-use vocabulary::Vocabulary;
+use merge::BytePairMerger;
+use pretokenizer::Pretokens;
+use vocabulary::TokenVocabulary;
 
-/// The tokenizer, as its makers call it. Other models' counts differ, mostly by less than a fifth.
+/// The tokenizer's official name. The counts of other models differ, mostly by less than 20%.
 pub const NAME: &str = "o200k_base";
 
 /// Counts the tokens of a text.
 pub fn count(text: &str) -> usize {
-    let vocabulary = Vocabulary::get();
-    let mut merger = Merger::new(vocabulary);
-    let tokens = |piece: &str| match vocabulary.rank(piece.as_bytes()) {
+    let vocabulary = TokenVocabulary::get();
+    let mut merger = BytePairMerger::new(vocabulary);
+    let tokens = |piece: &str| match vocabulary.find_rank(piece.as_bytes()) {
         Some(_) => 1,
-        None => merger.count(piece.as_bytes()),
+        None => merger.count_tokens(piece.as_bytes()),
     };
-    Pieces::of(text).map(tokens).sum()
+    Pretokens::new(text).map(tokens).sum()
 }

@@ -1,35 +1,35 @@
-//! The records of runs and of calls, with filters.
+//! The audit page: the records of runs and calls, with filters.
 
 use maud::{Markup, html};
 use rep_runtime::{CallError, RecordFilter};
 use serde_json::Value;
 
-use super::fields::{Fields, encode};
-use super::html::moment;
-use super::layout::{self, Location};
+use super::fields::{FormFields, encode_query_value};
+use super::html::render_time;
+use super::layout::{self, PageLocation};
 use super::{PageRequest, PageResponse, runs};
 
-/// How many records a page shows, and the most that can be requested.
-const RECORDS_SHOWN: usize = 100;
+/// The default and maximum number of records on a page.
+const RECORDS_DEFAULT: usize = 100;
 const RECORDS_MAX: usize = 1000;
 const STATES: [&str; 5] = ["running", "ended", "refused", "cut short", "install"];
 
-pub(super) fn render(request: &PageRequest) -> PageResponse {
+pub(super) fn render_page(request: &PageRequest) -> PageResponse {
     let fields = &request.fields;
     if fields.has("calls") {
-        return render_calls(request);
+        return render_calls_page(request);
     }
     let body = html! {
         div class="title" {
             h1 { "Audit" }
             p class="lead" {
-                "What ran, for whom, and how it ended. Arguments are kept as a digest only; "
-                code { "rep audit verify" } " proves that nobody changed it."
+                "All runs: who started them and how they ended. Arguments are recorded only as a digest. "
+                code { "rep audit verify" } " checks that the records are unmodified."
             }
-            (record_kinds(false))
+            (render_record_kinds(false))
         }
         form class="search" action="/audit" method="get" {
-            (filter_fields(fields, "2h, 3d or a date"))
+            (render_filter_fields(fields, "2h, 3d or a date"))
             div {
                 label for="state" { "State" }
                 select id="state" name="state" {
@@ -43,43 +43,43 @@ pub(super) fn render(request: &PageRequest) -> PageResponse {
             }
             button class="primary" { "Show" }
         }
-        @match filter(fields).and_then(|filter| request.dashboard.server.runtime().runs(&filter)) {
-            Err(error) => (layout::alert(&error.message)),
+        @match build_filter(fields).and_then(|filter| request.dashboard.server.runtime().list_runs(&filter)) {
+            Err(error) => (layout::render_alert(&error.message)),
             Ok(page) if page.runs.is_empty() => {
                 @let is_all = ["skill", "since", "state", "denied"].iter().all(|name| fields.get(name).is_empty());
-                p class="card muted" { @if is_all { "Nothing ran yet." } @else { "No run is like that." } }
+                p class="card muted" { @if is_all { "No runs yet." } @else { "No matching runs." } }
             }
             Ok(page) => {
                 section class="card" {
                     h2 { "Runs " span class="number" { (page.runs.len()) " of " (page.total) } }
-                    (runs::table(&page.runs, true))
-                    (more_link(fields, page.total > page.runs.len(), ""))
+                    (runs::render_runs_table(&page.runs, true))
+                    (render_more_link(fields, page.total > page.runs.len(), ""))
                 }
             }
         }
     };
-    PageResponse::Page(Location::Audit, "Audit".to_owned(), body)
+    PageResponse::Page(PageLocation::Audit, "Audit".to_owned(), body)
 }
 
-/// The page of what clients asked.
-fn render_calls(request: &PageRequest) -> PageResponse {
+/// Renders the page with the calls of clients.
+fn render_calls_page(request: &PageRequest) -> PageResponse {
     let fields = &request.fields;
     let body = html! {
         div class="title" {
             h1 { "Audit" }
             p class="lead" {
-                "What clients asked this user's servers, and what came of it. Arguments are kept as a digest only."
+                "The calls of clients to your servers, and their outcomes. Arguments are recorded only as a digest."
             }
-            (record_kinds(true))
+            (render_record_kinds(true))
         }
         form class="search" action="/audit" method="get" {
             input type="hidden" name="calls" value="1";
-            (filter_fields(fields, "2h, 3d, 2026-11-01"))
+            (render_filter_fields(fields, "2h, 3d, 2026-11-01"))
             button class="primary" { "Show" }
         }
-        @match filter(fields).and_then(|filter| request.dashboard.server.runtime().calls(&filter)) {
-            Err(error) => (layout::alert(&error.message)),
-            Ok(page) if page.calls.is_empty() => { p class="card muted" { "No call is like that." } }
+        @match build_filter(fields).and_then(|filter| request.dashboard.server.runtime().list_calls(&filter)) {
+            Err(error) => (layout::render_alert(&error.message)),
+            Ok(page) if page.calls.is_empty() => { p class="card muted" { "No matching calls." } }
             Ok(page) => {
                 section class="card" {
                     h2 { "Calls " span class="number" { (page.calls.len()) " of " (page.total) } }
@@ -87,39 +87,39 @@ fn render_calls(request: &PageRequest) -> PageResponse {
                         table class="runs" {
                             thead {
                                 tr {
-                                    @for name in ["Call", "Outcome", "At (UTC)", "Took", "Who"] {
+                                    @for name in ["Call", "Outcome", "At (UTC)", "Duration", "Client"] {
                                         th scope="col" { (name) }
                                     }
                                 }
                             }
-                            // The newest first.
-                            tbody { @for call in page.calls.iter().rev() { (call_row(call)) } }
+                            // Newest first.
+                            tbody { @for call in page.calls.iter().rev() { (render_call_row(call)) } }
                         }
                     }
                 }
-                (more_link(fields, page.total > page.calls.len(), "calls=1&"))
+                (render_more_link(fields, page.total > page.calls.len(), "calls=1&"))
             }
         }
     };
-    PageResponse::Page(Location::Audit, "Audit: calls".to_owned(), body)
+    PageResponse::Page(PageLocation::Audit, "Audit: calls".to_owned(), body)
 }
 
-/// The number of records that are requested.
-fn limit(fields: &Fields) -> usize {
-    fields.number("most").unwrap_or(RECORDS_SHOWN).clamp(1, RECORDS_MAX)
+/// Returns the requested number of records.
+fn requested_limit(fields: &FormFields) -> usize {
+    fields.parse_number("most").unwrap_or(RECORDS_DEFAULT).clamp(1, RECORDS_MAX)
 }
 
-/// Which records are requested.
-fn filter(fields: &Fields) -> Result<RecordFilter, CallError> {
+/// Builds the filter of the requested records.
+fn build_filter(fields: &FormFields) -> Result<RecordFilter, CallError> {
     let mut filter = RecordFilter::new(fields.non_empty("skill"), fields.non_empty("since"))?;
     filter.state = fields.non_empty("state").map(str::to_owned);
     filter.has_denials = fields.has("denied");
-    filter.limit = Some(limit(fields));
+    filter.limit = Some(requested_limit(fields));
     Ok(filter)
 }
 
-/// The two kinds of records, and which is shown.
-fn record_kinds(is_calls: bool) -> Markup {
+/// Renders the links to the two kinds of records.
+fn render_record_kinds(is_calls: bool) -> Markup {
     let link = |to: &str, name: &str, is_current: bool| {
         html! { a href=(to) aria-current=[is_current.then_some("page")] { (name) } }
     };
@@ -130,8 +130,8 @@ fn record_kinds(is_calls: bool) -> Markup {
     }
 }
 
-/// The fields that both kinds of records are filtered by.
-fn filter_fields(fields: &Fields, example: &str) -> Markup {
+/// Renders the fields that filter both kinds of records.
+fn render_filter_fields(fields: &FormFields, example: &str) -> Markup {
     html! {
         div class="grow" { label for="skill" { "Skill" } input id="skill" name="skill" value=(fields.get("skill")); }
         div {
@@ -141,16 +141,16 @@ fn filter_fields(fields: &Fields, example: &str) -> Markup {
     }
 }
 
-/// The way to more records of the same filter.
-fn more_link(fields: &Fields, has_more: bool, kind: &str) -> Markup {
-    let value = |name: &str| encode(fields.get(name));
+/// Renders the link to more records with the same filter.
+fn render_more_link(fields: &FormFields, has_more: bool, kind: &str) -> Markup {
+    let value = |name: &str| encode_query_value(fields.get(name));
     let denied = if fields.has("denied") { "&denied=1" } else { "" };
     let (skill, since, state) = (value("skill"), value("since"), value("state"));
     let to = format!("/audit?{kind}skill={skill}&since={since}&state={state}{denied}&most={RECORDS_MAX}");
-    html! { @if has_more && limit(fields) < RECORDS_MAX { p { a href=(to) { "Show more" } } } }
+    html! { @if has_more && requested_limit(fields) < RECORDS_MAX { p { a href=(to) { "Show more" } } } }
 }
 
-fn call_row(call: &Value) -> Markup {
+fn render_call_row(call: &Value) -> Markup {
     let text = |field: &str| call.get(field).and_then(Value::as_str).unwrap_or_default();
     let outcome = text("outcome");
     let colour = match outcome {
@@ -161,10 +161,10 @@ fn call_row(call: &Value) -> Markup {
     html! {
         tr {
             td { (text("method")) " " b { bdi { (text("target")) } } }
-            td { (layout::pill(colour, outcome)) }
-            td { (moment(text("at"))) }
+            td { (layout::render_pill(colour, outcome)) }
+            td { (render_time(text("at"))) }
             td class="amount" { (call.get("duration_ms").and_then(Value::as_u64).unwrap_or(0)) " ms" }
-            // What is proven comes first.
+            // The verified identity comes first.
             td { @if !text("bearer").is_empty() { b { (text("bearer")) } " " } (text("who")) }
         }
     }

@@ -1,4 +1,4 @@
-//! Running a tool from the dashboard, and what came of it.
+//! Runs a tool from the dashboard, and shows the result.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,33 +11,34 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use maud::{Markup, html};
 use parking_lot::Mutex;
-use rep_mcp::{BearerIdentity, DashboardAction, ToolResponse, plain_response, redirect, wants_page};
+use rep_mcp::{BearerIdentity, DashboardAction, ToolResponse, plain_response, redirect_to, wants_page};
 use rep_runtime::ToolDescriptor;
 use serde_json::{Map, Value};
 
-use super::fields::{Fields, encode};
-use super::html::{code_block, truncate};
-use super::layout::{self, Location};
+use super::fields::{FormFields, encode_query_value};
+use super::html::{render_code_block, truncate_at_word};
+use super::layout::{self, PageLocation};
 use super::{
-    Dashboard, PageRequest, PageResponse, UNRECORDED, document, error_response, foreign_form, parse_form, runs, skill,
+    Dashboard, PageRequest, PageResponse, UNRECORDED_MESSAGE, error_response, foreign_form_response, html_response,
+    parse_form, runs, skill,
 };
 
-/// How many calls are remembered.
+/// The number of calls that are remembered.
 const CALLS_MAX: usize = 64;
 
-/// The calls that were made at the dashboard.
+/// The calls started in the dashboard.
 pub(crate) struct DashboardCalls {
     calls: Mutex<BTreeMap<u64, DashboardCall>>,
     next: AtomicU64,
 }
 
-/// A call that was made at the dashboard.
+/// A call started in the dashboard.
 #[derive(Clone)]
 struct DashboardCall {
     /// The tool, as clients call it.
     tool: String,
     skill: String,
-    /// What came of it; `None` while it runs.
+    /// The response, or `None` while the call runs.
     response: Option<ToolResponse>,
 }
 
@@ -48,8 +49,8 @@ impl Default for DashboardCalls {
 }
 
 impl DashboardCalls {
-    /// Remembers a call that begins. The oldest that ended makes room for it, or else the oldest.
-    fn begin(&self, skill: &str, tool: &str) -> u64 {
+    /// Stores a new call. If the table is full, removes the oldest call that ended, or else the oldest call.
+    fn begin_call(&self, skill: &str, tool: &str) -> u64 {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let mut calls = self.calls.lock();
         calls.insert(number, DashboardCall { tool: tool.to_owned(), skill: skill.to_owned(), response: None });
@@ -61,7 +62,7 @@ impl DashboardCalls {
         number
     }
 
-    fn end(&self, number: u64, response: ToolResponse) {
+    fn end_call(&self, number: u64, response: ToolResponse) {
         if let Some(call) = self.calls.lock().get_mut(&number) {
             call.response = Some(response);
         }
@@ -72,28 +73,32 @@ impl DashboardCalls {
     }
 }
 
-/// Runs a tool that may be run. The run continues whether or not somebody watches it.
-pub(super) async fn run(
+/// Runs a permitted tool. The run continues even if the page is closed.
+pub(super) async fn run_tool(
     State(dashboard): State<Arc<Dashboard>>,
     bearer: Option<Extension<BearerIdentity>>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    let Some(fields) = parse_form(&dashboard, &headers, &body) else { return foreign_form(&dashboard, &headers) };
+    let Some(fields) = parse_form(&dashboard, &headers, &body) else {
+        return foreign_form_response(&dashboard, &headers);
+    };
     let view = dashboard.server.view();
     let name = fields.get("tool").to_owned();
-    let found = tokio::task::spawn_blocking(move || view.tool(&name).cloned());
+    let found = tokio::task::spawn_blocking(move || view.find_tool(&name).cloned());
     let Ok(Some(tool)) = found.await else {
-        let message = "There is no such tool that may run here; see `--allow-run`.";
+        let message = "This tool does not exist or may not run on this server; see `--allow-run`.";
         return error_response(&dashboard, &headers, StatusCode::NOT_FOUND, message);
     };
     let given = fields.get("input");
     let input: Map<String, Value> = match serde_json::from_str(if given.is_empty() { "{}" } else { given }) {
         Ok(Value::Object(input)) => input,
-        Ok(_) => return invalid_input(&dashboard, &headers, &tool, given, "The arguments are no JSON object."),
+        Ok(_) => {
+            return invalid_input_response(&dashboard, &headers, &tool, given, "The arguments must be a JSON object.");
+        }
         Err(error) => {
-            let message = format!("The arguments are no JSON: {error}.");
-            return invalid_input(&dashboard, &headers, &tool, given, &message);
+            let message = format!("The arguments are not valid JSON: {error}.");
+            return invalid_input_response(&dashboard, &headers, &tool, given, &message);
         }
     };
     let bearer = bearer.map(|Extension(bearer)| bearer);
@@ -105,21 +110,21 @@ pub(super) async fn run(
         outcome: "begun",
     };
     if !dashboard.server.record_dashboard_action(&action) {
-        return error_response(&dashboard, &headers, StatusCode::SERVICE_UNAVAILABLE, UNRECORDED);
+        return error_response(&dashboard, &headers, StatusCode::SERVICE_UNAVAILABLE, UNRECORDED_MESSAGE);
     }
     let who = bearer.map_or_else(|| "the page".to_owned(), |bearer| format!("{}, on the page", bearer.0));
-    let number = dashboard.calls.begin(&tool.skill, &tool.name);
+    let number = dashboard.calls.begin_call(&tool.skill, &tool.name);
     let own = Arc::clone(&dashboard);
     tokio::spawn(async move {
         let response = own.server.call_for_dashboard(number, tool, input, who).await;
-        own.calls.end(number, response);
-        own.server.confirmations().notify();
+        own.calls.end_call(number, response);
+        own.server.confirmations().notify_viewers();
     });
-    redirect(&format!("/call?number={number}"))
+    redirect_to(&format!("/call?number={number}"))
 }
 
-/// The form again, with what was entered and what is wrong with it.
-fn invalid_input(
+/// Renders the form again, with the entered arguments and the error.
+fn invalid_input_response(
     dashboard: &Arc<Dashboard>,
     headers: &HeaderMap,
     tool: &ToolDescriptor,
@@ -129,65 +134,67 @@ fn invalid_input(
     if !wants_page(headers) {
         return plain_response(StatusCode::BAD_REQUEST, format!("{message}\n"));
     }
-    let request = dashboard.request(headers, Fields::default());
+    let request = dashboard.page_request(headers, FormFields::default());
     let body = html! {
-        (breadcrumb(&tool.skill))
+        (render_breadcrumb(&tool.skill))
         div class="title" { h1 { bdi { (tool.name) } } }
-        (layout::alert(message))
+        (layout::render_alert(message))
         section class="card tool" {
-            h2 { "Once more" }
-            (skill::run_form(&request, tool, given))
-            (skill::schema("Takes", tool.definition.get("inputSchema")))
+            h2 { "Try again" }
+            (skill::render_run_form(&request, tool, given))
+            (skill::render_schema("Input", tool.definition.get("inputSchema")))
         }
     };
-    document(StatusCode::BAD_REQUEST, layout::page(&request, Location::Elsewhere, &tool.name, &body))
+    html_response(StatusCode::BAD_REQUEST, layout::render_page(&request, PageLocation::Elsewhere, &tool.name, &body))
 }
 
-fn breadcrumb(skill: &str) -> Markup {
+fn render_breadcrumb(skill: &str) -> Markup {
     html! {
         nav class="trail" aria-label="Breadcrumb" {
-            a href="/runs" { "Runs" } " / " a href={ "/skill?name=" (encode(skill)) } { bdi { (skill) } }
+            a href="/runs" { "Runs" } " / " a href={ "/skill?name=" (encode_query_value(skill)) } { bdi { (skill) } }
         }
     }
 }
 
-/// A call, and what came of it.
-pub(super) fn render(request: &PageRequest) -> PageResponse {
-    let number = request.fields.id("number").unwrap_or(0);
+/// Renders a call and its result.
+pub(super) fn render_page(request: &PageRequest) -> PageResponse {
+    let number = request.fields.parse_id("number").unwrap_or(0);
     let Some(call) = request.dashboard.calls.get(number) else {
-        return PageResponse::Missing("This call is not remembered; the audit has it.".to_owned());
+        return PageResponse::Missing(
+            "This call is no longer available here. Its record is on the Audit page.".to_owned(),
+        );
     };
-    let mut confirmations = request.dashboard.server.confirmations().since(0);
+    let mut confirmations = request.dashboard.server.confirmations().list_from(0);
     confirmations.retain(|confirmation| confirmation.call == Some(number));
     let is_waiting = confirmations.iter().any(|confirmation| confirmation.outcome.is_none());
     let back = html! { input type="hidden" name="call" value=(number); };
     let state = html! {
-        @if !confirmations.is_empty() { (runs::confirmation_list(request, &confirmations, &back)) }
+        @if !confirmations.is_empty() { (runs::render_confirmation_list(request, &confirmations, &back)) }
         @match &call.response {
-            None if is_waiting => { p { (layout::pill("untrusted", "waiting")) " for your answer" } }
-            None => { p { (layout::pill("running", "running")) } }
-            Some(ToolResponse::Result(value)) => (result("active", "done", value)),
-            Some(ToolResponse::Error(value)) => (result("invalid", "failed", value)),
+            None if is_waiting => { p { (layout::render_pill("untrusted", "waiting")) " for your answer" } }
+            None => { p { (layout::render_pill("running", "running")) } }
+            Some(ToolResponse::Result(value)) => (render_result("active", "done", value)),
+            Some(ToolResponse::Error(value)) => (render_result("invalid", "failed", value)),
         }
     };
     if request.is_part() {
         return PageResponse::Part(state);
     }
     let body = html! {
-        (breadcrumb(&call.skill))
+        (render_breadcrumb(&call.skill))
         div class="title" { h1 { bdi { (call.tool) } } }
         section class="card" {
-            h2 { "What came of it" }
+            h2 { "Result" }
             div id="live" aria-live="polite" data-part={ "/call?number=" (number) "&part=1" } data-on="runs" { (state) }
         }
-        p { a href={ "/call?number=" (number) } { "Load again" } }
+        p { a href={ "/call?number=" (number) } { "Reload" } }
     };
-    PageResponse::Page(Location::Call, call.tool, body)
+    PageResponse::Page(PageLocation::Call, call.tool, body)
 }
 
-fn result(colour: &str, word: &str, value: &Value) -> Markup {
+fn render_result(colour: &str, word: &str, value: &Value) -> Markup {
     html! {
-        p { (layout::pill(colour, word)) }
-        (code_block(&truncate(&format!("{value:#}"), 40_000)))
+        p { (layout::render_pill(colour, word)) }
+        (render_code_block(&truncate_at_word(&format!("{value:#}"), 40_000)))
     }
 }

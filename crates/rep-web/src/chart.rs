@@ -1,22 +1,22 @@
-//! Bar charts, with their numbers beside them.
+//! Bar charts with their numbers.
 
 use maud::{Markup, html};
 
-use super::html::grouped;
+use super::html::group_thousands;
 
-/// One bar.
-pub(super) struct Bar {
-    /// What it shows.
+/// A bar of a chart.
+pub(super) struct ChartBar {
+    /// The label of the bar.
     pub(super) label: Markup,
-    /// Its parts, each with the name of its colour.
+    /// The parts of the bar, each with the name of its color.
     pub(super) parts: Vec<(usize, &'static str)>,
-    /// A note behind the number.
+    /// A note after the number.
     pub(super) note: String,
 }
 
-/// Bars on one scale. The longest fills the width.
-pub(super) fn bars(bars: &[Bar], unit: &str) -> Markup {
-    let total = |bar: &Bar| bar.parts.iter().map(|(value, _)| value).sum::<usize>();
+/// Renders bars on a common scale. The longest fills the width.
+pub(super) fn render_bars(bars: &[ChartBar], unit: &str) -> Markup {
+    let total = |bar: &ChartBar| bar.parts.iter().map(|(value, _)| value).sum::<usize>();
     let longest = bars.iter().map(total).max().unwrap_or(0).max(1);
     html! {
         dl class="bars" {
@@ -24,9 +24,9 @@ pub(super) fn bars(bars: &[Bar], unit: &str) -> Markup {
                 div class="bar-row" {
                     dt { (bar.label) }
                     dd {
-                        (stacked(&bar.parts, longest))
+                        (render_stacked_bar(&bar.parts, longest))
                         span class="amount" {
-                            b { (grouped(total(bar))) } " " (unit)
+                            b { (group_thousands(total(bar))) } " " (unit)
                             @if !bar.note.is_empty() { " · " (bar.note) }
                         }
                     }
@@ -36,12 +36,12 @@ pub(super) fn bars(bars: &[Bar], unit: &str) -> Markup {
     }
 }
 
-/// Parts of a whole, one behind the other. The picture repeats numbers that are written beside it.
-pub(super) fn stacked(parts: &[(usize, &'static str)], whole: usize) -> Markup {
+/// Renders parts of a whole in one bar. It only illustrates numbers that are written next to it.
+pub(super) fn render_stacked_bar(parts: &[(usize, &'static str)], whole: usize) -> Markup {
     let mut start = 0;
     let mut placed = Vec::new();
     for (value, colour) in parts.iter().filter(|(value, _)| *value > 0) {
-        placed.push((percent(start, whole), percent(*value, whole), colour));
+        placed.push((format_percent(start, whole), format_percent(*value, whole), colour));
         start += value;
     }
     html! {
@@ -53,8 +53,8 @@ pub(super) fn stacked(parts: &[(usize, &'static str)], whole: usize) -> Markup {
     }
 }
 
-/// A share in per cent, with two digits.
-fn percent(part: usize, whole: usize) -> String {
+/// Formats a share in percent, with two decimals.
+fn format_percent(part: usize, whole: usize) -> String {
     let hundredths = part.saturating_mul(10_000) / whole.max(1);
     format!("{}.{:02}", hundredths / 100, hundredths % 100)
 }

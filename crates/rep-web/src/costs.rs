@@ -1,4 +1,4 @@
-//! What the catalog costs against a budget, and which skills cost most, tier by tier.
+//! The costs page: the token cost of the catalog compared with a budget, and the most expensive skills by tier.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,22 +6,22 @@ use std::sync::Arc;
 use maud::{Markup, html};
 use parking_lot::Mutex;
 use rep_library::budget;
-use rep_library::disclose::{Detail, Locations, Style};
-use rep_library::dossier::Dossier;
+use rep_library::prompt::{CatalogFormat, EntryDetail, LocationDisplay};
+use rep_library::skill_details::SkillDetails;
 
-use super::chart::{self, Bar};
-use super::html::{counted, grouped, truncate};
-use super::layout::{self, Location};
+use super::chart::{self, ChartBar};
+use super::html::{format_count, group_thousands, truncate_at_word};
+use super::layout::{self, PageLocation};
 use super::{PageRequest, PageResponse};
 
-/// The default budget.
-const BUDGET: usize = 8000;
-/// How many skills are shown tier by tier.
-const COSTLIEST: usize = 20;
-/// How many budgets are remembered.
+/// The default budget in tokens.
+const BUDGET_DEFAULT: usize = 8000;
+/// The number of skills that are shown by tier.
+const COSTLIEST_MAX: usize = 20;
+/// The number of budgets that are remembered.
 const BUDGETS_MAX: usize = 64;
 
-/// What was computed for a snapshot.
+/// The results computed for a snapshot.
 #[derive(Default)]
 pub(super) struct CostCache(Mutex<SnapshotCosts>);
 
@@ -33,7 +33,7 @@ struct SnapshotCosts {
     tiers: BTreeMap<usize, [usize; 3]>,
 }
 
-/// What a budget makes of the catalog.
+/// The catalog fitted into a budget.
 struct BudgetFit {
     wanted: usize,
     tokens: usize,
@@ -44,8 +44,8 @@ struct BudgetFit {
 }
 
 impl CostCache {
-    /// Accesses what was computed for this snapshot.
-    fn access<T>(&self, generation: u64, access: impl FnOnce(&mut SnapshotCosts) -> T) -> T {
+    /// Accesses the results for this snapshot.
+    fn with_snapshot<T>(&self, generation: u64, access: impl FnOnce(&mut SnapshotCosts) -> T) -> T {
         let mut costs = self.0.lock();
         if costs.generation != generation || costs.fits.len() > BUDGETS_MAX {
             *costs = SnapshotCosts { generation, ..SnapshotCosts::default() };
@@ -54,26 +54,29 @@ impl CostCache {
     }
 }
 
-pub(super) fn render(request: &PageRequest) -> PageResponse {
-    let budget = request.fields.number("budget").unwrap_or(BUDGET);
+pub(super) fn render_page(request: &PageRequest) -> PageResponse {
+    let budget = request.fields.parse_number("budget").unwrap_or(BUDGET_DEFAULT);
     let fit = fit_budget(request, budget);
     let total = fit.full + fit.shortened + fit.named + fit.dropped;
     let parts = [(fit.full, "one"), (fit.shortened, "two"), (fit.named, "three"), (fit.dropped, "none")];
-    let bar = |label: &str, tokens: usize, colour: &'static str| Bar {
+    let bar = |label: &str, tokens: usize, colour: &'static str| ChartBar {
         label: html! { (label) },
         parts: vec![(tokens, colour)],
         note: String::new(),
     };
-    let scale =
-        [bar("All of it", fit.wanted, "one"), bar("Budget", budget, "three"), bar("What is told", fit.tokens, "two")];
+    let scale = [
+        bar("Complete catalog", fit.wanted, "one"),
+        bar("Budget", budget, "three"),
+        bar("After fitting", fit.tokens, "two"),
+    ];
     let legend = |colour: &str, text: String| html! { li class=(colour) { (text) } };
     let body = html! {
         div class="title" {
             h1 { "Costs" }
-            p class="lead" { "What knowing of all skills costs a model, in every request." }
+            p class="lead" { "The tokens that the catalog of all skills uses in every request to a model." }
         }
         section class="card" {
-            h2 { "The catalogue against a budget" }
+            h2 { "Catalog and budget" }
             form class="search" action="/costs" method="get" {
                 div {
                     label for="budget" { "Budget in tokens" }
@@ -81,41 +84,42 @@ pub(super) fn render(request: &PageRequest) -> PageResponse {
                 }
                 button class="primary" { "Fit" }
             }
-            (verdict(&fit, budget))
-            (chart::bars(&scale, "tokens"))
-            h3 { "What is told of each skill" }
-            (chart::stacked(&parts, total))
+            (render_verdict(&fit, budget))
+            (chart::render_bars(&scale, "tokens"))
+            h3 { "Skills by level of detail" }
+            (chart::render_stacked_bar(&parts, total))
             ul class="legend" {
-                (legend("one", format!("{} whole", grouped(fit.full))))
-                (legend("two", format!("{} shortened", grouped(fit.shortened))))
-                (legend("three", format!("{} by name alone", grouped(fit.named))))
-                (legend("none", format!("{} dropped", grouped(fit.dropped))))
+                (legend("one", format!("{} complete", group_thousands(fit.full))))
+                (legend("two", format!("{} shortened", group_thousands(fit.shortened))))
+                (legend("three", format!("{} by name only", group_thousands(fit.named))))
+                (legend("none", format!("{} dropped", group_thousands(fit.dropped))))
             }
         }
         section class="card" {
-            h2 { "The costliest skills" }
+            h2 { "The most expensive skills" }
             p class="muted" {
-                "By their entry in the catalogue, which is always there; with what using one and reading all its files adds."
+                "Sorted by the size of their catalog entry, which is always in context. The other tiers are added when a "
+                "skill is used and when all of its files are read."
             }
             ul class="legend" {
-                li class="one" { "catalogue" }
+                li class="one" { "catalog" }
                 li class="two" { "activation" }
                 li class="three" { "resources" }
             }
-            (costliest(request))
+            (render_costliest(request))
         }
     };
-    PageResponse::Page(Location::Costs, "Costs".to_owned(), body)
+    PageResponse::Page(PageLocation::Costs, "Costs".to_owned(), body)
 }
 
-fn verdict(fit: &BudgetFit, budget: usize) -> Markup {
+fn render_verdict(fit: &BudgetFit, budget: usize) -> Markup {
     html! {
         @match (fit.wanted <= budget, fit.dropped) {
-            (true, _) => { p class="alert good" { "Every description fits." } }
-            (false, 0) => { p class="alert" { "Not every description fits: some are shortened or left out." } }
+            (true, _) => { p class="alert good" { "All descriptions fit." } }
+            (false, 0) => { p class="alert" { "Some descriptions do not fit and are shortened or omitted." } }
             (false, dropped) => {
                 p class="alert bad" {
-                    "No room for " (counted(dropped, "skill")) ": a model would not know of "
+                    "The budget has no room for " (format_count(dropped, "skill")) ". Models will not see "
                     @if dropped == 1 { "it" } @else { "them" } "."
                 }
             }
@@ -125,16 +129,16 @@ fn verdict(fit: &BudgetFit, budget: usize) -> Markup {
 
 fn fit_budget(request: &PageRequest, budget: usize) -> Arc<BudgetFit> {
     let (costs, view) = (&request.dashboard.costs, &request.view);
-    if let Some(fit) = costs.access(view.generation, |costs| costs.fits.get(&budget).cloned()) {
+    if let Some(fit) = costs.with_snapshot(view.generation, |costs| costs.fits.get(&budget).cloned()) {
         return fit;
     }
-    let fit = match budget::fit(&view.catalog, Style::Xml, Locations::Shown, budget) {
+    let fit = match budget::fit_catalog(&view.catalog, CatalogFormat::Xml, LocationDisplay::Shown, budget) {
         Ok(fitted) => BudgetFit {
             wanted: fitted.wanted,
             tokens: fitted.tokens,
-            full: fitted.with(Detail::Full).count(),
-            shortened: fitted.with(Detail::Shortened).count(),
-            named: fitted.with(Detail::Name).count(),
+            full: fitted.with_detail(EntryDetail::Full).count(),
+            shortened: fitted.with_detail(EntryDetail::Shortened).count(),
+            named: fitted.with_detail(EntryDetail::Name).count(),
             dropped: fitted.dropped.len(),
         },
         Err(small) => {
@@ -142,42 +146,42 @@ fn fit_budget(request: &PageRequest, budget: usize) -> Arc<BudgetFit> {
         }
     };
     let fit = Arc::new(fit);
-    costs.access(view.generation, |costs| costs.fits.insert(budget, Arc::clone(&fit)));
+    costs.with_snapshot(view.generation, |costs| costs.fits.insert(budget, Arc::clone(&fit)));
     fit
 }
 
-fn costliest(request: &PageRequest) -> Markup {
+fn render_costliest(request: &PageRequest) -> Markup {
     let (costs, view) = (&request.dashboard.costs, &request.view);
-    let known = costs.access(view.generation, |costs| costs.costliest.clone());
+    let known = costs.with_snapshot(view.generation, |costs| costs.costliest.clone());
     let all = known.unwrap_or_else(|| {
-        let cost = |index: &usize| (budget::cost(&view.catalog.entries[*index]), *index);
+        let cost = |index: &usize| (budget::count_entry_tokens(&view.catalog.entries[*index]), *index);
         let mut all: Vec<(usize, usize)> = view.active.iter().map(cost).collect();
         all.sort_by_key(|(cost, index)| (std::cmp::Reverse(*cost), *index));
-        all.truncate(COSTLIEST);
+        all.truncate(COSTLIEST_MAX);
         let all = Arc::new(all);
-        costs.access(view.generation, |costs| costs.costliest = Some(Arc::clone(&all)));
+        costs.with_snapshot(view.generation, |costs| costs.costliest = Some(Arc::clone(&all)));
         all
     });
-    let bars: Vec<Bar> = all.iter().map(|(cost, index)| skill_bar(request, *index, *cost)).collect();
-    chart::bars(&bars, "tokens")
+    let bars: Vec<ChartBar> = all.iter().map(|(cost, index)| build_skill_bar(request, *index, *cost)).collect();
+    chart::render_bars(&bars, "tokens")
 }
 
-fn skill_bar(request: &PageRequest, index: usize, cost: usize) -> Bar {
+fn build_skill_bar(request: &PageRequest, index: usize, cost: usize) -> ChartBar {
     let (costs, view) = (&request.dashboard.costs, &request.view);
     let entry = &view.catalog.entries[index];
-    let known = costs.access(view.generation, |costs| costs.tiers.get(&index).copied());
+    let known = costs.with_snapshot(view.generation, |costs| costs.tiers.get(&index).copied());
     let [catalog, activation, resources] = known.unwrap_or_else(|| {
-        let tiers = Dossier::of(entry).map_or([cost, 0, 0], |dossier| {
+        let tiers = SkillDetails::load(entry).map_or([cost, 0, 0], |dossier| {
             let footprint = &dossier.footprint;
             [footprint.catalogue, footprint.activation.unwrap_or(0), footprint.resources]
         });
-        costs.access(view.generation, |costs| costs.tiers.insert(index, tiers));
+        costs.with_snapshot(view.generation, |costs| costs.tiers.insert(index, tiers));
         tiers
     });
-    let name = truncate(&entry.qualified_name, 60);
-    Bar {
-        label: html! { a href=(layout::address(&view.catalog, index)) { bdi { (name) } } },
+    let name = truncate_at_word(&entry.qualified_name, 60);
+    ChartBar {
+        label: html! { a href=(layout::skill_address(&view.catalog, index)) { bdi { (name) } } },
         parts: vec![(catalog, "one"), (activation, "two"), (resources, "three")],
-        note: format!("{} always", grouped(catalog)),
+        note: format!("{} always in context", group_thousands(catalog)),
     }
 }

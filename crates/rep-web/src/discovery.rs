@@ -1,4 +1,5 @@
-//! The skills at a well-known address: an index with digests, and an archive of each skill, so that others can install them.
+//! Publishes skills at a well-known path: an index with digests and an archive of each skill, so that others can
+//! install them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,18 +8,18 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use parking_lot::Mutex;
-use rep_hosts::hosts::{Published, index};
+use rep_hosts::hosts::{WellKnownIndexEntry, build_well_known_index};
 use rep_library::CatalogEntry;
-use rep_mcp::{CatalogView, digest, plain_response};
+use rep_mcp::{CatalogView, plain_response, sha256_digest};
 use rep_package::files;
 
 use super::{Dashboard, file_response};
 
-const ENDING: &str = ".tar.gz";
-/// The most skills of an index, which is the most that clients read.
+const ARCHIVE_SUFFIX: &str = ".tar.gz";
+/// The maximum number of skills in an index, which is the maximum that clients read.
 const SKILLS_MAX: usize = 10_000;
 
-/// The digests of archives, by the position of the skill in a snapshot.
+/// The digests of archives, by the index of the skill in a snapshot.
 #[derive(Default)]
 pub(super) struct ArchiveDigests(Mutex<(u64, BTreeMap<usize, String>)>);
 
@@ -37,16 +38,18 @@ impl ArchiveDigests {
     }
 }
 
-/// Serves the index and every archive it names.
-pub(super) async fn answer(State(dashboard): State<Arc<Dashboard>>, Path(path): Path<String>) -> Response {
+/// Serves the index and the archives that it lists.
+pub(super) async fn serve_discovery(State(dashboard): State<Arc<Dashboard>>, Path(path): Path<String>) -> Response {
     let answer = tokio::task::spawn_blocking(move || match path.as_str() {
         "index.json" => serve_index(&dashboard),
         _ => serve_archive(&dashboard, &path),
     });
-    answer.await.unwrap_or_else(|_| plain_response(StatusCode::INTERNAL_SERVER_ERROR, "the server failed at this"))
+    answer.await.unwrap_or_else(|_| {
+        plain_response(StatusCode::INTERNAL_SERVER_ERROR, "internal error: the server could not complete this request")
+    })
 }
 
-/// Whether a skill can be published: it is a directory, and its name is valid in an index.
+/// Whether a skill can be published: it is a directory and its name is valid in an index.
 fn is_publishable(entry: &CatalogEntry) -> bool {
     let is_letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     let is_name = (1..=64).contains(&entry.name.len())
@@ -54,47 +57,54 @@ fn is_publishable(entry: &CatalogEntry) -> bool {
     is_name && entry.name == entry.qualified_name && !entry.skill.tree.is_lone_file
 }
 
-fn published(view: &CatalogView) -> impl Iterator<Item = usize> {
+fn publishable_entries(view: &CatalogView) -> impl Iterator<Item = usize> {
     view.active.iter().copied().filter(|index| is_publishable(&view.catalog.entries[*index])).take(SKILLS_MAX)
 }
 
-/// Packs a skill into one archive. The same skill gives the same bytes.
-fn pack(entry: &CatalogEntry) -> Result<Vec<u8>, String> {
-    let files = files::read(&entry.folder).map_err(|error| error.to_string())?;
-    rep_archive::write_tar_gz(&files::packed(&files, &entry.name)).map_err(|error| error.to_string())
+/// Packs a skill into an archive. The result is reproducible.
+fn pack_skill(entry: &CatalogEntry) -> Result<Vec<u8>, String> {
+    let files = files::read_skill_files(&entry.folder).map_err(|error| error.to_string())?;
+    rep_archive::write_tar_gz(&files::select_packed_files(&files, &entry.name)).map_err(|error| error.to_string())
 }
 
 fn serve_index(dashboard: &Dashboard) -> Response {
     let view = dashboard.server.view();
-    let mut skills: Vec<Published<'_>> = Vec::new();
-    for position in published(&view) {
+    let mut skills: Vec<WellKnownIndexEntry<'_>> = Vec::new();
+    for position in publishable_entries(&view) {
         let entry = &view.catalog.entries[position];
-        // A digest that is known is right only while changes on disk are watched.
+        // A known digest is correct only while changes on disk are watched.
         let known = dashboard.archives.get(view.generation, position).filter(|_| dashboard.server.is_watching());
         let digest = known.or_else(|| {
-            let digest = digest(&pack(entry).ok()?);
+            let digest = sha256_digest(&pack_skill(entry).ok()?);
             dashboard.archives.insert(view.generation, position, digest.clone());
             Some(digest)
         });
-        // A skill that cannot be packed now is not in the index.
+        // A skill that cannot be packed is omitted from the index.
         let Some(digest) = digest else { continue };
-        let url = format!("{}{ENDING}", entry.name);
-        skills.push(Published { name: &entry.name, description: &entry.description, url, is_archive: true, digest });
+        let url = format!("{}{ARCHIVE_SUFFIX}", entry.name);
+        skills.push(WellKnownIndexEntry {
+            name: &entry.name,
+            description: &entry.description,
+            url,
+            is_archive: true,
+            digest,
+        });
     }
-    file_response("application/json", "no-cache", format!("{:#}\n", index(&skills)))
+    file_response("application/json", "no-cache", format!("{:#}\n", build_well_known_index(&skills)))
 }
 
 fn serve_archive(dashboard: &Dashboard, path: &str) -> Response {
     let view = dashboard.server.view();
-    let mut entries = published(&view).map(|position| &view.catalog.entries[position]);
-    let Some(entry) = path.strip_suffix(ENDING).and_then(|name| entries.find(|entry| entry.name == name)) else {
-        return plain_response(StatusCode::NOT_FOUND, "no skill is published here");
+    let mut entries = publishable_entries(&view).map(|position| &view.catalog.entries[position]);
+    let Some(entry) = path.strip_suffix(ARCHIVE_SUFFIX).and_then(|name| entries.find(|entry| entry.name == name))
+    else {
+        return plain_response(StatusCode::NOT_FOUND, "no skill is published at this URL");
     };
-    match pack(entry) {
+    match pack_skill(entry) {
         Ok(bytes) => file_response("application/gzip", "no-cache", bytes),
         Err(reason) => {
-            tracing::warn!("`{}` was not packed: {reason}", entry.name);
-            let message = "the skill could not be packed; the server's operator can see why";
+            tracing::warn!("could not pack `{}`: {reason}", entry.name);
+            let message = "the server could not pack the skill; its log has the reason";
             plain_response(StatusCode::INTERNAL_SERVER_ERROR, message)
         }
     }

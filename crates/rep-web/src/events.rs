@@ -1,6 +1,7 @@
-//! Server-sent events: which part of a page to request again.
+//! Server-sent events that say which part of a page to reload.
 //!
-//! Events carry no content, so nothing piles up: a slow listener hears once of everything that happened meanwhile.
+//! Events have no content, so that nothing accumulates: a slow listener receives one event for all changes in the
+//! meantime.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -16,17 +17,17 @@ use tokio_stream::wrappers::ReceiverStream;
 
 use super::Dashboard;
 
-/// The most listeners at once, and the most events that wait for one of them.
+/// The maximum number of listeners, and of events that wait for a listener.
 const LISTENERS_MAX: usize = 128;
 const WAITING_MAX: usize = 8;
-/// How often the records are looked at, and after how many looks a listener hears that the server is alive.
+/// The interval between polls of the records, and the number of polls between heartbeats.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 const POLLS_PER_HEARTBEAT: u32 = 60;
 
-/// How many more may listen.
-pub(super) struct Listeners(Arc<Semaphore>);
+/// The free slots for listeners.
+pub(super) struct ListenerSlots(Arc<Semaphore>);
 
-impl Default for Listeners {
+impl Default for ListenerSlots {
     fn default() -> Self {
         Self(Arc::new(Semaphore::new(LISTENERS_MAX)))
     }
@@ -34,10 +35,10 @@ impl Default for Listeners {
 
 type EventSender = mpsc::Sender<Result<Event, Infallible>>;
 
-/// The stream of one listener. It ends with the listener, or with the server.
-pub(super) async fn stream(State(dashboard): State<Arc<Dashboard>>) -> Response {
+/// Streams events to a listener until the listener or the server ends.
+pub(super) async fn stream_events(State(dashboard): State<Arc<Dashboard>>) -> Response {
     let Ok(slot) = Arc::clone(&dashboard.listeners.0).try_acquire_owned() else {
-        let message = "too many listen; load the page again instead";
+        let message = "too many pages are open; reload the page to see changes";
         return plain_response(StatusCode::SERVICE_UNAVAILABLE, message);
     };
     let (sender, receiver) = mpsc::channel(WAITING_MAX);
@@ -52,12 +53,12 @@ pub(super) async fn stream(State(dashboard): State<Arc<Dashboard>>) -> Response 
 
 async fn send_events(dashboard: &Arc<Dashboard>, sender: &EventSender) {
     let server = &dashboard.server;
-    let mut confirmations = PendingConfirmations::watch(server.confirmations());
+    let mut confirmations = PendingConfirmations::add_viewer(server.confirmations());
     let mut library = server.subscribe_lists();
     let mut shutdown = server.subscribe_shutdown();
     let mut fingerprint = activity_fingerprint(dashboard).await;
     let mut polls = 0;
-    // A new listener hears at once that it works, and requests again what changed while the page loaded.
+    // The first event tells the listener that it is connected, and to reload parts that changed while the page loaded.
     let mut next = Some("hello");
     loop {
         if let Some(name) = next
@@ -89,7 +90,7 @@ async fn send_events(dashboard: &Arc<Dashboard>, sender: &EventSender) {
     }
 }
 
-/// Changes whenever a run or a task of this user changes.
+/// Returns a fingerprint that changes whenever a run or task of this user changes.
 async fn activity_fingerprint(dashboard: &Arc<Dashboard>) -> u64 {
     let runtime = Arc::clone(dashboard.server.runtime());
     tokio::task::spawn_blocking(move || runtime.activity_fingerprint()).await.unwrap_or(0)

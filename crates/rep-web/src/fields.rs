@@ -2,17 +2,17 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// The most fields that are read.
+/// The maximum number of fields.
 const FIELDS_MAX: usize = 64;
-/// What is encoded in a query: everything but the unreserved characters of RFC 3986.
-const QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+/// The characters to encode in a query: all except the unreserved characters of RFC 3986.
+const QUERY_ESCAPES: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// Fields with their values, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Fields(Vec<(String, String)>);
+pub(crate) struct FormFields(Vec<(String, String)>);
 
-impl Fields {
-    /// Parses `a=b&c=d`. Never fails: an invalid escape stays as it is.
+impl FormFields {
+    /// Parses `a=b&c=d`. Never fails: an invalid escape is preserved as written.
     pub(crate) fn parse(text: &str) -> Self {
         Self(
             form_urlencoded::parse(text.as_bytes())
@@ -22,35 +22,35 @@ impl Fields {
         )
     }
 
-    /// The value of a field without surrounding whitespace; empty if there is none.
+    /// Returns the value of a field without surrounding whitespace, or an empty string if the field is missing.
     pub(crate) fn get(&self, name: &str) -> &str {
         self.0.iter().find(|(own, _)| own == name).map_or("", |(_, value)| value.trim())
     }
 
-    /// The value of a field, if it is not empty.
+    /// Returns the value of a field if it is not empty.
     pub(crate) fn non_empty(&self, name: &str) -> Option<&str> {
         Some(self.get(name)).filter(|value| !value.is_empty())
     }
 
-    /// Whether there is such a field.
+    /// Whether the field exists.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(own, _)| own == name)
     }
 
-    /// The number in a field.
-    pub(crate) fn number(&self, name: &str) -> Option<usize> {
+    /// Parses the number in a field.
+    pub(crate) fn parse_number(&self, name: &str) -> Option<usize> {
         self.get(name).parse().ok()
     }
 
-    /// The number in a field that counts something of this process.
-    pub(crate) fn id(&self, name: &str) -> Option<u64> {
+    /// Parses an id of this process in a field.
+    pub(crate) fn parse_id(&self, name: &str) -> Option<u64> {
         self.get(name).parse().ok()
     }
 }
 
 /// Encodes a value for a query.
-pub(crate) fn encode(text: &str) -> String {
-    utf8_percent_encode(text, QUERY).to_string()
+pub(crate) fn encode_query_value(text: &str) -> String {
+    utf8_percent_encode(text, QUERY_ESCAPES).to_string()
 }
 
 #[cfg(test)]
@@ -60,11 +60,14 @@ mod tests {
     #[test]
     fn what_is_encoded_is_parsed_again() {
         for text in ["", "a b", "&=?#%+\"<>", "ä…\u{1f600}", "100%", "a/../b"] {
-            let fields = Fields::parse(&format!("x=1&q={}", encode(text)));
+            let fields = FormFields::parse(&format!("x=1&q={}", encode_query_value(text)));
             assert_eq!(fields.get("q"), text);
         }
-        let fields = Fields::parse("a=%zz&b=1+1&&c&=d&n=7");
+        let fields = FormFields::parse("a=%zz&b=1+1&&c&=d&n=7");
         assert_eq!((fields.get("a"), fields.get("b"), fields.get("c"), fields.has("c")), ("%zz", "1 1", "", true));
-        assert_eq!((fields.number("n"), fields.number("a"), fields.id("n")), (Some(7), None, Some(7)));
+        assert_eq!(
+            (fields.parse_number("n"), fields.parse_number("a"), fields.parse_id("n")),
+            (Some(7), None, Some(7))
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! What `rep check` finds in a skill: the same check, with the settings of the project that is served.
+//! The findings of `rep check` in a skill, with the check settings of the served project.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use rep_check::{Finding, Level};
 use rep_library::CatalogEntry;
 use rep_library::check::{CheckSettings, CheckSettingsError, check_entry};
 
-/// Checks a skill. The worst findings come first, each level in order of place.
+/// Checks a skill. Findings are sorted by level, most severe first, and then by position.
 pub(super) fn check_skill(entry: &CatalogEntry, project: Option<&Path>) -> Result<Vec<Finding>, CheckSettingsError> {
     let folder = project.unwrap_or(&entry.folder).to_owned();
     let options = CheckSettings { folder, ..CheckSettings::default() }.resolve()?;

@@ -1,20 +1,20 @@
-//! Pieces of HTML and text that several pages use.
+//! HTML and text helpers shared by several pages.
 //!
-//! `maud` escapes every value that is spliced into a template; only another `Markup` goes in as it is. Hidden characters are made
-//! visible in the finished document, so no page can forget it.
+//! `maud` escapes every value that is inserted into a template, except for another `Markup`. Hidden characters are made
+//! visible in the finished document, so that no page can omit this step.
 
 use maud::{Markup, html};
-use rep_model::markup::is_hidden;
+use rep_model::html_escape::is_hidden_character;
 use rep_model::truncate::truncate_chars;
 
-/// Replaces characters that are invisible, reorder text or control a terminal by their code, such as `\u{202e}`.
+/// Replaces characters that are invisible, reorder text or control a terminal with their code, such as `\u{202e}`.
 pub(crate) fn show_hidden_characters(markup: String) -> String {
-    if !markup.chars().any(is_hidden) {
+    if !markup.chars().any(is_hidden_character) {
         return markup;
     }
     let mut out = String::with_capacity(markup.len());
     for letter in markup.chars() {
-        if is_hidden(letter) {
+        if is_hidden_character(letter) {
             out.push_str(&format!("\\u{{{:x}}}", u32::from(letter)));
         } else {
             out.push(letter);
@@ -23,10 +23,10 @@ pub(crate) fn show_hidden_characters(markup: String) -> String {
     out
 }
 
-/// Text in which words between backticks are code.
-pub(crate) fn with_code(text: &str) -> Markup {
+/// Renders text in which words between backticks are code.
+pub(crate) fn render_inline_code(text: &str) -> Markup {
     let parts: Vec<&str> = text.split('`').collect();
-    // With an odd number of backticks, the last one is only itself.
+    // With an odd number of backticks, the last one is literal.
     let pairs = (parts.len() - 1) / 2;
     html! {
         @for (index, part) in parts.iter().enumerate() {
@@ -39,8 +39,8 @@ pub(crate) fn with_code(text: &str) -> Markup {
     }
 }
 
-/// A number with separators between thousands.
-pub(crate) fn grouped(number: usize) -> String {
+/// Formats a number with thousands separators.
+pub(crate) fn group_thousands(number: usize) -> String {
     let digits = number.to_string();
     let mut out = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -52,19 +52,19 @@ pub(crate) fn grouped(number: usize) -> String {
     out
 }
 
-/// A time for people, to the second; the exact one is for programs.
-pub(crate) fn moment(at: &str) -> Markup {
+/// Renders a time to the second; the `datetime` attribute has the exact time.
+pub(crate) fn render_time(at: &str) -> Markup {
     let short = at.split(['.', 'Z']).next().unwrap_or(at).replace('T', " ");
     html! { time datetime=(at) { (short) } }
 }
 
-/// A count with its noun.
-pub(crate) fn counted(count: usize, noun: &str) -> String {
-    format!("{} {noun}{}", grouped(count), if count == 1 { "" } else { "s" })
+/// Formats a count with its noun.
+pub(crate) fn format_count(count: usize, noun: &str) -> String {
+    format!("{} {noun}{}", group_thousands(count), if count == 1 { "" } else { "s" })
 }
 
-/// The start of a text, up to a number of characters; it ends at a word if one ends nearby.
-pub(crate) fn truncate(text: &str, chars_max: usize) -> String {
+/// Truncates a text to at most `chars_max` characters, at the end of a word if one is near.
+pub(crate) fn truncate_at_word(text: &str, chars_max: usize) -> String {
     let start = truncate_chars(text, chars_max);
     if start.len() == text.len() {
         return text.to_owned();
@@ -73,8 +73,8 @@ pub(crate) fn truncate(text: &str, chars_max: usize) -> String {
     format!("{}…", start[..end].trim_end())
 }
 
-/// Text in a fixed-width block that scrolls.
-pub(crate) fn code_block(text: &str) -> Markup {
+/// Renders text in a fixed-width block that scrolls.
+pub(crate) fn render_code_block(text: &str) -> Markup {
     html! { pre tabindex="0" { code { (text) } } }
 }
 
@@ -93,7 +93,10 @@ mod tests {
 
     #[test]
     fn words_between_backticks_are_code() {
-        assert_eq!(with_code("a `<b>` c ` d").into_string(), "a <code>&lt;b&gt;</code> c ` d");
-        assert_eq!((grouped(1_234_567), truncate("abcd", 2)), ("1,234,567".to_owned(), "ab…".to_owned()));
+        assert_eq!(render_inline_code("a `<b>` c ` d").into_string(), "a <code>&lt;b&gt;</code> c ` d");
+        assert_eq!(
+            (group_thousands(1_234_567), truncate_at_word("abcd", 2)),
+            ("1,234,567".to_owned(), "ab…".to_owned())
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! The frame of every page, and what all pages share: style and script, whose names change with their content, so that browsers may
-//! cache them forever.
+//! The frame of every page, and the style and script that all pages share. The names of both change with their content,
+//! so that browsers can cache them forever.
 
 use std::sync::Arc;
 
@@ -7,28 +7,28 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{DOCTYPE, Markup, html};
-use rep_library::{Catalog, CatalogEntry, Status};
-use rep_mcp::{digest, plain_response};
+use rep_library::{Catalog, CatalogEntry, SkillStatus};
+use rep_mcp::{plain_response, sha256_digest};
 
-use super::fields::encode;
-use super::html::with_code;
+use super::fields::encode_query_value;
+use super::html::render_inline_code;
 use super::{Dashboard, PageRequest, file_response, runs};
 
 /// A file that browsers load.
-pub(crate) struct Asset {
+pub(crate) struct PageAsset {
     name: String,
     text: &'static str,
 }
 
-impl Asset {
+impl PageAsset {
     pub(crate) fn new(name: &str, ending: &str, text: &'static str) -> Self {
-        let digest = digest(text.as_bytes());
+        let digest = sha256_digest(text.as_bytes());
         Self { name: format!("{name}-{}.{ending}", &digest[7..19]), text }
     }
 }
 
-/// Serves style and script.
-pub(super) async fn asset(State(dashboard): State<Arc<Dashboard>>, Path(name): Path<String>) -> Response {
+/// Serves the style and the script.
+pub(super) async fn serve_asset(State(dashboard): State<Arc<Dashboard>>, Path(name): Path<String>) -> Response {
     const FOREVER: &str = "public, max-age=31536000, immutable";
     if name == dashboard.style.name {
         return file_response("text/css; charset=utf-8", FOREVER, dashboard.style.text);
@@ -36,12 +36,12 @@ pub(super) async fn asset(State(dashboard): State<Arc<Dashboard>>, Path(name): P
     if name == dashboard.script.name {
         return file_response("text/javascript; charset=utf-8", FOREVER, dashboard.script.text);
     }
-    plain_response(StatusCode::NOT_FOUND, "there is no such file")
+    plain_response(StatusCode::NOT_FOUND, "this file does not exist")
 }
 
-/// Which page it is.
+/// The location of a page in the navigation.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Location {
+pub(super) enum PageLocation {
     Library,
     Try,
     Costs,
@@ -53,20 +53,20 @@ pub(super) enum Location {
     Elsewhere,
 }
 
-const NAVIGATION: [(Location, &str, &str); 7] = [
-    (Location::Library, "/", "Library"),
-    (Location::Try, "/try", "Try it"),
-    (Location::Costs, "/costs", "Costs"),
-    (Location::Graph, "/graph", "Graph"),
-    (Location::Runs, "/runs", "Runs"),
-    (Location::Tasks, "/tasks", "Tasks"),
-    (Location::Audit, "/audit", "Audit"),
+const NAVIGATION: [(PageLocation, &str, &str); 7] = [
+    (PageLocation::Library, "/", "Library"),
+    (PageLocation::Try, "/try", "Try it"),
+    (PageLocation::Costs, "/costs", "Costs"),
+    (PageLocation::Graph, "/graph", "Graph"),
+    (PageLocation::Runs, "/runs", "Runs"),
+    (PageLocation::Tasks, "/tasks", "Tasks"),
+    (PageLocation::Audit, "/audit", "Audit"),
 ];
 
-/// The icon, which needs no file.
+/// The icon, as a data URL.
 const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Crect width='32' height='32' rx='8' fill='%234338ca'/%3E%3Cpath d='M9 8v16M14 10v14M19 8v16M23 11l2 13' stroke='%23fff' stroke-width='3' stroke-linecap='round'/%3E%3C/svg%3E";
 
-fn document(request: &PageRequest, title: &str, body: &Markup) -> Markup {
+fn render_document(request: &PageRequest, title: &str, body: &Markup) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -84,13 +84,14 @@ fn document(request: &PageRequest, title: &str, body: &Markup) -> Markup {
     }
 }
 
-/// A whole page.
-pub(super) fn page(request: &PageRequest, location: Location, title: &str, body: &Markup) -> Markup {
-    let is_current = |page: Location| page == location || page == Location::Runs && location == Location::Call;
-    // A page that shows confirmations need not say that they wait.
+/// Renders a complete page.
+pub(super) fn render_page(request: &PageRequest, location: PageLocation, title: &str, body: &Markup) -> Markup {
+    let is_current =
+        |page: PageLocation| page == location || page == PageLocation::Runs && location == PageLocation::Call;
+    // A page that shows confirmations does not also need the notice that they wait.
     let place = match location {
-        Location::Runs => "&here=runs".to_owned(),
-        Location::Call => format!("&here=call&number={}", request.fields.number("number").unwrap_or(0)),
+        PageLocation::Runs => "&here=runs".to_owned(),
+        PageLocation::Call => format!("&here=call&number={}", request.fields.parse_number("number").unwrap_or(0)),
         _ => String::new(),
     };
     let frame = html! {
@@ -114,7 +115,7 @@ pub(super) fn page(request: &PageRequest, location: Location, title: &str, body:
                     }
                     @if request.dashboard.sessions.is_required {
                         form class="out" method="post" action="/sign-out" {
-                            (form_key(request))
+                            (render_form_key(request))
                             button class="quiet" { "Sign out" }
                         }
                     }
@@ -123,7 +124,7 @@ pub(super) fn page(request: &PageRequest, location: Location, title: &str, body:
             main id="main" tabindex="-1" { (body) }
             div id="notices" {
                 div role="status" aria-live="polite" data-part={ "/questions?part=1" (place) } data-on="questions" {
-                    (runs::notice(request, location))
+                    (runs::render_waiting_notice(request, location))
                 }
             }
             footer {
@@ -136,79 +137,79 @@ pub(super) fn page(request: &PageRequest, location: Location, title: &str, body:
             }
         }
     };
-    document(request, title, &frame)
+    render_document(request, title, &frame)
 }
 
-/// A page for somebody who is not signed in.
-pub(super) fn bare_page(request: &PageRequest, title: &str, body: &Markup) -> Markup {
+/// Renders a page for a user who is not signed in.
+pub(super) fn render_bare_page(request: &PageRequest, title: &str, body: &Markup) -> Markup {
     let frame = html! { body class="bare" { main id="main" tabindex="-1" { (body) } } };
-    document(request, title, &frame)
+    render_document(request, title, &frame)
 }
 
-/// The hidden field by which the server recognizes its own forms.
-pub(super) fn form_key(request: &PageRequest) -> Markup {
+/// Renders the hidden field that identifies the server's own forms.
+pub(super) fn render_form_key(request: &PageRequest) -> Markup {
     html! { input type="hidden" name="key" value=(request.form_key); }
 }
 
-/// A small label with a colour.
-pub(super) fn pill(colour: &str, text: &str) -> Markup {
+/// Renders a small colored label.
+pub(super) fn render_pill(colour: &str, text: &str) -> Markup {
     html! { span class={ "pill " (colour) } { (text) } }
 }
 
-/// The status of a skill.
-pub(super) fn status(status: Status) -> Markup {
-    html! { span class={ "pill " (status.name()) } title=(meaning(status)) { (status.name()) } }
+/// Renders the status of a skill.
+pub(super) fn render_status(status: SkillStatus) -> Markup {
+    html! { span class={ "pill " (status.name()) } title=(status_meaning(status)) { (status.name()) } }
 }
 
-/// What a status means, in a few words.
-pub(super) fn meaning(status: Status) -> &'static str {
+/// Describes a status in a few words.
+pub(super) fn status_meaning(status: SkillStatus) -> &'static str {
     match status {
-        Status::Active => "models may choose it",
-        Status::Hidden => "people call it, models do not",
-        Status::Shadowed => "another skill of its name wins",
-        Status::Invalid => "it cannot be loaded as it is",
-        Status::Untrusted => "nobody trusts it yet",
-        Status::Disabled => "it is switched off",
+        SkillStatus::Active => "models can use it",
+        SkillStatus::Hidden => "users can invoke it, models cannot",
+        SkillStatus::Shadowed => "another skill with the same name takes precedence",
+        SkillStatus::Invalid => "it cannot be loaded",
+        SkillStatus::Untrusted => "you have not trusted it yet",
+        SkillStatus::Disabled => "it is disabled",
     }
 }
 
-/// The address of an entry's page.
-pub(super) fn address(catalog: &Catalog, index: usize) -> String {
+/// Returns the path of an entry's page.
+pub(super) fn skill_address(catalog: &Catalog, index: usize) -> String {
     let entry = &catalog.entries[index];
     // Entries with the same name are adjacent.
     let copy =
         catalog.entries[..index].iter().rev().take_while(|other| other.qualified_name == entry.qualified_name).count();
     let copy = if copy == 0 { String::new() } else { format!("&copy={copy}") };
-    format!("/skill?name={}{copy}", encode(&entry.qualified_name))
+    format!("/skill?name={}{copy}", encode_query_value(&entry.qualified_name))
 }
 
-/// A link to an entry's page.
-pub(super) fn skill_link(catalog: &Catalog, index: usize) -> Markup {
-    html! { a href=(address(catalog, index)) { bdi { (catalog.entries[index].qualified_name) } } }
+/// Renders a link to an entry's page.
+pub(super) fn render_skill_link(catalog: &Catalog, index: usize) -> Markup {
+    html! { a href=(skill_address(catalog, index)) { bdi { (catalog.entries[index].qualified_name) } } }
 }
 
-/// The entry that an address names.
+/// Finds the entry that the request names.
 pub(super) fn find_entry(request: &PageRequest) -> Option<(usize, &CatalogEntry)> {
     let name = request.fields.get("name");
     let entries = &request.view.catalog.entries;
     let first = entries.partition_point(|entry| entry.qualified_name.as_str() < name);
-    let index = first.checked_add(request.fields.number("copy").unwrap_or(0))?;
+    let index = first.checked_add(request.fields.parse_number("copy").unwrap_or(0))?;
     entries.get(index).filter(|entry| entry.qualified_name == name).map(|entry| (index, entry))
 }
 
-/// Whether the text of a skill is withheld: the skill is not trusted or, if it is invalid, its project is not.
+/// Whether the text of a skill is withheld: the skill is untrusted, or it is invalid and its project is untrusted.
 pub(super) fn is_withheld(request: &PageRequest, entry: &CatalogEntry) -> bool {
     let entries = &request.view.catalog.entries;
     let is_trusted =
-        |other: &CatalogEntry| other.is_in_project && matches!(other.status, Status::Active | Status::Hidden);
+        |other: &CatalogEntry| other.is_in_project && matches!(other.status, SkillStatus::Active | SkillStatus::Hidden);
     match entry.status {
-        Status::Untrusted => true,
-        Status::Invalid => entry.is_in_project && !entries.iter().any(is_trusted),
+        SkillStatus::Untrusted => true,
+        SkillStatus::Invalid => entry.is_in_project && !entries.iter().any(is_trusted),
         _ => false,
     }
 }
 
-/// An error message.
-pub(super) fn alert(message: &str) -> Markup {
-    html! { p class="alert bad" role="alert" { (with_code(message)) } }
+/// Renders an error message.
+pub(super) fn render_alert(message: &str) -> Markup {
+    html! { p class="alert bad" role="alert" { (render_inline_code(message)) } }
 }

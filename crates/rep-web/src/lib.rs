@@ -1,13 +1,14 @@
-//! The dashboard: the library, every skill, what it costs, what runs and ran, tasks and records, as pages beside `/mcp`.
+//! The dashboard: pages next to `/mcp` that show the library, every skill and its costs, runs, tasks and records.
 //!
-//! It shows what [`rep_library`] and [`rep_runtime`] answer, and decides nothing itself. The server guards its paths; [`pages`] tells
-//! the server how. Every page is rendered completely here and works without scripts; `page.js` requests parts of the same pages
-//! again when something changes. What skills say is only ever text: `maud` escapes every value, `html.rs` makes hidden characters
-//! visible, and the content policy of the server lets no foreign script run.
+//! The dashboard shows the results of [`rep_library`] and [`rep_runtime`], and makes no decisions of its own. The
+//! server guards its paths as [`build_pages`] specifies. Every page is rendered completely on the server and works
+//! without scripts; `page.js` reloads parts of the pages when something changes. Text of skills is never interpreted:
+//! `maud` escapes every value, `html.rs` makes hidden characters visible, and the server's content security policy
+//! blocks foreign scripts.
 //!
 //! ```no_run
 //! # fn serve(server: &rep_mcp::McpServer, options: &rep_mcp::HttpOptions) -> Result<(), rep_mcp::ServeError> {
-//! rep_mcp::serve_http(server, options, Some(rep_web::pages(server)), |url| println!("listening on {url}"))
+//! rep_mcp::serve_http(server, options, Some(rep_web::build_pages(server)), |url| println!("listening on {url}"))
 //! # }
 //! ```
 
@@ -41,78 +42,79 @@ use axum::response::Response;
 use axum::routing::{MethodRouter, get, post};
 use maud::{Markup, html};
 use rep_mcp::{
-    Authenticator, CatalogView, HttpContext, McpServer, PageAccess, Pages, PagesBuilder, plain_response, wants_page,
+    Authenticator, CatalogView, HttpContext, McpServer, PageAccess, PageRoutes, PageRoutesBuilder, plain_response,
+    wants_page,
 };
 
-use fields::Fields;
-use layout::{Asset, Location};
+use fields::FormFields;
+use layout::{PageAsset, PageLocation};
 use session::BrowserSessions;
 
-/// The message for people when nothing can be recorded.
-const UNRECORDED: &str = "Nothing can be recorded on this server now, so nothing is done; its operator can see why.";
+/// The message when an action cannot be recorded.
+const UNRECORDED_MESSAGE: &str = "The server refuses this action because it cannot record it; its log has the reason.";
 
-/// What every page is rendered from.
+/// The state that every page is rendered from.
 struct Dashboard {
     server: McpServer,
     authenticator: Arc<Authenticator>,
     sessions: BrowserSessions,
-    style: Asset,
-    script: Asset,
+    style: PageAsset,
+    script: PageAsset,
     calls: calls::DashboardCalls,
-    listeners: events::Listeners,
+    listeners: events::ListenerSlots,
     archives: discovery::ArchiveDigests,
     costs: costs::CostCache,
-    /// The snapshot whose search index is built, or being built.
-    indexed: AtomicU64,
+    /// The snapshot whose search index is built or being built.
+    indexed_generation: AtomicU64,
 }
 
-/// One request for a page.
+/// A request for a page.
 struct PageRequest {
     dashboard: Arc<Dashboard>,
     view: Arc<CatalogView>,
-    fields: Fields,
-    /// The key that forms of this response carry, so that the server recognizes them.
+    fields: FormFields,
+    /// The key that identifies forms in this response as the server's own.
     form_key: String,
 }
 
 impl PageRequest {
-    /// Whether only the part that changes is requested.
+    /// Whether only the changing part of the page is requested.
     fn is_part(&self) -> bool {
         self.fields.has("part")
     }
 }
 
-/// What a request is answered with.
+/// The response to a request.
 enum PageResponse {
-    /// A whole page.
-    Page(Location, String, Markup),
+    /// A complete page.
+    Page(PageLocation, String, Markup),
     /// A part of a page.
     Part(Markup),
-    /// It does not exist.
+    /// The requested item does not exist.
     Missing(String),
 }
 
-type RenderPage = fn(&PageRequest) -> PageResponse;
+type PageRenderer = fn(&PageRequest) -> PageResponse;
 
-/// The pages of the dashboard, for [`rep_mcp::serve_http`].
-pub fn pages(server: &McpServer) -> PagesBuilder<'static> {
+/// Builds the pages of the dashboard, for [`rep_mcp::serve_http`].
+pub fn build_pages(server: &McpServer) -> PageRoutesBuilder<'static> {
     let server = server.clone();
     Box::new(move |context: &HttpContext| {
         let dashboard = Arc::new(Dashboard::new(server, context));
         let sessions = Arc::clone(&dashboard);
-        Pages {
-            router: dashboard.router(),
+        PageRoutes {
+            router: dashboard.build_router(),
             access: page_access,
             route_name,
             session_token: Box::new(move |headers, connection| {
-                sessions.sessions.token(headers, || connection.and_then(rep_mcp::Connection::owner))
+                sessions.sessions.session_token(headers, || connection.and_then(rep_mcp::Connection::owner))
             }),
             sign_in_path: "/sign-in",
         }
     })
 }
 
-/// Who may use a path.
+/// Returns the access that a path requires.
 fn page_access(path: &str) -> PageAccess {
     match path {
         "/sign-in" => PageAccess::Public,
@@ -122,7 +124,7 @@ fn page_access(path: &str) -> PageAccess {
     }
 }
 
-/// The name that a path is counted under.
+/// Returns the name under which a path is counted.
 fn route_name(path: &str) -> Option<&'static str> {
     const ROUTES: [&str; 16] = [
         "/",
@@ -153,56 +155,56 @@ impl Dashboard {
             server,
             authenticator: Arc::clone(&context.authenticator),
             sessions: BrowserSessions::new(is_guarded, context.is_tls, context.address.port()),
-            style: Asset::new("style", "css", include_str!("style.css")),
-            script: Asset::new("page", "js", include_str!("page.js")),
+            style: PageAsset::new("style", "css", include_str!("style.css")),
+            script: PageAsset::new("page", "js", include_str!("page.js")),
             calls: calls::DashboardCalls::default(),
-            listeners: events::Listeners::default(),
+            listeners: events::ListenerSlots::default(),
             archives: discovery::ArchiveDigests::default(),
             costs: costs::CostCache::default(),
-            indexed: AtomicU64::new(u64::MAX),
+            indexed_generation: AtomicU64::new(u64::MAX),
         }
     }
 
-    fn router(self: &Arc<Self>) -> Router {
+    fn build_router(self: &Arc<Self>) -> Router {
         Router::new()
-            .route("/", page(library::render))
-            .route("/skill", page(skill::render))
-            .route("/try", page(panels::render))
-            .route("/costs", page(costs::render))
-            .route("/graph", page(graph::render))
-            .route("/runs", page(runs::render))
-            .route("/call", page(calls::render))
-            .route("/tasks", page(tasks::render))
-            .route("/audit", page(audit::render))
-            .route("/questions", page(runs::render_notice))
-            .route("/run", post(calls::run))
-            .route("/answer", post(runs::answer))
-            .route("/cancel", post(tasks::cancel))
+            .route("/", page_route(library::render_page))
+            .route("/skill", page_route(skill::render_page))
+            .route("/try", page_route(panels::render_page))
+            .route("/costs", page_route(costs::render_page))
+            .route("/graph", page_route(graph::render_page))
+            .route("/runs", page_route(runs::render_page))
+            .route("/call", page_route(calls::render_page))
+            .route("/tasks", page_route(tasks::render_page))
+            .route("/audit", page_route(audit::render_page))
+            .route("/questions", page_route(runs::render_notice_part))
+            .route("/run", post(calls::run_tool))
+            .route("/answer", post(runs::answer_confirmation))
+            .route("/cancel", post(tasks::cancel_task_or_run))
             .route("/sign-in", get(session::show_sign_in).post(session::sign_in))
             .route("/sign-out", post(session::sign_out))
-            .route("/events", get(events::stream))
-            .route("/.well-known/agent-skills/{*path}", get(discovery::answer))
-            .route("/assets/{name}", get(layout::asset))
+            .route("/events", get(events::stream_events))
+            .route("/.well-known/agent-skills/{*path}", get(discovery::serve_discovery))
+            .route("/assets/{name}", get(layout::serve_asset))
             .method_not_allowed_fallback(async |State(dashboard): State<Arc<Dashboard>>, headers: HeaderMap| {
-                let message = "Only a form leads here, and it is on another page.";
+                let message = "This URL only accepts submitted forms.";
                 error_response(&dashboard, &headers, StatusCode::METHOD_NOT_ALLOWED, message)
             })
             .fallback(async |State(dashboard): State<Arc<Dashboard>>, headers: HeaderMap| {
-                error_response(&dashboard, &headers, StatusCode::NOT_FOUND, "There is no such page.")
+                error_response(&dashboard, &headers, StatusCode::NOT_FOUND, "This page does not exist.")
             })
             .with_state(Arc::clone(self))
     }
 
-    /// Builds the search index before the first search, which need not wait for it then.
+    /// Builds the search index in the background, so that the first search does not wait for it.
     fn prepare_search(&self, view: &Arc<CatalogView>) {
-        if self.indexed.swap(view.generation, Ordering::Relaxed) != view.generation {
+        if self.indexed_generation.swap(view.generation, Ordering::Relaxed) != view.generation {
             let catalog = Arc::clone(&view.catalog);
-            std::thread::spawn(move || catalog.index().len());
+            std::thread::spawn(move || catalog.search_index().len());
         }
     }
 
-    /// A request over the newest snapshot.
-    fn request(self: &Arc<Self>, headers: &HeaderMap, fields: Fields) -> PageRequest {
+    /// Creates a request on the newest snapshot.
+    fn page_request(self: &Arc<Self>, headers: &HeaderMap, fields: FormFields) -> PageRequest {
         PageRequest {
             view: self.server.view(),
             fields,
@@ -213,36 +215,41 @@ impl Dashboard {
 }
 
 /// Renders a page on a blocking thread.
-fn page(render: RenderPage) -> MethodRouter<Arc<Dashboard>> {
+fn page_route(render: PageRenderer) -> MethodRouter<Arc<Dashboard>> {
     get(move |State(dashboard): State<Arc<Dashboard>>, headers: HeaderMap, RawQuery(query): RawQuery| async move {
-        let request = dashboard.request(&headers, Fields::parse(query.as_deref().unwrap_or_default()));
-        let response = tokio::task::spawn_blocking(move || respond(&request, render)).await;
-        response.unwrap_or_else(|_| plain_response(StatusCode::INTERNAL_SERVER_ERROR, "the server failed at this page"))
+        let request = dashboard.page_request(&headers, FormFields::parse(query.as_deref().unwrap_or_default()));
+        let response = tokio::task::spawn_blocking(move || page_response(&request, render)).await;
+        response.unwrap_or_else(|_| {
+            plain_response(StatusCode::INTERNAL_SERVER_ERROR, "internal error: the server could not render this page")
+        })
     })
 }
 
-fn respond(request: &PageRequest, render: RenderPage) -> Response {
+fn page_response(request: &PageRequest, render: PageRenderer) -> Response {
     match render(request) {
         PageResponse::Page(location, title, body) => {
-            document(StatusCode::OK, layout::page(request, location, &title, &body))
+            html_response(StatusCode::OK, layout::render_page(request, location, &title, &body))
         }
-        PageResponse::Part(part) => document(StatusCode::OK, part),
+        PageResponse::Part(part) => html_response(StatusCode::OK, part),
         PageResponse::Missing(message) => {
-            let body = html! { h1 { "Not here" } p { (message) } p { a href="/" { "All skills" } } };
-            document(StatusCode::NOT_FOUND, layout::page(request, Location::Elsewhere, "Not here", &body))
+            let body = html! { h1 { "Not found" } p { (message) } p { a href="/" { "All skills" } } };
+            html_response(
+                StatusCode::NOT_FOUND,
+                layout::render_page(request, PageLocation::Elsewhere, "Not found", &body),
+            )
         }
     }
 }
 
-/// A page or a part of one. All HTML leaves through this function.
-fn document(status: StatusCode, markup: Markup) -> Response {
+/// Builds a response with a page or a part of one. All HTML is sent through this function.
+fn html_response(status: StatusCode, markup: Markup) -> Response {
     let text = html::show_hidden_characters(markup.into_string());
     let mut response = file_response("text/html; charset=utf-8", "no-store", text);
     *response.status_mut() = status;
     response
 }
 
-/// A file of some content type.
+/// Builds a response with a file of the given content type.
 fn file_response(content_type: &'static str, caching: &'static str, bytes: impl Into<Body>) -> Response {
     let mut response = Response::new(bytes.into());
     let headers = response.headers_mut();
@@ -251,39 +258,39 @@ fn file_response(content_type: &'static str, caching: &'static str, bytes: impl 
     response
 }
 
-/// The fields of a form that changes something; `None` if the form is not from a page of this server.
-fn parse_form(dashboard: &Dashboard, headers: &HeaderMap, body: &Bytes) -> Option<Fields> {
-    let fields = Fields::parse(&String::from_utf8_lossy(body));
+/// Parses a form that changes something. Returns `None` if the form is not from a page of this server.
+fn parse_form(dashboard: &Dashboard, headers: &HeaderMap, body: &Bytes) -> Option<FormFields> {
+    let fields = FormFields::parse(&String::from_utf8_lossy(body));
     dashboard.sessions.is_own_form(headers, fields.get("key")).then_some(fields)
 }
 
-/// An error: text for a program, a page with a way back for a person.
+/// Builds an error response: text for a program, a page with a link back for a browser.
 fn error_response(dashboard: &Arc<Dashboard>, headers: &HeaderMap, status: StatusCode, message: &str) -> Response {
     if !wants_page(headers) {
         return plain_response(status, format!("{message}\n"));
     }
-    let request = dashboard.request(headers, Fields::default());
+    let request = dashboard.page_request(headers, FormFields::default());
     let body = html! {
-        div class="title" { h1 { "That did not work" } }
-        (layout::alert(message))
+        div class="title" { h1 { "Error" } }
+        (layout::render_alert(message))
         p { a href="/" { "All skills" } }
     };
-    document(status, layout::page(&request, Location::Elsewhere, "That did not work", &body))
+    html_response(status, layout::render_page(&request, PageLocation::Elsewhere, "Error", &body))
 }
 
-/// The response to a foreign form. The sender may be a stranger, and learns nothing else.
-fn foreign_form(dashboard: &Arc<Dashboard>, headers: &HeaderMap) -> Response {
-    let message = "This form is not one of this server's, or older than it. Load the page again.";
+/// Builds the response to a foreign form. The sender may be an attacker, so the response reveals nothing else.
+fn foreign_form_response(dashboard: &Arc<Dashboard>, headers: &HeaderMap) -> Response {
+    let message = "This form is expired or does not belong to this server. Reload the page and try again.";
     if !wants_page(headers) {
         return plain_response(StatusCode::FORBIDDEN, format!("{message}\n"));
     }
-    let request = dashboard.request(headers, Fields::default());
+    let request = dashboard.page_request(headers, FormFields::default());
     let body = html! {
         section class="narrow card" {
-            h1 { "That did not work" }
+            h1 { "Error" }
             p { (message) }
             p { a href="/" { "All skills" } }
         }
     };
-    document(StatusCode::FORBIDDEN, layout::bare_page(&request, "That did not work", &body))
+    html_response(StatusCode::FORBIDDEN, layout::render_bare_page(&request, "Error", &body))
 }

@@ -1,33 +1,40 @@
-//! The library: every skill with its status, which copy shadows which, and a search that answers as one types.
+//! The library page: all skills with their status and the copy that shadows them, and a search that updates while
+//! typing.
 
 use std::collections::BTreeSet;
 
 use maud::{Markup, html};
-use rep_library::search::Hit;
-use rep_library::{CatalogEntry, Scope, Status};
-use rep_mcp::one_line;
+use rep_library::search::SearchHit;
+use rep_library::{CatalogEntry, Scope, SkillStatus};
+use rep_mcp::collapse_whitespace;
 
-use super::fields::encode;
-use super::html::{counted, grouped, truncate, with_code};
-use super::layout::{self, Location};
+use super::fields::encode_query_value;
+use super::html::{format_count, group_thousands, render_inline_code, truncate_at_word};
+use super::layout::{self, PageLocation};
 use super::{PageRequest, PageResponse};
 
-/// How many skills a page has.
-const PAGE_SKILLS: usize = 40;
-/// How much of a description is shown.
-const DESCRIPTION_CHARS: usize = 220;
-/// The most hits of a search.
+/// The number of skills on a page.
+const PAGE_SKILLS_MAX: usize = 40;
+/// The maximum length of a shown description.
+const DESCRIPTION_CHARS_MAX: usize = 220;
+/// The maximum number of search results.
 const HITS_MAX: usize = 400;
-/// How many notes and faults are shown.
+/// The maximum number of shown notes and faults.
 const NOTES_MAX: usize = 20;
 
-const STATUSES: [Status; 6] =
-    [Status::Active, Status::Hidden, Status::Shadowed, Status::Untrusted, Status::Invalid, Status::Disabled];
+const STATUSES: [SkillStatus; 6] = [
+    SkillStatus::Active,
+    SkillStatus::Hidden,
+    SkillStatus::Shadowed,
+    SkillStatus::Untrusted,
+    SkillStatus::Invalid,
+    SkillStatus::Disabled,
+];
 const SCOPES: [Scope; 4] = [Scope::Managed, Scope::Project, Scope::Personal, Scope::Package];
 
-pub(super) fn render(request: &PageRequest) -> PageResponse {
+pub(super) fn render_page(request: &PageRequest) -> PageResponse {
     request.dashboard.prepare_search(&request.view);
-    let list = list(request);
+    let list = render_list(request);
     if request.is_part() {
         return PageResponse::Part(list);
     }
@@ -37,36 +44,36 @@ pub(super) fn render(request: &PageRequest) -> PageResponse {
     let body = html! {
         div class="title" {
             h1 { "Library" }
-            p class="lead" { (counted(entries.len(), "skill")) " in " (counted(scopes, "scope")) }
+            p class="lead" { (format_count(entries.len(), "skill")) " in " (format_count(scopes, "scope")) }
         }
-        (tiles(request))
-        (search_form(request))
+        (render_status_tiles(request))
+        (render_search_form(request))
         p class="unseen" id="list-found" role="status" {}
         div id="list" { (list) }
         @if !notes.is_empty() {
             section class="card" {
-                h2 { "Left out" }
+                h2 { "Skipped" }
                 ul { @for note in notes.iter().take(NOTES_MAX) { li { (note) } } }
             }
         }
-        (tool_faults(request))
+        (render_tool_faults(request))
     };
-    PageResponse::Page(Location::Library, "Library".to_owned(), body)
+    PageResponse::Page(PageLocation::Library, "Library".to_owned(), body)
 }
 
-/// Tools that may run here and that clients are not offered, with the reason.
-fn tool_faults(request: &PageRequest) -> Markup {
+/// Renders the permitted tools that are not available to clients, with the reason.
+fn render_tool_faults(request: &PageRequest) -> Markup {
     let faults = request.view.tool_faults();
     let rest = faults.len().saturating_sub(NOTES_MAX);
     html! {
         @if !faults.is_empty() {
             section class="card" {
-                h2 { "Tools that are not offered" }
+                h2 { "Unavailable tools" }
                 ul {
                     @for fault in faults.iter().take(NOTES_MAX) {
                         li {
                             code { (fault.skill) @if !fault.tool.is_empty() { ":" (fault.tool) } } ": "
-                            (with_code(&fault.message))
+                            (render_inline_code(&fault.message))
                         }
                     }
                     @if rest > 0 { li { "… and " (rest) " more" } }
@@ -76,19 +83,20 @@ fn tool_faults(request: &PageRequest) -> Markup {
     }
 }
 
-/// How many skills have which status.
-fn tiles(request: &PageRequest) -> Markup {
-    let count = |status: Status| request.view.catalog.entries.iter().filter(|entry| entry.status == status).count();
+/// Renders the number of skills for each status.
+fn render_status_tiles(request: &PageRequest) -> Markup {
+    let count =
+        |status: SkillStatus| request.view.catalog.entries.iter().filter(|entry| entry.status == status).count();
     let counts = STATUSES.map(|status| (status, count(status)));
     html! {
         ul class="tiles" aria-label="Skills by status" {
             @for (status, count) in counts {
-                @if count > 0 || status == Status::Active {
+                @if count > 0 || status == SkillStatus::Active {
                     li {
                         a class={ "tile " (status.name()) } href={ "/?status=" (status.name()) }
-                            title=(layout::meaning(status))
+                            title=(layout::status_meaning(status))
                             aria-current=[(request.fields.get("status") == status.name()).then_some("true")] {
-                            b { (grouped(count)) }
+                            b { (group_thousands(count)) }
                             span { (status.name()) }
                         }
                     }
@@ -98,7 +106,7 @@ fn tiles(request: &PageRequest) -> Markup {
     }
 }
 
-fn search_form(request: &PageRequest) -> Markup {
+fn render_search_form(request: &PageRequest) -> Markup {
     let select = |name: &str, label: &str, options: &[&str]| {
         html! {
             div {
@@ -118,19 +126,19 @@ fn search_form(request: &PageRequest) -> Markup {
                     placeholder="What should a skill be able to do?" autocomplete="off";
             }
             (select("scope", "Scope", &SCOPES.map(Scope::name)))
-            (select("status", "Status", &STATUSES.map(Status::name)))
+            (select("status", "Status", &STATUSES.map(SkillStatus::name)))
             button class="primary" { "Search" }
         }
     }
 }
 
-/// A skill of the list, and why a search found it.
+/// A skill of the list, and the search hit that found it.
 struct ListedSkill {
     index: usize,
-    hit: Option<Hit>,
+    hit: Option<SearchHit>,
 }
 
-/// The skills that fit the request, in order.
+/// Finds the skills that match the request, in order.
 fn find_skills(request: &PageRequest) -> Vec<ListedSkill> {
     let catalog = &request.view.catalog;
     let (scope, status) = (request.fields.get("scope"), request.fields.get("status"));
@@ -144,7 +152,7 @@ fn find_skills(request: &PageRequest) -> Vec<ListedSkill> {
     }
     let hits = catalog.search(text, HITS_MAX);
     let found: BTreeSet<usize> = hits.iter().map(|hit| hit.entry).collect();
-    // The search does not find a name that is only half typed, nor skills whose text may not be searched.
+    // The search does not find partially typed names, nor skills whose text may not be searched.
     let lower = text.to_lowercase();
     let named = (0..catalog.entries.len())
         .filter(|index| !found.contains(index))
@@ -153,81 +161,82 @@ fn find_skills(request: &PageRequest) -> Vec<ListedSkill> {
     let named = named.map(|index| ListedSkill { index, hit: None });
     let hits = hits.into_iter().map(|hit| ListedSkill { index: hit.entry, hit: Some(hit) });
     let mut all: Vec<ListedSkill> = hits.chain(named).filter(|listed| fits(&catalog.entries[listed.index])).collect();
-    // A name that was typed means the skill with that name.
+    // Skills whose name starts with the typed text come first.
     all.sort_by_key(|listed| !catalog.entries[listed.index].name.to_lowercase().starts_with(&lower));
     all
 }
 
-fn list(request: &PageRequest) -> Markup {
+fn render_list(request: &PageRequest) -> Markup {
     if request.view.catalog.entries.is_empty() {
         return html! {
             p class="card" {
-                "No skill is here yet. " code { "rep init NAME" } " begins one, "
-                code { "rep install SOURCE" } " brings one here, and "
-                code { "rep serve --path FOLDER" } " serves those of a folder."
+                "No skills found. Create one with " code { "rep init NAME" } ", install one with "
+                code { "rep install SOURCE" } ", or serve a directory with "
+                code { "rep serve --path FOLDER" } "."
             }
         };
     }
     let all = find_skills(request);
-    let pages = all.len().div_ceil(PAGE_SKILLS).max(1);
-    let page = request.fields.number("page").unwrap_or(1).clamp(1, pages);
+    let pages = all.len().div_ceil(PAGE_SKILLS_MAX).max(1);
+    let page = request.fields.parse_number("page").unwrap_or(1).clamp(1, pages);
     let text = request.fields.get("q");
     let found = match (all.len(), text.is_empty()) {
-        (0, true) => "No skill is like that.".to_owned(),
-        (0, false) => format!("No skill says anything about “{text}”."),
-        (count, true) => counted(count, "skill"),
-        (count, false) => format!("{} for “{text}”, best first", counted(count, "skill")),
+        (0, true) => "No matching skills.".to_owned(),
+        (0, false) => format!("No results for “{text}”."),
+        (count, true) => format_count(count, "skill"),
+        (count, false) => format!("{} for “{text}”, best first", format_count(count, "skill")),
     };
     html! {
         p class="count" { (found) }
         ol class="skills" {
-            @for listed in all.iter().skip((page - 1) * PAGE_SKILLS).take(PAGE_SKILLS) { (list_item(request, listed)) }
+            @for listed in all.iter().skip((page - 1) * PAGE_SKILLS_MAX).take(PAGE_SKILLS_MAX) { (render_list_item(request, listed)) }
         }
-        (page_links(request, page, pages))
+        (render_page_links(request, page, pages))
     }
 }
 
-fn list_item(request: &PageRequest, listed: &ListedSkill) -> Markup {
+fn render_list_item(request: &PageRequest, listed: &ListedSkill) -> Markup {
     let entry = &request.view.catalog.entries[listed.index];
     let is_withheld = layout::is_withheld(request, entry);
-    let trouble = entry.dependencies.iter().filter(|_| !is_withheld).find_map(rep_library::Dependency::trouble);
-    // What is not trusted is not passed on.
-    let description = if is_withheld { String::new() } else { one_line(&entry.description) };
+    let trouble =
+        entry.dependencies.iter().filter(|_| !is_withheld).find_map(rep_library::Dependency::describe_problem);
+    // Text of an untrusted skill is not shown.
+    let description = if is_withheld { String::new() } else { collapse_whitespace(&entry.description) };
     html! {
         li {
             article class="skill" {
                 h2 {
-                    a href=(layout::address(&request.view.catalog, listed.index)) {
-                        bdi { (truncate(&entry.qualified_name, 80)) }
+                    a href=(layout::skill_address(&request.view.catalog, listed.index)) {
+                        bdi { (truncate_at_word(&entry.qualified_name, 80)) }
                     }
                 }
-                p class="marks" { (layout::status(entry.status)) " " span class="chip" { (entry.scope.name()) } }
-                p class="about" { (truncate(&description, DESCRIPTION_CHARS)) }
-                @if !entry.reason.is_empty() { p class="why" { (reason(request, entry)) } }
+                p class="marks" { (layout::render_status(entry.status)) " " span class="chip" { (entry.scope.name()) } }
+                p class="about" { (truncate_at_word(&description, DESCRIPTION_CHARS_MAX)) }
+                @if !entry.reason.is_empty() { p class="why" { (render_reason(request, entry)) } }
                 @if let Some(hit) = &listed.hit {
                     @let words = hit.why.iter().take(3).map(|why| format!("“{}” in {}", why.term, why.field.name()));
                     p class="match" { (words.collect::<Vec<_>>().join(", ")) }
                 }
-                @if let Some(trouble) = trouble { p class="why" { (with_code(&trouble)) } }
+                @if let Some(trouble) = trouble { p class="why" { (render_inline_code(&trouble)) } }
             }
         }
     }
 }
 
-/// Why a skill is not active, with the copy that shadows it.
-pub(super) fn reason(request: &PageRequest, entry: &CatalogEntry) -> Markup {
+/// Renders the reason why a skill is not active, with a link to the copy that shadows it.
+pub(super) fn render_reason(request: &PageRequest, entry: &CatalogEntry) -> Markup {
     html! {
-        (with_code(&truncate(&entry.reason, 300)))
+        (render_inline_code(&truncate_at_word(&entry.reason, 300)))
         @if let Some(winner) = entry.shadowed_by {
-            " — " a href=(layout::address(&request.view.catalog, winner)) { "the copy that wins" }
+            " — " a href=(layout::skill_address(&request.view.catalog, winner)) { "the copy that takes precedence" }
         }
     }
 }
 
-/// Links to the previous and the next page of the list.
-fn page_links(request: &PageRequest, page: usize, pages: usize) -> Markup {
+/// Renders links to the previous and next page of the list.
+fn render_page_links(request: &PageRequest, page: usize, pages: usize) -> Markup {
     let address = |page: usize| {
-        let value = |name: &str| encode(request.fields.get(name));
+        let value = |name: &str| encode_query_value(request.fields.get(name));
         format!("/?q={}&scope={}&status={}&page={page}", value("q"), value("scope"), value("status"))
     };
     html! {

@@ -1,36 +1,37 @@
-//! Renders the body of a skill. Its author is a stranger: HTML in it is shown as text, links lead to the web or to files of the
-//! skill, and nothing is loaded from elsewhere.
+//! Renders the body of a skill, whose author is not trusted: HTML in it is shown as text, links point only to the web
+//! or to files of the skill, and nothing is loaded from elsewhere.
 //!
-//! Tags open and close in different events, so the markup is built as text here; `push_text` escapes everything of the author's.
+//! Tags open and close in different events, so the markup is built as text; `push_text` escapes all of the author's
+//! text.
 
 use maud::{Markup, PreEscaped};
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
-use rep_model::markup;
+use rep_model::html_escape;
 
-use super::fields::encode;
+use super::fields::encode_query_value;
 
-/// How much of a body is shown.
+/// The maximum shown size of a body.
 const BYTES_MAX: usize = 256 << 10;
-/// How deep a body may be nested; what is deeper is shown without markup.
+/// The maximum nesting depth; deeper content is shown without markup.
 const DEPTH_MAX: usize = 64;
 
-/// Renders a body. `files` is the address of the skill's files, to be followed by a path.
-pub(super) fn render(text: &str, files: &str) -> Markup {
+/// Renders a body. `files` is the URL of the skill's files, to which a path is appended.
+pub(super) fn render_body(text: &str, files: &str) -> Markup {
     let end = text.floor_char_boundary(BYTES_MAX);
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
-    let mut renderer = Renderer { files, ..Renderer::default() };
+    let mut renderer = MarkdownRenderer { files, ..MarkdownRenderer::default() };
     for event in Parser::new_ext(&text[..end], options) {
         renderer.push_event(event);
     }
     if end < text.len() {
-        renderer.push_tag("<p class=\"why\">The rest of it is not shown here.</p>");
+        renderer.push_tag("<p class=\"why\">The rest of the text is not shown here.</p>");
     }
     PreEscaped(renderer.out)
 }
 
-/// What is rendered so far.
+/// The state of the rendering.
 #[derive(Default)]
-struct Renderer<'a> {
+struct MarkdownRenderer<'a> {
     out: String,
     files: &'a str,
     /// The levels of the headings above.
@@ -41,15 +42,15 @@ struct Renderer<'a> {
     is_in_table_head: bool,
 }
 
-impl Renderer<'_> {
-    /// Adds markup of this program.
+impl MarkdownRenderer<'_> {
+    /// Appends markup of this program.
     fn push_tag(&mut self, tag: &'static str) {
         self.out.push_str(tag);
     }
 
-    /// Adds text of the author.
+    /// Appends escaped text of the author.
     fn push_text(&mut self, text: &str) {
-        text.chars().for_each(|letter| markup::put(letter, &mut self.out));
+        text.chars().for_each(|letter| html_escape::push_escaped(letter, &mut self.out));
     }
 
     fn push_code(&mut self, start: &'static str, text: &str) {
@@ -63,12 +64,12 @@ impl Renderer<'_> {
             Event::Start(tag) => {
                 self.depth += 1;
                 if self.depth <= DEPTH_MAX {
-                    self.open(tag);
+                    self.open_tag(tag);
                 }
             }
             Event::End(tag) => {
                 if self.depth <= DEPTH_MAX {
-                    self.close(tag);
+                    self.close_tag(tag);
                 }
                 self.depth -= 1;
             }
@@ -85,7 +86,7 @@ impl Renderer<'_> {
         }
     }
 
-    fn open(&mut self, tag: Tag<'_>) {
+    fn open_tag(&mut self, tag: Tag<'_>) {
         match tag {
             Tag::Heading { level, .. } => {
                 self.enter_heading(level as usize);
@@ -120,7 +121,7 @@ impl Renderer<'_> {
             Tag::Strikethrough => self.push_tag("<s>"),
             Tag::Link { dest_url, .. } => self.open_link(&dest_url),
             Tag::Image { dest_url, .. } => {
-                // A link cannot contain another one.
+                // A link cannot contain another link.
                 if self.links.is_empty() {
                     self.open_link(&dest_url);
                 } else {
@@ -132,7 +133,7 @@ impl Renderer<'_> {
         }
     }
 
-    fn close(&mut self, tag: TagEnd) {
+    fn close_tag(&mut self, tag: TagEnd) {
         match tag {
             TagEnd::Heading(_) => self.push_tag(match self.levels.len() {
                 0 | 1 => "</h3>",
@@ -161,7 +162,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// Enters a heading below those of a higher rank. The page itself has the first two ranks, and no rank is skipped.
+    /// Enters a heading. The page uses the first two ranks itself, and no rank is skipped.
     fn enter_heading(&mut self, level: usize) {
         while self.levels.last().is_some_and(|above| *above >= level) {
             self.levels.pop();
@@ -186,7 +187,7 @@ impl Renderer<'_> {
     }
 }
 
-/// Where a link leads: to the web, or to a file of the skill. Every other link leads nowhere.
+/// Returns the destination of a link: the web or a file of the skill. Other links are removed.
 fn link_destination(to: &str, files: &str) -> Option<String> {
     let lower = to.to_ascii_lowercase();
     if lower.starts_with("http://") || lower.starts_with("https://") {
@@ -198,28 +199,30 @@ fn link_destination(to: &str, files: &str) -> Option<String> {
     if path.is_empty() || path.starts_with(['/', '\\']) || has_scheme {
         return None;
     }
-    // Markdown writes a blank in a path as `%20`.
-    Some(format!("{files}{}", encode(&path.replace("%20", " "))))
+    // Markdown encodes a space in a path as `%20`.
+    Some(format!("{files}{}", encode_query_value(&path.replace("%20", " "))))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn rendered(text: &str) -> String {
-        render(text, "/skill?name=x&file=").into_string()
+    fn render_to_string(text: &str) -> String {
+        render_body(text, "/skill?name=x&file=").into_string()
     }
 
     #[test]
     fn html_of_the_author_is_text() {
-        let page = rendered("<script>alert(1)</script>\n\nA <b onclick=x>b</b> and `<i>`\n\n<img src=x onerror=y>\n");
+        let page =
+            render_to_string("<script>alert(1)</script>\n\nA <b onclick=x>b</b> and `<i>`\n\n<img src=x onerror=y>\n");
         assert!(!page.contains("<script") && !page.contains("<b ") && !page.contains("<img"), "{page}");
         assert!(page.contains("&lt;script&gt;") && page.contains("&lt;b onclick=x&gt;"), "{page}");
     }
 
     #[test]
     fn links_lead_to_the_web_or_into_the_skill() {
-        let page = rendered("[a](https://a.example/?x=\"y) [b](references/f%20g.md#h) ![c](https://c.example/c.png)");
+        let page =
+            render_to_string("[a](https://a.example/?x=\"y) [b](references/f%20g.md#h) ![c](https://c.example/c.png)");
         assert!(
             page.contains("href=\"https://a.example/?x=%22y\"")
                 || page.contains("href=\"https://a.example/?x=&quot;y\"")
@@ -237,15 +240,15 @@ mod tests {
             "\\\\x\\y",
             "vbscript:x",
         ] {
-            assert!(!rendered(&format!("[x](<{to}>)")).contains("<a "), "{to}");
+            assert!(!render_to_string(&format!("[x](<{to}>)")).contains("<a "), "{to}");
         }
-        // A link in a link is not a link.
-        assert_eq!(rendered("[![i](https://i.example/i)](https://a.example)").matches("<a ").count(), 1);
+        // A link in a link is not rendered as a link.
+        assert_eq!(render_to_string("[![i](https://i.example/i)](https://a.example)").matches("<a ").count(), 1);
     }
 
     #[test]
     fn no_rank_of_headings_is_skipped() {
-        let page = rendered("# a\n\n#### b\n\n## c\n\n###### d\n");
+        let page = render_to_string("# a\n\n#### b\n\n## c\n\n###### d\n");
         for heading in ["<h3>a</h3>", "<h4>b</h4>", "<h4>c</h4>", "<h5>d</h5>"] {
             assert!(page.contains(heading), "{heading}: {page}");
         }
@@ -262,12 +265,12 @@ mod tests {
             "1. a\n\n   ```rust\n   <x>\n   ```\n",
             "a  \nb\n***\n~~c~~ [^1]\n",
         ] {
-            let page = rendered(text);
+            let page = render_to_string(text);
             for tag in ["p", "blockquote", "ul", "ol", "li", "pre", "code", "table", "tbody", "td", "th", "s"] {
                 let open = page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
                 assert_eq!(open, page.matches(&format!("</{tag}>")).count(), "{tag} in {page}");
             }
         }
-        assert!(rendered(&"x ".repeat(BYTES_MAX)).contains("not shown here"));
+        assert!(render_to_string(&"x ".repeat(BYTES_MAX)).contains("not shown here"));
     }
 }

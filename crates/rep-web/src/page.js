@@ -1,8 +1,8 @@
-// Search while one types, and parts of the page that follow what happens. Every page works without this.
+// Search while typing, and live updates of parts of a page. Every page also works without this script.
 "use strict";
 
-// Makes one element like another and leaves alone what is like it already: what has the focus, a finger on it, or was
-// opened by somebody. Elements with an id are the same where the id is.
+// Updates an element to match another. Equal parts are not touched, so focus, touch and details opened by the user
+// remain. Elements with an id match the element with the same id.
 function become(old, fresh) {
   if (old.nodeType !== Node.ELEMENT_NODE) {
     if (old.data !== fresh.data) old.data = fresh.data;
@@ -17,7 +17,7 @@ function become(old, fresh) {
 
 function renew(old, fresh) {
   let next = old.firstChild;
-  // What is gone from a list that is kept stays in its place, and can do nothing: what follows does not move.
+  // An item removed from a `data-keep` list becomes inert and stays in place, so that the items after it do not move.
   const pass = (end) => {
     while (next && next !== end) {
       const gone = next;
@@ -37,7 +37,7 @@ function renew(old, fresh) {
   pass(null);
 }
 
-// Asks for a part of a page and puts it in place; the focus stays where it was, or near it.
+// Requests a part of a page and inserts it. The focus stays where it was, or near it.
 async function fill(place, address, signal) {
   const answer = await fetch(address, { signal, credentials: "same-origin", headers: { Accept: "text/html" } });
   if (answer.status === 401 || answer.redirected) return location.reload();
@@ -71,7 +71,7 @@ for (const form of document.querySelectorAll("form[data-live]")) {
     try {
       await fill(place, `${form.action}?${words}`, asking.signal);
       place.removeAttribute("aria-busy");
-      // Who cannot see the list hears how many there are, and not all of them.
+      // Screen readers announce the number of results, not the whole list.
       const found = document.getElementById(`${place.id}-found`);
       if (found) found.textContent = place.querySelector(".count")?.textContent ?? "";
     } catch (error) {
@@ -90,7 +90,7 @@ for (const form of document.querySelectorAll("form[data-live]")) {
   });
 }
 
-// A slash goes to the search, as in many places.
+// The `/` key focuses the search field.
 document.addEventListener("keydown", (event) => {
   const search = document.querySelector("input[type=search]");
   const isTyping = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName ?? "");
@@ -106,17 +106,17 @@ if (parts.length) {
   const follow = (word) => {
     for (const place of parts) {
       const wanted = place.dataset.on;
-      // A question begins or ends something, too; and what goes on says for how long.
+      // A question may start or end a run. Active runs show their elapsed time, so a heartbeat updates them.
       const isGoing = word === "alive" && place.querySelector(".going form");
       if (wanted === word || word === "hello" || word === "questions" || isGoing) {
-        // What was asked for before is old by now, and must not come after.
+        // Aborts the previous request, whose outdated response must not arrive later.
         asking.get(place)?.abort();
         asking.set(place, new AbortController());
         fill(place, place.dataset.part, asking.get(place).signal).catch(() => {});
       }
     }
   };
-  // An answer is sent from where it is given: the page stays, and so does the place one is at.
+  // Submits an answer in the background, so that the page and the scroll position remain.
   const sent = new WeakSet();
   document.addEventListener("submit", async (event) => {
     const form = event.target.closest("form[data-stay]");
@@ -125,11 +125,11 @@ if (parts.length) {
     if (sent.has(form)) return;
     sent.add(form);
     const body = new URLSearchParams(new FormData(form, event.submitter));
-    // It leads on to the page that one is on already.
+    // The response redirects to the current page.
     const answer = await fetch(form.action, { method: "POST", body, redirect: "manual" }).catch(() => undefined);
     if (answer?.type === "opaqueredirect") return follow("questions");
     sent.delete(form);
-    // A form of before the server started again: the page is, too.
+    // The form is older than the server process, and so is the page.
     if (answer) location.reload();
   });
   const changed = () => {
@@ -139,7 +139,7 @@ if (parts.length) {
     note.className = "notice";
     const link = document.createElement("a");
     link.href = location.href;
-    link.textContent = "The skills changed: load the page again";
+    link.textContent = "The skills changed: reload the page";
     note.append(link);
     document.getElementById("notices")?.append(note);
   };
@@ -159,7 +159,7 @@ if (parts.length) {
     events = undefined;
     live(false);
   };
-  // Browsers hold few connections to one server: a page that nobody looks at gives its own back.
+  // Browsers limit the connections to one server, so a page that is not visible closes its connection.
   const look = () => {
     if (document.hidden) leaving = setTimeout(leave, 10_000);
     else listen();

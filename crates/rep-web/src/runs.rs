@@ -1,4 +1,4 @@
-//! What runs and what ran, as it happens, and the confirmations that wait for an answer.
+//! The runs page: current and past runs with live updates, and the confirmations that wait for an answer.
 
 use std::sync::Arc;
 
@@ -8,25 +8,30 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use maud::{Markup, html};
-use rep_audit::{Entry, State as RunState};
-use rep_mcp::{BearerIdentity, ConfirmationOutcome, DashboardAction, PendingConfirmation, redirect};
+use rep_audit::{AuditRunState as RunState, AuditedRun};
+use rep_mcp::{BearerIdentity, ConfirmationOutcome, DashboardAction, PendingConfirmation, redirect_to};
 use rep_runtime::RecordFilter;
 
-use super::html::{code_block, counted, moment, truncate, with_code};
-use super::layout::{self, Location};
-use super::{Dashboard, PageRequest, PageResponse, UNRECORDED, error_response, foreign_form, parse_form};
+use super::html::{format_count, render_code_block, render_inline_code, render_time, truncate_at_word};
+use super::layout::{self, PageLocation};
+use super::{
+    Dashboard, PageRequest, PageResponse, UNRECORDED_MESSAGE, error_response, foreign_form_response, parse_form,
+};
 
-/// How many runs are shown.
-const RUNS_SHOWN: usize = 40;
+/// The number of shown runs.
+const RUNS_MAX: usize = 40;
 
-pub(super) fn render(request: &PageRequest) -> PageResponse {
-    // Confirmations that were there when the page was loaded keep their place, answered or not: nothing below moves under
-    // somebody who is about to answer it.
-    let from = request.fields.id("from").unwrap_or_else(|| request.dashboard.server.confirmations().first_waiting());
+pub(super) fn render_page(request: &PageRequest) -> PageResponse {
+    // Confirmations that were on the page when it was loaded stay there, answered or not, so that nothing moves while
+    // the user is about to answer.
+    let from = request
+        .fields
+        .parse_id("from")
+        .unwrap_or_else(|| request.dashboard.server.confirmations().first_waiting_number());
     if request.fields.get("part") == "questions" {
-        return PageResponse::Part(confirmations(request, from));
+        return PageResponse::Part(render_confirmations(request, from));
     }
-    let list = list(request);
+    let list = render_list(request);
     if request.is_part() {
         return PageResponse::Part(list);
     }
@@ -35,54 +40,54 @@ pub(super) fn render(request: &PageRequest) -> PageResponse {
             h1 { "Runs" }
             p class="lead" {
                 @if request.dashboard.server.allows_runs() {
-                    "What runs, here and by " code { "rep run" } ", as it happens. To run a tool, open its skill."
+                    "Runs of this server and of " code { "rep run" } ", updated live. To run a tool, open its skill."
                 } @else {
-                    "What ran, by " code { "rep run" } " and others. This server runs nothing; "
-                    code { "--allow-run" } " lets it."
+                    "Past runs of " code { "rep run" } " and other servers. This server runs no tools; start it with "
+                    code { "--allow-run" } " to allow that."
                 }
             }
         }
         div id="asking" data-part={ "/runs?part=questions&from=" (from) } data-on="questions" {
-            (confirmations(request, from))
+            (render_confirmations(request, from))
         }
         div id="live" data-part="/runs?part=1" data-on="runs" { (list) }
-        p { a href="/runs" { "Load again" } " · " a href="/audit" { "the whole record" } }
+        p { a href="/runs" { "Reload" } " · " a href="/audit" { "all records" } }
     };
-    PageResponse::Page(Location::Runs, "Runs".to_owned(), body)
+    PageResponse::Page(PageLocation::Runs, "Runs".to_owned(), body)
 }
 
-fn list(request: &PageRequest) -> Markup {
-    let filter = RecordFilter { limit: Some(RUNS_SHOWN), ..RecordFilter::default() };
+fn render_list(request: &PageRequest) -> Markup {
+    let filter = RecordFilter { limit: Some(RUNS_MAX), ..RecordFilter::default() };
     html! {
-        (active_runs(request))
-        @match request.dashboard.server.runtime().runs(&filter) {
-            Err(error) => (layout::alert(&error.message)),
-            Ok(page) if page.runs.is_empty() => { p class="card muted" { "Nothing ran yet." } }
+        (render_active_runs(request))
+        @match request.dashboard.server.runtime().list_runs(&filter) {
+            Err(error) => (layout::render_alert(&error.message)),
+            Ok(page) if page.runs.is_empty() => { p class="card muted" { "No runs yet." } }
             Ok(page) => {
                 section class="card" {
                     h2 { "Latest " span class="number" { (page.runs.len()) " of " (page.total) } }
-                    (table(&page.runs, false))
+                    (render_runs_table(&page.runs, false))
                 }
             }
         }
     }
 }
 
-/// The runs of this server that have not ended, each with a way to cancel it.
-fn active_runs(request: &PageRequest) -> Markup {
+/// Renders the runs in progress on this server, each with a button to cancel it.
+fn render_active_runs(request: &PageRequest) -> Markup {
     let active = request.dashboard.server.active_runs();
     html! {
         @if !active.is_empty() {
             section class="card" {
-                h2 { "Going on here" }
+                h2 { "In progress" }
                 ul class="plain going" data-keep {
                     @for run in &active {
                         li id={ "run-" (run.number) } {
-                            (layout::pill("running", "running"))
+                            (layout::render_pill("running", "running"))
                             " " b { bdi { (run.tool) } } " "
                             span class="muted" { "for " (run.elapsed.as_secs()) " s" }
                             form method="post" action="/cancel" {
-                                (layout::form_key(request))
+                                (layout::render_form_key(request))
                                 input type="hidden" name="run" value=(run.number);
                                 button id={ "end-" (run.number) } aria-label={ "Cancel " (run.tool) } { "Cancel" }
                             }
@@ -94,29 +99,29 @@ fn active_runs(request: &PageRequest) -> Markup {
     }
 }
 
-/// Runs as a table, the newest first, with all that is recorded if wanted. On a small screen every row is a card; the roles keep
-/// what browsers forget of a table that is displayed as something else.
-pub(super) fn table(runs: &[Entry], has_records: bool) -> Markup {
+/// Renders runs as a table, newest first, optionally with their complete records. On a small screen, every row is a
+/// card; the roles preserve the table semantics that browsers drop for tables with another display style.
+pub(super) fn render_runs_table(runs: &[AuditedRun], has_records: bool) -> Markup {
     let column = |name: &str| html! { th role="columnheader" scope="col" { (name) } };
     html! {
         div class="scroll" {
             table class="runs" role="table" {
                 thead role="rowgroup" {
                     tr role="row" {
-                        @for name in ["Tool", "State", "Started (UTC)", "Took", "For"] { (column(name)) }
+                        @for name in ["Tool", "State", "Started (UTC)", "Duration", "Client"] { (column(name)) }
                     }
                 }
                 tbody role="rowgroup" {
-                    @for run in runs.iter().rev() { (row(run, has_records)) }
+                    @for run in runs.iter().rev() { (render_run_row(run, has_records)) }
                 }
             }
         }
     }
 }
 
-fn row(run: &Entry, has_records: bool) -> Markup {
+fn render_run_row(run: &AuditedRun, has_records: bool) -> Markup {
     let denials = run.denials();
-    let outcome = run.text("outcome");
+    let outcome = run.text_field("outcome");
     let colour = match (run.state, outcome) {
         (RunState::Running, _) => "running",
         (RunState::Ended, "ok" | "success" | "result") => "active",
@@ -131,7 +136,7 @@ fn row(run: &Entry, has_records: bool) -> Markup {
     html! {
         tr role="row" {
             td role="cell" {
-                b { bdi { (run.text("skill")) ":" (run.text("tool")) } }
+                b { bdi { (run.text_field("skill")) ":" (run.text_field("tool")) } }
                 @if !denials.is_empty() {
                     ul class="denials" {
                         @for (action, target) in denials.iter().take(20) {
@@ -142,122 +147,124 @@ fn row(run: &Entry, has_records: bool) -> Markup {
                 @if has_records {
                     details {
                         summary { "Record" }
-                        (code_block(&truncate(&format!("{:#}", run.to_json()), 6000)))
+                        (render_code_block(&truncate_at_word(&format!("{:#}", run.to_json()), 6000)))
                     }
                 }
             }
-            td role="cell" { (layout::pill(colour, &state)) }
-            td role="cell" { (moment(run.at())) }
+            td role="cell" { (layout::render_pill(colour, &state)) }
+            td role="cell" { (render_time(run.started_at())) }
             td role="cell" class="amount" {
-                @if let Some(duration) = run.field("duration_ms").and_then(serde_json::Value::as_u64) { (duration) " ms" }
+                @if let Some(duration) = run.find_field("duration_ms").and_then(serde_json::Value::as_u64) { (duration) " ms" }
             }
-            td role="cell" data-word="for" { (run.text("who")) }
+            td role="cell" data-word="for" { (run.text_field("who")) }
         }
     }
 }
 
-/// The confirmations from a number on, the newest last.
-fn confirmations(request: &PageRequest, from: u64) -> Markup {
-    let all = request.dashboard.server.confirmations().since(from);
+/// Renders the confirmations from a number on, newest last.
+fn render_confirmations(request: &PageRequest, from: u64) -> Markup {
+    let all = request.dashboard.server.confirmations().list_from(from);
     let is_waiting = all.iter().any(|confirmation| confirmation.outcome.is_none());
     html! {
         @if !all.is_empty() {
             section class="card asking" {
                 h2 { @if is_waiting { "Waiting for your answer" } @else { "Answered" } }
-                p class="muted" { "A run waits ten minutes, and then does not happen." }
-                (confirmation_list(request, &all, &html! { input type="hidden" name="from" value=(from); }))
+                p class="muted" { "Runs that are not confirmed within ten minutes are refused." }
+                (render_confirmation_list(request, &all, &html! { input type="hidden" name="from" value=(from); }))
             }
         }
     }
 }
 
-/// Confirmations, each with its answers or its outcome. `back` says where the answer leads back to.
-pub(super) fn confirmation_list(request: &PageRequest, all: &[PendingConfirmation], back: &Markup) -> Markup {
+/// Renders confirmations, each with its buttons or outcome. `back` determines the page shown after the answer.
+pub(super) fn render_confirmation_list(request: &PageRequest, all: &[PendingConfirmation], back: &Markup) -> Markup {
     html! {
         ul class="plain questions" data-keep {
-            @for confirmation in all { (confirmation_item(request, confirmation, back)) }
+            @for confirmation in all { (render_confirmation(request, confirmation, back)) }
         }
     }
 }
 
-/// One confirmation. It is as high when it has ended as when it waits.
-fn confirmation_item(request: &PageRequest, confirmation: &PendingConfirmation, back: &Markup) -> Markup {
+/// Renders a confirmation. Its height is the same while it waits and after it ended.
+fn render_confirmation(request: &PageRequest, confirmation: &PendingConfirmation, back: &Markup) -> Markup {
     let PendingConfirmation { number, tool, text, outcome, .. } = confirmation;
     html! {
         li class={ "question" @if outcome.is_some() { " ended" } } id={ "question-" (number) } tabindex="-1" {
             h3 { bdi { (tool) } }
-            (question(text))
+            (render_question(text))
             div class="reply" {
                 form method="post" action="/answer" data-stay inert[outcome.is_some()] {
-                    (layout::form_key(request))
+                    (layout::render_form_key(request))
                     input type="hidden" name="question" value=(number);
                     (back)
                     button class="primary" name="answer" value="yes" id={ "yes-" (number) }
-                        aria-label={ "Run " (tool) " this once" } { "Run it this once" }
+                        aria-label={ "Run " (tool) " once" } { "Run once" }
                     " "
                     button name="answer" value="no" id={ "no-" (number) }
-                        aria-label={ "Do not run " (tool) } { "Do not run it" }
+                        aria-label={ "Do not run " (tool) } { "Do not run" }
                 }
-                @if let Some(outcome) = outcome { p class="said" { (outcome_text(*outcome)) } }
+                @if let Some(outcome) = outcome { p class="said" { (describe_outcome(*outcome)) } }
             }
         }
     }
 }
 
-/// The question: a line, and below it what the run may do.
-fn question(text: &str) -> Markup {
+/// Renders the question: a line, followed by the permissions of the run.
+fn render_question(text: &str) -> Markup {
     let (details, lines): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| line.starts_with("  "));
     html! {
-        @for line in lines { p { (with_code(line)) } }
-        ul class="words" { @for detail in details { li { (with_code(detail.trim())) } } }
+        @for line in lines { p { (render_inline_code(line)) } }
+        ul class="words" { @for detail in details { li { (render_inline_code(detail.trim())) } } }
     }
 }
 
-/// How a confirmation ended, in words.
-fn outcome_text(outcome: ConfirmationOutcome) -> &'static str {
+/// Describes the outcome of a confirmation.
+fn describe_outcome(outcome: ConfirmationOutcome) -> &'static str {
     match outcome {
-        ConfirmationOutcome::Agreed => "Answered: run it this once.",
-        ConfirmationOutcome::Declined => "Answered: do not run it.",
-        ConfirmationOutcome::Expired => "Nobody answered in time: not run.",
-        ConfirmationOutcome::Withdrawn => "Taken back by the client: not run.",
+        ConfirmationOutcome::Agreed => "Answered: run once.",
+        ConfirmationOutcome::Declined => "Answered: do not run.",
+        ConfirmationOutcome::Expired => "Not answered in time: not run.",
+        ConfirmationOutcome::Withdrawn => "Cancelled by the client: not run.",
     }
 }
 
-/// The notice of every page while confirmations wait.
-pub(super) fn notice(request: &PageRequest, location: Location) -> Markup {
-    let shown = request.fields.id("number").filter(|_| location == Location::Call);
+/// Renders the notice that is on every page while confirmations wait.
+pub(super) fn render_waiting_notice(request: &PageRequest, location: PageLocation) -> Markup {
+    let shown = request.fields.parse_id("number").filter(|_| location == PageLocation::Call);
     let is_elsewhere = |confirmation: &&PendingConfirmation| {
-        location != Location::Runs && (shown.is_none() || confirmation.call != shown)
+        location != PageLocation::Runs && (shown.is_none() || confirmation.call != shown)
     };
-    let count = request.dashboard.server.confirmations().waiting().iter().filter(is_elsewhere).count();
-    let waits = if count == 1 { "A run waits".to_owned() } else { format!("{} wait", counted(count, "run")) };
+    let count = request.dashboard.server.confirmations().list_waiting().iter().filter(is_elsewhere).count();
+    let waits = if count == 1 { "A run waits".to_owned() } else { format!("{} wait", format_count(count, "run")) };
     html! {
         @if count > 0 { p class="notice" { a href="/runs" { (waits) " for your answer" } } }
     }
 }
 
-/// The notice alone.
-pub(super) fn render_notice(request: &PageRequest) -> PageResponse {
+/// Renders the notice alone.
+pub(super) fn render_notice_part(request: &PageRequest) -> PageResponse {
     let location = match request.fields.get("here") {
-        "runs" => Location::Runs,
-        "call" => Location::Call,
-        _ => Location::Elsewhere,
+        "runs" => PageLocation::Runs,
+        "call" => PageLocation::Call,
+        _ => PageLocation::Elsewhere,
     };
-    PageResponse::Part(notice(request, location))
+    PageResponse::Part(render_waiting_notice(request, location))
 }
 
 /// Answers a confirmation.
-pub(super) async fn answer(
+pub(super) async fn answer_confirmation(
     State(dashboard): State<Arc<Dashboard>>,
     bearer: Option<Extension<BearerIdentity>>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    let Some(fields) = parse_form(&dashboard, &headers, &body) else { return foreign_form(&dashboard, &headers) };
-    let number = fields.id("question").unwrap_or(0);
+    let Some(fields) = parse_form(&dashboard, &headers, &body) else {
+        return foreign_form_response(&dashboard, &headers);
+    };
+    let number = fields.parse_id("question").unwrap_or(0);
     let is_yes = fields.get("answer") == "yes";
     let confirmations = dashboard.server.confirmations();
-    if let Some(waiting) = confirmations.waiting().iter().find(|waiting| waiting.number == number) {
+    if let Some(waiting) = confirmations.list_waiting().iter().find(|waiting| waiting.number == number) {
         let action = DashboardAction {
             bearer: bearer.as_ref().map(|Extension(bearer)| bearer),
             method: "page/answer",
@@ -266,13 +273,13 @@ pub(super) async fn answer(
             outcome: if is_yes { "yes" } else { "no" },
         };
         if !dashboard.server.record_dashboard_action(&action) {
-            return error_response(&dashboard, &headers, StatusCode::SERVICE_UNAVAILABLE, UNRECORDED);
+            return error_response(&dashboard, &headers, StatusCode::SERVICE_UNAVAILABLE, UNRECORDED_MESSAGE);
         }
     }
     confirmations.answer(number, is_yes);
-    match (fields.id("call"), fields.id("from")) {
-        (Some(call), _) => redirect(&format!("/call?number={call}")),
-        (None, Some(from)) => redirect(&format!("/runs?from={from}#question-{number}")),
-        (None, None) => redirect("/runs"),
+    match (fields.parse_id("call"), fields.parse_id("from")) {
+        (Some(call), _) => redirect_to(&format!("/call?number={call}")),
+        (None, Some(from)) => redirect_to(&format!("/runs?from={from}#question-{number}")),
+        (None, None) => redirect_to("/runs"),
     }
 }

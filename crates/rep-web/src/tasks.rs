@@ -1,4 +1,4 @@
-//! Calls that continue after their answer, each with a way to cancel it.
+//! The tasks page: calls that continue after their answer, each with a button to cancel it.
 
 use std::sync::Arc;
 
@@ -7,18 +7,18 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use maud::{Markup, html};
-use rep_mcp::redirect;
-use rep_runtime::task::{State as TaskState, Task};
+use rep_mcp::redirect_to;
+use rep_runtime::task::{Task, TaskState};
 
-use super::html::{code_block, moment, truncate};
-use super::layout::{self, Location};
-use super::{Dashboard, PageRequest, PageResponse, error_response, foreign_form, parse_form};
+use super::html::{render_code_block, render_time, truncate_at_word};
+use super::layout::{self, PageLocation};
+use super::{Dashboard, PageRequest, PageResponse, error_response, foreign_form_response, parse_form};
 
-/// How many tasks are shown.
-const TASKS_SHOWN: usize = 100;
+/// The number of shown tasks.
+const TASKS_MAX: usize = 100;
 
-pub(super) fn render(request: &PageRequest) -> PageResponse {
-    let list = list(request);
+pub(super) fn render_page(request: &PageRequest) -> PageResponse {
+    let list = render_list(request);
     if request.is_part() {
         return PageResponse::Part(list);
     }
@@ -26,23 +26,23 @@ pub(super) fn render(request: &PageRequest) -> PageResponse {
         div class="title" {
             h1 { "Tasks" }
             p class="lead" {
-                "Calls that go on after their answer: of this server, and of " code { "rep run --detach" } "."
+                "Calls that continue in the background, of this server and of " code { "rep run --detach" } "."
             }
         }
         div id="live" data-part="/tasks?part=1" data-on="runs" { (list) }
-        p { a href="/tasks" { "Load again" } }
+        p { a href="/tasks" { "Reload" } }
     };
-    PageResponse::Page(Location::Tasks, "Tasks".to_owned(), body)
+    PageResponse::Page(PageLocation::Tasks, "Tasks".to_owned(), body)
 }
 
-fn list(request: &PageRequest) -> Markup {
-    let tasks = match request.dashboard.server.runtime().tasks() {
+fn render_list(request: &PageRequest) -> Markup {
+    let tasks = match request.dashboard.server.runtime().list_tasks() {
         Ok(tasks) => tasks,
-        Err(error) => return layout::alert(&error.message),
+        Err(error) => return layout::render_alert(&error.message),
     };
     let active = request.dashboard.server.active_runs();
     if active.is_empty() && tasks.is_empty() {
-        return html! { p class="card muted" { "There are no tasks." } };
+        return html! { p class="card muted" { "No tasks." } };
     }
     html! {
         section class="card" {
@@ -50,19 +50,19 @@ fn list(request: &PageRequest) -> Markup {
             ul class="plain going" {
                 @for run in &active {
                     li id={ "run-" (run.number) } {
-                        (layout::pill("running", "running")) " " b { bdi { (run.tool) } } " "
-                        span class="muted" { "for a client of this server, for " (run.elapsed.as_secs()) " s" }
-                        (cancel_form(request, "run", &run.number.to_string(), &run.tool))
+                        (layout::render_pill("running", "running")) " " b { bdi { (run.tool) } } " "
+                        span class="muted" { "called by a client, running for " (run.elapsed.as_secs()) " s" }
+                        (render_cancel_form(request, "run", &run.number.to_string(), &run.tool))
                     }
                 }
-                // The newest first.
-                @for task in tasks.iter().rev().take(TASKS_SHOWN) { (task_item(request, task)) }
+                // Newest first.
+                @for task in tasks.iter().rev().take(TASKS_MAX) { (render_task(request, task)) }
             }
         }
     }
 }
 
-fn task_item(request: &PageRequest, task: &Task) -> Markup {
+fn render_task(request: &PageRequest, task: &Task) -> Markup {
     let colour = match task.state {
         TaskState::Running => "running",
         TaskState::Done => "active",
@@ -72,26 +72,27 @@ fn task_item(request: &PageRequest, task: &Task) -> Markup {
     let name = format!("{}:{}", task.skill, task.tool);
     let is_running = task.state == TaskState::Running;
     let state =
-        format!("{}{}", task.state.name(), if task.is_cancel_wanted && is_running { ", asked to end" } else { "" });
+        format!("{}{}", task.state.name(), if task.is_cancel_requested && is_running { ", cancelling" } else { "" });
     html! {
         li id=(task.id) {
-            (layout::pill(colour, &state)) " " b { bdi { (name) } } " "
+            (layout::render_pill(colour, &state)) " " b { bdi { (name) } } " "
             span class="muted" {
-                code { (task.id) } " since " (moment(&task.created)) " UTC, last change " (moment(&task.updated)) " UTC"
+                code { (task.id) }
+                " started " (render_time(&task.created)) " UTC, last updated " (render_time(&task.updated)) " UTC"
             }
-            @if is_running && !task.is_cancel_wanted { (cancel_form(request, "task", &task.id, &name)) }
+            @if is_running && !task.is_cancel_requested { (render_cancel_form(request, "task", &task.id, &name)) }
             @if let Some(result) = &task.result {
-                details { summary { "Result" } (code_block(&truncate(&format!("{result:#}"), 4000))) }
+                details { summary { "Result" } (render_code_block(&truncate_at_word(&format!("{result:#}"), 4000))) }
             }
         }
     }
 }
 
-/// A form that cancels a run or a task, by its number or id.
-fn cancel_form(request: &PageRequest, kind: &str, id: &str, name: &str) -> Markup {
+/// Renders a form that cancels a run or task by its number or id.
+fn render_cancel_form(request: &PageRequest, kind: &str, id: &str, name: &str) -> Markup {
     html! {
         form method="post" action="/cancel" {
-            (layout::form_key(request))
+            (layout::render_form_key(request))
             input type="hidden" name="back" value="/tasks";
             input type="hidden" name=(kind) value=(id);
             button aria-label={ "Cancel " (name) } { "Cancel" }
@@ -99,23 +100,29 @@ fn cancel_form(request: &PageRequest, kind: &str, id: &str, name: &str) -> Marku
     }
 }
 
-/// Cancels a task, or a run of this server.
-pub(super) async fn cancel(State(dashboard): State<Arc<Dashboard>>, headers: HeaderMap, body: Bytes) -> Response {
-    let Some(fields) = parse_form(&dashboard, &headers, &body) else { return foreign_form(&dashboard, &headers) };
+/// Cancels a task or a run of this server.
+pub(super) async fn cancel_task_or_run(
+    State(dashboard): State<Arc<Dashboard>>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let Some(fields) = parse_form(&dashboard, &headers, &body) else {
+        return foreign_form_response(&dashboard, &headers);
+    };
     let back = if fields.get("back") == "/tasks" { "/tasks" } else { "/runs" };
     if let Some(id) = fields.non_empty("task").map(str::to_owned) {
         let runtime = Arc::clone(dashboard.server.runtime());
         let cancelled = tokio::task::spawn_blocking(move || runtime.cancel_task(&id)).await;
         let failed = |status, message: &str| error_response(&dashboard, &headers, status, message);
         return match cancelled {
-            Ok(Ok(Some(_))) => redirect(back),
-            Ok(Ok(None)) => failed(StatusCode::NOT_FOUND, "There is no such task."),
+            Ok(Ok(Some(_))) => redirect_to(back),
+            Ok(Ok(None)) => failed(StatusCode::NOT_FOUND, "This task does not exist."),
             Ok(Err(error)) => failed(StatusCode::INTERNAL_SERVER_ERROR, &error.message),
-            Err(_) => failed(StatusCode::INTERNAL_SERVER_ERROR, "The server failed at this."),
+            Err(_) => failed(StatusCode::INTERNAL_SERVER_ERROR, "Internal error: could not cancel the task."),
         };
     }
-    if let Some(number) = fields.id("run") {
+    if let Some(number) = fields.parse_id("run") {
         dashboard.server.cancel_run(number);
     }
-    redirect(back)
+    redirect_to(back)
 }

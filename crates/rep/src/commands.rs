@@ -1,20 +1,24 @@
-//! The commands, one file each.
+//! The commands of `rep`, one file each.
 
 pub(crate) mod ask;
 pub(crate) mod audit;
 pub(crate) mod check;
+pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod deps;
+pub(crate) mod enable_disable;
 pub(crate) mod eval_triggers;
 pub(crate) mod exec;
 pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod hash;
+pub(crate) mod help;
 pub(crate) mod hosts;
 pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod install;
 pub(crate) mod list;
+pub(crate) mod man;
 pub(crate) mod outdated;
 pub(crate) mod pack;
 pub(crate) mod policy;
@@ -30,7 +34,6 @@ pub(crate) mod select;
 pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod state;
-pub(crate) mod switch;
 pub(crate) mod tasks;
 pub(crate) mod test;
 pub(crate) mod to_prompt;

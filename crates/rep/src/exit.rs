@@ -1,24 +1,24 @@
-//! How a command ends.
+//! Exit codes, and the conversion of library errors into failures with hints.
 
 use std::borrow::Cow;
 use std::process::ExitCode;
 
 use rep_runtime::{CallError, ErrorKind};
 
-/// The exit codes, which scripts depend on.
+/// The exit codes. Scripts depend on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Fine.
+    /// Success.
     Fine,
-    /// Checks failed, or nothing was found.
+    /// A check failed, or nothing was found.
     Findings,
-    /// The work could not be done: usage, unreadable input, broken configuration.
+    /// The command could not do its work: bad usage, unreadable input or broken configuration.
     Unable,
-    /// The policy refused.
+    /// The policy refused the call.
     Refused,
     /// The skill's own run failed.
     Failed,
-    /// Somebody asked for the end.
+    /// The user interrupted the command.
     Interrupted,
 }
 
@@ -35,24 +35,24 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a command gave up: what happened, and what to do.
+/// The reason why a command failed, with hints.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
-    /// A stable word for programs.
+    /// A stable error code for programs.
     pub(crate) code: Cow<'static, str>,
-    /// One lower-case phrase.
+    /// The message: one lower-case phrase.
     pub(crate) message: String,
-    /// What to do about it.
+    /// The hints: what the user can do.
     pub(crate) hints: Vec<String>,
-    /// Whether the command answers in JSON, so that its failure does too.
+    /// Whether the failure is printed as JSON, because the command prints JSON.
     pub(crate) is_json: bool,
-    /// Whether the same command may succeed another time.
+    /// Whether the same command may succeed later.
     pub(crate) is_retriable: bool,
 }
 
 impl Failure {
-    /// Work that could not be done.
+    /// A failure of a command that could not do its work.
     pub(crate) fn unable(code: &'static str, message: impl Into<String>) -> Self {
         Self {
             exit: Exit::Unable,
@@ -64,35 +64,35 @@ impl Failure {
         }
     }
 
-    /// Work that may not be done.
+    /// A failure of a command that was refused.
     pub(crate) fn refused(code: &'static str, message: impl Into<String>) -> Self {
         Self { exit: Exit::Refused, ..Self::unable(code, message) }
     }
 
-    /// Something that was judged and found wanting.
+    /// A failure of a check.
     pub(crate) fn findings(code: &'static str, message: impl Into<String>) -> Self {
         Self { exit: Exit::Findings, ..Self::unable(code, message) }
     }
 
-    /// Adds a remedy.
+    /// Adds a hint.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
     }
 
-    /// Adds remedies, of which there may be none.
+    /// Adds any number of hints.
     pub(crate) fn hints(mut self, hints: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.hints.extend(hints.into_iter().map(Into::into));
         self
     }
 
-    /// Says whether it may pass.
+    /// Sets whether the same command may succeed later.
     pub(crate) fn retriable(mut self, is_retriable: bool) -> Self {
         self.is_retriable = is_retriable;
         self
     }
 
-    /// Lets the failure be told as JSON on stdout.
+    /// Sets whether the failure is printed as JSON on stdout.
     pub(crate) fn json(mut self, is_json: bool) -> Self {
         self.is_json = is_json;
         self
@@ -116,7 +116,7 @@ impl From<rep_storage::WriteError> for Failure {
             }
         };
         let hint = match &error {
-            WriteError::Link(_) => Some("change the file it leads to"),
+            WriteError::Link(_) => Some("change the link's target instead"),
             WriteError::Changed(_) => Some("run the command again"),
             WriteError::Exists(_) | WriteError::Folder(_) | WriteError::Special(_) | WriteError::Failed { .. } => None,
         };
@@ -149,26 +149,26 @@ impl From<CallError> for Failure {
     }
 }
 
-impl From<rep_runtime::trial::selection::SelectionError> for Failure {
-    fn from(error: rep_runtime::trial::selection::SelectionError) -> Self {
-        use rep_runtime::trial::selection::SelectionError;
+impl From<rep_runtime::skill_test::selection::SelectionError> for Failure {
+    fn from(error: rep_runtime::skill_test::selection::SelectionError) -> Self {
+        use rep_runtime::skill_test::selection::SelectionError;
         let message = error.to_string();
         match error {
             SelectionError::Lookup(error) => error.into(),
             SelectionError::Library(error) => error.into(),
             SelectionError::Call(error) => error.into(),
-            SelectionError::NoSkill(_) => {
-                Failure::unable("NOT_A_SKILL", message).hint("name a skill's folder, or a folder above skills")
-            }
+            SelectionError::NoSkill(_) => Failure::unable("NOT_A_SKILL", message)
+                .hint("pass a skill directory, or a directory that contains skills"),
             SelectionError::NoCase { nearest, known, .. } => {
                 let cases = match known.as_slice() {
-                    [] => "there are no cases at all".to_owned(),
+                    [] => "the skill has no cases".to_owned(),
                     known => format!("the cases are {}", known.join(", ")),
                 };
                 Failure::unable("CASE_NOT_FOUND", message).hint(did_you_mean(nearest.as_deref(), &cases))
             }
-            SelectionError::AmbiguousCase { .. } => Failure::unable("AMBIGUOUS", message)
-                .hint("name the skill with --skill, or the case by the stem of its file"),
+            SelectionError::AmbiguousCase { .. } => {
+                Failure::unable("AMBIGUOUS", message).hint("pass --skill, or the stem of the case's file")
+            }
         }
     }
 }
@@ -195,23 +195,24 @@ impl From<rep_library::LookupError> for Failure {
         use rep_library::LookupError;
         let message = error.to_string();
         match error {
-            LookupError::Ambiguous { .. } => Failure::unable("AMBIGUOUS", message).hint("name the package too"),
+            LookupError::Ambiguous { .. } => Failure::unable("AMBIGUOUS", message).hint("use `package:name`"),
             LookupError::NotCallable { name, .. } => {
-                Failure::unable("SKILL_NOT_FOUND", message).hint(format!("`rep why {name}` says more"))
+                Failure::unable("SKILL_NOT_FOUND", message).hint(format!("run `rep why {name}` for details"))
             }
             LookupError::Unknown { nearest, .. } => Failure::unable("SKILL_NOT_FOUND", message)
-                .hint(did_you_mean(nearest.as_deref(), "`rep list` shows the skills there are")),
+                .hint(did_you_mean(nearest.as_deref(), "run `rep list` to see all skills")),
         }
     }
 }
 
 impl From<rep_library::hosts::UnknownHost> for Failure {
     fn from(error: rep_library::hosts::UnknownHost) -> Self {
-        Failure::unable("UNKNOWN_HOST", error.to_string()).hint(did_you_mean(error.nearest, "`rep hosts` lists them"))
+        Failure::unable("UNKNOWN_HOST", error.to_string())
+            .hint(did_you_mean(error.nearest, "run `rep hosts` to see all hosts"))
     }
 }
 
-/// The hint for a name that does not exist.
+/// Returns the hint for an unknown name: the nearest name, or `otherwise` if there is none.
 pub(crate) fn did_you_mean(nearest: Option<&str>, otherwise: &str) -> String {
     nearest.map_or_else(|| otherwise.to_owned(), |near| format!("did you mean `{near}`?"))
 }
@@ -224,7 +225,7 @@ impl From<rep_library::check::CheckSettingsError> for Failure {
             CheckSettingsError::Settings(error) => error.into(),
             CheckSettingsError::UnknownRule { nearest, .. } => {
                 Failure::unable("UNKNOWN_RULE", message).hint(nearest.map_or_else(
-                    || "`rep explain` lists the rules".to_owned(),
+                    || "run `rep explain` to see all rules".to_owned(),
                     |near| format!("did you mean `{near}`?"),
                 ))
             }
@@ -239,7 +240,7 @@ impl From<rep_library::check::fix::FixError> for Failure {
         match error {
             FixError::Unwritable(error) => error.into(),
             FixError::BehindLink { folder, .. } => Failure::unable("UNWRITABLE", message)
-                .hint(format!("name the folder itself: `rep check --fix {}`", folder.display())),
+                .hint(format!("pass the directory itself: `rep check --fix {}`", folder.display())),
         }
     }
 }
@@ -247,28 +248,30 @@ impl From<rep_library::check::fix::FixError> for Failure {
 impl From<rep_library::convert::ConvertError> for Failure {
     fn from(error: rep_library::convert::ConvertError) -> Self {
         use rep_library::convert::ConvertError;
-        use rep_model::uasp::SUFFIX;
+        use rep_model::uasp::FILE_SUFFIX;
         let message = error.to_string();
         let unable = |code: &'static str, hint: String| Failure::unable(code, message.clone()).hint(hint);
         match error {
             ConvertError::Unreadable(error) => error.into(),
-            ConvertError::Unwritable(error) => crate::write::unwritable(error),
+            ConvertError::Unwritable(error) => crate::write::write_failure(error),
             ConvertError::BrokenMarkdown { help, .. } => unable("UNREADABLE", help),
-            ConvertError::NotASkill { .. } => {
-                unable("NOT_A_SKILL", format!("name a SKILL.md, a `*{SUFFIX}`, or a folder that holds one"))
-            }
+            ConvertError::NotASkill { .. } => unable(
+                "NOT_A_SKILL",
+                format!("pass a SKILL.md or `*{FILE_SUFFIX}` file, or a directory that contains one"),
+            ),
             ConvertError::NotMarkdown { .. } => unable(
                 "NOT_MARKDOWN",
-                format!("a `*{SUFFIX}` is structured already; `--to markdown` makes a SKILL.md of it"),
+                format!("a `*{FILE_SUFFIX}` file is already structured; convert it to a SKILL.md with `--to markdown`"),
             ),
             ConvertError::Invalid { errors, .. } => Failure::findings("INVALID", message)
-                .hints(errors.iter().take(5).map(|error| format!("{}: {}", error.line(), error.help))),
-            ConvertError::Foreign(_) => unable("EXISTS", "--force replaces it".to_owned()),
-            ConvertError::Edited(_) => {
-                unable("EDITED", "`rep convert --check` shows what differs; --force replaces the file".to_owned())
-            }
+                .hints(errors.iter().take(5).map(|error| format!("{}: {}", error.to_line(), error.help))),
+            ConvertError::Foreign(_) => unable("EXISTS", "pass --force to replace it".to_owned()),
+            ConvertError::Edited(_) => unable(
+                "EDITED",
+                "run `rep convert --check` to see the differences, or pass --force to replace the file".to_owned(),
+            ),
             ConvertError::InvalidYaml(path) => {
-                unable("INVALID_YAML", format!("`rep check {}` says where", path.display()))
+                unable("INVALID_YAML", format!("run `rep check {}` to see where", path.display()))
             }
         }
     }
@@ -279,18 +282,16 @@ impl From<rep_net::model::settings::ModelSettingsError> for Failure {
         use rep_net::model::settings::ModelSettingsError;
         let message = error.to_string();
         match error {
-            ModelSettingsError::Invalid { .. } => {
-                Failure::unable("BROKEN_SETTINGS", message).hint("mend it, or leave it out")
-            }
+            ModelSettingsError::Invalid { .. } => Failure::unable("BROKEN_SETTINGS", message).hint("fix or remove it"),
             ModelSettingsError::NoServer => Failure::unable("NO_MODEL", message).hints([
-                "REP_LLM_URL names an address, REP_LLM_API=openai or anthropic the company's own",
-                "--prompt-only and --answer convert with a model that is elsewhere",
+                "set REP_LLM_URL, or set REP_LLM_API to `openai` or `anthropic` to use the vendor's own server",
+                "use --prompt-only and --answer to convert with a model that rep cannot reach",
             ]),
             ModelSettingsError::NoModel => {
-                Failure::unable("NO_MODEL", message).hint("REP_LLM_MODEL or --model names one")
+                Failure::unable("NO_MODEL", message).hint("set REP_LLM_MODEL or pass --model")
             }
             ModelSettingsError::KeyMissing { .. } => Failure::refused("SECRET_MISSING", message)
-                .hint("set the variable; a key is never read from a file or a flag"),
+                .hint("set the variable; keys are never read from files or flags"),
         }
     }
 }
@@ -318,12 +319,12 @@ impl From<rep_package::PackageError> for Failure {
             _ => Exit::Unable,
         };
         let flag = match error.code {
-            Code::Collision => Some("--force replaces it; or give one of the two another name"),
-            Code::NotInstalled => Some("--scope says whose skills are meant"),
-            Code::Outside => Some("put a folder in the place of the link, or install with --scope personal"),
-            Code::TargetExists => Some("--force replaces it; --out names another folder"),
-            Code::WouldOverwrite => Some("keep the changes elsewhere; --force overwrites them"),
-            Code::WouldRemove => Some("keep what is yours elsewhere; --force removes it"),
+            Code::Collision => Some("pass --force to replace it, or rename one of the two"),
+            Code::NotInstalled => Some("pass --scope to select project or personal skills"),
+            Code::Outside => Some("replace the link with a directory, or install with --scope personal"),
+            Code::TargetExists => Some("pass --force to replace it, or --out to write to another directory"),
+            Code::WouldOverwrite => Some("save your changes elsewhere, then pass --force to overwrite them"),
+            Code::WouldRemove => Some("save your files elsewhere, then pass --force to remove them"),
             _ => None,
         };
         let hint = error.remedy.or_else(|| flag.map(str::to_owned));
@@ -336,7 +337,7 @@ impl From<rep_package::export::ExportError> for Failure {
         use rep_package::export::ExportError;
         match error {
             ExportError::Package(error) => error.into(),
-            ExportError::Unwritable(error) => crate::write::unwritable(error),
+            ExportError::Unwritable(error) => crate::write::write_failure(error),
         }
     }
 }
@@ -360,14 +361,13 @@ impl From<rep_library::tools_file::ToolsFileError> for Failure {
             ToolsFileError::Library(error) => error.into(),
             ToolsFileError::Unwritable(error) => error.into(),
             ToolsFileError::NotOneSkill { .. } => {
-                Failure::unable("NOT_A_SKILL", message).hint("name a folder with a SKILL.md")
+                Failure::unable("NOT_A_SKILL", message).hint("pass a directory that contains a SKILL.md")
             }
             ToolsFileError::Unreadable { shown, .. } => {
-                Failure::unable("UNREADABLE", message).hint(format!("`rep check {shown}` says more"))
+                Failure::unable("UNREADABLE", message).hint(format!("run `rep check {shown}` for details"))
             }
-            ToolsFileError::NoTools { .. } => {
-                Failure::unable("NO_TOOLS", message).hint("add `tools` to SKILL.md; it is what tools.json is made from")
-            }
+            ToolsFileError::NoTools { .. } => Failure::unable("NO_TOOLS", message)
+                .hint("declare `tools` in SKILL.md; tools.json is generated from them"),
         }
     }
 }

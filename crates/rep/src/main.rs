@@ -1,45 +1,57 @@
-//! The command line: the only room that prints, exits, reads arguments, environment, clock and disk.
+//! The command line, and the only crate that prints, exits, and reads arguments, the environment, the clock and the
+//! disk for the others.
 //!
-//! A command is one file in `commands/`: an `Args` whose doc comment is its help, and a `run`
-//! that decides in the libraries and prints here. Reading skill folders is
-//! the business of `rep-library`; writing lives in `write`.
-#![expect(clippy::disallowed_methods, reason = "this room touches the disk and the environment for all others")]
+//! Each command is one file in `commands/`: an `Args` whose doc comment is the help, and a `run` function that
+//! calls the libraries and prints the result. `rep-library` reads skill directories; `write` writes files.
+#![expect(clippy::disallowed_methods, reason = "this crate accesses the disk and the environment for all others")]
 
 mod commands;
 mod exit;
-mod installed;
+mod install_scope;
 mod library;
 mod output;
 mod terminal;
+#[cfg(test)]
+mod tests;
 mod write;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::exit::{Exit, Failure};
-use crate::output::{Choice, Output};
+use crate::output::{ColorMode, Output};
 
-/// The toolchain for agent skills: reads every dialect, says what is wrong, and mends what it can
+/// Check, find, run, serve and package agent skills
 #[derive(Parser)]
 #[command(name = "rep", version, arg_required_else_help = true, propagate_version = false)]
-#[command(
-    after_help = "Start here:\n  rep tour              two minutes on bundled examples\n  rep check             judge the skills below this folder\n  rep explain RULE      what a finding means\n\nExit codes: 0 fine, 1 findings, 2 could not do the work, 3 refused, 4 the skill's own run failed, 130 interrupted."
-)]
+#[command(disable_help_flag = true, disable_help_subcommand = true, max_term_width = commands::help::HELP_WIDTH)]
+#[command(after_long_help = "\
+Exit codes:
+  0    Success
+  1    Findings: a check or test failed, or nothing was found
+  2    The work could not be done: wrong usage, input or configuration
+  3    Refused: permission, trust, confirmation or a missing secret
+  4    The skill's own code failed
+  130  Interrupted")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
-    /// When to colour what people read
-    #[arg(long, global = true, value_enum, default_value_t = Choice::Auto, value_name = "WHEN")]
-    color: Choice,
-    /// Say less
-    #[arg(short, long, global = true)]
+    /// When to use color: auto, always or never
+    #[arg(long, global = true, value_enum, default_value_t = ColorMode::Auto, value_name = "WHEN")]
+    #[arg(help_heading = "Global options", hide_possible_values = true)]
+    color: ColorMode,
+    /// Print errors and results only
+    #[arg(short, long, global = true, help_heading = "Global options")]
     quiet: bool,
-    /// Say more
-    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    /// Print more details
+    #[arg(short, long, global = true, conflicts_with = "quiet", help_heading = "Global options")]
     verbose: bool,
+    /// Print help (`-h` prints a summary)
+    #[arg(short, long, global = true, action = ArgAction::Help, help_heading = "Global options")]
+    help: Option<bool>,
 }
 
 #[derive(Subcommand)]
@@ -84,74 +96,90 @@ enum Command {
     Trust(commands::trust::TrustArgs),
     Untrust(commands::trust::UntrustArgs),
     Why(commands::why::Args),
-    Disable(commands::switch::DisableArgs),
-    Enable(commands::switch::EnableArgs),
+    Disable(commands::enable_disable::DisableArgs),
+    Enable(commands::enable_disable::EnableArgs),
     Tour(commands::tour::Args),
+    Completions(commands::completions::Args),
+    Man(commands::man::Args),
+    Help(commands::help::Args),
 }
 
 fn main() -> ExitCode {
-    // In the first process of a sandbox this does not return.
+    // Does not return in the first process of a sandbox.
     rep_sandbox::init();
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
-    if let Some(exit) = plainly(&words) {
+    if let Some(exit) = run_without_flags(&words) {
         return exit;
     }
-    let cli = match Cli::try_parse() {
+    let cli = match parse(std::env::args_os()) {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version are answers, everything else is a usage error; clap knows which stream.
+            // Help and version exit with success, everything else is a usage error. clap selects the stream.
             let code = if error.use_stderr() { 2 } else { 0 };
-            // Nothing can be told to somebody who closed the stream.
+            // If the stream is closed, the error cannot be reported.
             let _ = error.print();
             return ExitCode::from(code);
         }
     };
     let mut output = Output::new(cli.color, cli.quiet, cli.verbose);
-    let result = dispatch(cli.command, &mut output);
-    ended(result, &mut output)
+    let result = dispatch_command(cli.command, &mut output);
+    finish_command(result, &mut output)
 }
 
-/// Answers the shortest command lines without building the whole command tree, which costs more than they do: scripts
-/// call the reference tool's commands once per skill. Anything with a flag goes the long way.
-fn plainly(words: &[OsString]) -> Option<ExitCode> {
+/// The definition of the command line, with its overview of commands.
+fn command_line() -> clap::Command {
+    let root = Cli::command();
+    let overview = commands::help::render_overview_template(&root);
+    root.help_template(overview)
+}
+
+fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+    let mut root = command_line();
+    let mut matches = root.try_get_matches_from_mut(words)?;
+    Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut root))
+}
+
+/// Runs the shortest command lines without building the whole command tree, which takes longer than the commands
+/// themselves: scripts call the reference tool's commands once per skill. Returns `None` if there is any flag.
+fn run_without_flags(words: &[OsString]) -> Option<ExitCode> {
     let (command, rest) = words.split_first()?;
     let is_flag = |word: &OsString| word.as_encoded_bytes().starts_with(b"-");
     if (command == "--version" || command == "-V") && rest.is_empty() {
-        Output::new(Choice::Never, false, false).data(concat!("rep ", env!("CARGO_PKG_VERSION"), "\n"));
+        Output::new(ColorMode::Never, false, false).write_data(concat!("rep ", env!("CARGO_PKG_VERSION"), "\n"));
         return Some(ExitCode::SUCCESS);
     }
     if rest.is_empty() || rest.iter().any(is_flag) {
         return None;
     }
-    let mut output = Output::new(Choice::Auto, false, false);
+    let mut output = Output::new(ColorMode::Auto, false, false);
     let paths = || rest.iter().map(PathBuf::from).collect::<Vec<PathBuf>>();
     let result = match (command.to_str()?, rest) {
-        ("validate", [path]) => commands::validate::run(&commands::validate::Args::of(path.into()), &mut output),
+        ("validate", [path]) => commands::validate::run(&commands::validate::Args::from_path(path.into()), &mut output),
         ("read-properties", [path]) => {
-            commands::read_properties::run(&commands::read_properties::Args::of(path.into()), &mut output)
+            commands::read_properties::run(&commands::read_properties::Args::from_path(path.into()), &mut output)
         }
-        ("to-prompt", _) => commands::to_prompt::run(&commands::to_prompt::Args::of(paths()), &mut output),
+        ("to-prompt", _) => commands::to_prompt::run(&commands::to_prompt::Args::from_paths(paths()), &mut output),
         _ => return None,
     };
-    Some(ended(result, &mut output))
+    Some(finish_command(result, &mut output))
 }
 
-/// The exit code of a command that has run, with its failure told.
-fn ended(result: Result<Exit, Failure>, output: &mut Output) -> ExitCode {
-    if let Some(error) = output.failed.take() {
-        output.failure(&Failure::unable("UNWRITABLE", format!("could not write the output: {error}")));
+/// Reports a failure, and returns the exit code of the command.
+fn finish_command(result: Result<Exit, Failure>, output: &mut Output) -> ExitCode {
+    if let Some(error) = output.write_error.take() {
+        output.print_failure(&Failure::unable("UNWRITABLE", format!("could not write the output: {error}")));
         return Exit::Unable.into();
     }
     match result {
         Ok(exit) => exit.into(),
         Err(failure) => {
-            output.failure(&failure);
+            output.print_failure(&failure);
             failure.exit.into()
         }
     }
 }
 
-fn dispatch(command: Command, output: &mut Output) -> Result<Exit, Failure> {
+fn dispatch_command(command: Command, output: &mut Output) -> Result<Exit, Failure> {
     match command {
         Command::Init(args) => commands::init::run(&args, output),
         Command::Check(args) => commands::check::run(&args, output),
@@ -190,17 +218,20 @@ fn dispatch(command: Command, output: &mut Output) -> Result<Exit, Failure> {
         Command::Verify(args) => commands::verify::run(&args, output),
         Command::Pack(args) => commands::pack::run(&args, output),
         Command::Convert(args) => commands::convert::run(&args, output),
-        Command::Trust(args) => commands::trust::trust(&args, output),
-        Command::Untrust(args) => commands::trust::untrust(&args, output),
+        Command::Trust(args) => commands::trust::trust_project(&args, output),
+        Command::Untrust(args) => commands::trust::untrust_project(&args, output),
         Command::Why(args) => commands::why::run(&args, output),
-        Command::Disable(args) => commands::switch::disable(&args, output),
-        Command::Enable(args) => commands::switch::enable(&args, output),
+        Command::Disable(args) => commands::enable_disable::disable_skill(&args, output),
+        Command::Enable(args) => commands::enable_disable::enable_skill(&args, output),
         Command::Tour(args) => commands::tour::run(&args, output),
+        Command::Completions(args) => commands::completions::run(&args, output),
+        Command::Man(args) => commands::man::run(&args, output),
+        Command::Help(args) => commands::help::run(&args, output),
     }
 }
 
-/// Runs a command line of ours inside this process, as the tour does.
-fn run_words(words: &[&str], output: &mut Output) -> Result<Exit, Failure> {
-    let cli = Cli::try_parse_from(words).map_err(|error| Failure::unable("USAGE", error.to_string()))?;
-    dispatch(cli.command, output)
+/// Runs a `rep` command line inside this process, for the tour.
+fn run_command_line(words: &[&str], output: &mut Output) -> Result<Exit, Failure> {
+    let cli = parse(words.iter().map(OsString::from)).map_err(|error| Failure::unable("USAGE", error.to_string()))?;
+    dispatch_command(cli.command, output)
 }

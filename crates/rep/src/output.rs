@@ -1,138 +1,147 @@
-//! What leaves the program: data on stdout, talk on stderr.
+//! Output: data on stdout, messages on stderr.
 
 use std::io::{self, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use rep_check::render::{Paint, visible};
+use rep_check::render::{ColourMode, escape_invisible};
 
 use crate::exit::Failure;
 
-/// When to colour.
+/// When to use color.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Choice {
-    /// On a terminal, unless `NO_COLOR` is set.
+pub(crate) enum ColorMode {
+    /// In a terminal, unless `NO_COLOR` is set
     Auto,
-    /// Always.
+    /// Always
     Always,
-    /// Never.
+    /// Never
     Never,
 }
 
-/// The two streams and how to talk on them.
+/// The two output streams and their settings.
 pub(crate) struct Output {
-    stdout: Paint,
-    stderr: Paint,
+    stdout: ColourMode,
+    stderr: ColourMode,
     pub(crate) is_quiet: bool,
     pub(crate) is_verbose: bool,
-    /// Why data could not be written, where somebody was there to read it.
-    pub(crate) failed: Option<io::Error>,
+    /// The first error while writing to stdout, unless the reader closed it.
+    pub(crate) write_error: Option<io::Error>,
 }
 
 impl Output {
-    pub(crate) fn new(choice: Choice, is_quiet: bool, is_verbose: bool) -> Self {
+    pub(crate) fn new(choice: ColorMode, is_quiet: bool, is_verbose: bool) -> Self {
         let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
             || std::env::var_os("TERM").is_some_and(|value| value == "dumb");
         let paint = |is_terminal: bool| match choice {
-            Choice::Always => Paint::Colour,
-            Choice::Auto if is_terminal && !no_colour => Paint::Colour,
-            Choice::Auto | Choice::Never => Paint::Plain,
+            ColorMode::Always => ColourMode::Colour,
+            ColorMode::Auto if is_terminal && !no_colour => ColourMode::Colour,
+            ColorMode::Auto | ColorMode::Never => ColourMode::Plain,
         };
         Self {
             stdout: paint(io::stdout().is_terminal()),
             stderr: paint(io::stderr().is_terminal()),
             is_quiet,
             is_verbose,
-            failed: None,
+            write_error: None,
         }
     }
 
-    /// How to paint what goes to stdout.
-    pub(crate) fn paint(&self) -> Paint {
+    /// Returns the color mode of stdout.
+    pub(crate) fn paint(&self) -> ColourMode {
         self.stdout
     }
 
-    /// Styles a piece of stdout.
-    pub(crate) fn styled(&self, style: Style, text: &str) -> String {
+    /// Styles text for stdout.
+    pub(crate) fn style_text(&self, style: Style, text: &str) -> String {
         match self.stdout {
-            Paint::Colour => format!("{style}{text}{style:#}"),
-            Paint::Plain => text.to_owned(),
+            ColourMode::Colour => format!("{style}{text}{style:#}"),
+            ColourMode::Plain => text.to_owned(),
+        }
+    }
+
+    /// Renders help text, with styles if stdout shows them.
+    pub(crate) fn render_help(&self, text: &clap::builder::StyledStr) -> String {
+        match self.stdout {
+            ColourMode::Colour => text.ansi().to_string(),
+            ColourMode::Plain => text.to_string(),
         }
     }
 
     /// Writes data.
-    pub(crate) fn data(&mut self, text: &str) {
-        self.bytes(text.as_bytes());
+    pub(crate) fn write_data(&mut self, text: &str) {
+        self.write_bytes(text.as_bytes());
     }
 
-    /// Writes text of strangers. On a terminal it cannot steer it; what is piped is as it is, to the byte.
-    pub(crate) fn text(&mut self, text: &str) {
+    /// Writes untrusted text. On a terminal, control characters are replaced; piped output stays byte-identical.
+    pub(crate) fn write_text(&mut self, text: &str) {
         if !io::stdout().is_terminal() {
-            return self.data(text);
+            return self.write_data(text);
         }
-        let harmless = |line: &str| line.split('\t').map(visible).collect::<Vec<_>>().join("\t");
-        self.data(&text.split('\n').map(harmless).collect::<Vec<_>>().join("\n"));
+        let harmless = |line: &str| line.split('\t').map(escape_invisible).collect::<Vec<_>>().join("\t");
+        self.write_data(&text.split('\n').map(harmless).collect::<Vec<_>>().join("\n"));
     }
 
-    /// Writes a JSON document. On a terminal, what could steer it or turn its text around is escaped, which is the same JSON.
-    pub(crate) fn json(&mut self, value: &serde_json::Value) {
+    /// Writes a JSON document. On a terminal, control and bidirectional characters are escaped, which does not
+    /// change the JSON's meaning.
+    pub(crate) fn write_json(&mut self, value: &serde_json::Value) {
         let text = format!("{value:#}\n");
-        self.data(&if io::stdout().is_terminal() { harmless(&text) } else { text });
+        self.write_data(&if io::stdout().is_terminal() { escape_controls(&text) } else { text });
     }
 
-    /// Writes data that need not be text.
-    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
+    /// Writes data that may not be text.
+    pub(crate) fn write_bytes(&mut self, bytes: &[u8]) {
         let mut stream = io::stdout().lock();
         if let Err(error) = stream.write_all(bytes).and_then(|()| stream.flush()) {
-            // A reader that closed its end has seen enough; a full disk must be told.
+            // A reader that closed the pipe is not an error; a full disk is.
             if error.kind() != io::ErrorKind::BrokenPipe {
-                self.failed = Some(error);
+                self.write_error = Some(error);
             }
         }
     }
 
-    /// Says something, unless asked to be quiet.
-    pub(crate) fn say(&mut self, text: &str) {
+    /// Prints a message, unless `--quiet` is given.
+    pub(crate) fn print_message(&mut self, text: &str) {
         if !self.is_quiet {
-            self.insist(text);
+            self.print_always(text);
         }
     }
 
-    /// Says something even when asked to be quiet. What skills and paths say cannot steer the terminal.
-    #[expect(clippy::unused_self, reason = "whoever prints must hold the output")]
-    pub(crate) fn insist(&mut self, text: &str) {
+    /// Prints a message even with `--quiet`. Text of skills and paths cannot control the terminal.
+    #[expect(clippy::unused_self, reason = "callers that print must hold the output")]
+    pub(crate) fn print_always(&mut self, text: &str) {
         write_lines("", text);
     }
 
-    /// Says something with a coloured label in front.
-    pub(crate) fn label(&mut self, label: &str, colour: AnsiColor, text: &str) {
+    /// Prints a message with a colored label in front.
+    pub(crate) fn print_labelled(&mut self, label: &str, colour: AnsiColor, text: &str) {
         let label = match self.stderr {
-            Paint::Colour => {
+            ColourMode::Colour => {
                 let style = colour.on_default().bold();
                 format!("{style}{label}{style:#}: ")
             }
-            Paint::Plain => format!("{label}: "),
+            ColourMode::Plain => format!("{label}: "),
         };
         write_lines(&label, text);
     }
 
-    /// Warns, unless asked to be quiet.
+    /// Prints a warning, unless `--quiet` is given.
     pub(crate) fn warn(&mut self, text: &str) {
         if !self.is_quiet {
-            self.label("warning", AnsiColor::Yellow, text);
+            self.print_labelled("warning", AnsiColor::Yellow, text);
         }
     }
 
-    /// Warns of each of these, unless asked to be quiet.
+    /// Prints each text as a warning, unless `--quiet` is given.
     pub(crate) fn warn_all(&mut self, texts: &[String]) {
         for text in texts {
             self.warn(text);
         }
     }
 
-    /// A bar on stderr that shows how many skills are done, hidden where nobody watches.
-    pub(crate) fn progress(&self, verb: &str, count: usize) -> ProgressBar {
+    /// Returns a progress bar on stderr that counts skills. It is hidden if stderr is not a terminal.
+    pub(crate) fn progress_bar(&self, verb: &str, count: usize) -> ProgressBar {
         if !self.is_watched() {
             return ProgressBar::hidden();
         }
@@ -142,29 +151,30 @@ impl Output {
         bar
     }
 
-    /// Tells why a command gave up.
-    pub(crate) fn failure(&mut self, failure: &Failure) {
+    /// Prints a failure and its hints.
+    pub(crate) fn print_failure(&mut self, failure: &Failure) {
         if failure.is_json {
             let error = serde_json::json!({
                 "status": "error",
                 "error": { "code": failure.code, "message": failure.message, "retriable": failure.is_retriable },
             });
-            self.json(&error);
+            self.write_json(&error);
         }
-        self.label("error", AnsiColor::Red, &failure.message);
+        self.print_labelled("error", AnsiColor::Red, &failure.message);
         for hint in &failure.hints {
-            self.label("help", AnsiColor::Cyan, hint);
+            self.print_labelled("help", AnsiColor::Cyan, hint);
         }
     }
 
-    /// Whether somebody watches stderr.
+    /// Whether stderr is a terminal.
     pub(crate) fn is_watched(&self) -> bool {
         !self.is_quiet && io::stderr().is_terminal()
     }
 }
 
-/// JSON without characters that steer a terminal or turn text around: such stand in strings alone, and are escaped there.
-fn harmless(json: &str) -> String {
+/// Escapes control and bidirectional characters in JSON text. They occur only inside strings, so the result is the
+/// same JSON.
+fn escape_controls(json: &str) -> String {
     let is_harmful = |character: char| matches!(character, '\u{7f}'..='\u{9f}' | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let mut out = String::with_capacity(json.len());
     for character in json.chars() {
@@ -177,21 +187,21 @@ fn harmless(json: &str) -> String {
     out
 }
 
-/// Writes a label of ours as it is, and behind it text that is made harmless line by line.
+/// Writes a trusted label, followed by text that is sanitized line by line.
 fn write_lines(label: &str, text: &str) {
-    let lines: Vec<std::borrow::Cow<'_, str>> = text.split('\n').map(visible).collect();
-    // As for data: where nobody listens, nobody is left to tell.
+    let lines: Vec<std::borrow::Cow<'_, str>> = text.split('\n').map(escape_invisible).collect();
+    // As for data: if stderr is closed, the error cannot be reported.
     let _ = writeln!(io::stderr().lock(), "{label}{}", lines.join("\n"));
 }
 
 #[cfg(test)]
 mod tests {
-    use super::harmless;
+    use super::escape_controls;
 
     #[test]
     fn what_steers_a_terminal_is_escaped_and_means_the_same() {
         let value = serde_json::json!({ "a\u{202e}b": "\u{9b}31m\u{7f}\u{2066}é\u{1b}" });
-        let text = harmless(&value.to_string());
+        let text = escape_controls(&value.to_string());
         assert_eq!(text, r#"{"a\u202eb":"\u009b31m\u007f\u2066é\u001b"}"#);
         assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
     }

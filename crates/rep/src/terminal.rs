@@ -1,4 +1,4 @@
-//! A runtime for a command, the user at the terminal who is asked, and how a run is reported.
+//! Opens a runtime for a command, asks the user at the terminal, and reports how a run went.
 
 use std::io::{self, BufRead, IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -7,11 +7,11 @@ use std::time::Duration;
 use anstyle::AnsiColor;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use parking_lot::{Mutex, MutexGuard};
-use rep_library::{Catalog, Options};
+use rep_library::{Catalog, LibraryOptions};
 use rep_runtime::secret::Keyring;
 use rep_runtime::{
-    Answer, Confinement, ExecutableSkill, Outcome, Paths, Plan, Prompter, Question, Reply, Runtime, RuntimeOptions,
-    Verdict,
+    Confinement, ExecutableSkill, Outcome, Plan, Prompter, PrompterAnswer, RunConfirmation, RunReply, RunVerdict,
+    Runtime, RuntimeOptions, RuntimePaths,
 };
 use serde_json::{Value, json};
 
@@ -19,74 +19,80 @@ use crate::exit::{Exit, Failure};
 use crate::library::{LibraryArgs, cache_folder, data_folder, user_settings_file};
 use crate::output::Output;
 
-/// The largest arguments.
+/// The maximum size of the arguments.
 const INPUT_BYTES_MAX: u64 = 8 << 20;
 
-/// Where the runtime stores things for this user.
-fn paths() -> Paths {
-    Paths { data: data_folder().ok(), settings: user_settings_file().ok(), cache: cache_folder() }
+/// Returns the paths where the runtime stores data for this user.
+fn runtime_paths() -> RuntimePaths {
+    RuntimePaths { data: data_folder().ok(), settings: user_settings_file().ok(), cache: cache_folder() }
 }
 
-/// A runtime in a workspace, for skills that were found with these options.
-pub(crate) fn runtime_in(library: Options, workspace: PathBuf, confinement: Confinement) -> Runtime {
+/// Opens a runtime in a workspace, for skills that were found with these options.
+pub(crate) fn open_runtime_in(library: LibraryOptions, workspace: PathBuf, confinement: Confinement) -> Runtime {
     let options = RuntimeOptions {
         library,
         workspace,
         confinement,
         environment: std::env::vars_os().collect(),
-        user: user(),
-        keyring: keyring(),
+        user: describe_user(),
+        keyring: find_keyring(),
     };
-    Runtime::open(paths(), options)
+    Runtime::open(runtime_paths(), options)
 }
 
-/// A runtime for a command that runs, or looks at, skills of a library.
-pub(crate) fn runtime(library: &LibraryArgs, workspace: Option<&Path>, no_sandbox: bool) -> Result<Runtime, Failure> {
+/// Opens a runtime for a command that runs or inspects skills of a library.
+pub(crate) fn open_runtime(
+    library: &LibraryArgs,
+    workspace: Option<&Path>,
+    no_sandbox: bool,
+) -> Result<Runtime, Failure> {
     let confinement = if no_sandbox { Confinement::Unconfined } else { Confinement::Sandboxed };
-    Ok(runtime_in(library.options()?, self::workspace(workspace, library)?, confinement))
+    Ok(open_runtime_in(library.resolve_options()?, self::resolve_workspace(workspace, library)?, confinement))
 }
 
-/// A runtime for commands that only look at what is stored.
-pub(crate) fn stored() -> Runtime {
-    runtime_in(Options::default(), PathBuf::new(), Confinement::Sandboxed)
+/// Opens a runtime for commands that only read stored data.
+pub(crate) fn open_stored_runtime() -> Runtime {
+    open_runtime_in(LibraryOptions::default(), PathBuf::new(), Confinement::Sandboxed)
 }
 
-/// The directory patterns are relative to: the one that is named, or the project around the working directory. Absolute, links
-/// resolved.
-pub(crate) fn workspace(given: Option<&Path>, library: &LibraryArgs) -> Result<PathBuf, Failure> {
-    let folder = given.map_or_else(|| library.project(), |folder| Ok(folder.to_owned()))?;
+/// Returns the directory that patterns are relative to: the named one, or the project around the working directory.
+/// The path is absolute, with links resolved.
+pub(crate) fn resolve_workspace(given: Option<&Path>, library: &LibraryArgs) -> Result<PathBuf, Failure> {
+    let folder = given.map_or_else(|| library.project_folder(), |folder| Ok(folder.to_owned()))?;
     let real = std::fs::canonicalize(&folder).ok().filter(|real| real.is_dir());
-    real.ok_or_else(|| Failure::unable("UNREADABLE", format!("the workspace `{}` is no folder", folder.display())))
+    real.ok_or_else(|| {
+        Failure::unable("UNREADABLE", format!("the workspace `{}` is not a directory", folder.display()))
+    })
 }
 
-/// The keyring of this session, if there is a bus to reach it by.
-fn keyring() -> Option<Keyring> {
+/// Opens the keyring of this session, if there is a bus to reach it.
+fn find_keyring() -> Option<Keyring> {
     let is_named = std::env::var_os("DBUS_SESSION_BUS_ADDRESS").is_some_and(|address| !address.is_empty());
     let is_there = || {
         let folder = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
         folder.is_some_and(|folder| folder.join("bus").exists())
     };
-    // A person who types can unlock it; a program must not wait for somebody.
+    // A user at the terminal can unlock the keyring; a program must not wait for that.
     (is_named || is_there()).then(|| Keyring { is_attended: io::stderr().is_terminal() })
 }
 
-/// Who runs, for the audit log.
-fn user() -> String {
+/// Returns the user's name for the audit log.
+fn describe_user() -> String {
     let user = std::env::var("USER").ok().filter(|user| !user.is_empty());
     let number = rustix::process::getuid().as_raw();
     user.map_or_else(|| format!("uid {number}"), |user| format!("{user} (uid {number})"))
 }
 
-/// Finds what a word names: a skill, or `SKILL:TOOL`. Loaded to be looked at.
+/// Finds the skill that a word names, as `SKILL` or `SKILL:TOOL`, and loads it for inspection.
 pub(crate) fn find_skill(
     library: &LibraryArgs,
     word: &str,
     output: &mut Output,
 ) -> Result<(Catalog, ExecutableSkill, Option<usize>), Failure> {
-    let whole = match library.any(word, output) {
+    let whole = match library.find_any_skill(word, output) {
         Ok((catalog, index)) => {
             let skill = ExecutableSkill::inspect(&catalog.entries[index])?;
-            skill.tools()?;
+            skill.require_tools()?;
             return Ok((catalog, skill, None));
         }
         Err(failure) => failure,
@@ -95,14 +101,14 @@ pub(crate) fn find_skill(
     else {
         return Err(whole);
     };
-    let (catalog, index) = library.any(skill, output)?;
+    let (catalog, index) = library.find_any_skill(skill, output)?;
     let skill = ExecutableSkill::inspect(&catalog.entries[index])?;
     let tool = skill.tool_index(tool)?;
     Ok((catalog, skill, Some(tool)))
 }
 
-/// The arguments, read with a bound: JSON, `@FILE`, or `-` for stdin. `option` is how they were given.
-pub(crate) fn arguments(given: Option<&str>, option: &str) -> Result<Value, Failure> {
+/// Reads the arguments, up to the size limit: JSON, `@FILE`, or `-` for stdin. `option` is the flag that gave them.
+pub(crate) fn read_arguments(given: Option<&str>, option: &str) -> Result<Value, Failure> {
     let unreadable =
         |what: &str, error: &io::Error| Failure::unable("UNREADABLE", format!("could not read {what}: {error}"));
     let bounded = |reader: &mut dyn Read, what: &str| -> Result<Vec<u8>, Failure> {
@@ -132,36 +138,49 @@ pub(crate) fn arguments(given: Option<&str>, option: &str) -> Result<Value, Fail
     })
 }
 
-/// Whether somebody sits at a terminal.
+/// Whether a user is at a terminal.
 fn is_attended() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// What is done when a run starts.
+/// A function that is called when a run starts.
 type OnStart<'a> = Box<dyn FnOnce(&Plan) + Send + 'a>;
 
-/// Asks the user at the terminal, and shows that a run goes on.
+/// Asks the user at the terminal, and shows a spinner during a run.
 pub(crate) struct TerminalPrompter<'a> {
     output: Mutex<&'a mut Output>,
     bar: Mutex<ProgressBar>,
     /// Called once when the run starts.
-    started: Mutex<Option<OnStart<'a>>>,
+    on_start: Mutex<Option<OnStart<'a>>>,
+    /// What the user can do without a terminal.
+    remedy: &'static str,
 }
 
 impl<'a> TerminalPrompter<'a> {
     pub(crate) fn new(output: &'a mut Output) -> Self {
-        Self { output: Mutex::new(output), bar: Mutex::new(ProgressBar::hidden()), started: Mutex::new(None) }
+        Self {
+            output: Mutex::new(output),
+            bar: Mutex::new(ProgressBar::hidden()),
+            on_start: Mutex::new(None),
+            remedy: "pass `--yes` or run it in a terminal",
+        }
     }
 
-    /// The output, between two runs: what shows that one goes on is taken away.
+    /// Sets the remedy for a command that has no `--yes`.
+    pub(crate) fn with_remedy(mut self, remedy: &'static str) -> Self {
+        self.remedy = remedy;
+        self
+    }
+
+    /// Returns the output between two runs, after removing the spinner.
     pub(crate) fn output(&self) -> MutexGuard<'_, &'a mut Output> {
         self.bar.lock().finish_and_clear();
         self.output.lock()
     }
 
-    /// Does something when the run starts.
+    /// Sets the function to call when the run starts.
     pub(crate) fn when_started(self, then: impl FnOnce(&Plan) + Send + 'a) -> Self {
-        *self.started.lock() = Some(Box::new(then));
+        *self.on_start.lock() = Some(Box::new(then));
         self
     }
 }
@@ -173,25 +192,25 @@ impl Drop for TerminalPrompter<'_> {
 }
 
 impl Prompter for TerminalPrompter<'_> {
-    fn confirm(&self, question: &Question) -> Answer {
+    fn confirm(&self, question: &RunConfirmation) -> PrompterAnswer {
         if !is_attended() {
-            return Answer::Unavailable { remedy: "run it on a terminal, or give consent with --yes".to_owned() };
+            return PrompterAnswer::Unavailable { remedy: self.remedy.to_owned() };
         }
         let mut output = self.output.lock();
-        output.insist(question.text().trim_end());
-        output.insist("[y]es, [a]lways while nothing of this changes, [N]o:");
+        output.print_always(question.render_text().trim_end());
+        output.print_always("[y]es, [a]lways until something here changes, [N]o:");
         let mut line = String::new();
         let read = io::stdin().lock().read_line(&mut line);
         match line.trim().to_ascii_lowercase().as_str() {
-            _ if read.is_err() => Answer::No,
-            "y" | "yes" => Answer::Yes,
-            "a" | "always" => Answer::Always,
-            _ => Answer::No,
+            _ if read.is_err() => PrompterAnswer::No,
+            "y" | "yes" => PrompterAnswer::Yes,
+            "a" | "always" => PrompterAnswer::Always,
+            _ => PrompterAnswer::No,
         }
     }
 
     fn run_started(&self, plan: &Plan) {
-        if let Some(started) = self.started.lock().take() {
+        if let Some(started) = self.on_start.lock().take() {
             started(plan);
         }
         let output = self.output.lock();
@@ -199,21 +218,21 @@ impl Prompter for TerminalPrompter<'_> {
             return;
         }
         let target = format!("{}:{}", plan.skill, plan.tool);
-        let bar = ProgressBar::new_spinner().with_message(format!("running {target} (Ctrl-C ends it)"));
+        let bar = ProgressBar::new_spinner().with_message(format!("running {target} (Ctrl-C stops it)"));
         bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
         bar.enable_steady_tick(Duration::from_millis(100));
         *self.bar.lock() = bar;
     }
 }
 
-/// Asks for a line on the terminal; `None` if there is none.
+/// Asks for a line on the terminal. Returns `None` without a terminal.
 pub(crate) fn ask_line(question: &str, output: &mut Output) -> Option<String> {
-    /// The longest answer.
+    /// The maximum length of an answer.
     const BYTES_MAX: u64 = 64 << 10;
     if !is_attended() {
         return None;
     }
-    output.insist(question);
+    output.print_always(question);
     let mut line = String::new();
     io::stdin().lock().take(BYTES_MAX).read_line(&mut line).ok().filter(|read| *read > 0)?;
     Some(line.trim_end_matches(['\n', '\r']).to_owned())
@@ -222,20 +241,21 @@ pub(crate) fn ask_line(question: &str, output: &mut Output) -> Option<String> {
 /// Reports declarations that grant nothing.
 pub(crate) fn report_ignored(plan: &Plan, output: &mut Output) {
     for ignored in &plan.ignored {
-        let text = format!("`{}` declares in vain: {ignored}", plan.skill);
+        let text = format!("ignoring invalid permission in `{}`: {ignored}", plan.skill);
         match ignored.field {
-            // Common and harmless: most programs do well without.
-            "environment" if output.is_verbose => output.say(&text),
+            // Common and harmless: most programs work without these variables.
+            "environment" if output.is_verbose => output.print_message(&text),
             "environment" => {}
             _ => output.warn(&text),
         }
     }
 }
 
-/// Reports how a run went besides what it gave: what it was denied, and what could not be read or redacted.
+/// Reports details of a run other than its result: denials, truncated output, and secrets that could not be
+/// redacted.
 pub(crate) fn report_details(name: &str, outcome: &Outcome, output: &mut Output) {
-    if !outcome.said.trim().is_empty() {
-        output.say(&attributed(outcome.said.trim_end(), name));
+    if !outcome.log_text.trim().is_empty() {
+        output.print_message(&attribute_lines(outcome.log_text.trim_end(), name));
     }
     for note in &outcome.notes {
         output.warn(note);
@@ -245,22 +265,22 @@ pub(crate) fn report_details(name: &str, outcome: &Outcome, output: &mut Output)
         output.warn(&format!("`{name}` was denied: {} {}{remedy}", denial.action, denial.target));
     }
     if outcome.is_truncated {
-        output.warn(&format!("`{name}` wrote more than is read"));
+        output.warn(&format!("`{name}` wrote more output than the limit; the rest was discarded"));
     }
     for secret in &outcome.unredacted {
-        output.warn(&format!("the secret `{secret}` is too short to be taken out of what `{name}` says"));
+        output.warn(&format!("the secret `{secret}` is too short to redact from the output of `{name}`"));
     }
 }
 
-/// Reports which secrets a run was handed, by their names.
+/// Reports the names of the secrets that a run received.
 pub(crate) fn report_secrets(name: &str, outcome: &Outcome, output: &mut Output) {
     if !outcome.secrets.is_empty() {
-        output.say(&format!("`{name}` was handed: {}", outcome.secrets.join(", ")));
+        output.print_message(&format!("`{name}` received the secrets: {}", outcome.secrets.join(", ")));
     }
 }
 
-/// What a tool wrote, with its name before lines that look like ours.
-fn attributed(said: &str, name: &str) -> String {
+/// Prefixes lines of a tool's output that look like messages of `rep` with the tool's name.
+fn attribute_lines(said: &str, name: &str) -> String {
     let is_like_ours = |line: &str| {
         let line = line.trim_start().to_lowercase();
         ["error", "help", "hint", "note", "warning"]
@@ -271,37 +291,37 @@ fn attributed(said: &str, name: &str) -> String {
     said.split('\n').map(own).collect::<Vec<_>>().join("\n")
 }
 
-/// Reports why there is no result, and what to do.
+/// Reports why a run has no result, and the remedy.
 pub(crate) fn report_error(outcome: &Outcome, output: &mut Output) {
-    if let Reply::Error(error) = &outcome.reply {
-        output.label("error", AnsiColor::Red, &format!("{}: {}", error.code, error.message));
+    if let RunReply::Error(error) = &outcome.reply {
+        output.print_labelled("error", AnsiColor::Red, &format!("{}: {}", error.code, error.message));
         if let Some(remedy) = error.more.get("remedy").and_then(Value::as_str) {
-            output.label("help", AnsiColor::Cyan, remedy);
+            output.print_labelled("help", AnsiColor::Cyan, remedy);
         }
     }
 }
 
-/// Reports which layers confined a run, with `-v`.
+/// Reports which layers confined a run, if `--verbose` is given.
 pub(crate) fn report_layers(name: &str, outcome: &Outcome, output: &mut Output) {
     if outcome.is_executed && output.is_verbose {
         let layers: Vec<String> =
             outcome.layers.iter().map(|layer| format!("{} ({})", layer.name, layer.state)).collect();
-        output.say(&format!("ran `{name}` in {} ms, held by {}", outcome.duration_ms, layers.join(", ")));
+        output.print_message(&format!("ran `{name}` in {} ms, confined by {}", outcome.duration_ms, layers.join(", ")));
     }
 }
 
-/// Warns that nothing will be enforced.
+/// Warns that no permissions are enforced.
 pub(crate) fn warn_unconfined(output: &mut Output) {
-    let warning = "running WITHOUT a sandbox: it can read, write and send whatever you can";
-    output.label("warning", AnsiColor::Red, warning);
+    let warning = "running WITHOUT a sandbox: the tool has all your permissions";
+    output.print_labelled("warning", AnsiColor::Red, warning);
 }
 
-/// The exit code of a run.
-pub(crate) fn exit(verdict: Verdict) -> Exit {
+/// Returns the exit code of a run.
+pub(crate) fn verdict_to_exit(verdict: RunVerdict) -> Exit {
     match verdict {
-        Verdict::Fine => Exit::Fine,
-        Verdict::Refused => Exit::Refused,
-        Verdict::Failed => Exit::Failed,
-        Verdict::Interrupted => Exit::Interrupted,
+        RunVerdict::Succeeded => Exit::Fine,
+        RunVerdict::Refused => Exit::Refused,
+        RunVerdict::Failed => Exit::Failed,
+        RunVerdict::Interrupted => Exit::Interrupted,
     }
 }

@@ -1,34 +1,39 @@
-//! Writes files with the one atomic writer, and says what to do about a file that cannot be written.
+//! Writes files atomically, and adds hints to write errors.
 
 use std::path::Path;
 
 use rep_storage::WriteError;
-use rep_storage::atomic::{self, Existing};
+use rep_storage::atomic::{self, OnExistingFile};
 
 use crate::exit::Failure;
 
-/// Writes a file that must not exist yet, with the folders above it.
-pub(crate) fn create(path: &Path, text: &str) -> Result<(), Failure> {
-    Ok(atomic::write(path, text.as_bytes(), Existing::Keep)?)
+/// Creates a file and its parent directories. The file must not exist yet.
+pub(crate) fn create_file(path: &Path, text: &str) -> Result<(), Failure> {
+    Ok(atomic::write_file(path, text.as_bytes(), OnExistingFile::Keep)?)
 }
 
-/// Writes a file, whether there is one or not. A link in its place is replaced, not followed.
-pub(crate) fn put(path: &Path, text: &str) -> Result<(), Failure> {
-    Ok(atomic::put(path, text.as_bytes())?)
+/// Writes a file, whether or not it exists. A link is replaced, not followed.
+pub(crate) fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
+    Ok(atomic::replace_file(path, text.as_bytes())?)
 }
 
-/// Writes the result of a command that has `--out` and `--force`, with the folders above it.
-pub(crate) fn file(path: &Path, bytes: &[u8], is_forced: bool) -> Result<(), Failure> {
-    let existing = if is_forced { Existing::Replace } else { Existing::Keep };
-    atomic::write(path, bytes, existing).map_err(unwritable)
+/// Writes a file and its parent directories, replacing an existing file.
+pub(crate) fn replace_file(path: &Path, text: &str) -> Result<(), Failure> {
+    Ok(atomic::write_file(path, text.as_bytes(), OnExistingFile::Replace)?)
 }
 
-/// Why the result of such a command was not written.
-pub(crate) fn unwritable(error: WriteError) -> Failure {
+/// Writes the result of a command that has `--out` and `--force`, and creates parent directories.
+pub(crate) fn write_result(path: &Path, bytes: &[u8], is_forced: bool) -> Result<(), Failure> {
+    let existing = if is_forced { OnExistingFile::Replace } else { OnExistingFile::Keep };
+    atomic::write_file(path, bytes, existing).map_err(write_failure)
+}
+
+/// Returns the failure for a result that could not be written.
+pub(crate) fn write_failure(error: WriteError) -> Failure {
     let hint = match &error {
-        WriteError::Exists(_) => Some("--force replaces it; --out names another file"),
+        WriteError::Exists(_) => Some("pass --force to replace it, or --out to write to another file"),
         WriteError::Folder(_) | WriteError::Special(_) => {
-            Some("--out names another file; without it the result goes to stdout")
+            Some("pass --out with another file, or omit it to print to stdout")
         }
         WriteError::Link(_) | WriteError::Changed(_) | WriteError::Failed { .. } => None,
     };

@@ -60,7 +60,7 @@ def locate(path):
     for root in (pathlib.Path.cwd(), SKILL):
         if (root / wanted).is_file():
             return root / wanted
-    raise Refused("NOT_FOUND", f"there is no file {path}")
+    raise Refused("NOT_FOUND", f"{path} does not exist")
 
 
 def delimiter_of(path, header):

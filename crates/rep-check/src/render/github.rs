@@ -1,9 +1,9 @@
-//! For GitHub: workflow commands that become annotations on the change.
+//! Renders GitHub workflow commands, which become annotations on the change.
 
-use crate::{Level, Report};
+use crate::{CheckReport, Level};
 
-/// One line per finding.
-pub fn github(report: &Report) -> String {
+/// Renders the report with one line per finding.
+pub fn render_github(report: &CheckReport) -> String {
     let mut out = String::new();
     for finding in &report.findings {
         let command = match finding.level {
@@ -15,23 +15,23 @@ pub fn github(report: &Report) -> String {
         let help = if finding.help.is_empty() { String::new() } else { format!("\nhelp: {}", finding.help) };
         out.push_str(&format!(
             "::{command} file={},line={},col={},endLine={},endColumn={},title={}::{}\n",
-            property(&place.shown),
+            escape_property(&place.display_path),
             place.start.line,
             place.start.column,
             place.end.line,
             place.end.column,
-            property(finding.rule.name),
-            data(&format!("{}{help}", finding.message)),
+            escape_property(finding.rule.name),
+            escape_data(&format!("{}{help}", finding.message)),
         ));
     }
     out
 }
 
-fn data(text: &str) -> String {
-    let lines: Vec<std::borrow::Cow<'_, str>> = text.split('\n').map(super::visible).collect();
+fn escape_data(text: &str) -> String {
+    let lines: Vec<std::borrow::Cow<'_, str>> = text.split('\n').map(super::escape_invisible).collect();
     lines.join("\n").replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-fn property(text: &str) -> String {
-    data(text).replace(':', "%3A").replace(',', "%2C")
+fn escape_property(text: &str) -> String {
+    escape_data(text).replace(':', "%3A").replace(',', "%2C")
 }

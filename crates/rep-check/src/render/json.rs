@@ -1,22 +1,22 @@
-//! For programs: one JSON document, its fields fixed by the command line's contract.
+//! Renders one JSON document. Its fields are part of the command-line interface.
 
 use serde_json::{Map, Value, json};
 
-use crate::{Finding, Report};
+use crate::{CheckReport, Finding};
 
-/// One finding as JSON.
-pub fn finding(finding: &Finding) -> Value {
+/// Renders one finding as JSON.
+pub fn json_finding(finding: &Finding) -> Value {
     let place = &finding.place;
     let mut map = Map::new();
     map.insert("rule".into(), json!(finding.rule.name));
     map.insert("level".into(), json!(finding.level.name()));
     map.insert("message".into(), json!(finding.message));
-    map.insert("file".into(), json!(place.shown));
+    map.insert("file".into(), json!(place.display_path));
     map.insert("line".into(), json!(place.start.line));
     map.insert("column".into(), json!(place.start.column));
     map.insert("end_line".into(), json!(place.end.line));
     map.insert("end_column".into(), json!(place.end.column));
-    if let Some(at) = &finding.at {
+    if let Some(at) = &finding.data_path {
         map.insert("at".into(), json!(at));
     }
     map.insert("help".into(), json!(finding.help));
@@ -24,10 +24,10 @@ pub fn finding(finding: &Finding) -> Value {
     Value::Object(map)
 }
 
-/// The whole report as JSON.
-pub fn json(report: &Report) -> String {
-    let summary = report.summary();
-    let findings: Vec<Value> = report.findings.iter().map(finding).collect();
+/// Renders the whole report as JSON.
+pub fn render_json(report: &CheckReport) -> String {
+    let summary = report.count_findings();
+    let findings: Vec<Value> = report.findings.iter().map(json_finding).collect();
     let value = json!({
         "findings": findings,
         "summary": {

@@ -1,16 +1,17 @@
-//! For code scanning: SARIF 2.1.0.
+//! Renders SARIF 2.1.0, for code scanning.
 
 use serde_json::{Value, json};
 
-use crate::{Finding, Level, Report, Rule};
+use crate::{CheckReport, Finding, Level, LintRule};
 
-/// The whole report as a SARIF log with one run.
-pub fn sarif(report: &Report) -> String {
-    let mut rules: Vec<&'static Rule> = report.findings.iter().map(|finding| finding.rule).collect();
+/// Renders the whole report as a SARIF log with one run.
+pub fn render_sarif(report: &CheckReport) -> String {
+    let mut rules: Vec<&'static LintRule> = report.findings.iter().map(|finding| finding.rule).collect();
     rules.sort_by_key(|rule| rule.name);
     rules.dedup_by_key(|rule| rule.name);
-    let index = |rule: &Rule| rules.binary_search_by_key(&rule.name, |known| known.name).unwrap_or(0);
-    let results: Vec<Value> = report.findings.iter().map(|finding| result(finding, index(finding.rule))).collect();
+    let index = |rule: &LintRule| rules.binary_search_by_key(&rule.name, |known| known.name).unwrap_or(0);
+    let results: Vec<Value> =
+        report.findings.iter().map(|finding| render_result(finding, index(finding.rule))).collect();
     let value = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -18,7 +19,7 @@ pub fn sarif(report: &Report) -> String {
             "tool": { "driver": {
                 "name": "rep",
                 "semanticVersion": env!("CARGO_PKG_VERSION"),
-                "rules": rules.iter().map(|rule| descriptor(rule)).collect::<Vec<_>>(),
+                "rules": rules.iter().map(|rule| describe_rule(rule)).collect::<Vec<_>>(),
             }},
             "columnKind": "unicodeCodePoints",
             "results": results,
@@ -27,8 +28,8 @@ pub fn sarif(report: &Report) -> String {
     format!("{value:#}\n")
 }
 
-fn descriptor(rule: &Rule) -> Value {
-    let cites: Vec<String> = rule.cites.iter().map(|cite| format!("{}, {}", cite.source, cite.place)).collect();
+fn describe_rule(rule: &LintRule) -> Value {
+    let cites: Vec<String> = rule.citations.iter().map(|cite| format!("{}, {}", cite.source, cite.place)).collect();
     json!({
         "id": rule.name,
         "shortDescription": { "text": rule.summary },
@@ -37,7 +38,7 @@ fn descriptor(rule: &Rule) -> Value {
     })
 }
 
-fn result(finding: &Finding, index: usize) -> Value {
+fn render_result(finding: &Finding, index: usize) -> Value {
     let place = &finding.place;
     let message = if finding.help.is_empty() {
         finding.message.clone()
@@ -54,7 +55,7 @@ fn result(finding: &Finding, index: usize) -> Value {
         },
         "message": { "text": message },
         "locations": [{ "physicalLocation": {
-            "artifactLocation": { "uri": uri(&place.shown) },
+            "artifactLocation": { "uri": encode_uri(&place.display_path) },
             "region": {
                 "startLine": place.start.line,
                 "startColumn": place.start.column,
@@ -65,8 +66,8 @@ fn result(finding: &Finding, index: usize) -> Value {
     })
 }
 
-/// A path as a URI reference: what is no unreserved character or slash is percent-encoded.
-fn uri(path: &str) -> String {
+/// Encodes a path as a URI reference: everything except unreserved characters and slashes is percent-encoded.
+fn encode_uri(path: &str) -> String {
     let mut out = String::new();
     for byte in path.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
@@ -75,6 +76,6 @@ fn uri(path: &str) -> String {
             out.push_str(&format!("%{byte:02X}"));
         }
     }
-    // A first segment with a colon would read as a scheme.
+    // A first segment with a colon would be parsed as a scheme.
     out
 }

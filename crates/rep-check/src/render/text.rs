@@ -1,30 +1,30 @@
-//! For people: each finding with its place, the line it is about, and what to do.
+//! Renders text for people: each finding with its location, the source line and the help.
 
 use anstyle::{AnsiColor, Style};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::visible;
-use crate::hidden_text::is_hidden;
-use crate::{Finding, Level, Report};
+use super::escape_invisible;
+use crate::hidden_text::is_hidden_character;
+use crate::{CheckReport, Finding, Level};
 
-/// Whether to colour. Colour adds nothing that the words do not say.
+/// Whether to use colour. Colour never carries information that the text lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Paint {
-    /// With colour codes.
+pub enum ColourMode {
+    /// Text with colour codes.
     Colour,
-    /// Plain.
+    /// Plain text.
     Plain,
 }
 
-/// The longest excerpt shown of a line, in columns.
-const WIDTH_MAX: usize = 100;
+/// The maximum width of an excerpt, in columns.
+const EXCERPT_COLUMNS_MAX: usize = 100;
 
-impl Paint {
-    /// Wraps text in a style, where colour is wanted.
-    fn paint(self, style: Style, text: &str) -> String {
+impl ColourMode {
+    /// Applies a style to text if colour is enabled.
+    fn apply_style(self, style: Style, text: &str) -> String {
         match self {
-            Paint::Colour => format!("{style}{text}{style:#}"),
-            Paint::Plain => text.to_owned(),
+            ColourMode::Colour => format!("{style}{text}{style:#}"),
+            ColourMode::Plain => text.to_owned(),
         }
     }
 }
@@ -38,67 +38,71 @@ fn level_style(level: Level) -> Style {
     colour.on_default().bold()
 }
 
-/// The whole report, with excerpts and a closing line.
-pub fn text(report: &Report, paint: Paint) -> String {
+/// Renders the whole report, with excerpts and a summary line.
+pub fn render_text(report: &CheckReport, paint: ColourMode) -> String {
     let mut out = String::new();
     for finding in &report.findings {
-        full(finding, paint, &mut out);
+        render_finding(finding, paint, &mut out);
         out.push('\n');
     }
-    out.push_str(&closing(report, paint));
+    out.push_str(&render_summary(report, paint));
     out
 }
 
-fn full(finding: &Finding, paint: Paint, out: &mut String) {
+fn render_finding(finding: &Finding, paint: ColourMode, out: &mut String) {
     let frame = AnsiColor::Blue.on_default().bold();
     let place = &finding.place;
-    let level = paint.paint(level_style(finding.level), &format!("{}[{}]", finding.level.name(), finding.rule.name));
-    out.push_str(&format!("{level}: {}\n", paint.paint(Style::new().bold(), &visible(&finding.message))));
+    let level =
+        paint.apply_style(level_style(finding.level), &format!("{}[{}]", finding.level.name(), finding.rule.name));
+    out.push_str(&format!(
+        "{level}: {}\n",
+        paint.apply_style(Style::new().bold(), &escape_invisible(&finding.message))
+    ));
     let gutter = place.start.line.to_string().len();
-    let arrow = paint.paint(frame, "-->");
+    let arrow = paint.apply_style(frame, "-->");
     out.push_str(&format!(
         "{:gutter$}{arrow} {}:{}:{}\n",
         "",
-        visible(&place.shown),
+        escape_invisible(&place.display_path),
         place.start.line,
         place.start.column
     ));
-    let bar = paint.paint(frame, "|");
+    let bar = paint.apply_style(frame, "|");
     if !place.excerpt.is_empty() {
-        let (line, pad, width) = excerpt(finding);
-        let number = paint.paint(frame, &place.start.line.to_string());
-        let carets = paint.paint(level_style(finding.level), &"^".repeat(width));
+        let (line, pad, width) = layout_excerpt(finding);
+        let number = paint.apply_style(frame, &place.start.line.to_string());
+        let carets = paint.apply_style(level_style(finding.level), &"^".repeat(width));
         out.push_str(&format!(
             "{:gutter$} {bar}\n{number} {bar} {line}\n{:gutter$} {bar} {:pad$}{carets}\n",
             "", "", ""
         ));
     }
-    let note = |label: &str| format!("{:gutter$} {} {label}", "", paint.paint(frame, "="));
+    let note = |label: &str| format!("{:gutter$} {} {label}", "", paint.apply_style(frame, "="));
     if !finding.help.is_empty() {
-        out.push_str(&format!("{}: {}\n", note("help"), visible(&finding.help)));
+        out.push_str(&format!("{}: {}\n", note("help"), escape_invisible(&finding.help)));
     }
     if finding.edit.is_some() {
-        out.push_str(&format!("{}: `rep check --fix` mends this\n", note("fix")));
+        out.push_str(&format!("{}: fixable with `rep check --fix`\n", note("fix")));
     }
 }
 
-/// The line to show, the columns before the carets, and how many carets.
-fn excerpt(finding: &Finding) -> (String, usize, usize) {
+/// Returns the line to show, the number of columns before the carets, and the number of carets.
+fn layout_excerpt(finding: &Finding) -> (String, usize, usize) {
     let place = &finding.place;
-    let letters: Vec<char> = place.excerpt.chars().map(harmless).collect();
-    let within = |column: usize| (column - 1).saturating_sub(place.skipped).min(letters.len());
+    let letters: Vec<char> = place.excerpt.chars().map(replace_unprintable).collect();
+    let within = |column: usize| (column - 1).saturating_sub(place.skipped_chars).min(letters.len());
     let from = within(place.start.column);
     let to = if place.end.line == place.start.line { within(place.end.column) } else { letters.len() };
-    // A long line is shown from shortly before the fault.
-    let skip = if from > WIDTH_MAX * 2 / 3 { from - 30 } else { 0 };
+    // A long line is shown starting shortly before the fault.
+    let skip = if from > EXCERPT_COLUMNS_MAX * 2 / 3 { from - 30 } else { 0 };
     let mut line = String::new();
-    if skip > 0 || place.skipped > 0 {
+    if skip > 0 || place.skipped_chars > 0 {
         line.push('…');
     }
     let pad = line.width() + letters[skip..from].iter().map(|letter| letter.width().unwrap_or(0)).sum::<usize>();
     let mut shown = 0;
     for letter in &letters[skip..] {
-        if line.width() >= WIDTH_MAX {
+        if line.width() >= EXCERPT_COLUMNS_MAX {
             line.push('…');
             break;
         }
@@ -110,21 +114,21 @@ fn excerpt(finding: &Finding) -> (String, usize, usize) {
     (line, pad, width)
 }
 
-/// A character that can be shown without harm: no control, and nothing that hides or reorders its line.
-fn harmless(letter: char) -> char {
+/// Replaces characters that are unsafe to show: control characters, and those that hide or reorder text.
+fn replace_unprintable(letter: char) -> char {
     match letter {
         letter if letter.is_control() => ' ',
-        letter if is_hidden(letter) => '\u{fffd}',
+        letter if is_hidden_character(letter) => '\u{fffd}',
         letter => letter,
     }
 }
 
-fn closing(report: &Report, paint: Paint) -> String {
-    let summary = report.summary();
+fn render_summary(report: &CheckReport, paint: ColourMode) -> String {
+    let summary = report.count_findings();
     let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
     let skills = plural(summary.skills, "skill");
     if report.findings.is_empty() {
-        let fine = paint.paint(AnsiColor::Green.on_default().bold(), "no findings");
+        let fine = paint.apply_style(AnsiColor::Green.on_default().bold(), "no findings");
         return format!("checked {skills}: {fine}\n");
     }
     let mut parts = Vec::new();
@@ -134,25 +138,25 @@ fn closing(report: &Report, paint: Paint) -> String {
         (summary.infos, "note", Level::Info),
     ] {
         if count > 0 {
-            parts.push(paint.paint(level_style(level), &plural(count, word)));
+            parts.push(paint.apply_style(level_style(level), &plural(count, word)));
         }
     }
     let fixable = match summary.fixable {
         0 => String::new(),
-        count => format!("; `rep check --fix` mends {count}"),
+        count => format!("; {count} fixable with `rep check --fix`"),
     };
     format!("checked {skills}: {}{fixable}\n", parts.join(", "))
 }
 
-/// One finding in three lines, as the pages of the rules show it.
-pub fn concise(finding: &Finding) -> String {
+/// Renders one finding in three lines, as the rule pages show it.
+pub fn render_concise(finding: &Finding) -> String {
     let place = &finding.place;
     let mut out = format!(
         "{}[{}]: {}\n --> {}:{}:{}\n",
         finding.level.name(),
         finding.rule.name,
         finding.message,
-        place.shown,
+        place.display_path,
         place.start.line,
         place.start.column
     );

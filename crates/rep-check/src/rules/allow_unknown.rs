@@ -1,13 +1,13 @@
 use crate::profile::ALL;
-use crate::{Check, Cite, Levels, Rule};
+use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "allow-unknown",
-    summary: "a silence names a rule that does not exist",
+    summary: "an `allow` comment names an unknown rule",
     since: "0.1.0",
-    levels: Levels { warning: ALL, ..Levels::NONE },
-    cites: &[Cite::house("in-file silences")],
+    levels: RuleLevels { warning: ALL, ..RuleLevels::NONE },
+    citations: &[RuleCitation::own_project("allow comments")],
     requirements: &[],
     page: include_str!("allow_unknown.md"),
-    check: Check::Parse,
+    check: RuleCheck::Parse,
 };

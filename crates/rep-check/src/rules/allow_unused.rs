@@ -1,13 +1,13 @@
 use crate::profile::ALL;
-use crate::{Check, Cite, Levels, Rule};
+use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "allow-unused",
-    summary: "a silence that silences nothing",
+    summary: "an `allow` comment suppresses nothing",
     since: "0.1.0",
-    levels: Levels { warning: ALL, ..Levels::NONE },
-    cites: &[Cite::house("in-file silences")],
+    levels: RuleLevels { warning: ALL, ..RuleLevels::NONE },
+    citations: &[RuleCitation::own_project("allow comments")],
     requirements: &[],
     page: include_str!("allow_unused.md"),
-    check: Check::Parse,
+    check: RuleCheck::Parse,
 };

@@ -1,13 +1,13 @@
 use crate::profile::ALL;
-use crate::{Check, Cite, Levels, Rule};
+use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "allow-without-reason",
-    summary: "a silence gives no reason",
+    summary: "an `allow` comment gives no reason",
     since: "0.1.0",
-    levels: Levels { error: ALL, ..Levels::NONE },
-    cites: &[Cite::house("in-file silences")],
+    levels: RuleLevels { error: ALL, ..RuleLevels::NONE },
+    citations: &[RuleCitation::own_project("allow comments")],
     requirements: &[],
     page: include_str!("allow_without_reason.md"),
-    check: Check::Parse,
+    check: RuleCheck::Parse,
 };

@@ -2,34 +2,38 @@ use rep_model::{Skill, Span};
 
 use crate::engine::Findings;
 use crate::profile::MARKDOWN;
-use crate::tokens::estimate;
-use crate::{Check, Cite, Levels, Rule};
+use crate::token_estimate::estimate_tokens;
+use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "body-too-many-tokens",
-    summary: "instructions of more than about 5000 tokens",
+    summary: "the instructions have more than about 5000 tokens",
     since: "0.1.0",
-    levels: Levels { warning: MARKDOWN, ..Levels::NONE },
-    cites: &[Cite::agentskills("progressive disclosure"), Cite::evidence("§5: characters per token")],
+    levels: RuleLevels { warning: MARKDOWN, ..RuleLevels::NONE },
+    citations: &[
+        RuleCitation::agentskills("progressive disclosure"),
+        RuleCitation::public_survey("§5: characters per token"),
+    ],
     requirements: &["PKG-18"],
     page: include_str!("body_too_many_tokens.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
-/// The tokens instructions should not go beyond.
+/// The recommended maximum number of tokens of the instructions.
 const TOKENS_MAX: usize = 5000;
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let Some(manifest) = &skill.manifest else { return };
-    // No text has more tokens than a quarter of its bytes by this estimate.
+    // By this estimate, a text has at most one token per four bytes.
     if manifest.body().len() / 4 <= TOKENS_MAX {
         return;
     }
-    let tokens = estimate(manifest.body());
+    let tokens = estimate_tokens(manifest.body());
     if tokens > TOKENS_MAX {
-        let message = format!("the instructions are about {tokens} tokens (estimate), more than {TOKENS_MAX}");
+        let message =
+            format!("the instructions are about {tokens} tokens (estimate); the recommended maximum is {TOKENS_MAX}");
         findings
-            .add(manifest.file, Span::at(manifest.body_span().start), message)
-            .help("move detail into files of their own, and link to them where they are needed");
+            .add(manifest.file, Span::empty_at(manifest.body_span().start), message)
+            .help("move details into separate files and link to them");
     }
 }

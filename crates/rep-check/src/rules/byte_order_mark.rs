@@ -1,22 +1,22 @@
 use crate::profile::{FORMAT, REFERENCE};
-use crate::{Check, Cite, Level, Levels, Rule};
+use crate::{Level, LintRule, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "byte-order-mark",
     summary: "the file starts with a byte order mark",
     since: "0.1.0",
-    levels: Levels {
+    levels: RuleLevels {
         error: REFERENCE,
         warning: FORMAT.without(REFERENCE),
-        unasked: Some(Level::Warning),
-        ..Levels::NONE
+        automatic: Some(Level::Warning),
+        ..RuleLevels::NONE
     },
-    cites: &[
-        Cite::agentskills("SKILL.md format"),
-        Cite::reference("the first bytes of the file"),
-        Cite::evidence("§2: 0.09% of skills"),
+    citations: &[
+        RuleCitation::agentskills("SKILL.md format"),
+        RuleCitation::reference_tool("the first bytes of the file"),
+        RuleCitation::public_survey("§2: 0.09% of skills"),
     ],
     requirements: &["PKG-02"],
     page: include_str!("byte_order_mark.md"),
-    check: Check::Parse,
+    check: RuleCheck::Parse,
 };

@@ -3,35 +3,35 @@ use rep_model::Skill;
 use crate::engine::Findings;
 use crate::field_checks::report_empty;
 use crate::profile::REFERENCE;
-use crate::{Check, Cite, Levels, Profile, ProfileSet, Rule};
+use crate::{LintRule, Profile, ProfileSet, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "compatibility-empty",
-    summary: "`compatibility` holds nothing but blanks",
+    summary: "`compatibility` is blank",
     since: "0.1.0",
-    levels: Levels {
+    levels: RuleLevels {
         error: REFERENCE,
         warning: ProfileSet::new(&[Profile::Pmcp, Profile::ClaudeApi, Profile::OpenAi]),
-        ..Levels::NONE
+        ..RuleLevels::NONE
     },
-    cites: &[Cite::agentskills("compatibility field")],
+    citations: &[RuleCitation::agentskills("compatibility field")],
     requirements: &["VAL-27"],
     page: include_str!("compatibility_empty.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let help = "name the requirements, or remove the field";
     report_empty(skill, "compatibility", help, findings);
-    let (Some(manifest), Some(front)) = (&skill.manifest, skill.front()) else { return };
-    // Without a value the field is there, and its text is empty to the reference tool. A null spelled out is no value
-    // at all. A text that is empty in quotes is said above.
+    let (Some(manifest), Some(front)) = (&skill.manifest, skill.frontmatter()) else { return };
+    // A field without a value is present, and the reference tool reads it as empty text. An explicit null counts as
+    // absent. Empty text in quotes is reported above.
     if let Some(entry) =
-        front.field("compatibility").filter(|entry| entry.value.is_null() && entry.value.text() == Some(""))
+        front.find_field("compatibility").filter(|entry| entry.value.is_null() && entry.value.text() == Some(""))
     {
         findings
             .add(manifest.file, entry.key.span, "field `compatibility` has no value")
-            .path("compatibility")
+            .with_data_path("compatibility")
             .help(help);
     }
 }

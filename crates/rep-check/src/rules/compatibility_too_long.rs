@@ -3,21 +3,21 @@ use rep_model::Skill;
 use crate::engine::Findings;
 use crate::field_checks::report_too_long;
 use crate::profile::STANDARD;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "compatibility-too-long",
     summary: "`compatibility` is longer than 500 characters",
     since: "0.1.0",
-    levels: Levels { error: STANDARD.union(Profile::Pmcp.as_set()), ..Levels::NONE },
-    cites: &[
-        Cite::agentskills("compatibility field"),
-        Cite::reference("validate: exceeds 500 character limit"),
-        Cite::pmcp("frontmatter model"),
+    levels: RuleLevels { error: STANDARD.union(Profile::Pmcp.as_set()), ..RuleLevels::NONE },
+    citations: &[
+        RuleCitation::agentskills("compatibility field"),
+        RuleCitation::reference_tool("validate: exceeds 500 character limit"),
+        RuleCitation::pmcp("frontmatter model"),
     ],
     requirements: &["VAL-21", "VAL-27"],
     page: include_str!("compatibility_too_long.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {

@@ -1,21 +1,21 @@
 use rep_model::{Skill, names};
 
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "compatibility-unneeded",
-    summary: "`compatibility` names no requirement",
+    summary: "`compatibility` states no requirement",
     since: "0.1.0",
-    levels: Levels { info: Profile::AgentSkills.as_set(), ..Levels::NONE },
-    cites: &[Cite::agentskills("compatibility field")],
+    levels: RuleLevels { info: Profile::AgentSkills.as_set(), ..RuleLevels::NONE },
+    citations: &[RuleCitation::agentskills("compatibility field")],
     requirements: &["VAL-29"],
     page: include_str!("compatibility_unneeded.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
-/// Whole values that ask for nothing.
-const NOTHING: [&str; 24] = [
+/// Complete values that state no requirement.
+const EMPTY_REQUIREMENTS: [&str; 24] = [
     "-",
     "all",
     "all agents",
@@ -43,13 +43,13 @@ const NOTHING: [&str; 24] = [
 ];
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    let (Some(manifest), Some(front)) = (&skill.manifest, skill.front()) else { return };
-    let Some(text) = front.text("compatibility") else { return };
-    let value = names::strip(text.value).trim_end_matches(['.', '!']).to_lowercase();
-    if NOTHING.contains(&value.as_str()) {
+    let (Some(manifest), Some(front)) = (&skill.manifest, skill.frontmatter()) else { return };
+    let Some(text) = front.get_text("compatibility") else { return };
+    let value = names::strip_whitespace(text.value).trim_end_matches(['.', '!']).to_lowercase();
+    if EMPTY_REQUIREMENTS.contains(&value.as_str()) {
         findings
-            .add(manifest.file, text.span(), "compatibility names no requirement")
-            .path("compatibility")
-            .help("remove the field; most skills need none");
+            .add(manifest.file, text.span(), "`compatibility` states no requirement")
+            .with_data_path("compatibility")
+            .help("remove the field; most skills do not need it");
     }
 }

@@ -1,47 +1,47 @@
 use rep_model::Skill;
-use rep_model::frontmatter::Tool;
-use rep_model::yaml::Node;
+use rep_model::frontmatter::ToolDeclaration;
+use rep_model::yaml::YamlNode;
 
 use crate::engine::Findings;
-use crate::tools::declared;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::tools::list_declared_tools;
+use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "confirmation-missing",
-    summary: "a skill may do what nobody has to confirm",
+    summary: "a risky permission is granted without confirmation",
     since: "0.1.0",
-    levels: Levels { warning: Profile::Universal.as_set(), ..Levels::NONE },
-    cites: &[Cite::universal("§8 and the MUST checklist, confirmation gates")],
+    levels: RuleLevels { warning: Profile::Universal.as_set(), ..RuleLevels::NONE },
+    citations: &[RuleCitation::universal("§8 and the MUST checklist, confirmation gates")],
     requirements: &["CONF-01", "CONF-05", "VAL-71"],
     page: include_str!("confirmation_missing.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    let (Some(manifest), Some(front)) = (&skill.manifest, skill.front()) else { return };
+    let (Some(manifest), Some(front)) = (&skill.manifest, skill.frontmatter()) else { return };
     let Some(permissions) = front.permissions() else { return };
-    // Absent lists are the business of `safety-missing` and `confirmation-undeclared`.
+    // `safety-missing` and `confirmation-undeclared` report absent lists.
     let Some(gates) = front.get("safety").and_then(|safety| safety.get("require_confirmation_for")) else { return };
     let granted = [
-        (!permissions.write().is_empty(), "destructive_writes", "writing files"),
-        (!permissions.outbound().is_empty(), "external_network", "the network"),
+        (!permissions.write_globs().is_empty(), "destructive_writes", "write access"),
+        (!permissions.outbound_hosts().is_empty(), "external_network", "network access"),
     ];
-    let tools = declared(skill);
+    let tools = list_declared_tools(skill);
     for (_, class, what) in granted.into_iter().filter(|(is_granted, _, _)| *is_granted) {
-        if !names(gates, class) && !tools.iter().any(|declared| confirms(declared.tool, class)) {
+        if !has_gate(gates, class) && !tools.iter().any(|declared| wants_confirmation(declared.tool, class)) {
             findings
-                .add(manifest.file, gates.span, format!("{what} is granted, and nobody has to confirm it"))
-                .path("safety.require_confirmation_for")
-                .help(format!("add `{class}`, or give the tool that does it a `confirmation`"));
+                .add(manifest.file, gates.span, format!("{what} is granted without confirmation"))
+                .with_data_path("safety.require_confirmation_for")
+                .help(format!("add `{class}` to the list, or set `confirmation` on the tool"));
         }
     }
 }
 
-fn names(gates: &Node, class: &str) -> bool {
+fn has_gate(gates: &YamlNode, class: &str) -> bool {
     let items = gates.items().unwrap_or(std::slice::from_ref(gates));
     items.iter().any(|item| item.text() == Some(class))
 }
 
-fn confirms(tool: Tool<'_>, class: &str) -> bool {
-    tool.confirmation().is_some_and(|level| level.value == class || level.value == "always")
+fn wants_confirmation(tool: ToolDeclaration<'_>, class: &str) -> bool {
+    tool.confirmation_level().is_some_and(|level| level.value == class || level.value == "always")
 }

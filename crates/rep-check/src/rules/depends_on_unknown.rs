@@ -1,29 +1,29 @@
 use rep_model::names;
 
-use crate::report::{Facts, SetFindings};
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::report::{SetFindings, SkillFacts};
+use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "depends-on-unknown",
-    summary: "a dependency on a skill that is not there",
+    summary: "a dependency on an unknown skill",
     since: "0.1.0",
-    levels: Levels { error: Profile::Pmcp.as_set(), warning: Profile::Universal.as_set(), ..Levels::NONE },
-    cites: &[Cite::pmcp("frontmatter mapping, depends_on"), Cite::universal("§3, depends_on")],
+    levels: RuleLevels { error: Profile::Pmcp.as_set(), warning: Profile::Universal.as_set(), ..RuleLevels::NONE },
+    citations: &[RuleCitation::pmcp("frontmatter mapping, depends_on"), RuleCitation::universal("§3, depends_on")],
     requirements: &["DISC-17", "DISC-18"],
     page: include_str!("depends_on_unknown.md"),
-    check: Check::Set(check),
+    check: RuleCheck::Set(check),
 };
 
-fn check(skills: &[Facts], findings: &mut SetFindings) {
-    // A skill checked alone does not show what stands beside it.
-    if findings.skills() < 2 {
+fn check(skills: &[SkillFacts], findings: &mut SetFindings) {
+    // If a skill is checked alone, its siblings are unknown.
+    if findings.skill_count() < 2 {
         return;
     }
     for (id, place) in skills.iter().flat_map(|skill| &skill.depends_on) {
-        // What cannot be an id at all is `pmcp-depends-on-invalid`.
-        if names::is_plain(id) && !findings.is_name(id) {
-            let help = "add that skill to the set, or mend the id";
-            findings.add(place, format!("depends on the unknown skill `{id}`"), help);
+        // `pmcp-depends-on-invalid` reports values that are not valid ids.
+        if names::is_plain_name(id) && !findings.has_skill_name(id) {
+            let help = "add that skill to the set, or fix the id";
+            findings.add_finding(place, format!("depends on the unknown skill `{id}`"), help);
         }
     }
 }

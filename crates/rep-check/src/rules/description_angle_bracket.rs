@@ -3,21 +3,21 @@ use rep_model::Skill;
 use crate::description::{find_description, find_tags, locate_part};
 use crate::engine::Findings;
 use crate::profile::CLAUDE_NAMING;
-use crate::{Check, Cite, Levels, Rule};
+use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "description-angle-bracket",
-    summary: "`description` holds an angle bracket",
+    summary: "`description` contains an angle bracket",
     since: "0.1.0",
-    levels: Levels { warning: CLAUDE_NAMING, ..Levels::NONE },
-    cites: &[
-        Cite::universal("§3"),
-        Cite::pmcp("description field"),
-        Cite::host("Claude API: its validator refuses every angle bracket"),
+    levels: RuleLevels { warning: CLAUDE_NAMING, ..RuleLevels::NONE },
+    citations: &[
+        RuleCitation::universal("§3"),
+        RuleCitation::pmcp("description field"),
+        RuleCitation::host_table("Claude API: its validator rejects every angle bracket"),
     ],
     requirements: &["VAL-22"],
     page: include_str!("description_angle_bracket.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
@@ -32,14 +32,14 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     }
     let Some(at) = bare else { return };
     let bracket = &text[at..=at];
-    // A tag may hold the same bracket earlier on; the place is then the value as a whole.
+    // A tag may contain the same bracket earlier; the location is then the whole value.
     let span = if at == text.find(bracket).unwrap_or(at) {
         locate_part(manifest.source.slice(description.span()), bracket, description.span())
     } else {
         description.span()
     };
     findings
-        .add(manifest.file, span, format!("description holds a bare `{bracket}`"))
-        .path("description")
-        .help("say it in words");
+        .add(manifest.file, span, format!("`description` contains a bare `{bracket}`"))
+        .with_data_path("description")
+        .help("replace it with words");
 }

@@ -3,21 +3,21 @@ use rep_model::Skill;
 use crate::engine::Findings;
 use crate::field_checks::report_empty;
 use crate::profile::MARKDOWN;
-use crate::{Check, Cite, Levels, Rule};
+use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "description-empty",
-    summary: "`description` holds nothing but blanks",
+    summary: "`description` is blank",
     since: "0.1.0",
-    levels: Levels { error: MARKDOWN, ..Levels::NONE },
-    cites: &[
-        Cite::agentskills("description field"),
-        Cite::reference("validate: non-empty string"),
-        Cite::universal("Appendix A, minLength"),
+    levels: RuleLevels { error: MARKDOWN, ..RuleLevels::NONE },
+    citations: &[
+        RuleCitation::agentskills("description field"),
+        RuleCitation::reference_tool("validate: non-empty string"),
+        RuleCitation::universal("Appendix A, minLength"),
     ],
     requirements: &["VAL-14", "VAL-19", "VAL-21"],
     page: include_str!("description_empty.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {

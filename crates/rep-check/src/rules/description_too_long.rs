@@ -3,27 +3,27 @@ use rep_model::Skill;
 use crate::engine::Findings;
 use crate::field_checks::report_too_long;
 use crate::profile::MARKDOWN;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "description-too-long",
     summary: "`description` is longer than 1024 characters",
     since: "0.1.0",
-    levels: Levels {
+    levels: RuleLevels {
         error: MARKDOWN.without(Profile::ClaudeCode.as_set()),
         warning: Profile::ClaudeCode.as_set(),
-        ..Levels::NONE
+        ..RuleLevels::NONE
     },
-    cites: &[
-        Cite::agentskills("description field"),
-        Cite::reference("validate: exceeds 1024 character limit"),
-        Cite::universal("Appendix A, maxLength"),
-        Cite::aam("description field"),
-        Cite::pmcp("frontmatter model, stripped strings"),
+    citations: &[
+        RuleCitation::agentskills("description field"),
+        RuleCitation::reference_tool("validate: exceeds 1024 character limit"),
+        RuleCitation::universal("Appendix A, maxLength"),
+        RuleCitation::aam("description field"),
+        RuleCitation::pmcp("frontmatter model, stripped strings"),
     ],
     requirements: &["VAL-19", "VAL-20", "VAL-21", "HOST-10"],
     page: include_str!("description_too_long.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {

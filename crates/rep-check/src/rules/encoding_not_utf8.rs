@@ -1,13 +1,13 @@
 use crate::profile::FORMAT;
-use crate::{Check, Cite, Levels, Rule};
+use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "encoding-not-utf8",
     summary: "the file is not encoded as UTF-8",
     since: "0.1.0",
-    levels: Levels { error: FORMAT, ..Levels::NONE },
-    cites: &[Cite::reference("reading of SKILL.md"), Cite::yaml("§5.2")],
+    levels: RuleLevels { error: FORMAT, ..RuleLevels::NONE },
+    citations: &[RuleCitation::reference_tool("reading of SKILL.md"), RuleCitation::yaml("§5.2")],
     requirements: &["PKG-04"],
     page: include_str!("encoding_not_utf8.md"),
-    check: Check::Parse,
+    check: RuleCheck::Parse,
 };

@@ -1,32 +1,32 @@
 use rep_model::Skill;
 
-use crate::data_path::join;
+use crate::data_path::join_path;
 use crate::engine::Findings;
-use crate::shape::Kind;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::value_schema::ViolationKind;
+use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "field-unexpected",
-    summary: "a field inside a block that has no such field",
+    summary: "a block contains an unknown field",
     since: "0.1.0",
-    levels: Levels { error: Profile::Universal.as_set(), ..Levels::NONE },
-    cites: &[Cite::universal("Appendix A and B, additionalProperties")],
+    levels: RuleLevels { error: Profile::Universal.as_set(), ..RuleLevels::NONE },
+    citations: &[RuleCitation::universal("Appendix A and B, additionalProperties")],
     requirements: &["VAL-46", "VAL-47", "VAL-49", "VAL-50", "VAL-70", "TOOL-02", "TOOL-14"],
     page: include_str!("field_unexpected.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    for misfit in findings.misfits(skill) {
-        let Kind::Unknown { field, nearest } = misfit.kind else { continue };
+    for misfit in findings.find_value_violations(skill) {
+        let ViolationKind::Unknown { field, nearest } = misfit.kind else { continue };
         let help = match nearest {
             Some(nearest) => format!("did you mean `{nearest}`?"),
-            None => "remove it, or move it below `extensions`, the place for custom data".to_owned(),
+            None => "remove it, or move it under `extensions`, which is for custom data".to_owned(),
         };
         findings
             .add(&misfit.file, misfit.span, format!("`{}` has no field `{field}`", misfit.path))
-            .path(join(&misfit.path, &field))
+            .with_data_path(join_path(&misfit.path, &field))
             .help(help)
-            .only(misfit.profiles);
+            .only_for_profiles(misfit.profiles);
     }
 }

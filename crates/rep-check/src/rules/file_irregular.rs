@@ -1,13 +1,13 @@
 use crate::profile::ALL;
-use crate::{Check, Cite, Levels, Rule};
+use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "file-irregular",
-    summary: "a bundled file is no regular file",
+    summary: "a bundled file is not a regular file",
     since: "0.1.0",
-    levels: Levels { warning: ALL, ..Levels::NONE },
-    cites: &[Cite::agentskills("directory structure"), Cite::house("bounds on reading")],
+    levels: RuleLevels { warning: ALL, ..RuleLevels::NONE },
+    citations: &[RuleCitation::agentskills("directory structure"), RuleCitation::own_project("read limits")],
     requirements: &["PKG-01"],
     page: include_str!("file_irregular.md"),
-    check: Check::Parse,
+    check: RuleCheck::Parse,
 };

@@ -1,13 +1,13 @@
 use crate::profile::FORMAT;
-use crate::{Check, Cite, Levels, Rule};
+use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "file-too-large",
-    summary: "a file is larger than what is read of such a file",
+    summary: "a file exceeds the read limit",
     since: "0.1.0",
-    levels: Levels { error: FORMAT, ..Levels::NONE },
-    cites: &[Cite::house("bounds on reading")],
+    levels: RuleLevels { error: FORMAT, ..RuleLevels::NONE },
+    citations: &[RuleCitation::own_project("read limits")],
     requirements: &[],
     page: include_str!("file_too_large.md"),
-    check: Check::Parse,
+    check: RuleCheck::Parse,
 };

@@ -1,13 +1,13 @@
 use crate::profile::FORMAT;
-use crate::{Check, Cite, Levels, Rule};
+use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "file-unreadable",
     summary: "a file cannot be read",
     since: "0.1.0",
-    levels: Levels { error: FORMAT, ..Levels::NONE },
-    cites: &[Cite::agentskills("directory structure"), Cite::house("bounds on reading")],
+    levels: RuleLevels { error: FORMAT, ..RuleLevels::NONE },
+    citations: &[RuleCitation::agentskills("directory structure"), RuleCitation::own_project("read limits")],
     requirements: &["PKG-01"],
     page: include_str!("file_unreadable.md"),
-    check: Check::Parse,
+    check: RuleCheck::Parse,
 };

@@ -1,13 +1,16 @@
 use crate::profile::FORMAT;
-use crate::{Check, Cite, Levels, Rule};
+use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "folder-too-large",
-    summary: "the folder holds more than is read of one skill",
+    summary: "the directory exceeds the read limits",
     since: "0.1.0",
-    levels: Levels { warning: FORMAT, ..Levels::NONE },
-    cites: &[Cite::house("bounds on reading"), Cite::evidence("§5: depth and number of files")],
+    levels: RuleLevels { warning: FORMAT, ..RuleLevels::NONE },
+    citations: &[
+        RuleCitation::own_project("read limits"),
+        RuleCitation::public_survey("§5: depth and number of files"),
+    ],
     requirements: &[],
     page: include_str!("folder_too_large.md"),
-    check: Check::Parse,
+    check: RuleCheck::Parse,
 };

@@ -1,13 +1,17 @@
 use crate::profile::MARKDOWN;
-use crate::{Check, Cite, Levels, Rule};
+use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "frontmatter-not-mapping",
     summary: "the frontmatter is not a mapping of fields",
     since: "0.1.0",
-    levels: Levels { error: MARKDOWN, ..Levels::NONE },
-    cites: &[Cite::agentskills("SKILL.md format"), Cite::reference("reading of SKILL.md"), Cite::universal("§2")],
+    levels: RuleLevels { error: MARKDOWN, ..RuleLevels::NONE },
+    citations: &[
+        RuleCitation::agentskills("SKILL.md format"),
+        RuleCitation::reference_tool("parsing of SKILL.md"),
+        RuleCitation::universal("§2"),
+    ],
     requirements: &["PKG-05"],
     page: include_str!("frontmatter_not_mapping.md"),
-    check: Check::Parse,
+    check: RuleCheck::Parse,
 };

@@ -1,13 +1,13 @@
 use crate::profile::MARKDOWN;
-use crate::{Check, Cite, Levels, Rule};
+use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "frontmatter-unclosed",
     summary: "the frontmatter is not closed by a second fence",
     since: "0.1.0",
-    levels: Levels { error: MARKDOWN, ..Levels::NONE },
-    cites: &[Cite::agentskills("SKILL.md format"), Cite::universal("§2")],
+    levels: RuleLevels { error: MARKDOWN, ..RuleLevels::NONE },
+    citations: &[RuleCitation::agentskills("SKILL.md format"), RuleCitation::universal("§2")],
     requirements: &["PKG-03"],
     page: include_str!("frontmatter_unclosed.md"),
-    check: Check::Parse,
+    check: RuleCheck::Parse,
 };

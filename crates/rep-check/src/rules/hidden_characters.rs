@@ -1,64 +1,71 @@
 use rep_model::{Skill, Span};
 
 use crate::engine::Findings;
-use crate::hidden_text::{is_hidden, is_tag};
-use crate::text_files::text_files;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::hidden_text::{is_hidden_character, is_tag_character};
+use crate::text_files::list_text_files;
+use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "hidden-characters",
-    summary: "a text holds characters that people cannot see and agents read",
+    summary: "a text contains characters that are invisible to people but read by agents",
     since: "0.1.0",
-    levels: Levels { error: Profile::Security.as_set(), ..Levels::NONE },
-    cites: &[Cite::evidence("§5: bidi controls in 13 files, tag characters in 3"), Cite::house("security")],
+    levels: RuleLevels { error: Profile::Security.as_set(), ..RuleLevels::NONE },
+    citations: &[
+        RuleCitation::public_survey("§5: bidi controls in 13 files, tag characters in 3"),
+        RuleCitation::own_project("security"),
+    ],
     requirements: &["SEC-07"],
     page: include_str!("hidden_characters.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    escaped(skill, findings);
-    for (file, text) in text_files(skill) {
-        let Some((at, letter)) = first_hidden(&text) else { continue };
-        let (message, help) = if is_tag(letter) {
-            ("is an invisible tag character", "remove the run of them; agents read it as text")
+    report_escaped_characters(skill, findings);
+    for (file, text) in list_text_files(skill) {
+        let Some((at, letter)) = find_first_hidden(&text) else { continue };
+        let (message, help) = if is_tag_character(letter) {
+            ("is an invisible tag character", "remove the whole run; agents read it as text")
         } else {
-            ("makes the text show in another order than agents read it", "remove it")
+            ("displays the text in a different order than agents read it", "remove it")
         };
         let span = Span::new(at, at + letter.len_utf8());
         findings.add(file, span, format!("`U+{:04X}` {message}", u32::from(letter))).help(help);
     }
 }
 
-/// Name and description may hide characters behind YAML escapes, which no look at the bytes finds.
-fn escaped(skill: &Skill, findings: &mut Findings<'_>) {
-    let (Some(manifest), Some(front)) = (&skill.manifest, skill.front()) else { return };
+/// Reports hidden characters in YAML escapes of name and description, which a search of the bytes does not find.
+fn report_escaped_characters(skill: &Skill, findings: &mut Findings<'_>) {
+    let (Some(manifest), Some(front)) = (&skill.manifest, skill.frontmatter()) else { return };
     for field in [front.name(), front.description()].into_iter().flatten() {
-        let is_written = field.value.chars().all(|letter| !is_hidden(letter))
-            || first_hidden(manifest.source.slice(field.span())).is_some();
-        if let Some((_, letter)) = first_hidden(field.value).filter(|_| !is_written) {
+        let is_written = field.value.chars().all(|letter| !is_hidden_character(letter))
+            || find_first_hidden(manifest.source.slice(field.span())).is_some();
+        if let Some((_, letter)) = find_first_hidden(field.value).filter(|_| !is_written) {
             findings
-                .add(manifest.file, field.span(), format!("`U+{:04X}` is hidden behind an escape", u32::from(letter)))
-                .help("remove the escape; agents read what it stands for");
+                .add(
+                    manifest.file,
+                    field.span(),
+                    format!("`U+{:04X}` is hidden in an escape sequence", u32::from(letter)),
+                )
+                .help("remove the escape; agents read the character it encodes");
         }
     }
 }
 
-fn first_hidden(text: &str) -> Option<(usize, char)> {
+fn find_first_hidden(text: &str) -> Option<(usize, char)> {
     if text.is_ascii() {
         return None;
     }
-    // Every hidden character starts with one of these two bytes in UTF-8, and neither is ever a later byte.
+    // In UTF-8, every hidden character starts with one of these two bytes, and neither is a continuation byte.
     let is_lead = |byte: &u8| matches!(byte, 0xe2 | 0xf3);
     let mut from = 0;
     while let Some(step) = text.as_bytes().get(from..)?.iter().position(is_lead) {
         let at = from + step;
         let letter = text.get(at..)?.chars().next()?;
         from = at + letter.len_utf8();
-        if !is_hidden(letter) {
+        if !is_hidden_character(letter) {
             continue;
         }
-        match flag_end(text, at) {
+        match find_flag_end(text, at) {
             Some(end) => from = end,
             None => return Some((at, letter)),
         }
@@ -66,13 +73,13 @@ fn first_hidden(text: &str) -> Option<(usize, char)> {
     None
 }
 
-/// The end of the tags that spell a region behind a black flag: 🏴 with `gbsct` and a closing tag is Scotland's.
-fn flag_end(text: &str, at: usize) -> Option<usize> {
+/// Returns the end of the tags that spell a region after a black flag. Scotland's flag is 🏴, `gbsct` and a closing tag.
+fn find_flag_end(text: &str, at: usize) -> Option<usize> {
     if !text[..at].ends_with('\u{1f3f4}') {
         return None;
     }
     let is_code = |letter: &char| matches!(letter, '\u{e0030}'..='\u{e0039}' | '\u{e0061}'..='\u{e007a}');
-    // A longer run is no region, whatever stands before it.
+    // A longer run is not a region, whatever precedes it.
     let letters = text[at..].chars().take(7).take_while(is_code).count();
     let end = at + letters * '\u{e0061}'.len_utf8();
     let closing = text[end..].chars().next().filter(|letter| *letter == '\u{e007f}')?;

@@ -1,84 +1,86 @@
 use rep_model::{Manifest, Skill, Span};
 
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "host-named-in-body",
-    summary: "the body leans on one host",
+    summary: "the body depends on one host",
     since: "0.1.0",
-    levels: Levels { warning: Profile::Universal.as_set(), ..Levels::NONE },
-    cites: &[Cite::universal("§2, the body"), Cite::host("claude-code, codex-cli: tools")],
+    levels: RuleLevels { warning: Profile::Universal.as_set(), ..RuleLevels::NONE },
+    citations: &[RuleCitation::universal("§2, the body"), RuleCitation::host_table("claude-code, codex-cli: tools")],
     requirements: &["PKG-20"],
     page: include_str!("host_named_in_body.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
-/// A host, what shows that a text leans on it, and the overrides that make that fine.
-struct Host {
+/// A host, the words that show that a text depends on it, and the id of its override.
+struct HostMentions {
     name: &'static str,
-    /// Names that may be no more than a mention.
+    /// Names that may be a mere mention.
     names: &'static [&'static str],
-    /// Tools only this host has.
+    /// Tools that only this host has.
     tools: &'static [&'static str],
     id: &'static str,
 }
 
-static HOSTS: [Host; 4] = [
-    Host {
+static HOST_MENTIONS: [HostMentions; 4] = [
+    HostMentions {
         name: "Claude Code",
         names: &["Claude Code"],
         tools: &["AskUserQuestion", "ExitPlanMode", "MultiEdit", "NotebookEdit", "TodoWrite", "mcp__"],
         id: "claude-code",
     },
-    Host { name: "Codex CLI", names: &["Codex CLI"], tools: &[], id: "codex-cli" },
-    Host { name: "Gemini CLI", names: &["Gemini CLI"], tools: &["activate_skill"], id: "gemini-cli" },
-    Host { name: "Cursor", names: &["Cursor IDE"], tools: &[], id: "cursor" },
+    HostMentions { name: "Codex CLI", names: &["Codex CLI"], tools: &[], id: "codex-cli" },
+    HostMentions { name: "Gemini CLI", names: &["Gemini CLI"], tools: &["activate_skill"], id: "gemini-cli" },
+    HostMentions { name: "Cursor", names: &["Cursor IDE"], tools: &[], id: "cursor" },
 ];
 
-/// How texts name hosts, those among them that are also plain words; only for telling whether there are several.
-static MENTIONS: [&str; 9] =
+/// Host names as texts write them, including ordinary words. Used only to detect whether a text names several hosts.
+static MENTIONED_HOSTS: [&str; 9] =
     ["Claude Code", "Codex", "Copilot", "Cowork", "Cursor", "Gemini", "OpenCode", "Windsurf", "claude.ai"];
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    let (Some(manifest), Some(front)) = (&skill.manifest, skill.front()) else { return };
+    let (Some(manifest), Some(front)) = (&skill.manifest, skill.frontmatter()) else { return };
     let overridden: Vec<&str> = front.host_overrides().iter().map(|(host, _)| host.value).collect();
-    // A text that names several hosts tells them apart, and leans on none.
-    if MENTIONS.iter().filter(|name| first(manifest, &[**name]).is_some()).count() > 1 {
+    // A text that names several hosts distinguishes them, and depends on none.
+    if MENTIONED_HOSTS.iter().filter(|name| find_first_word(manifest, &[**name]).is_some()).count() > 1 {
         return;
     }
-    for host in &HOSTS {
+    for host in &HOST_MENTIONS {
         let is_topic = skill.name().is_some_and(|name| name.contains(host.id));
-        let named = || first(manifest, host.names).filter(|_| !is_topic);
-        let Some(span) = first(manifest, host.tools).or_else(named) else { continue };
+        let named = || find_first_word(manifest, host.names).filter(|_| !is_topic);
+        let Some(span) = find_first_word(manifest, host.tools).or_else(named) else { continue };
         let word = manifest.source.slice(span);
         let is_served = word.starts_with("mcp__") && overridden.contains(&"mcp");
         if overridden.contains(&host.id) || is_served {
             continue;
         }
         let message = if host.names.contains(&word) {
-            format!("the body names {word} and no other host")
+            format!("the body mentions {word} but no other host")
         } else {
             format!("the body relies on `{word}`, a tool of {}", host.name)
         };
         let help =
-            format!("say what to do, not with which tool, or add an override for `{}` to `host_overrides`", host.id);
+            format!("describe the task instead of the tool, or add an override for `{}` to `host_overrides`", host.id);
         findings.add(manifest.file, span, message).help(help);
     }
 }
 
-/// The first of some words in the body, standing alone and outside HTML comments.
-fn first(manifest: &Manifest, words: &[&str]) -> Option<Span> {
+/// Finds the first of the given words in the body, as a whole word outside HTML comments.
+fn find_first_word(manifest: &Manifest, words: &[&str]) -> Option<Span> {
     let start = manifest.body_span().start;
     words
         .iter()
-        .filter_map(|word| places(manifest.body(), word).find_map(|at| visible(manifest, start + at, word)))
+        .filter_map(|word| {
+            find_word_offsets(manifest.body(), word).find_map(|at| locate_visible_word(manifest, start + at, word))
+        })
         .min()
 }
 
-fn places<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
+fn find_word_offsets<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
     let is_letter = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
-    // `mcp__` is the beginning of a name.
+    // `mcp__` is the prefix of a name.
     let is_prefix = word.ends_with('_');
     text.match_indices(word).map(|(at, _)| at).filter(move |at| {
         let bytes = text.as_bytes();
@@ -88,7 +90,7 @@ fn places<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a 
     })
 }
 
-fn visible(manifest: &Manifest, at: usize, word: &str) -> Option<Span> {
+fn locate_visible_word(manifest: &Manifest, at: usize, word: &str) -> Option<Span> {
     let html = &manifest.outline().html;
     let next = html.partition_point(|span| span.start <= at);
     let is_hidden = next.checked_sub(1).is_some_and(|before| html[before].contains(at));

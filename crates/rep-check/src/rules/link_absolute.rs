@@ -1,36 +1,37 @@
-use rep_model::{Resolved, Skill, resolve};
+use rep_model::{ResolvedSkillPath, Skill, resolve_skill_path};
 
 use crate::engine::Findings;
-use crate::link_path::local_path;
+use crate::link_path::parse_local_path;
 use crate::profile::MARKDOWN;
-use crate::{Check, Cite, Levels, Rule};
+use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "link-absolute",
-    summary: "a link to an absolute path",
+    summary: "a link points to an absolute path",
     since: "0.1.0",
-    levels: Levels { warning: MARKDOWN, ..Levels::NONE },
-    cites: &[Cite::agentskills("file references"), Cite::universal("§1")],
+    levels: RuleLevels { warning: MARKDOWN, ..RuleLevels::NONE },
+    citations: &[RuleCitation::agentskills("file references"), RuleCitation::universal("§1")],
     requirements: &["PKG-14", "PKG-15"],
     page: include_str!("link_absolute.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let Some(manifest) = &skill.manifest else { return };
     for link in &manifest.outline().links {
-        if is_absolute(&link.target) {
+        if is_absolute_target(&link.target) {
             findings
-                .add(manifest.file, link.span, format!("the link leads to the absolute path `{}`", link.target))
-                .help("put the file into the skill, and link to it from there");
+                .add(manifest.file, link.span, format!("the link points to the absolute path `{}`", link.target))
+                .help("add the file to the skill and link to it there");
         }
     }
 }
 
-/// Whether a link names a place on the author's machine. Examples and placeholders do not.
-fn is_absolute(target: &str) -> bool {
+/// Whether a link points to a path on the author's machine. Examples and placeholders do not.
+fn is_absolute_target(target: &str) -> bool {
     let is_placeholder = target.contains(['<', '>', '{', '}', '$', '*']) || target.contains("path/to");
     let is_file_link = target.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"));
-    let is_path = || local_path(target).is_some_and(|path| resolve("", &path) == Resolved::Absolute);
+    let is_path =
+        || parse_local_path(target).is_some_and(|path| resolve_skill_path("", &path) == ResolvedSkillPath::Absolute);
     !is_placeholder && (is_file_link || is_path())
 }

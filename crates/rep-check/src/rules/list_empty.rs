@@ -1,27 +1,27 @@
 use rep_model::Skill;
 
 use crate::engine::Findings;
-use crate::shape::Kind;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::value_schema::ViolationKind;
+use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "list-empty",
-    summary: "an empty list where at least one item is needed",
+    summary: "an empty list where at least one item is required",
     since: "0.1.0",
-    levels: Levels { error: Profile::Pmcp.as_set(), ..Levels::NONE },
-    cites: &[Cite::pmcp("SkillBlock.capabilities")],
+    levels: RuleLevels { error: Profile::Pmcp.as_set(), ..RuleLevels::NONE },
+    citations: &[RuleCitation::pmcp("SkillBlock.capabilities")],
     requirements: &["VAL-56"],
     page: include_str!("list_empty.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    for misfit in findings.misfits(skill) {
-        let Kind::Empty = misfit.kind else { continue };
+    for misfit in findings.find_value_violations(skill) {
+        let ViolationKind::Empty = misfit.kind else { continue };
         findings
             .add(&misfit.file, misfit.span, format!("`{}` is an empty list", misfit.path))
-            .path(misfit.path)
+            .with_data_path(misfit.path)
             .help("add at least one item")
-            .only(misfit.profiles);
+            .only_for_profiles(misfit.profiles);
     }
 }

@@ -1,25 +1,25 @@
-use rep_model::{Entry, Skill, Span};
+use rep_model::{Skill, Span, TreeEntry};
 
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "metadata-sidecar",
-    summary: "a `metadata.yaml` stands beside SKILL.md",
+    summary: "a `metadata.yaml` file is next to SKILL.md",
     since: "0.1.0",
-    levels: Levels { warning: Profile::Pmcp.as_set(), ..Levels::NONE },
-    cites: &[Cite::pmcp("metadata stays in the frontmatter")],
+    levels: RuleLevels { warning: Profile::Pmcp.as_set(), ..RuleLevels::NONE },
+    citations: &[RuleCitation::pmcp("metadata stays in the frontmatter")],
     requirements: &["PKG-27"],
     page: include_str!("metadata_sidecar.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    const FILE: &str = "metadata.yaml";
-    let is_file = matches!(skill.tree.entries.get(FILE), Some(Entry::File { .. } | Entry::Link { .. }));
+    const SIDECAR_FILE: &str = "metadata.yaml";
+    let is_file = matches!(skill.tree.entries.get(SIDECAR_FILE), Some(TreeEntry::File { .. } | TreeEntry::Link { .. }));
     if is_file && skill.manifest.is_some() {
         findings
-            .add(FILE, Span::default(), "a `metadata.yaml` stands beside SKILL.md, and nothing reads it")
-            .help("move what it says into the `x-personal-mcp` block of SKILL.md, and delete it");
+            .add(SIDECAR_FILE, Span::default(), "`metadata.yaml` next to SKILL.md is never read")
+            .help("move its contents into the `x-personal-mcp` block of SKILL.md and delete it");
     }
 }

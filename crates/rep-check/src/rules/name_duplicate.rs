@@ -2,39 +2,39 @@ use std::collections::BTreeMap;
 
 use rep_model::names;
 
-use crate::report::Place;
-use crate::report::{Facts, SetFindings};
-use crate::{Check, Cite, Levels, Profile, ProfileSet, Rule};
+use crate::report::FindingLocation;
+use crate::report::{SetFindings, SkillFacts};
+use crate::{LintRule, Profile, ProfileSet, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "name-duplicate",
-    summary: "two skills of one set bear the same name",
+    summary: "two skills have the same name",
     since: "0.1.0",
-    levels: Levels {
+    levels: RuleLevels {
         error: ProfileSet::new(&[Profile::Pmcp, Profile::Mcp]),
         warning: Profile::ClaudeApi.as_set(),
-        ..Levels::NONE
+        ..RuleLevels::NONE
     },
-    cites: &[
-        Cite::pmcp("frontmatter mapping, id"),
-        Cite::client_guide("handling name collisions"),
-        Cite::host("mcp: skill addresses"),
+    citations: &[
+        RuleCitation::pmcp("frontmatter mapping, id"),
+        RuleCitation::client_guide("handling name collisions"),
+        RuleCitation::host_table("mcp: skill addresses"),
     ],
     requirements: &["DISC-13"],
     page: include_str!("name_duplicate.md"),
-    check: Check::Set(check),
+    check: RuleCheck::Set(check),
 };
 
-fn check(skills: &[Facts], findings: &mut SetFindings) {
-    let mut named: Vec<(&str, &Place)> =
+fn check(skills: &[SkillFacts], findings: &mut SetFindings) {
+    let mut named: Vec<(&str, &FindingLocation)> =
         skills.iter().filter_map(|skill| skill.name.as_ref()).map(|(name, place)| (name.as_str(), place)).collect();
     named.sort_by_key(|(_, place)| *place);
-    let mut first: BTreeMap<String, &Place> = BTreeMap::new();
+    let mut first: BTreeMap<String, &FindingLocation> = BTreeMap::new();
     for (name, place) in named.into_iter().filter(|(name, _)| !name.is_empty()) {
-        let other = *first.entry(names::nfkc(name)).or_insert(place);
-        if other.shown != place.shown {
-            let message = format!("the name `{name}` is already borne by `{}`", other.shown);
-            findings.add(place, message, "rename one of the two");
+        let other = *first.entry(names::normalise_nfkc(name)).or_insert(place);
+        if other.display_path != place.display_path {
+            let message = format!("the name `{name}` is already used by `{}`", other.display_path);
+            findings.add_finding(place, message, "rename one of the two");
         }
     }
 }

@@ -3,38 +3,38 @@ use rep_model::Skill;
 use crate::engine::Findings;
 use crate::profile::ASCII_ONLY;
 use crate::skill_name::{describe_character, find_name, is_name_character};
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "name-not-ascii",
-    summary: "`name` has characters beyond ASCII",
+    summary: "`name` has non-ASCII characters",
     since: "0.1.0",
-    levels: Levels { error: ASCII_ONLY, info: Profile::AgentSkills.as_set(), ..Levels::NONE },
-    cites: &[
-        Cite::universal("Appendix A, pattern"),
-        Cite::aam("name field"),
-        Cite::pmcp("frontmatter model"),
-        Cite::host("Claude API: name pattern"),
+    levels: RuleLevels { error: ASCII_ONLY, info: Profile::AgentSkills.as_set(), ..RuleLevels::NONE },
+    citations: &[
+        RuleCitation::universal("Appendix A, pattern"),
+        RuleCitation::aam("name field"),
+        RuleCitation::pmcp("frontmatter model"),
+        RuleCitation::host_table("Claude API: name pattern"),
     ],
     requirements: &["VAL-04", "VAL-06", "VAL-15", "HOST-10"],
     page: include_str!("name_not_ascii.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let Some(name) = find_name(skill) else { return };
-    // Hosts with an ASCII pattern apply it to what is written, not to the NFKC form.
+    // Hosts with an ASCII pattern apply it to the name as written, not to the NFKC form.
     let beyond = |text: &str| text.chars().find(|letter| !letter.is_ascii());
     let Some(letter) = beyond(&name.text).or_else(|| beyond(name.written)) else { return };
     if name.written.is_ascii() {
         return;
     }
     let draft = findings
-        .add(name.file, name.span, format!("name has {}, which is not ASCII", describe_character(letter)))
-        .path("name")
-        .help("use `a-z`, `0-9` and `-`; many hosts take nothing else");
-    // Where letters of any script are fine, what is no letter is an error of `name-characters`.
+        .add(name.file, name.span, format!("`name` contains {}, which is not ASCII", describe_character(letter)))
+        .with_data_path("name")
+        .help("use `a-z`, `0-9` and `-`; many hosts accept nothing else");
+    // If letters of any script are allowed, `name-characters` reports characters that are not letters.
     if name.text.chars().any(|letter| !letter.is_ascii() && !is_name_character(letter)) {
-        draft.only(ASCII_ONLY);
+        draft.only_for_profiles(ASCII_ONLY);
     }
 }

@@ -1,13 +1,13 @@
 use crate::profile::FORMAT;
-use crate::{Check, Cite, Levels, Rule};
+use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "nul-byte",
-    summary: "the file holds a NUL byte",
+    summary: "the file contains a NUL byte",
     since: "0.1.0",
-    levels: Levels { error: FORMAT, ..Levels::NONE },
-    cites: &[Cite::yaml("§5.1"), Cite::reference("reading of SKILL.md")],
+    levels: RuleLevels { error: FORMAT, ..RuleLevels::NONE },
+    citations: &[RuleCitation::yaml("§5.1"), RuleCitation::reference_tool("parsing of SKILL.md")],
     requirements: &["PKG-04"],
     page: include_str!("nul_byte.md"),
-    check: Check::Parse,
+    check: RuleCheck::Parse,
 };

@@ -1,23 +1,23 @@
 use rep_model::Skill;
-use rep_model::yaml::{Node, Value};
+use rep_model::yaml::{YamlNode, YamlValue};
 
-use crate::data_path::short_key;
+use crate::data_path::shorten_key;
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "path-absolute",
-    summary: "a frontmatter value that is an absolute path",
+    summary: "a frontmatter value is an absolute path",
     since: "0.1.0",
-    levels: Levels { warning: Profile::Universal.as_set(), ..Levels::NONE },
-    cites: &[Cite::universal("§1")],
+    levels: RuleLevels { warning: Profile::Universal.as_set(), ..RuleLevels::NONE },
+    citations: &[RuleCitation::universal("§1")],
     requirements: &["PKG-14"],
     page: include_str!("path_absolute.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
-/// Fields whose values are judged elsewhere, may well be absolute, or describe data that is not the skill's.
-const LEFT_ALONE: [&str; 9] = [
+/// Fields whose values other rules check, that may be absolute, or that describe data outside the skill.
+const SKIPPED_FIELDS: [&str; 9] = [
     "description",
     "entrypoint",
     "evaluation",
@@ -29,8 +29,8 @@ const LEFT_ALONE: [&str; 9] = [
     "safety",
 ];
 
-/// The folders an absolute path of a machine starts with. `/api/v1` is an address, and `/commit` a command.
-const ROOTS: [&str; 14] = [
+/// The directories that an absolute path starts with. `/api/v1` is an address, and `/commit` a command.
+const MACHINE_ROOTS: [&str; 14] = [
     "/Applications/",
     "/Library/",
     "/Users/",
@@ -48,39 +48,39 @@ const ROOTS: [&str; 14] = [
 ];
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    let (Some(manifest), Some(front)) = (&skill.manifest, skill.front()) else { return };
+    let (Some(manifest), Some(front)) = (&skill.manifest, skill.frontmatter()) else { return };
     let mut found = Vec::new();
-    walk(&front.root, &mut String::new(), &mut found);
+    collect_machine_paths(&front.root, &mut String::new(), &mut found);
     for (node, path) in found {
         let value = node.text().unwrap_or("");
         findings
             .add(manifest.file, node.span, format!("`{value}` is an absolute path"))
-            .path(path)
-            .help("put the file into the skill, and write its path from the skill's folder");
+            .with_data_path(path)
+            .help("add the file to the skill, and use a path relative to the skill's directory");
     }
 }
 
-fn walk<'a>(node: &'a Node, path: &mut String, found: &mut Vec<(&'a Node, String)>) {
+fn collect_machine_paths<'a>(node: &'a YamlNode, path: &mut String, found: &mut Vec<(&'a YamlNode, String)>) {
     let above = path.len();
     match &node.value {
-        Value::Scalar { text, .. } => {
+        YamlValue::Scalar { text, .. } => {
             if is_machine_path(text) {
                 found.push((node, path.clone()));
             }
         }
-        Value::Sequence { items, .. } => {
+        YamlValue::Sequence { items, .. } => {
             for (index, item) in items.iter().enumerate() {
                 path.extend(["[", &index.to_string(), "]"]);
-                walk(item, path, found);
+                collect_machine_paths(item, path, found);
                 path.truncate(above);
             }
         }
-        Value::Mapping { entries, .. } => {
+        YamlValue::Mapping { entries, .. } => {
             for entry in entries {
-                let Some(key) = entry.key.text().filter(|key| !LEFT_ALONE.contains(key)) else { continue };
+                let Some(key) = entry.key.text().filter(|key| !SKIPPED_FIELDS.contains(key)) else { continue };
                 path.push_str(if above == 0 { "" } else { "." });
-                path.push_str(short_key(key));
-                walk(&entry.value, path, found);
+                path.push_str(shorten_key(key));
+                collect_machine_paths(&entry.value, path, found);
                 path.truncate(above);
             }
         }
@@ -92,7 +92,7 @@ fn is_machine_path(text: &str) -> bool {
         [drive, b':', b'\\' | b'/', next, ..] => drive.is_ascii_alphabetic() && *next != b'/',
         _ => false,
     };
-    let has_root = ROOTS.iter().any(|root| text.len() > root.len() && text.starts_with(root));
+    let has_root = MACHINE_ROOTS.iter().any(|root| text.len() > root.len() && text.starts_with(root));
     let is_pattern = text.contains(|letter: char| letter.is_whitespace() || "{}<>$*".contains(letter));
     (has_drive || has_root) && !is_pattern
 }

@@ -1,28 +1,28 @@
 use rep_model::Skill;
 
 use crate::engine::Findings;
-use crate::permission_globs::find_globs;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::permission_globs::find_permission_globs;
+use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "permission-glob-negated",
     summary: "a file permission starts with an exclamation mark",
     since: "0.1.0",
-    levels: Levels { error: Profile::Universal.as_set(), ..Levels::NONE },
-    cites: &[Cite::universal("§8, glob semantics")],
+    levels: RuleLevels { error: Profile::Universal.as_set(), ..RuleLevels::NONE },
+    citations: &[RuleCitation::universal("§8, glob semantics")],
     requirements: &["PERM-06"],
     page: include_str!("permission_glob_negated.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let Some(manifest) = &skill.manifest else { return };
-    for (path, glob) in find_globs(skill) {
+    for (path, glob) in find_permission_globs(skill) {
         if glob.value.starts_with('!') {
             findings
                 .add(manifest.file, glob.span(), format!("the glob `{}` is negated", glob.value))
-                .path(path)
-                .help("grant only what is needed; there are no exceptions to a grant");
+                .with_data_path(path)
+                .help("grant only what is needed; a glob cannot exclude files");
         }
     }
 }

@@ -1,31 +1,31 @@
-use rep_model::{Resolved, Skill, resolve};
+use rep_model::{ResolvedSkillPath, Skill, resolve_skill_path};
 
 use crate::engine::Findings;
-use crate::permission_globs::find_globs;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::permission_globs::find_permission_globs;
+use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "permission-outside",
-    summary: "a file permission reaches out of the folder it is relative to",
+    summary: "a file permission reaches outside the root directory",
     since: "0.1.0",
-    levels: Levels { error: Profile::Universal.as_set(), ..Levels::NONE },
-    cites: &[Cite::universal("§1 path rules and §8 glob semantics")],
+    levels: RuleLevels { error: Profile::Universal.as_set(), ..RuleLevels::NONE },
+    citations: &[RuleCitation::universal("§1 path rules and §8 glob semantics")],
     requirements: &["PERM-03", "PKG-14"],
     page: include_str!("permission_outside.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let Some(manifest) = &skill.manifest else { return };
-    for (path, glob) in find_globs(skill) {
-        let what = match resolve("", glob.value) {
-            Resolved::Inside(_) => continue,
-            Resolved::Outside => "leads out of the root",
-            Resolved::Absolute => "is absolute",
+    for (path, glob) in find_permission_globs(skill) {
+        let what = match resolve_skill_path("", glob.value) {
+            ResolvedSkillPath::Inside(_) => continue,
+            ResolvedSkillPath::Outside => "points outside the root",
+            ResolvedSkillPath::Absolute => "is absolute",
         };
         findings
             .add(manifest.file, glob.span(), format!("the glob `{}` {what}", glob.value))
-            .path(path)
+            .with_data_path(path)
             .help("write it relative to the root, without `..`");
     }
 }

@@ -1,25 +1,25 @@
 use rep_model::{Skill, Span};
 
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "permissions-missing",
     summary: "a Universal skill does not declare `permissions`",
     since: "0.1.0",
-    levels: Levels { warning: Profile::Universal.as_set(), ..Levels::NONE },
-    cites: &[Cite::universal("§8 and the MUST checklist")],
+    levels: RuleLevels { warning: Profile::Universal.as_set(), ..RuleLevels::NONE },
+    citations: &[RuleCitation::universal("§8 and the MUST checklist")],
     requirements: &["VAL-71", "PERM-01"],
     page: include_str!("permissions_missing.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    let (Some(manifest), Some(front)) = (&skill.manifest, skill.front()) else { return };
-    if front.field("permissions").is_none() {
+    let (Some(manifest), Some(front)) = (&skill.manifest, skill.frontmatter()) else { return };
+    if front.find_field("permissions").is_none() {
         findings
-            .add(manifest.file, Span::at(front.root.span.start), "field `permissions` is missing")
-            .path("permissions")
-            .help("add `permissions` with what the skill needs; until then hosts grant nothing");
+            .add(manifest.file, Span::empty_at(front.root.span.start), "field `permissions` is missing")
+            .with_data_path("permissions")
+            .help("add `permissions` with what the skill needs; without it, hosts grant nothing");
     }
 }

@@ -1,30 +1,30 @@
 use rep_model::{Frontmatter, Skill, names};
 
 use crate::engine::Findings;
-use crate::personal_mcp::find_block;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::personal_mcp::find_personal_mcp_block;
+use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "pmcp-id-differs-from-name",
-    summary: "the `x-personal-mcp` id and the `name` field disagree",
+    summary: "the `x-personal-mcp` id differs from `name`",
     since: "0.1.0",
-    levels: Levels { error: Profile::Pmcp.as_set(), ..Levels::NONE },
-    cites: &[Cite::pmcp("SkillFrontmatter.cross_validate")],
+    levels: RuleLevels { error: Profile::Pmcp.as_set(), ..RuleLevels::NONE },
+    citations: &[RuleCitation::pmcp("SkillFrontmatter.cross_validate")],
     requirements: &["VAL-18", "VAL-54"],
     page: include_str!("pmcp_id_differs_from_name.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    let Some((file, block)) = find_block(skill) else { return };
-    let (Some(id), Some(name)) = (block.id(), skill.front().and_then(Frontmatter::name)) else { return };
-    let (of_block, of_skill) = (names::strip(id.value), names::strip(name.value));
-    // A value that is no id at all is reported by itself.
-    if of_block == of_skill || !names::is_id(of_block) || !names::is_id(of_skill) {
+    let Some((file, block)) = find_personal_mcp_block(skill) else { return };
+    let (Some(id), Some(name)) = (block.id(), skill.frontmatter().and_then(Frontmatter::name)) else { return };
+    let (of_block, of_skill) = (names::strip_whitespace(id.value), names::strip_whitespace(name.value));
+    // Another rule reports a value that is not a valid id.
+    if of_block == of_skill || !names::is_lowercase_id(of_block) || !names::is_lowercase_id(of_skill) {
         return;
     }
     findings
-        .add(file, id.span(), format!("id is `{of_block}` but the name is `{of_skill}`"))
-        .path("x-personal-mcp.id")
+        .add(file, id.span(), format!("`id` is `{of_block}` but `name` is `{of_skill}`"))
+        .with_data_path("x-personal-mcp.id")
         .help("give both the same value");
 }

@@ -2,26 +2,26 @@ use rep_model::Skill;
 
 use crate::engine::Findings;
 use crate::personal_mcp::find_references;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "pmcp-reference-escapes",
-    summary: "a reference that leaves the skill through a symbolic link",
+    summary: "a reference leaves the skill through a symbolic link",
     since: "0.1.0",
-    levels: Levels { error: Profile::Pmcp.as_set(), ..Levels::NONE },
-    cites: &[Cite::pmcp("repository metadata, references")],
+    levels: RuleLevels { error: Profile::Pmcp.as_set(), ..RuleLevels::NONE },
+    citations: &[RuleCitation::pmcp("repository metadata, references")],
     requirements: &["VAL-61"],
     page: include_str!("pmcp_reference_escapes.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     for reference in find_references(skill) {
-        let Ok(path) = &reference.place else { continue };
-        if skill.tree.escapes(path) {
+        let Ok(path) = &reference.normal_path else { continue };
+        if skill.tree.has_outside_link(path) {
             findings
-                .add(reference.file, reference.path.span(), format!("reference `{path}` leads out of the skill"))
-                .path(&reference.field)
+                .add(reference.file, reference.path.span(), format!("reference `{path}` points outside the skill"))
+                .with_data_path(&reference.field)
                 .help("replace the symbolic link with the file itself");
         }
     }

@@ -1,26 +1,28 @@
 use rep_model::Skill;
 
 use crate::engine::Findings;
-use crate::personal_mcp::{PathFault, find_references};
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::personal_mcp::{ReferencePathFault, find_references};
+use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "pmcp-reference-misplaced",
-    summary: "a reference that lies elsewhere than below `references/`",
+    summary: "a reference is not under `references/`",
     since: "0.1.0",
-    levels: Levels { error: Profile::Pmcp.as_set(), ..Levels::NONE },
-    cites: &[Cite::pmcp("ReferenceEntry.validate_reference_path")],
+    levels: RuleLevels { error: Profile::Pmcp.as_set(), ..RuleLevels::NONE },
+    citations: &[RuleCitation::pmcp("ReferenceEntry.validate_reference_path")],
     requirements: &["VAL-60"],
     page: include_str!("pmcp_reference_misplaced.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    for reference in find_references(skill).iter().filter(|reference| reference.place == Err(PathFault::Misplaced)) {
-        let message = format!("reference path `{}` is not below `references/`", reference.path.value);
+    for reference in
+        find_references(skill).iter().filter(|reference| reference.normal_path == Err(ReferencePathFault::Misplaced))
+    {
+        let message = format!("reference path `{}` is not under `references/`", reference.path.value);
         findings
             .add(reference.file, reference.path.span(), message)
-            .path(&reference.field)
-            .help("move the file below `references/`, and name it from there");
+            .with_data_path(&reference.field)
+            .help("move the file to `references/` and update the path");
     }
 }

@@ -1,25 +1,32 @@
 use rep_model::Skill;
 
 use crate::engine::Findings;
-use crate::personal_mcp::{PathFault, find_references};
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::personal_mcp::{ReferencePathFault, find_references};
+use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "pmcp-reference-outside",
-    summary: "a reference whose path climbs with `..`",
+    summary: "a reference path contains `..`",
     since: "0.1.0",
-    levels: Levels { error: Profile::Pmcp.as_set(), ..Levels::NONE },
-    cites: &[Cite::pmcp("ReferenceEntry.validate_reference_path")],
+    levels: RuleLevels { error: Profile::Pmcp.as_set(), ..RuleLevels::NONE },
+    citations: &[RuleCitation::pmcp("ReferenceEntry.validate_reference_path")],
     requirements: &["VAL-60"],
     page: include_str!("pmcp_reference_outside.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    for reference in find_references(skill).iter().filter(|reference| reference.place == Err(PathFault::Climbing)) {
+    for reference in find_references(skill)
+        .iter()
+        .filter(|reference| reference.normal_path == Err(ReferencePathFault::ParentSegment))
+    {
         findings
-            .add(reference.file, reference.path.span(), format!("reference path `{}` holds `..`", reference.path.value))
-            .path(&reference.field)
-            .help("write the path without `..`, and copy what lies elsewhere below `references/`");
+            .add(
+                reference.file,
+                reference.path.span(),
+                format!("reference path `{}` contains `..`", reference.path.value),
+            )
+            .with_data_path(&reference.field)
+            .help("remove `..` from the path, and copy external files to `references/`");
     }
 }

@@ -1,22 +1,22 @@
 use rep_model::Skill;
-use rep_model::yaml::{Node, core};
+use rep_model::yaml::{YamlNode, core};
 
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, ProfileSet, Rule};
+use crate::{LintRule, Profile, ProfileSet, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "redaction-off",
-    summary: "a skill switches redaction off",
+    summary: "a skill disables redaction",
     since: "0.1.0",
-    levels: Levels { warning: ProfileSet::new(&[Profile::Universal, Profile::Security]), ..Levels::NONE },
-    cites: &[Cite::universal("§8, safety.redact")],
+    levels: RuleLevels { warning: ProfileSet::new(&[Profile::Universal, Profile::Security]), ..RuleLevels::NONE },
+    citations: &[RuleCitation::universal("§8, safety.redact")],
     requirements: &["SEC-01", "SEC-05"],
     page: include_str!("redaction_off.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    let (Some(manifest), Some(front)) = (&skill.manifest, skill.front()) else { return };
+    let (Some(manifest), Some(front)) = (&skill.manifest, skill.frontmatter()) else { return };
     let Some(redact) = front.get("safety").and_then(|safety| safety.get("redact")) else { return };
     let values = [
         ("safety.redact", Some(redact), "secrets and personal data"),
@@ -24,15 +24,15 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         ("safety.redact.pii", redact.get("pii"), "personal data"),
     ];
     for (path, value, what) in values {
-        if let Some(value) = value.filter(|value| is_false(value)) {
+        if let Some(value) = value.filter(|value| is_false_value(value)) {
             findings
-                .add(manifest.file, value.span, format!("redaction of {what} is switched off"))
-                .path(path)
-                .help("write `true`; logs and tool output leave the machine more often than one thinks");
+                .add(manifest.file, value.span, format!("redaction of {what} is disabled"))
+                .with_data_path(path)
+                .help("set it to `true`; logs and tool output can leave the machine");
         }
     }
 }
 
-fn is_false(value: &Node) -> bool {
-    core::scalar(value) == Some(core::Scalar::Bool(false))
+fn is_false_value(value: &YamlNode) -> bool {
+    core::classify_scalar(value) == Some(core::CoreScalar::Bool(false))
 }

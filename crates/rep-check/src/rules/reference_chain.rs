@@ -1,69 +1,74 @@
 use std::collections::BTreeSet;
 
-use rep_model::markdown::outline;
-use rep_model::{Resolved, Skill, resolve};
+use rep_model::markdown::parse_outline;
+use rep_model::{ResolvedSkillPath, Skill, resolve_skill_path};
 
 use crate::engine::Findings;
-use crate::link_path::local_path;
+use crate::link_path::parse_local_path;
 use crate::profile::MARKDOWN;
-use crate::{Check, Cite, Levels, Rule};
+use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "reference-chain",
-    summary: "a referenced file that leads on to another one",
+    summary: "a referenced file links to a file that SKILL.md does not mention",
     since: "0.1.0",
-    levels: Levels { info: MARKDOWN, ..Levels::NONE },
-    cites: &[Cite::agentskills("file references")],
+    levels: RuleLevels { info: MARKDOWN, ..RuleLevels::NONE },
+    citations: &[RuleCitation::agentskills("file references")],
     requirements: &["PKG-16"],
     page: include_str!("reference_chain.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
-/// The most bytes of referenced files that are read for links.
-const BYTES_MAX: usize = 4 << 20;
+/// The maximum number of bytes of referenced files that are searched for links.
+const LINKED_BYTES_MAX: usize = 4 << 20;
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let Some(manifest) = &skill.manifest else { return };
     let outline = manifest.outline();
-    let direct = outline.links.iter().filter_map(|link| markdown_file("", &link.target));
-    let mentioned = outline.codes.iter().filter_map(|code| markdown_file("", &code.text));
+    let direct = outline.links.iter().filter_map(|link| resolve_markdown_file("", &link.target));
+    let mentioned = outline.codes.iter().filter_map(|code| resolve_markdown_file("", &code.text));
     let known: BTreeSet<String> = direct.chain(mentioned).collect();
     let mut seen = BTreeSet::new();
-    let mut bytes_left = BYTES_MAX;
+    let mut bytes_left = LINKED_BYTES_MAX;
     for link in &outline.links {
-        let Some(file) = markdown_file("", &link.target).filter(|file| seen.insert(file.clone())) else { continue };
-        if is_manifest(&file) {
+        let Some(file) = resolve_markdown_file("", &link.target).filter(|file| seen.insert(file.clone())) else {
+            continue;
+        };
+        if is_skill_md(&file) {
             continue;
         }
-        let Some(text) = skill.tree.bytes(&file).and_then(|bytes| std::str::from_utf8(bytes).ok()) else { continue };
+        let Some(text) = skill.tree.file_bytes(&file).and_then(|bytes| std::str::from_utf8(bytes).ok()) else {
+            continue;
+        };
         let Some(left) = bytes_left.checked_sub(text.len()) else { return };
         bytes_left = left;
-        if let Some(onward) = onward(skill, &file, text, &known) {
+        if let Some(onward) = find_onward_link(skill, &file, text, &known) {
             findings
-                .add(manifest.file, link.span, format!("`{file}` leads on to `{onward}`, which SKILL.md does not name"))
-                .help("link to both from SKILL.md, so that each is one step away");
+                .add(manifest.file, link.span, format!("`{file}` links to `{onward}`, which SKILL.md does not mention"))
+                .help("link to both files from SKILL.md");
         }
     }
 }
 
-/// The first Markdown file of the skill that a referenced file links to and SKILL.md does not.
-fn onward(skill: &Skill, file: &str, text: &str, known: &BTreeSet<String>) -> Option<String> {
+/// Finds the first Markdown file of the skill that a referenced file links to and SKILL.md does not.
+fn find_onward_link(skill: &Skill, file: &str, text: &str, known: &BTreeSet<String>) -> Option<String> {
     let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let links = outline(text, 0).links;
-    let mut targets = links.iter().filter_map(|link| markdown_file(folder, &link.target));
-    targets.find(|target| target != file && !is_manifest(target) && !known.contains(target) && skill.tree.has(target))
+    let links = parse_outline(text, 0).links;
+    let mut targets = links.iter().filter_map(|link| resolve_markdown_file(folder, &link.target));
+    targets
+        .find(|target| target != file && !is_skill_md(target) && !known.contains(target) && skill.tree.has_path(target))
 }
 
-/// Whether a file is the SKILL.md of this skill, or of one below it that is entered on its own.
-fn is_manifest(file: &str) -> bool {
+/// Whether a file is the SKILL.md of this skill or of a nested skill.
+fn is_skill_md(file: &str) -> bool {
     file.rsplit('/').next().is_some_and(|last| last.eq_ignore_ascii_case("SKILL.md"))
 }
 
-/// The Markdown file of the skill that a link means.
-fn markdown_file(folder: &str, target: &str) -> Option<String> {
-    let path = local_path(target).filter(|path| path.len() > 3 && path.to_ascii_lowercase().ends_with(".md"))?;
-    match resolve(folder, &path) {
-        Resolved::Inside(inside) => Some(inside),
-        Resolved::Outside | Resolved::Absolute => None,
+/// Resolves a link to a Markdown file of the skill.
+fn resolve_markdown_file(folder: &str, target: &str) -> Option<String> {
+    let path = parse_local_path(target).filter(|path| path.len() > 3 && path.to_ascii_lowercase().ends_with(".md"))?;
+    match resolve_skill_path(folder, &path) {
+        ResolvedSkillPath::Inside(inside) => Some(inside),
+        ResolvedSkillPath::Outside | ResolvedSkillPath::Absolute => None,
     }
 }

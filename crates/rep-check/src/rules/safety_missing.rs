@@ -1,24 +1,24 @@
 use rep_model::{Skill, Span};
 
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "safety-missing",
     summary: "a Universal skill does not declare `safety`",
     since: "0.1.0",
-    levels: Levels { warning: Profile::Universal.as_set(), ..Levels::NONE },
-    cites: &[Cite::universal("§8 and the MUST checklist")],
+    levels: RuleLevels { warning: Profile::Universal.as_set(), ..RuleLevels::NONE },
+    citations: &[RuleCitation::universal("§8 and the MUST checklist")],
     requirements: &["VAL-48", "VAL-71"],
     page: include_str!("safety_missing.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    let (Some(manifest), Some(front)) = (&skill.manifest, skill.front()) else { return };
-    if front.field("safety").is_none() {
-        findings.add(manifest.file, Span::at(front.root.span.start), "field `safety` is missing").path("safety").help(
-            "add `safety` with `redact` and `require_confirmation_for`; until then hosts redact and confirm everything",
+    let (Some(manifest), Some(front)) = (&skill.manifest, skill.frontmatter()) else { return };
+    if front.find_field("safety").is_none() {
+        findings.add(manifest.file, Span::empty_at(front.root.span.start), "field `safety` is missing").with_data_path("safety").help(
+            "add `safety` with `redact` and `require_confirmation_for`; otherwise hosts redact and confirm everything",
         );
     }
 }

@@ -1,25 +1,28 @@
-use rep_model::yaml::{Node, core};
+use rep_model::yaml::{YamlNode, core};
 use rep_model::{Skill, Span};
 
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "safety-mistyped",
-    summary: "a part of `safety` has a type no host can act on",
+    summary: "a part of `safety` has the wrong type",
     since: "0.1.0",
-    levels: Levels { warning: Profile::Universal.as_set(), ..Levels::NONE },
-    cites: &[Cite::universal("§8, safety structure")],
+    levels: RuleLevels { warning: Profile::Universal.as_set(), ..RuleLevels::NONE },
+    citations: &[RuleCitation::universal("§8, safety structure")],
     requirements: &["VAL-48", "CONF-01", "SEC-05"],
     page: include_str!("safety_mistyped.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    let (Some(manifest), Some(front)) = (&skill.manifest, skill.front()) else { return };
+    let (Some(manifest), Some(front)) = (&skill.manifest, skill.frontmatter()) else { return };
     let Some(safety) = front.get("safety") else { return };
-    let mut add = |span: Span, path: &str, found: &Node, help: &str| {
-        findings.add(manifest.file, span, format!("`{path}` is {}", found.kind())).path(path).help(help);
+    let mut add = |span: Span, path: &str, found: &YamlNode, help: &str| {
+        findings
+            .add(manifest.file, span, format!("`{path}` is {}", found.describe_kind()))
+            .with_data_path(path)
+            .help(help);
     };
     if let Some(classes) = safety.get("require_confirmation_for") {
         let is_words = classes.items().is_some_and(|items| items.iter().all(|item| item.text().is_some()));
@@ -34,7 +37,7 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     }
     for part in ["secrets", "pii"] {
         let Some(switch) = redact.get(part) else { continue };
-        if !matches!(core::scalar(switch), Some(core::Scalar::Bool(_))) {
+        if !matches!(core::classify_scalar(switch), Some(core::CoreScalar::Bool(_))) {
             add(switch.span, &format!("safety.redact.{part}"), switch, "write `true` or `false`");
         }
     }

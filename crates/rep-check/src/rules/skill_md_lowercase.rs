@@ -2,21 +2,21 @@ use rep_model::{Skill, Span};
 
 use crate::engine::Findings;
 use crate::profile::MARKDOWN;
-use crate::{Check, Cite, Levels, Rule};
+use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "skill-md-lowercase",
-    summary: "the file is named `skill.md` in small letters",
+    summary: "the file is named `skill.md` instead of `SKILL.md`",
     since: "0.1.0",
-    levels: Levels { warning: MARKDOWN, ..Levels::NONE },
-    cites: &[
-        Cite::client_guide("discovery"),
-        Cite::reference("the file it looks for"),
-        Cite::evidence("§2: 479 files named so"),
+    levels: RuleLevels { warning: MARKDOWN, ..RuleLevels::NONE },
+    citations: &[
+        RuleCitation::client_guide("discovery"),
+        RuleCitation::reference_tool("the file it looks for"),
+        RuleCitation::public_survey("§2: 479 files named so"),
     ],
     requirements: &["PKG-07", "PKG-08"],
     page: include_str!("skill_md_lowercase.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {

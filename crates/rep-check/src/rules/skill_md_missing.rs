@@ -1,13 +1,13 @@
 use crate::profile::MARKDOWN;
-use crate::{Check, Cite, Levels, Rule};
+use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "skill-md-missing",
-    summary: "the folder has no SKILL.md",
+    summary: "the directory has no SKILL.md",
     since: "0.1.0",
-    levels: Levels { error: MARKDOWN, ..Levels::NONE },
-    cites: &[Cite::agentskills("directory structure"), Cite::universal("§1")],
+    levels: RuleLevels { error: MARKDOWN, ..RuleLevels::NONE },
+    citations: &[RuleCitation::agentskills("directory structure"), RuleCitation::universal("§1")],
     requirements: &["PKG-01", "PKG-07"],
     page: include_str!("skill_md_missing.md"),
-    check: Check::Parse,
+    check: RuleCheck::Parse,
 };

@@ -2,30 +2,30 @@ use rep_model::Skill;
 
 use crate::engine::Findings;
 use crate::spec_version::parse_minor;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "spec-version-unknown",
-    summary: "`spec_version` names a version of Universal 2 that is not known here",
+    summary: "`spec_version` is an unknown version of Universal 2",
     since: "0.1.0",
-    levels: Levels { warning: Profile::Universal.as_set(), ..Levels::NONE },
-    cites: &[Cite::universal("§3, spec_version")],
+    levels: RuleLevels { warning: Profile::Universal.as_set(), ..RuleLevels::NONE },
+    citations: &[RuleCitation::universal("§3, spec_version")],
     requirements: &["VER-12"],
     page: include_str!("spec_version_unknown.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    let (Some(manifest), Some(front)) = (&skill.manifest, skill.front()) else { return };
-    let Some(version) = front.text("spec_version").filter(|version| version.is_text()) else { return };
+    let (Some(manifest), Some(front)) = (&skill.manifest, skill.frontmatter()) else { return };
+    let Some(version) = front.get_text("spec_version").filter(|version| version.is_text()) else { return };
     if parse_minor(version.value).is_some_and(|minor| minor != "0" && minor != "1") {
         findings
             .add(
                 manifest.file,
                 version.span(),
-                format!("`spec_version` is `{}`, which is not known here", version.value),
+                format!("`spec_version` is `{}`, which is not supported", version.value),
             )
-            .path("spec_version")
-            .help("use `\"2.1\"` unless you need what a later version has; the skill is checked as 2.1");
+            .with_data_path("spec_version")
+            .help("use `\"2.1\"` unless you need a later version; the skill is checked as 2.1");
     }
 }

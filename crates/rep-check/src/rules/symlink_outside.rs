@@ -1,17 +1,17 @@
 use crate::profile::ALL;
-use crate::{Check, Cite, Levels, Rule};
+use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "symlink-outside",
-    summary: "a symbolic link leaves the skill's folder",
+    summary: "a symbolic link points outside the skill's directory",
     since: "0.1.0",
-    levels: Levels { warning: ALL, ..Levels::NONE },
-    cites: &[
-        Cite::agentskills("directory structure"),
-        Cite::pmcp("references stay inside the skill"),
-        Cite::evidence("§5: 168 links lead outside"),
+    levels: RuleLevels { warning: ALL, ..RuleLevels::NONE },
+    citations: &[
+        RuleCitation::agentskills("directory structure"),
+        RuleCitation::pmcp("references stay inside the skill"),
+        RuleCitation::public_survey("§5: 168 links point outside"),
     ],
     requirements: &["PKG-01", "VAL-61"],
     page: include_str!("symlink_outside.md"),
-    check: Check::Parse,
+    check: RuleCheck::Parse,
 };

@@ -1,29 +1,29 @@
-use rep_model::{Resolved, Skill, resolve};
+use rep_model::{ResolvedSkillPath, Skill, resolve_skill_path};
 
-use crate::data_path::join;
+use crate::data_path::join_path;
 use crate::engine::Findings;
-use crate::tools::declared;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::tools::list_declared_tools;
+use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "tool-entrypoint-absolute",
-    summary: "the entrypoint of a tool is an absolute path",
+    summary: "a tool's entrypoint is an absolute path",
     since: "0.1.0",
-    levels: Levels { error: Profile::Universal.as_set(), ..Levels::NONE },
-    cites: &[Cite::universal("§1, path rules")],
+    levels: RuleLevels { error: Profile::Universal.as_set(), ..RuleLevels::NONE },
+    citations: &[RuleCitation::universal("§1, path rules")],
     requirements: &["PKG-13", "PKG-14", "TOOL-25"],
     page: include_str!("tool_entrypoint_absolute.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    for declared in declared(skill) {
+    for declared in list_declared_tools(skill) {
         let Some(entrypoint) = declared.tool.entrypoint() else { continue };
-        if resolve("", entrypoint.value) == Resolved::Absolute {
+        if resolve_skill_path("", entrypoint.value) == ResolvedSkillPath::Absolute {
             findings
                 .add(declared.file, entrypoint.span(), format!("entrypoint `{}` is absolute", entrypoint.value))
-                .path(join(&declared.path, "implementation.entrypoint"))
-                .help("write it relative to the skill's folder");
+                .with_data_path(join_path(&declared.path, "implementation.entrypoint"))
+                .help("use a path relative to the skill's directory");
         }
     }
 }

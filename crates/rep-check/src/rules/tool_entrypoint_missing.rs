@@ -1,40 +1,36 @@
-use rep_model::{Entry, Resolved, Skill, resolve};
+use rep_model::{ResolvedSkillPath, Skill, TreeEntry, resolve_skill_path};
 
-use crate::data_path::join;
+use crate::data_path::join_path;
 use crate::engine::Findings;
-use crate::tools::declared;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::tools::list_declared_tools;
+use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "tool-entrypoint-missing",
-    summary: "the entrypoint of a tool is no file of the skill",
+    summary: "a tool's entrypoint does not exist",
     since: "0.1.0",
-    levels: Levels { error: Profile::Universal.as_set(), ..Levels::NONE },
-    cites: &[Cite::universal("§1 and §5, entrypoints")],
+    levels: RuleLevels { error: Profile::Universal.as_set(), ..RuleLevels::NONE },
+    citations: &[RuleCitation::universal("§1 and §5, entrypoints")],
     requirements: &["TOOL-25"],
     page: include_str!("tool_entrypoint_missing.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    for declared in declared(skill) {
+    for declared in list_declared_tools(skill) {
         let Some(entrypoint) = declared.tool.entrypoint() else { continue };
-        let Resolved::Inside(path) = resolve("", entrypoint.value) else { continue };
+        let ResolvedSkillPath::Inside(path) = resolve_skill_path("", entrypoint.value) else { continue };
         let is_missing = match skill.tree.entries.get(&path) {
-            Some(Entry::Directory) => true,
-            // Links that lead nowhere and odd files have rules of their own.
-            Some(Entry::File { .. } | Entry::Link { .. } | Entry::Other(_)) => false,
-            None => path.is_empty() || !(skill.tree.has(&path) || skill.tree.escapes(&path)),
+            Some(TreeEntry::Directory) => true,
+            // Other rules report broken links and irregular files.
+            Some(TreeEntry::File { .. } | TreeEntry::Link { .. } | TreeEntry::Other(_)) => false,
+            None => path.is_empty() || !(skill.tree.has_path(&path) || skill.tree.has_outside_link(&path)),
         };
-        if is_missing && skill.tree.left_out.is_empty() {
+        if is_missing && skill.tree.omissions.is_empty() {
             findings
-                .add(
-                    declared.file,
-                    entrypoint.span(),
-                    format!("entrypoint `{}` is no file of the skill", entrypoint.value),
-                )
-                .path(join(&declared.path, "implementation.entrypoint"))
-                .help("add the file, or mend the path; it is relative to the skill's folder");
+                .add(declared.file, entrypoint.span(), format!("entrypoint `{}` does not exist", entrypoint.value))
+                .with_data_path(join_path(&declared.path, "implementation.entrypoint"))
+                .help("add the file, or fix the path; it is relative to the skill's directory");
         }
     }
 }

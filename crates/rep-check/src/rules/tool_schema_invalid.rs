@@ -5,68 +5,70 @@ use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::meta::MetaValidator;
 use jsonschema::paths::LocationSegment;
 use rep_model::Skill;
-use rep_model::yaml::{Node, core};
+use rep_model::yaml::{YamlNode, core};
 
-use crate::data_path::join;
+use crate::data_path::join_path;
 use crate::engine::Findings;
 use crate::profile::TOOLS;
-use crate::schema::schemas;
-use crate::tools::declared;
-use crate::{Check, Cite, Levels, Rule};
+use crate::tool_schema::list_tool_schemas;
+use crate::tools::list_declared_tools;
+use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "tool-schema-invalid",
-    summary: "the schema of a tool is no valid JSON Schema",
+    summary: "a tool's schema is not valid JSON Schema",
     since: "0.1.0",
-    levels: Levels { error: TOOLS, ..Levels::NONE },
-    cites: &[Cite::universal("§7, JSON Schema 2020-12"), Cite::host("mcp: inputSchema")],
+    levels: RuleLevels { error: TOOLS, ..RuleLevels::NONE },
+    citations: &[RuleCitation::universal("§7, JSON Schema 2020-12"), RuleCitation::host_table("mcp: inputSchema")],
     requirements: &["TOOL-20", "VAL-70", "VAL-71"],
     page: include_str!("tool_schema_invalid.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
-/// More than these about one schema help nobody.
+/// The maximum number of findings per schema.
 const FAULTS_MAX: usize = 3;
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    for declared in declared(skill) {
-        for (_, schema, path) in schemas(&declared) {
-            judge(declared.file, schema, &path, findings);
+    for declared in list_declared_tools(skill) {
+        for (_, schema, path) in list_tool_schemas(&declared) {
+            check_schema(declared.file, schema, &path, findings);
         }
     }
 }
 
-fn judge(file: &str, schema: &Node, path: &str, findings: &mut Findings<'_>) {
-    let json = core::json(schema);
-    let Some((validator, draft)) = meta_schema(json.get("$schema").and_then(serde_json::Value::as_str)) else { return };
+fn check_schema(file: &str, schema: &YamlNode, path: &str, findings: &mut Findings<'_>) {
+    let json = core::to_json(schema);
+    let Some((validator, draft)) = find_meta_schema(json.get("$schema").and_then(serde_json::Value::as_str)) else {
+        return;
+    };
     let mut told = BTreeSet::new();
     for error in validator.iter_errors(&json) {
-        let (node, path) = locate(schema, path, &error);
+        let (node, path) = locate_error(schema, path, &error);
         if !told.insert(path.clone()) {
             continue;
         }
         findings
-            .add(file, node.span, format!("`{path}` is not valid JSON Schema {draft}: {}", reason(&error)))
-            .path(path)
-            .help(advice(node));
+            .add(file, node.span, format!("`{path}` is not valid JSON Schema {draft}: {}", describe_error(&error)))
+            .with_data_path(path)
+            .help(suggest_fix(node));
         if told.len() == FAULTS_MAX {
             break;
         }
     }
 }
 
-/// The type `null` without quotes is YAML's null, and the commonest fault of all.
-fn advice(node: &Node) -> &'static str {
-    let has_null = node.is_null() || node.items().is_some_and(|items| items.iter().any(Node::is_null));
+/// Returns the help for an error. The most common error is the type `null` without quotes, which is YAML's null.
+fn suggest_fix(node: &YamlNode) -> &'static str {
+    let has_null = node.is_null() || node.items().is_some_and(|items| items.iter().any(YamlNode::is_null));
     if has_null {
         "put the type in quotes: `\"null\"`"
     } else {
-        "mend the schema; hosts refuse a tool whose schema they cannot read"
+        "fix the schema; hosts reject a tool with an invalid schema"
     }
 }
 
-/// The meta-schema a schema asks for; `None` for one that is not known here, which nothing can be said about.
-fn meta_schema(name: Option<&str>) -> Option<(MetaValidator<'static>, &'static str)> {
+/// Returns the meta-schema that a schema declares, or `None` if it is unknown and the schema cannot be checked.
+fn find_meta_schema(name: Option<&str>) -> Option<(MetaValidator<'static>, &'static str)> {
     let name = name.map(|name| name.trim_end_matches('#').trim_start_matches("https://").trim_start_matches("http://"));
     match name {
         None | Some("json-schema.org/draft/2020-12/schema") => {
@@ -80,12 +82,12 @@ fn meta_schema(name: Option<&str>) -> Option<(MetaValidator<'static>, &'static s
     }
 }
 
-/// The node an error is about, and its data path.
-fn locate<'a>(schema: &'a Node, path: &str, error: &ValidationError<'_>) -> (&'a Node, String) {
+/// Returns the node that an error refers to, and its data path.
+fn locate_error<'a>(schema: &'a YamlNode, path: &str, error: &ValidationError<'_>) -> (&'a YamlNode, String) {
     let (mut node, mut path) = (schema, path.to_owned());
     for segment in error.instance_path().segments() {
         let below = match &segment {
-            LocationSegment::Property(key) => node.entry(key).map(|entry| (&entry.value, join(&path, key))),
+            LocationSegment::Property(key) => node.find_entry(key).map(|entry| (&entry.value, join_path(&path, key))),
             LocationSegment::Index(index) => {
                 node.items().and_then(|items| items.get(*index)).map(|item| (item, format!("{path}[{index}]")))
             }
@@ -96,17 +98,17 @@ fn locate<'a>(schema: &'a Node, path: &str, error: &ValidationError<'_>) -> (&'a
     (node, path)
 }
 
-fn reason(error: &ValidationError<'_>) -> String {
+fn describe_error(error: &ValidationError<'_>) -> String {
     match error.kind() {
-        ValidationErrorKind::Type { kind: TypeKind::Single(wanted) } => format!("it is no {wanted}"),
-        ValidationErrorKind::Type { kind: TypeKind::Multiple(_) } => "it is no schema".to_owned(),
+        ValidationErrorKind::Type { kind: TypeKind::Single(wanted) } => format!("it is not of type `{wanted}`"),
+        ValidationErrorKind::Type { kind: TypeKind::Multiple(_) } => "it is not a schema".to_owned(),
         ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::Enum { .. } => {
-            "it is none of the values allowed".to_owned()
+            "it is not one of the allowed values".to_owned()
         }
         ValidationErrorKind::Minimum { limit } => format!("it is below {limit}"),
         ValidationErrorKind::ExclusiveMinimum { limit } => format!("it is not above {limit}"),
         ValidationErrorKind::MinItems { .. } => "it is empty".to_owned(),
-        ValidationErrorKind::UniqueItems => "an item stands twice".to_owned(),
-        other => format!("it breaks `{}`", other.keyword()),
+        ValidationErrorKind::UniqueItems => "duplicate item".to_owned(),
+        other => format!("it violates `{}`", other.keyword()),
     }
 }

@@ -1,60 +1,71 @@
-use rep_model::yaml::{Node, core};
+use rep_model::yaml::{YamlNode, core};
 use rep_model::{Skill, Span};
 
 use crate::engine::Findings;
-use crate::schema::{Side, is_object, schemas, subschemas};
-use crate::tools::declared;
-use crate::{Check, Cite, Levels, Profile, ProfileSet, Rule};
+use crate::tool_schema::{SchemaSide, collect_subschemas, is_object_schema, list_tool_schemas};
+use crate::tools::list_declared_tools;
+use crate::{LintRule, Profile, ProfileSet, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "tool-schema-open",
-    summary: "an object in the schema of a tool takes properties it does not name",
+    summary: "an object in a tool's schema accepts undeclared properties",
     since: "0.1.0",
-    levels: Levels { error: Profile::OpenAi.as_set(), warning: Profile::Universal.as_set(), ..Levels::NONE },
-    cites: &[Cite::universal("§7, additionalProperties"), Cite::host("openai: strict mode")],
+    levels: RuleLevels { error: Profile::OpenAi.as_set(), warning: Profile::Universal.as_set(), ..RuleLevels::NONE },
+    citations: &[RuleCitation::universal("§7, additionalProperties"), RuleCitation::host_table("openai: strict mode")],
     requirements: &["TOOL-22", "TOOL-23", "HOST-17", "VAL-71"],
     page: include_str!("tool_schema_open.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    for declared in declared(skill) {
-        for (side, schema, path) in schemas(&declared) {
-            for found in subschemas(schema, &path).into_iter().filter(|found| is_object(found.node)) {
-                // Closing a part would refuse what the other parts name, so Universal lets it be.
-                let only = match (openness(found.node), side, found.is_part) {
-                    (Openness::Closed, _, _) | (Openness::Sealed, Side::Output, _) | (_, Side::Output, true) => {
+    for declared in list_declared_tools(skill) {
+        for (side, schema, path) in list_tool_schemas(&declared) {
+            for found in collect_subschemas(schema, &path).into_iter().filter(|found| is_object_schema(found.node)) {
+                // Closing a part would reject the properties of the other parts, so Universal allows it.
+                let only = match (classify_openness(found.node), side, found.is_part) {
+                    (SchemaOpenness::Closed, _, _)
+                    | (SchemaOpenness::ClosedByUnevaluated, SchemaSide::Output, _)
+                    | (_, SchemaSide::Output, true) => {
                         continue;
                     }
-                    (Openness::Open, Side::Input, false) => ProfileSet::new(&[Profile::Universal, Profile::OpenAi]),
-                    (Openness::Open, Side::Output, false) => Profile::Universal.as_set(),
-                    (_, Side::Input, true) | (Openness::Sealed, Side::Input, false) => Profile::OpenAi.as_set(),
+                    (SchemaOpenness::Open, SchemaSide::Input, false) => {
+                        ProfileSet::new(&[Profile::Universal, Profile::OpenAi])
+                    }
+                    (SchemaOpenness::Open, SchemaSide::Output, false) => Profile::Universal.as_set(),
+                    (_, SchemaSide::Input, true) | (SchemaOpenness::ClosedByUnevaluated, SchemaSide::Input, false) => {
+                        Profile::OpenAi.as_set()
+                    }
                 };
                 findings
-                    .add(declared.file, Span::at(found.node.span.start), format!("`{}` is an open object", found.path))
-                    .path(found.path)
+                    .add(
+                        declared.file,
+                        Span::empty_at(found.node.span.start),
+                        format!("`{}` is an open object", found.path),
+                    )
+                    .with_data_path(found.path)
                     .help("add `additionalProperties: false`")
-                    .only(only);
+                    .only_for_profiles(only);
             }
         }
     }
 }
 
-/// What an object does with properties it does not name.
-enum Openness {
+/// How an object treats undeclared properties.
+enum SchemaOpenness {
     Closed,
-    /// They are refused by `unevaluatedProperties`, which strict hosts do not know.
-    Sealed,
+    /// They are rejected by `unevaluatedProperties`, which strict hosts do not support.
+    ClosedByUnevaluated,
     Open,
 }
 
-fn openness(schema: &Node) -> Openness {
-    let is_false = |key| schema.get(key).is_some_and(|value| core::scalar(value) == Some(core::Scalar::Bool(false)));
+fn classify_openness(schema: &YamlNode) -> SchemaOpenness {
+    let is_false =
+        |key| schema.get(key).is_some_and(|value| core::classify_scalar(value) == Some(core::CoreScalar::Bool(false)));
     if is_false("additionalProperties") {
-        Openness::Closed
+        SchemaOpenness::Closed
     } else if is_false("unevaluatedProperties") {
-        Openness::Sealed
+        SchemaOpenness::ClosedByUnevaluated
     } else {
-        Openness::Open
+        SchemaOpenness::Open
     }
 }

@@ -1,38 +1,38 @@
 use rep_model::Skill;
 use rep_model::suggestion::nearest_name;
-use rep_model::uasp::{SECTIONS, Uasp};
-use rep_model::yaml::Node;
+use rep_model::uasp::{SECTION_NAMES, UaspView};
+use rep_model::yaml::YamlNode;
 
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "uasp-key-unknown",
-    summary: "a section that UASP does not know",
+    summary: "a UASP file has an unknown section",
     since: "0.1.0",
-    levels: Levels { info: Profile::Uasp.as_set(), ..Levels::NONE },
-    cites: &[Cite::uasp("§3.1, properties")],
+    levels: RuleLevels { info: Profile::Uasp.as_set(), ..RuleLevels::NONE },
+    citations: &[RuleCitation::uasp("§3.1, properties")],
     requirements: &["US-01"],
     page: include_str!("uasp_key_unknown.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
-/// Sections beyond the specification: what `rep exec` lets a skill do, and where it sends its requests.
-const OURS: [&str; 3] = ["permissions", "safety", "api"];
+/// Sections beyond the specification: the permissions of `rep exec`, and the address that requests are sent to.
+const EXTENSION_SECTIONS: [&str; 3] = ["permissions", "safety", "api"];
 /// The fields of `meta`.
-const META: [&str; 4] = ["name", "version", "type", "description"];
+const META_FIELDS: [&str; 4] = ["name", "version", "type", "description"];
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     for uasp in &skill.uasp {
         let Some(root) = uasp.root.as_ref() else { continue };
-        strangers(root, &uasp.file, "", &[&SECTIONS[..], &OURS].concat(), findings);
-        if let Some(meta) = uasp.view().and_then(Uasp::meta_fields) {
-            strangers(meta, &uasp.file, "meta", &META, findings);
+        report_unknown_keys(root, &uasp.file, "", &[&SECTION_NAMES[..], &EXTENSION_SECTIONS].concat(), findings);
+        if let Some(meta) = uasp.view().and_then(UaspView::meta_fields) {
+            report_unknown_keys(meta, &uasp.file, "meta", &META_FIELDS, findings);
         }
     }
 }
 
-fn strangers(node: &Node, file: &str, path: &str, known: &[&str], findings: &mut Findings<'_>) {
+fn report_unknown_keys(node: &YamlNode, file: &str, path: &str, known: &[&str], findings: &mut Findings<'_>) {
     for entry in node.entries().unwrap_or(&[]) {
         let Some(key) = entry.key.text().filter(|key| !key.starts_with("x-") && *key != "<<") else { continue };
         if known.contains(&key) {
@@ -42,10 +42,10 @@ fn strangers(node: &Node, file: &str, path: &str, known: &[&str], findings: &mut
             "" => ("section", key.to_owned()),
             path => ("field of `meta`", format!("{path}.{key}")),
         };
-        let draft = findings.add(file, entry.key.span, format!("`{key}` is no {what} that UASP knows"));
-        draft.path(at).help(match nearest_name(key, known.iter().copied()) {
+        let draft = findings.add(file, entry.key.span, format!("`{key}` is not a known {what}"));
+        draft.with_data_path(at).help(match nearest_name(key, known.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => "readers pass over it; remove it, or start it with `x-` to say that it is yours".to_owned(),
+            None => "readers skip it; remove it, or prefix it with `x-` to mark it as custom".to_owned(),
         });
     }
 }

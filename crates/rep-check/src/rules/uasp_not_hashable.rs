@@ -2,17 +2,17 @@ use rep_model::Skill;
 
 use crate::engine::Findings;
 use crate::uasp_version::find_unhashable;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "uasp-not-hashable",
-    summary: "a value that keeps the content from being hashed",
+    summary: "a value prevents the content from being hashed",
     since: "0.1.0",
-    levels: Levels { error: Profile::Uasp.as_set(), ..Levels::NONE },
-    cites: &[Cite::uasp("§3.3")],
+    levels: RuleLevels { error: Profile::Uasp.as_set(), ..RuleLevels::NONE },
+    citations: &[RuleCitation::uasp("§3.3")],
     requirements: &["VER-01", "VER-06", "US-31"],
     page: include_str!("uasp_not_hashable.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {

@@ -1,22 +1,22 @@
-use rep_model::{Resolved, Skill, resolve};
+use rep_model::{ResolvedSkillPath, Skill, resolve_skill_path};
 
 use crate::engine::Findings;
-use crate::link_path::local_path;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::link_path::parse_local_path;
+use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "uasp-path-missing",
-    summary: "a path to a file the skill does not have",
+    summary: "a path does not exist in the skill",
     since: "0.1.0",
-    levels: Levels { warning: Profile::Uasp.as_set(), ..Levels::NONE },
-    cites: &[Cite::uasp("§5.10"), Cite::uasp("§5.12")],
+    levels: RuleLevels { warning: Profile::Uasp.as_set(), ..RuleLevels::NONE },
+    citations: &[RuleCitation::uasp("§5.10"), RuleCitation::uasp("§5.12")],
     requirements: &["US-20", "US-22", "PKG-13"],
     page: include_str!("uasp_path_missing.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    if skill.tree.is_lone_file || !skill.tree.left_out.is_empty() {
+    if skill.tree.is_lone_file || !skill.tree.omissions.is_empty() {
         return;
     }
     for uasp in &skill.uasp {
@@ -33,13 +33,13 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
             .enumerate()
             .filter_map(|(index, source)| Some((format!("sources[{index}].path"), source.path.as_ref()?)));
         for (field, path) in templates.chain(sources) {
-            let Some(inside) = local_path(path).map(|path| resolve("", &path)) else { continue };
-            let Resolved::Inside(inside) = inside else { continue };
-            if !skill.tree.has(&inside) {
+            let Some(inside) = parse_local_path(path).map(|path| resolve_skill_path("", &path)) else { continue };
+            let ResolvedSkillPath::Inside(inside) = inside else { continue };
+            if !skill.tree.has_path(&inside) {
                 findings
-                    .add(&uasp.file, path.place(), format!("`{inside}` does not exist"))
-                    .path(field)
-                    .help("add the file, or mend the path; it is relative to the skill's folder");
+                    .add(&uasp.file, path.span_or_start(), format!("`{inside}` does not exist"))
+                    .with_data_path(field)
+                    .help("add the file, or fix the path; it is relative to the skill's directory");
             }
         }
     }

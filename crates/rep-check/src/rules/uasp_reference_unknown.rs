@@ -1,27 +1,27 @@
 use rep_model::Skill;
-use rep_model::uasp::{Command, Decision};
+use rep_model::uasp::{UaspCommand, UaspDecision};
 
-use crate::data_path::short_key;
+use crate::data_path::shorten_key;
 use crate::engine::Findings;
 use crate::uasp_names::{DeclaredNames, NameKind, UnknownName, find_unknown_commands, report_unknown_names};
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "uasp-reference-unknown",
-    summary: "a name that the file itself does not declare",
+    summary: "a name is not declared in the file",
     since: "0.1.0",
-    levels: Levels { warning: Profile::Uasp.as_set(), ..Levels::NONE },
-    cites: &[Cite::uasp("§7.1.5, consistency check")],
+    levels: RuleLevels { warning: Profile::Uasp.as_set(), ..RuleLevels::NONE },
+    citations: &[RuleCitation::uasp("§7.1.5, consistency check")],
     requirements: &["UC-18"],
     page: include_str!("uasp_reference_unknown.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     for uasp in &skill.uasp {
         let Some(document) = uasp.document() else { continue };
         let sections = &document.sections;
-        let declared = DeclaredNames::collect(sections);
+        let declared = DeclaredNames::from_sections(sections);
         let mut unknown = Vec::new();
         for command in &sections.commands {
             find_unknown_entities(command, &declared, &mut unknown);
@@ -36,32 +36,36 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     }
 }
 
-fn find_unknown_entities<'a>(command: &'a Command, declared: &DeclaredNames<'_>, unknown: &mut Vec<UnknownName<'a>>) {
-    // A precondition may also be an earlier command, or plain words.
+fn find_unknown_entities<'a>(
+    command: &'a UaspCommand,
+    declared: &DeclaredNames<'_>,
+    unknown: &mut Vec<UnknownName<'a>>,
+) {
+    // A precondition may also be an earlier command, or free text.
     let is_condition = |name: &str| declared.is_command(name) || name.contains(char::is_whitespace);
     let requires = command.requires.iter().filter(|name| !is_condition(name)).map(|name| ("requires", name));
     let creates = command.creates.iter().map(|name| ("creates", name));
     let invalidates = command.invalidates.iter().map(|name| ("invalidates", name));
     for (field, name) in requires.chain(creates).chain(invalidates) {
         if !declared.entities.contains(&**name) {
-            let at = format!("commands.{}.{field}", short_key(&command.path));
-            unknown.push(UnknownName { at, name, span: name.place(), kind: NameKind::Entity });
+            let at = format!("commands.{}.{field}", shorten_key(&command.path));
+            unknown.push(UnknownName { data_path: at, name, span: name.span_or_start(), kind: NameKind::Entity });
         }
     }
 }
 
 fn find_unknown_source<'a>(
-    decision: &'a Decision,
+    decision: &'a UaspDecision,
     index: usize,
     skill: &Skill,
     declared: &DeclaredNames<'_>,
     unknown: &mut Vec<UnknownName<'a>>,
 ) {
     let Some(name) = &decision.source else { return };
-    // An address and a file of the skill need no source to be found, and several words are no id.
-    let is_found = name.contains("://") || name.contains(char::is_whitespace) || skill.tree.has(name);
+    // An address or a file of the skill does not need a source, and multiple words are not an id.
+    let is_found = name.contains("://") || name.contains(char::is_whitespace) || skill.tree.has_path(name);
     if !is_found && !declared.sources.contains(&**name) {
         let at = format!("decisions[{index}].ref");
-        unknown.push(UnknownName { at, name, span: name.place(), kind: NameKind::Source });
+        unknown.push(UnknownName { data_path: at, name, span: name.span_or_start(), kind: NameKind::Source });
     }
 }

@@ -1,20 +1,20 @@
 use rep_model::Skill;
 
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "uasp-section-not-applicable",
-    summary: "a section that does not apply to skills of this type",
+    summary: "a section does not apply to this type of skill",
     since: "0.1.0",
-    levels: Levels { warning: Profile::Uasp.as_set(), ..Levels::NONE },
-    cites: &[Cite::uasp("§4.3")],
+    levels: RuleLevels { warning: Profile::Uasp.as_set(), ..RuleLevels::NONE },
+    citations: &[RuleCitation::uasp("§4.3")],
     requirements: &["US-23"],
     page: include_str!("uasp_section_not_applicable.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
-/// The sections marked as not applicable to `knowledge`; every other type may use all of them.
+/// The sections that do not apply to `knowledge`; every other type may use all of them.
 const NOT_FOR_KNOWLEDGE: [&str; 4] = ["state", "commands", "global_flags", "templates"];
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
@@ -24,13 +24,13 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
             continue;
         }
         for section in NOT_FOR_KNOWLEDGE {
-            let Some(entry) = view.0.entry(section) else { continue };
+            let Some(entry) = view.0.find_entry(section) else { continue };
             let size = entry.value.entries().map(<[_]>::len).or(entry.value.items().map(<[_]>::len)).unwrap_or(0);
             if size > 0 {
                 findings
                     .add(&uasp.file, entry.key.span, format!("`{section}` does not apply to a `knowledge` skill"))
-                    .path(section)
-                    .help("remove the section, or make the type `cli`, `api` or `hybrid`");
+                    .with_data_path(section)
+                    .help("remove the section, or change the type to `cli`, `api` or `hybrid`");
             }
         }
     }

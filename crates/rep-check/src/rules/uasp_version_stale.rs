@@ -1,32 +1,32 @@
 use rep_model::Skill;
-use rep_model::uasp::Uasp;
+use rep_model::uasp::UaspView;
 
 use crate::engine::Findings;
-use crate::uasp_version::{compute_version, is_malformed, is_replaceable};
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::uasp_version::{compute_version, is_malformed_version, is_replaceable_version};
+use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "uasp-version-stale",
-    summary: "a version that is not the hash of the content",
+    summary: "a version is not the hash of the content",
     since: "0.1.0",
-    levels: Levels { warning: Profile::Uasp.as_set(), ..Levels::NONE },
-    cites: &[Cite::uasp("§3.3"), Cite::uasp("§9.2")],
+    levels: RuleLevels { warning: Profile::Uasp.as_set(), ..RuleLevels::NONE },
+    citations: &[RuleCitation::uasp("§3.3"), RuleCitation::uasp("§9.2")],
     requirements: &["US-31", "VER-01", "VER-08"],
     page: include_str!("uasp_version_stale.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     for uasp in &skill.uasp {
-        let Some(version) = uasp.view().and_then(Uasp::version) else { continue };
-        // What is no hash at all is `uasp-version-shape`.
-        let Some(computed) = compute_version(uasp).filter(|_| !is_malformed(version)) else { continue };
+        let Some(version) = uasp.view().and_then(UaspView::version) else { continue };
+        // `uasp-version-shape` reports values that are not a hash.
+        let Some(computed) = compute_version(uasp).filter(|_| !is_malformed_version(version)) else { continue };
         if version.value != computed {
-            let message = format!("version is `{}` but the content is `{computed}`", version.value.trim());
+            let message = format!("version is `{}` but the content hash is `{computed}`", version.value.trim());
             let draft = findings.add(&uasp.file, version.span(), message);
-            draft.path("meta.version").help("write the hash of the content, in quotes");
-            if is_replaceable(uasp) {
-                draft.replace(version.span(), format!("\"{computed}\""));
+            draft.with_data_path("meta.version").help("write the content hash in quotes");
+            if is_replaceable_version(uasp) {
+                draft.with_replacement(version.span(), format!("\"{computed}\""));
             }
         }
     }

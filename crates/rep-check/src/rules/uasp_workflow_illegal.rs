@@ -1,59 +1,59 @@
 use std::collections::BTreeMap;
 
-use rep_model::uasp::{Sections, Workflow};
+use rep_model::uasp::{UaspSections, UaspWorkflow};
 use rep_model::{Skill, Span};
 
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "uasp-workflow-illegal",
-    summary: "a workflow has a step that can never run",
+    summary: "a workflow step can never run",
     since: "0.1.0",
-    levels: Levels { warning: Profile::Uasp.as_set(), ..Levels::NONE },
-    cites: &[Cite::uasp("§5.8, workflows"), Cite::uasp("§9.3, state management")],
+    levels: RuleLevels { warning: Profile::Uasp.as_set(), ..RuleLevels::NONE },
+    citations: &[RuleCitation::uasp("§5.8, workflows"), RuleCitation::uasp("§9.3, state management")],
     requirements: &["UX-04", "UX-15"],
     page: include_str!("uasp_workflow_illegal.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     for uasp in &skill.uasp {
         let Some(document) = uasp.document() else { continue };
         for workflow in &document.sections.workflows {
-            for (span, path, message) in illegal(&document.sections, workflow) {
+            for (span, path, message) in find_illegal_steps(&document.sections, workflow) {
                 findings
                     .add(&uasp.file, span, message)
-                    .path(path)
-                    .help("put a step before it that makes the entity again, or correct what the commands invalidate");
+                    .with_data_path(path)
+                    .help("add a step before it that creates the entity again, or fix `invalidates` of the commands");
             }
         }
     }
 }
 
-/// The steps that can never run, whatever the state was before: something they need was ended and not made again.
-fn illegal(sections: &Sections, workflow: &Workflow) -> Vec<(Span, String, String)> {
-    // The entities that are surely invalid, and the step that ended each.
+/// Returns the steps that can never run: an entity that they require was invalidated and not created again.
+fn find_illegal_steps(sections: &UaspSections, workflow: &UaspWorkflow) -> Vec<(Span, String, String)> {
+    // The entities that are certainly invalid, and the step that invalidated each.
     let mut ended: BTreeMap<&str, usize> = BTreeMap::new();
     let mut found = Vec::new();
     for (number, step) in workflow.steps.iter().enumerate() {
         let Some(text) = &step.command else { continue };
         let words: Vec<&str> = text.split_whitespace().collect();
         let Some(command) = sections.commands.find_by_step(&words) else {
-            // Free text may stand for anything, also for making what is missing.
+            // Free text may mean anything, including the creation of a missing entity.
             ended.clear();
             continue;
         };
         for entity in &command.requires {
             if let Some(ender) = ended.get(&**entity) {
-                let message = format!("this step needs `{entity}`, which step {} ended", ender + 1);
-                found.push((text.place(), format!("workflows.{}.steps[{number}]", workflow.name), message));
+                let message = format!("this step requires `{entity}`, which step {} invalidated", ender + 1);
+                found.push((text.span_or_start(), format!("workflows.{}.steps[{number}]", workflow.name), message));
             }
         }
         for entity in &command.creates {
             ended.remove(&**entity);
         }
-        // A step that may be left out ends nothing for sure.
+        // An optional step does not certainly invalidate anything.
         if !step.is_optional {
             ended.extend(command.invalidates.iter().map(|entity| (&**entity, number)));
         }

@@ -1,29 +1,36 @@
 use rep_model::{Skill, Span};
 
 use crate::engine::Findings;
-use crate::hosts::{CLAUDE_API_BYTES, Limit, MCP_BYTES, OPENAI_BYTES};
-use crate::{Check, Cite, Levels, Profile, ProfileSet, Rule};
+use crate::host_limits::{CLAUDE_API_BYTES, HostLimit, MCP_BYTES, OPENAI_BYTES};
+use crate::{LintRule, Profile, ProfileSet, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "upload-too-large",
-    summary: "a skill larger than its host takes",
+    summary: "a skill exceeds the host's size limit",
     since: "0.1.0",
-    levels: Levels { error: ProfileSet::new(&[Profile::ClaudeApi, Profile::OpenAi, Profile::Mcp]), ..Levels::NONE },
-    cites: &[Cite::host("claude-api: upload size"), Cite::host("openai: upload size"), Cite::host("mcp: skill size")],
+    levels: RuleLevels {
+        error: ProfileSet::new(&[Profile::ClaudeApi, Profile::OpenAi, Profile::Mcp]),
+        ..RuleLevels::NONE
+    },
+    citations: &[
+        RuleCitation::host_table("claude-api: upload size"),
+        RuleCitation::host_table("openai: upload size"),
+        RuleCitation::host_table("mcp: skill size"),
+    ],
     requirements: &["HOST-08", "HOST-19"],
     page: include_str!("upload_too_large.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
-static LIMITS: [(Profile, &Limit); 3] =
+static UPLOAD_LIMITS: [(Profile, &HostLimit); 3] =
     [(Profile::ClaudeApi, &CLAUDE_API_BYTES), (Profile::OpenAi, &OPENAI_BYTES), (Profile::Mcp, &MCP_BYTES)];
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let size = skill.tree.size_bytes();
-    for (profile, limit) in LIMITS.iter().filter(|(_, limit)| size > limit.value) {
+    for (profile, limit) in UPLOAD_LIMITS.iter().filter(|(_, limit)| size > limit.value) {
         findings
-            .add("", Span::default(), format!("the files come to {size} bytes; the host takes {}", limit.value))
-            .help(format!("move what the skill does not need elsewhere ({})", limit.origin()))
-            .only(profile.as_set());
+            .add("", Span::default(), format!("the files total {size} bytes; the host accepts at most {}", limit.value))
+            .help(format!("move unrelated files elsewhere ({})", limit.describe_origin()))
+            .only_for_profiles(profile.as_set());
     }
 }

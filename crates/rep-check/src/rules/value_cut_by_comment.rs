@@ -1,64 +1,64 @@
-use rep_model::truncate::ellipsize;
-use rep_model::yaml::Style;
+use rep_model::truncate::truncate_with_ellipsis;
+use rep_model::yaml::YamlScalarStyle;
 use rep_model::{Skill, Span};
 
 use crate::engine::Findings;
 use crate::profile::MARKDOWN;
-use crate::{Check, Cite, Levels, Rule};
+use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "value-cut-by-comment",
     summary: "the end of a value is read as a comment",
     since: "0.1.0",
-    levels: Levels { warning: MARKDOWN, ..Levels::NONE },
-    cites: &[Cite::yaml("§6.6"), Cite::evidence("§2: descriptions cut short")],
+    levels: RuleLevels { warning: MARKDOWN, ..RuleLevels::NONE },
+    citations: &[RuleCitation::yaml("§6.6"), RuleCitation::public_survey("§2: descriptions cut short")],
     requirements: &["VAL-23"],
     page: include_str!("value_cut_by_comment.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
-/// What a deliberate comment without a blank after `#` starts with.
-const NOTES: [&str; 9] = ["todo", "fixme", "xxx", "hack", "note", "noqa", "nosec", "yamllint", "rep:"];
-/// Words no sentence ends with.
+/// Words that a deliberate comment without a space after `#` starts with.
+const NOTE_MARKERS: [&str; 9] = ["todo", "fixme", "xxx", "hack", "note", "noqa", "nosec", "yamllint", "rep:"];
+/// Words that no sentence ends with.
 const OPEN_WORDS: [&str; 20] = [
     "a", "an", "and", "as", "at", "by", "for", "from", "in", "into", "like", "of", "on", "or", "than", "the", "to",
     "using", "via", "with",
 ];
-/// How much of the lost text a message shows.
-const SHOWN_MAX: usize = 24;
+/// The maximum number of characters of the lost text in a message.
+const COMMENT_CHARS_MAX: usize = 24;
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    let (Some(manifest), Some(front)) = (&skill.manifest, skill.front()) else { return };
+    let (Some(manifest), Some(front)) = (&skill.manifest, skill.frontmatter()) else { return };
     for field in front.fields() {
         let (Some(key), Some(value)) = (field.key.text(), field.value.text()) else { continue };
         let end = field.value.span.end;
-        // Comments stand in the order of the file.
+        // Comments are in file order.
         let next = front.comments.partition_point(|comment| comment.start < end);
         let Some(comment) = front.comments.get(next) else { continue };
         let gap = manifest.source.slice(Span::new(end, comment.start));
         let is_behind = !gap.is_empty() && gap.bytes().all(|byte| byte == b' ' || byte == b'\t');
         let lost = manifest.source.slice(*comment).trim_end();
-        if field.value.style() != Some(Style::Plain) || !is_behind || !is_text(value, lost) {
+        if field.value.style() != Some(YamlScalarStyle::Plain) || !is_behind || !is_rest_of_value(value, lost) {
             continue;
         }
-        let shown = ellipsize(lost, SHOWN_MAX);
+        let shown = truncate_with_ellipsis(lost, COMMENT_CHARS_MAX);
         let message = format!("`{key}` ends before `{shown}`, which YAML reads as a comment");
-        findings.add(manifest.file, *comment, message).path(key).help("put the value in quotes");
+        findings.add(manifest.file, *comment, message).with_data_path(key).help("put the value in quotes");
     }
 }
 
-/// Whether a comment reads as the rest of the value before it. A lone word such as a name or a version is complete.
-fn is_text(value: &str, comment: &str) -> bool {
+/// Whether a comment reads as the rest of the value before it. A single word, such as a name or a version, is complete.
+fn is_rest_of_value(value: &str, comment: &str) -> bool {
     let Some(rest) = comment.strip_prefix('#') else { return false };
     let inner = rest.trim_start().to_lowercase();
-    if !value.trim().contains(' ') || NOTES.iter().any(|note| inner.starts_with(note)) {
+    if !value.trim().contains(' ') || NOTE_MARKERS.iter().any(|note| inner.starts_with(note)) {
         return false;
     }
-    rest.starts_with(char::is_alphanumeric) || (!inner.is_empty() && is_unfinished(value))
+    rest.starts_with(char::is_alphanumeric) || (!inner.is_empty() && is_unfinished_text(value))
 }
 
-/// Whether a text stops where no sentence does.
-fn is_unfinished(value: &str) -> bool {
+/// Whether a text ends in the middle of a sentence.
+fn is_unfinished_text(value: &str) -> bool {
     let value = value.trim_end();
     let last = value.rsplit(char::is_whitespace).next().unwrap_or("").to_lowercase();
     let count = |letter: char| value.chars().filter(|found| *found == letter).count();

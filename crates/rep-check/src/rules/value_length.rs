@@ -1,23 +1,23 @@
 use rep_model::Skill;
 
 use crate::engine::Findings;
-use crate::shape::Kind;
-use crate::{Check, Cite, Levels, Profile, ProfileSet, Rule};
+use crate::value_schema::ViolationKind;
+use crate::{LintRule, Profile, ProfileSet, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "value-length",
-    summary: "text whose length its field does not take",
+    summary: "the length of a text value is outside the limits of its field",
     since: "0.1.0",
-    levels: Levels { error: ProfileSet::new(&[Profile::Universal, Profile::Uasp]), ..Levels::NONE },
-    cites: &[Cite::universal("Appendix A and B, maxLength"), Cite::uasp("§3.1, maxLength")],
+    levels: RuleLevels { error: ProfileSet::new(&[Profile::Universal, Profile::Uasp]), ..RuleLevels::NONE },
+    citations: &[RuleCitation::universal("Appendix A and B, maxLength"), RuleCitation::uasp("§3.1, maxLength")],
     requirements: &["TOOL-03", "TOOL-04", "VAL-70", "US-06"],
     page: include_str!("value_length.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    for misfit in findings.misfits(skill) {
-        let Kind::Length { min, max, found } = misfit.kind else { continue };
+    for misfit in findings.find_value_violations(skill) {
+        let ViolationKind::Length { min, max, found } = misfit.kind else { continue };
         let message = match found {
             0 => format!("`{}` is empty", misfit.path),
             found => format!("`{}` is {found} characters long", misfit.path),
@@ -25,8 +25,12 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         let help = if found < min {
             format!("write {min} to {max} characters")
         } else {
-            format!("cut it to {max} characters")
+            format!("shorten it to {max} characters")
         };
-        findings.add(&misfit.file, misfit.span, message).path(misfit.path).help(help).only(misfit.profiles);
+        findings
+            .add(&misfit.file, misfit.span, message)
+            .with_data_path(misfit.path)
+            .help(help)
+            .only_for_profiles(misfit.profiles);
     }
 }

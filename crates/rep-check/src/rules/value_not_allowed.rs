@@ -1,29 +1,29 @@
 use rep_model::Skill;
 
 use crate::engine::Findings;
-use crate::shape::Kind;
-use crate::{Check, Cite, Levels, Profile, ProfileSet, Rule};
+use crate::value_schema::ViolationKind;
+use crate::{LintRule, Profile, ProfileSet, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "value-not-allowed",
-    summary: "a value that is none of the words its field allows",
+    summary: "a value is not one of those its field allows",
     since: "0.1.0",
-    levels: Levels { error: ProfileSet::new(&[Profile::Universal, Profile::Uasp]), ..Levels::NONE },
-    cites: &[Cite::universal("Appendix A, enum"), Cite::uasp("§3.1, enum")],
+    levels: RuleLevels { error: ProfileSet::new(&[Profile::Universal, Profile::Uasp]), ..RuleLevels::NONE },
+    citations: &[RuleCitation::universal("Appendix A, enum"), RuleCitation::uasp("§3.1, enum")],
     requirements: &["TOOL-05", "CONF-02", "SEC-04", "VAL-49", "US-05"],
     page: include_str!("value_not_allowed.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    for misfit in findings.misfits(skill) {
-        let Kind::Choice(words) = misfit.kind else { continue };
+    for misfit in findings.find_value_violations(skill) {
+        let ViolationKind::Choice(words) = misfit.kind else { continue };
         let text = misfit.text.unwrap_or_default();
         let listed: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
         findings
             .add(&misfit.file, misfit.span, format!("`{}` is `{text}`", misfit.path))
-            .path(misfit.path)
+            .with_data_path(misfit.path)
             .help(format!("use one of {}", listed.join(", ")))
-            .only(misfit.profiles);
+            .only_for_profiles(misfit.profiles);
     }
 }

@@ -1,28 +1,28 @@
 use rep_model::Skill;
 
 use crate::engine::Findings;
-use crate::shape::Kind;
-use crate::{Check, Cite, Levels, Profile, Rule};
+use crate::value_schema::ViolationKind;
+use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "value-too-small",
-    summary: "a number below the least its field takes",
+    summary: "a number is below the minimum for its field",
     since: "0.1.0",
-    levels: Levels { error: Profile::Universal.as_set(), ..Levels::NONE },
-    cites: &[Cite::universal("Appendix A and B, minimum")],
+    levels: RuleLevels { error: Profile::Universal.as_set(), ..RuleLevels::NONE },
+    citations: &[RuleCitation::universal("Appendix A and B, minimum")],
     requirements: &["TOOL-12", "VAL-46", "VAL-70"],
     page: include_str!("value_too_small.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    for misfit in findings.misfits(skill) {
-        let Kind::TooSmall(least) = misfit.kind else { continue };
+    for misfit in findings.find_value_violations(skill) {
+        let ViolationKind::TooSmall(least) = misfit.kind else { continue };
         let text = misfit.text.unwrap_or_default();
         findings
             .add(&misfit.file, misfit.span, format!("`{}` is {text}", misfit.path))
-            .path(misfit.path)
+            .with_data_path(misfit.path)
             .help(format!("use {least} or more"))
-            .only(misfit.profiles);
+            .only_for_profiles(misfit.profiles);
     }
 }

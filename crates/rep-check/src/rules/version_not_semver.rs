@@ -1,54 +1,54 @@
-use rep_model::frontmatter::Text;
+use rep_model::frontmatter::ScalarText;
 use rep_model::{Skill, names};
 
 use crate::engine::Findings;
-use crate::{Check, Cite, Levels, Profile, ProfileSet, Rule};
+use crate::{LintRule, Profile, ProfileSet, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "version-not-semver",
-    summary: "a version that is not of the form SemVer 2.0 gives",
+    summary: "a version is not valid SemVer 2.0",
     since: "0.1.0",
-    levels: Levels { error: ProfileSet::new(&[Profile::Universal, Profile::Pmcp]), ..Levels::NONE },
-    cites: &[Cite::universal("§3 and Appendix A, version"), Cite::pmcp("SkillBlock.version")],
+    levels: RuleLevels { error: ProfileSet::new(&[Profile::Universal, Profile::Pmcp]), ..RuleLevels::NONE },
+    citations: &[RuleCitation::universal("§3 and Appendix A, version"), RuleCitation::pmcp("SkillBlock.version")],
     requirements: &["VAL-24", "VAL-25", "VER-09", "VER-10"],
     page: include_str!("version_not_semver.md"),
-    check: Check::Skill(check),
+    check: RuleCheck::Skill(check),
 };
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
-    let (Some(manifest), Some(front)) = (&skill.manifest, skill.front()) else { return };
-    if let Some(version) = front.text("version") {
-        judge(manifest.file, version, "version", Profile::Universal.as_set(), findings);
+    let (Some(manifest), Some(front)) = (&skill.manifest, skill.frontmatter()) else { return };
+    if let Some(version) = front.get_text("version") {
+        check_version(manifest.file, version, "version", Profile::Universal.as_set(), findings);
     }
-    if let Some(version) = front.personal_mcp().and_then(rep_model::frontmatter::PersonalMcp::version) {
-        judge(manifest.file, version, "x-personal-mcp.version", Profile::Pmcp.as_set(), findings);
+    if let Some(version) = front.personal_mcp().and_then(rep_model::frontmatter::PersonalMcpBlock::version) {
+        check_version(manifest.file, version, "x-personal-mcp.version", Profile::Pmcp.as_set(), findings);
     }
 }
 
-fn judge(file: &str, version: Text<'_>, path: &str, profiles: ProfileSet, findings: &mut Findings<'_>) {
-    // The x-personal-mcp model strips text before it looks.
+fn check_version(file: &str, version: ScalarText<'_>, path: &str, profiles: ProfileSet, findings: &mut Findings<'_>) {
+    // The x-personal-mcp model strips text before validating it.
     let is_pmcp = profiles == Profile::Pmcp.as_set();
-    let value = if is_pmcp { names::strip(version.value) } else { version.value };
-    let is_fine = match (findings.seed_regex(), is_pmcp) {
+    let value = if is_pmcp { names::strip_whitespace(version.value) } else { version.value };
+    let is_fine = match (findings.wants_seed_regex(), is_pmcp) {
         (false, _) => is_semver(value),
         (true, is_pmcp) => is_printed_pattern(value, is_pmcp),
     };
-    // A number without quotes is the business of `field-type`.
+    // `field-type` reports a number without quotes.
     if !version.is_text() || is_fine {
         return;
     }
-    let help = match likely(value) {
+    let help = match guess_version(value) {
         Some(likely) => format!("write `{likely}`"),
-        None => "write three numbers, such as `1.0.0`, and a label such as `-rc.1` if need be".to_owned(),
+        None => "write three numbers, such as `1.0.0`, optionally with a label such as `-rc.1`".to_owned(),
     };
     findings
-        .add(file, version.span(), format!("`{path}` is `{value}`, which is not semantic versioning"))
-        .path(path)
+        .add(file, version.span(), format!("`{path}` is `{value}`, which is not a semantic version"))
+        .with_data_path(path)
         .help(help)
-        .only(profiles);
+        .only_for_profiles(profiles);
 }
 
-/// The grammar of SemVer 2.0, in which numbers have no bound.
+/// Whether a version matches the grammar of SemVer 2.0, in which numbers are unbounded.
 fn is_semver(version: &str) -> bool {
     let (rest, build) = version.split_once('+').map_or((version, None), |(rest, build)| (rest, Some(build)));
     let (numbers, label) = rest.split_once('-').map_or((rest, None), |(numbers, label)| (numbers, Some(label)));
@@ -63,8 +63,8 @@ fn is_semver(version: &str) -> bool {
         && build.is_none_or(|build| build.split('.').all(is_word))
 }
 
-/// The patterns the specifications print: three numbers, then a label and build data of any shape. Universal 2.1
-/// takes both, the x-personal-mcp contract one of the two.
+/// Whether a version matches the printed patterns: three numbers, then a label and build data in any form. Universal
+/// 2.1 accepts both, the x-personal-mcp contract only one of them.
 fn is_printed_pattern(version: &str, is_one_only: bool) -> bool {
     let is_tail =
         |tail: &str| !tail.is_empty() && tail.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-".contains(&byte));
@@ -88,8 +88,8 @@ fn is_printed_pattern(version: &str, is_one_only: bool) -> bool {
     }
 }
 
-/// What is probably meant: without a `v`, with the numbers that are missing.
-fn likely(version: &str) -> Option<String> {
+/// Guesses the intended version: without a `v`, with the missing numbers added.
+fn guess_version(version: &str) -> Option<String> {
     let bare = version.strip_prefix(['v', 'V']).unwrap_or(version);
     let ends = ["", ".0", ".0.0"];
     ends.into_iter().map(|end| format!("{bare}{end}")).find(|text| is_semver(text))

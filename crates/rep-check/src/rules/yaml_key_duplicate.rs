@@ -1,13 +1,13 @@
 use crate::profile::FORMAT;
-use crate::{Check, Cite, Levels, Rule};
+use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "yaml-key-duplicate",
-    summary: "a key stands twice in one mapping",
+    summary: "a mapping has a duplicate key",
     since: "0.1.0",
-    levels: Levels { error: FORMAT, ..Levels::NONE },
-    cites: &[Cite::yaml("§3.2.1.3"), Cite::reference("reading of frontmatter")],
+    levels: RuleLevels { error: FORMAT, ..RuleLevels::NONE },
+    citations: &[RuleCitation::yaml("§3.2.1.3"), RuleCitation::reference_tool("parsing of frontmatter")],
     requirements: &["PKG-32"],
     page: include_str!("yaml_key_duplicate.md"),
-    check: Check::Parse,
+    check: RuleCheck::Parse,
 };

@@ -1,13 +1,16 @@
 use crate::profile::FORMAT;
-use crate::{Check, Cite, Levels, Rule};
+use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "yaml-tab",
-    summary: "a tab outside quotes in YAML",
+    summary: "the YAML contains a tab outside quotes",
     since: "0.1.0",
-    levels: Levels { error: FORMAT, ..Levels::NONE },
-    cites: &[Cite::reference("its parser, and PyYAML, refuse it"), Cite::yaml("§5.5, white space")],
+    levels: RuleLevels { error: FORMAT, ..RuleLevels::NONE },
+    citations: &[
+        RuleCitation::reference_tool("its parser and PyYAML reject it"),
+        RuleCitation::yaml("§5.5, white space"),
+    ],
     requirements: &["PKG-04", "VER-06"],
     page: include_str!("yaml_tab.md"),
-    check: Check::Parse,
+    check: RuleCheck::Parse,
 };

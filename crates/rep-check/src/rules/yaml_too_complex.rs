@@ -1,13 +1,13 @@
 use crate::profile::FORMAT;
-use crate::{Check, Cite, Levels, Rule};
+use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "yaml-too-complex",
-    summary: "the YAML passes the bounds of the reader",
+    summary: "the YAML exceeds the limits of the parser",
     since: "0.1.0",
-    levels: Levels { error: FORMAT, ..Levels::NONE },
-    cites: &[Cite::house("bounds on reading")],
+    levels: RuleLevels { error: FORMAT, ..RuleLevels::NONE },
+    citations: &[RuleCitation::own_project("read limits")],
     requirements: &[],
     page: include_str!("yaml_too_complex.md"),
-    check: Check::Parse,
+    check: RuleCheck::Parse,
 };

@@ -1,13 +1,17 @@
 use crate::profile::MARKDOWN;
-use crate::{Check, Cite, Levels, Rule};
+use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 
-pub(super) static RULE: Rule = Rule {
+pub(super) static RULE: LintRule = LintRule {
     name: "yaml-value-unquoted",
-    summary: "a value is no valid YAML without quotes",
+    summary: "a value must be quoted",
     since: "0.1.0",
-    levels: Levels { error: MARKDOWN, ..Levels::NONE },
-    cites: &[Cite::yaml("§7.3.3"), Cite::client_guide("malformed YAML"), Cite::evidence("§2: 64 of 74 YAML errors")],
+    levels: RuleLevels { error: MARKDOWN, ..RuleLevels::NONE },
+    citations: &[
+        RuleCitation::yaml("§7.3.3"),
+        RuleCitation::client_guide("malformed YAML"),
+        RuleCitation::public_survey("§2: 64 of 74 YAML errors"),
+    ],
     requirements: &["PKG-04", "PKG-35"],
     page: include_str!("yaml_value_unquoted.md"),
-    check: Check::Parse,
+    check: RuleCheck::Parse,
 };

@@ -1,84 +1,88 @@
-//! Asks a model until its answer can be used, a bounded number of times.
+//! Asks a model until its answer can be used, up to a limit.
 
 use serde_json::Value;
 
-use super::{Ending, Model, ModelError, Question, Turn, Usage, answer, prompt};
+use super::{LanguageModel, ModelError, ModelQuestion, RejectedReply, ReplyEnding, TokenUsage, answer, prompt};
 
-/// The most reasons a model is told at once.
+/// The maximum number of reasons in one message to the model.
 const REASONS_MAX: usize = 20;
-/// The longest reason.
+/// The maximum length of a reason.
 const REASON_CHARS_MAX: usize = 400;
 
 /// An answer that can be used.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Usable<T> {
-    /// What the judge made of it.
-    pub judged: T,
-    /// What the model said.
+pub struct UsableAnswer<T> {
+    /// The result of checking the answer.
+    pub value: T,
+    /// The text of the answer.
     pub text: String,
-    /// What every answer before it was told, in order.
+    /// The reasons for which earlier answers were rejected, in order.
     pub complaints: Vec<Vec<String>>,
-    /// What all answers cost together.
-    pub usage: Usage,
+    /// The total cost of all answers.
+    pub usage: TokenUsage,
 }
 
-/// Why there is none.
+/// No usable answer was received.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Unusable {
-    /// Nobody answered.
-    Unanswered {
-        /// Why not.
+pub enum DialogueError {
+    /// The model did not answer.
+    NoAnswer {
+        /// The error of the model.
         error: ModelError,
-        /// What earlier answers cost.
-        usage: Usage,
+        /// The cost of earlier answers.
+        usage: TokenUsage,
     },
-    /// The last answer was no better.
-    Wrong {
-        /// What is wrong with it.
+    /// The last answer was still invalid.
+    InvalidAnswer {
+        /// The reasons why it is invalid.
         reasons: Vec<String>,
-        /// How often was asked.
+        /// The number of questions asked.
         times: usize,
-        /// What all answers cost together.
-        usage: Usage,
+        /// The total cost of all answers.
+        usage: TokenUsage,
     },
 }
 
-/// Asks, and lets `judge` say what is wrong with the document in the answer; then asks again, at most `mends` times.
-pub fn converse<T>(
-    model: &mut dyn Model,
+/// Asks the model, and lets `judge` check the document in the answer. After a rejected answer it asks again, at most
+/// `corrections` times.
+pub fn ask_until_usable<T>(
+    model: &mut dyn LanguageModel,
     asked: &str,
-    mends: usize,
+    corrections: usize,
     mut judge: impl FnMut(Value) -> Result<T, Vec<String>>,
-) -> Result<Usable<T>, Unusable> {
-    let schema = super::schema();
-    let mut usage = Usage::default();
+) -> Result<UsableAnswer<T>, DialogueError> {
+    let schema = super::answer_schema();
+    let mut usage = TokenUsage::default();
     let mut complaints: Vec<Vec<String>> = Vec::new();
-    let mut turns: Vec<Turn> = Vec::new();
+    let mut turns: Vec<RejectedReply> = Vec::new();
     loop {
-        let question = Question { prompt: asked, turns: &turns, schema: &schema };
-        let reply = model.ask(&question).map_err(|error| Unusable::Unanswered { error, usage })?;
-        usage = usage.and(reply.usage);
+        let question = ModelQuestion { prompt: asked, rejected_replies: &turns, schema: &schema };
+        let reply = model.ask(&question).map_err(|error| DialogueError::NoAnswer { error, usage })?;
+        usage = usage.saturating_add(reply.usage);
         let judged = match reply.ending {
-            Ending::Whole => answer::read(&reply.text).map_err(|reason| vec![reason]).and_then(&mut judge),
-            Ending::Cut => Err(vec![CUT.to_owned()]),
+            ReplyEnding::Complete => {
+                answer::parse_document(&reply.text).map_err(|reason| vec![reason]).and_then(&mut judge)
+            }
+            ReplyEnding::Truncated => Err(vec![TRUNCATED_REASON.to_owned()]),
         };
         let reasons = match judged {
-            Ok(judged) => return Ok(Usable { judged, text: reply.text, complaints, usage }),
-            Err(reasons) => bounded(reasons),
+            Ok(judged) => return Ok(UsableAnswer { value: judged, text: reply.text, complaints, usage }),
+            Err(reasons) => limit_reasons(reasons),
         };
-        if complaints.len() >= mends {
-            return Err(Unusable::Wrong { reasons, times: complaints.len() + 1, usage });
+        if complaints.len() >= corrections {
+            return Err(DialogueError::InvalidAnswer { reasons, times: complaints.len() + 1, usage });
         }
-        // Only the last answer is shown again: what was wrong before is mended or stands in it too.
-        turns = vec![Turn { answer: reply.text, complaint: prompt::complaint(&reasons) }];
+        // Only the last answer is shown again: an earlier error is either fixed or still in it.
+        turns = vec![RejectedReply { answer: reply.text, complaint: prompt::render_complaint(&reasons) }];
         complaints.push(reasons);
     }
 }
 
-const CUT: &str = "the answer was cut off at the limit of tokens before its end; write it shorter: leave out examples and long descriptions";
+const TRUNCATED_REASON: &str =
+    "the answer was cut off at the token limit; write it shorter: leave out examples and long descriptions";
 
-fn bounded(reasons: Vec<String>) -> Vec<String> {
-    let short = |reason: String| rep_model::truncate::ellipsize(&reason, REASON_CHARS_MAX).into_owned();
+fn limit_reasons(reasons: Vec<String>) -> Vec<String> {
+    let short = |reason: String| rep_model::truncate::truncate_with_ellipsis(&reason, REASON_CHARS_MAX).into_owned();
     let more = reasons.len().saturating_sub(REASONS_MAX);
     let mut told: Vec<String> = reasons.into_iter().take(REASONS_MAX).map(short).collect();
     if more > 0 {

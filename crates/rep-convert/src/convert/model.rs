@@ -1,96 +1,96 @@
-//! Whoever answers a question: a server, a file, a client's own model.
+//! The interface to a language model: a server, a file, or the model of a client.
 
-/// A question, with what was said about earlier answers to it.
+/// A question, with the earlier answers that were rejected.
 #[derive(Clone, Copy, Debug)]
-pub struct Question<'a> {
-    /// What is asked.
+pub struct ModelQuestion<'a> {
+    /// The text of the question.
     pub prompt: &'a str,
-    /// The answers so far, and what was wrong with them.
-    pub turns: &'a [Turn],
-    /// The JSON Schema of the answer, for those who can hold a model to it.
+    /// The rejected answers so far, with the reasons.
+    pub rejected_replies: &'a [RejectedReply],
+    /// The JSON Schema of the answer, for models that support structured output.
     pub schema: &'a serde_json::Value,
 }
 
-/// An answer, and what was wrong with it.
+/// A rejected answer, with the reasons.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Turn {
-    /// What the model said.
+pub struct RejectedReply {
+    /// The text of the answer.
     pub answer: String,
-    /// What it was told.
+    /// The message to the model about it.
     pub complaint: String,
 }
 
-/// What a model said.
+/// The answer of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reply {
-    /// Its text; JSON where it was held to a schema.
+pub struct ModelReply {
+    /// The text; JSON if the model was given a schema.
     pub text: String,
-    /// How it ended.
-    pub ending: Ending,
-    /// What it cost.
-    pub usage: Usage,
+    /// How the answer ended.
+    pub ending: ReplyEnding,
+    /// The tokens used.
+    pub usage: TokenUsage,
 }
 
 /// How an answer ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// Where the model wanted.
-    Whole,
-    /// At a limit, in the middle.
-    Cut,
+pub enum ReplyEnding {
+    /// The model finished the answer.
+    Complete,
+    /// The answer was cut off at a limit.
+    Truncated,
 }
 
-/// The tokens an answer cost, as far as its server told.
+/// The tokens used for an answer, as far as the server reports them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
-    /// Tokens of the question.
+pub struct TokenUsage {
+    /// Input tokens.
     pub input: Option<u64>,
-    /// Tokens of the answer.
+    /// Output tokens.
     pub output: Option<u64>,
 }
 
-impl Usage {
-    /// Both together.
+impl TokenUsage {
+    /// Adds two usages.
     #[must_use]
-    pub fn and(self, other: Usage) -> Usage {
+    pub fn saturating_add(self, other: TokenUsage) -> TokenUsage {
         let sum = |one: Option<u64>, two: Option<u64>| match (one, two) {
             (Some(one), Some(two)) => Some(one.saturating_add(two)),
             (one, two) => one.or(two),
         };
-        Usage { input: sum(self.input, other.input), output: sum(self.output, other.output) }
+        TokenUsage { input: sum(self.input, other.input), output: sum(self.output, other.output) }
     }
 }
 
-/// Why there is no answer, for programs.
+/// The code of a model error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModelErrorCode {
-    /// The server cannot be asked: its address or its key makes no sense.
-    Unfit,
+    /// The address or the key of the server is invalid.
+    InvalidConfiguration,
     /// The answer took too long.
     Timeout,
-    /// The answer is larger than it may be.
+    /// The answer exceeds the size limit.
     AnswerTooLarge,
     /// The server could not be reached.
     Unreachable,
-    /// The server wants another key.
+    /// The server rejected the key.
     Unauthorized,
-    /// The server does not know the model, or is not at this address.
+    /// The server does not have the model, or is not at this address.
     NotFound,
-    /// The server is asked too often.
+    /// The server limits the rate of requests.
     RateLimited,
-    /// The server failed.
+    /// The server failed with an internal error.
     Unavailable,
-    /// The server refused the question.
+    /// The server rejected the question.
     Refused,
-    /// What the server sent cannot be read.
+    /// The response of the server cannot be parsed.
     InvalidResponse,
 }
 
 impl ModelErrorCode {
-    /// The word in results.
+    /// Returns the code used in results.
     pub const fn as_str(self) -> &'static str {
         match self {
-            ModelErrorCode::Unfit => "MODEL_UNFIT",
+            ModelErrorCode::InvalidConfiguration => "MODEL_UNFIT",
             ModelErrorCode::Timeout => "TIMEOUT",
             ModelErrorCode::AnswerTooLarge => "ANSWER_TOO_LARGE",
             ModelErrorCode::Unreachable => "MODEL_UNREACHABLE",
@@ -103,35 +103,35 @@ impl ModelErrorCode {
         }
     }
 
-    /// Whether every other question to the same server would fail as well.
+    /// Returns whether every other question to the same server would fail as well.
     pub const fn is_permanent(self) -> bool {
-        matches!(self, ModelErrorCode::Unfit | ModelErrorCode::Unauthorized | ModelErrorCode::NotFound)
+        matches!(self, ModelErrorCode::InvalidConfiguration | ModelErrorCode::Unauthorized | ModelErrorCode::NotFound)
     }
 }
 
-/// Why there is no answer.
+/// The model did not answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelError {
     /// The code for programs.
     pub code: ModelErrorCode,
-    /// What happened.
+    /// The error message.
     pub message: String,
-    /// What to do about it.
+    /// A suggestion how to fix it.
     pub remedy: Option<String>,
-    /// Whether the same question may be answered later.
+    /// Whether the same question may succeed later.
     pub is_retriable: bool,
 }
 
 impl ModelError {
-    /// With what to do about it.
+    /// Adds a suggestion how to fix the error.
     #[must_use]
-    pub fn remedied(self, remedy: &str) -> Self {
+    pub fn with_remedy(self, remedy: &str) -> Self {
         Self { remedy: Some(remedy.to_owned()), ..self }
     }
 
-    /// As one that may pass.
+    /// Marks the error as temporary.
     #[must_use]
-    pub fn retriable(self) -> Self {
+    pub fn as_retriable(self) -> Self {
         Self { is_retriable: true, ..self }
     }
 }
@@ -144,8 +144,8 @@ impl std::fmt::Display for ModelError {
 
 impl std::error::Error for ModelError {}
 
-/// Whoever answers a question.
-pub trait Model {
-    /// Asks once.
-    fn ask(&mut self, question: &Question<'_>) -> Result<Reply, ModelError>;
+/// A language model that can be asked questions.
+pub trait LanguageModel {
+    /// Asks one question.
+    fn ask(&mut self, question: &ModelQuestion<'_>) -> Result<ModelReply, ModelError>;
 }

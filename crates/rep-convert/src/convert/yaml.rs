@@ -1,55 +1,55 @@
-//! YAML for people: block style, plain where that is safe, literal blocks for text of several lines.
+//! Writes readable YAML: block style, plain scalars where that is safe, and literal blocks for multi-line text.
 //!
-//! Whatever reader takes it back, by YAML 1.1 or 1.2, finds the value that was written.
+//! Both YAML 1.1 and YAML 1.2 parsers read back the value that was written.
 
 use rep_model::Span;
-use rep_model::yaml::{self, Node, Style, Value as Yaml, core, pyyaml, quote_double};
+use rep_model::yaml::{self, YamlNode, YamlScalarStyle, YamlValue as Yaml, core, pyyaml, quote_double};
 use serde_json::Value;
 
-/// The longest list that is written on one line.
-const LINE_MAX: usize = 60;
-/// The longest key that readers take without a mark in front of it.
-const KEY_MAX: usize = 120;
+/// The maximum length of a list on one line.
+const FLOW_LIST_CHARS_MAX: usize = 60;
+/// The maximum length of a key that parsers accept without a `?` before it.
+const KEY_CHARS_MAX: usize = 120;
 
 /// Writes a value as a YAML document.
-pub fn write(value: &Value) -> String {
+pub fn write_yaml(value: &Value) -> String {
     let mut out = String::new();
     match value {
-        Value::Object(map) if !map.is_empty() => block(value, 0, false, &mut out),
-        Value::Array(items) if !items.is_empty() => block(value, 0, false, &mut out),
-        // Nothing stands in front of it, so that a plain text could be a mark of the document.
+        Value::Object(map) if !map.is_empty() => write_block(value, 0, false, &mut out),
+        Value::Array(items) if !items.is_empty() => write_block(value, 0, false, &mut out),
+        // At the start of the document, a plain text could be read as a document marker.
         Value::String(text) => out.push_str(&format!("{}\n", quote_double(text))),
-        other => out.push_str(&format!("{}\n", inline(other))),
+        other => out.push_str(&format!("{}\n", render_inline(other))),
     }
     out
 }
 
-/// Writes the lines of a filled list or mapping. The first may stand behind the dash of an outer list.
-fn block(value: &Value, indent: usize, is_behind_dash: bool, out: &mut String) {
+/// Writes the lines of a non-empty list or mapping. The first line may follow the dash of an outer list.
+fn write_block(value: &Value, indent: usize, is_behind_dash: bool, out: &mut String) {
     let mut is_first = is_behind_dash;
     let mut start = |out: &mut String| {
         if !std::mem::take(&mut is_first) {
-            pad(indent, out);
+            push_indent(indent, out);
         }
     };
     match value {
         Value::Object(map) => {
             for (key, value) in map {
                 start(out);
-                let key = self::key(key);
-                if key.len() > KEY_MAX {
+                let key = self::render_key(key);
+                if key.len() > KEY_CHARS_MAX {
                     out.push_str(&format!("? {key}\n"));
-                    pad(indent, out);
+                    push_indent(indent, out);
                     out.push(':');
                 } else {
                     out.push_str(&format!("{key}:"));
                 }
-                below(value, indent + 2, out);
+                write_nested_value(value, indent + 2, out);
                 if indent == 0 {
                     out.push('\n');
                 }
             }
-            // Sections have an empty line between them, and none behind the last.
+            // An empty line separates sections, but does not follow the last one.
             if indent == 0 {
                 out.pop();
             }
@@ -60,9 +60,9 @@ fn block(value: &Value, indent: usize, is_behind_dash: bool, out: &mut String) {
                 out.push('-');
                 if is_block(item) {
                     out.push(' ');
-                    block(item, indent + 2, true, out);
+                    write_block(item, indent + 2, true, out);
                 } else {
-                    below(item, indent + 2, out);
+                    write_nested_value(item, indent + 2, out);
                 }
             }
         }
@@ -70,65 +70,65 @@ fn block(value: &Value, indent: usize, is_behind_dash: bool, out: &mut String) {
     }
 }
 
-/// Whether a value takes lines of its own.
+/// Returns whether a value is written on separate lines.
 fn is_block(value: &Value) -> bool {
     match value {
         Value::Object(map) => !map.is_empty(),
-        Value::Array(items) => !items.is_empty() && flow(items).is_none(),
+        Value::Array(items) => !items.is_empty() && render_flow_list(items).is_none(),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     }
 }
 
-/// Writes what stands behind a key or a dash.
-fn below(value: &Value, indent: usize, out: &mut String) {
+/// Writes the value after a key or a dash.
+fn write_nested_value(value: &Value, indent: usize, out: &mut String) {
     match value {
         _ if is_block(value) => {
             out.push('\n');
-            block(value, indent, false, out);
+            write_block(value, indent, false, out);
         }
-        Value::String(text) if is_literal(text) => literal(text, indent, out),
-        other => out.push_str(&format!(" {}\n", inline(other))),
+        Value::String(text) if is_literal(text) => write_literal_block(text, indent, out),
+        other => out.push_str(&format!(" {}\n", render_inline(other))),
     }
 }
 
-fn inline(value: &Value) -> String {
+fn render_inline(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
         Value::Bool(value) => value.to_string(),
-        Value::Number(number) => yaml::number(number),
-        Value::String(text) => self::text(text),
-        Value::Array(items) => flow(items).unwrap_or_else(|| "[]".to_owned()),
+        Value::Number(number) => yaml::format_number(number),
+        Value::String(text) => self::render_text(text),
+        Value::Array(items) => render_flow_list(items).unwrap_or_else(|| "[]".to_owned()),
         Value::Object(_) => "{}".to_owned(),
     }
 }
 
-/// A short list of plain words on one line.
-fn flow(items: &[Value]) -> Option<String> {
+/// Renders a short list of plain words on one line.
+fn render_flow_list(items: &[Value]) -> Option<String> {
     let is_word = |text: &str| {
         let is_simple = |letter: char| letter.is_ascii_alphanumeric() || "_-./".contains(letter);
         text.starts_with(|letter: char| letter.is_ascii_alphanumeric()) && text.chars().all(is_simple) && is_plain(text)
     };
     let words = items.iter().map(|item| match item {
         Value::String(text) => is_word(text).then(|| text.clone()),
-        Value::Number(_) | Value::Bool(_) => Some(inline(item)),
+        Value::Number(_) | Value::Bool(_) => Some(render_inline(item)),
         Value::Null | Value::Array(_) | Value::Object(_) => None,
     });
     let line = format!("[{}]", words.collect::<Option<Vec<_>>>()?.join(", "));
-    (line.len() <= LINE_MAX).then_some(line)
+    (line.len() <= FLOW_LIST_CHARS_MAX).then_some(line)
 }
 
-fn pad(indent: usize, out: &mut String) {
+fn push_indent(indent: usize, out: &mut String) {
     out.extend(std::iter::repeat_n(' ', indent));
 }
 
-/// A key: plain where it starts like a word, so that it cannot be a mark of the document.
-fn key(text: &str) -> String {
+/// Renders a key: plain if it starts like a word, so that it cannot be read as a document marker.
+fn render_key(text: &str) -> String {
     let is_word = text.starts_with(|letter: char| letter.is_alphanumeric() || letter == '_');
     if is_word && is_plain(text) { text.to_owned() } else { quote_double(text) }
 }
 
-/// A text on one line: plain, or in the quotes that need fewer escapes.
-fn text(text: &str) -> String {
+/// Renders a text on one line: plain, or in the quotes that need fewer escapes.
+fn render_text(text: &str) -> String {
     if is_plain(text) {
         return text.to_owned();
     }
@@ -138,7 +138,7 @@ fn text(text: &str) -> String {
     quote_double(text)
 }
 
-/// Whether a text can stand without quotes and still be that text.
+/// Returns whether a text can be written without quotes and still be read as the same text.
 fn is_plain(text: &str) -> bool {
     let first = |letter: char| letter.is_alphanumeric() || "(/.$_<+".contains(letter);
     text.starts_with(first)
@@ -147,28 +147,29 @@ fn is_plain(text: &str) -> bool {
         && !text.contains(" #")
         && text.chars().all(is_printable)
         && !is_version(text)
-        && is_text(text)
+        && is_text_in_both_typings(text)
 }
 
-/// Whether a letter needs no escape on a line.
+/// Returns whether a character needs no escape on a line.
 fn is_printable(letter: char) -> bool {
     letter == ' '
         || !(letter.is_control() || letter.is_whitespace() || matches!(letter, '\u{feff}' | '\u{fffe}' | '\u{ffff}'))
 }
 
-/// Whether this could be a version, which is always quoted: some of them read as numbers.
+/// Returns whether this could be a version. Versions are always quoted, because some of them read as numbers.
 fn is_version(text: &str) -> bool {
     text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Whether both typings take the plain text for text.
-fn is_text(text: &str) -> bool {
-    let value = Yaml::Scalar { text: text.to_owned(), style: Style::Plain };
-    let node = Node { span: Span::default(), value, tag: None };
-    core::scalar(&node) == Some(core::Scalar::Text) && pyyaml::scalar(&node) == Some(pyyaml::Scalar::Text)
+/// Returns whether both YAML versions read the plain text as a string.
+fn is_text_in_both_typings(text: &str) -> bool {
+    let value = Yaml::Scalar { text: text.to_owned(), style: YamlScalarStyle::Plain };
+    let node = YamlNode { span: Span::default(), value, tag: None };
+    core::classify_scalar(&node) == Some(core::CoreScalar::Text)
+        && pyyaml::classify_scalar(&node) == Some(pyyaml::PyyamlScalar::Text)
 }
 
-/// Whether a text of several lines can stand as a literal block.
+/// Returns whether a multi-line text can be written as a literal block.
 fn is_literal(text: &str) -> bool {
     let body = text.strip_suffix('\n').unwrap_or(text);
     let is_safe = |letter: char| letter == '\n' || letter == '\t' || is_printable(letter);
@@ -178,12 +179,12 @@ fn is_literal(text: &str) -> bool {
         && text.chars().all(is_safe)
 }
 
-fn literal(text: &str, indent: usize, out: &mut String) {
+fn write_literal_block(text: &str, indent: usize, out: &mut String) {
     let body = text.strip_suffix('\n');
     out.push_str(if body.is_some() { " |\n" } else { " |-\n" });
     for line in body.unwrap_or(text).split('\n') {
         if !line.is_empty() {
-            pad(indent, out);
+            push_indent(indent, out);
             out.push_str(line);
         }
         out.push('\n');
@@ -197,12 +198,12 @@ mod tests {
     use rep_model::yaml::parse;
     use serde_json::json;
 
-    /// Reads a text back in both typings.
-    fn back(text: &str) -> (Value, Value) {
+    /// Reads a text as YAML 1.1 and YAML 1.2.
+    fn parse_in_both_typings(text: &str) -> (Value, Value) {
         let document = parse(text, 0);
-        assert!(document.troubles.is_empty(), "{:?}\n{text}", document.troubles);
+        assert!(document.problems.is_empty(), "{:?}\n{text}", document.problems);
         let root = document.root.unwrap();
-        (core::json(&root), pyyaml::json(&root))
+        (core::to_json(&root), pyyaml::to_json(&root))
     }
 
     #[test]
@@ -240,8 +241,8 @@ templates:
 
         b
 "#;
-        assert_eq!(write(&value), expected);
-        assert_eq!(back(expected), (value.clone(), value));
+        assert_eq!(write_yaml(&value), expected);
+        assert_eq!(parse_in_both_typings(expected), (value.clone(), value));
     }
 
     #[test]
@@ -313,7 +314,7 @@ templates:
             for value in
                 [json!({ "k": text }), json!([text]), json!([{ "k": [text, text] }]), json!({ text: 1 }), json!(text)]
             {
-                assert_eq!(back(&write(&value)), (value.clone(), value));
+                assert_eq!(parse_in_both_typings(&write_yaml(&value)), (value.clone(), value));
             }
         }
     }
@@ -321,7 +322,7 @@ templates:
     #[test]
     fn numbers_and_long_keys_are_read_by_both() {
         let value = json!({ "a": 1.5, "b": 1e30, "c": -2.5e-9, "d": 0, "e": -7, "k".repeat(2000): { "x": [1] } });
-        assert_eq!(back(&write(&value)), (value.clone(), value));
+        assert_eq!(parse_in_both_typings(&write_yaml(&value)), (value.clone(), value));
     }
 
     fn any_value() -> impl Strategy<Value = Value> {
@@ -351,9 +352,9 @@ templates:
     proptest! {
         #[test]
         fn what_is_written_is_read_back(value in any_value()) {
-            let text = write(&value);
-            prop_assert_eq!(back(&text), (value.clone(), value.clone()));
-            prop_assert_eq!(write(&value), text);
+            let text = write_yaml(&value);
+            prop_assert_eq!(parse_in_both_typings(&text), (value.clone(), value.clone()));
+            prop_assert_eq!(write_yaml(&value), text);
         }
     }
 }

@@ -1,503 +1,355 @@
-//! Cuts a Markdown body into a flat list of blocks: headings, paragraphs, list items, tables and code.
+//! Splits a Markdown body into a flat list of blocks: headings, paragraphs, list items, tables and code.
 //!
-//! Flat, because nothing here may recurse on the depth of its input: a block knows its heading, its list item and
-//! how deep it stands, by number. Follows `CommonMark` with tables.
+//! The list is flat because nothing here may recurse on the depth of its input: a block refers to its heading and its
+//! list item by number, and knows its depth. Follows `CommonMark` with tables.
 
 use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
-use super::html::{self, Piece};
-use super::notices::{self, Notice};
+use super::lexicon::LEXICON;
 
-/// Text without emphasis; code keeps its backticks, so that nothing in it is mistaken for words.
+/// Text without emphasis. Code keeps its backticks, so that its content is not mistaken for words.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Prose {
+pub(super) struct ProseText {
     pub(super) text: String,
-    /// What was strong, at most once per place.
+    /// The ranges of strong text, without overlaps.
     pub(super) strongs: Vec<Range<usize>>,
-    /// Code with its backticks.
     pub(super) codes: Vec<Range<usize>>,
-    /// The text of links, and where they point.
+    /// The ranges of link texts, and the link targets.
     pub(super) links: Vec<(Range<usize>, String)>,
-    /// Where a line of the source ended without ending the paragraph.
+    /// The positions where a line of the source ended inside a paragraph.
     pub(super) breaks: Vec<usize>,
-    /// From which place of the text on it stands on which line of the file.
+    /// The positions in the text where a line of the file starts, with the number of the line.
     lines: Vec<(usize, usize)>,
 }
 
-impl Prose {
-    /// The line of the file a place of the text stands on.
+impl ProseText {
+    /// Returns the line of the file that contains a position of the text.
     pub(super) fn line_at(&self, at: usize) -> usize {
         let after = self.lines.partition_point(|(from, _)| *from <= at);
         self.lines.get(after.saturating_sub(1)).map_or(1, |(_, line)| *line)
     }
 
-    /// The code inside a range, without backticks.
+    /// Returns the code inside a range, without backticks.
     pub(super) fn codes_in(&self, range: Range<usize>) -> impl Iterator<Item = &str> {
         let first = self.codes.partition_point(|code| code.start < range.start);
         let inside = self.codes[first..].iter().take_while(move |code| code.end <= range.end);
         inside.map(|code| self.text[code.clone()].trim_matches('`').trim())
     }
 
-    /// The links inside a range.
     pub(super) fn links_in(&self, range: Range<usize>) -> impl Iterator<Item = &str> {
         let first = self.links.partition_point(|(link, _)| link.start < range.start);
         let inside = self.links[first..].iter().take_while(move |(link, _)| link.end <= range.end);
         inside.map(|(_, target)| target.as_str())
     }
 
-    /// Takes some bytes off the front; what was marked there is forgotten.
-    fn drop_front(&mut self, length: usize) {
-        let moved = |range: &Range<usize>| range.start.saturating_sub(length)..range.end.saturating_sub(length);
-        self.text.drain(..length);
-        self.strongs = self.strongs.iter().map(moved).filter(|range| range.start < range.end).collect();
-        self.codes = self.codes.iter().map(moved).filter(|range| range.start < range.end).collect();
-        self.links.retain(|(range, _)| range.start >= length);
-        self.links.iter_mut().for_each(|(range, _)| *range = moved(range));
-        self.breaks = self.breaks.iter().filter_map(|at| at.checked_sub(length)).collect();
-        let first = self.lines.partition_point(|(from, _)| *from <= length).saturating_sub(1);
-        self.lines.drain(..first);
-        self.lines.iter_mut().for_each(|(from, _)| *from = from.saturating_sub(length));
-    }
-
-    fn push(&mut self, words: &str, line: usize) {
+    fn push_text(&mut self, words: &str, line: usize) -> Range<usize> {
+        let from = self.text.len();
         if self.lines.last().is_none_or(|(_, last)| *last != line) {
-            self.lines.push((self.text.len(), line));
+            self.lines.push((from, line));
         }
         self.text.push_str(words);
+        from..self.text.len()
     }
 }
 
-/// What a block is.
+/// A callout box: `> [!WARNING]`, `> **Example**`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum QuoteNotice {
+    /// A warning: its instructions are rules.
+    Warning,
+    /// An example or quotation: its instructions are not rules.
+    Example,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// A heading, 1 to 6.
+pub(super) enum MarkdownBlockKind {
     Heading(u8),
     Paragraph,
-    /// The first paragraph of a list item, with its number where the list is ordered.
+    /// The first paragraph of a list item, with its number if the list is ordered.
     Item(Option<u64>),
-    /// Code, with the first word after the fence in lower case.
+    /// Code, with the language of its fence in lower case.
     Code(String),
     Table,
 }
 
-/// One block.
 #[derive(Clone, Debug)]
-pub(super) struct Block {
-    pub(super) kind: Kind,
-    pub(super) prose: Prose,
-    /// The rows of a table, the header first.
-    pub(super) rows: Vec<Vec<Prose>>,
-    /// How many lists it stands in.
+pub(super) struct MarkdownBlock {
+    pub(super) kind: MarkdownBlockKind,
+    pub(super) prose: ProseText,
+    /// The rows of a table, starting with the header.
+    pub(super) rows: Vec<Vec<ProseText>>,
     pub(super) depth: usize,
     pub(super) is_quoted: bool,
-    /// The box of the author's it stands in.
-    pub(super) notice: Option<Notice>,
-    /// The heading above it, by number of block; for a heading the one it stands below.
+    pub(super) notice: Option<QuoteNotice>,
+    /// The block number of the heading above; for a heading, that of its parent heading.
     pub(super) heading: Option<usize>,
-    /// The list item it stands in, by number of block; for an item the one around its list.
+    /// The block number of the list item around it; for an item, that of the item around its list.
     pub(super) item: Option<usize>,
-    /// The list an item belongs to.
     pub(super) list: usize,
-    /// The line it starts on.
     pub(super) line: usize,
+    /// Whether it is a list item with a checkbox.
+    pub(super) is_task: bool,
 }
 
-impl Block {
+impl MarkdownBlock {
     pub(super) fn is_item(&self) -> bool {
-        matches!(self.kind, Kind::Item(_))
+        matches!(self.kind, MarkdownBlockKind::Item(_))
     }
 
     pub(super) fn is_ordered(&self) -> bool {
-        matches!(self.kind, Kind::Item(Some(_)))
+        matches!(self.kind, MarkdownBlockKind::Item(Some(_)))
     }
 
     pub(super) fn is_heading(&self) -> bool {
-        matches!(self.kind, Kind::Heading(_))
+        matches!(self.kind, MarkdownBlockKind::Heading(_))
     }
 
     pub(super) fn is_prose(&self) -> bool {
-        self.is_item() || self.kind == Kind::Paragraph
+        self.is_item() || self.kind == MarkdownBlockKind::Paragraph
     }
 
-    /// The language of code.
     pub(super) fn language(&self) -> Option<&str> {
         match &self.kind {
-            Kind::Code(language) => Some(language),
+            MarkdownBlockKind::Code(language) => Some(language),
             _ => None,
         }
     }
 }
 
-/// The most blocks that are read. The longest skills people write have a few thousand; what has more was made to hurt.
+/// The maximum number of blocks; the longest real skills have a few thousand.
 const BLOCKS_MAX: usize = 50_000;
 
-/// Cuts a body into blocks. `first_line` is the line of the file the body starts on.
-pub(super) fn blocks(body: &str, first_line: usize) -> Vec<Block> {
-    let mut cutter = Cutter {
-        newlines: body.match_indices('\n').map(|(at, _)| at).collect(),
-        first_line,
-        blocks: Vec::new(),
-        open: None,
-        headings: Vec::new(),
-        lists: Vec::new(),
-        items: Vec::new(),
-        quotes: Vec::new(),
-        fenced: None,
-        list_count: 0,
-        strong: None,
-        link: None,
-        cell: None,
-        html: None,
-    };
-    for (event, range) in Parser::new_ext(body, Options::ENABLE_TABLES | Options::ENABLE_TASKLISTS).into_offset_iter() {
-        cutter.take(event, &range);
-        if cutter.blocks.len() >= BLOCKS_MAX {
-            break;
-        }
+/// Splits a body into blocks. `first_line` is the line of the file where the body starts.
+pub(super) fn parse_blocks(body: &str, first_line: usize) -> Vec<MarkdownBlock> {
+    let mut source = ProseText::default();
+    for (line, text) in (first_line..).zip(body.split_inclusive('\n')) {
+        source.push_text(text, line);
     }
-    cutter.close();
+    let mut cutter = MarkdownBlockParser::default();
+    cutter.parse_source(&source);
     cutter.blocks
 }
 
-struct Cutter {
-    newlines: Vec<usize>,
-    first_line: usize,
-    blocks: Vec<Block>,
-    open: Option<Block>,
-    /// The headings above, one per level at most.
+#[derive(Default)]
+struct MarkdownBlockParser {
+    line: usize,
+    blocks: Vec<MarkdownBlock>,
+    open: Option<MarkdownBlock>,
+    /// The text of the open block, or of the open table cell.
+    prose: ProseText,
     headings: Vec<(u8, usize)>,
-    /// The lists around: their number, and the next number of their items.
+    /// The enclosing lists: their number, and the next number of their items.
     lists: Vec<(usize, Option<u64>)>,
-    /// The items around; `None` until their block is closed and has a number.
-    items: Vec<Option<usize>>,
-    quotes: Vec<Quote>,
-    /// The box around that is fenced by colons.
-    fenced: Option<Notice>,
     list_count: usize,
+    /// The enclosing items; `None` until their block is closed and has a number.
+    items: Vec<Option<usize>>,
+    quotes: Vec<Option<QuoteNotice>>,
+    /// Where the marker of the last box ends, and whether its title may follow.
+    mark_end: usize,
+    is_title: bool,
     strong: Option<usize>,
     link: Option<(usize, String)>,
-    /// The cell of a table that is open.
-    cell: Option<Prose>,
-    /// The HTML that is open, with how many lists and items it opened.
-    html: Option<Html>,
+    html: String,
 }
 
-/// A quotation around: whether its first text was read, and the box it is then.
-#[derive(Clone, Copy, Default)]
-struct Quote {
-    is_read: bool,
-    notice: Option<Notice>,
-}
-
-/// HTML that is open.
-#[derive(Default)]
-struct Html {
-    reader: html::Reader,
-    lists: usize,
-    items: usize,
-}
-
-/// The deepest list of HTML; what is deeper was made to hurt.
-const HTML_DEPTH_MAX: usize = 20;
-
-impl Cutter {
-    fn line(&self, at: usize) -> usize {
-        self.first_line + self.newlines.partition_point(|newline| *newline < at)
+impl MarkdownBlockParser {
+    fn parse_source(&mut self, source: &ProseText) {
+        let body = source.text.as_str();
+        let options = Options::ENABLE_TABLES | Options::ENABLE_TASKLISTS;
+        for (event, range) in Parser::new_ext(body, options).into_offset_iter() {
+            self.line = source.line_at(range.start);
+            match event {
+                Event::Start(Tag::BlockQuote(_)) => self.enter_quote(&body[range.clone()], range.start),
+                Event::SoftBreak => self.push_break(&body[range.end..]),
+                Event::Start(tag) => self.enter_tag(tag),
+                Event::End(tag) => self.leave_tag(tag),
+                // The marker of a box is not text.
+                Event::Text(words) => {
+                    words.get(self.mark_end.saturating_sub(range.start)..).map(|words| self.push_text(words));
+                }
+                Event::Code(code) => {
+                    let place = self.push_text(&format!("`{code}`"));
+                    self.prose.codes.push(place);
+                }
+                Event::HardBreak => drop(self.push_text("\n")),
+                Event::Html(text) => self.html.push_str(&text),
+                Event::TaskListMarker(_) => self.open.iter_mut().for_each(|block| block.is_task = true),
+                _ => {}
+            }
+        }
+        self.close_block();
     }
 
-    fn start(&mut self, kind: Kind, at: usize) {
-        self.close();
-        let heading = self.headings.last().map(|(_, block)| *block);
-        let around = if matches!(kind, Kind::Item(_)) {
-            self.items.len().checked_sub(2).and_then(|above| self.items[above])
-        } else {
-            self.items.last().copied().flatten()
-        };
-        self.open = Some(Block {
+    fn start_block(&mut self, kind: MarkdownBlockKind) {
+        self.close_block();
+        // The innermost item around an item is the item itself.
+        let own = usize::from(matches!(kind, MarkdownBlockKind::Item(_)));
+        self.open = Some(MarkdownBlock {
             kind,
-            prose: Prose::default(),
+            prose: ProseText::default(),
             rows: Vec::new(),
             depth: self.lists.len(),
             is_quoted: !self.quotes.is_empty(),
-            notice: None,
-            heading,
-            item: around,
+            notice: self.quotes.last().copied().flatten(),
+            heading: self.headings.last().map(|(_, block)| *block),
+            item: self.items.iter().rev().nth(own).copied().flatten(),
             list: self.lists.last().map_or(0, |(list, _)| *list),
-            line: self.line(at),
+            line: self.line,
+            is_task: false,
         });
     }
 
-    fn close(&mut self) {
-        self.strong = None;
-        self.link = None;
+    fn close_block(&mut self) {
         let Some(mut block) = self.open.take() else { return };
         let number = self.blocks.len();
-        self.unbox(&mut block);
-        let end = block.prose.text.trim_end().len();
-        block.prose.text.truncate(end);
-        match block.kind {
-            Kind::Heading(level) => {
-                while self.headings.last().is_some_and(|(above, _)| *above >= level) {
-                    self.headings.pop();
-                }
-                block.heading = self.headings.last().map(|(_, block)| *block);
-                self.headings.push((level, number));
-                self.fenced = None;
-            }
-            // An item without text of its own still numbers its list.
-            Kind::Item(_) => {
-                if let Some(item) = self.items.last_mut() {
-                    *item = Some(number);
-                }
-            }
-            Kind::Paragraph if end == 0 => return,
-            Kind::Paragraph | Kind::Code(_) | Kind::Table => {}
+        block.prose = std::mem::take(&mut self.prose);
+        block.prose.text.truncate(block.prose.text.trim_end().len());
+        self.is_title = false;
+        if number >= BLOCKS_MAX || block.kind == MarkdownBlockKind::Paragraph && block.prose.text.is_empty() {
+            return;
+        }
+        if let MarkdownBlockKind::Heading(level) = block.kind {
+            while self.headings.pop_if(|(above, _)| *above >= level).is_some() {}
+            block.heading = self.headings.last().map(|(_, block)| *block);
+            self.headings.push((level, number));
+        }
+        // An item without text still counts in its list.
+        if let Some(item) = self.items.last_mut().filter(|_| block.is_item()) {
+            *item = Some(number);
         }
         self.blocks.push(block);
     }
 
-    /// Takes the marks of a box off a text, and notes which box the text stands in.
-    fn unbox(&mut self, block: &mut Block) {
-        if !block.is_prose() {
-            return;
+    fn push_text(&mut self, words: &str) -> Range<usize> {
+        if self.open.is_none() {
+            self.start_block(MarkdownBlockKind::Paragraph);
         }
-        let closes = block.prose.text.trim_end().ends_with(notices::FENCE);
-        let mark = notices::mark(&block.prose.text, block.is_quoted);
-        let length = mark.map_or(0, |mark| mark.length);
-        let own = mark.map(|mark| mark.notice);
-        // `> [!warning] Take care` has a title, which ends with its line unless its sentence goes on.
-        let title = block.prose.breaks.first().copied().filter(|at| mark.is_some() && *at > length);
-        let is_whole = |at: &usize| {
-            let next = block.prose.text.get(at + 1..).and_then(|rest| rest.chars().next());
-            *at - length <= 60 && next.is_some_and(|next| !next.is_lowercase())
-        };
-        if let Some(at) = title.filter(is_whole).filter(|at| block.prose.text[*at..].starts_with(' ')) {
-            block.prose.text.replace_range(at..=at, "\n");
-        }
-        block.prose.drop_front(length);
-        if closes && (mark.is_some() || self.fenced.is_some()) {
-            let kept = block.prose.text.trim_end().trim_end_matches(':').len();
-            block.prose.text.truncate(kept);
-        }
-        if let Some(quote) = self.quotes.last_mut().filter(|quote| !quote.is_read) {
-            *quote = Quote { is_read: true, notice: own.or_else(|| notices::label(&block.prose.text)) };
-        }
-        block.notice = own.or(self.quotes.last().and_then(|quote| quote.notice)).or(self.fenced);
-        if closes {
-            self.fenced = None;
-        } else if mark.is_some_and(|mark| mark.is_fenced) {
-            self.fenced = own;
+        self.prose.push_text(words, self.line)
+    }
+
+    /// Ends a line. This also ends the title of a box, which is short, unless the sentence continues.
+    fn push_break(&mut self, next: &str) {
+        let goes_on = next.trim_start_matches([' ', '>']).starts_with(char::is_lowercase);
+        let is_title = std::mem::take(&mut self.is_title) && self.prose.text.len() <= 60 && !goes_on;
+        if !self.prose.text.is_empty() {
+            let place = self.push_text(if is_title { "\n" } else { " " });
+            self.prose.breaks.push(place.start);
         }
     }
 
-    fn prose(&mut self) -> Option<&mut Prose> {
-        self.cell.as_mut().or(self.open.as_mut().map(|block| &mut block.prose))
+    fn enter_quote(&mut self, quote: &str, at: usize) {
+        self.close_block();
+        let near = &quote[..quote.floor_char_boundary(40)];
+        let start = near.len() - near.trim_start_matches(['>', ' ']).len();
+        let line = near[start..].lines().next().unwrap_or_default();
+        let is_kind = |kind: &str| kind.bytes().all(|letter| letter.is_ascii_alphabetic());
+        let mark = line.strip_prefix("[!").and_then(|rest| rest.split_once(']')).filter(|(kind, _)| is_kind(kind));
+        let kind = mark.map_or(line, |(kind, _)| kind).to_lowercase();
+        let kind = kind.trim_matches(|letter: char| !letter.is_alphabetic());
+        let shown = LEXICON.shown_notices.contains(kind).then_some(QuoteNotice::Example);
+        let notice = LEXICON.grave_notices.contains(kind).then_some(QuoteNotice::Warning).or(shown);
+        self.quotes.push(notice);
+        let length = |rest: &str| line.len() - rest.trim_start_matches(['-', '+', ' ']).len();
+        self.mark_end = mark.map_or(0, |(_, rest)| at + start + length(rest));
+        self.is_title = notice.is_some() || mark.is_some();
     }
 
-    fn length(&mut self) -> usize {
-        self.prose().map_or(0, |prose| prose.text.len())
-    }
-
-    fn push(&mut self, words: &str, at: usize) {
-        if self.cell.is_none() && self.open.as_ref().is_none_or(|block| block.kind == Kind::Table) {
-            self.start(Kind::Paragraph, at);
-        }
-        let line = self.line(at);
-        if let Some(prose) = self.prose() {
-            prose.push(words, line);
-        }
-    }
-
-    /// Reads a line of HTML.
-    fn markup(&mut self, text: &str, at: usize) {
-        let Some(mut html) = self.html.take() else { return };
-        for piece in html.reader.read(text) {
-            match piece {
-                Piece::Open(tag) => self.open_tag(&tag, &mut html, at),
-                Piece::Close(tag) => self.close_tag(&tag, &mut html),
-                Piece::Text(text) => {
-                    let text = html::decoded(text);
-                    let is_first = self.prose().is_none_or(|prose| prose.text.is_empty());
-                    if !text.is_empty() {
-                        self.push(&if is_first { text } else { format!(" {text}") }, at);
-                    }
-                }
-            }
-        }
-        self.html = Some(html);
-    }
-
-    fn open_tag(&mut self, tag: &str, html: &mut Html, at: usize) {
-        if html::is_inline(tag) {
-            return;
-        }
-        self.close();
+    fn enter_tag(&mut self, tag: Tag<'_>) {
         match tag {
-            "ul" | "ol" if html.lists < HTML_DEPTH_MAX => {
-                html.lists += 1;
-                self.list_count += 1;
-                self.lists.push((self.list_count, (tag == "ol").then_some(1)));
+            Tag::Heading { level, .. } => self.start_block(MarkdownBlockKind::Heading(level as u8)),
+            Tag::Paragraph if self.prose.text.is_empty() && self.open.as_ref().is_some_and(MarkdownBlock::is_item) => {}
+            Tag::Paragraph => self.start_block(MarkdownBlockKind::Paragraph),
+            Tag::CodeBlock(CodeBlockKind::Fenced(info)) => {
+                self.start_block(MarkdownBlockKind::Code(
+                    info.split([' ', ',', '{', '\t']).next().unwrap_or_default().to_lowercase(),
+                ));
             }
-            "li" if html.lists > 0 && html.items < html.lists => {
-                html.items += 1;
-                self.items.push(None);
-                let number = self.lists.last().and_then(|(_, next)| *next);
-                self.start(Kind::Item(number), at);
-            }
-            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => self.start(Kind::Heading(tag.as_bytes()[1] - b'0'), at),
-            "important" | "critical" | "warning" | "caution" | "hard-gate" | "extremely-important" => {
-                self.fenced = Some(Notice::Grave);
-            }
-            _ => {}
-        }
-    }
-
-    fn close_tag(&mut self, tag: &str, html: &mut Html) {
-        if html::is_inline(tag) {
-            return;
-        }
-        self.close();
-        match tag {
-            "ul" | "ol" if html.lists > 0 => {
-                html.lists -= 1;
-                self.lists.pop();
-            }
-            "li" if html.items > 0 => {
-                html.items -= 1;
-                self.items.pop();
-            }
-            "important" | "critical" | "warning" | "caution" | "hard-gate" | "extremely-important" => {
-                self.fenced = None;
-            }
-            _ => {}
-        }
-    }
-
-    fn take(&mut self, event: Event<'_>, range: &Range<usize>) {
-        match event {
-            Event::Start(tag) => self.enter(tag, range),
-            Event::End(tag) => self.leave(tag),
-            Event::Text(words) => self.push(&words, range.start),
-            Event::Code(code) => {
-                let from = self.length();
-                self.push(&format!("`{code}`"), range.start);
-                let until = self.length();
-                let from = from.min(until);
-                if let Some(prose) = self.prose() {
-                    prose.codes.push(from..until);
-                }
-            }
-            Event::SoftBreak => {
-                let at = self.length();
-                if let Some(prose) = self.prose() {
-                    prose.breaks.push(at);
-                }
-                self.push(" ", range.start);
-            }
-            Event::HardBreak => self.push("\n", range.start),
-            Event::Html(text) => self.markup(&text, range.start),
-            _ => {}
-        }
-    }
-
-    fn enter(&mut self, tag: Tag<'_>, range: &Range<usize>) {
-        match tag {
-            Tag::Heading { level, .. } => self.start(Kind::Heading(level as u8), range.start),
-            Tag::Paragraph => {
-                let continues = self.open.as_ref().is_some_and(|block| block.is_item() && block.prose.text.is_empty());
-                if !continues {
-                    self.start(Kind::Paragraph, range.start);
-                }
-            }
-            Tag::BlockQuote(_) => {
-                self.close();
-                self.quotes.push(Quote::default());
-            }
-            Tag::CodeBlock(kind) => {
-                let language = match kind {
-                    CodeBlockKind::Fenced(info) => {
-                        info.split([' ', ',', '{', '\t']).next().unwrap_or_default().to_lowercase()
-                    }
-                    CodeBlockKind::Indented => String::new(),
-                };
-                self.start(Kind::Code(language), range.start);
-            }
+            Tag::CodeBlock(CodeBlockKind::Indented) => self.start_block(MarkdownBlockKind::Code(String::new())),
             Tag::List(first) => {
-                self.close();
+                self.close_block();
                 self.list_count += 1;
                 self.lists.push((self.list_count, first));
             }
             Tag::Item => {
                 self.items.push(None);
-                let number = self.lists.last_mut().and_then(|(_, next)| {
-                    let number = *next;
-                    *next = number.map(|number| number.saturating_add(1));
-                    number
-                });
-                self.start(Kind::Item(number), range.start);
+                let next = self.lists.last_mut().and_then(|(_, next)| next.as_mut());
+                let number = next.map(|next| std::mem::replace(next, *next + 1));
+                self.start_block(MarkdownBlockKind::Item(number));
             }
-            Tag::Table(_) => self.start(Kind::Table, range.start),
-            Tag::TableHead | Tag::TableRow => {
-                if let Some(block) = &mut self.open {
-                    block.rows.push(Vec::new());
-                }
-            }
-            Tag::TableCell => self.cell = Some(Prose::default()),
-            Tag::Strong => self.strong = Some(self.length()),
-            Tag::Link { dest_url, .. } => self.link = Some((self.length(), dest_url.into_string())),
-            Tag::HtmlBlock => {
-                self.close();
-                self.html = Some(Html::default());
-            }
+            Tag::Table(_) => self.start_block(MarkdownBlockKind::Table),
+            Tag::TableHead | Tag::TableRow => self.open.iter_mut().for_each(|block| block.rows.push(Vec::new())),
+            Tag::Strong => self.strong = Some(self.prose.text.len()),
+            Tag::Link { dest_url, .. } => self.link = Some((self.prose.text.len(), dest_url.into_string())),
             _ => {}
         }
     }
 
-    fn leave(&mut self, tag: TagEnd) {
+    fn leave_tag(&mut self, tag: TagEnd) {
+        let until = self.prose.text.len();
         match tag {
-            TagEnd::Heading(_) | TagEnd::CodeBlock | TagEnd::Table | TagEnd::Paragraph => self.close(),
-            TagEnd::BlockQuote(_) => {
-                self.close();
-                self.quotes.pop();
-            }
-            TagEnd::List(_) => {
-                self.close();
-                self.lists.pop();
-            }
+            TagEnd::Heading(_) | TagEnd::CodeBlock | TagEnd::Table | TagEnd::Paragraph => self.close_block(),
+            TagEnd::BlockQuote(_) => drop(self.quotes.pop()),
+            TagEnd::List(_) => drop(self.lists.pop()),
             TagEnd::Item => {
-                self.close();
+                self.close_block();
                 self.items.pop();
             }
-            TagEnd::HtmlBlock => {
-                self.close();
-                let html = self.html.take().unwrap_or_default();
-                self.lists.truncate(self.lists.len().saturating_sub(html.lists));
-                self.items.truncate(self.items.len().saturating_sub(html.items));
-                self.fenced = None;
-            }
             TagEnd::TableCell => {
-                let cell = self.cell.take().unwrap_or_default();
+                let cell = std::mem::take(&mut self.prose);
                 if let Some(row) = self.open.as_mut().and_then(|block| block.rows.last_mut()) {
                     row.push(cell);
                 }
             }
-            TagEnd::Strong => {
-                let until = self.length();
-                if let (Some(from), Some(prose)) = (self.strong.take(), self.prose()) {
-                    prose.strongs.push(from.min(until)..until);
-                }
+            TagEnd::HtmlBlock => {
+                // The converted Markdown contains no tags.
+                let markdown = html_to_markdown(&std::mem::take(&mut self.html), self.line);
+                self.mark_end = 0;
+                self.parse_source(&markdown);
             }
-            TagEnd::Link => {
-                let until = self.length();
-                if let (Some((from, target)), Some(prose)) = (self.link.take(), self.prose()) {
-                    prose.links.push((from.min(until)..until, target));
-                }
-            }
+            TagEnd::Strong => self.prose.strongs.extend(self.strong.take().map(|from| from..until)),
+            TagEnd::Link => self.prose.links.extend(self.link.take().map(|(from, target)| (from..until, target))),
             _ => {}
         }
     }
+}
+
+/// Converts HTML prose to Markdown. Comments, code and unknown tags are removed.
+fn html_to_markdown(html: &str, mut line: usize) -> ProseText {
+    let mut markdown = ProseText::default();
+    let mut rest = html;
+    while !rest.is_empty() {
+        let (text, tag) = rest.split_at(rest.find('<').unwrap_or(rest.len()));
+        for words in text.split_inclusive('\n') {
+            let is_inside = !markdown.text.ends_with('\n');
+            markdown.push_text(if is_inside { words } else { words.trim_start_matches([' ', '\t']) }, line);
+            line += usize::from(words.ends_with('\n'));
+        }
+        let end = if tag.starts_with("<!--") { "-->" } else { ">" };
+        let Some(mut length) = tag.find(end).map(|at| at + end.len()) else { break };
+        let opens = !tag.starts_with("</");
+        let inside = tag[..length].trim_start_matches(['<', '/']);
+        let own = inside.split(['>', ' ', '\n', '\t', '/']).next().unwrap_or_default();
+        let name = own.to_ascii_lowercase();
+        let is_block = LEXICON.block_tags.contains(&name);
+        if opens && !is_block && !own.starts_with('!') && !LEXICON.inline_tags.contains(&name) {
+            let Some(unread) = tag.find(&format!("</{own}")) else { break };
+            length = unread;
+        }
+        line += tag[..length].matches('\n').count();
+        rest = &tag[length..];
+        let mark = match (name.as_bytes(), opens) {
+            (b"li", true) => "- ",
+            ([b'h', level @ b'1'..=b'6'], true) => &"###### "[usize::from(b'6' - level)..],
+            _ => "",
+        };
+        if is_block {
+            markdown.push_text("\n\n", line);
+            markdown.push_text(mark, line);
+        }
+    }
+    markdown
 }
 
 #[cfg(test)]
@@ -506,22 +358,11 @@ mod tests {
 
     #[test]
     fn blocks_know_their_heading_their_item_and_their_line() {
-        let body = "# A\n\nOne `x y`\ntwo.\n\n1. First\n   - inner\n\n   ```sh\n   ls\n   ```\n2. Second\n\n> Quoted\n\n| a | b |\n|---|---|\n| [c](d) | e |\n";
-        let blocks = blocks(body, 4);
-        let seen: Vec<(usize, &str)> = blocks.iter().map(|block| (block.line, block.prose.text.as_str())).collect();
-        assert_eq!(
-            seen,
-            [
-                (4, "A"),
-                (6, "One `x y` two."),
-                (9, "First"),
-                (10, "inner"),
-                (12, "ls"),
-                (15, "Second"),
-                (17, "Quoted"),
-                (19, "")
-            ]
-        );
+        let body = "# A\n\nOne `x y`\ntwo.\n\n1. First\n   - inner\n\n   ```sh\n   ls\n   ```\n2. Second\n\n> [!TIP]\n> \
+                    Quoted\n\n| a | b |\n|---|---|\n| [c](d) | e |\n\n<p class=a\n id=b>F<!-- g\n--> h</p>\n<script>x\ny</script>z";
+        let blocks = parse_blocks(body, 4);
+        let seen: Vec<String> = blocks.iter().map(|block| format!("{} {}", block.line, block.prose.text)).collect();
+        assert_eq!(seen.join("|"), "4 A|6 One `x y` two.|9 First|10 inner|12 ls|15 Second|17 Quoted|20 |25 F h|28 z");
         assert_eq!(blocks[1].prose.line_at(12), 7);
         assert_eq!(blocks[1].prose.codes_in(0..14).collect::<Vec<_>>(), ["x y"]);
         assert_eq!((blocks[3].item, blocks[4].item, blocks[5].item), (Some(2), Some(2), None));

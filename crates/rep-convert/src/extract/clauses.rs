@@ -1,394 +1,376 @@
-//! The parts of a sentence: its label, its condition, and the clauses that can be judged one by one.
+//! Splits a sentence into its label, its condition, and the clauses that can be classified separately.
 
 use std::ops::Range;
 
-use super::words::{Form, Words, is_verb};
+use super::lexicon::{LEXICON, PhraseSet, is_gerund, is_verb};
+use super::words::WordList;
 
-/// Words that may stand before what a clause is about.
-const CONNECTORS: &[&str] = &[
-    "and",
-    "but",
-    "so",
-    "then",
-    "also",
-    "instead",
-    "please",
-    "similarly",
-    "finally",
-    "however",
-    "therefore",
-    "thus",
-    "next",
-    "first",
-    "second",
-    "third",
-    "lastly",
-    "otherwise",
-    "likewise",
-    "additionally",
-    "remember",
-    "note",
-    "that",
-    "or",
-    "just",
-    "simply",
-    "generally",
-    "again",
-    "critically",
-    "importantly",
-    "now",
-    "yet",
-    "plus",
-    "still",
-];
-
-/// Words that open a label a rule often hangs behind.
-const SHOUTS: &[&str] =
-    &["important", "critical", "note", "warning", "rule", "caution", "mandatory", "required", "tip"];
-
-/// The conditions that can open a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Opening {
+pub(super) enum ClauseMarker {
+    Never,
+    Must,
+    Should,
+    Only,
+    Prefer,
+    Command,
+    /// `No force pushes`.
+    No,
+    Statement,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ConditionOpening {
     If,
     Unless,
     For,
     Before,
     After,
     To,
+    /// `In production`, `as root`, `except in tests`.
+    Where,
 }
 
-/// A sentence with a condition in front.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct SentenceCondition {
+    pub(super) opening: ConditionOpening,
+    /// Its words, without the opening word.
+    pub(super) words: Range<usize>,
+}
+
+/// A part of a sentence that can be classified alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct SentenceClause {
+    pub(super) marker: ClauseMarker,
+    /// The text after the marker, without the reason.
+    pub(super) body: Range<usize>,
+    /// The body with the subject of its marker: `The table must be sorted`.
+    pub(super) whole: Range<usize>,
+    /// The condition at the end of the body.
+    pub(super) trailing: Option<SentenceCondition>,
+}
+
 #[derive(Clone, Debug)]
-pub(super) struct Conditional {
-    pub(super) opening: Opening,
-    pub(super) when: Range<usize>,
-    pub(super) then: Range<usize>,
+pub(super) struct ParsedSentence {
+    /// The words before a colon or a dash that only name the topic.
+    pub(super) label: Range<usize>,
+    pub(super) condition: Option<SentenceCondition>,
+    pub(super) clauses: Vec<SentenceClause>,
 }
 
-/// The word at which a sentence starts to say something, behind its label: `**Syntax:** keep it`.
-pub(super) fn body_start(words: &Words<'_>) -> usize {
-    for index in 1..words.len().min(7) {
-        let between = words.before(index);
-        if is_separator(between) {
-            let shouts = SHOUTS.contains(&words.at(0)) && index <= 3;
-            let is_label = (!words.is_imperative(0) || is_titled(words))
-                && !is_condition(words, 0)
-                && words.list[0].form == Form::Plain;
-            let is_label = is_label && !has_verb(words, 0..index) && !is_aside(words, index);
-            return if is_label || shouts { index } else { 0 };
-        }
+impl ParsedSentence {
+    /// Parses a sentence. The first `labelled` words are known to be a label.
+    pub(super) fn parse(words: &WordList<'_>, labelled: usize) -> Self {
+        let start = if labelled > 0 { labelled } else { find_label_end(words) };
+        let (condition, from) =
+            parse_leading_condition(words, start).map_or((None, start), |(found, then)| (Some(found), then));
+        let clauses =
+            split_clauses(words, from..words.len()).into_iter().filter_map(|part| parse_clause(words, part)).collect();
+        Self { label: 0..start, condition, clauses }
     }
-    0
 }
 
-/// Whether a dash before a word opens what is only thrown in: `The naive way — retry forever — costs a day`.
-fn is_aside(words: &Words<'_>, index: usize) -> bool {
-    if !is_dash(words.before(index)) {
-        return false;
-    }
-    let Some(close) = (index + 1..words.len()).find(|close| is_dash(words.before(*close))) else { return false };
-    let next = words.at(close);
-    let is_finite = FINITE.contains(&next)
-        || next.strip_suffix('s').is_some_and(is_verb)
-        || next.strip_suffix("es").is_some_and(is_verb);
-    is_finite || matches!(words.at(0), "the" | "a" | "an" | "this" | "that" | "these" | "those" | "one")
-}
-
-/// Verbs that say something of what stands before them.
-const FINITE: &[&str] = &[
-    "is", "are", "was", "were", "has", "have", "had", "can", "cannot", "can't", "will", "would", "should", "must",
-    "may", "does", "doesn't", "isn't", "aren't", "won't", "never", "almost", "only", "also", "usually", "often",
-];
-
-/// Words that name something people do wrong.
-const MISTAKES: &[&str] = &[
-    "mistake",
-    "mistakes",
-    "naive",
-    "naïve",
-    "pitfall",
-    "pitfalls",
-    "trap",
-    "traps",
-    "temptation",
-    "tempting",
-    "anti-pattern",
-    "anti-patterns",
-    "antipattern",
-    "antipatterns",
-    "wrong",
-    "myth",
-    "misconception",
-    "misuse",
-    "excuse",
-    "rationalization",
-    "smell",
-];
-
-/// Whether what a sentence labels or throws in is done wrong: `A common mistake — delete every file — costs a day`.
-pub(super) fn is_mistaken(words: &Words<'_>) -> bool {
-    let end = (1..words.len().min(8)).find(|index| is_separator(words.before(*index)));
-    // `Flag whatever looks wrong — at once` is no label.
-    let is_told = !MISTAKES.contains(&words.at(0)) && (words.is_imperative(0) || is_strong(words, 0));
-    end.is_some_and(|end| words.has(0..end, MISTAKES) && !has_negation(words, 0..end)) && !is_told
-}
-
-fn has_negation(words: &Words<'_>, range: Range<usize>) -> bool {
-    words.has(range, &["never", "not", "don't", "avoid", "no", "avoiding", "prevent", "fix", "fixing"])
-}
-
-fn is_dash(between: &str) -> bool {
-    between.contains(['—', '–']) || between.trim_start().starts_with("- ")
-}
-
-/// Whether a sentence starts with a title and a colon: `Cache Stampede: lock it`.
-pub(super) fn is_titled(words: &Words<'_>) -> bool {
-    let Some(end) = (1..words.len().min(6)).find(|index| words.before(*index).starts_with(':')) else { return false };
-    end >= 2
-        && words.list[..end].iter().all(|word| {
-            let is_capital = words.text[word.at.clone()].starts_with(char::is_uppercase);
-            word.form == Form::Plain
-                && (is_capital || matches!(word.lower.as_str(), "and" | "of" | "the" | "for" | "&"))
-        })
-}
-
-/// Whether what stands between two words separates a label from what it labels.
-pub(super) fn is_separator(between: &str) -> bool {
-    between.contains(['—', '–', '→']) || between.starts_with(':') || between.trim_start().starts_with("- ")
-}
-
-fn has_verb(words: &Words<'_>, range: Range<usize>) -> bool {
-    words.has(range, &["is", "are", "must", "should", "can", "never", "always", "not", "don't", "you"])
-}
-
-/// Whether a condition opens here.
-pub(super) fn is_condition(words: &Words<'_>, index: usize) -> bool {
-    opening(words, index).is_some()
-}
-
-fn opening(words: &Words<'_>, index: usize) -> Option<(Opening, usize)> {
-    let found = match words.at(index) {
-        "if" | "when" | "whenever" | "while" | "once" | "where" => (Opening::If, 1),
-        "only" if matches!(words.at(index + 1), "if" | "when") => (Opening::If, 2),
-        "in" if words.is(index, "in case") => (Opening::If, 2),
-        "unless" => (Opening::Unless, 1),
-        "for" => (Opening::For, 1),
-        "before" => (Opening::Before, 1),
-        "after" => (Opening::After, 1),
-        "to" => (Opening::To, 1),
-        _ => return None,
+/// Returns the index of the first word after the label: `**Syntax:** keep it`.
+pub(super) fn find_label_end(words: &WordList<'_>) -> usize {
+    let Some(end) = (1..words.len().min(8)).find(|index| is_label_separator(words.gap_before(*index))) else {
+        return 0;
     };
-    Some(found)
+    let is_marker = |phrases: &PhraseSet| phrases.match_length_at(words, 0) == Some(end);
+    let is_field = is_marker(&LEXICON.never_markers)
+        || is_marker(&LEXICON.must_markers)
+        || end == 1 && words.lower_at(0) == "do"
+        || end <= 3 && words.is_any_of(end - 1, "when if for");
+    let is_capital = |index: usize| words.text[words.list[index].at.clone()].starts_with(char::is_uppercase);
+    let is_title = end >= 2 && (0..end).all(|index| is_capital(index) || words.is_any_of(index, "and of the for"));
+    let says =
+        words.contains_any(0..end, &["is", "are", "must", "should", "can", "never", "always", "not", "don't", "you"]);
+    let is_name = (is_title || !words.is_imperative(0)) && match_condition_opening(words, 0).is_none() && !says;
+    if is_name || is_field && words.gap_before(end).starts_with(':') { end } else { 0 }
 }
 
-/// Splits `If this, do that` from a word on.
-pub(super) fn conditional(words: &Words<'_>, from: usize) -> Option<Conditional> {
-    let mut start = from;
-    while matches!(words.at(start), "and" | "but" | "so" | "similarly" | "then" | "finally" | "also" | "however") {
-        start += 1;
-    }
-    let (opening, length) = opening(words, start)?;
-    let first = start + length;
-    let then = action_start(words, first, opening)?;
-    let mut action = then;
-    while matches!(words.at(action), "then" | "please" | "also" | "just") {
-        action += 1;
-    }
-    (first < then && action < words.len()).then_some(Conditional {
-        opening,
-        when: first..then,
-        then: action..words.len(),
+/// Returns whether the text between two words separates a label from its content.
+pub(super) fn is_label_separator(between: &str) -> bool {
+    between.contains(['—', '–', '→'])
+        || between.starts_with(':')
+        || between.trim_start().starts_with("- ")
+        || between == " -- "
+}
+
+/// Returns the kind of condition that opens at an index, and the number of opening words.
+pub(super) fn match_condition_opening(words: &WordList<'_>, index: usize) -> Option<(ConditionOpening, usize)> {
+    Some(match words.lower_at(index) {
+        "if" | "when" | "whenever" | "while" | "once" | "where" => (ConditionOpening::If, 1),
+        "only" if words.is_any_of(index + 1, "if when") => (ConditionOpening::If, 2),
+        "unless" => (ConditionOpening::Unless, 1),
+        "for" => (ConditionOpening::For, 1),
+        "before" => (ConditionOpening::Before, 1),
+        "after" => (ConditionOpening::After, 1),
+        "to" => (ConditionOpening::To, 1),
+        "in" | "as" | "during" | "on" | "except" | "under" | "within" | "with" | "without" => {
+            (ConditionOpening::Where, 0)
+        }
+        _ => return None,
     })
 }
 
-/// Where the action of a conditional sentence starts.
-fn action_start(words: &Words<'_>, first: usize, opening: Opening) -> Option<usize> {
-    let mut fallback = None;
-    let mut brackets = 0_usize;
+/// Splits `If this, do that` after a word: returns the condition, and where the rest starts.
+fn parse_leading_condition(words: &WordList<'_>, from: usize) -> Option<(SentenceCondition, usize)> {
+    let joints = "and but so similarly then finally also however even";
+    let start = (from..words.len()).find(|index| !words.is_any_of(*index, joints))?;
+    let (opening, length) = match_condition_opening(words, start)?;
+    let first = start + length;
+    let then = find_action_start(words, first, opening)?;
+    let is_idle =
+        !is_action(words, then) || LEXICON.idle_conditions.match_length_at(words, first) == Some(then - first);
+    if opening == ConditionOpening::Where && is_idle {
+        return None;
+    }
+    let action = (then..words.len()).find(|index| !words.is_any_of(*index, "then please also just"))?;
+    (first < then).then_some((SentenceCondition { opening, words: first..then }, action))
+}
+
+pub(super) fn bracket_depth_after(before: usize, between: &str) -> usize {
+    (before + between.matches('(').count()).saturating_sub(between.matches(')').count())
+}
+
+fn find_action_start(words: &WordList<'_>, first: usize, opening: ConditionOpening) -> Option<usize> {
+    let (mut fallback, mut open) = (None, 0);
     for index in first + 1..words.len() {
-        let between = words.before(index);
-        brackets = (brackets + between.matches('(').count()).saturating_sub(between.matches(')').count());
-        if brackets > 0 {
+        let between = words.gap_before(index);
+        open = bracket_depth_after(open, between);
+        if open > 0 {
             continue;
         }
-        if between.contains(';') {
-            break;
-        }
-        let is_comma = between.starts_with(',') || between.trim_end().ends_with(',');
-        let is_colon = is_separator(between);
-        if !is_comma && !is_colon {
-            // `If the user wants this they should do that` has no comma.
-            let is_then = words.at(index) == "then" && words.is_imperative(index + 1);
-            let is_should = matches!(words.at(index), "they" | "you" | "it")
-                && matches!(words.at(index + 1), "should" | "must" | "shall");
-            if index > first + 2 && (is_then || is_should) && opening == Opening::If {
-                return Some(index);
-            }
-            continue;
-        }
-        if is_action(words, index) {
+        let is_cut = is_label_separator(between) || between.starts_with(',') || between.trim_end().ends_with(',');
+        let is_told = words.is_any_of(index, "they you it") && words.is_any_of(index + 1, "should must")
+            || words.lower_at(index) == "then" && words.is_imperative(index + 1);
+        if is_cut && is_action(words, index) || is_told && index > first + 2 && opening == ConditionOpening::If {
             return Some(index);
         }
-        if is_colon && opening == Opening::For {
-            return None;
-        }
-        if fallback.is_none() && !matches!(words.at(index), "or" | "and" | "like" | "such" | "e.g" | "including" | "so")
-        {
+        if is_cut && fallback.is_none() && !words.is_any_of(index, "or and like such e.g including so") {
             fallback = Some(index);
         }
     }
     fallback
 }
 
-/// Whether somebody is told to do something from here on.
-pub(super) fn is_action(words: &Words<'_>, index: usize) -> bool {
-    let at = words.at(index);
+/// Returns whether an instruction starts at this word.
+pub(super) fn is_action(words: &WordList<'_>, index: usize) -> bool {
+    let lexicon = &*LEXICON;
+    let marked = [&lexicon.never_markers, &lexicon.must_markers, &lexicon.should_markers, &lexicon.prefer_markers];
     words.is_imperative(index)
-        || matches!(at, "never" | "always" | "don't" | "then" | "only" | "please" | "immediately" | "simply" | "first")
         || words
-            .any(index, &["do not", "you should", "you must", "you cannot", "you can't", "they should", "make sure"])
+            .longest_phrase_at(index, &["they should", "they must", "the agent must", "you can", "you may"])
             .is_some()
+        || marked.iter().any(|phrases| phrases.match_length_at(words, index).is_some())
 }
 
-/// Cuts a range of words into clauses that can be judged alone.
-pub(super) fn clauses(words: &Words<'_>, range: Range<usize>) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
-    let mut start = range.start;
+/// Splits a range of words into clauses that can be classified alone.
+fn split_clauses(words: &WordList<'_>, range: Range<usize>) -> Vec<Range<usize>> {
+    let (mut cuts, mut start, mut open) = (Vec::new(), range.start, 0);
     for index in range.start + 1..range.end {
-        // What follows a prohibition and a semicolon is no longer forbidden: `Don't guess; ask`.
-        let is_turn = words.before(index).contains(';') && is_strong(words, head(words, start..index));
-        if is_turn || leaves(words, start..range.end, index) || starts_clause(words, index) {
-            found.push(start..index);
+        open = bracket_depth_after(open, words.gap_before(index));
+        if open == 0 && starts_clause(words, start, index, range.end) {
+            cuts.push(start..index);
             start = index;
         }
     }
-    if start < range.end {
-        found.push(start..range.end);
-    }
-    found
+    cuts.push(start..range.end);
+    cuts
 }
 
-/// Whether a command behind a comma leaves the prohibition before it: `Avoid jargon, define the terms`, but not `Never
-/// log, print, or show it`.
-fn leaves(words: &Words<'_>, clause: Range<usize>, index: usize) -> bool {
-    if words.before(index).trim() != "," || !words.is_imperative(index) {
+fn starts_clause(words: &WordList<'_>, start: usize, index: usize, end: usize) -> bool {
+    let between = words.gap_before(index);
+    let head = find_clause_head(words, index..end);
+    if index + 1 == end && !words.is_imperative(head) {
         return false;
-    }
-    let head = head(words, clause.start..index);
-    let Some(length) = words.any(head, &["never", "don't", "avoid", "do not", "must not", "you must not"]) else {
-        return false;
-    };
-    let deed = super::constraints::behind_asides(words, head + length);
-    let inside = words.slice(clause.start..index);
-    let is_bracketed = inside.matches('(').count() > inside.matches(')').count();
-    let is_listed = |at: usize| words.before(at).contains(',') && matches!(words.at(at), "or" | "and" | "nor");
-    !is_bracketed
-        && deed < index
-        && index + 1 < clause.end
-        && !(deed + 1..clause.end).any(is_listed)
-        && !words.has(index..clause.end, &["or", "nor"])
-}
-
-fn starts_clause(words: &Words<'_>, index: usize) -> bool {
-    let between = words.before(index);
-    // A last word alone is no clause: `Facts first, always`.
-    let is_dash = between.contains(['—', '–', '→']) || between.trim_start().starts_with("- ");
-    if between.contains('(') || index + 1 == words.len() && !(is_dash && words.is_imperative(index)) {
-        return false;
-    }
-    let head = head(words, index..words.len());
-    if is_dash {
-        return true;
-    }
-    if between.contains(';') {
-        return is_marker(words, head) || is_condition(words, head) || !words.is_imperative(head);
     }
     let is_comma = between.contains(',');
-    match words.at(index) {
-        "but" => true,
-        "and" if is_comma => words.is_imperative(head) || is_marker(words, head),
-        "and" => is_marker(words, head),
-        "so" if is_comma => true,
-        "because" | "since" => is_comma || words.at(index) == "because",
-        "instead" if is_comma => words.at(index + 1) != "of",
-        _ => is_comma && (is_strong(words, index) || (words.at(index) == "use" && words.at(index + 1) != "of")),
+    let is_marked = LEXICON.never_markers.match_length_at(words, head).is_some()
+        || words.is_any_of(head, "always ensure prefer")
+        || words.longest_phrase_at(head, &["make sure", "you must"]).is_some();
+    between.contains(['—', '–', '→', ';'])
+        || between.trim_start().starts_with("- ")
+        || words.lower_at(index) == "because"
+        || between.trim_end() == ":" && (is_marked || words.is_imperative(head))
+        || is_marked && (is_comma || words.is_any_of(index, "but and then"))
+        || is_comma && leaves_prohibition(words, start, index, end)
+}
+
+/// Intensifiers between a prohibition marker and the prohibited action.
+const NEVER_INTENSIFIERS: &[&str] =
+    &["under any circumstances", "under any circumstance", "ever", "at any time", "in any case"];
+
+/// Returns whether an imperative after a comma is outside the prohibition before it: `Avoid jargon, define the terms`,
+/// but not `Never log, print, or show it`.
+fn leaves_prohibition(words: &WordList<'_>, start: usize, index: usize, end: usize) -> bool {
+    let head = find_clause_head(words, start..index);
+    let Some(length) = LEXICON.never_markers.match_length_at(words, head) else { return false };
+    let from = head + length;
+    let is_aside = words.longest_phrase_at(from, NEVER_INTENSIFIERS).is_some_and(|aside| from + aside == index);
+    let goes_on = |at: usize| {
+        words.is_any_of(at, "and or nor")
+            && (words.gap_before(at).contains(',') || at > index && words.lower_at(at) != "and")
+    };
+    words.is_imperative(index) && from < index && index + 1 < end && !is_aside && !(from..end).any(goes_on)
+}
+
+/// Returns the first word of a clause that is not a connector.
+pub(super) fn find_clause_head(words: &WordList<'_>, range: Range<usize>) -> usize {
+    let start = range.start + if words.has_phrase_at(range.start, "by default") { 2 } else { 0 };
+    let is_lead = |index: usize| {
+        let word = words.lower_at(index);
+        let is_adverb = word.len() > 4 && word.ends_with("ly") && !is_verb(word);
+        LEXICON.connectors.contains(word) || is_adverb && is_verb(words.lower_at(index + 1))
+    };
+    (start..range.end).find(|index| !is_lead(*index)).unwrap_or(start)
+}
+
+/// Returns where the reason after a clause starts. The reason is not part of the instruction.
+pub(super) fn find_reason_start(words: &WordList<'_>, range: Range<usize>) -> usize {
+    let is_reason = |index: &usize| {
+        LEXICON.reasons.match_length_at(words, *index).is_some()
+            || words.gap_before(*index).contains(',')
+                && words.is_any_of(*index, "since as so it this which")
+                && words.lower_at(*index + 1) != "well"
+    };
+    (range.start + 1..range.end).find(is_reason).unwrap_or(range.end)
+}
+
+fn parse_clause(words: &WordList<'_>, part: Range<usize>) -> Option<SentenceClause> {
+    let lexicon = &*LEXICON;
+    let head = find_clause_head(words, part.clone());
+    let end = find_reason_start(words, head..part.end);
+    if words.is_any_of(part.start, "because since so") || head >= end {
+        return None;
+    }
+    let behind = |phrases: &PhraseSet| {
+        phrases.match_length_at(words, head).map(|length| head + length).filter(|from| *from < end)
+    };
+    let never = behind(&lexicon.never_markers);
+    let is_bare = never.is_none() && words.has_phrase_at(head, "do not");
+    let forgets = |from: &usize| words.is_any_of(*from, "forget fail neglect") && from + 2 < end;
+    let (marker, body) =
+        if is_bare || words.is_any_of(head, "suppose imagine pretend") || words.has_phrase_at(head, "no need to") {
+            (ClauseMarker::Statement, head..end)
+        } else if let Some(from) = never.filter(forgets) {
+            (ClauseMarker::Must, from + 1 + usize::from(words.lower_at(from + 1) == "to")..end)
+        } else if words.lower_at(end - 1) == "always" && words.gap_before(end - 1).contains(',') && end - head > 2 {
+            (ClauseMarker::Must, head..end - 1)
+        } else if let Some(from) = never.filter(|from| is_prohibition(words, head, *from, end)) {
+            let aside = words.longest_phrase_at(from, NEVER_INTENSIFIERS).filter(|aside| from + aside < end);
+            (ClauseMarker::Never, from + aside.unwrap_or(0)..end)
+        } else if let Some(from) = behind(&lexicon.prefer_markers) {
+            (ClauseMarker::Prefer, from..end)
+        } else if let Some(from) = behind(&lexicon.must_markers) {
+            let is_kept = words.is_any_of(head, "ensure make be strictly insist require at take")
+                && words.lower_at(from - 1) != "to";
+            (ClauseMarker::Must, if is_kept { head..end } else { from..end })
+        } else if let Some(from) = behind(&lexicon.should_markers) {
+            (ClauseMarker::Should, from..end)
+        } else if words.lower_at(head) == "only" && words.is_imperative(head + 1) {
+            (ClauseMarker::Only, head..end)
+        } else if words.is_imperative(head) {
+            (ClauseMarker::Command, head..end)
+        } else if words.lower_at(head) == "no" && end - head > 1 {
+            (ClauseMarker::No, head + 1..end)
+        } else {
+            parse_modal_clause(words, head..end).unwrap_or((ClauseMarker::Statement, head..end))
+        };
+    let trailing = find_trailing_condition(words, body.clone());
+    (!body.is_empty()).then_some(SentenceClause { marker, body, whole: head..end, trailing })
+}
+
+/// Returns whether a marker forbids the words after it: `never mind` and `never inflates the total` do not.
+fn is_prohibition(words: &WordList<'_>, head: usize, next: usize, end: usize) -> bool {
+    let is_said = |word: &str| !is_verb(word) && word.strip_suffix('s').is_some_and(is_verb);
+    match words.lower_at(head) {
+        _ if words.is_any_of(next, "know worry hesitate panic") => false,
+        "stop" => is_gerund(words.lower_at(next)),
+        "cannot" | "can't" => false,
+        "never" => !is_said(words.lower_at(next)) && !words.is_any_of(next, "mind before again"),
+        "avoid" => !(next + 1..end).any(|index| words.lower_at(index) == "by" && is_gerund(words.lower_at(index + 1))),
+        _ => true,
     }
 }
 
-/// Whether a rule says so here.
-fn is_marker(words: &Words<'_>, index: usize) -> bool {
-    is_strong(words, index) || matches!(words.at(index), "avoid" | "ensure" | "prefer") || words.is(index, "make sure")
+/// Parses a modal clause: `Secrets must never be committed`, `the table must be sorted`, `a licence is required`.
+fn parse_modal_clause(words: &WordList<'_>, clause: Range<usize>) -> Option<(ClauseMarker, Range<usize>)> {
+    let last = clause.end - 1;
+    let others = ["not", "if", "when", "no", "aren't", "isn't", "as", "is", "are"];
+    let is_duty = words.is_any_of(last, "required mandatory");
+    if clause.len() > 2
+        && (is_duty || words.is_any_of(last, "prohibited forbidden"))
+        && !words.contains_any(clause.clone(), &others)
+    {
+        return Some((if is_duty { ClauseMarker::Must } else { ClauseMarker::Never }, clause));
+    }
+    let at = (clause.start + 1..clause.end.min(clause.start + 14)).find(|index| {
+        words.is_any_of(*index, "must shall should cannot mustn't shouldn't never always")
+            || words.longest_phrase_at(*index, &["only when", "only after", "only if"]).is_some()
+            || words.is_any_of(*index, "is are") && LEXICON.duties.match_length_at(words, index + 1).is_some()
+    })?;
+    let subject = clause.start..at;
+    let is_frequent = words.is_any_of(at, "never always");
+    let verbs = ["is", "are", "means", "has", "have", "says", "was", "were", "can", "does", "if", "when"];
+    let next = words.lower_at(at + 1);
+    let describes = is_frequent && next.ends_with('s') && !next.ends_with("ss");
+    let is_other = LEXICON.others.contains(words.lower_at(at - 1)) && !words.is_any_of(at, "must shall should")
+        || words.is_any_of(at - 1, "users user customers people developers students everyone");
+    let is_torn = words.slice(subject.clone()).contains(',') && (is_frequent || words.lower_at(at) == "cannot");
+    let verb =
+        (at + 1..clause.end).find(|index| !words.is_any_of(*index, "not never always ever")).unwrap_or(clause.end);
+    if bracket_depth_after(0, words.slice(clause.start..at + 1)) > 0
+        || words.contains_any(subject.clone(), &verbs)
+        || describes
+        || is_other
+        || words.lower_at(at) == "should" && words.contains_any(subject.clone(), &["that", "which", "what", "how"])
+        || is_torn
+        || words.lower_at(verb) == "know"
+        || verb == clause.end && !words.is_any_of(at, "is are")
+    {
+        return None;
+    }
+    let denied = at + 1 + usize::from(next == "strictly");
+    let marker = if words.lower_at(at).ends_with("n't")
+        || words.is_any_of(at, "cannot never")
+        || words.is_any_of(denied, "not never forbidden prohibited banned")
+    {
+        ClauseMarker::Never
+    } else if words.lower_at(at) == "should" && next != "always" {
+        ClauseMarker::Should
+    } else {
+        ClauseMarker::Must
+    };
+    let is_reader = words.is_any_of(at - 1, "you agent agents claude assistant we") && subject.len() <= 2;
+    Some((marker, if is_reader { verb..clause.end } else { clause }))
 }
 
-fn is_strong(words: &Words<'_>, index: usize) -> bool {
-    matches!(words.at(index), "never" | "always" | "don't" | "avoid")
-        || words.any(index, &["do not", "must not", "you must", "should not", "make sure", "not allowed"]).is_some()
+/// Finds the condition at the end of a clause: `Use this when that`.
+fn find_trailing_condition(words: &WordList<'_>, range: Range<usize>) -> Option<SentenceCondition> {
+    let asks = |index: usize| LEXICON.asking_words.contains(words.lower_at(index));
+    let at = (range.start + 1..range.end).find(|index| {
+        let is_said_of = words.lower_at(*index - 1).ends_with("ed") && *index > range.start + 3;
+        words.is_any_of(*index, "if when unless whenever once") && !asks(*index - 1) && !is_said_of
+    })?;
+    let end = (at + 1..range.end).find(|index| words.gap_before(*index).contains([';', '—', '–'])).unwrap_or(range.end);
+    let opening = if words.lower_at(at) == "unless" { ConditionOpening::Unless } else { ConditionOpening::If };
+    let is_asked = asks(range.start) && at - range.start <= 4;
+    (end > at + 1 && !is_asked).then_some(SentenceCondition { opening, words: at + 1..end })
 }
 
-/// The first word of a clause that is no connector.
-pub(super) fn head(words: &Words<'_>, range: Range<usize>) -> usize {
-    let mut head = range.start;
-    while head < range.end && CONNECTORS.contains(&words.at(head)) {
-        // `remember to` and `note that` are no connectors where a duty hangs on them.
-        if words.at(head) == "remember" && words.at(head + 1) == "to" {
-            break;
-        }
-        head += 1;
-    }
-    head
+/// Removes the punctuation, emphasis and spaces around a text.
+pub(super) fn clean_text(text: &str) -> String {
+    let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let marks: &[char] = &['.', ',', ';', ':', '!', '-', '—', '–', ' ', '*', '✅', '❌', '→'];
+    let ends: &[char] = &[',', ';', ':', '—', '–', ' ', '*', '✅', '❌', '→'];
+    let text = joined.trim_end_matches(marks).trim_start_matches(ends);
+    // An unmatched bracket is removed as well.
+    let is_open = text.matches('(').count() > text.matches(')').count();
+    let kept = text.rsplit_once('(').filter(|_| is_open).map(|(kept, _)| kept.trim_end_matches(marks));
+    kept.unwrap_or(text).to_owned()
 }
 
-/// Where the reason behind a clause starts, which is no part of what it asks.
-pub(super) fn reason_start(words: &Words<'_>, range: Range<usize>) -> usize {
-    for index in range.start + 1..range.end {
-        let between = words.before(index);
-        let is_reason = matches!(words.at(index), "because" | "otherwise")
-            || words
-                .any(index, &["so that", "in order to avoid", "this is", "these are", "which is", "which means"])
-                .is_some()
-            || (between.contains(',')
-                && matches!(words.at(index), "since" | "as" | "so" | "it" | "this" | "which")
-                && words.at(index + 1) != "well");
-        if is_reason && !between.contains('(') {
-            // `just because` goes as one.
-            let is_just = matches!(words.at(index - 1), "just" | "simply" | "only") && words.at(index) == "because";
-            return index - usize::from(is_just && index > range.start + 1);
-        }
-    }
-    range.end
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn conditions_end_where_the_action_starts() {
-        for (text, when, then) in [
-            (
-                "If a model, like Billing, applies, follow the cases",
-                "a model, like Billing, applies",
-                "follow the cases",
-            ),
-            ("When X happens: do Y", "X happens", "do Y"),
-            (
-                "If the user wants risk features they should follow it",
-                "the user wants risk features",
-                "they should follow it",
-            ),
-            ("Only if it is missing, check `.env`", "it is missing", "check `.env`"),
-            ("Similarly, for tables, use `x`", "tables", "use `x`"),
-        ] {
-            let words = Words::of(text);
-            let found = conditional(&words, 0).expect(text);
-            assert_eq!((words.slice(found.when), words.slice(found.then)), (when, then));
-        }
-    }
-
-    #[test]
-    fn clauses_split_before_markers() {
-        let words = Words::of("You must not call A and avoid B unless forced; never C, but always D, E, or F");
-        let found: Vec<&str> = clauses(&words, 0..words.len()).into_iter().map(|range| words.slice(range)).collect();
-        assert_eq!(found, ["You must not call A", "and avoid B unless forced", "never C", "but always D, E, or F"]);
-    }
+/// Returns whether a word starts an activity.
+pub(super) fn is_activity(words: &WordList<'_>, index: usize) -> bool {
+    is_gerund(words.lower_at(index)) || words.is_imperative(index)
 }

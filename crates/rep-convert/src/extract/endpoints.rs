@@ -1,103 +1,61 @@
-//! The endpoints of an API: commands that are sent instead of started.
+//! Extracts the endpoints of an API as commands that send HTTP requests.
 
 use serde_json::{Value, json};
 
-use super::blocks::{Block, Kind};
-use super::commands::{described, is_name, returned};
-use super::contrasts;
-use super::draft::Draft;
-use super::sections::Place;
-use super::syntax;
+use super::blocks::{MarkdownBlock, MarkdownBlockKind, ProseText};
+use super::commands::{CodeSnippet, is_identifier, parse_return_text};
+use super::draft::DocumentDraft;
+use super::names::to_slug;
+use super::roles::BlockContext;
+use super::rules;
+use super::syntax::{infer_value_type, remove_empty_fields};
 
-/// The endpoints of an API: `GET https://…`, `POST /v1/users`.
-pub(super) fn read(blocks: &[Block], places: &[Place], draft: &mut Draft) {
-    for (index, block) in blocks.iter().enumerate() {
-        if places[index].is_forbidden || places[index].is_mistake {
-            continue;
+/// Extracts endpoints written as code: `GET https://…`, `POST /v1/users`.
+pub(super) fn extract_endpoints(
+    blocks: &[MarkdownBlock],
+    places: &[BlockContext],
+    snippets: &[CodeSnippet<'_>],
+    draft: &mut DocumentDraft,
+) {
+    for (block, _) in blocks.iter().zip(places).filter(|(_, place)| !place.is_wrong()) {
+        if matches!(block.language(), Some("" | "http" | "text" | "txt" | "rest" | "plaintext")) {
+            let lines = (block.line + 1..).zip(block.prose.text.lines());
+            lines.for_each(|(number, line)| add_endpoint(line, number, None, draft));
         }
-        match &block.kind {
-            Kind::Code(language)
-                if matches!(language.as_str(), "" | "http" | "text" | "txt" | "rest" | "plaintext") =>
-            {
-                for (number, line) in block.prose.text.lines().enumerate() {
-                    endpoint(line, block.line + 1 + number, None, draft);
-                }
-            }
-            Kind::Paragraph | Kind::Item(_) => {
-                let mut codes =
-                    block.prose.codes_in(0..block.prose.text.len()).filter(|code| method_of(code).is_some());
-                if let Some(first) = codes.next() {
-                    let about = described(&block.prose, 0..block.prose.text.len());
-                    endpoint(first, block.line, about.clone(), draft);
-                    codes.for_each(|code| endpoint(code, block.line, about.clone(), draft));
-                }
-            }
-            Kind::Table => {
-                for row in block.rows.iter().skip(1) {
-                    let bad = contrasts::columns(block).map(|against| against.bad);
-                    let last = row.last().map(|cell| cell.text.clone()).filter(|_| row.len() > 1 && bad.is_none());
-                    for (_, cell) in row.iter().enumerate().filter(|(column, _)| Some(*column) != bad) {
-                        for code in cell.codes_in(0..cell.text.len()) {
-                            endpoint(code, cell.line_at(0), last.clone(), draft);
-                        }
-                    }
-                }
-            }
-            _ => {}
+    }
+    for row in blocks.iter().filter(|block| block.kind == MarkdownBlockKind::Table).flat_map(|block| &block.rows) {
+        let is_method =
+            |cell: &&[ProseText]| cell[0].text.chars().all(|letter| letter.is_ascii_uppercase() || letter == '`');
+        if let Some([method, path]) = row.windows(2).find(is_method) {
+            let text = format!("{} {}", method.text, path.text).replace('`', "");
+            add_endpoint(&text, method.line_at(0), row.first().map(|cell| cell.text.as_str()), draft);
         }
+    }
+    for (code, call) in snippets {
+        add_endpoint(code, call.line, call.comment.as_deref(), draft);
     }
 }
 
-/// The method a line starts with, where a place follows it.
-fn method_of(text: &str) -> Option<&str> {
-    let (method, rest) = text.trim_start().split_once(' ')?;
-    let is_method = matches!(method, "GET" | "POST" | "PUT" | "PATCH" | "DELETE");
-    (is_method && rest.trim_start().starts_with(['/', 'h'])).then_some(method)
-}
-
-fn endpoint(text: &str, line: usize, description: Option<String>, draft: &mut Draft) {
+fn add_endpoint(text: &str, line: usize, about: Option<&str>, draft: &mut DocumentDraft) {
     let mut words = text.split_whitespace();
-    let (Some(method), Some(path)) = (words.next(), words.next()) else { return };
-    let is_endpoint = matches!(method, "GET" | "POST" | "PUT" | "PATCH" | "DELETE")
-        && (path.starts_with('/') && path.len() > 1 || path.starts_with("https://") || path.starts_with("http://"));
-    if !is_endpoint || words.next().is_some_and(|next| !next.starts_with(['H', '#', '-', '—', '?'])) {
+    let (Some(method @ ("GET" | "POST" | "PUT" | "PATCH" | "DELETE")), Some(path)) = (words.next(), words.next())
+    else {
         return;
+    };
+    let address = path.split_once("://").map(|(_, address)| address.split_once('/').map_or(address, |(_, rest)| rest));
+    let Some(place) = address.or_else(|| path.strip_prefix('/').filter(|place| !place.is_empty())) else { return };
+    let key = format!("{}.{}", method.to_lowercase(), to_slug(place.split('?').next().unwrap_or_default()));
+    let key = key.trim_end_matches('.');
+    let is_sentence = words.next().is_some_and(|next| !next.starts_with(['H', '#', '-', '—', '?']));
+    let parts = place.split(['/', '?', '&', '=']).take(40).filter_map(|part| part.strip_prefix(['{', '<', ':']));
+    let mut names: Vec<&str> = parts.map(|name| name.trim_end_matches(['}', '>'])).collect();
+    names.dedup();
+    let names = names.into_iter().filter(|name| is_identifier(&name.replace('-', "_")));
+    let argument = |name| json!({ "name": name, "type": infer_value_type(&format!("<{name}>")), "required": true });
+    if !is_sentence && !draft.commands.contains_key(key) {
+        let (syntax, returns) = (format!("{method} {path}"), about.and_then(parse_return_text));
+        let arguments: Vec<Value> = names.map(argument).collect();
+        let value = json!({ "syntax": syntax, "returns": returns, "description": about, "args": arguments });
+        draft.commands.add(&rules::COMMAND_ENDPOINT, key, line, None, remove_empty_fields(value));
     }
-    let place = path.split("://").last().unwrap_or(path).split('?').next().unwrap_or_default();
-    let place = if path.contains("://") { place.split_once('/').map_or(place, |(_, rest)| rest) } else { place };
-    let slugs: Vec<String> = place.split('/').map(super::names::slug).filter(|part| !part.is_empty()).collect();
-    let key = format!("{}.{}", method.to_lowercase(), slugs.join("-"));
-    let key = key.trim_end_matches('.').to_owned();
-    if draft.commands.has(&key) {
-        return;
-    }
-    let mut value = json!({ "syntax": format!("{method} {path}") });
-    if let Some(description) = description.filter(|description| !description.trim().is_empty()) {
-        if let Some(returns) = returned(&description) {
-            value["returns"] = json!(returns);
-        }
-        value["description"] = json!(description);
-    }
-    let arguments = path_arguments(path);
-    if !arguments.is_empty() {
-        value["args"] = json!(arguments);
-    }
-    draft.commands.add(&key, line, None, value);
-}
-
-/// The arguments of an endpoint: `{id}`, `<id>` and `:id` in its path.
-fn path_arguments(path: &str) -> Vec<Value> {
-    let mut found: Vec<Value> = Vec::new();
-    for part in path.split("://").last().unwrap_or(path).split(['/', '?', '&', '=']).take(40) {
-        let braced = part.strip_prefix('{').and_then(|part| part.strip_suffix('}'));
-        let name = braced
-            .or(part.strip_prefix('<').and_then(|part| part.strip_suffix('>')))
-            .or(part.strip_prefix(':'))
-            .filter(|name| is_name(&name.replace('-', "_")));
-        if let Some(name) = name.filter(|name| !found.iter().any(|known| known["name"] == **name)) {
-            let kind = syntax::value_type(name, &format!("<{name}>"));
-            found.push(json!({ "name": name, "type": kind, "required": true }));
-        }
-    }
-    found
 }

@@ -1,184 +1,152 @@
-//! Preferences: UASP's `constraints.prefer`, `this over that`.
+//! Extracts preferences: UASP's `constraints.prefer`, `this over that`.
 
 use std::ops::Range;
 
-use super::clauses;
-use super::constraints::tidy;
-use super::words::{Form, Words, is_gerund, is_verb};
+use serde_json::json;
 
-/// A preference as read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Preference {
-    pub(super) use_: String,
-    pub(super) over: String,
+use super::clauses::{
+    ClauseMarker, ParsedSentence, SentenceClause, bracket_depth_after, clean_text, is_label_separator,
+};
+use super::decisions::add_decision;
+use super::draft::DocumentDraft;
+use super::lexicon::LEXICON;
+use super::rules::{self, ExtractionRule};
+use super::words::WordList;
+
+/// Phrases between the preferred and the other alternative.
+const PREFERRED_TO_PHRASES: &[&str] =
+    &["over", "instead of", "rather than", "not", "before falling back to", "ahead of"];
+
+const INSTEAD_PHRASES: &[&str] = &["instead of", "rather than"];
+
+/// The maximum length of one side of a preference, in bytes.
+const SIDE_BYTES_MAX: usize = 200;
+
+/// A preference: the two alternatives, and the condition.
+pub(super) struct PreferenceCandidate {
+    pub(super) rule: &'static ExtractionRule,
+    pub(super) thing: String,
+    pub(super) over: Option<String>,
     pub(super) when: Option<String>,
 }
 
-/// Verbs that rank one thing above another.
-const RANKING: &[&str] = &["prefer", "prioritize", "prioritise", "favor", "favour", "choose", "pick", "recommend"];
+/// The preferred alternative, and the other one.
+type PreferenceSides = (Range<usize>, Option<Range<usize>>);
 
-/// The preference some words state, if they do.
-pub(super) fn preference(words: &Words<'_>, range: Range<usize>, condition: Option<&str>) -> Option<Preference> {
-    let (use_, over) = match turned(words, range.clone()).or_else(|| recommended(words, range.clone())) {
-        Some(both) => both,
-        None => sides(words, verb_start(words, range.clone())?, range.end)?,
-    };
-    let over_end = over_end(words, over.clone());
-    let mut when = condition.map(str::to_owned);
-    if when.is_none() && matches!(words.at(over_end), "when" | "for" | "if" | "where" | "unless" | "except") {
-        let until = clauses::reason_start(words, over_end..over.end);
-        // `unless` and `except` turn what they stand before round, and stay with it.
-        let own = over_end + usize::from(!matches!(words.at(over_end), "unless" | "except"));
-        let text = tidy(words.slice(own..until));
-        when = (!is_soft(&text)).then_some(text).filter(|text| !text.is_empty());
+impl PreferenceCandidate {
+    fn from_words(
+        rule: &'static ExtractionRule,
+        words: &WordList<'_>,
+        (thing, over): PreferenceSides,
+        when: Option<Range<usize>>,
+    ) -> Self {
+        let text = |range: Range<usize>| clean_text(words.slice(range));
+        let bare = |range: Range<usize>| clean_text(words.slice(range)).trim_start_matches("the ").to_owned();
+        Self { rule, thing: bare(thing), over: over.map(bare), when: when.map(text) }
     }
-    let use_ = tidy(strip(words.slice(use_)));
-    let over = tidy(strip(words.slice(over.start..over_end)));
-    let is_said = !use_.is_empty() && !over.is_empty() && use_.len() <= 200 && over.len() <= 200;
-    is_said.then_some(Preference { use_, over, when })
-}
 
-/// What a sentence puts first without saying before what.
-pub(super) fn priority(words: &Words<'_>, range: Range<usize>) -> Option<String> {
-    let head = clauses::head(words, range.clone());
-    if !["prefer", "prioritize", "prioritise", "favor"].contains(&words.at(head)) {
-        return None;
-    }
-    let end = words.find(head + 1..range.end, &["where", "when", "but", "if", "for", "because"]).unwrap_or(range.end);
-    Some(tidy(strip(words.slice(head + 1..end)))).filter(|text| !text.is_empty())
-}
-
-fn is_soft(text: &str) -> bool {
-    matches!(text, "possible" | "appropriate" | "applicable" | "needed")
-}
-
-/// The sides of `Instead of Y, use X`.
-fn turned(words: &Words<'_>, range: Range<usize>) -> Option<(Range<usize>, Range<usize>)> {
-    let head = clauses::head(words, range.start..range.end);
-    // `instead` is a connector too.
-    let head = head.checked_sub(1).filter(|before| words.is(*before, "instead of")).unwrap_or(head);
-    let length = words.any(head, &["instead of", "rather than"])?;
-    let is_told = |index: usize| words.is_imperative(index) && words.at(index) != "complete";
-    let is_turn = |index: &usize| words.before(*index).contains(',') && is_told(*index);
-    let verb = (head + length + 1..range.end).find(is_turn)?;
-    let from = verb + usize::from(RANKING.contains(&words.at(verb)) || words.at(verb) == "use");
-    let end = (from..range.end).find(|index| words.before(*index).contains([';', '—', '–', '('])).unwrap_or(range.end);
-    let end = clauses::reason_start(words, from..end.max(from + 1));
-    (from < end).then_some((from..end, head + length..verb))
-}
-
-/// The sides of `X is recommended over Y`.
-fn recommended(words: &Words<'_>, range: Range<usize>) -> Option<(Range<usize>, Range<usize>)> {
-    let head = clauses::head(words, range.clone());
-    let verb = words.find(head + 1..range.end.min(head + 10), &["recommended", "preferred", "favored", "favoured"])?;
-    let over = words.any(verb + 1, &["over", "instead of", "rather than"])?;
-    let is =
-        if matches!(words.at(verb - 1), "strongly" | "generally" | "usually" | "always") { verb - 2 } else { verb - 1 };
-    let is_said = matches!(words.at(is), "is" | "are") && is > head && verb + 1 + over < range.end;
-    let is_plain = !words.has(head..is, &["not", "if", "when", "which", "what"]);
-    (is_said && is_plain).then_some((head..is, verb + 1 + over..range.end))
-}
-
-/// The words behind `advise users to`, `always`, and the like.
-fn verb_start(words: &Words<'_>, range: Range<usize>) -> Option<usize> {
-    let mut head = clauses::head(words, range.clone());
-    while matches!(words.at(head), "always" | "you" | "should" | "must" | "strongly" | "generally") && head < range.end
-    {
-        head += 1;
-    }
-    // `Do not use this instead of that` forbids.
-    if words.is(head, "do not") || matches!(words.at(head), "don't" | "never" | "avoid") {
-        return None;
-    }
-    if words.any(head, &["we recommend", "i recommend"]).is_some() {
-        head += 1;
-    }
-    if matches!(words.at(head), "advise" | "encourage" | "tell" | "ask") {
-        let to = words.find(head + 1..(head + 4).min(range.end), &["to"])?;
-        head = to + 1;
-    }
-    (head < range.end && words.is_imperative(head)).then_some(head)
-}
-
-/// The two sides, as ranges of words.
-fn sides(words: &Words<'_>, head: usize, end: usize) -> Option<(Range<usize>, Range<usize>)> {
-    let ranks = RANKING.contains(&words.at(head));
-    let opts = words.any(head, &["opt for", "go for", "go with", "reach for"]);
-    let from = head + opts.unwrap_or(usize::from(ranks || words.at(head) == "use"));
-    let ranks = ranks || opts.is_some();
-    // `Use when: this, not that` names no thing to use.
-    if matches!(words.at(from), "when" | "for" | "if") {
-        return None;
-    }
-    for index in head + 1..end {
-        let between = words.before(index);
-        let length = words.any(index, &["instead of", "rather than", "in favor of"]);
-        if let Some(length) = length.filter(|_| words.at(index + 1) != "favor") {
-            // Far behind, the words belong to a part of the sentence and not to its verb.
-            let is_near = index - from <= 12 || words.at(head) == "use" || ranks;
-            return is_near.then_some((from..index, index + length..end));
+    /// Adds the preference, and returns whether it was added. UASP requires both sides: a single side becomes a
+    /// decision if it has a condition, otherwise a rule.
+    pub(super) fn add_to_draft(self, line: usize, draft: &mut DocumentDraft) -> bool {
+        let Self { rule, thing, over, when } = self;
+        let fits = |text: &String| (1..=SIDE_BYTES_MAX).contains(&text.len());
+        if !fits(&thing) || over.as_ref().is_some_and(|over| !fits(over)) {
+            return false;
         }
-        let is_over = words.at(index) == "over" && (ranks || words.at(head) == "use") && index > from;
-        // `Prefer composition to inheritance`, but not `prefer to use`, and not `prefer X to save time`.
-        let is_to = words.at(index) == "to"
-            && matches!(words.at(head), "prefer" | "favor" | "favour")
-            && index > from
-            && !is_verb(words.at(index + 1));
-        // `Use it for this, not for that` says where, and ranks nothing.
-        let is_where = matches!(words.at(index + 1), "for" | "in" | "on" | "to" | "when" | "if" | "at");
-        let is_not = (words.at(index) == "not" && !is_where
-            || words.at(index) == "never" && is_named(words, index + 1))
-            && between.trim_start().starts_with([',', '('])
-            && words.at(head) == "use"
-            && end - index <= 8;
-        // `Prefer A > B`
-        let is_ranked =
-            matches!(words.at(head), "prefer" | "favor" | "favour") && (1..=4).contains(&(index - from.min(index)));
-        if is_ranked && between.trim() == ">" && !words.slice(from..index).contains(':') {
-            return Some((from..index, index..end));
+        match (over, when.filter(fits)) {
+            (Some(over), None) => draft.prefer.add(rule, line, json!({ "use": thing, "over": over })),
+            (Some(over), when) => draft.prefer.add(rule, line, json!({ "use": thing, "over": over, "when": when })),
+            (None, None) => draft.always.add(rule, line, json!(format!("prefer {thing}"))),
+            (None, Some(when)) => {
+                add_decision(&rules::DECISION_PREFER, line, &when, &format!("prefer {thing}"), draft);
+            }
         }
-        if is_over || is_to || is_not {
-            return Some((from..index, index + 1..end));
-        }
-        if ranks && words.at(index) == "but" && words.at(index + 1) == "using" {
-            let verb = words.find(index + 2..end, &["is"])?;
-            return Some((from..index, index + 2..verb));
-        }
-        if between.contains(';') || words.list[index].form == Form::Quoted {
-            return None;
-        }
+        true
     }
-    None
 }
 
-/// Whether a thing is named here, and not where or when.
-fn is_named(words: &Words<'_>, index: usize) -> bool {
-    !matches!(words.at(index), "for" | "in" | "on" | "to" | "when" | "with" | "as" | "at" | "by" | "from")
+/// Parses a clause with `prefer`, with a condition that may be known already.
+pub(super) fn parse_prefer_clause(
+    words: &WordList<'_>,
+    clause: &SentenceClause,
+    case: Option<Range<usize>>,
+) -> PreferenceCandidate {
+    let start = clause.body.start + usize::from(words.is_any_of(clause.body.start, "using to use"));
+    let end = clause.body.end;
+    let over = (start + 1..end).find_map(|index| {
+        let is_to = words.lower_at(index) == "to" && !words.is_imperative(index + 1);
+        let is_greater = words.gap_before(index).contains('>');
+        let length =
+            words.longest_phrase_at(index, PREFERRED_TO_PHRASES).or(is_to.then_some(1)).or(is_greater.then_some(0))?;
+        let is_side = words.lower_at(index) != "not" || words.gap_before(index).contains(',');
+        (is_side && index + length < end).then_some((index, index + length))
+    });
+    if let Some((index, from)) = over {
+        let (over, when) = split_condition(words, from..end);
+        PreferenceCandidate::from_words(&rules::PREFER_OVER, words, (start..index, Some(over)), case.or(when))
+    } else {
+        let (thing, when) = split_condition(words, start..end);
+        PreferenceCandidate::from_words(&rules::PREFER_ALONE, words, (thing, None), case.or(when))
+    }
 }
 
-fn over_end(words: &Words<'_>, over: Range<usize>) -> usize {
-    for index in over.start + 1..over.end {
-        let between = words.before(index);
-        let is_end = matches!(words.at(index), "when" | "if" | "because" | "unless" | "except" | "where" | "whenever")
-            || (words.at(index) == "for" && !is_gerund(words.at(over.start)))
-            || between.contains([';', '—', '–', '('])
-            || between.trim_start().starts_with("- ")
-            || (between.contains(',')
-                && matches!(words.at(index), "as" | "since" | "so" | "which" | "and" | "but" | "it"));
-        if is_end {
-            return index;
-        }
+/// Parses `use this instead of that`.
+pub(super) fn parse_contrast(words: &WordList<'_>, sentence: &ParsedSentence) -> Option<PreferenceCandidate> {
+    let start = sentence.label.end;
+    let chooses = |index: usize| LEXICON.choosing_verbs.contains(words.lower_at(index));
+    if let Some(length) = words.longest_phrase_at(start, INSTEAD_PHRASES) {
+        let is_turn = |index: &usize| words.gap_before(*index).contains(',') && words.is_imperative(*index);
+        let turn = (start + length + 1..words.len()).find(is_turn)?;
+        let (thing, when) = split_condition(words, turn + usize::from(chooses(turn))..words.len());
+        return Some(PreferenceCandidate::from_words(
+            &rules::PREFER_INSTEAD,
+            words,
+            (thing, Some(start + length..turn)),
+            when,
+        ));
     }
-    over.end
+    let [SentenceClause { marker, body, .. }] = sentence.clauses.as_slice() else { return None };
+    match marker {
+        ClauseMarker::Command | ClauseMarker::Must | ClauseMarker::Should => {}
+        ClauseMarker::Statement => return parse_recommendation(words, body),
+        _ => return None,
+    }
+    let ranking = "choose pick favor favour value select prioritize prioritise recommend use put";
+    let found = (body.start + 1..body.end).find_map(|index| {
+        let is_place = words.is_any_of(index + 1, "for in to on by from with as at just only");
+        let is_side = matches!(words.gap_before(index).trim(), "," | "(");
+        let is_not = words.lower_at(index) == "not" && is_side && !is_place;
+        let is_ranked = words.lower_at(index) == "over" && words.is_any_of(body.start, ranking);
+        let from = index + words.longest_phrase_at(index, INSTEAD_PHRASES).or((is_ranked || is_not).then_some(1))?;
+        let is_inside = bracket_depth_after(0, words.slice(body.start..index)) > 0;
+        (from < body.end && !is_inside).then_some((index, from, is_not))
+    });
+    let (index, from, is_not) = found?;
+    let first = body.start + usize::from(chooses(body.start) || words.lower_at(body.start) == "using");
+    let rule = if is_not { &rules::PREFER_NOT } else { &rules::PREFER_INSTEAD };
+    let (over, when) = split_condition(words, from..body.end);
+    Some(PreferenceCandidate::from_words(rule, words, (first..index, Some(over)), when))
 }
 
-fn strip(text: &str) -> &str {
-    let mut text = text.trim();
-    for lead in ["to use ", "using ", "the ", "to ", "a ", "an ", "either "] {
-        let has = text.get(..lead.len()).is_some_and(|start| start.eq_ignore_ascii_case(lead));
-        if has {
-            text = &text[lead.len()..];
+/// Parses `X is recommended over Y`.
+fn parse_recommendation(words: &WordList<'_>, body: &Range<usize>) -> Option<PreferenceCandidate> {
+    let verb = words.find_any(body.start + 2..body.end.min(body.start + 10), &["recommended", "preferred"])?;
+    let from = verb + 1 + words.longest_phrase_at(verb + 1, &["over", "instead of", "rather than", "to"])?;
+    let is = words.find_any(body.start + 1..verb, &["is", "are"])?;
+    let (over, when) = split_condition(words, from..body.end);
+    let is_sure = from < body.end && !words.contains_any(body.start..verb, &["not", "if", "when"]);
+    is_sure.then(|| PreferenceCandidate::from_words(&rules::PREFER_OVER, words, (body.start..is, Some(over)), when))
+}
+
+fn split_condition(words: &WordList<'_>, range: Range<usize>) -> (Range<usize>, Option<Range<usize>>) {
+    let stop = |index: &usize| words.gap_before(*index).contains(';') || is_label_separator(words.gap_before(*index));
+    let end = (range.start + 1..range.end).find(stop).unwrap_or(range.end);
+    match words.find_any(range.start + 1..end, &["when", "if", "for", "where", "whenever", "unless", "except"]) {
+        Some(at) if at + 1 < end => {
+            let is_idle = LEXICON.idle_conditions.is_whole_text(&WordList::parse(words.slice(at + 1..end)));
+            let from = at + usize::from(!words.is_any_of(at, "unless except"));
+            (range.start..at, (!is_idle).then_some(from..end))
         }
+        _ => (range.start..end, None),
     }
-    text
 }

@@ -1,688 +1,237 @@
-//! Walks over the prose of a skill and gives every sentence to the readers of constraints, preferences and decisions.
+//! The extraction rules: their ids, their confidence, and examples that tests run.
+//!
+//! Facts found by a confident rule become part of the document. The others are included only on request.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
+/// The minimum confidence, in percent, for the results of a rule to become facts.
+pub const CONFIDENT_PERCENT_MIN: u8 = 80;
 
-use serde_json::{Value, json};
+/// An extraction rule.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ExtractionRule {
+    /// The id, such as `never.marker`.
+    pub id: &'static str,
+    /// The UASP section of its candidates.
+    pub section: &'static str,
+    /// The confidence in percent.
+    pub confidence: u8,
+    /// The text pattern that it looks for.
+    pub summary: &'static str,
+    /// Markdown in which the rule finds something, each with a part of the result.
+    pub matches: &'static [(&'static str, &'static str)],
+    /// Markdown in which the rule finds nothing.
+    pub not_matches: &'static [&'static str],
+}
 
-use super::blocks::{Block, Kind, Prose};
-use super::clauses::{self, Conditional, Opening};
-use super::constraints::{self, Rule, Sort};
-use super::decisions::{self, Decision, Memory};
-use super::draft::Draft;
-use super::notices::Notice;
-use super::preferences::{self, Preference};
-use super::sections::{self, Place};
-use super::sentences::sentences;
-use super::words::{Words, is_gerund};
-use super::{choices, contrasts, quotations, terse, trees};
+impl ExtractionRule {
+    /// Returns whether the results of the rule become facts by default.
+    pub fn is_confident(&self) -> bool {
+        self.confidence >= CONFIDENT_PERCENT_MIN
+    }
 
-/// Where a decision's link became a source: link as written → id.
-pub(super) type SourceIds = BTreeMap<String, String>;
+    /// Renders the description of the rule as Markdown.
+    pub fn render_page(&self) -> String {
+        let default = if self.is_confident() { "a fact" } else { "doubtful: only with `--include-doubtful`" };
+        let mut page = format!("# {}\n\n{}.\n\n", self.id, self.summary);
+        page.push_str(&format!("Section `{}`, confidence {} %, {default}.\n", self.section, self.confidence));
+        for (markdown, found) in self.matches {
+            page.push_str(&format!("\nFinds `{found}` in:\n\n````md\n{}\n````\n", markdown.trim_end()));
+        }
+        for markdown in self.not_matches {
+            page.push_str(&format!("\nFinds nothing in:\n\n````md\n{}\n````\n", markdown.trim_end()));
+        }
+        page
+    }
+}
 
-/// Reads constraints, preferences and decisions.
-pub(super) fn read(blocks: &[Block], places: &[Place], ids: &SourceIds, draft: &mut Draft) {
-    let parallel = parallel_lists(blocks);
-    let mut reader = Reader {
-        ids,
-        draft,
-        memory: Memory::default(),
-        priority: None,
-        led: BTreeMap::new(),
-        condition: None,
-        denied: None,
-        cases: BTreeSet::new(),
-        is_case: false,
+/// Finds a rule by its id.
+pub fn find_rule(id: &str) -> Option<&'static ExtractionRule> {
+    RULES.iter().copied().find(|rule| rule.id == id)
+}
+
+macro_rules! rules {
+    ($($name:ident $id:literal $section:literal $confidence:literal $summary:literal
+       [$($md:literal => $found:literal),* $(,)?] [$($not:literal),* $(,)?];)*) => {
+        $(pub(crate) static $name: ExtractionRule = ExtractionRule {
+            id: $id,
+            section: $section,
+            confidence: $confidence,
+            summary: $summary,
+            matches: &[$(($md, $found)),*],
+            not_matches: &[$($not),*],
+        };)*
+
+        /// All rules, by section.
+        pub static RULES: &[&ExtractionRule] = &[$(&$name),*];
     };
-    for (index, block) in blocks.iter().enumerate() {
-        let place = places[index];
-        match &block.kind {
-            Kind::Heading(_) => reader.heading(block, place),
-            Kind::Paragraph | Kind::Item(_) => {
-                let is_parallel = block.is_item() && parallel.get(&block.list).is_some_and(|count| *count >= 2);
-                reader.prose(blocks, index, place, is_parallel);
-            }
-            Kind::Table => reader.table(block, place),
-            Kind::Code(language) => reader.code(block, language),
-        }
-    }
 }
 
-/// How many items of each list choose something for a case.
-fn parallel_lists(blocks: &[Block]) -> BTreeMap<usize, usize> {
-    let mut lists = BTreeMap::new();
-    for block in blocks.iter().filter(|block| block.is_item()) {
-        let words = Words::of(block.prose.text.get(..block.prose.text.len().min(300)).unwrap_or_default());
-        let cases = ["for", "when", "to", "if"];
-        let separator = (1..words.len().min(12)).find(|index| clauses::is_separator(words.before(*index)));
-        if words.at(0) == "use" && words.has(2..separator.unwrap_or(words.len().min(12)), &cases) {
-            *lists.entry(block.list).or_insert(0) += 1;
-        }
-    }
-    lists
+rules! {
+    NEVER_MARKER "never.marker" "never" 95 "A sentence that forbids something: `never`, `do not`, `must not`, `avoid`"
+        ["Never push to `main`." => "push", "| Key | Notes |\n|-|-|\n| id | Never change this number |" => "change this"] ["## Examples\n\nNever push."];
+    NEVER_IF "never.if" "never" 85 "A sentence that forbids something under a condition"
+        ["If the build is red, do not merge." => "merge if the build is red"] ["If the build is red, read the log."];
+    NEVER_MODAL "never.modal" "never" 80 "A sentence with `must not` or `must never` about a thing"
+        ["Secrets must never be logged." => "let secrets be logged"] ["The build must be green."];
+    NEVER_LISTED "never.listed" "never" 90 "An item below a heading or line that forbids something"
+        ["## Do not\n\n- Force push\n- Guess paths" => "Guess paths"] ["## Do this\n\n- Force a rebuild"];
+    NEVER_MARKED "never.marked" "never" 85 "A sentence after a cross mark"
+        ["❌ Don't guess the path" => "guess the path"] ["✅ Ask for the path"];
+    NEVER_TABLE "never.table" "never" 85 "A cell in a table column of things to avoid"
+        ["| Never | Why |\n|-|-|\n| Push to main | It breaks |" => "Push"] ["| Path | Why |\n|-|-|\n| main | Safe |"];
+    NEVER_NO "never.no" "never" 80 "`No` with a noun, in a list of rules or in capitals"
+        ["## Rules\n\n- No force pushes" => "force pushes"] ["## Rules\n\n- Nothing else"];
+    NEVER_MISTAKE "never.mistake" "never" 82 "An item in a list of mistakes"
+        ["## Common mistakes\n\n- Guessing paths" => "Guessing paths"] ["## Symptoms\n\n- Guessing paths"];
+    ALWAYS_MARKER "always.marker" "always" 92 "A sentence that requires something: `always`, `you must`, `make sure`"
+        ["Always run the tests first." => "run the tests", "Make sure the server is up." => "Make sure the server"]
+        ["It always rains.", "## Examples\n\nAlways run the tests."];
+    ALWAYS_MODAL "always.modal" "always" 85 "A sentence with `must` about a thing"
+        ["The table must be sorted by date." => "The table must be sorted by date"] ["The table is sorted by date."];
+    ALWAYS_ONLY "always.only" "always" 88 "An instruction limited by `only`"
+        ["Only edit generated files by hand." => "Only edit generated files by hand"] ["Edit the generated files."];
+    ALWAYS_LISTED "always.listed" "always" 92 "An instruction below a heading that announces rules"
+        ["## Best practices\n\n- Keep lines short" => "Keep lines short"] ["## Features\n\n- Keep lines short"];
+    ALWAYS_PRINCIPLE "always.principle" "always" 85 "An item in a list of rules that names a thing and describes it"
+        ["## Principles\n\n- **Pure core**: services return values to callers" => "services"] ["- **Pure core**: none"];
+    ALWAYS_CHECKLIST "always.checklist" "always" 82 "A checklist item with a checkbox"
+        ["## Checklist\n\n- [ ] HTTPS enabled" => "HTTPS enabled"] ["## Services\n\n- HTTPS enabled"];
+    ALWAYS_REMEDY "always.remedy" "always" 85 "The solution to a pitfall, after its name"
+        ["## Pitfalls\n\n- **Pages**: Check for a next one" => "Check for"] ["## Pitfalls\n\n- Guessing paths"];
+    ALWAYS_NOTICE "always.notice" "always" 82 "An instruction in a warning box or after a check mark"
+        ["> [!WARNING]\n> Stop the server first." => "Stop the server first"] ["> Stop the server first."];
+    ALWAYS_BEFORE "always.before" "always" 80 "An instruction that applies before something else"
+        ["Before deploying, run the tests." => "run the tests before deploying"] ["Before the war, there was peace."];
+    ALWAYS_SHOULD "always.should" "always" 80 "Advice: `you should`, `aim for`"
+        ["You should keep the old file." => "keep the old file"] ["The old file is kept."];
+    ALWAYS_COMMAND "always.command" "always" 82 "An instruction in a paragraph"
+        ["## Log\n\nTreat entries as published." => "Treat"] ["# Tool\n\nConvert it.\n\n## More\n", "1. Convert it."];
+    ALWAYS_BOUNDED "always.bounded" "always" 85 "A step that sets a limit: `at most`, `before doing`"
+        ["## Steps\n\n1. Keep it under 70 lines, at most 80 columns each" => "Keep it"] ["## Steps\n\n1. Keep it"];
+    ALWAYS_STEP "always.step" "always" 45 "A step of a procedure, or an instruction in its text"
+        ["## Steps\n\n1. Read the file" => "Read the file"] ["## Best practices\n\n- Read the file"];
+    ALWAYS_STEP_DETAIL "always.step-detail" "always" 82 "An instruction after the first sentence of a step"
+        ["## Steps\n\n1. Open the file. Keep a copy of it." => "Keep a copy of it"] ["## Steps\n\n1. Keep a copy."];
+    ALWAYS_TABLE "always.table" "always" 85 "A cell in a table column of things to do"
+        ["| Do | Don't |\n|-|-|\n| Write small commits | Squash |" => "Write"] ["| Name | Size |\n|-|-|\n| a | 3 |"];
+    PREFER_OVER "prefer.over" "prefer" 92 "`Prefer this over that`"
+        ["Prefer tabs over spaces when indenting." => "tabs"] ["Prefer tabs."];
+    DECISION_PREFER "decision.prefer" "decisions" 85 "`Prefer this when that`"
+        ["Prefer the cache when offline." => "offline"] ["Prefer the cache."];
+    PREFER_ALONE "prefer.alone" "always" 82 "`Prefer this`, without an alternative"
+        ["Prefer the explicit form." => "prefer explicit form"] ["Prefer tabs over spaces."];
+    PREFER_INSTEAD "prefer.instead" "prefer" 88 "`Use this instead of that`"
+        ["Use tabs instead of spaces." => "tabs", "Instead of guessing, use an index." => "index"] ["Do this instead."];
+    PREFER_NOT "prefer.not" "prefer" 80 "`This, not that`"
+        ["Assert behavior, not implementation." => "implementation"] ["Do not assert implementation."];
+    PREFER_TABLE "prefer.table" "prefer" 82 "A table of things to avoid and what to use instead"
+        ["| Avoid | Use |\n|-|-|\n| Guesses | The index |" => "The index"] ["| Path | Use |\n|-|-|\n| a | The index |"];
+    DECISION_IF "decision.if" "decisions" 94 "`If this, do that`"
+        ["If the file exists, read it." => "the file", "- **When offline**, use it" => "offline"] ["If so, it is."];
+    DECISION_FOR "decision.for" "decisions" 88 "`For this case, do that`"
+        ["For large files, use streaming." => "large files"] ["For example, use streaming."];
+    DECISION_STATEMENT "decision.statement" "decisions" 85 "`If this, that happens`"
+        ["If the token is set, the tool reads it." => "the token is set"] ["If the token is set, use it."];
+    DECISION_POINTER "decision.pointer" "decisions" 82 "`For this, see that`"
+        ["For schemas, see `references/schema.md`." => "schemas"] ["For schemas, use `a.md`."];
+    DECISION_TRAILING "decision.trailing" "decisions" 90 "`Do this if that`"
+        ["Use a release when no workflow exists." => "no workflow"] ["Use it when possible.", "Check if it exists."];
+    DECISION_ELSEWHERE "decision.elsewhere" "decisions" 85 "What to use instead of the skill"
+        ["## When not to use\n\n- Running checks: use another skill" => "Run"] ["## When to use\n\n- Running checks"];
+    DECISION_USE_FOR "decision.use-for" "decisions" 88 "`Use this for that`"
+        ["Use `ref` for refactoring, and `style` for formatting." => "formatting"] ["Use it for now."];
+    DECISION_TABLE "decision.table" "decisions" 92 "A table with a column of conditions and a column of actions"
+        ["| When | Do |\n|-|-|\n| Offline | Read a cache |" => "Offline"] ["| Name | Size |\n|-|-|\n| Offline | Big |"];
+    DECISION_FAULT_TABLE "decision.fault-table" "decisions" 90 "A table of errors and fixes"
+        ["| Error | Fix |\n|-|-|\n| Timeout | Retry once |" => "Timeout"] ["| Error | Count |\n|-|-|\n| Timeout | 3 |"];
+    DECISION_TREE "decision.tree" "decisions" 88 "A decision tree drawn with lines"
+        ["```\nIs it static?\n├─ Yes → Read it\n└─ No → Start it\n```" => "Read it"] ["```\na\n├─ lib\n└─ bin\n```"];
+    DECISION_CASE "decision.case" "decisions" 85 "A line that names a case, with the actions in the list below it"
+        ["If the build fails:\n\n- Read the log" => "the build fails"] ["The build:\n\n- Read the log"];
+    DECISION_ARROW "decision.arrow" "decisions" 85 "A case and an action joined by an arrow"
+        ["## Choosing\n\n- Static page → read the file" => "Static page"] ["## Steps\n\n- Read → write → test"];
+    DECISION_FITTING "decision.fitting" "decisions" 85 "`Use when:` below the name of an alternative"
+        ["### Streaming\n\n**Use when**: files are large" => "files"] ["### Streaming\n\n**Speed**: files are large"];
+    DECISION_BY_CASE "decision.by-case" "decisions" 88 "A named item below a line with `based on`"
+        ["Add items based on sector:\n\n- **Retail**: stock" => "Retail"] ["Add items:\n\n- **Retail**: stock"];
+    DECISION_NAMED_WHEN "decision.named-when" "decisions" 85 "An item that names a thing and when or for what to use it"
+        ["- **Lines**: use for trends over time" => "trends over time"] ["- **Lines**: thin and red"];
+    DECISION_NAMED_USE "decision.named-use" "decisions" 85 "An item that names a case or a goal, and what to use for it"
+        ["- Restrict to one provider: pass `--source`" => "Restrict to one"] ["- Provider: the one that answers"];
+    DECISION_TROUBLE "decision.trouble" "decisions" 85 "An item that names an error and its fix"
+        ["## Troubleshooting\n\n- **Disk full**: delete old logs" => "Disk full"] ["## Notes\n\n- **Disk full**: logs"];
+    DECISION_REFERENCE "decision.reference" "decisions" 82 "An item that names a document and describes it"
+        ["- [forms](references/forms.md) - filling forms" => "filling forms"] ["- [forms](forms.html) - forms"];
+    COMMAND_CALL "command.call" "commands" 90 "A command line in a code block or a code span"
+        ["```bash\ngit commit -m \"x\"\n```" => "git commit"] ["```python\nprint(1)\n```"];
+    COMMAND_ENDPOINT "command.endpoint" "commands" 85 "An HTTP method with a URL or path"
+        ["```\nGET /v1/users\n```" => "/v1/users"] ["```\nGIVE /v1/users\n```"];
+    FLAG_GLOBAL "flag.global" "global_flags" 85 "A flag outside of any command"
+        ["```bash\nntn files list\n```\n\nOverride with `-X`." => "-X"] ["Nothing here."];
+    ENVIRONMENT_VARIABLE "environment.variable" "environment" 90 "An environment variable"
+        ["Set `API_TOKEN` in the environment." => "API_TOKEN"] ["Set `token` in the file."];
+    SOURCE_POINTER "source.pointer" "sources" 95 "A link or a file name"
+        ["See [the guide](https://docs.python.org/guide)." => "https://docs.python.org/guide"] ["See the guide."];
+    TEMPLATE_FILE "template.file" "templates" 90 "A file that is a template or an asset"
+        ["Run `scripts/check.sh` or start from `templates/report.md`." => "templates/report.md"] ["Run it."];
+    WORKFLOW_STEPS "workflow.steps" "workflows" 88 "Ordered steps"
+        ["## Workflow\n\n1. Read the file\n2. Change it\n3. Run the tests" => "Read"] ["## Notes\n\n- Read it"];
+    REFERENCE_BLOCK "reference.block" "reference" 80 "A block of text or a table for reference"
+        ["## Commit format\n\n```text\n<type>: <subject>\n```" => "<type>"] ["## Notes\n\nNothing."];
+    TRIGGER_TEXT "trigger.text" "triggers" 90 "Uses of the skill from the description and the frontmatter"
+        ["---\nname: pdf\ndescription: Fills forms. Use when a user asks about \"form filling\".\n---\n" => "form"] [];
+    STATE_ENTITY "state.entity" "state" 80 "An entity that becomes valid or invalid"
+        ["```\ntool snapshot\n```\n\nRefs are invalidated when the page changes." => "ref"] ["Refs are stored."];
+    META_FIELD "meta.field" "meta" 90 "The name, the type and the description"
+        ["---\nname: pdf\ndescription: Fills forms.\n---\n" => "pdf"] [];
+    PAGE_FIELD "page.field" "page" 99 "A field of a page generated from a UASP file"
+        [] [];
 }
 
-struct Reader<'a> {
-    ids: &'a SourceIds,
-    draft: &'a mut Draft,
-    memory: Memory,
-    /// What the sentence before put first.
-    priority: Option<String>,
-    /// The conditions that lead in lists, by the lines of their items; and that of the item being read.
-    led: BTreeMap<usize, String>,
-    condition: Option<String>,
-    /// For what the sentence before forbids something.
-    denied: Option<String>,
-    /// The lines of items below `When to choose it:`, which name cases; and whether one of them is being read.
-    cases: BTreeSet<usize>,
-    is_case: bool,
-}
+#[cfg(test)]
+mod tests {
+    use rep_model::{Skill, SkillTree};
 
-impl Reader<'_> {
-    /// A heading can be a rule itself: `### Never commit secrets`.
-    fn heading(&mut self, block: &Block, place: Place) {
-        self.memory = Memory::default();
-        self.is_case = false;
-        let words = Words::of(&block.prose.text);
-        let start = usize::from(words.at(0).chars().all(|letter| letter.is_ascii_digit()));
-        let is_said = matches!(words.at(start), "never" | "always" | "don't") || words.is(start, "do not");
-        if is_said
-            && words.len() - start >= 3
-            && !place.is_trigger
-            && !place.is_example
-            && !block.prose.text.ends_with([':', '?'])
-        {
-            let rule = constraints::marked(&words, start..words.len());
-            self.add_rule(rule, None, block.line);
-        } else if place.is_antipattern && is_gerund(words.at(start)) && words.len() - start >= 2 {
-            // `### Using global state`, below `Anti-patterns`.
-            self.add_rule(constraints::listed_prohibition(&words, place), None, block.line);
-        }
-    }
+    use super::*;
+    use crate::extract::{ExtractionOptions, extract_document_with};
 
-    fn prose(&mut self, blocks: &[Block], index: usize, place: Place, is_parallel: bool) {
-        let block = &blocks[index];
-        self.condition = self.led.get(&block.line).cloned();
-        self.is_case = self.cases.contains(&block.line);
-        let mut place = place;
-        let is_own = is_callout(&block.prose.text) && !quotations::is_signed(&block.prose.text);
-        let is_quotation = block.is_quoted && block.notice.is_none() && !is_own;
-        // Where nobody is quoted, what a quotation forbids or commands outright is the author's.
-        let is_boxed = is_quotation && !place.is_spoken && !quotations::is_somebodys(blocks, index);
-        place.is_spoken |= is_quotation;
-        if block.notice == Some(Notice::Grave) {
-            // A warning speaks for itself, also among what is forbidden; a list in it goes on with that.
-            place = if block.is_item() { place } else { sections::right(place) };
-            place.has_rules = true;
-        }
-        place.is_spoken |= block.notice == Some(Notice::Shown);
-        if block.kind == Kind::Paragraph {
-            self.memory = Memory::default();
-        }
-        self.denied = None;
-        if place.is_trigger {
-            return;
-        }
-        if self.led_list(blocks, index, place) {
-            return;
-        }
-        if let Some(decision) = choices::of_item(block, place).or_else(|| choices::of_arrow(block, place)) {
-            self.add_decision(&decision, block.line, block.prose.links.first().map(|(_, target)| target.as_str()));
-            return;
-        }
-        for (number, range) in sentences(&block.prose).into_iter().enumerate() {
-            let words = Words::of(&block.prose.text[range.clone()]);
-            if words.len() == 0 {
-                continue;
-            }
-            let line = block.prose.line_at(range.start);
-            let link = block.prose.links_in(range.clone()).next();
-            // What is shown as wrong commands nothing.
-            if is_shown_wrong(&block.prose.text[range.clone()]) {
-                continue;
-            }
-            let mut place = place;
-            // A mark inside a sentence is spoken of.
-            let is_marked = sections::is_bad_mark(words.text) && (number == 0 || is_mark(&block.prose.text));
-            place.is_forbidden |= is_marked;
-            place.has_rules |= sections::is_good_mark(words.text);
-            let is_first = number == 0 && block.is_item() || is_marked;
-            self.sentence(&words, place, Where { block, line, link, is_parallel, is_first, is_boxed });
-            self.denied = decisions::denied(&words);
-        }
-    }
-
-    fn sentence(&mut self, words: &Words<'_>, place: Place, at: Where<'_>) {
-        let start = clauses::body_start(words);
-        let found = clauses::conditional(words, start);
-        let mut made: Vec<Decision> = Vec::new();
-        if !place.is_example && constraints::can_rule(words) {
-            made = match &found {
-                Some(found) => self.conditional(words, found, place, at),
-                None => self.plain(words, start, place, at),
-            };
-        }
-        for decision in &made {
-            self.add_decision(decision, at.line, at.link);
-        }
-        self.memory.keep(words, &made);
-    }
-
-    /// A sentence with its condition in front.
-    fn conditional(&mut self, words: &Words<'_>, found: &Conditional, place: Place, at: Where<'_>) -> Vec<Decision> {
-        let when = decisions::condition(words, found, &self.memory);
-        if place.is_forbidden && at.is_first && words.is_imperative(found.then.start) && !place.is_spoken {
-            // `If the build is red, merge anyway` below `Don't` says what not to do then.
-            let rule = constraints::listed(words, found.then.clone());
-            self.add_rule(rule, when.as_deref().map(|when| (found.opening, when)), at.line);
-            return Vec::new();
-        }
-        let decision = decisions::leading(words, found, &self.memory);
-        if at.is_boxed {
-            for rule in told(words, found.then.clone()) {
-                self.add_rule(Some(rule), when.as_deref().map(|when| (found.opening, when)), at.line);
-            }
-        }
-        if place.is_spoken {
-            return decision.into_iter().collect();
-        }
-        let condition = when.as_deref().filter(|_| found.opening != Opening::To);
-        let preference = preferences::preference(words, found.then.clone(), condition);
-        self.add_preference(preference, at.line);
-        for clause in clauses::clauses(words, found.then.clone()) {
-            let rule = constraints::marked(words, clause);
-            self.add_rule(rule, condition.map(|when| (found.opening, when)), at.line);
-        }
-        let bounds_deed =
-            matches!(found.opening, Opening::Before | Opening::To) && words.is_imperative(found.then.start);
-        if bounds_deed && decision.is_none() {
-            // `Before this, do that` orders two deeds; `to do this, include only that` sets a bound.
-            let is_bound = found.opening == Opening::Before || words.has(found.then.clone(), &["only"]);
-            let mut ruled = place;
-            ruled.has_rules |= is_bound;
-            let rule = constraints::unmarked(words, found.then.clone(), ruled, !is_bound);
-            self.add_rule(rule, Some((found.opening, words.slice(found.when.clone()))), at.line);
-        }
-        let tail = clauses::clauses(words, found.then.clone());
-        let tail = tail.into_iter().skip(1).filter(|clause| constraints::marked(words, clause.clone()).is_none());
-        let more = tail.flat_map(|clause| decisions::trailing(words, clause, false));
-        decision.into_iter().chain(more.collect::<Vec<_>>()).collect()
-    }
-
-    /// A sentence without a condition in front.
-    fn plain(&mut self, words: &Words<'_>, start: usize, place: Place, at: Where<'_>) -> Vec<Decision> {
-        let all = start..words.len();
-        let mut made = Vec::new();
-        let mut has_marker = false;
-        if place.is_spoken {
-            for rule in told(words, all).into_iter().filter(|_| at.is_boxed) {
-                self.add_rule(Some(rule), None, at.line);
-            }
-            return made;
-        }
-        let is_against = place.is_forbidden || place.is_mistake;
-        if is_against && at.is_first {
-            let rule =
-                clauses::clauses(words, all.clone()).into_iter().find_map(|clause| constraints::marked(words, clause));
-            // `❌ Always commit to main` is what not to do, in words that say to do it.
-            let is_duty = words.any(start, &["don't forget", "do not forget"]).is_some();
-            if rule.as_ref().is_some_and(|rule| rule.sort == Sort::Always) && !is_duty {
-                return made;
-            }
-            let rule = rule.or_else(|| constraints::listed_prohibition(words, place));
-            self.add_rule(rule, None, at.line);
-            return made;
-        }
-        if clauses::is_mistaken(words) {
-            self.add_mistaken(words, all, at.line);
-            return made;
-        }
-        let preference = preferences::preference(words, all.clone(), None);
-        let is_preferred = preference.is_some();
-        self.add_preference(preference, at.line);
-        for clause in clauses::clauses(words, all.clone()) {
-            let rule = constraints::marked(words, clause.clone());
-            has_marker |= rule.is_some();
-            let rule = rule.map(|rule| match bounds(words) {
-                Some(bounds) => Rule { text: constraints::tidy(&format!("{} {bounds}", rule.text)), ..rule },
-                None => rule,
-            });
-            if !place.is_forbidden && (rule.is_none() || words.has(clause.clone(), &["either"])) {
-                made.extend(decisions::trailing(words, clause, at.is_parallel && at.is_first));
-            }
-            self.add_rule(rule, None, at.line);
-        }
-        self.after_priority(words, all.clone(), at.line);
-        let is_step = (at.block.is_ordered() || place.is_listing) && !place.has_rules;
-        // Behind what is forbidden, a bare command may be more of it as well as what to do instead.
-        if has_marker || is_preferred || !made.is_empty() || place.is_forbidden || place.is_antipattern {
-            return made;
-        }
-        let short = terse::rules(words, all.clone());
-        if short.is_empty() {
-            let rule = labelled(words, all.clone(), place, is_step);
-            // What helps against a fault, or where something else must not be used, holds for that alone.
-            let case =
-                decisions::fault(words, &all).or_else(|| self.denied.clone().filter(|_| words.at(start) == "use"));
-            match (case, rule) {
-                // Among rules, what is missing may be the rule.
-                (Some(_), Some(rule)) if place.has_rules && start > 0 && !words.before(start).contains('→') => {
-                    let text = constraints::tidy(words.slice(0..words.len()));
-                    self.add_rule(Some(Rule { text, ..rule }), None, at.line);
-                }
-                (Some(case), Some(_)) => made.extend(Decision::of(&case, words.slice(all))),
-                (_, rule) => self.add_rule(rule, None, at.line),
-            }
-        } else if !is_step {
-            self.add_terse(short, words, place, at);
-        }
-        made
-    }
-
-    /// What is told to do below the name of a mistake is not to be done, and only what forbids it counts.
-    fn add_mistaken(&mut self, words: &Words<'_>, all: Range<usize>, line: usize) {
-        let marked = |clause| constraints::marked(words, clause).filter(|rule| rule.sort == Sort::Never);
-        for rule in clauses::clauses(words, all).into_iter().filter_map(marked) {
-            self.add_rule(Some(rule), None, line);
-        }
-    }
-
-    /// `No tabs` is a rule among rules; in other prose it may describe.
-    fn add_terse(&mut self, rules: Vec<Rule>, words: &Words<'_>, place: Place, at: Where<'_>) {
-        let is_listed = place.is_trouble || place.is_choice || place.is_procedure;
-        // `One click to start. No credit card.` goes on describing.
-        let is_firm = place.has_rules && (at.is_first || !at.block.is_item()) || words.at(0) != "no";
-        let is_open = self.condition.is_some() || is_listed || !at.block.is_item() && words.len() > 5;
-        if !is_firm && (is_open || !place.has_rules && !terse::is_several(&rules)) {
-            return;
-        }
-        for rule in rules {
-            let doubt = rule.doubt.or((!is_firm).then_some("it may describe"));
-            self.add_rule(Some(Rule { doubt, ..rule }), None, at.line);
-        }
-    }
-
-    /// `Put this first. That is an acceptable alternative if …` prefers this over that.
-    fn after_priority(&mut self, words: &Words<'_>, all: Range<usize>, line: usize) {
-        if let Some(first) = self.priority.take()
-            && let Some(verb) = words.find(all.start + 1..all.end.min(all.start + 8), &["is"])
-            && (verb + 1..(verb + 4).min(all.end)).any(|index| words.is(index, "acceptable alternative"))
-        {
-            let start = all.start + usize::from(words.at(all.start) == "the");
-            let over = words.slice(start..verb).to_owned();
-            self.add_preference(Some(Preference { use_: first, over, when: None }), line);
-        }
-        self.priority = preferences::priority(words, all);
-    }
-
-    /// A lead-in that is a condition or a marker, with the list below it: `If this fails:`, `Never:`.
-    fn led_list(&mut self, blocks: &[Block], index: usize, place: Place) -> bool {
-        let block = &blocks[index];
-        let text = block.prose.text.trim_end_matches(['*', ' ']);
-        if !text.ends_with(':') || place.is_example {
-            return false;
-        }
-        let Some(range) = sentences(&block.prose).pop() else { return false };
-        let words = Words::of(&block.prose.text[range.clone()]);
-        let line = block.prose.line_at(range.start);
-        let below = led_items(blocks, index);
-        if below.is_empty() {
-            return self.led_code(blocks, index, &words, line);
-        }
-        let start = clauses::body_start(&words);
-        if words.is(start, "when to") {
-            self.cases.extend(below.iter().map(|item| item.line));
-        }
-        let is_condition = matches!(words.at(start), "if" | "when" | "whenever" | "unless" | "once" | "after")
-            && clauses::conditional(&words, start).is_none()
-            && words.at(start + 1) != "to"
-            && words.len() > start + 1;
-        if is_condition {
-            let found = Conditional { opening: Opening::If, when: start + 1..words.len(), then: 0..0 };
-            let items: Vec<&str> = below
-                .iter()
-                .take(6)
-                .map(|item| item.prose.text.trim_start_matches("[ ] ").trim_end_matches(['.', ';', ':']))
-                .collect();
-            let when = decisions::condition(&words, &found, &self.memory);
-            // What is said in the list holds under its condition.
-            if let Some(when) = &when {
-                let lead = if words.at(start) == "unless" { "unless" } else { "if" };
-                self.led.extend(below.iter().map(|item| (item.line, format!("{lead} {when}"))));
-            }
-            if let Some(decision) = when.and_then(|when| Decision::of(&when, &items.join("; "))) {
-                self.add_decision(&decision, line, None);
-            }
-            return true;
-        }
-        self.led_markers(&words, start, &below)
-    }
-
-    /// `Always do this when:` and `Never:` speak for each item below.
-    fn led_markers(&mut self, words: &Words<'_>, start: usize, below: &[&Block]) -> bool {
-        let always = words.any(start, &["always", "you must", "must", "make sure to", "be sure to"]);
-        let never =
-            words.any(start, &["never", "do not", "don't", "avoid", "you must not", "must not", "you must never"]);
-        let Some((sort, length)) =
-            never.map(|length| (Sort::Never, length)).or(always.map(|length| (Sort::Always, length)))
-        else {
-            return false;
+    /// Returns the results of a rule in a text, as JSON.
+    fn find_values(markdown: &str, rule: &ExtractionRule) -> Vec<String> {
+        let text = if markdown.starts_with("---") {
+            markdown.to_owned()
+        } else {
+            format!("---\nname: demo\ndescription: Shows things.\n---\n{markdown}\n")
         };
-        // `Never do:` says no more than `Never:`.
-        let length = length + usize::from(words.at(start + length) == "do");
-        let lead = words.slice(start + length..words.len());
-        if words.len() > start + length + 6 {
-            return false;
-        }
-        for item in below {
-            let own = Words::of(&item.prose.text);
-            let end = clauses::reason_start(&own, 0..own.len());
-            let from = if lead.is_empty() { constraints::repeated(&own, 0, sort) } else { 0 };
-            let text = constraints::tidy(&format!("{lead} {}", own.slice(from..end)));
-            let is_rule = constraints::can_rule(&own) && text.len() <= 300 && own.len() > 0;
-            let last = words.at(words.len() - 1);
-            if is_rule && matches!(last, "when" | "if") && sort == Sort::Always {
-                let action = words.slice(start + length..words.len() - 1);
-                if let Some(decision) = Decision::of(own.slice(0..end), action) {
-                    self.add_decision(&decision, item.line, None);
-                }
-            } else if is_rule {
-                self.add_rule(Some(Rule { sort, text, doubt: None }), None, item.line);
-            }
-        }
-        true
+        let (skill, _) = Skill::parse(SkillTree::from_texts("demo", &[("SKILL.md", &text)]));
+        let document = extract_document_with(
+            &skill,
+            &ExtractionOptions { include_doubtful: true, ..ExtractionOptions::default() },
+        );
+        let facts = document.facts.iter().filter(|fact| fact.rule == Some(rule.id));
+        facts.filter_map(|fact| document.find_value(&fact.path)).map(ToString::to_string).collect()
     }
 
-    /// `For sites like these:` with one command below.
-    fn led_code(&mut self, blocks: &[Block], index: usize, words: &Words<'_>, line: usize) -> bool {
-        let is_condition = matches!(words.at(0), "if" | "when" | "for") && clauses::conditional(words, 0).is_none();
-        let Some(code) = blocks.get(index + 1).filter(|next| is_condition && next.language().is_some()) else {
-            return false;
-        };
-        let lines: Vec<&str> = code.prose.text.lines().filter(|line| !line.trim().is_empty()).collect();
-        let idle = ["example", "instance", "each", "every", "more", "all"];
-        if let [command] = lines.as_slice()
-            && super::commands::is_shell(code.language().unwrap_or_default())
-            && words.len() >= 3
-            && !idle.contains(&words.at(1))
-        {
-            let then = format!("run `{}`", command.trim());
-            if let Some(decision) = Decision::of(words.slice(1..words.len()), &then) {
-                self.add_decision(&decision, line, None);
-            }
-        }
-        true
-    }
-
-    fn table(&mut self, block: &Block, place: Place) {
-        self.is_case = false;
-        if place.is_example || place.is_trigger {
-            return;
-        }
-        if let Some(columns) = contrasts::columns(block) {
-            for (line, said) in contrasts::read(block, columns) {
-                match said {
-                    contrasts::Said::Rule(rule) => self.add_rule(Some(rule), None, line),
-                    contrasts::Said::Preference(preference) => self.add_preference(Some(preference), line),
+    #[test]
+    fn every_rule_has_a_name_of_its_own_and_finds_what_its_examples_say() {
+        let mut wrong = Vec::new();
+        for (index, one) in RULES.iter().enumerate() {
+            assert!(
+                RULES[..index].iter().all(|other| other.id != one.id) && find_rule(one.id) == Some(*one),
+                "{}",
+                one.id
+            );
+            assert!(one.id == PAGE_FIELD.id || !one.matches.is_empty(), "{}", one.id);
+            for (markdown, part) in one.matches {
+                let found = find_values(markdown, one);
+                if !found.iter().any(|value| value.contains(part)) {
+                    wrong.push(format!("`{}` does not find `{part}` in {markdown:?}: {found:?}", one.id));
                 }
             }
-            self.cells(block, |column| columns.holds(column));
-            return;
-        }
-        self.listed_rules(block);
-        let when = choices::columns(block).map(|columns| columns.when);
-        self.cells(block, |column| when == Some(column));
-        for (line, decision, link) in choices::of_table(block, self.ids) {
-            self.add_decision(&decision, line, link.as_deref());
-        }
-    }
-
-    /// What the cells of a table say outright: `Do not send it`. What is too short to stand alone keeps its row's name.
-    fn cells(&mut self, block: &Block, is_read: impl Fn(usize) -> bool) {
-        let Some((titles, rows)) = block.rows.split_first() else { return };
-        let choice = choices::columns(block).filter(|columns| !columns.is_fault);
-        let is_shown = |column: usize| {
-            titles.get(column).is_some_and(|title| quotations::shows(&title.text) || choices::is_case(&title.text))
-        };
-        for row in rows {
-            let name = |column: usize| row.get(column).map(|cell| constraints::tidy(&cell.text));
-            let case = choice.and_then(|columns| name(columns.when)).map(|case| format!("when: {case}"));
-            let named = name(0).filter(|name| name.parse::<u32>().is_err() && !name.is_empty());
-            let cells = row.iter().enumerate().filter(|(column, _)| !is_read(*column) && !is_shown(*column));
-            for (column, cell) in cells {
-                let own = named.clone().filter(|_| column > 0 && !is_read(0));
-                for range in sentences(cell) {
-                    let words = Words::of(&cell.text[range.clone()]);
-                    let start = clauses::body_start(&words);
-                    let is_open = words.len() > 0 && constraints::can_rule(&words);
-                    for rule in told(&words, start..words.len()).into_iter().filter(|_| is_open) {
-                        let rule = quotations::of_row(&rule, case.as_deref(), own.as_deref());
-                        self.add_rule(rule, None, cell.line_at(range.start));
-                    }
+            for (markdown, found) in one.not_matches.iter().map(|markdown| (markdown, find_values(markdown, one))) {
+                if !found.is_empty() {
+                    wrong.push(format!("`{}` finds {found:?} in {markdown:?}", one.id));
                 }
             }
         }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     }
-
-    /// The rules of a table that lists them: `| Rule | Why |`.
-    fn listed_rules(&mut self, block: &Block) {
-        const TITLES: [&str; 9] =
-            ["rule", "rules", "guideline", "constraint", "requirement", "principle", "policy", "practice", "guardrail"];
-        let Some((titles, rows)) = block.rows.split_first() else { return };
-        let is_listing = |cell: &Prose| {
-            let words = Words::of(&cell.text);
-            words.len() <= 2 && words.len() > 0 && TITLES.contains(&words.at(words.len() - 1))
-        };
-        let Some(column) = titles.iter().position(is_listing) else { return };
-        let place = Place { has_rules: true, ..Place::default() };
-        for cell in rows.iter().filter_map(|row| row.get(column)) {
-            let Some(range) = sentences(cell).into_iter().next() else { continue };
-            let words = Words::of(&cell.text[range]);
-            if words.len() > 1 && constraints::can_rule(&words) {
-                let all = 0..words.len();
-                let rule = constraints::marked(&words, all.clone())
-                    .or_else(|| constraints::named(&words))
-                    .or_else(|| constraints::unmarked(&words, all, place, false));
-                self.add_rule(rule, None, cell.line_at(0));
-            }
-        }
-    }
-
-    /// Code holds no rules, with two exceptions: a drawn tree, and a law in capitals that stands alone in its block.
-    fn code(&mut self, block: &Block, language: &str) {
-        if !matches!(language, "" | "text" | "txt" | "plaintext") {
-            return;
-        }
-        for (number, decision) in trees::decisions(&block.prose.text) {
-            self.add_decision(&decision, block.line + 1 + number, None);
-        }
-        let text = block.prose.text.trim();
-        let is_law = text.lines().count() <= 3 && text.len() > 8 && !text.contains(char::is_lowercase);
-        if is_law && text.contains(char::is_alphabetic) {
-            for (number, line) in text.lines().enumerate() {
-                let words = Words::of(line);
-                let lower = line.to_lowercase();
-                let rule = constraints::marked(&words, 0..words.len());
-                let rule = rule.filter(|rule| rule.text.is_ascii() && lower.is_ascii());
-                let rule = rule.map(|rule| Rule { text: rule.text.to_lowercase(), ..rule });
-                self.add_rule(rule, None, block.line + 1 + number);
-            }
-        }
-        self.procedure(block);
-    }
-
-    /// `If NO: …` below a question, in a procedure that is written as code.
-    fn procedure(&mut self, block: &Block) {
-        if block.prose.text.len() > 20_000 {
-            return;
-        }
-        let mut memory = Memory::default();
-        for (number, line) in block.prose.text.lines().enumerate() {
-            let line = line.trim().trim_start_matches(['-', '*', '•', ' ']);
-            let words = Words::of(line);
-            let Some(found) = clauses::conditional(&words, 0).filter(|_| words.at(0) == "if") else {
-                memory.keep_question(&words);
-                continue;
-            };
-            let is_answer = matches!(words.at(1), "yes" | "no" | "so" | "not") && found.when.len() == 1;
-            if let Some(decision) = decisions::leading(&words, &found, &memory).filter(|_| is_answer) {
-                self.add_decision(&decision, block.line + 1 + number, None);
-            }
-        }
-    }
-
-    fn add_rule(&mut self, rule: Option<Rule>, condition: Option<(Opening, &str)>, line: usize) {
-        let Some(rule) = rule else { return };
-        let lead = |opening| match opening {
-            Opening::If => "if",
-            Opening::Unless => "",
-            Opening::For => "for",
-            Opening::Before => "before",
-            Opening::After => "after",
-            Opening::To => "to",
-        };
-        let text = match condition {
-            Some((opening, when)) => constraints::tidy(&format!("{} {} {when}", rule.text, lead(opening))),
-            None => match &self.condition {
-                Some(condition) => constraints::tidy(&format!("{} {condition}", rule.text)),
-                None => rule.text,
-            },
-        };
-        let list = match rule.sort {
-            Sort::Never => &mut self.draft.never,
-            Sort::Always => &mut self.draft.always,
-        };
-        let doubt = rule.doubt.or(self.is_case.then_some("it may name a case"));
-        list.add(line, doubt, Value::String(text));
-    }
-
-    fn add_preference(&mut self, preference: Option<Preference>, line: usize) {
-        let Some(Preference { use_, over, when }) = preference else { return };
-        let points = [&use_, &over].iter().any(|side| constraints::points_back(&Words::of(side), 0));
-        let doubt = points.then_some("it points at something said before");
-        let value = match when {
-            Some(when) => json!({ "use": use_, "over": over, "when": when }),
-            None => json!({ "use": use_, "over": over }),
-        };
-        self.draft.prefer.add(line, doubt, value);
-    }
-
-    /// The source an action names by its path: ``read `references/a.md` ``.
-    fn named(&self, action: &str) -> Option<&String> {
-        let is_edge = |letter: char| letter.is_whitespace() || "`\"'()[],;".contains(letter);
-        let words = action.split(is_edge).filter(|word| word.contains(['.', '/']));
-        let mut found =
-            words.filter_map(|word| self.ids.get(word).or_else(|| self.ids.get(word.trim_end_matches('.'))));
-        found.next()
-    }
-
-    fn add_decision(&mut self, decision: &Decision, line: usize, link: Option<&str>) {
-        let mut value = json!({ "when": decision.when, "then": decision.then });
-        if let Some(id) = self.named(&decision.then).or_else(|| link.and_then(|link| self.ids.get(link))) {
-            value["ref"] = json!(id);
-        }
-        self.draft.decisions.add(line, decision.doubt, value);
-    }
-}
-
-/// Whether a text starts with a mark of right or wrong.
-fn is_mark(text: &str) -> bool {
-    sections::is_bad_mark(text) || sections::is_good_mark(text)
-}
-
-/// Whether quoted text is a box of the author's own: `> **Warning**: …`, or what is printed bold as a whole.
-fn is_callout(text: &str) -> bool {
-    const LABELS: [&str; 14] = [
-        "important",
-        "note",
-        "warning",
-        "caution",
-        "tip",
-        "critical",
-        "remember",
-        "rule",
-        "attention",
-        "danger",
-        "never",
-        "always",
-        "mandatory",
-        "required",
-    ];
-    let first = text.trim_start_matches(['*', '_', '[', '!', ' ', '⚠', '\u{fe0f}', '❗', '💡', '🚨', '📌', '🛑']);
-    let word: String = first.chars().take_while(|letter| letter.is_alphabetic()).flat_map(char::to_lowercase).collect();
-    LABELS.contains(&word.as_str())
-}
-
-/// Where a rule holds, said before it: `In production, never …`.
-fn bounds(words: &Words<'_>) -> Option<String> {
-    const LEADS: [&str; 9] = ["in", "on", "as", "during", "within", "under", "except", "outside", "only"];
-    if !LEADS.contains(&words.at(0)) {
-        return None;
-    }
-    let end = (2..words.len().min(8)).find(|index| words.before(*index).contains([',', ':']))?;
-    let text = constraints::tidy(words.slice(0..end).trim_end_matches([',', ':']));
-    let mut letters = text.chars();
-    letters.next().map(|first| first.to_lowercase().chain(letters).collect())
-}
-
-/// Whether a sentence stands behind a label that says it is wrong: `Bad: always push`.
-fn is_shown_wrong(text: &str) -> bool {
-    let Some((label, rest)) = text.split_once(':') else { return false };
-    let label = label.trim_matches(['*', '_', ' ', '❌', '✗']).to_lowercase();
-    let labels = ["wrong", "bad", "incorrect", "myth", "anti-pattern", "antipattern", "not like this"];
-    !rest.trim().is_empty() && labels.contains(&label.as_str())
-}
-
-/// A command without a marker, behind its label or with it.
-fn labelled(words: &Words<'_>, all: Range<usize>, place: Place, is_step: bool) -> Option<Rule> {
-    if words.is_imperative(0) && !clauses::is_titled(words) {
-        return constraints::unmarked(words, 0..words.len(), place, is_step);
-    }
-    let shouts = matches!(words.at(0), "important" | "critical" | "mandatory" | "required") && all.start > 0;
-    let mut place = place;
-    place.has_rules |= shouts;
-    constraints::unmarked(words, all, place, is_step && !shouts)
-}
-
-/// The rules of the clauses that say so outright.
-fn told(words: &Words<'_>, all: Range<usize>) -> Vec<Rule> {
-    let clauses = clauses::clauses(words, all.clone()).into_iter();
-    let is_told = clauses::is_action(words, all.start);
-    // `They look fine but don't help` goes on describing.
-    let is_joined = |clause: &Range<usize>| matches!(words.at(clause.start), "and" | "but" | "so" | "or") && !is_told;
-    let outright = clauses.filter(|clause| quotations::is_outright(words, clause.clone()) && !is_joined(clause));
-    outright.filter_map(|clause| constraints::marked(words, clause)).collect()
-}
-
-/// Where a sentence stands.
-#[derive(Clone, Copy)]
-struct Where<'a> {
-    block: &'a Block,
-    line: usize,
-    link: Option<&'a str>,
-    is_parallel: bool,
-    /// The first sentence of an item.
-    is_first: bool,
-    /// Whether it stands in a quotation that quotes nobody.
-    is_boxed: bool,
-}
-
-/// The items of the list a lead-in leads in.
-pub(super) fn led_items(blocks: &[Block], index: usize) -> Vec<&Block> {
-    let lead = &blocks[index];
-    let mut found: Vec<&Block> = Vec::new();
-    for block in blocks[index + 1..].iter().take(200) {
-        match block.kind {
-            Kind::Item(_) if block.depth == lead.depth + 1 => {
-                if found.first().is_some_and(|first| first.list != block.list) {
-                    break;
-                }
-                found.push(block);
-            }
-            Kind::Item(_) if block.depth > lead.depth + 1 => {}
-            Kind::Code(_) | Kind::Paragraph if !found.is_empty() && block.depth > lead.depth => {}
-            _ => break,
-        }
-    }
-    found
 }

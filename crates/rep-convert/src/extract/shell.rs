@@ -1,88 +1,121 @@
-//! Cuts shell text into simple commands, well enough for documentation: quotes, comments, continuations, pipes,
+//! Splits shell text into simple commands, well enough for documentation: quotes, comments, continuations, pipes,
 //! here-documents and placeholders like `<url>`.
 
-use super::programs;
-
-/// One simple command as it stands in a text.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Simple {
-    /// Its words with their quotes.
+/// A simple command in a text.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SimpleShellCommand {
     pub(super) words: Vec<String>,
-    /// What a comment says about it: the one behind it, else the one above.
+    /// The comment after the command, or else the one above it.
     pub(super) comment: Option<String>,
-    /// Whether that comment stood behind it.
+    /// Whether the comment follows the command on the same line.
     pub(super) is_own_comment: bool,
-    /// How many lines below the first it starts.
     pub(super) line: usize,
-    /// Whether its input comes through a pipe.
     pub(super) is_piped: bool,
 }
 
-/// The most words of a command, and the most bytes of a list of values; what is longer was not written for people.
+/// The maximum number of words in a command and of characters in a word.
 const WORDS_MAX: usize = 400;
-const LIST_MAX: usize = 400;
+const LETTERS_MAX: usize = 2_000;
 
-/// The deepest command substitution that is looked into.
-const DEPTH_MAX: usize = 3;
-
-/// The simple commands of a text, in order; those inside `$(…)` follow the one they stand in.
-pub(super) fn commands(text: &str) -> Vec<Simple> {
-    let mut found = Vec::new();
-    let mut todo = vec![(text.to_owned(), 0_usize, 0_usize)];
-    while let Some((text, line, depth)) = todo.pop() {
-        for mut simple in Lexer::new(&text).run() {
-            simple.line += line;
-            if depth < DEPTH_MAX {
-                let inner = simple.words.iter().filter_map(|word| substitution(word));
-                todo.extend(inner.map(|inner| (inner.to_owned(), simple.line, depth + 1)));
-            }
-            found.push(simple);
-        }
-    }
-    found.sort_by_key(|simple| simple.line);
-    found
+/// Returns the simple commands of a text. Commands inside `$(…)`, at most three levels deep, follow the one around
+/// them.
+pub(super) fn split_commands(text: &str) -> Vec<SimpleShellCommand> {
+    split_nested_commands(text, 0, 3)
 }
 
-/// The function a line starts to define: `name() {`, `function name`.
-pub(super) fn defined(line: &str) -> Option<&str> {
+fn split_nested_commands(text: &str, line: usize, depth: usize) -> Vec<SimpleShellCommand> {
+    let mut lexer = ShellLexer { letters: text.chars().collect(), line, ..ShellLexer::default() };
+    while lexer.at < lexer.letters.len() {
+        lexer.lex_next();
+    }
+    lexer.end_command(false);
+    let with_inner = |simple: SimpleShellCommand| {
+        let inner = simple.words.iter().filter_map(|word| find_substitution(word)).filter(|_| depth > 0);
+        let inner: Vec<SimpleShellCommand> =
+            inner.flat_map(|text| split_nested_commands(text, simple.line, depth - 1)).collect();
+        std::iter::once(simple).chain(inner)
+    };
+    lexer.commands.into_iter().flat_map(with_inner).collect()
+}
+
+/// Returns the name of the function that a line defines: `name() {`, `function name`.
+pub(super) fn parse_function_name(line: &str) -> Option<&str> {
     let line = line.trim_start();
-    let is_word = |letter: char| letter.is_alphanumeric() || "_-:.".contains(letter);
-    let (rest, is_said) = line.strip_prefix("function ").map_or((line, false), |rest| (rest.trim_start(), true));
-    let end = rest.find(|letter: char| !is_word(letter)).unwrap_or(rest.len());
-    let is_defined = is_said || rest[end..].trim_start().starts_with("()");
+    let rest = line.strip_prefix("function ").unwrap_or(line).trim_start();
+    let end = rest.find(|letter: char| !letter.is_alphanumeric() && !"_-:.".contains(letter)).unwrap_or(rest.len());
+    let is_defined = rest.len() < line.len() || rest[end..].trim_start().starts_with("()");
     (is_defined && end > 0).then(|| &rest[..end])
 }
 
-fn substitution(word: &str) -> Option<&str> {
-    let start = word.find("$(")? + 2;
-    let end = word.rfind(')')?;
-    word.get(start..end).filter(|inner| !inner.starts_with('('))
+fn find_substitution(word: &str) -> Option<&str> {
+    word.get(word.find("$(")? + 2..word.rfind(')')?).filter(|inner| !inner.starts_with('('))
 }
 
-struct Lexer {
+#[derive(Default)]
+struct ShellLexer {
     letters: Vec<char>,
     at: usize,
     line: usize,
-    current: Simple,
+    current: SimpleShellCommand,
     word: String,
-    found: Vec<Simple>,
-    /// The comment line above.
-    above: Option<String>,
-    /// The words that end here-documents begun on this line.
-    documents: Vec<String>,
+    commands: Vec<SimpleShellCommand>,
+    /// The comment on the line above.
+    comment_above: Option<String>,
+    /// The word that ends the here-document started on this line.
+    here_document_end: Option<String>,
 }
 
-impl Lexer {
-    fn new(text: &str) -> Self {
-        Self {
-            letters: text.chars().collect(),
-            at: 0,
-            line: 0,
-            current: Simple::default(),
-            word: String::new(),
-            found: Vec::new(),
-            above: None,
-            documents: Vec::new(),
+impl ShellLexer {
+    fn lex_next(&mut self) {
+        let is_start = self.current.words.is_empty() && self.word.is_empty();
+        if is_start {
+            self.current.line = self.line;
+        }
+        match self.peek(0) {
+            '\\' if self.peek(1) == '\n' => self.end_word(2),
+            '\\' => self.push_letters(2),
+            ' ' | '\t' | '\r' => self.end_word(1),
+            '\n' => self.end_line(),
+            '#' if self.word.is_empty() => {
+                let line = self.take_while(|letter| letter != '\n');
+                let text = Some(line.trim_start_matches('#').trim().to_owned()).filter(|text| !text.is_empty());
+                self.current.is_own_comment = !is_start;
+                *(if is_start { &mut self.comment_above } else { &mut self.current.comment }) = text;
+            }
+            quote @ ('\'' | '"' | '`') => {
+                let mut is_escaped = false;
+                self.push_until(1, |letter| {
+                    let is_end = letter == quote && !is_escaped;
+                    is_escaped = letter == '\\' && quote != '\'' && !is_escaped;
+                    is_end
+                });
+            }
+            '$' if self.peek(1) == '(' => {
+                let mut depth = 0_usize;
+                self.push_until(LETTERS_MAX, |letter| {
+                    depth = depth + usize::from(letter == '(') - usize::from(letter == ')');
+                    depth == 0
+                });
+            }
+            '<' if self.peek(1) == '<' && self.peek(2) != '<' => {
+                self.take_while(|letter| "<-~ ".contains(letter));
+                let name = self.take_while(|letter| !" \n;)|".contains(letter));
+                self.here_document_end = Some(name.trim_matches(['\'', '"', '\\']).to_owned());
+            }
+            '<' | '(' | '{' if self.take_placeholder() => {}
+            // Neither the file of a redirection nor the number of a stream is an argument.
+            '>' | '<' => {
+                if matches!(self.word.as_str(), "1" | "2") {
+                    self.word.clear();
+                }
+                self.end_word(0);
+                self.take_while(|letter| "<>& ".contains(letter));
+                self.take_while(|letter| !" \n;|)".contains(letter));
+            }
+            '|' | '&' | ';' => self.lex_operator(),
+            '(' if self.word.is_empty() => self.lex_operator(),
+            ')' if !self.word.contains('(') => self.lex_operator(),
+            _ => self.push_letters(1),
         }
     }
 
@@ -90,278 +123,90 @@ impl Lexer {
         self.letters.get(self.at + ahead).copied().unwrap_or('\0')
     }
 
-    fn run(mut self) -> Vec<Simple> {
-        while self.at < self.letters.len() {
-            self.step();
-        }
-        self.end_command(false);
-        self.found
+    fn take_letters(&mut self, count: usize) -> String {
+        let end = (self.at + count).min(self.letters.len());
+        let taken: String = self.letters[self.at..end].iter().collect();
+        self.line += taken.matches('\n').count();
+        self.at = end;
+        taken
     }
 
-    fn step(&mut self) {
-        match self.peek(0) {
-            '\\' if self.peek(1) == '\n' => {
-                self.at += 2;
-                self.line += 1;
-                self.end_word();
-            }
-            '\\' => {
-                self.word.push('\\');
-                self.word.push(self.peek(1));
-                self.at += 2;
-            }
-            '\n' => self.newline(),
-            ' ' | '\t' | '\r' => {
-                self.end_word();
-                self.at += 1;
-            }
-            '#' if self.word.is_empty() => self.comment(),
-            quote @ ('\'' | '"' | '`') => self.quoted(quote),
-            '$' if self.peek(1) == '(' => self.substituted(),
-            '<' if self.peek(1) == '<' => self.document(),
-            '<' if self.placeholder() => {}
-            '>' | '<' => self.redirection(),
-            '|' | '&' | ';' => self.operator(),
-            '(' | '{' if self.choice() => {}
-            '(' if self.word.is_empty() => {
-                self.end_command(false);
-                self.at += 1;
-            }
-            ')' if !self.word.contains('(') => {
-                self.end_command(false);
-                self.at += 1;
-            }
-            letter => {
-                self.word.push(letter);
-                self.at += 1;
-            }
-        }
+    fn take_while(&mut self, is_part: impl Fn(char) -> bool) -> String {
+        self.take_letters(self.letters[self.at..].iter().take_while(|letter| is_part(**letter)).count())
     }
 
-    fn end_word(&mut self) {
-        if self.word.is_empty() {
-            return;
-        }
-        if self.current.words.is_empty() {
-            self.current.line = self.line;
-        }
+    fn push_letters(&mut self, count: usize) {
+        let taken = self.take_letters(count);
+        self.word.push_str(&taken);
+    }
+
+    /// Adds characters to the word until the end condition, or a fixed number of characters if it never occurs.
+    fn push_until(&mut self, otherwise: usize, mut is_end: impl FnMut(char) -> bool) {
+        let end = self.letters[self.at + 1..].iter().take(LETTERS_MAX).position(|letter| is_end(*letter));
+        self.push_letters(end.map_or(otherwise, |end| end + 2));
+    }
+
+    fn end_word(&mut self, count: usize) {
         let word = std::mem::take(&mut self.word);
-        if self.current.words.len() < WORDS_MAX {
+        if !word.is_empty() && self.current.words.len() < WORDS_MAX {
             self.current.words.push(word);
         }
+        self.take_letters(count);
     }
 
     fn end_command(&mut self, is_piped: bool) {
-        self.end_word();
+        self.end_word(0);
         let mut done = std::mem::take(&mut self.current);
         if !done.words.is_empty() {
-            if done.comment.is_none() {
-                done.comment.clone_from(&self.above);
-            }
-            self.found.push(done);
+            done.comment = done.comment.or_else(|| self.comment_above.clone());
+            self.commands.push(done);
         }
         self.current.is_piped = is_piped;
     }
 
-    fn newline(&mut self) {
-        let is_blank = self.current.words.is_empty() && self.word.is_empty();
+    fn end_line(&mut self) {
         self.end_command(false);
-        self.at += 1;
-        self.line += 1;
-        if is_blank && self.peek(0) == '\n' {
-            self.above = None;
+        self.take_letters(1);
+        if self.peek(0) == '\n' {
+            self.comment_above = None;
         }
-        for document in std::mem::take(&mut self.documents) {
-            self.skip_document(&document);
-        }
-    }
-
-    fn rest_of_line(&mut self) -> String {
-        let start = self.at;
-        while self.at < self.letters.len() && self.letters[self.at] != '\n' {
-            self.at += 1;
-        }
-        self.letters[start..self.at].iter().collect()
-    }
-
-    fn comment(&mut self) {
-        let text = self.rest_of_line().trim_start_matches('#').trim().to_owned();
-        let text = Some(text).filter(|text| !text.is_empty());
-        if self.current.words.is_empty() {
-            self.above = text;
-        } else {
-            self.current.comment = text;
-            self.current.is_own_comment = true;
-        }
-    }
-
-    /// A quoted part; a mark that is never closed is an ordinary letter.
-    fn quoted(&mut self, quote: char) {
-        let mut end = self.at + 1;
-        while end < self.letters.len() && self.letters[end] != quote {
-            end += 1 + usize::from(self.letters[end] == '\\' && quote != '\'');
-        }
-        let lines = self.letters[self.at..end.min(self.letters.len())].iter().filter(|letter| **letter == '\n').count();
-        if end >= self.letters.len() || lines > 40 {
-            self.word.push(quote);
-            self.at += 1;
-            return;
-        }
-        if self.current.words.is_empty() && self.word.is_empty() {
-            self.current.line = self.line;
-        }
-        self.word.extend(&self.letters[self.at..=end]);
-        self.line += lines;
-        self.at = end + 1;
-    }
-
-    fn substituted(&mut self) {
-        let mut depth = 0_usize;
-        let start = self.at;
-        let most = (self.at + 2_000).min(self.letters.len());
-        while self.at < most {
-            match self.letters[self.at] {
-                '(' => depth += 1,
-                ')' => depth -= 1,
-                '\n' => self.line += 1,
-                _ => {}
-            }
-            self.at += 1;
-            if depth == 0 && self.at > start + 1 {
+        // An unterminated here-document extends to the end of the text.
+        let document = self.here_document_end.take();
+        while document.is_some() && self.at < self.letters.len() {
+            let line = self.take_while(|letter| letter != '\n');
+            self.take_letters(1);
+            if document.as_deref() == Some(line.trim()) {
                 break;
             }
         }
-        self.word.extend(&self.letters[start..self.at]);
     }
 
-    /// `<url>`: what documentation writes for a value.
-    fn placeholder(&mut self) -> bool {
-        let rest = &self.letters[self.at + 1..(self.at + 42).min(self.letters.len())];
-        let Some(end) = rest.iter().position(|letter| *letter == '>') else { return false };
-        let inner = &rest[..end];
-        let is_name = inner.first().is_some_and(|letter| letter.is_alphabetic())
-            && inner.iter().all(|letter| letter.is_alphanumeric() || " -_./|:,".contains(*letter));
-        if is_name {
-            self.word.extend(&self.letters[self.at..self.at + end + 2]);
-            self.at += end + 2;
-        }
-        is_name
+    /// Reads a placeholder for a value or, after a command, for a choice: `<url>`, `(a|b)`, `{a, b}`.
+    fn take_placeholder(&mut self) -> bool {
+        let rest = self.letters[self.at + 1..].iter().take(120);
+        let Some(end) = rest.clone().position(|letter| ">)}".contains(*letter)) else { return false };
+        let inner: String = rest.take(end).collect();
+        let is_behind = !self.current.words.is_empty() && (self.word.is_empty() || self.word.ends_with('='));
+        let is_meant = match (self.peek(0), self.peek(end + 1)) {
+            ('<', '>') => inner.starts_with(char::is_alphabetic),
+            ('(', ')') => is_behind && inner.contains('|'),
+            ('{', '}') => is_behind && inner.contains(['|', ',']),
+            _ => false,
+        };
+        let is_read = is_meant && inner.chars().all(|letter| letter.is_alphanumeric() || " -_./|:,".contains(letter));
+        self.push_letters(if is_read { end + 2 } else { 0 });
+        is_read
     }
 
-    /// `(a|b)` and `{a, b}` behind a command: what documentation writes for a choice.
-    fn choice(&mut self) -> bool {
-        if self.current.words.is_empty() || !(self.word.is_empty() || self.word.ends_with('=')) {
-            return false;
+    fn lex_operator(&mut self) {
+        let is_bar = self.peek(0) == '|';
+        let is_listed = self.word.contains(['[', '{', '<'])
+            || self.word.ends_with(char::is_alphanumeric) && self.peek(1).is_alphanumeric();
+        if is_bar && is_listed && self.word.len() < WORDS_MAX {
+            return self.push_letters(1);
         }
-        let close = if self.peek(0) == '(' { ')' } else { '}' };
-        let rest = &self.letters[self.at + 1..(self.at + 120).min(self.letters.len())];
-        let Some(end) = rest.iter().position(|letter| *letter == close) else { return false };
-        let inner = &rest[..end];
-        let is_list = inner.contains(&'|') || close == '}' && inner.contains(&',');
-        let is_choice = is_list && inner.iter().all(|letter| letter.is_alphanumeric() || " -_.|,:".contains(*letter));
-        if is_choice {
-            let text = self.letters[self.at..self.at + end + 2].iter().filter(|letter| **letter != ' ');
-            self.word.extend(text);
-            self.at += end + 2;
-        }
-        is_choice
-    }
-
-    fn redirection(&mut self) {
-        // The file of a redirection is no argument.
-        if self.word.chars().all(|letter| letter.is_ascii_digit()) {
-            self.word.clear();
-        }
-        self.end_word();
-        while matches!(self.peek(0), '>' | '<' | '&' | ' ') {
-            self.at += 1;
-        }
-        while self.at < self.letters.len() && !matches!(self.peek(0), ' ' | '\n' | ';' | '|' | ')') {
-            self.at += 1;
-        }
-    }
-
-    fn operator(&mut self) {
-        let operator = self.peek(0);
-        // `[a|b]` and `{x|y}` list values in documentation.
-        let is_value = operator == '|'
-            && self.word.len() < LIST_MAX
-            && (self.word.contains(['[', '{', '<'])
-                || self.word.ends_with(char::is_alphanumeric) && self.peek(1).is_alphanumeric() && !self.is_piped_on());
-        if is_value {
-            self.word.push(operator);
-            self.at += 1;
-            return;
-        }
-        let is_pipe = operator == '|' && self.peek(1) != '|';
-        while matches!(self.peek(0), '|' | '&' | ';') {
-            self.at += 1;
-        }
-        let above = self.above.clone();
+        let is_pipe = is_bar && self.peek(1) != '|';
+        self.take_while(|letter| "|&;()".contains(letter));
         self.end_command(is_pipe);
-        self.above = above;
-    }
-
-    /// Whether the word behind a bar is a program: `tool list|grep x`.
-    fn is_piped_on(&self) -> bool {
-        let rest = self.letters[self.at + 1..].iter().take(20);
-        let word: String = rest.take_while(|letter| letter.is_alphanumeric() || **letter == '-').collect();
-        programs::is_plumbing(&word) || word == "jq"
-    }
-
-    fn document(&mut self) {
-        let start = self.at;
-        while matches!(self.peek(0), '<' | '-' | '~' | ' ') {
-            self.at += 1;
-        }
-        let mut name = String::new();
-        while self.at < self.letters.len() && !matches!(self.peek(0), ' ' | '\n' | ';' | ')' | '|') {
-            name.push(self.peek(0));
-            self.at += 1;
-        }
-        let name = name.trim_matches(['\'', '"', '\\']).to_owned();
-        if !name.is_empty() && self.at - start < 60 {
-            self.documents.push(name);
-        }
-    }
-
-    /// Skips a here-document; one that never ends takes the rest.
-    fn skip_document(&mut self, name: &str) {
-        while self.at < self.letters.len() {
-            let line = self.rest_of_line();
-            self.at += 1;
-            self.line += 1;
-            if line.trim() == name {
-                return;
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(text: &str, expected: &[&str]) {
-        let found: Vec<String> = commands(text).iter().map(|simple| simple.words.join(" ")).collect();
-        assert_eq!(found, expected, "{text}");
-    }
-
-    #[test]
-    fn simple_commands_are_cut_out() {
-        check("a b # c\n# d\ne \\\n  f", &["a b", "e f"]);
-        check("a \"x && y\" | b && c; d > out.txt 2>&1", &["a \"x && y\"", "b", "c", "d"]);
-        check("open <url> [a|b] --x=<y>", &["open <url> [a|b] --x=<y>"]);
-        check("cat > f <<'EOF'\nnot a command\nEOF\nnext", &["cat", "next"]);
-        check("X=$(git rev-parse HEAD)\n", &["X=$(git rev-parse HEAD)", "git rev-parse HEAD"]);
-        check("echo don't\nls", &["echo don't", "ls"]);
-        check("git commit -m \"one\ntwo\"\nls", &["git commit -m \"one\ntwo\"", "ls"]);
-    }
-
-    #[test]
-    fn comments_go_with_the_commands_they_explain() {
-        let found = commands("# Log in\na login\nb out # Go out");
-        assert_eq!(found[0].comment.as_deref(), Some("Log in"));
-        assert_eq!(found[1].comment.as_deref(), Some("Go out"));
     }
 }

@@ -1,492 +1,254 @@
-//! Arguments and flags of a command, read from the ways it is called: names, types, and the template they share.
+//! Infers the arguments and flags of a command from its calls: names, types, and a common syntax template.
 //!
-//! Follows the type inference of UASP §7.1 rule 4: `<url>` string, `<port>` int, `--flag` bool, `@ref` ref, few values enum.
+//! Follows the type inference of UASP §7.1 rule 4: `<url>` string, `<port>` int, `--flag` bool, `@ref` ref, few values
+//! enum.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-/// A flag as read.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Flag {
-    /// `--depth`, or `-d` where there is only that.
+use super::lexicon::LEXICON;
+use super::names::to_name_or;
+
+/// A flag or an environment variable, and where it was found.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ExtractedFlag {
+    /// `--depth`, or `-d` if it has no long name.
     pub(super) name: String,
     pub(super) short: Option<String>,
-    /// The placeholder or the example of its value; `None` where it has none.
+    /// The placeholder, the choice or the example of its value; `None` if it takes no value.
     pub(super) value: Option<String>,
     pub(super) purpose: Option<String>,
-    pub(super) values: Vec<String>,
     pub(super) default: Option<String>,
     pub(super) is_required: bool,
+    pub(super) line: usize,
+    /// The number of the section that lists it, or else of its sentence.
+    pub(super) near: Option<usize>,
+    /// Whether the text lists it, and does not just show or mention it.
+    pub(super) is_listed: bool,
 }
 
-impl Flag {
-    pub(super) fn json(&self) -> Value {
-        let mut map = Map::new();
-        map.insert("name".to_owned(), json!(self.name));
-        if let Some(short) = &self.short {
-            map.insert("short".to_owned(), json!(short));
-        }
-        let values = match &self.value {
-            Some(value) if self.values.is_empty() => alternatives(value),
-            _ => self.values.clone(),
-        };
+impl ExtractedFlag {
+    pub(super) fn to_json(&self) -> Value {
+        let values = self.list_choices();
+        let number = self.default.as_ref().and_then(|default| default.parse::<i64>().ok());
         let kind = match &self.value {
-            _ if values.len() > 1 || !self.values.is_empty() => "enum",
-            _ if self.default.as_ref().is_some_and(|default| default.parse::<i64>().is_ok()) => "int",
-            Some(value) => value_type(&self.name, value),
+            _ if !values.is_empty() => "enum",
+            _ if number.is_some() => "int",
+            Some(value) => infer_value_type(value),
             None => "bool",
         };
-        map.insert("type".to_owned(), json!(kind));
-        if kind == "enum" {
-            map.insert("values".to_owned(), json!(values));
-        }
-        if let Some(default) = &self.default {
-            let number = default.parse::<i64>().ok().filter(|_| kind == "int");
-            map.insert("default".to_owned(), number.map_or_else(|| json!(default), |number| json!(number)));
-        }
-        if let Some(purpose) = &self.purpose {
-            map.insert("purpose".to_owned(), json!(purpose));
-        }
-        Value::Object(map)
+        remove_empty_fields(json!({
+            "name": self.name, "short": self.short, "type": kind, "values": values, "purpose": self.purpose,
+            "default": if kind == "int" { json!(number) } else { json!(self.default) },
+        }))
     }
 
-    /// The flag as a syntax shows it: `--format <json|csv>`.
-    pub(super) fn shown(&self) -> String {
+    fn list_choices(&self) -> Vec<String> {
+        parse_alternatives(self.value.as_deref().unwrap_or_default())
+    }
+
+    /// Renders the flag as part of a syntax: `--format <json|csv>`.
+    fn render_syntax(&self) -> String {
         let Some(value) = &self.value else { return self.name.clone() };
-        let values = if self.values.is_empty() { alternatives(value) } else { self.values.clone() };
-        let inner = value.trim_matches(['<', '>']);
-        let slot = match values.len() {
-            0 if value.starts_with('<') => slug(inner),
-            0 => slug(self.name.trim_start_matches('-')),
-            _ => values.join("|"),
-        };
+        let values = self.list_choices();
+        let named = if value.starts_with('<') { value } else { &self.name };
+        let slot = if values.is_empty() { to_name_or(named, "value") } else { values.join("|") };
         format!("{} <{slot}>", self.name)
     }
 
-    /// Takes over what another reading of the same flag knows.
-    pub(super) fn learn(&mut self, other: Flag) {
+    /// Merges another description of the same flag: `--format json|csv` is more complete than `--format json`.
+    pub(super) fn merge_from(&mut self, other: ExtractedFlag) {
+        if self.value.is_none() || self.list_choices().is_empty() && !other.list_choices().is_empty() {
+            self.value = other.value;
+        }
         self.short = self.short.take().or(other.short);
-        // `--format json|csv` knows more than `--format json`.
-        let lists = |value: &Option<String>| value.as_deref().is_some_and(|value| alternatives(value).len() > 1);
-        let is_better = lists(&other.value) && !lists(&self.value);
-        self.value = if is_better { other.value } else { self.value.take().or(other.value) };
         self.purpose = self.purpose.take().or(other.purpose);
         self.default = self.default.take().or(other.default);
-        if self.values.is_empty() && !lists(&self.value) {
-            self.values = other.values;
+        self.is_listed = true;
+    }
+
+    /// Adds another name of the flag; the long name comes first.
+    pub(super) fn add_alias(&mut self, mut other: String) {
+        if !self.name.starts_with("--") && other.starts_with("--") {
+            std::mem::swap(&mut self.name, &mut other);
         }
+        self.short = Some(other).filter(|other| !other.starts_with("--")).or(self.short.take());
     }
 }
 
-/// A positional argument as read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Argument {
-    pub(super) name: String,
-    pub(super) kind: &'static str,
-    pub(super) is_required: bool,
-    pub(super) values: Vec<String>,
+/// Removes the empty fields of an object.
+pub(super) fn remove_empty_fields(mut object: Value) -> Value {
+    let says = |value: &Value| !value.is_null() && *value != json!("") && *value != json!([]);
+    object.as_object_mut().into_iter().for_each(|fields| fields.retain(|_, value| says(value)));
+    object
 }
 
-impl Argument {
-    pub(super) fn json(&self) -> Value {
-        let mut value = json!({ "name": self.name, "type": self.kind, "required": self.is_required });
-        if !self.values.is_empty() {
-            value["values"] = json!(self.values);
-        }
-        value
-    }
-}
-
-/// One call, behind the words that name the command.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Call {
+/// The arguments of a call, after the words that name the command.
+#[derive(Default)]
+pub(super) struct CallSyntax {
     pub(super) arguments: Vec<String>,
-    pub(super) flags: Vec<Flag>,
-    /// Whether prose only mentions it: what it leaves out may still be required.
+    pub(super) flags: Vec<ExtractedFlag>,
     pub(super) is_mention: bool,
 }
 
-/// Flags that take no value, whatever stands behind them.
-const BARE: &[&str] = &[
-    "--json",
-    "--help",
-    "--version",
-    "--force",
-    "--yes",
-    "--verbose",
-    "--quiet",
-    "--dry-run",
-    "--watch",
-    "--all",
-    "--global",
-    "--save-dev",
-    "--dev",
-    "--headed",
-    "--headless",
-    "--full",
-    "--recursive",
-    "--rm",
-    "--staged",
-    "--cached",
-    "--fix",
-    "--check",
-    "--strict",
-    "--debug",
-    "--interactive",
-    "--compact",
-    "--exact",
-    "--abort",
-    "--upgrade",
-    "--release",
-    "--amend",
-    "--hard",
-    "--soft",
-    "--oneline",
-    "--stat",
-    "--quick",
-    "--plain",
-    "--draft",
-    "--web",
-    "--prune",
-    "--tags",
-    "-g",
-    "-y",
-    "-v",
-    "-q",
-    "-a",
-    "-r",
-    "-l",
-    "-h",
-    "-D",
-    "-V",
-    "-S",
-    "-s",
-    "-i",
-    "-x",
-    "-f",
-    "-e",
-    "-u",
-    "-U",
-];
-
-/// The flags of git that take a value as a word of its own.
-const OF_GIT: &[&str] = &[
-    "-m",
-    "-b",
-    "-B",
-    "-C",
-    "-c",
-    "-n",
-    "-F",
-    "-t",
-    "-u",
-    "--message",
-    "--grep",
-    "--since",
-    "--until",
-    "--author",
-    "--format",
-    "--pretty",
-    "--depth",
-    "--branch",
-    "--file",
-    "--onto",
-    "--reason",
-    "--mirror",
-];
-
-/// Reads the words behind a command's name.
-pub(super) fn call(program: &str, words: &[String]) -> Call {
-    let mut call = Call::default();
-    let mut index = 0;
-    while index < words.len() {
-        let word = words[index].trim_start_matches('[').trim_end_matches(']');
-        let is_optional = words[index].starts_with('[');
-        if word == "--" || word == "..." || word == "\\" {
+pub(super) fn parse_call(words: &[String]) -> CallSyntax {
+    let mut call = CallSyntax::default();
+    let mut words = words.iter().map(String::as_str).peekable();
+    while let Some(whole) = words.next() {
+        let is_optional = whole.starts_with('[');
+        let word = whole.trim_start_matches('[').trim_end_matches(']');
+        let (named, given) = word.split_once('=').map_or((word, None), |(named, given)| (named, Some(given)));
+        let mut names = named.trim_end_matches(',').split(['|', ',', '/']).map(str::to_owned);
+        // `npm run build -- --watch` passes its flags on.
+        let hands_on = word == "--" && words.peek().is_some_and(|next| is_flag(next));
+        if !hands_on && matches!(word, "--" | "..." | "\\") {
             break;
         }
-        let names: Vec<&str> = word.split(['|', ',', '/']).collect();
-        if names.len() == 2 && names.iter().all(|name| is_flag(name)) {
-            // `-n|--dry-run` is one flag with two names.
-            let long = usize::from(!names[0].starts_with("--"));
-            let (name, short) = (names[long].to_owned(), Some(names[1 - long].to_owned()));
-            call.flags.push(Flag { name, short, is_required: !is_optional, ..Flag::default() });
-            index += 1;
+        if !names.clone().all(|name| is_flag(&name)) {
+            call.arguments.extend(Some(whole.to_owned()).filter(|_| !hands_on));
             continue;
         }
-        if !is_flag(word) {
-            call.arguments.push(words[index].clone());
-            index += 1;
-            continue;
+        let (name, value) = (names.next().unwrap_or_default(), given.map(str::to_owned));
+        let mut flag = ExtractedFlag { name, value, is_required: !is_optional, ..ExtractedFlag::default() };
+        names.for_each(|name| flag.add_alias(name));
+        if let Some(next) = words.peek().filter(|_| given.is_none() && !whole.ends_with(']')) {
+            // The bracket in `[--style a|b]` closes the group, and the one in `--style [a|b]` belongs to the value.
+            let inner = if next.starts_with('[') { next } else { next.trim_end_matches(']') };
+            if takes_value(&flag.name, inner) || is_optional && inner.len() < next.len() {
+                flag.value = Some(inner.to_owned());
+                words.next();
+            }
         }
-        let (name, mut value) = match word.split_once('=') {
-            Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
-            None => (word.to_owned(), None),
-        };
-        // The bracket of `[--style a|b]` closes the group, that of `--style [a|b]` belongs to the value.
-        let closed = words.get(index + 1).map(String::as_str);
-        let next = closed.map(|next| if next.starts_with('[') { next } else { next.trim_end_matches(']') });
-        let takes = value.is_none()
-            && !words[index].ends_with(']')
-            && next.is_some_and(|next| takes_value(program, &name, next) || is_optional && closed != Some(next));
-        if takes {
-            value = next.map(str::to_owned);
-            index += 1;
+        if !is_flag_bundle(&flag.name) {
+            call.flags.push(flag);
         }
-        if is_bundle(&name) {
-            index += 1;
-            continue;
-        }
-        call.flags.push(Flag { name, value, is_required: !is_optional, ..Flag::default() });
-        index += 1;
     }
     call
 }
 
-/// Whether a word is a flag and no number or dash.
 pub(super) fn is_flag(word: &str) -> bool {
     let bare = word.trim_start_matches('-');
-    let dashes = word.len() - bare.len();
     let name = bare.split('=').next().unwrap_or_default();
-    (1..=2).contains(&dashes)
+    (1..=2).contains(&(word.len() - bare.len()))
         && name.starts_with(|letter: char| letter.is_ascii_alphabetic())
-        && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_')
-        && name.len() <= 40
+        && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_".contains(letter))
 }
 
-fn takes_value(program: &str, flag: &str, next: &str) -> bool {
-    if program == "git" && !OF_GIT.contains(&flag) {
-        return next.starts_with('<') && flag.len() == 2;
-    }
-    let is_choice = alternatives(next).len() > 1;
-    if is_flag(next) || next == "..." || next == "--" || next.starts_with('[') && !is_choice {
-        return false;
-    }
-    let is_shaped =
-        next.starts_with(['<', '"', '\'', '{', '$', '#']) || next.parse::<f64>().is_ok() || next.contains("://");
-    // `-rf` and `-fsSL` are several flags that take nothing.
-    let is_bundle = !flag.starts_with("--") && flag.len() > 2;
-    if BARE.contains(&flag) || flag.starts_with("--no-") || is_bundle {
-        let is_list = next.contains(',') && !next.contains(' ');
-        let is_given = is_shaped && next.starts_with('<') || is_list && flag == "--json";
-        return (is_given || is_filled(program, flag, next)) && !is_bundle;
-    }
-    true
+fn takes_value(flag: &str, next: &str) -> bool {
+    let is_open = next.starts_with('[') && parse_alternatives(next).is_empty();
+    let is_other = is_flag(next) || matches!(next, "..." | "--") || is_open || is_flag_bundle(flag);
+    let is_switch = LEXICON.switches.contains(flag) || flag.starts_with("--no-");
+    // `-q TEXT` and `--json a,b` have a value, although such flags mostly have none.
+    let is_metavariable = next.len() > 1 && next.chars().all(|letter| letter.is_ascii_uppercase() || letter == '_');
+    !is_other && (!is_switch || next.starts_with('<') || next.contains(',') || flag.len() == 2 && is_metavariable)
 }
 
-/// Whether a flag that mostly takes nothing has a value here: `-q TEXT`, `pip install -r requirements.txt`.
-fn is_filled(program: &str, flag: &str, next: &str) -> bool {
-    let runs = |names: &[&str]| program.split(' ').any(|word| names.contains(&word));
-    // What these are told to be quiet, recursive or sure about stands behind the flag.
-    if runs(&["rm", "cp", "mv", "ls", "grep", "rg", "docker", "podman", "pytest", "rsync", "scp", "chmod", "chown"]) {
-        return false;
-    }
-    let is_slot = next.starts_with(|letter: char| letter.is_ascii_uppercase())
-        && next.chars().all(|letter| letter.is_ascii_uppercase() || "_=|".contains(letter));
-    match flag {
-        "-r" => runs(&["pip", "pip3", "uv"]),
-        "-q" | "-s" | "-i" | "-u" | "-e" | "-x" | "-l" | "-S" | "-U" => is_slot,
-        _ => false,
-    }
-}
-
-/// Whether a word is several short flags at once, as everyday tools take them: `-fsSL`, `-xzf`.
-fn is_bundle(name: &str) -> bool {
+/// Returns whether a word combines several short flags: `-fsSL`, `-xzf`.
+fn is_flag_bundle(name: &str) -> bool {
     let letters = name.trim_start_matches('-');
-    let is_short = !name.starts_with("--") && (2..=5).contains(&letters.len());
-    is_short
-        && (letters.contains(|letter: char| letter.is_ascii_uppercase())
-            || matches!(letters, "rf" | "xzf" | "czf" | "it" | "la" | "al" | "rn" | "euo" | "ef" | "aux"))
+    !name.starts_with("--")
+        && (2..=5).contains(&letters.len())
+        && (letters.contains(|letter: char| letter.is_ascii_uppercase()) || LEXICON.flag_bundles.contains(letters))
 }
 
-/// The type of a value, by the name it has and by what it looks like.
-pub(super) fn value_type(name: &str, example: &str) -> &'static str {
+pub(super) fn infer_value_type(example: &str) -> &'static str {
     let bare = example.trim_matches(['<', '>', '[', ']', '"', '\'', ' ']);
-    let word = if example.starts_with(['<', '[']) { bare } else { name.trim_start_matches('-') };
-    let numbers = [
-        "port", "count", "ms", "n", "number", "num", "limit", "depth", "seconds", "timeout", "size", "width", "height",
-        "index", "max", "min", "lines", "pages", "retries", "days", "hours", "minutes", "pid",
-    ];
-    let lower = word.to_ascii_lowercase();
-    let is_named = lower.split(['-', '_', ' ']).any(|part| numbers.contains(&part));
-    let is_slot = example.starts_with(['<', '[']);
-    // `--jobs N` has its kind in capitals.
-    let is_metavariable =
-        bare.chars().all(|letter| letter.is_ascii_uppercase()) && numbers.contains(&bare.to_lowercase().as_str());
-    if bare.parse::<i64>().is_ok() || is_named && is_slot || is_metavariable {
-        "int"
-    } else if bare.starts_with('@') || lower == "ref" {
-        "ref"
-    } else {
-        "string"
+    // `<port>` and `N` name a type, and `80` is a value.
+    let is_slot = example.starts_with(['<', '[']) || bare.chars().all(|letter| letter.is_ascii_uppercase());
+    let lower = bare.to_ascii_lowercase();
+    let is_number = is_slot && lower.split(['-', '_', ' ']).any(|part| LEXICON.number_names.contains(part));
+    if is_number || bare.parse::<i64>().is_ok() {
+        return "int";
     }
+    if bare.starts_with('@') || is_slot && lower == "ref" { "ref" } else { "string" }
 }
 
-/// A positional word as a placeholder, where it is one or is plainly an example of one.
-fn placeholder(word: &str) -> Option<(String, bool)> {
-    let is_optional = word.starts_with('[');
+/// Returns the placeholder name for a positional word that is a placeholder or clearly an example value.
+fn infer_placeholder_name(word: &str) -> Option<String> {
     let bare = word.trim_matches(['[', ']']);
-    let inner = bare.trim_end_matches("...").trim_matches(['<', '>', '{', '}']);
-    if is_optional || bare.starts_with('<') || bare.starts_with('{') || alternatives(bare).len() > 1 {
-        return Some((slug(inner), !is_optional));
-    }
-    if bare.starts_with('@') && bare.len() > 1 && !bare.contains('/') {
-        return Some(("ref".to_owned(), true));
-    }
-    if bare.starts_with(['"', '\'']) {
-        return Some(("text".to_owned(), true));
-    }
-    if bare.contains("://") {
-        return Some(("url".to_owned(), true));
-    }
-    if bare.parse::<f64>().is_ok() {
-        return Some(("number".to_owned(), true));
-    }
-    if let Some(name) = bare.strip_prefix('$') {
-        let name = name.trim_matches(['{', '}', '"']);
-        return Some((slug(&name.to_ascii_lowercase()), true));
-    }
-    let is_file = bare
-        .rsplit('.')
-        .next()
-        .is_some_and(|end| end != bare && (1..=5).contains(&end.len()) && end.chars().all(char::is_alphanumeric));
-    (is_file || bare.contains('/')).then(|| ("file".to_owned(), true))
+    let ending = bare.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let is_file = (1..=5).contains(&ending.len()) && ending.chars().all(char::is_alphanumeric);
+    let named = match bare.chars().next().unwrap_or_default() {
+        _ if word.starts_with('[') || bare.starts_with(['<', '{', '$']) || !parse_alternatives(bare).is_empty() => bare,
+        '@' if bare.len() > 1 && !bare.contains('/') => "ref",
+        '"' | '\'' => "text",
+        _ if bare.contains("://") => "url",
+        _ if bare.parse::<f64>().is_ok() => "number",
+        _ if is_file || bare.contains('/') => "file",
+        _ => return None,
+    };
+    Some(to_name_or(named, "value"))
 }
 
-fn slug(text: &str) -> String {
-    let kept: String = text
-        .chars()
-        .map(|letter| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' })
-        .collect();
-    let trimmed = kept.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-");
-    if trimmed.is_empty() { "value".to_owned() } else { trimmed }
-}
-
-/// The template, the arguments and the flags that several calls of one command share.
-pub(super) fn template(name: &str, calls: &[Call]) -> (String, Vec<Argument>, Vec<Flag>) {
-    let firm = firm(calls);
-    let most = calls.iter().map(|call| call.arguments.len()).max().unwrap_or(0).min(12);
-    let mut syntax = name.to_owned();
-    let mut arguments: Vec<Argument> = Vec::new();
-    for position in 0..most {
-        let words: Vec<&str> =
-            calls.iter().filter_map(|call| call.arguments.get(position)).map(String::as_str).collect();
+/// Builds the common template, arguments and flags of all calls of a command and of its separately listed flags.
+pub(super) fn build_syntax_template(
+    command: &str,
+    calls: &[CallSyntax],
+    apart: &[ExtractedFlag],
+) -> (String, Vec<Value>, Vec<ExtractedFlag>) {
+    // A mention in prose may omit required arguments.
+    let has_firm = calls.iter().any(|call| !call.is_mention);
+    let is_firm = |call: &&CallSyntax| !call.is_mention || !has_firm && call.arguments.len() + call.flags.len() > 0;
+    let firm: Vec<&CallSyntax> = calls.iter().filter(is_firm).collect();
+    let mut syntax = command.to_owned();
+    let mut arguments: Vec<Value> = Vec::new();
+    for position in 0..calls.iter().map(|call| call.arguments.len()).max().unwrap_or(0).min(12) {
+        let words: Vec<&String> = calls.iter().filter_map(|call| call.arguments.get(position)).collect();
         let is_always = firm.iter().all(|call| call.arguments.len() > position);
-        let same = words.iter().all(|word| *word == words[0]);
-        // What stands for a value says more than a value.
-        let is_slot = |word: &&&str| word.starts_with(['<', '[', '{']) && word.ends_with(['>', ']', '}', '.']);
-        let shown = words.iter().find(is_slot).unwrap_or(&words[0]);
-        match placeholder(shown) {
-            None if same && is_always => syntax = format!("{syntax} {shown}"),
-            found => {
-                let (mut argument, is_required) = found.unwrap_or_else(|| ("value".to_owned(), true));
-                let taken =
-                    arguments.iter().filter(|known| known.name.trim_end_matches(char::is_numeric) == argument).count();
-                if taken > 0 {
-                    argument = format!("{argument}{}", taken + 1);
-                }
-                let is_required = is_required && is_always;
-                let values = alternatives(shown);
-                let kind = if values.is_empty() { value_type(&argument, shown) } else { "enum" };
-                let slot = if values.is_empty() { argument.clone() } else { values.join("|") };
-                syntax = if is_required { format!("{syntax} <{slot}>") } else { format!("{syntax} [{slot}]") };
-                arguments.push(Argument { name: argument, kind, is_required, values });
-            }
+        // A placeholder is more informative than a value.
+        let shown = words.iter().find(|word| word.starts_with(['<', '[', '{'])).unwrap_or(&words[0]);
+        let found = infer_placeholder_name(shown);
+        if found.is_none() && is_always && words.iter().all(|word| *word == words[0]) {
+            syntax = format!("{syntax} {shown}");
+            continue;
         }
+        let base = found.unwrap_or_else(|| "value".to_owned());
+        let taken = arguments.iter().filter(|known| known["name"].to_string()[1..].starts_with(&base)).count();
+        let argument = if taken > 0 { format!("{base}{}", taken + 1) } else { base };
+        let is_required = is_always && !shown.starts_with('[');
+        let values = parse_alternatives(shown);
+        let (kind, slot) =
+            if values.is_empty() { (infer_value_type(shown), argument.clone()) } else { ("enum", values.join("|")) };
+        syntax = if is_required { format!("{syntax} <{slot}>") } else { format!("{syntax} [{slot}]") };
+        arguments.push(remove_empty_fields(
+            json!({ "name": argument, "type": kind, "required": is_required, "values": values }),
+        ));
     }
-    let flags = shared_flags(calls, &firm);
-    for flag in &flags {
-        let shown = flag.shown();
+    let mut flags = merge_flags(calls.iter().flat_map(|call| call.flags.iter().take(60)).chain(apart));
+    for flag in &mut flags {
+        let has = |call: &&CallSyntax| call.flags.iter().any(|own| own.name == flag.name && own.is_required);
+        flag.is_required = !firm.is_empty() && firm.iter().all(has);
+        let shown = flag.render_syntax();
         syntax = if flag.is_required { format!("{syntax} {shown}") } else { format!("{syntax} [{shown}]") };
     }
     (syntax, arguments, flags)
 }
 
-/// The calls that show a command whole: those that prose only mentions are not among them, unless there are no others.
-fn firm(calls: &[Call]) -> Vec<&Call> {
-    let shown: Vec<&Call> = calls.iter().filter(|call| !call.is_mention).collect();
-    if !shown.is_empty() {
-        return shown;
-    }
-    let has_words = |call: &&Call| !(call.arguments.is_empty() && call.flags.is_empty());
-    let full: Vec<&Call> = calls.iter().filter(has_words).collect();
-    if full.is_empty() { calls.iter().collect() } else { full }
-}
-
-/// The flags of some calls, each once.
-fn shared_flags(calls: &[Call], firm: &[&Call]) -> Vec<Flag> {
-    let mut flags: Vec<Flag> = Vec::new();
-    for call in calls {
-        for flag in call.flags.iter().take(60) {
-            match flags.iter_mut().find(|known| known.name == flag.name) {
-                Some(known) => known.learn(flag.clone()),
-                None => flags.push(flag.clone()),
-            }
+pub(super) fn merge_flags<'a>(flags: impl Iterator<Item = &'a ExtractedFlag>) -> Vec<ExtractedFlag> {
+    let mut merged: Vec<ExtractedFlag> = Vec::new();
+    let is_same =
+        |one: &ExtractedFlag, other: &ExtractedFlag| one.name == other.name || one.short.as_ref() == Some(&other.name);
+    for flag in flags {
+        match merged.iter_mut().find(|known| is_same(known, flag) || is_same(flag, known)) {
+            Some(known) => known.merge_from(flag.clone()),
+            None => merged.push(flag.clone()),
         }
     }
-    for flag in &mut flags {
-        flag.is_required =
-            firm.iter().all(|call| call.flags.iter().any(|own| own.name == flag.name && own.is_required));
-    }
-    flags
+    merged
 }
 
-/// Names of what a value is, which are no values themselves: `<file|url>`.
-const KINDS: &[&str] = &[
-    "file",
-    "path",
-    "url",
-    "name",
-    "id",
-    "dir",
-    "directory",
-    "folder",
-    "string",
-    "text",
-    "number",
-    "int",
-    "ref",
-    "branch",
-    "commit",
-    "sha",
-    "tag",
-    "query",
-    "glob",
-    "pattern",
-    "selector",
-    "value",
-    "key",
-    "uri",
-    "host",
-    "port",
-    "user",
-    "email",
-    "package",
-    "module",
-    "command",
-    "regex",
-    "hash",
-    "version",
-    "repo",
-    "filename",
-    "filepath",
-];
-
-/// The values a word lists: `<a|b>`, `{a,b}`, `(a|b)`, `a|b`. None where it lists nothing.
-pub(super) fn alternatives(word: &str) -> Vec<String> {
-    let open = ['<', '[', '{', '('];
+/// Returns the values that a word lists: `<a|b>`, `{a,b}`, `(a|b)`, `a|b`. Empty if it lists none, or types:
+/// `<file|url>`.
+pub(super) fn parse_alternatives(word: &str) -> Vec<String> {
+    let is_bracketed = word.starts_with(['<', '[', '{', '(']);
     let separator = if word.contains('|') { '|' } else { ',' };
     let is_list = word.starts_with('{') && word.ends_with('}') || separator == '|' && !word.contains("||");
-    let inner = word.trim_start_matches(open).trim_end_matches(['>', ']', '}', ')']);
-    let values: Vec<String> =
-        inner.split(separator).map(|value| value.trim().trim_matches(['"', '\'']).to_owned()).collect();
-    let is_value = |value: &String| {
-        !value.is_empty()
-            && value.len() <= 40
-            && value.chars().all(|letter| letter.is_alphanumeric() || "-_.:/+@*".contains(letter))
-    };
-    // Outside brackets, only plain words are values.
-    let is_plain = word.starts_with(open) || values.iter().all(|value| !value.contains(['/', ':', '@', '*']));
-    let is_kinds = values.iter().all(|value| KINDS.contains(&value.to_lowercase().as_str()));
-    let is_found = is_list && is_plain && values.len() > 1 && values.iter().all(is_value) && !is_kinds;
-    if is_found { values } else { Vec::new() }
+    let inner = word.trim_matches(['<', '[', '{', '(', '>', ']', '}', ')']);
+    // Outside of brackets, only plain words are values.
+    let marks = if is_bracketed { "-_.:/+@*" } else { "-_.+" };
+    let is_part = |letter: char| letter.is_alphanumeric() || marks.contains(letter);
+    let is_value = |value: &&str| (1..=40).contains(&value.len()) && value.chars().all(is_part);
+    let values: Vec<&str> = inner.split(separator).map(|value| value.trim().trim_matches(['"', '\''])).collect();
+    let is_kinds = values.iter().all(|value| LEXICON.value_kinds.contains(&value.to_lowercase()));
+    let is_found = is_list && values.len() > 1 && values.iter().all(is_value) && !is_kinds;
+    values.into_iter().filter(|_| is_found).map(str::to_owned).collect()
 }

@@ -1,415 +1,310 @@
-//! When a skill is wanted: UASP's `triggers`, by UASP §7.1 rule 10, from the frontmatter and from `When to use`.
+//! Extracts the cases for using a skill: UASP's `triggers`, by UASP §7.1 rule 10, from the frontmatter and from `When
+//! to use`.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::ops::Range;
 
-use rep_model::Frontmatter;
-use rep_model::yaml::Node;
+use rep_model::{Frontmatter, Manifest};
 use serde_json::json;
 
-use super::blocks::{Block, Kind};
-use super::constraints::tidy;
-use super::draft::{Draft, List};
-use super::phrases;
-use super::sections::Place;
-use super::words::Words;
+use super::blocks::MarkdownBlock;
+use super::clauses::clean_text;
+use super::draft::{CandidateList, DocumentDraft};
+use super::lexicon::LEXICON;
+use super::roles::{BlockContext, SectionRole, has_bad_mark};
+use super::rules::TRIGGER_TEXT;
+use super::shorten_text;
+use super::words::WordList;
 
-/// The most of each.
 const KEYWORDS_MAX: usize = 25;
 const INTENTS_MAX: usize = 40;
-/// The longest use case.
-const INTENT_MAX: usize = 200;
+const INTENT_CHARS_MAX: usize = 200;
 
-/// Words that tell nothing about a subject.
-const IDLE: &[&str] = &[
-    "the",
-    "and",
-    "for",
-    "use",
-    "when",
-    "with",
-    "this",
-    "that",
-    "from",
-    "are",
-    "using",
-    "user",
-    "users",
-    "any",
-    "into",
-    "such",
-    "via",
-    "other",
-    "including",
-    "needs",
-    "wants",
-    "also",
-    "can",
-    "skill",
-    "skills",
-    "used",
-    "about",
-    "asks",
-    "their",
-    "your",
-    "you",
-    "has",
-    "have",
-    "its",
-    "not",
-    "all",
-    "how",
-    "what",
-    "where",
-    "which",
-    "who",
-    "need",
-    "want",
-    "should",
-    "will",
-    "may",
-    "like",
-    "more",
-    "most",
-    "than",
-    "then",
-    "these",
-    "those",
-    "they",
-    "them",
-    "whenever",
-    "e.g",
-    "etc",
-    "or",
-    "a",
-    "an",
-    "of",
-    "to",
-    "in",
-    "on",
-    "at",
-    "by",
-    "as",
-    "is",
-    "be",
-    "it",
-    "if",
-    "do",
-    "does",
-    "even",
-    "only",
-    "based",
-    "across",
-    "within",
-    "before",
-    "after",
-    "during",
-    "between",
-    "through",
-    "over",
-    "first",
-    "new",
-    "i",
-    "we",
-    "asking",
-    "mentions",
-    "mention",
-    "says",
-    "request",
-    "requests",
-    "trigger",
-    "triggers",
-    "always",
-    "must",
-    "never",
-    "please",
-    "make",
-    "makes",
-    "get",
-    "gets",
-    "create",
-    "creating",
-    "provides",
-    "provide",
-    "supports",
-    "support",
-    "covers",
-    "help",
-    "helps",
-    "working",
-    "work",
-    "guide",
-    "comprehensive",
-    "includes",
-    "include",
-    "best",
-    "every",
-    "so",
-    "but",
-];
-
-/// Reads the triggers of a skill.
-pub(super) fn read(
-    front: Option<&Frontmatter>,
+pub(super) fn extract_triggers(
+    manifest: &Manifest,
     name: &str,
-    blocks: &[Block],
-    places: &[Place],
-    line_of: &dyn Fn(usize) -> usize,
-    draft: &mut Draft,
+    blocks: &[MarkdownBlock],
+    places: &[BlockContext],
+    draft: &mut DocumentDraft,
 ) {
-    let description = front.and_then(Frontmatter::description);
-    let parts = phrases::positive(description.map_or("", |text| text.value));
-    let line = description.map_or(1, |text| line_of(text.span().start));
-    if let Some(front) = front {
-        declared(front, line_of, draft);
-    }
+    extract_declared_triggers(manifest, draft);
+    let description = manifest.front.as_ref().and_then(Frontmatter::description);
+    let line = description.map_or(1, |text| manifest.source.position_at(text.span().start).line);
+    let parts = remove_denials(description.map_or("", |text| text.value));
     for part in &parts {
-        intents(part, line, &mut draft.intents);
+        extract_intents(part, line, &mut draft.intents);
     }
-    for (index, (block, place)) in blocks.iter().zip(places).enumerate() {
-        if place.is_trigger && block.is_item() && block.depth == 1 && !is_against(blocks, index) {
-            for part in phrases::positive(&block.prose.text) {
-                let item = tidy(part);
-                if item.len() > 5 && item.len() <= 200 {
-                    add_intent(&mut draft.intents, block.line, &item);
-                }
-            }
+    for (block, place) in blocks.iter().zip(places) {
+        if place.has_role(SectionRole::Trigger)
+            && block.is_item()
+            && block.depth == 1
+            && !is_exclusion_item(blocks, block, *place)
+        {
+            let cases = remove_denials(&block.prose.text).into_iter().map(clean_text);
+            let cases = cases.filter(|case| (6..=INTENT_CHARS_MAX).contains(&case.len()));
+            cases.for_each(|case| add_intent(&mut draft.intents, block.line, &case));
         }
     }
     let text = parts.join("\n");
-    keywords(name, &text, line, &mut draft.keywords);
-    for pattern in file_patterns(&text) {
-        draft.file_patterns.add(line, None, json!(pattern));
+    extract_keywords(name, &text, line, &mut draft.keywords);
+    for pattern in find_file_patterns(&text) {
+        draft.file_patterns.add(&TRIGGER_TEXT, line, json!(pattern));
     }
 }
 
-/// Whether an item says when *not* to use a skill, by its heading, by the line before its list, or by itself.
-fn is_against(blocks: &[Block], index: usize) -> bool {
-    const TURNS: &[&str] = &["not", "don't", "non-activation", "non-trigger", "never", "skip", "avoid"];
-    let block = &blocks[index];
-    let heading = Words::of(block.heading.map_or("", |heading| blocks[heading].prose.text.as_str()));
-    let lead = blocks[..index].iter().rev().take(200).find(|before| before.depth < block.depth);
-    let lead = lead.filter(|lead| lead.kind == Kind::Paragraph && lead.prose.text.len() <= 300);
-    heading.has(0..heading.len(), TURNS)
-        || lead.is_some_and(|lead| phrases::positive(&lead.prose.text) != [lead.prose.text.as_str()])
-        || block.prose.text.starts_with('❌')
-        || Words::of(block.prose.text.get(..40).unwrap_or(&block.prose.text)).has(0..2, &["don't", "not", "never"])
-}
-
-/// What the frontmatter declares: Universal's `when_to_use`, the hosts' own, `paths` and `tags`.
-fn declared(front: &Frontmatter, line_of: &dyn Fn(usize) -> usize, draft: &mut Draft) {
-    let texts = |node: Option<&Node>| -> Vec<(usize, String)> {
-        let Some(node) = node else { return Vec::new() };
-        let items = node.items().map_or_else(|| vec![node], |items| items.iter().collect());
-        items.into_iter().filter_map(|item| Some((line_of(item.span.start), item.text()?.to_owned()))).collect()
+/// Returns whether an item states when *not* to use a skill, by its mark, its heading or the line before its list.
+fn is_exclusion_item(blocks: &[MarkdownBlock], block: &MarkdownBlock, place: BlockContext) -> bool {
+    let denies = |above: usize| {
+        let text = blocks[above].prose.text.as_str();
+        let words = WordList::parse(&text[..text.floor_char_boundary(100)]);
+        words.contains_any(0..words.len(), &["not", "don't", "non-activation", "non-trigger", "never", "skip", "avoid"])
     };
-    if let Some(when) = front.get("when_to_use") {
-        if when.entries().is_some() {
-            for (line, word) in texts(when.get("mentions")) {
-                draft.keywords.add(line, None, json!(word.to_lowercase()));
-            }
-            for (line, intent) in texts(when.get("intents")) {
-                draft.intents.add(line, None, json!(intent));
-            }
-            for (line, kind) in texts(when.get("file_types")) {
-                draft.file_patterns.add(line, None, json!(pattern(&kind)));
-            }
-        } else {
-            for (line, text) in texts(Some(when)) {
-                for part in phrases::positive(&text) {
-                    intents(part, line, &mut draft.intents);
-                    if draft.intents.items.is_empty() {
-                        add_intent(&mut draft.intents, line, &tidy(part));
-                    }
-                }
-            }
-        }
-    }
-    for (line, pattern) in texts(front.get("paths")) {
-        for part in pattern.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-            draft.file_patterns.add(line, None, json!(part));
-        }
-    }
-    let metadata = front.get("metadata");
-    let either = |key: &str| [front.get(key), metadata.and_then(|metadata| metadata.get(key))];
-    for words in ["tags", "keywords"].into_iter().flat_map(either) {
-        for (line, text) in texts(words) {
-            for word in phrases::listed(&text) {
-                draft.keywords.add(line, None, json!(word.to_lowercase()));
-            }
-        }
-    }
-    for triggers in either("triggers").into_iter().flatten() {
-        match triggers.entries() {
-            None => texts(Some(triggers)).iter().for_each(|(line, text)| sort(*line, text, triggers, draft)),
-            Some(entries) => {
-                for entry in entries {
-                    for (line, text) in texts(Some(&entry.value)) {
-                        match entry.key.text().unwrap_or_default() {
-                            "files" | "file_patterns" | "paths" | "globs" | "file_types" | "extensions" => {
-                                draft.file_patterns.add(line, None, json!(pattern(&text)));
-                            }
-                            "intents" => add_intent(&mut draft.intents, line, &text),
-                            "keywords" | "mentions" | "words" => phrases::listed(&text)
-                                .iter()
-                                .for_each(|word| draft.keywords.add(line, None, json!(word.to_lowercase()))),
-                            key if is_turned(key) => {}
-                            _ => sort(line, &text, &entry.value, draft),
-                        }
-                    }
+    has_bad_mark(&block.prose.text) || block.heading.is_some_and(denies) || place.lead.is_some_and(denies)
+}
+
+/// Extracts the triggers declared in the frontmatter, at the top level or in metadata, under separate keys or as text.
+fn extract_declared_triggers(manifest: &Manifest, draft: &mut DocumentDraft) {
+    let Some(front) = &manifest.front else { return };
+    for key in ["when_to_use", "paths", "tags", "keywords", "triggers"] {
+        let within = front.get("metadata").and_then(|metadata| metadata.get(key));
+        for node in front.get(key).into_iter().chain(within) {
+            let entries = node.entries().unwrap_or_default().iter();
+            let named = entries.map(|entry| (entry.key.text().unwrap_or_default(), &entry.value));
+            for (key, node) in named.chain(node.entries().is_none().then_some((key, node))) {
+                for item in node.items().unwrap_or(std::slice::from_ref(node)) {
+                    let line = manifest.source.position_at(item.span.start).line;
+                    add_declared_trigger(key, item.text().unwrap_or_default(), node.items().is_some(), line, draft);
                 }
             }
         }
     }
 }
 
-/// Whether the name of a list of triggers says that they are none.
-fn is_turned(key: &str) -> bool {
-    let key = key.to_lowercase();
-    ["exclu", "negative", "not", "never", "anti", "ignore", "skip"].iter().any(|mark| key.starts_with(mark))
-}
-
-/// Sorts declared triggers: a word or two is looked for, a phrase is what somebody means. Text holds several, an item
-/// of a list one.
-fn sort(line: usize, text: &str, node: &Node, draft: &mut Draft) {
-    let parts = if node.items().is_some() { vec![tidy(text)] } else { phrases::listed(text) };
-    for part in parts.iter().flat_map(|part| phrases::positive(part)) {
-        match part.split_whitespace().count() {
-            0 => {}
-            1 | 2 => draft.keywords.add(line, None, json!(part.trim().to_lowercase())),
-            _ => add_intent(&mut draft.intents, line, part),
+/// Adds a declared trigger by its key. A text contains several triggers, a list item only one.
+fn add_declared_trigger(key: &str, text: &str, is_item: bool, line: usize, draft: &mut DocumentDraft) {
+    let parts = if is_item { vec![text.trim().to_owned()] } else { split_phrases(text) };
+    match key {
+        "when_to_use" => remove_denials(text).iter().for_each(|part| extract_intents(part, line, &mut draft.intents)),
+        "intents" => add_intent(&mut draft.intents, line, text),
+        "paths" | "globs" | "files" | "file_patterns" | "file_types" | "extensions" => {
+            for file in parts {
+                let kind = file.trim_start_matches('.');
+                let is_kind = !matches!(key, "paths" | "globs") && !kind.contains(['*', '/', '.']);
+                let pattern = if is_kind { format!("*.{kind}") } else { file };
+                draft.file_patterns.add(&TRIGGER_TEXT, line, json!(pattern));
+            }
+        }
+        _ if ["exclu", "negative", "not", "never", "anti", "ignore", "skip"].iter().any(|no| key.starts_with(no)) => {}
+        _ => {
+            let is_word = matches!(key, "keywords" | "mentions" | "words" | "tags");
+            for part in parts.iter().flat_map(|part| remove_denials(part)) {
+                // One or two words are a keyword, and a longer phrase is an intent.
+                if is_word || part.split_whitespace().count() <= 2 {
+                    draft.keywords.add(&TRIGGER_TEXT, line, json!(part.trim().to_lowercase()));
+                } else {
+                    add_intent(&mut draft.intents, line, part);
+                }
+            }
         }
     }
 }
 
-/// A kind of file as a pattern: `pdf` and `.pdf` are `*.pdf`.
-fn pattern(kind: &str) -> String {
-    let is_bare = !kind.contains(['*', '/', '.']);
-    if is_bare { format!("*.{kind}") } else { kind.replacen('.', "*.", usize::from(kind.starts_with('.'))) }
-}
-
-fn add_intent(list: &mut List, line: usize, text: &str) {
+fn add_intent(list: &mut CandidateList, line: usize, text: &str) {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if list.items.len() < INTENTS_MAX && text.chars().count() >= 3 {
-        let kept: String = text.chars().take(INTENT_MAX).collect();
-        // A word that was cut says something else.
-        let end = if kept.len() < text.len() { kept.rfind(' ').unwrap_or(kept.len()) } else { kept.len() };
-        let doubt = (end < text.len()).then_some("shortened");
-        list.add(line, doubt, json!(kept[..end].trim_end_matches([',', ';', ' '])));
+        let short = shorten_text(&text, INTENT_CHARS_MAX);
+        list.add_with_doubt(&TRIGGER_TEXT, line, (short.len() < text.len()).then_some("shortened"), json!(short));
     }
 }
 
-/// The use cases of a description: what stands behind `Use when`, and what it puts in quotes.
-fn intents(description: &str, line: usize, list: &mut List) {
-    let words = Words::of(description);
+/// Extracts the use cases of a text: the text after `Use when`, and quoted phrases.
+fn extract_intents(text: &str, line: usize, list: &mut CandidateList) {
+    let words = WordList::parse(text);
     let mut index = 0;
     while index < words.len() {
-        let label = words.any(index, phrases::LABELS).filter(|length| words.before(index + length).starts_with(':'));
-        let Some(length) = words.any(index, phrases::LEADS).or(label) else {
+        let Some(length) = match_use_lead(&words, index) else {
             index += 1;
             continue;
         };
-        let start = if words.is(index, "when the user") { index + 1 } else { index + length };
-        let end = (start + 1..words.len()).find(|next| phrases::ends_sentence(&words, *next)).unwrap_or(words.len());
-        let is_list = words.before(index + length).starts_with(':');
-        let cases = if is_list { phrases::listed(words.slice(start..end)) } else { parts(&words, start, end) };
-        for case in cases.iter().flat_map(|case| unlumped(case)) {
-            add_intent(list, line, &case);
+        let start = if words.has_phrase_at(index, "when the user") { index + 1 } else { index + length };
+        let end = (start + 1..words.len()).find(|next| ends_sentence(&words, *next)).unwrap_or(words.len());
+        let is_list = words.gap_before(index + length).starts_with(':');
+        let found = if is_list { split_phrases(words.slice(start..end)) } else { split_cases(&words, start..end) };
+        for case in &found {
+            add_intent(list, line, case);
         }
         index = end.max(index + 1);
     }
-    for text in phrases::quoted(description).into_iter().map(|at| description[at].trim_matches([',', '.', ' '])) {
-        if text.chars().count() <= 100 {
-            add_intent(list, line, text);
+    for case in find_quotations(text).into_iter().map(|at| text[at].trim_matches([',', '.', ' '])) {
+        if case.chars().count() <= 100 {
+            add_intent(list, line, case);
         }
     }
 }
 
-/// A case, without the phrases it quotes, which are cases of their own; a long list is one case for each of its parts.
-fn unlumped(case: &str) -> Vec<String> {
-    const SAYS: &[&str] = &[
-        "user", "users", "someone", "the", "says", "say", "asks", "ask", "asked", "to", "for", "or", "and", "like",
-        "as", "such", "mentions", "mention", "with", "phrases", "about", "a", "when",
-    ];
-    let quoted = phrases::quoted(case);
-    if quoted.len() > 1 {
-        let words = Words::of(case[..quoted[0].start].trim_end_matches(['"', '\'', '“', '‘']));
-        let end = (0..words.len()).rev().find(|index| !SAYS.contains(&words.at(*index))).map_or(0, |last| last + 1);
-        return vec![tidy(words.slice(0..end))];
-    }
-    let is_long = case.chars().count() > INTENT_MAX && case.matches(',').count() > 1;
-    if is_long { phrases::listed(case) } else { vec![case.to_owned()] }
+fn match_use_lead(words: &WordList<'_>, index: usize) -> Option<usize> {
+    let label = LEXICON.use_labels.match_length_at(words, index);
+    let label = label.filter(|length| words.gap_before(index + length).starts_with(':'));
+    LEXICON.use_leads.match_length_at(words, index).or(label)
 }
 
-/// The cases of an enumeration, cut before `when` and `or when`, else whole.
-fn parts(words: &Words<'_>, start: usize, end: usize) -> Vec<String> {
+/// Splits a sentence into cases before `or when`, and at commas if it is long.
+fn split_cases(words: &WordList<'_>, range: Range<usize>) -> Vec<String> {
+    let is_or = |index: usize| usize::from(words.lower_at(index - 1) == "or");
+    let is_cut = |index: &usize| {
+        matches!(words.lower_at(*index), "when" | "whenever" | "if")
+            && (is_or(*index) == 1 || words.gap_before(*index).contains(',') && words.lower_at(*index) != "if")
+    };
+    let mut from = range.start;
     let mut found = Vec::new();
-    let mut from = start;
-    for index in start + 1..end {
-        let is_cut = words.before(index).contains(',')
-            && (words.at(index) == "when"
-                || words.at(index) == "or" && matches!(words.at(index + 1), "when" | "whenever" | "if"))
-            || words.is(index, "or when");
-        if is_cut {
-            found.push(tidy(words.slice(from..index)));
-            from = index;
-            while matches!(words.at(from), "or" | "when" | "whenever" | "if") && from < end {
-                from += 1;
-            }
-        }
+    for cut in (range.start + 1..range.end).filter(is_cut).chain([range.end]) {
+        let case = words.slice(from..cut - is_or(cut));
+        // Quoted phrases are separate cases.
+        let quotes = find_quotations(case);
+        let before = quotes.first().filter(|_| quotes.len() > 1).map(|first| &case[..first.start]);
+        let case = before.map_or(case, |before| before.rsplit_once(',').map_or("", |(kept, _)| kept));
+        let is_long = case.chars().count() > INTENT_CHARS_MAX && case.matches(',').count() > 1;
+        found.extend(if is_long { split_phrases(case) } else { vec![clean_text(case)] });
+        from = cut + 1;
     }
-    found.push(tidy(words.slice(from..end)));
-    found.retain(|text| !text.is_empty());
     found
 }
 
-/// The words a description turns on: those of the name first, then by how often they stand there.
-fn keywords(name: &str, description: &str, line: usize, list: &mut List) {
-    let mut seen: BTreeSet<String> = BTreeSet::new();
-    let lower = description.to_lowercase();
-    let mut counts: Vec<(usize, usize, String)> = Vec::new();
-    let is_break = |letter: char| !(letter.is_alphanumeric() || matches!(letter, '+' | '#' | '.'));
-    let all =
-        name.split('-').map(str::to_owned).chain(lower.split(is_break).map(|word| word.trim_matches('.').to_owned()));
-    for (order, word) in all.enumerate().take(2_000) {
-        let is_word = word.chars().count() >= 2
-            && !IDLE.contains(&word.as_str())
-            && word.chars().any(char::is_alphabetic)
-            && word.len() <= 40;
-        if !is_word {
+fn remove_denials(text: &str) -> Vec<&str> {
+    let words = WordList::parse(text);
+    let mut parts = Vec::new();
+    let (mut from, mut index) = (0, 0);
+    while index < words.len() {
+        if !starts_denial(&words, index) {
+            index += 1;
             continue;
         }
-        if seen.insert(word.clone()) {
-            counts.push((1, order, word));
-        } else if let Some(known) = counts.iter_mut().find(|known| known.2 == word) {
-            known.0 += 1;
+        parts.push(&text[from..words.list[index].at.start]);
+        index = (index + 1..words.len()).find(|next| ends_denial(&words, *next)).unwrap_or(words.len());
+        from = words.list.get(index).map_or(text.len(), |word| word.at.start);
+    }
+    parts.push(&text[from..]);
+    parts.retain(|part| part.contains(char::is_alphanumeric));
+    parts
+}
+
+/// Returns whether an exclusion starts at this word: `Do NOT use for`, `Not for`, `SKIP:`.
+fn starts_denial(words: &WordList<'_>, index: usize) -> bool {
+    let is_cut =
+        index == 0 || words.gap_before(index).contains(|letter: char| !letter.is_whitespace() || letter == '\n');
+    if !is_cut && !matches!(words.lower_at(index - 1), "but" | "and" | "or" | "skill" | "this" | "please" | "when") {
+        return false;
+    }
+    let is_label = |index: usize| words.gap_before(index).starts_with(':');
+    if LEXICON.use_denials.match_length_at(words, index).is_some()
+        || words.lower_at(index) == "skip" && is_label(index + 1)
+    {
+        return true;
+    }
+    let denials = ["do not", "don't", "never", "must not", "should not", "cannot", "not to"];
+    let Some(length) = words.longest_phrase_at(index, &denials) else { return false };
+    let (verb, next) = (words.lower_at(index + length), index + length + 1);
+    // `Users sign up but don't use the product` is about users.
+    let objects = ["for", "when", "if", "this", "it", "to", "in", "on", "with", "as", "unless"];
+    let is_skill =
+        verb == "trigger" || next >= words.len() || objects.contains(&words.lower_at(next)) || is_label(next);
+    LEXICON.use_verbs.contains(verb) && is_skill
+}
+
+/// Returns whether an exclusion has ended before a word: with its sentence, or where a case for the skill follows.
+fn ends_denial(words: &WordList<'_>, index: usize) -> bool {
+    let opens = words.lower_at(index) != "when" && match_use_lead(words, index).is_some();
+    let is_cut = words.gap_before(index).contains([',', ';', '—', '–', '\n']) || words.lower_at(index - 1) == "but";
+    ends_sentence(words, index) || opens && is_cut || words.gap_before(index).contains("\n\n")
+}
+
+fn ends_sentence(words: &WordList<'_>, index: usize) -> bool {
+    let between = words.gap_before(index).trim_start_matches([')', '"', '\'', '”', '’', ']']);
+    let is_capital = words.text[words.list[index].at.clone()].starts_with(char::is_uppercase);
+    between.starts_with(['.', '!', '?', ';']) && is_capital || between.contains('\n') && between.contains('.')
+}
+
+/// Returns the phrases of a list: quoted phrases if there are any, otherwise the text between commas.
+fn split_phrases(text: &str) -> Vec<String> {
+    let quoted = find_quotations(text);
+    if quoted.len() > 1 {
+        return quoted.into_iter().map(|at| clean_text(&text[at])).collect();
+    }
+    let mut depth = 0_usize;
+    let parts = text.split(|letter: char| {
+        match letter {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0 && matches!(letter, ',' | ';' | '，' | '、')
+    });
+    let bare = |part: &str| {
+        let part = clean_text(part);
+        let part = part.strip_prefix("or ").or(part.strip_prefix("and ")).unwrap_or(&part);
+        let marks = ['"', '\'', '“', '”'];
+        // A quotation at the end keeps its quotation marks.
+        if part.starts_with(marks) { part.trim_matches(marks).trim().to_owned() } else { part.trim().to_owned() }
+    };
+    parts.map(bare).filter(|part| !part.is_empty()).collect()
+}
+
+fn find_quotations(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut open: Option<(usize, char)> = None;
+    let mut last = ' ';
+    let mut letters = text.char_indices().peekable();
+    while let Some((at, letter)) = letters.next() {
+        let next = letters.peek().map_or(' ', |(_, next)| *next);
+        // An apostrophe follows a letter.
+        let is_single = !last.is_alphanumeric() && !next.is_whitespace();
+        open = match (open, letter) {
+            (Some((from, close)), _) if letter == close && ("\"”".contains(close) || !next.is_alphanumeric()) => {
+                found.push(from..at);
+                None
+            }
+            (None, '"') => Some((at + 1, '"')),
+            (None, '\'') if is_single => Some((at + 1, '\'')),
+            (None, '“') => Some((at + letter.len_utf8(), '”')),
+            (None, '‘') if is_single => Some((at + letter.len_utf8(), '’')),
+            _ => open,
+        };
+        last = letter;
+    }
+    found
+}
+
+/// Extracts the main words of a description: those of the name first, then the others by frequency.
+fn extract_keywords(name: &str, description: &str, line: usize, list: &mut CandidateList) {
+    let lower = description.to_lowercase();
+    let is_break = |letter: char| !(letter.is_alphanumeric() || matches!(letter, '+' | '#' | '.'));
+    let all = name.split('-').chain(lower.split(is_break).map(|word| word.trim_matches('.')));
+    let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for (order, word) in all.enumerate().take(2_000) {
+        let is_word = word.chars().nth(1).is_some() && word.len() <= 40 && word.contains(char::is_alphabetic);
+        if is_word && !LEXICON.idle_words.contains(word) {
+            counts.entry(word).or_insert((order, 0)).1 += 1;
         }
     }
-    let parts: BTreeSet<&str> = name.split('-').collect();
-    counts.sort_by_key(|(count, order, word)| (!parts.contains(word.as_str()), std::cmp::Reverse(*count), *order));
-    for (_, _, word) in counts.into_iter().take(KEYWORDS_MAX) {
-        list.add(line, None, json!(word));
+    let mut words: Vec<_> = counts.into_iter().collect();
+    let of_name = name.split('-').count();
+    words.sort_by_key(|(_, (order, count))| (*order >= of_name, Reverse(*count), *order));
+    for (word, _) in words.into_iter().take(KEYWORDS_MAX) {
+        list.add(&TRIGGER_TEXT, line, json!(word));
     }
 }
 
-/// Globs a description names: `*.tsx`, and `.docx files`.
-fn file_patterns(description: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    for word in description
-        .split(|letter: char| letter.is_whitespace() || matches!(letter, ',' | '(' | ')' | '"' | '`' | '/' | ';'))
-    {
-        let bare = word.trim_end_matches(['.', ':', '\'']);
-        let ending = bare.strip_prefix("*.").or(bare.strip_prefix('.'));
-        let is_ending = ending.is_some_and(|ending| {
+/// Finds the globs that a description names: `*.tsx`, and `.docx files`.
+fn find_file_patterns(description: &str) -> impl Iterator<Item = String> {
+    let words = description.split(|letter: char| letter.is_whitespace() || ",()\"`/;".contains(letter));
+    let endings = words.map(|word| word.trim_end_matches(['.', ':', '\''])).filter_map(|word| {
+        word.strip_prefix("*.").or(word.strip_prefix('.')).filter(|ending| {
             (1..=10).contains(&ending.len())
                 && ending.chars().all(|letter| letter.is_ascii_alphanumeric())
                 && ending.contains(|letter: char| letter.is_ascii_lowercase())
-        });
-        if let Some(ending) =
-            ending.filter(|ending| is_ending && *ending != "env" && *ending != "claude" && *ending != "net")
-        {
-            found.push(format!("*.{ending}"));
-        }
-    }
-    found.dedup();
-    found
+                && !matches!(*ending, "env" | "claude" | "net")
+        })
+    });
+    endings.map(|ending| format!("*.{ending}"))
 }

@@ -1,521 +1,293 @@
-//! Procedures in order: UASP's `workflows`, by UASP §7.1 rule 6.
-//!
-//! Numbered steps, headings that count, `first … then … finally`, and example sessions. A numbered list of rules,
-//! of kinds or of questions is no procedure.
+//! Extracts procedures: UASP's `workflows`, by UASP §7.1 rule 6, from numbered steps, numbered headings, steps in
+//! prose, and example sessions. A numbered list of rules, of kinds or of questions is not a procedure.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::blocks::{Block, Kind, Prose};
-use super::commands::is_shell;
-use super::constraints::tidy;
-use super::draft::Draft;
+use super::blocks::{self, MarkdownBlock, MarkdownBlockKind, ProseText};
+use super::clauses::{clean_text, find_clause_head, find_label_end, is_action};
+use super::commands::is_shell_language;
+use super::draft::DocumentDraft;
 use super::language;
+use super::lexicon::{LEXICON, is_gerund, is_verb};
 use super::names;
-use super::sections::Place;
-use super::sentences::sentences;
+use super::programs;
+use super::roles::{self, BlockContext, SectionRole};
+use super::rules::WORKFLOW_STEPS;
+use super::sentences::split_sentences;
 use super::shell;
-use super::words::{Words, is_gerund, is_verb};
+use super::words::WordList;
 
-/// A procedure as read.
-struct Procedure {
+const STEPS_MAX: usize = 60;
+
+struct ExtractedProcedure {
     title: String,
     line: usize,
     steps: Vec<Value>,
-    example: Option<String>,
 }
 
-/// The most steps of one procedure.
-const STEPS_MAX: usize = 60;
+struct ProcedureReader<'a> {
+    blocks: &'a [MarkdownBlock],
+    places: &'a [BlockContext],
+    skill: &'a str,
+    is_foreign: bool,
+}
 
-/// Reads the procedures of a skill; `skill` names those that have no heading.
-pub(super) fn read(blocks: &[Block], places: &[Place], skill: &str, draft: &mut Draft) {
-    let is_foreign =
-        language::foreign(blocks.iter().filter(|block| block.is_prose()).map(|block| block.prose.text.as_str()));
-    let is_foreign = is_foreign.is_some();
-    let doubt = is_foreign.then_some("in a language the rules do not know: it may be no procedure");
-    let mut found = counted_headings(blocks, skill, is_foreign);
-    found.extend(numbered_lists(blocks, places, skill, is_foreign));
+/// Extracts the procedures of a skill; `skill` names those without a heading.
+pub(super) fn extract_workflows(
+    blocks: &[MarkdownBlock],
+    places: &[BlockContext],
+    skill: &str,
+    draft: &mut DocumentDraft,
+) {
+    let prose = blocks.iter().filter(|block| block.is_prose()).map(|block| block.prose.text.as_str());
+    let is_foreign = language::detect_foreign_language(prose).is_some();
+    let doubt = is_foreign.then_some("in a language that the rules do not support: it may not be a procedure");
+    let reader = ProcedureReader { blocks, places, skill, is_foreign };
+    let mut found = reader.find_counted_headings();
+    found.extend(reader.find_numbered_lists());
     for (index, block) in blocks.iter().enumerate() {
-        match &block.kind {
-            Kind::Code(language) if is_shell(language) => found.extend(session(blocks, index)),
-            Kind::Code(language) if matches!(language.as_str(), "" | "text" | "txt" | "plaintext") => {
-                found.extend(numbered_code(blocks, index, skill));
+        let steps = match block.language() {
+            Some(language) if is_shell_language(language) => reader.parse_session_steps(block),
+            Some("" | "text" | "txt" | "plaintext") if !places[index].is_example => parse_numbered_code(block),
+            None if block.kind == MarkdownBlockKind::Paragraph && !places[index].is_example => {
+                parse_prose_steps(&block.prose)
             }
-            Kind::Paragraph if !places[index].is_example => found.extend(told(blocks, index, skill)),
-            _ => {}
-        }
+            _ => continue,
+        };
+        found.extend((steps.len() >= 3).then(|| reader.make_procedure(index, steps)));
     }
     found.sort_by_key(|procedure| procedure.line);
-    let headings: BTreeMap<usize, usize> =
-        blocks.iter().filter_map(|block| Some((block.line, block.heading?))).collect();
-    let throughout = invariants(blocks);
-    for procedure in found {
-        let mut value = json!({ "description": procedure.title, "steps": procedure.steps });
-        if let Some(invariants) = headings.get(&procedure.line).and_then(|heading| throughout.get(heading)) {
-            value["invariants"] = json!(invariants);
-        }
-        if let Some(example) = procedure.example {
-            value["example"] = json!(example);
-        }
-        draft.workflows.add(&names::name(&procedure.title, "procedure"), procedure.line, doubt, value);
+    for ExtractedProcedure { title, line, steps } in found {
+        let value = json!({ "description": title, "steps": steps });
+        draft.workflows.add(&WORKFLOW_STEPS, &names::to_name_or(&title, "procedure"), line, doubt, value);
     }
 }
 
-/// What must hold throughout, by heading.
-fn invariants(blocks: &[Block]) -> BTreeMap<usize, Vec<String>> {
-    let mut found: BTreeMap<usize, Vec<String>> = BTreeMap::new();
-    for (heading, block) in blocks.iter().filter_map(|block| Some((block.heading?, block))) {
-        let lower = block.prose.text.to_lowercase();
-        if !block.is_prose() || !["throughout", " step", "at all times"].iter().any(|mark| lower.contains(mark)) {
-            continue;
+impl ProcedureReader<'_> {
+    fn heading_text(&self, heading: Option<usize>) -> &str {
+        heading.map_or("", |heading| self.blocks[heading].prose.text.as_str())
+    }
+
+    fn make_title(&self, heading: Option<usize>) -> String {
+        let title = strip_heading_number(&self.heading_text(heading).replace(['`', '*'], ""));
+        let title = title.strip_prefix("Example: ").unwrap_or(&title);
+        if title.is_empty() { self.skill.replace('-', " ") } else { title.to_owned() }
+    }
+
+    /// Finds numbered lists that are procedures. An interrupted list continues with the next number.
+    fn find_numbered_lists(&self) -> Vec<ExtractedProcedure> {
+        let mut found = Vec::new();
+        let mut items: Vec<usize> = Vec::new();
+        for (index, block) in self.blocks.iter().enumerate() {
+            let number = match block.kind {
+                MarkdownBlockKind::Item(Some(number)) if block.depth == 1 => Some(number),
+                MarkdownBlockKind::Heading(_) => None,
+                _ => continue,
+            };
+            let is_same = items.first().is_some_and(|first| self.blocks[*first].list == block.list);
+            if number.is_none_or(|number| !is_same && usize::try_from(number) != Ok(items.len() + 1)) {
+                found.extend(self.parse_list(&std::mem::take(&mut items)));
+            }
+            items.extend(number.map(|_| index));
         }
-        for range in sentences(&block.prose) {
-            let words = Words::of(&block.prose.text[range]);
-            let leads =
-                ["throughout", "at every step", "at each step", "at all times", "during all steps", "in every step"];
-            let lead = words.any(0, &leads).or_else(|| {
-                let is_last = words.len() > 3 && words.at(words.len() - 1) == "throughout";
-                is_last.then_some(0)
-            });
-            if let Some(lead) = lead.filter(|lead| words.len() > lead + 1) {
-                let end = words.len() - usize::from(lead == 0);
-                let rules = found.entry(heading).or_default();
-                rules.extend((rules.len() < STEPS_MAX).then(|| tidy(words.slice(lead..end))));
+        found.extend(self.parse_list(&items));
+        found
+    }
+
+    fn parse_list(&self, items: &[usize]) -> Option<ExtractedProcedure> {
+        let first = items.first().filter(|_| items.len() >= 2 && self.is_procedure(items))?;
+        let steps = items.iter().take(STEPS_MAX).map(|item| self.make_step(*item)).collect();
+        Some(self.make_procedure(*first, steps))
+    }
+
+    fn make_procedure(&self, first: usize, steps: Vec<Value>) -> ExtractedProcedure {
+        let MarkdownBlock { heading, line, .. } = self.blocks[first];
+        ExtractedProcedure { title: self.make_title(heading), line, steps }
+    }
+
+    fn is_procedure(&self, items: &[usize]) -> bool {
+        let place = self.places[items[0]];
+        let lead = items[0].checked_sub(1).map(|before| &self.blocks[before]);
+        let lead =
+            lead.filter(|lead| lead.kind == MarkdownBlockKind::Paragraph).map_or("", |lead| lead.prose.text.as_str());
+        let lead = WordList::parse(&lead[..lead.floor_char_boundary(120)]);
+        let heading = WordList::parse(self.heading_text(self.blocks[items[0]].heading));
+        let names_other = [&heading, &lead].iter().any(|words| LEXICON.unordered_titles.occurs_in(words));
+        let is_said = place.has_role(SectionRole::Procedure) && !names_other
+            || lead.contains_any(0..lead.len(), &["steps", "workflow", "process", "follow", "sequence", "order"]);
+        let deeds = items.iter().filter(|item| is_instruction(&self.blocks[**item].prose)).count();
+        match place.role {
+            SectionRole::Choices | SectionRole::Trigger | SectionRole::Forbidden | SectionRole::Mistakes => false,
+            _ if is_said && deeds * 3 >= items.len() => true,
+            SectionRole::Rules | SectionRole::Listing => false,
+            // Verbs of other languages are not recognized.
+            _ => !names_other && items.len() >= 3 && (self.is_foreign || deeds * 3 >= items.len() * 2),
+        }
+    }
+
+    /// Creates a step from a list item: its command if it has one, otherwise its first sentence. The rest is the note.
+    fn make_step(&self, index: usize) -> Value {
+        let prose = &self.blocks[index].prose;
+        let below = self.blocks[index + 1..].iter().take(2).find(|block| block.item == Some(index));
+        let below =
+            below.filter(|block| block.language().is_some_and(is_shell_language)).map_or("", |block| &block.prose.text);
+        let below = below.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));
+        let own = prose.codes_in(0..prose.text.len()).find(|code| is_command_line(code));
+        let text = prose.text.as_str();
+        let end = split_sentences(prose).first().map_or(text.len(), |range| range.end);
+        let first = clean_text(&text[..end]);
+        let opening = first.trim_start_matches('(').to_lowercase();
+        let is_optional = opening.starts_with("optional") || opening.starts_with("if ");
+        let (command, note) = match own.or(below) {
+            Some(command) => (command.trim_start_matches("$ ").to_owned(), clean_text(text)),
+            None if first.is_empty() => ("go on".to_owned(), String::new()),
+            None => (first, clean_text(&text[end..])),
+        };
+        render_step(&command, Some(note).filter(|note| !note.is_empty()).as_deref(), is_optional)
+    }
+
+    /// Finds numbered headings: `Step 1: …`, `Phase 2`, `1. …`.
+    fn find_counted_headings(&self) -> Vec<ExtractedProcedure> {
+        let mut found = Vec::new();
+        let mut run: Vec<usize> = Vec::new();
+        let mut last = 0;
+        for (index, block) in self.blocks.iter().enumerate() {
+            let MarkdownBlockKind::Heading(level) = block.kind else { continue };
+            let first = run.first().map(|first| &self.blocks[*first]);
+            if first.is_some_and(|first| matches!(first.kind, MarkdownBlockKind::Heading(own) if level > own)) {
+                continue;
+            }
+            let number = parse_heading_number(&block.prose.text).map(|(number, _)| number);
+            let is_beside = first.is_some_and(|first| first.kind == block.kind && first.heading == block.heading);
+            let goes_on = is_beside && number.is_some_and(|number| number >= last.max(1));
+            if !goes_on {
+                found.extend(self.make_heading_procedure(&std::mem::take(&mut run)));
+            }
+            if let Some(number) = number.filter(|number| goes_on || *number <= 1) {
+                run.push(index);
+                last = number;
             }
         }
+        found.extend(self.make_heading_procedure(&run));
+        found
     }
-    found
-}
 
-/// The title of a block's section.
-fn title(blocks: &[Block], index: usize, skill: &str) -> String {
-    let heading = blocks[index].heading.map(|heading| blocks[heading].prose.text.as_str());
-    let text = heading.map_or_else(|| skill.replace('-', " "), str::to_owned);
-    let title = uncounted(&tidy(&text.replace(['`', '*'], "")));
-    if title.is_empty() { "procedure".to_owned() } else { title }
-}
+    fn make_heading_procedure(&self, run: &[usize]) -> Option<ExtractedProcedure> {
+        let first = run.first()?;
+        let steps: Vec<String> =
+            run.iter().map(|index| strip_heading_number(&self.blocks[*index].prose.text)).collect();
+        let deeds = steps.iter().map(|step| WordList::parse(step));
+        let deeds = deeds.filter(|words| words.is_imperative(0) || is_gerund(words.lower_at(0))).count();
+        let above = self.heading_text(self.blocks[*first].heading);
+        let is_said =
+            self.is_foreign || roles::classify_heading(above) == SectionRole::Procedure || deeds * 3 >= run.len() * 2;
+        let is_named = |index: usize| matches!(parse_heading_number(&self.blocks[index].prose.text), Some((_, true)));
+        let is_steps = run.len() >= 2 && run.iter().all(|index| is_named(*index))
+            || run.len() >= 3 && is_said && !LEXICON.unordered_titles.occurs_in(&WordList::parse(above));
+        let steps = steps.iter().take(STEPS_MAX).map(|step| json!({ "cmd": step })).collect();
+        is_steps.then(|| self.make_procedure(*first, steps))
+    }
 
-/// Numbered lists that are procedures.
-fn numbered_lists(blocks: &[Block], places: &[Place], skill: &str, is_foreign: bool) -> Vec<Procedure> {
-    let mut found: Vec<Procedure> = Vec::new();
-    let mut index = 0;
-    while index < blocks.len() {
-        let block = &blocks[index];
-        if !(block.is_ordered() && block.depth == 1) {
-            index += 1;
-            continue;
+    /// Returns the steps of a shell block that shows one session from start to end, not a list of alternatives.
+    fn parse_session_steps(&self, block: &MarkdownBlock) -> Vec<Value> {
+        let heading = WordList::parse(self.heading_text(block.heading));
+        let shows = ["example", "workflow", "walkthrough", "end-to-end", "scenario", "session"];
+        // A block that defines a function is a program, not a session.
+        let is_program = || block.prose.text.lines().any(|line| shell::parse_function_name(line).is_some());
+        if !heading.contains_any(0..heading.len(), &shows) || is_program() {
+            return Vec::new();
         }
-        // A list that is interrupted by an unindented block goes on with the next number.
-        let mut items = vec![index];
-        let mut next = index + 1;
-        while next < blocks.len() && !blocks[next].is_heading() {
-            if let (Kind::Item(Some(number)), 1) = (&blocks[next].kind, blocks[next].depth) {
-                if blocks[next].list != block.list && usize::try_from(*number) != Ok(items.len() + 1) {
-                    break;
-                }
-                items.push(next);
-            } else if blocks[next].depth == 0
-                && blocks[next].kind == Kind::Paragraph
-                && !goes_on(blocks, next, items.len())
-            {
-                break;
-            }
-            next += 1;
-        }
-        let lead = index.checked_sub(1).map(|before| &blocks[before]).filter(|before| before.kind == Kind::Paragraph);
-        let is_steps = is_procedure(blocks, &items, places[index], lead, is_foreign);
-        if items.len() >= 2 && is_steps {
-            let title = lead_title(lead).filter(|_| is_again(&found, &title(blocks, index, skill)));
-            let title = title.unwrap_or_else(|| self::title(blocks, index, skill));
-            let steps = items.iter().take(STEPS_MAX).map(|item| step(blocks, *item)).collect();
-            found.push(Procedure { title, line: block.line, steps, example: None });
-        }
-        index = next.max(index + 1);
+        let mut commands = shell::split_commands(&block.prose.text);
+        commands.retain(|simple| !simple.is_piped);
+        let explained = commands.iter().filter(|simple| simple.is_own_comment).count();
+        let heads: BTreeSet<&[String]> = commands.iter().filter_map(|simple| simple.words.get(..2)).collect();
+        let is_listing = explained * 2 > commands.len() || heads.len() < 3;
+        let steps = commands.iter().filter(|_| (4..=40).contains(&commands.len()) && !is_listing);
+        steps
+            .map(|simple| render_step(&simple.words.join(" ").replace('\n', " "), simple.comment.as_deref(), false))
+            .collect()
     }
-    found
 }
 
-fn is_again(found: &[Procedure], title: &str) -> bool {
-    found.iter().any(|procedure| procedure.title == title)
-}
-
-/// Whether the same list goes on behind an unindented paragraph.
-fn goes_on(blocks: &[Block], index: usize, count: usize) -> bool {
-    blocks[index + 1..]
-        .iter()
-        .take(4)
-        .any(|block| matches!(block.kind, Kind::Item(Some(number)) if usize::try_from(number) == Ok(count + 1) && block.depth == 1))
-}
-
-fn lead_title(lead: Option<&Block>) -> Option<String> {
-    let text = lead?.prose.text.trim_end_matches([':', ' ', '*']);
-    (text.len() > 3 && text.len() <= 80).then(|| tidy(text))
-}
-
-/// Words in a title that say a list holds no steps.
-const NOT_STEPS: &[&str] = &[
-    "types",
-    "type",
-    "kinds",
-    "criteria",
-    "principles",
-    "principle",
-    "rules",
-    "practices",
-    "tips",
-    "pitfalls",
-    "mistakes",
-    "priority",
-    "priorities",
-    "preference",
-    "preferences",
-    "selection",
-    "features",
-    "benefits",
-    "reasons",
-    "questions",
-    "examples",
-    "levels",
-    "categories",
-    "options",
-    "sources",
-    "references",
-    "resources",
-    "anti-patterns",
-    "guidelines",
-    "concepts",
-    "components",
-    "pillars",
-    "dimensions",
-    "layers",
-    "factors",
-    "assumptions",
-    "outputs",
-    "deliverables",
-    "requirements",
-    "constraints",
-    "limitations",
-    "checks",
-    "order",
-    "hierarchy",
-    "modes",
-    "inputs",
-    "areas",
-    "themes",
-    "patterns",
-    "strategies",
-    "gotchas",
-    "laws",
-    "values",
-    "tiers",
-    "lenses",
-    "metrics",
-    "signals",
-];
-
-fn is_procedure(blocks: &[Block], items: &[usize], place: Place, lead: Option<&Block>, is_foreign: bool) -> bool {
-    let heading = blocks[items[0]].heading.map_or("", |heading| blocks[heading].prose.text.as_str());
-    let lead = lead.map_or("", |lead| lead.prose.text.get(..lead.prose.text.len().min(120)).unwrap_or_default());
-    let heading_words = Words::of(heading);
-    let lead_words = Words::of(lead);
-    let names_other =
-        heading_words.has(0..heading_words.len(), NOT_STEPS) || lead_words.has(0..lead_words.len(), NOT_STEPS);
-    let lead_says =
-        lead_words.has(0..lead_words.len(), &["steps", "workflow", "process", "follow", "sequence", "order"]);
-    let is_named =
-        place.is_procedure && !names_other || lead_says && !lead_words.has(0..lead_words.len(), &["priority"]);
-    let deeds = items.iter().filter(|item| is_deed(&blocks[**item].prose)).count();
-    if place.is_choice || place.is_forbidden || place.is_mistake || place.is_trigger {
-        return false;
+fn render_step(command: &str, note: Option<&str>, is_optional: bool) -> Value {
+    let mut value = json!({ "cmd": command });
+    if let Some(note) = note {
+        value["note"] = json!(note);
     }
-    // A verb of another language is not known for one.
-    if is_foreign {
-        return items.len() >= 3 && !names_other && !place.has_rules && !place.is_listing;
-    }
-    if is_named {
-        return items.len() >= 2 && deeds * 3 >= items.len();
-    }
-    !names_other && !place.has_rules && !place.is_listing && items.len() >= 3 && deeds * 10 >= items.len() * 7
-}
-
-/// Whether an item tells to do something: a command, behind its label or without, or something to run.
-fn is_deed(prose: &Prose) -> bool {
-    let words = Words::of(prose.text.get(..prose.text.len().min(400)).unwrap_or_default());
-    let start = super::clauses::body_start(&words);
-    let head = super::clauses::head(&words, 0..words.len());
-    let is_told = |index: usize| {
-        super::clauses::is_action(&words, index)
-            || matches!(words.at(index), "if" | "when" | "once" | "after" | "before" | "optionally")
-    };
-    let is_label = is_verb(words.at(0)) && words.before(1).starts_with(':');
-    let runs = is_label || prose.codes_in(0..prose.text.len().min(400)).any(looks_like_command);
-    runs || is_told(head) || is_told(start) || is_gerund(words.at(0))
-}
-
-/// A list item as a step: a command where it has one, else its first sentence; the rest is the note.
-fn step(blocks: &[Block], index: usize) -> Value {
-    let prose = &blocks[index].prose;
-    let code = blocks[index + 1..]
-        .iter()
-        .take(2)
-        .find(|block| block.item == Some(index) && block.language().is_some_and(is_shell));
-    let own = prose.codes_in(0..prose.text.len()).find(|code| looks_like_command(code));
-    let from_block = code.and_then(|code| {
-        code.prose.text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'))
-    });
-    step_of(&prose.text, own.or(from_block).map(|command| command.trim_start_matches("$ ")), &sentences(prose))
-}
-
-fn looks_like_command(code: &str) -> bool {
-    let mut words = code.split_whitespace();
-    let first = words.next().unwrap_or_default();
-    let known = super::programs::known_depth(first).is_some() || super::programs::is_script(first);
-    super::programs::is_program(first) && words.next().is_some() && (known || first.contains('-')) && code.len() <= 200
-}
-
-fn step_of(text: &str, command: Option<&str>, ranges: &[std::ops::Range<usize>]) -> Value {
-    let whole = tidy(text.trim_start_matches("[ ] "));
-    let first = ranges.first().map_or(whole.clone(), |range| tidy(text[range.clone()].trim_start_matches("[ ] ")));
-    let rest = ranges.first().map_or(String::new(), |range| tidy(&text[range.end..]));
-    let lower = first.to_lowercase();
-    let is_optional = lower.starts_with("optional")
-        || lower.starts_with("(optional")
-        || lower.starts_with("if ")
-        || lower.contains("(optional)");
-    let empty = "go on".to_owned();
-    let mut value = match command {
-        Some(command) => json!({ "cmd": command, "note": whole }),
-        None if rest.is_empty() => json!({ "cmd": if first.is_empty() { empty } else { first } }),
-        None => json!({ "cmd": if first.is_empty() { empty } else { first }, "note": rest }),
-    };
     if is_optional {
         value["optional"] = json!(true);
     }
     value
 }
 
-/// Headings that count: `Step 1: …`, `Phase 2`, `1. …`.
-fn counted_headings(blocks: &[Block], skill: &str, is_foreign: bool) -> Vec<Procedure> {
-    let mut found: Vec<Procedure> = Vec::new();
-    let mut open: Option<(Option<usize>, u8, usize)> = None;
-    let mut run: Vec<usize> = Vec::new();
-    let headings: Vec<usize> = (0..blocks.len()).filter(|index| blocks[*index].is_heading()).collect();
-    for index in headings {
-        let block = &blocks[index];
-        let Kind::Heading(level) = block.kind else { continue };
-        let number = counted(&block.prose.text);
-        let goes_on = open.is_some_and(|(parent, own, last)| {
-            parent == block.heading
-                && own == level
-                && number.is_some_and(|(number, is_named)| number > last || is_named && number == last && last > 0)
-        });
-        if goes_on {
-            run.push(index);
-            open = open.map(|(parent, own, last)| (parent, own, number.map_or(last, |(number, _)| number)));
-            continue;
-        }
-        if open.is_some_and(|(_, own, _)| level > own) {
-            continue;
-        }
-        close_run(blocks, &mut run, (skill, is_foreign), &mut found);
-        open = number.filter(|(number, _)| *number <= 1).map(|(number, _)| (block.heading, level, number));
-        if open.is_some() {
-            run.push(index);
-        }
-    }
-    close_run(blocks, &mut run, (skill, is_foreign), &mut found);
-    found
-}
-
-fn close_run(blocks: &[Block], run: &mut Vec<usize>, (skill, is_foreign): (&str, bool), found: &mut Vec<Procedure>) {
-    let headings = std::mem::take(run);
-    let named = headings
-        .iter()
-        .filter(|index| counted(&blocks[**index].prose.text).is_some_and(|(_, is_named)| is_named))
-        .count();
-    let deeds = headings.iter().filter(|index| is_told_heading(&blocks[**index].prose.text)).count();
-    let parent = headings.first().and_then(|first| blocks[*first].heading);
-    let above = parent.map_or("", |parent| blocks[parent].prose.text.as_str());
-    let above_words = Words::of(above);
-    let is_other = above_words.has(0..above_words.len(), NOT_STEPS);
-    let is_steps = if named == headings.len() {
-        headings.len() >= 2
-    } else {
-        // Below `Workflow`, `1. Discovery` is a step as well as `1. Find out`.
-        let is_said = is_foreign || super::sections::read(above).is_procedure;
-        headings.len() >= 3 && (is_said || deeds * 3 >= headings.len() * 2) && !is_other
+/// Returns whether an item is an instruction: an imperative, with or without a label, or something to run.
+fn is_instruction(prose: &ProseText) -> bool {
+    let text = &prose.text[..prose.text.floor_char_boundary(400)];
+    let words = WordList::parse(text);
+    let is_told = |index: usize| {
+        is_action(&words, index)
+            || matches!(words.lower_at(index), "if" | "when" | "once" | "after" | "before" | "optionally")
     };
-    if !is_steps {
-        return;
-    }
-    let title = parent.map_or_else(
-        || skill.replace('-', " "),
-        |parent| {
-            // `Workflow` alone says little; what the skill is about says the rest.
-            let text = tidy(&blocks[parent].prose.text);
-            let is_bare = Words::of(&text).len() == 1;
-            if is_bare && names::slug(&text) != skill {
-                format!("{} {}", skill.replace('-', " "), text.to_lowercase())
-            } else {
-                text
-            }
-        },
-    );
-    let steps =
-        headings.iter().take(STEPS_MAX).map(|index| json!({ "cmd": uncounted(&blocks[*index].prose.text) })).collect();
-    found.push(Procedure { title, line: blocks[headings[0]].line, steps, example: None });
+    let is_label = is_verb(words.lower_at(0)) && words.gap_before(1).starts_with(':');
+    is_label
+        || is_gerund(words.lower_at(0))
+        || is_told(find_clause_head(&words, 0..words.len()))
+        || is_told(find_label_end(&words))
+        || prose.codes_in(0..text.len()).any(is_command_line)
 }
 
-/// The number a heading counts, and whether it says what it counts.
-fn counted(text: &str) -> Option<(usize, bool)> {
-    let words = Words::of(text);
-    let is_named = matches!(words.at(0), "step" | "phase" | "stage");
-    let word = words.at(usize::from(is_named));
-    let digits: String = word.chars().take_while(char::is_ascii_digit).collect();
-    let number = digits.parse::<usize>().ok().filter(|number| *number <= 40)?;
-    let is_plain = digits.len() == word.len();
-    let is_named = is_named && word.len() <= digits.len() + 1;
-    let behind = text.trim_start().get(digits.len()..).unwrap_or_default();
-    (is_named || is_plain && behind.starts_with(['.', ')', ':'])).then_some((number, is_named))
+fn is_command_line(code: &str) -> bool {
+    let mut words = code.split_whitespace();
+    let first = words.next().unwrap_or_default();
+    let is_known =
+        programs::known_command_depth(first).is_some() || programs::is_script_file(first) || first.contains('-');
+    is_known && programs::is_program_name(first) && words.next().is_some() && code.len() <= 200
 }
 
-fn uncounted(text: &str) -> String {
-    let bare =
-        text.trim_start_matches(|letter: char| letter.is_ascii_digit() || matches!(letter, '.' | ')' | ' ' | ':'));
-    let words = Words::of(bare);
-    let is_named = matches!(words.at(0), "step" | "phase" | "stage");
-    let start = if is_named { 2 } else { 0 };
-    let rest = tidy(words.slice(start..words.len()));
-    if rest.is_empty() { tidy(text) } else { rest }
+/// Returns the number of a heading, and whether the heading names what it counts.
+fn parse_heading_number(text: &str) -> Option<(usize, bool)> {
+    let words = WordList::parse(text);
+    let is_named = matches!(words.lower_at(0), "step" | "phase" | "stage");
+    let word = words.lower_at(usize::from(is_named));
+    let digits = word.chars().take_while(char::is_ascii_digit).count();
+    let number = word[..digits].parse().ok().filter(|number| *number <= 40)?;
+    let is_plain = word.len() == digits && words.gap_before(1).starts_with(['.', ')', ':']);
+    (is_plain || is_named && word.len() <= digits + 1).then_some((number, is_named))
 }
 
-fn is_told_heading(text: &str) -> bool {
-    let bare = uncounted(text);
-    let words = Words::of(&bare);
-    words.is_imperative(0) || is_gerund(words.at(0))
+fn strip_heading_number(text: &str) -> String {
+    let bare = text.trim_start_matches(|letter: char| letter.is_ascii_digit() || ".): ".contains(letter));
+    let words = WordList::parse(bare);
+    let start = if matches!(words.lower_at(0), "step" | "phase" | "stage") { 2 } else { 0 };
+    let rest = clean_text(words.slice(start..words.len()));
+    if rest.is_empty() { clean_text(text) } else { rest }
 }
 
-/// Numbered steps in a block of plain text.
-fn numbered_code(blocks: &[Block], index: usize, skill: &str) -> Option<Procedure> {
-    let block = &blocks[index];
-    let text = &block.prose.text;
-    if text.len() > 20_000 || text.contains(['├', '└']) {
-        return None;
-    }
-    let mut steps: Vec<&str> = Vec::new();
-    for line in text.lines() {
-        let indent = line.len() - line.trim_start().len();
-        let bare = line.trim_start();
-        let digits = bare.chars().take_while(char::is_ascii_digit).count();
-        let rest = bare.get(digits..).unwrap_or_default();
-        if digits > 0 && indent <= 2 && rest.starts_with(['.', ')']) && bare[..digits].parse() == Ok(steps.len() + 1) {
-            steps.push(rest[1..].trim());
-        }
-    }
-    let deeds = steps.iter().filter(|step| {
-        let words = Words::of(step);
-        is_verb(words.at(0)) || words.is_imperative(super::clauses::body_start(&words))
-    });
-    let count = deeds.count();
-    let place = super::sections::read(&title(blocks, index, skill));
-    (steps.len() >= 3 && count * 2 >= steps.len() && !place.is_example && !place.has_rules).then(|| Procedure {
-        title: title(blocks, index, skill),
-        line: block.line,
-        steps: steps.iter().take(STEPS_MAX).map(|step| json!({ "cmd": tidy(step) })).collect(),
-        example: None,
-    })
+/// Parses numbered steps in a block of plain text, which is read as Markdown.
+fn parse_numbered_code(block: &MarkdownBlock) -> Vec<Value> {
+    let blocks = blocks::parse_blocks(&block.prose.text, block.line);
+    let reader =
+        ProcedureReader { blocks: &blocks, places: &roles::classify_blocks(&blocks), skill: "", is_foreign: false };
+    reader.find_numbered_lists().into_iter().next().map_or_else(Vec::new, |procedure| procedure.steps)
 }
 
-/// A shell block that shows one session from beginning to end, not a list of alternatives.
-fn session(blocks: &[Block], index: usize) -> Option<Procedure> {
-    let block = &blocks[index];
-    let heading = &blocks[block.heading?].prose.text;
-    let words = Words::of(heading);
-    if !words.has(0..words.len(), &["example", "workflow", "walkthrough", "end-to-end", "scenario", "session"]) {
-        return None;
-    }
-    let commands: Vec<shell::Simple> =
-        shell::commands(&block.prose.text).into_iter().filter(|simple| !simple.is_piped).collect();
-    // What defines a function is a program, not a session.
-    if block.prose.text.lines().any(|line| shell::defined(line).is_some()) {
-        return None;
-    }
-    let programs: Vec<&str> = commands
-        .iter()
-        .filter_map(|simple| simple.words.first())
-        .map(String::as_str)
-        .filter(|word| super::programs::is_program(word))
-        .collect();
-    let explained = commands.iter().filter(|simple| simple.is_own_comment).count();
-    let mut firsts: Vec<String> =
-        commands.iter().map(|simple| simple.words.iter().take(2).cloned().collect::<Vec<_>>().join(" ")).collect();
-    firsts.sort();
-    firsts.dedup();
-    let is_listing = explained * 2 > commands.len() || firsts.len() < 3;
-    if programs.len() < 4 || is_listing || commands.len() > 40 {
-        return None;
-    }
-    let steps = commands.iter().map(|simple| {
-        let command = simple.words.join(" ").replace('\n', " ");
-        match &simple.comment {
-            Some(comment) => json!({ "cmd": command, "note": comment }),
-            None => json!({ "cmd": command }),
-        }
-    });
-    let title = tidy(&heading.replace('`', ""));
-    let title = title.strip_prefix("Example: ").unwrap_or(&title).to_owned();
-    let example = Some(block.prose.text.chars().take(4_000).collect());
-    Some(Procedure { title, line: block.line, steps: steps.collect(), example })
-}
-
-/// `First, this. Then, that. Finally, the rest.`
-fn told(blocks: &[Block], index: usize, skill: &str) -> Option<Procedure> {
-    let prose = &blocks[index].prose;
-    let lower = prose.text.get(..prose.text.len().min(4_000)).unwrap_or_default().to_lowercase();
-    if !lower.contains("first") || !(lower.contains("then") || lower.contains("next")) {
-        return None;
-    }
-    let mut steps: Vec<String> = Vec::new();
-    let mut has_end = false;
-    for range in sentences(prose) {
-        let words = Words::of(&prose.text[range.clone()]);
-        let at = words.at(0);
-        let opens = matches!(at, "first" | "second" | "third" | "then" | "next" | "finally" | "lastly" | "afterwards")
-            || words.is(0, "after that");
-        let clauses = if at == "first" { in_one_sentence(&words) } else { Vec::new() };
-        if clauses.len() >= 3 {
-            steps.extend(clauses);
-            has_end = true;
-        } else if opens && (at == "first" || !steps.is_empty()) {
-            let skip = if at == "after" { 2 } else { 1 };
-            if words.is_imperative(skip) {
-                steps.push(tidy(words.slice(skip..words.len())));
-                has_end |= matches!(at, "finally" | "lastly");
-            }
-        }
-    }
-    (steps.len() >= 3 || steps.len() == 2 && has_end).then(|| Procedure {
-        title: title(blocks, index, skill),
-        line: blocks[index].line,
-        steps: steps.into_iter().map(|step| json!({ "cmd": step })).collect(),
-        example: None,
-    })
-}
-
-/// The steps of `First do this, then do that, and finally the rest`.
-fn in_one_sentence(words: &Words<'_>) -> Vec<String> {
-    let marks = ["first", "then", "next", "finally", "lastly"];
-    let starts: Vec<usize> = (0..words.len()).filter(|index| marks.contains(&words.at(*index))).collect();
-    let mut steps = Vec::new();
-    for (number, start) in starts.iter().enumerate() {
+/// Parses the steps of `First, do this. Then do that, and finally the rest.`
+fn parse_prose_steps(prose: &ProseText) -> Vec<Value> {
+    let words = WordList::parse(&prose.text[..prose.text.floor_char_boundary(4_000)]);
+    let marks = ["first", "second", "third", "then", "next", "finally", "lastly", "afterwards"];
+    let opens = |index: &usize| {
+        let is_start =
+            *index == 0 || words.gap_before(*index).contains(['.', ',', ';']) || words.lower_at(index - 1) == "and";
+        is_start && marks.contains(&words.lower_at(*index)) && words.is_imperative(index + 1)
+    };
+    let starts: Vec<usize> =
+        (0..words.len()).filter(opens).skip_while(|start| words.lower_at(*start) != "first").collect();
+    let steps = starts.iter().enumerate().map(|(number, start)| {
         let next = starts.get(number + 1).copied().unwrap_or(words.len());
-        let end = if next < words.len() && words.at(next - 1) == "and" { next - 1 } else { next };
-        if !words.is_imperative(start + 1) || start + 1 >= end {
-            return Vec::new();
-        }
-        steps.push(tidy(words.slice(start + 1..end)));
-    }
-    steps
+        let end = (start + 2..next).find(|index| words.gap_before(*index).contains(". ")).unwrap_or(next);
+        clean_text(words.slice(start + 1..end - usize::from(words.lower_at(end - 1) == "and")))
+    });
+    steps.map(|step| json!({ "cmd": step })).collect()
 }

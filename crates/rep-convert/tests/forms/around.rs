@@ -6,7 +6,7 @@ use crate::{TOOL, document, of_body, table, texts};
 
 /// The triggers of frontmatter and a body: words, phrases and files, each list by its name.
 fn triggers(front: &str, body: &str) -> Vec<String> {
-    let value = document(&format!("---\nname: z\n{front}\n---\n\n# Z\n\n{body}\n"), &[]).into_raw();
+    let value = document(&format!("---\nname: z\n{front}\n---\n\n# Z\n\n{body}\n"), &[]).into_raw_value();
     let lists = ["keywords", "intents", "file_patterns"];
     let all = lists.iter().flat_map(|list| {
         texts(&value["triggers"][list]).into_iter().map(|text| format!("{}: {text}", &list[..1])).collect::<Vec<_>>()
@@ -14,7 +14,7 @@ fn triggers(front: &str, body: &str) -> Vec<String> {
     all.collect()
 }
 
-/// UC-15: what a skill is not for is no trigger.
+/// UC-15: what a skill is not for does not trigger it.
 #[test]
 fn what_a_skill_is_not_for_does_not_call_it() {
     let cases: &[(&str, &str, &[&str], &[&str])] = &[
@@ -142,7 +142,7 @@ fn sources_are_what_is_bundled_and_said() {
     let files =
         ["references/a.md", "prompts/ask.md", "guide.md", "README.md", "rules/keys.md", "rules/b.md", "AGENTS.md"];
     let document = document(&text, &files);
-    let sources = document.raw()["sources"].as_array().unwrap();
+    let sources = document.raw_value()["sources"].as_array().unwrap();
     let text = |source: &Value, key: &str| source[key].as_str().unwrap_or("-").to_owned();
     let found: Vec<String> =
         sources.iter().map(|source| format!("{}: {}", text(source, "path"), text(source, "use_for"))).collect();
@@ -165,7 +165,7 @@ fn flags_take_what_they_say() {
     let body = "```bash\ntool send x\ntool fetch y\n```\n\n| Flag | Meaning |\n|---|---|\n| `--submit` | Submit the form (default: preview) |\n| `--ttl` | Time to live (default: 3600s: one hour) |\n| `--retries` | Retries (default: 3) |\n| `--format` | Output (default: json) |\n\n```\nOptions:\n  --jobs N        Run so many\n  -q TEXT         The words\n```\n\n    Options:\n      --zone a|b  Where to look\n";
     let text = format!("{TOOL}{body}");
     let document = document(&text, &[]);
-    let flags = document.raw()["global_flags"].as_array().unwrap();
+    let flags = document.raw_value()["global_flags"].as_array().unwrap();
     let found: Vec<String> =
         flags.iter().map(|flag| format!("{} {} {}", flag["name"], flag["type"], flag["default"])).collect();
     assert_eq!(
@@ -190,7 +190,8 @@ fn flags_take_what_they_say() {
     }
     let value = of_body("```bash\npip install -r requirements.txt\n```\n");
     assert_eq!(value["commands"]["pip.install"]["flags"][0]["type"], "string");
-    let value = self::document(&format!("{TOOL}```bash\ntool go -q TEXT\ntool go -v x.txt\n```\n"), &[]).into_raw();
+    let value =
+        self::document(&format!("{TOOL}```bash\ntool go -q TEXT\ntool go -v x.txt\n```\n"), &[]).into_raw_value();
     let flags = value["commands"]["go"]["flags"].as_array().unwrap();
     let kinds: Vec<&str> = flags.iter().filter_map(|flag| flag["type"].as_str()).collect();
     assert_eq!(kinds, ["string", "bool"]);
@@ -205,12 +206,12 @@ fn descriptions_have_no_holes() {
             "pages.create",
             "Prefer `tool pages create` / `tool pages update` for Markdown content",
         ),
-        ("Install it (`tool install x`) first.", "install", "Install it first"),
+        ("Install it (`tool install x`) first.", "install", "Install it (`tool install x`) first"),
         ("- `tool sync` - copies all", "sync", "copies all"),
         ("Use `tool ship` to send it off.", "ship", "send it off"),
     ];
     for (body, name, expected) in cases {
-        let value = document(&format!("{TOOL}{body}\n"), &[]).into_raw();
+        let value = document(&format!("{TOOL}{body}\n"), &[]).into_raw_value();
         assert_eq!(value["commands"][name]["description"], *expected, "{value}");
     }
 }
@@ -221,12 +222,12 @@ fn steps_need_no_english() {
     let filler = "Diese Fähigkeit prüft Belege, ordnet Rechnungen und schreibt Berichte. ".repeat(12);
     let body = format!("{filler}\n\n1. Belege sammeln\n2. Beträge prüfen\n3. Bericht schreiben\n");
     let found = document(&format!("---\nname: demo\ndescription: Prüft.\n---\n\n# Demo\n\n{body}"), &[]);
-    assert_eq!(found.raw()["workflows"]["demo"]["steps"][1]["cmd"], "Beträge prüfen");
+    assert_eq!(found.raw_value()["workflows"]["demo"]["steps"][1]["cmd"], "Beträge prüfen");
     let path = r#"[Key("workflows"), Key("demo")]"#;
     assert!(found.facts.iter().any(|fact| format!("{:?}", fact.path) == path && fact.doubt.is_some()));
     let value =
         of_body("## Workflow\n\n### 1. Discovery\n\nA.\n\n### 2. Delivery\n\nB.\n\n### 3. Retrospective\n\nC.\n");
-    assert_eq!(value["workflows"]["demo-workflow"]["steps"][2]["cmd"], "Retrospective");
+    assert_eq!(value["workflows"]["workflow"]["steps"][2]["cmd"], "Retrospective");
     assert_eq!(
         of_body("## Kinds\n\n### 1. Discovery\n\nA.\n\n### 2. Delivery\n\nB.\n\n### 3. Retrospective\n\nC.\n")["workflows"],
         Value::Null

@@ -1,93 +1,97 @@
-//! The Claude API: a strict upload. Only the six standard fields stand at the top of the frontmatter; everything else an author
-//! wrote is kept in `metadata`, as text, under a name that says where it came from, so that it can be put back.
+//! The Claude API, which validates uploads strictly. Only the six standard fields are at the top level of the
+//! frontmatter. All other fields are stored in `metadata`, as text, under a name that shows their origin, so that they
+//! can be restored.
 
 use rep_model::Frontmatter;
-use rep_model::frontmatter::{CLAUDE_CODE_FIELDS, PERSONAL_MCP, STANDARD_FIELDS, UNIVERSAL_FIELDS};
-use rep_model::yaml::Node;
+use rep_model::frontmatter::{CLAUDE_CODE_FIELDS, PERSONAL_MCP_FIELD, STANDARD_FIELDS, UNIVERSAL_FIELDS};
+use rep_model::yaml::YamlNode;
 use serde_json::{Map, Value, json};
 
-use crate::loss::{Loss, Weight};
-use crate::projection::{Form, Made, MadeContent, Projection, Source, files, manifest, overlaid};
+use crate::loss::{Loss, LossSeverity};
+use crate::projection::{
+    ProjectedContent, ProjectedFile, Projection, ProjectionOutput, ProjectionSource, apply_host_overrides,
+    project_files, render_manifest,
+};
 
-/// What fields of Universal 2.1 are called in `metadata`.
-const UNIVERSAL: &str = "universal";
-/// What fields nobody defines are called there.
-const OTHER: &str = "frontmatter";
-/// The media type of a reference that names none.
-const MIME_TYPE: &str = "text/markdown";
+/// The prefix of Universal 2.1 fields in `metadata`.
+const UNIVERSAL_PREFIX: &str = "universal";
+/// The prefix of undefined fields in `metadata`.
+const OTHER_PREFIX: &str = "frontmatter";
+/// The default media type of a reference.
+const DEFAULT_MIME_TYPE: &str = "text/markdown";
 
 /// The order of the standard fields.
-const ORDER: [&str; 6] = ["name", "description", "license", "compatibility", "allowed-tools", "metadata"];
+const FIELD_ORDER: [&str; 6] = ["name", "description", "license", "compatibility", "allowed-tools", "metadata"];
 
-pub(super) fn project(sources: &[Source<'_>]) -> Projection {
+pub(super) fn project_skills(sources: &[ProjectionSource<'_>]) -> Projection {
     let mut losses = Vec::new();
     let mut made = Vec::new();
     for (index, source) in sources.iter().enumerate() {
-        made.extend(one(source, index, &mut losses));
+        made.extend(project_skill(source, index, &mut losses));
     }
-    Projection { form: Form::Folder(made), losses }
+    Projection { form: ProjectionOutput::Folder(made), losses }
 }
 
-fn one(source: &Source<'_>, index: usize, losses: &mut Vec<Loss>) -> Vec<Made> {
+fn project_skill(source: &ProjectionSource<'_>, index: usize, losses: &mut Vec<Loss>) -> Vec<ProjectedFile> {
     let below = format!("{}/", source.name);
-    let (Some(manifest_file), Some(front)) = (&source.skill.manifest, source.skill.front()) else {
-        losses.push(Loss::new(Weight::Refused, source.name, "a skill without a SKILL.md cannot be uploaded"));
+    let (Some(manifest_file), Some(front)) = (&source.skill.manifest, source.skill.frontmatter()) else {
+        losses.push(Loss::new(LossSeverity::Refused, source.name, "a skill without `SKILL.md` cannot be uploaded"));
         return Vec::new();
     };
-    let projected = frontmatter(front, losses);
-    let mut made = vec![Made {
+    let projected = project_frontmatter(front, losses);
+    let mut made = vec![ProjectedFile {
         path: format!("{below}SKILL.md"),
-        content: MadeContent::Bytes(manifest(&projected, manifest_file.body())),
+        content: ProjectedContent::Bytes(render_manifest(&projected, manifest_file.body())),
         is_executable: false,
     }];
-    made.extend(files(source, index, &below, losses));
-    // The packager of the host leaves these out too.
+    made.extend(project_files(source, index, &below, losses));
+    // The packager of the host omits these too.
     let evals = format!("{below}evals/");
     if made.iter().any(|file| file.path.starts_with(&evals)) {
-        losses.push(Loss::new(Weight::Note, "evals", "is left out: it is for who makes the skill"));
+        losses.push(Loss::new(LossSeverity::Note, "evals", "is omitted: only authors of the skill need it"));
         made.retain(|file| !file.path.starts_with(&evals));
     }
     if !source.tools.is_empty() {
-        let message = "tools are not called by the host: the model runs scripts in its own container";
-        losses.push(Loss::new(Weight::Narrowed, "tools", message));
+        let message = "the host does not call tools; the model runs scripts in its own container";
+        losses.push(Loss::new(LossSeverity::Narrowed, "tools", message));
     }
-    if front.permissions().is_some_and(|permissions| !permissions.outbound().is_empty()) {
-        let message = "the container of the host has no network";
-        losses.push(Loss::new(Weight::Narrowed, "permissions.network.outbound", message));
+    if front.permissions().is_some_and(|permissions| !permissions.outbound_hosts().is_empty()) {
+        let message = "the host's container has no network access";
+        losses.push(Loss::new(LossSeverity::Narrowed, "permissions.network.outbound", message));
     }
     made
 }
 
-/// The frontmatter in six fields.
-fn frontmatter(front: &Frontmatter, losses: &mut Vec<Loss>) -> Value {
-    let (fields, _) = overlaid(front, &["claude-api"]);
+/// Converts the frontmatter to the six standard fields.
+fn project_frontmatter(front: &Frontmatter, losses: &mut Vec<Loss>) -> Value {
+    let (fields, _) = apply_host_overrides(front, &["claude-api"]);
     let is_universal = fields.contains_key("spec_version");
-    let mut metadata = own_metadata(front, &fields, losses);
+    let mut metadata = collect_metadata(front, &fields, losses);
     for (key, value) in &fields {
         let key = key.as_str();
         if STANDARD_FIELDS.contains(&key) {
             continue;
         }
-        if key == PERSONAL_MCP {
-            personal_mcp(value, &mut metadata, losses);
+        if key == PERSONAL_MCP_FIELD {
+            flatten_personal_mcp(value, &mut metadata, losses);
         } else if UNIVERSAL_FIELDS.contains(&key) && (is_universal || !CLAUDE_CODE_FIELDS.contains(&key)) {
-            add(format!("{UNIVERSAL}.{key}"), text(value), &mut metadata, losses);
+            add_metadata(format!("{UNIVERSAL_PREFIX}.{key}"), value_to_text(value), &mut metadata, losses);
         } else if CLAUDE_CODE_FIELDS.contains(&key) {
-            losses.push(Loss::new(Weight::Narrowed, key, "is a field of Claude Code and is left out"));
+            losses.push(Loss::new(LossSeverity::Narrowed, key, "is a field of Claude Code and is omitted"));
         } else {
-            add(format!("{OTHER}.{key}"), text(value), &mut metadata, losses);
+            add_metadata(format!("{OTHER_PREFIX}.{key}"), value_to_text(value), &mut metadata, losses);
         }
     }
     let mut projected = Map::new();
-    for key in ORDER {
+    for key in FIELD_ORDER {
         match (key, fields.get(key)) {
             ("metadata", _) if metadata.is_empty() => {}
             ("metadata", _) => drop(projected.insert(key.to_owned(), Value::Object(metadata.clone()))),
             (_, None | Some(Value::Null)) => {}
-            ("allowed-tools", Some(value)) => drop(projected.insert(key.to_owned(), allowed_tools(value).into())),
+            ("allowed-tools", Some(value)) => drop(projected.insert(key.to_owned(), join_allowed_tools(value).into())),
             (_, Some(_)) => {
-                // As written: a version `1.0` is text and no number.
-                let as_written = front.text(key).map(|text| text.value.to_owned());
+                // As written: a version `1.0` is text, not a number.
+                let as_written = front.get_text(key).map(|text| text.value.to_owned());
                 let value = fields.get(key).map(|value| match value {
                     Value::String(text) => text.clone(),
                     other => as_written.unwrap_or_else(|| other.to_string()),
@@ -99,25 +103,25 @@ fn frontmatter(front: &Frontmatter, losses: &mut Vec<Loss>) -> Value {
     Value::Object(projected)
 }
 
-/// The author's own metadata, every value as text.
-fn own_metadata(front: &Frontmatter, fields: &Map<String, Value>, losses: &mut Vec<Loss>) -> Map<String, Value> {
+/// Collects the author's own metadata, with every value as text.
+fn collect_metadata(front: &Frontmatter, fields: &Map<String, Value>, losses: &mut Vec<Loss>) -> Map<String, Value> {
     let node = front.get("metadata");
     let Some(Value::Object(own)) = fields.get("metadata") else {
         if let Some(other) = fields.get("metadata").filter(|value| !value.is_null()) {
-            let message = format!("is {}, and only names with texts can be uploaded", kind(other));
-            losses.push(Loss::new(Weight::Refused, "metadata", message).help("make it a mapping"));
+            let message = format!("is {}; only a mapping of names to strings can be uploaded", describe_kind(other));
+            losses.push(Loss::new(LossSeverity::Refused, "metadata", message).help("make it a mapping"));
         }
         return Map::new();
     };
     let mut metadata = Map::new();
     for (key, value) in own {
-        let written = node.and_then(|node| node.get(key)).and_then(Node::text).map(str::to_owned);
+        let written = node.and_then(|node| node.get(key)).and_then(YamlNode::text).map(str::to_owned);
         let value = match value {
             Value::String(text) => text.clone(),
             Value::Array(_) | Value::Object(_) => {
-                let message = "is no text and is kept as JSON";
-                losses.push(Loss::new(Weight::Note, format!("metadata.{key}"), message));
-                sorted(value).to_string()
+                let message = "is not a string and is stored as JSON";
+                losses.push(Loss::new(LossSeverity::Note, format!("metadata.{key}"), message));
+                sort_keys(value).to_string()
             }
             other => written.unwrap_or_else(|| other.to_string()),
         };
@@ -126,91 +130,91 @@ fn own_metadata(front: &Frontmatter, fields: &Map<String, Value>, losses: &mut V
     metadata
 }
 
-/// The block of the x-personal-mcp contract, a field each.
-fn personal_mcp(block: &Value, metadata: &mut Map<String, Value>, losses: &mut Vec<Loss>) {
+/// Adds one metadata field for each field of the x-personal-mcp contract.
+fn flatten_personal_mcp(block: &Value, metadata: &mut Map<String, Value>, losses: &mut Vec<Loss>) {
     let Value::Object(block) = block else {
-        losses.push(Loss::new(Weight::Refused, PERSONAL_MCP, "is no mapping and cannot be kept"));
+        losses.push(Loss::new(LossSeverity::Refused, PERSONAL_MCP_FIELD, "is not a mapping and cannot be stored"));
         return;
     };
     for (key, value) in block {
-        let value = if key == "references" { with_types(value) } else { value.clone() };
-        add(format!("{PERSONAL_MCP}.{key}"), text(&value), metadata, losses);
+        let value = if key == "references" { fill_media_types(value) } else { value.clone() };
+        add_metadata(format!("{PERSONAL_MCP_FIELD}.{key}"), value_to_text(&value), metadata, losses);
     }
 }
 
-/// References with their media types written out.
-fn with_types(references: &Value) -> Value {
+/// Fills in the default media type of references.
+fn fill_media_types(references: &Value) -> Value {
     let Value::Object(references) = references else { return references.clone() };
     let filled = references.iter().map(|(id, reference)| {
         let mut reference = reference.clone();
         if let Some(fields) = reference.as_object_mut() {
-            fields.entry("mime_type").or_insert_with(|| json!(MIME_TYPE));
+            fields.entry("mime_type").or_insert_with(|| json!(DEFAULT_MIME_TYPE));
         }
         (id.clone(), reference)
     });
     Value::Object(filled.collect())
 }
 
-fn add(key: String, value: String, metadata: &mut Map<String, Value>, losses: &mut Vec<Loss>) {
+fn add_metadata(key: String, value: String, metadata: &mut Map<String, Value>, losses: &mut Vec<Loss>) {
     if metadata.contains_key(&key) {
-        let message = format!("`{key}` stands there already, and would be overwritten");
-        losses.push(Loss::new(Weight::Refused, "metadata", message).help("rename it, or remove it"));
+        let message = format!("`{key}` already exists and would be overwritten");
+        losses.push(Loss::new(LossSeverity::Refused, "metadata", message).help("rename or remove it"));
         return;
     }
     metadata.insert(key, value.into());
 }
 
-/// A value as text: text as it is, everything else as JSON with sorted keys.
-fn text(value: &Value) -> String {
+/// Converts a value to text: strings as they are, everything else as JSON with sorted keys.
+fn value_to_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        other => sorted(other).to_string(),
+        other => sort_keys(other).to_string(),
     }
 }
 
-fn sorted(value: &Value) -> Value {
+fn sort_keys(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {
             let mut keys: Vec<&String> = fields.keys().collect();
             keys.sort();
-            Value::Object(keys.into_iter().map(|key| (key.clone(), sorted(&fields[key]))).collect())
+            Value::Object(keys.into_iter().map(|key| (key.clone(), sort_keys(&fields[key]))).collect())
         }
-        Value::Array(items) => items.iter().map(sorted).collect(),
+        Value::Array(items) => items.iter().map(sort_keys).collect(),
         other => other.clone(),
     }
 }
 
-fn allowed_tools(value: &Value) -> String {
+fn join_allowed_tools(value: &Value) -> String {
     match value {
-        Value::Array(items) => items.iter().map(text).collect::<Vec<String>>().join(" "),
-        other => text(other),
+        Value::Array(items) => items.iter().map(value_to_text).collect::<Vec<String>>().join(" "),
+        other => value_to_text(other),
     }
 }
 
-fn kind(value: &Value) -> &'static str {
+fn describe_kind(value: &Value) -> &'static str {
     match value {
         Value::Array(_) => "a list",
         Value::String(_) => "text",
-        _ => "no mapping",
+        _ => "not a mapping",
     }
 }
 
-/// Puts an uploaded frontmatter back into the author's shape. `None` where nothing of it came from elsewhere.
-fn restored(front: &Frontmatter) -> Option<Value> {
-    let mut fields = crate::projection::fields(front);
+/// Restores the author's original fields from an uploaded frontmatter. Returns `None` if there is nothing to restore.
+fn restore_frontmatter(front: &Frontmatter) -> Option<Value> {
+    let mut fields = crate::projection::frontmatter_to_json(front);
     let metadata = fields.get("metadata")?.as_object()?.clone();
     let node = front.get("metadata");
     let mut own = Map::new();
     let mut block = Map::new();
     let mut is_changed = false;
     for (key, value) in &metadata {
-        let written = node.and_then(|node| node.get(key)).and_then(Node::text).map(str::to_owned);
-        let told = || written.clone().map_or_else(|| value.clone(), |text| value_of(&text));
-        if let Some(name) = key.strip_prefix(PERSONAL_MCP).and_then(|rest| rest.strip_prefix('.')) {
+        let written = node.and_then(|node| node.get(key)).and_then(YamlNode::text).map(str::to_owned);
+        let told = || written.clone().map_or_else(|| value.clone(), |text| parse_metadata_value(&text));
+        if let Some(name) = key.strip_prefix(PERSONAL_MCP_FIELD).and_then(|rest| rest.strip_prefix('.')) {
             block.insert(name.to_owned(), told());
-        } else if let Some(name) = key.strip_prefix(UNIVERSAL).and_then(|rest| rest.strip_prefix('.')) {
+        } else if let Some(name) = key.strip_prefix(UNIVERSAL_PREFIX).and_then(|rest| rest.strip_prefix('.')) {
             fields.insert(name.to_owned(), told());
-        } else if let Some(name) = key.strip_prefix(OTHER).and_then(|rest| rest.strip_prefix('.')) {
+        } else if let Some(name) = key.strip_prefix(OTHER_PREFIX).and_then(|rest| rest.strip_prefix('.')) {
             fields.insert(name.to_owned(), told());
         } else {
             own.insert(key.clone(), value.clone());
@@ -227,27 +231,27 @@ fn restored(front: &Frontmatter) -> Option<Value> {
         fields.insert("metadata".to_owned(), Value::Object(own));
     }
     if !block.is_empty() {
-        fields.insert(PERSONAL_MCP.to_owned(), Value::Object(block));
+        fields.insert(PERSONAL_MCP_FIELD.to_owned(), Value::Object(block));
     }
     Some(Value::Object(fields))
 }
 
-/// What a text of `metadata` stands for: JSON where it is a list, a mapping, a truth value or null, else itself. A number stays
+/// Parses a text of `metadata`: lists, mappings, booleans and null as JSON, everything else as text. Numbers remain
 /// text, because versions look like numbers.
-fn value_of(text: &str) -> Value {
+fn parse_metadata_value(text: &str) -> Value {
     match serde_json::from_str::<Value>(text) {
         Ok(value @ (Value::Array(_) | Value::Object(_) | Value::Bool(_) | Value::Null)) => value,
         _ => Value::String(text.to_owned()),
     }
 }
 
-/// The SKILL.md of an uploaded skill in the author's shape; `None` where nothing is to be put back.
-pub fn restored_manifest(front: &Frontmatter, body: &str) -> Option<Vec<u8>> {
-    restored(front).map(|front| manifest(&front, body))
+/// Restores the author's SKILL.md of an uploaded skill. Returns `None` if there is nothing to restore.
+pub fn restore_manifest(front: &Frontmatter, body: &str) -> Option<Vec<u8>> {
+    restore_frontmatter(front).map(|front| render_manifest(&front, body))
 }
 
-/// The part of a request that attaches uploaded skills. `identifiers` are what the uploads answered with.
-pub fn request(identifiers: &[&str]) -> Value {
+/// Builds the part of a request that attaches uploaded skills. `identifiers` are the ids that the uploads returned.
+pub fn build_attachment_request(identifiers: &[&str]) -> Value {
     let skills = identifiers.iter().map(|id| json!({ "type": "custom", "skill_id": id, "version": "latest" }));
     json!({
         "container": { "skills": skills.collect::<Vec<Value>>() },

@@ -1,31 +1,36 @@
-//! Collections of skills: Agent Plugins 1.0, Claude marketplaces, and indexes at well-known addresses.
+//! Collections of skills: Agent Plugins 1.0, Claude marketplaces, and indexes at well-known URLs.
 
 use serde_json::{Value, json};
 
-use super::Host;
-use super::folder::{Reads, one};
-use crate::loss::{Loss, Weight};
-use crate::projection::{Form, Made, MadeContent, Projection, Source};
+use super::ProjectionHost;
+use super::folder::{FolderSupport, project_skill};
+use crate::loss::{Loss, LossSeverity};
+use crate::projection::{ProjectedContent, ProjectedFile, Projection, ProjectionOutput, ProjectionSource};
 
-/// The longest name of a plugin.
+/// The maximum length of a plugin's name.
 const NAME_CHARS_MAX: usize = 64;
 
-/// What a collection says of itself.
+/// The description of a collection.
 #[derive(Clone, Debug, Default)]
-pub struct About {
-    /// Its name.
+pub struct CollectionInfo {
+    /// The name of the collection.
     pub name: String,
-    /// What it is for.
+    /// The purpose of the collection.
     pub description: String,
-    /// Who makes it.
+    /// The owner of the collection.
     pub owner: String,
-    /// Its version.
+    /// The version of the collection.
     pub version: String,
 }
 
-/// `plugin.json` at the root, `skills/NAME/` one level below.
-pub(super) fn agent_plugins(host: &Host, reads: &Reads, sources: &[Source<'_>], about: &About) -> Projection {
-    let mut losses = named(about);
+/// Projects the skills to `plugin.json` at the root and `skills/NAME/` below it.
+pub(super) fn project_agent_plugins(
+    host: &ProjectionHost,
+    reads: &FolderSupport,
+    sources: &[ProjectionSource<'_>],
+    about: &CollectionInfo,
+) -> Projection {
+    let mut losses = check_collection_name(about);
     let mut plugin = json!({
         "$schema": "https://agentplugins.org/schemas/1.0.0/plugin.schema.json",
         "name": about.name,
@@ -35,14 +40,19 @@ pub(super) fn agent_plugins(host: &Host, reads: &Reads, sources: &[Source<'_>], 
             plugin[key] = value.clone().into();
         }
     }
-    let mut made = vec![file("plugin.json", &plugin)];
-    made.extend(skills(host, reads, sources, "skills/", &mut losses));
-    Projection { form: Form::Folder(made), losses }
+    let mut made = vec![make_json_file("plugin.json", &plugin)];
+    made.extend(project_all_skills(host, reads, sources, "skills/", &mut losses));
+    Projection { form: ProjectionOutput::Folder(made), losses }
 }
 
-/// `.claude-plugin/marketplace.json` with one plugin that holds the skills.
-pub(super) fn claude_marketplace(host: &Host, reads: &Reads, sources: &[Source<'_>], about: &About) -> Projection {
-    let mut losses = named(about);
+/// Projects the skills to `.claude-plugin/marketplace.json` with one plugin that contains the skills.
+pub(super) fn project_claude_marketplace(
+    host: &ProjectionHost,
+    reads: &FolderSupport,
+    sources: &[ProjectionSource<'_>],
+    about: &CollectionInfo,
+) -> Projection {
+    let mut losses = check_collection_name(about);
     let owner = if about.owner.is_empty() { &about.name } else { &about.owner };
     let paths: Vec<String> = sources.iter().map(|source| format!("./skills/{}", source.name)).collect();
     let mut plugin = json!({ "name": about.name, "source": "./", "strict": false, "skills": paths });
@@ -52,29 +62,29 @@ pub(super) fn claude_marketplace(host: &Host, reads: &Reads, sources: &[Source<'
         }
     }
     let marketplace = json!({ "name": about.name, "owner": { "name": owner }, "plugins": [plugin] });
-    let mut made = vec![file(".claude-plugin/marketplace.json", &marketplace)];
-    made.extend(skills(host, reads, sources, "skills/", &mut losses));
-    Projection { form: Form::Folder(made), losses }
+    let mut made = vec![make_json_file(".claude-plugin/marketplace.json", &marketplace)];
+    made.extend(project_all_skills(host, reads, sources, "skills/", &mut losses));
+    Projection { form: ProjectionOutput::Folder(made), losses }
 }
 
-/// A skill as an index tells of it.
+/// A skill in an index.
 #[derive(Clone, Debug)]
-pub struct Published<'a> {
-    /// Its name.
+pub struct WellKnownIndexEntry<'a> {
+    /// The name of the skill.
     pub name: &'a str,
-    /// What it is for.
+    /// The description of the skill.
     pub description: &'a str,
-    /// Its address, as seen from the index.
+    /// The URL of the skill, relative to the index.
     pub url: String,
-    /// Whether that is an archive, and not a SKILL.md alone.
+    /// Whether the URL points to an archive, not to a single SKILL.md.
     pub is_archive: bool,
-    /// The digest of what is there.
+    /// The digest of the file at the URL.
     pub digest: String,
 }
 
-/// The index of version 0.2.0 that stands at `/.well-known/agent-skills/index.json`.
-pub fn index(skills: &[Published<'_>]) -> Value {
-    let one = |skill: &Published<'_>| {
+/// Builds the version 0.2.0 index for `/.well-known/agent-skills/index.json`.
+pub fn build_well_known_index(skills: &[WellKnownIndexEntry<'_>]) -> Value {
+    let one = |skill: &WellKnownIndexEntry<'_>| {
         json!({
             "name": skill.name,
             "type": if skill.is_archive { "archive" } else { "skill-md" },
@@ -89,14 +99,22 @@ pub fn index(skills: &[Published<'_>]) -> Value {
     })
 }
 
-fn skills(host: &Host, reads: &Reads, sources: &[Source<'_>], below: &str, losses: &mut Vec<Loss>) -> Vec<Made> {
+fn project_all_skills(
+    host: &ProjectionHost,
+    reads: &FolderSupport,
+    sources: &[ProjectionSource<'_>],
+    below: &str,
+    losses: &mut Vec<Loss>,
+) -> Vec<ProjectedFile> {
     let numbered = sources.iter().enumerate();
     numbered
-        .flat_map(|(index, source)| one(host, reads, source, index, &format!("{below}{}/", source.name), losses))
+        .flat_map(|(index, source)| {
+            project_skill(host, reads, source, index, &format!("{below}{}/", source.name), losses)
+        })
         .collect()
 }
 
-fn named(about: &About) -> Vec<Loss> {
+fn check_collection_name(about: &CollectionInfo) -> Vec<Loss> {
     let name = &about.name;
     let is_plain =
         |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-' || letter == '.';
@@ -109,11 +127,11 @@ fn named(about: &About) -> Vec<Loss> {
     if is_fine {
         return Vec::new();
     }
-    let message = format!("`{name}` cannot be the name of a collection: small letters, digits, `-` and `.`");
-    vec![Loss::new(Weight::Refused, "name", message).help("give it one with --name")]
+    let message = format!("invalid collection name `{name}`: use lower-case letters, digits, `-` and `.`");
+    vec![Loss::new(LossSeverity::Refused, "name", message).help("set a valid name with `--name`")]
 }
 
-fn file(path: &str, content: &Value) -> Made {
+fn make_json_file(path: &str, content: &Value) -> ProjectedFile {
     let bytes = format!("{content:#}\n").into_bytes();
-    Made { path: path.to_owned(), content: MadeContent::Bytes(bytes), is_executable: false }
+    ProjectedFile { path: path.to_owned(), content: ProjectedContent::Bytes(bytes), is_executable: false }
 }

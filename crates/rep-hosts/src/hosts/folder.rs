@@ -1,72 +1,90 @@
-//! Hosts that read folders as they are: the skill travels unchanged, under its own name, and what a host does not read is told.
+//! Hosts that read skill directories. The skill is copied unchanged under its own name, and fields that the host does
+//! not read are reported.
 
 use rep_model::Frontmatter;
 use serde_json::{Map, Value, json};
 
-use super::Host;
-use crate::loss::{Loss, Weight};
-use crate::projection::{Form, Made, MadeContent, Projection, Source, files, manifest, overlaid};
+use super::ProjectionHost;
+use crate::loss::{Loss, LossSeverity};
+use crate::projection::{
+    ProjectedContent, ProjectedFile, Projection, ProjectionOutput, ProjectionSource, apply_host_overrides,
+    project_files, render_manifest,
+};
 
-/// What a host that reads folders makes of one.
+/// The features of skill directories that a host supports.
 #[derive(Debug)]
-pub(super) struct Reads {
-    /// The fields it reads.
+pub(super) struct FolderSupport {
+    /// The fields that the host reads.
     pub(super) fields: &'static [&'static str],
-    /// The names in `host_overrides` that mean it.
+    /// The names of the host in `host_overrides`.
     pub(super) overrides: &'static [&'static str],
-    /// The longest description it shows.
+    /// The maximum length of a description.
     pub(super) description_max: Option<usize>,
-    /// Whether it reads `agents/openai.yaml`.
+    /// Whether the host reads `agents/openai.yaml`.
     pub(super) has_sidecar: bool,
 }
 
-/// Where Codex reads what it has no field for.
-const SIDECAR: &str = "agents/openai.yaml";
+/// The file from which Codex reads settings that it has no frontmatter field for.
+const SIDECAR_PATH: &str = "agents/openai.yaml";
 
-pub(super) fn project(host: &Host, reads: &Reads, sources: &[Source<'_>]) -> Projection {
+pub(super) fn project_skills(
+    host: &ProjectionHost,
+    reads: &FolderSupport,
+    sources: &[ProjectionSource<'_>],
+) -> Projection {
     let mut losses = Vec::new();
     let mut made = Vec::new();
     for (index, source) in sources.iter().enumerate() {
-        made.extend(one(host, reads, source, index, &format!("{}/", source.name), &mut losses));
+        made.extend(project_skill(host, reads, source, index, &format!("{}/", source.name), &mut losses));
     }
-    Projection { form: Form::Folder(made), losses }
+    Projection { form: ProjectionOutput::Folder(made), losses }
 }
 
-/// The files of one skill below a folder.
-pub(super) fn one(
-    host: &Host,
-    reads: &Reads,
-    source: &Source<'_>,
+/// Projects the files of a skill to a directory.
+pub(super) fn project_skill(
+    host: &ProjectionHost,
+    reads: &FolderSupport,
+    source: &ProjectionSource<'_>,
     index: usize,
     below: &str,
     losses: &mut Vec<Loss>,
-) -> Vec<Made> {
-    let (Some(manifest_file), Some(front)) = (&source.skill.manifest, source.skill.front()) else {
-        losses.push(Loss::new(Weight::Refused, source.name, format!("without a SKILL.md {} reads nothing", host.name)));
+) -> Vec<ProjectedFile> {
+    let (Some(manifest_file), Some(front)) = (&source.skill.manifest, source.skill.frontmatter()) else {
+        losses.push(Loss::new(
+            LossSeverity::Refused,
+            source.name,
+            format!("{} cannot read a skill without `SKILL.md`", host.name),
+        ));
         return Vec::new();
     };
-    let (mut fields, is_changed) = overlaid(front, reads.overrides);
+    let (mut fields, is_changed) = apply_host_overrides(front, reads.overrides);
     let is_renamed = fields.get("name").and_then(Value::as_str) != Some(source.name);
     let content = if is_changed || is_renamed || manifest_file.file != "SKILL.md" {
         fields.insert("name".to_owned(), source.name.into());
-        MadeContent::Bytes(manifest(&Value::Object(fields.clone()), manifest_file.body()))
+        ProjectedContent::Bytes(render_manifest(&Value::Object(fields.clone()), manifest_file.body()))
     } else {
-        MadeContent::Same(index, manifest_file.file.to_owned())
+        ProjectedContent::FromSource(index, manifest_file.file.to_owned())
     };
-    let mut made = vec![Made { path: format!("{below}SKILL.md"), content, is_executable: false }];
-    made.extend(files(source, index, below, losses));
-    unread(host, reads, front, &fields, losses);
+    let mut made = vec![ProjectedFile { path: format!("{below}SKILL.md"), content, is_executable: false }];
+    made.extend(project_files(source, index, below, losses));
+    report_unread_fields(host, reads, front, &fields, losses);
     if reads.has_sidecar {
-        sidecar(source, &fields, below, &mut made, losses);
+        write_sidecar(source, &fields, below, &mut made, losses);
     }
     made
 }
 
-/// Tells which fields a host does not read.
-fn unread(host: &Host, reads: &Reads, front: &Frontmatter, fields: &Map<String, Value>, losses: &mut Vec<Loss>) {
+/// Reports the fields that a host does not read.
+fn report_unread_fields(
+    host: &ProjectionHost,
+    reads: &FolderSupport,
+    front: &Frontmatter,
+    fields: &Map<String, Value>,
+    losses: &mut Vec<Loss>,
+) {
     for key in fields.keys().filter(|key| !reads.fields.contains(&key.as_str())) {
         let weight = match key.as_str() {
-            // What is not enforced or not offered there is more than a word that is not read.
+            // Losing a restriction or a capability is worse than losing text.
             "permissions"
             | "safety"
             | "secrets"
@@ -75,28 +93,30 @@ fn unread(host: &Host, reads: &Reads, front: &Frontmatter, fields: &Map<String, 
             | "user-invocable"
             | "paths"
             | "hooks"
-            | "disallowed-tools" => Weight::Narrowed,
-            _ => Weight::Note,
+            | "disallowed-tools" => LossSeverity::Narrowed,
+            _ => LossSeverity::Note,
         };
         losses.push(Loss::new(weight, key, format!("is not read by {}", host.name)));
     }
     let length = front.description().map_or(0, |text| text.value.chars().count());
     if let Some(max) = reads.description_max.filter(|max| length > *max) {
-        let message = format!("is {length} characters, and {} takes {max}", host.name);
-        losses
-            .push(Loss::new(Weight::Narrowed, "description", message).help("say what it does and when in fewer words"));
+        let message = format!("has {length} characters; {} reads at most {max}", host.name);
+        losses.push(
+            Loss::new(LossSeverity::Narrowed, "description", message)
+                .help("shorten it: say what the skill does and when to use it"),
+        );
     }
 }
 
-/// What Codex has no field for goes into a file beside the skill, unless the author wrote that file.
-fn sidecar(
-    source: &Source<'_>,
+/// Writes the settings that Codex has no field for to a file of the skill, unless the author provides that file.
+fn write_sidecar(
+    source: &ProjectionSource<'_>,
     fields: &Map<String, Value>,
     below: &str,
-    made: &mut Vec<Made>,
+    made: &mut Vec<ProjectedFile>,
     losses: &mut Vec<Loss>,
 ) {
-    let path = format!("{below}{SIDECAR}");
+    let path = format!("{below}{SIDECAR_PATH}");
     let mut content = Map::new();
     if fields.get("disable-model-invocation") == Some(&Value::Bool(true)) {
         content.insert("policy".to_owned(), json!({ "allow_implicit_invocation": false }));
@@ -116,10 +136,10 @@ fn sidecar(
         return;
     }
     if made.iter().any(|file| file.path == path) {
-        losses.push(Loss::new(Weight::Note, SIDECAR, "is the author's own and stays as it is"));
+        losses.push(Loss::new(LossSeverity::Note, SIDECAR_PATH, "is provided by the author and is not changed"));
         return;
     }
-    let text = rep_model::yaml::write(&Value::Object(content));
-    made.push(Made { path, content: MadeContent::Bytes(text.into_bytes()), is_executable: false });
+    let text = rep_model::yaml::render_document(&Value::Object(content));
+    made.push(ProjectedFile { path, content: ProjectedContent::Bytes(text.into_bytes()), is_executable: false });
     made.sort_by(|one, two| one.path.cmp(&two.path));
 }

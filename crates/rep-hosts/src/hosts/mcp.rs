@@ -1,48 +1,48 @@
-//! The Model Context Protocol: tools, and resources by the x-personal-mcp contract or by the Skills extension.
+//! The Model Context Protocol: tools, and resources according to the x-personal-mcp contract or the Skills extension.
 //!
-//! Tags and versions are no fields of a plain resource; they are told in `_meta`, and beside it in the form registration
-//! libraries take.
+//! Plain resources do not have fields for tags and versions. They are written to `_meta`, and also in the form that
+//! registration libraries read.
 
-use rep_model::frontmatter::PersonalMcp;
-use rep_model::yaml::{Node, core};
-use rep_model::{Entry, Skill};
+use rep_model::frontmatter::PersonalMcpBlock;
+use rep_model::yaml::{YamlNode, core};
+use rep_model::{Skill, TreeEntry};
 use serde_json::{Map, Value, json};
 
 use super::functions::function_name;
-use crate::loss::{Loss, Weight};
-use crate::projection::{Form, Projection, Source};
+use crate::loss::{Loss, LossSeverity};
+use crate::projection::{Projection, ProjectionOutput, ProjectionSource};
 
-/// The most files and bytes of a skill in the Skills extension.
+/// The maximum number of files and bytes of a skill in the Skills extension.
 const FILES_MAX: usize = 512;
 const BYTES_MAX: u64 = 16 << 20;
 
-pub(super) fn project(sources: &[Source<'_>]) -> Projection {
+pub(super) fn project_skills(sources: &[ProjectionSource<'_>]) -> Projection {
     let mut losses = Vec::new();
     let mut tools = Vec::new();
     let mut resources = Vec::new();
     let mut dependencies = Map::new();
     for source in sources {
-        tools.extend(source.tools.iter().map(|tool| self::tool(source, tool)));
-        match source.skill.front().and_then(rep_model::Frontmatter::personal_mcp) {
+        tools.extend(source.tools.iter().map(|tool| self::describe_tool(source, tool)));
+        match source.skill.frontmatter().and_then(rep_model::Frontmatter::personal_mcp) {
             Some(block) => {
-                resources.extend(contract(source, block, &mut losses));
+                resources.extend(list_contract_resources(source, block, &mut losses));
                 if let Some(id) = block.id() {
                     let needs: Vec<&str> = block.depends_on().iter().map(|text| text.value).collect();
                     dependencies.insert(id.value.to_owned(), json!(needs));
                 }
             }
-            None => resources.extend(files(source, &mut losses)),
+            None => resources.extend(list_file_resources(source, &mut losses)),
         }
     }
     let mut document = json!({ "tools": tools, "resources": resources });
     if !dependencies.is_empty() {
         document["catalog"] = json!({ "depends_on": dependencies });
     }
-    Projection { form: Form::Document(document), losses }
+    Projection { form: ProjectionOutput::Document(document), losses }
 }
 
-/// A tool as a server lists it: the contract untouched, and nothing of how it is run.
-pub fn tool(source: &Source<'_>, tool: &Value) -> Value {
+/// Describes a tool as a server lists it: with its schemas unchanged, and without its implementation.
+pub fn describe_tool(source: &ProjectionSource<'_>, tool: &Value) -> Value {
     let text = |key: &str| tool.get(key).and_then(Value::as_str).unwrap_or_default();
     let mut written = json!({
         "name": function_name(source.name, text("name")),
@@ -52,16 +52,16 @@ pub fn tool(source: &Source<'_>, tool: &Value) -> Value {
     if let Some(schema) = tool.get("output_schema").filter(|schema| schema.is_object()) {
         written["outputSchema"] = schema.clone();
     }
-    written["annotations"] = annotations(source.skill, text("name"));
+    written["annotations"] = derive_annotations(source.skill, text("name"));
     written["_meta"] = json!({ "repertoire/skill": source.name, "repertoire/tool": text("name") });
     written
 }
 
-/// What a tool may do, as hints: what its skill declares, and nothing kinder.
-fn annotations(skill: &Skill, title: &str) -> Value {
-    let permissions = skill.front().and_then(rep_model::Frontmatter::permissions);
-    let writes = permissions.is_some_and(|permissions| !permissions.write().is_empty());
-    let connects = permissions.is_some_and(|permissions| !permissions.outbound().is_empty());
+/// Derives annotations from the permissions that the skill declares.
+fn derive_annotations(skill: &Skill, title: &str) -> Value {
+    let permissions = skill.frontmatter().and_then(rep_model::Frontmatter::permissions);
+    let writes = permissions.is_some_and(|permissions| !permissions.write_globs().is_empty());
+    let connects = permissions.is_some_and(|permissions| !permissions.outbound_hosts().is_empty());
     json!({
         "title": title,
         "readOnlyHint": !writes && !connects,
@@ -70,12 +70,17 @@ fn annotations(skill: &Skill, title: &str) -> Value {
     })
 }
 
-/// The resources of the x-personal-mcp contract: the document, and its references.
-pub fn contract(source: &Source<'_>, block: PersonalMcp<'_>, losses: &mut Vec<Loss>) -> Vec<Value> {
+/// Lists the resources of the x-personal-mcp contract: the document and its references.
+pub fn list_contract_resources(
+    source: &ProjectionSource<'_>,
+    block: PersonalMcpBlock<'_>,
+    losses: &mut Vec<Loss>,
+) -> Vec<Value> {
     let id = block.id().map_or(source.name, |id| id.value);
     let tags: Vec<&str> = block.tags().iter().map(|text| text.value).collect();
     let version = block.version().map(|text| text.value);
-    let description = source.skill.front().and_then(rep_model::Frontmatter::description).map_or("", |text| text.value);
+    let description =
+        source.skill.frontmatter().and_then(rep_model::Frontmatter::description).map_or("", |text| text.value);
     let capabilities: Vec<&str> = block.capabilities().iter().map(|text| text.value).collect();
     let stamped = |mut resource: Value, meta: Value| {
         resource["annotations"] = json!({ "readOnlyHint": true, "idempotentHint": true });
@@ -97,13 +102,13 @@ pub fn contract(source: &Source<'_>, block: PersonalMcp<'_>, losses: &mut Vec<Lo
     )];
     for reference in block.references() {
         let Some(ref_id) = reference.key.text() else { continue };
-        let text = |key: &str| reference.value.get(key).and_then(Node::text);
+        let text = |key: &str| reference.value.get(key).and_then(YamlNode::text);
         let path = text("path").unwrap_or_default();
         let uri = format!("resource://skills/{id}/references/{ref_id}");
         let mut resource = json!({
             "uri": uri,
             "name": ref_id,
-            "mimeType": text("mime_type").map_or_else(|| mime_type(path), str::to_owned),
+            "mimeType": text("mime_type").map_or_else(|| guess_mime_type(path), str::to_owned),
         });
         for key in ["title", "description"] {
             if let Some(value) = text(key) {
@@ -112,9 +117,9 @@ pub fn contract(source: &Source<'_>, block: PersonalMcp<'_>, losses: &mut Vec<Lo
         }
         if !source.skill.tree.entries.contains_key(path) {
             losses.push(Loss::new(
-                Weight::Narrowed,
+                LossSeverity::Narrowed,
                 format!("x-personal-mcp.references.{ref_id}"),
-                "its file is not there",
+                "the file does not exist",
             ));
         }
         resources.push(stamped(resource, json!({ "skill_id": id, "ref_id": ref_id, "path": path })));
@@ -122,56 +127,56 @@ pub fn contract(source: &Source<'_>, block: PersonalMcp<'_>, losses: &mut Vec<Lo
     let is_known = |uri: &str| resources.iter().any(|resource| resource["uri"] == uri);
     let unknown = capabilities.iter().filter(|uri| !is_known(uri));
     losses.extend(unknown.map(|uri| {
-        let message = format!("`{uri}` is published and nothing here answers it");
-        Loss::new(Weight::Narrowed, "x-personal-mcp.capabilities", message)
+        let message = format!("`{uri}` is declared but no resource has this URI");
+        Loss::new(LossSeverity::Narrowed, "x-personal-mcp.capabilities", message)
     }));
     resources
 }
 
-/// The files of a skill by the Skills extension.
-fn files(source: &Source<'_>, losses: &mut Vec<Loss>) -> Vec<Value> {
-    let front = source.skill.front();
+/// Lists the files of a skill as resources of the Skills extension.
+fn list_file_resources(source: &ProjectionSource<'_>, losses: &mut Vec<Loss>) -> Vec<Value> {
+    let front = source.skill.frontmatter();
     let mut resources = Vec::new();
     let mut bytes = 0;
     for (path, entry) in &source.skill.tree.entries {
-        let Entry::File { size_bytes, .. } = entry else { continue };
+        let TreeEntry::File { size_bytes, .. } = entry else { continue };
         bytes += size_bytes;
         let mut resource = json!({
-            "uri": format!("skill://{}/{}", source.name, encoded(path)),
+            "uri": format!("skill://{}/{}", source.name, percent_encode_path(path)),
             "name": format!("{}/{path}", source.name),
-            "mimeType": mime_type(path),
+            "mimeType": guess_mime_type(path),
             "size": size_bytes,
         });
         if path == "SKILL.md" {
             resource["name"] = source.name.into();
             resource["description"] =
                 front.and_then(rep_model::Frontmatter::description).map_or("", |text| text.value).into();
-            if let Some(version) = front.and_then(|front| front.text("version")) {
-                resource["_meta"] = json!({ "version": version.value, "tags": front.and_then(|front| front.get("tags")).map(core::json) });
+            if let Some(version) = front.and_then(|front| front.get_text("version")) {
+                resource["_meta"] = json!({ "version": version.value, "tags": front.and_then(|front| front.get("tags")).map(core::to_json) });
             }
         }
         resources.push(resource);
     }
     if resources.len() > FILES_MAX || bytes > BYTES_MAX {
         let message = format!(
-            "{} files of {bytes} bytes; the Skills extension takes {FILES_MAX} and {BYTES_MAX}",
+            "{} files with {bytes} bytes; the Skills extension allows {FILES_MAX} files and {BYTES_MAX} bytes",
             resources.len()
         );
         losses.push(
-            Loss::new(Weight::Narrowed, source.name, message).help("move what the skill does not need elsewhere"),
+            Loss::new(LossSeverity::Narrowed, source.name, message).help("remove files that the skill does not need"),
         );
     }
     resources
 }
 
-/// A path as it stands in an address.
-pub fn encoded(path: &str) -> String {
+/// Percent-encodes a path for a URI.
+pub fn percent_encode_path(path: &str) -> String {
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~/!$&'()*+,;=:@".contains(byte);
     path.bytes().map(|byte| if plain(&byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
 }
 
-/// The media type of a file by its name.
-pub fn mime_type(path: &str) -> String {
+/// Guesses the media type of a file from its name.
+pub fn guess_mime_type(path: &str) -> String {
     let ending = path.rsplit('.').next().filter(|_| path.contains('.')).unwrap_or_default().to_ascii_lowercase();
     let known = match ending.as_str() {
         "md" | "markdown" => "text/markdown",

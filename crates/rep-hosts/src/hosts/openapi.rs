@@ -1,11 +1,12 @@
-//! The tools of a library as one `OpenAPI` document: one operation a tool, with the result protocol as its answers.
+//! Projects the tools of a library to an `OpenAPI` document: one operation per tool, with the result protocol as its
+//! responses.
 
 use serde_json::{Map, Value, json};
 
 use super::functions::function_name;
-use crate::projection::{Form, Projection, Source};
+use crate::projection::{Projection, ProjectionOutput, ProjectionSource};
 
-pub(super) fn project(sources: &[Source<'_>]) -> Projection {
+pub(super) fn project_skills(sources: &[ProjectionSource<'_>]) -> Projection {
     let mut paths = Map::new();
     for (source, tool) in sources.iter().flat_map(|source| source.tools.iter().map(move |tool| (source, tool))) {
         let text = |key: &str| tool.get(key).and_then(Value::as_str).unwrap_or_default();
@@ -19,7 +20,7 @@ pub(super) fn project(sources: &[Source<'_>]) -> Projection {
             "requestBody": { "required": true, "content": { "application/json": { "schema": contract } } },
             "responses": {
                 "200": answer("The result.", result),
-                "202": answer("A task that goes on.", json!({ "$ref": "#/components/schemas/Task" })),
+                "202": answer("A task that continues to run.", json!({ "$ref": "#/components/schemas/Task" })),
                 "default": answer("An error.", json!({ "$ref": "#/components/schemas/Error" })),
             },
         });
@@ -30,13 +31,13 @@ pub(super) fn project(sources: &[Source<'_>]) -> Projection {
         .filter(|source| !source.tools.is_empty())
         .map(|source| {
             let description =
-                source.skill.front().and_then(rep_model::Frontmatter::description).map_or("", |text| text.value);
+                source.skill.frontmatter().and_then(rep_model::Frontmatter::description).map_or("", |text| text.value);
             json!({ "name": source.name, "description": description })
         })
         .collect();
     let document = json!({
         "openapi": "3.1.0",
-        "info": { "title": "Tools of skills", "version": "1" },
+        "info": { "title": "Skill tools", "version": "1" },
         "jsonSchemaDialect": "https://json-schema.org/draft/2020-12/schema",
         "tags": tags,
         "paths": paths,
@@ -67,5 +68,5 @@ pub(super) fn project(sources: &[Source<'_>]) -> Projection {
             },
         } },
     });
-    Projection { form: Form::Document(document), losses: Vec::new() }
+    Projection { form: ProjectionOutput::Document(document), losses: Vec::new() }
 }

@@ -1,36 +1,36 @@
-//! The subsets of JSON Schema hosts take, as data.
+//! The subsets of JSON Schema that hosts support, as data.
 
 /// A subset of JSON Schema, and its limits.
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact")]
 #[derive(Clone, Copy, Debug)]
-pub struct Dialect {
-    /// What people call it.
+pub struct SchemaDialect {
+    /// The product name of the subset.
     pub name: &'static str,
-    /// Where these facts are from.
+    /// The source of these facts.
     pub source: &'static str,
-    /// The day they were looked at.
+    /// The date on which the source was checked.
     pub checked: &'static str,
-    /// Whether every property must be required, so that one that may be left out is one that may be null.
+    /// Whether every property must be required, so that an optional property becomes a nullable one.
     pub(crate) requires_all: bool,
-    /// Whether objects must be closed.
+    /// Whether objects must forbid additional properties.
     pub(crate) closes_objects: bool,
-    /// Whether a place may be left open to any value.
+    /// Whether a schema may accept any value.
     pub(crate) allows_any: bool,
     /// Whether a schema may refer to itself.
     pub(crate) allows_recursion: bool,
-    /// Keywords that narrow a value and are taken as they are.
+    /// The supported keywords that restrict values.
     pub(crate) keywords: &'static [&'static str],
-    /// Keywords that only tell, and are taken.
+    /// The supported annotation keywords.
     pub(crate) annotations: &'static [&'static str],
-    /// The words of `format` that are taken; any where there are none.
+    /// The supported values of `format`, or `None` if all are supported.
     pub(crate) formats: Option<&'static [&'static str]>,
-    /// The largest `minItems`.
+    /// The maximum value of `minItems`.
     pub(crate) min_items_max: Option<u64>,
-    /// Whether the values of an `enum` may be lists and objects.
+    /// Whether an `enum` may contain lists and objects.
     pub(crate) allows_complex_enums: bool,
-    /// Whether lists and truth values may stand in an `enum`.
+    /// Whether an `enum` may contain booleans and nulls.
     pub(crate) allows_bool_enums: bool,
-    /// Limits of one schema; none where there is no limit.
+    /// Limits of one schema, or `None` for unlimited.
     pub(crate) depth_max: Option<usize>,
     pub(crate) properties_max: Option<usize>,
     pub(crate) enum_values_max: Option<usize>,
@@ -38,17 +38,17 @@ pub struct Dialect {
     /// Limits of all schemas of one request.
     pub(crate) optionals_max: Option<usize>,
     pub(crate) unions_max: Option<usize>,
-    /// The most tools in one request.
+    /// The maximum number of tools in one request.
     pub tools_max: Option<usize>,
 }
 
-const CHECKED: &str = "2026-11-15";
+const CHECKED_DATE: &str = "2026-11-15";
 
 /// OpenAI's function tools and structured outputs with `strict: true`.
-pub static OPENAI: Dialect = Dialect {
+pub static OPENAI: SchemaDialect = SchemaDialect {
     name: "OpenAI strict",
     source: "OpenAI structured outputs guide, supported schemas",
-    checked: CHECKED,
+    checked: CHECKED_DATE,
     requires_all: true,
     closes_objects: true,
     allows_any: false,
@@ -79,10 +79,10 @@ pub static OPENAI: Dialect = Dialect {
 };
 
 /// Anthropic's tools with `strict: true`.
-pub static ANTHROPIC: Dialect = Dialect {
+pub static ANTHROPIC: SchemaDialect = SchemaDialect {
     name: "Anthropic strict",
     source: "Claude structured outputs guide, JSON Schema limitations",
-    checked: CHECKED,
+    checked: CHECKED_DATE,
     requires_all: false,
     closes_objects: true,
     allows_any: false,
@@ -103,10 +103,10 @@ pub static ANTHROPIC: Dialect = Dialect {
 };
 
 /// Gemini's function declarations (`parametersJsonSchema`).
-pub static GEMINI: Dialect = Dialect {
+pub static GEMINI: SchemaDialect = SchemaDialect {
     name: "Gemini",
     source: "google-genai, FunctionDeclaration and Schema",
-    checked: CHECKED,
+    checked: CHECKED_DATE,
     requires_all: false,
     closes_objects: false,
     allows_any: true,

@@ -1,28 +1,28 @@
-//! The walk over a schema that writes it anew.
+//! The traversal that rewrites a schema.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Number, Value, json};
 
-use super::dialect::Dialect;
-use super::measure::measure;
-use super::{Shaped, disjoint};
-use crate::loss::{Loss, Weight};
+use super::dialect::SchemaDialect;
+use super::schema_size::measure_schema;
+use super::{ShapedSchema, disjointness};
+use crate::loss::{Loss, LossSeverity};
 
-mod conjoin;
+mod conjunction;
 mod reference;
-mod typed;
+mod type_keywords;
 
-pub(crate) use conjoin::fits_types;
-pub(crate) use reference::target;
+pub(crate) use conjunction::is_of_declared_type;
+pub(crate) use reference::resolve_reference;
 
-/// The deepest schema that is looked at.
+/// The maximum depth of a schema.
 const DEPTH_MAX: usize = 64;
-/// The most nodes that are written: references that are written out can multiply.
+/// The maximum number of written nodes. Expanded references can multiply them.
 const NODES_MAX: usize = 20_000;
 
-/// Keywords that only tell.
-const ANNOTATIONS: [&str; 15] = [
+/// Keywords that do not restrict values.
+const ANNOTATION_KEYWORDS: [&str; 15] = [
     "title",
     "description",
     "default",
@@ -39,8 +39,8 @@ const ANNOTATIONS: [&str; 15] = [
     "contentMediaType",
     "contentSchema",
 ];
-/// Keywords that matter for values of one type only.
-const OF_TYPE: [(&str, &[&str]); 4] = [
+/// Keywords that only apply to values of one type.
+const KEYWORDS_BY_TYPE: [(&str, &[&str]); 4] = [
     ("string", &["minLength", "maxLength", "pattern", "format"]),
     ("number", &["multipleOf", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "format"]),
     (
@@ -75,233 +75,237 @@ const OF_TYPE: [(&str, &[&str]); 4] = [
         ],
     ),
 ];
-/// Keywords of a schema that are not about one type.
-const GENERAL: [&str; 8] = ["type", "enum", "const", "allOf", "anyOf", "oneOf", "$defs", "definitions"];
+/// Keywords that apply to values of any type.
+const GENERAL_KEYWORDS: [&str; 8] = ["type", "enum", "const", "allOf", "anyOf", "oneOf", "$defs", "definitions"];
 
-type Fields = Map<String, Value>;
+type SchemaFields = Map<String, Value>;
 
-pub(super) fn shape(schema: &Value, dialect: &Dialect) -> Result<Shaped, Vec<Loss>> {
-    let mut shaper = Shaper {
+pub(super) fn shape_schema(schema: &Value, dialect: &SchemaDialect) -> Result<ShapedSchema, Vec<Loss>> {
+    let mut shaper = SchemaShaper {
         dialect,
         root: schema,
-        recursive: reference::recursive(schema),
+        recursive: reference::find_recursive_references(schema),
         is_old_draft: is_old_draft(schema),
         losses: Vec::new(),
         definitions: BTreeMap::new(),
         waiting: Vec::new(),
         nodes: 0,
     };
-    let mut shaped = shaper.whole();
-    shaper.measure_all(&shaped);
-    if shaper.losses.iter().any(|loss| loss.weight == Weight::Refused) {
-        shaper.losses.retain(|loss| loss.weight == Weight::Refused);
+    let mut shaped = shaper.shape_root();
+    shaper.check_limits(&shaped);
+    if shaper.losses.iter().any(|loss| loss.weight == LossSeverity::Refused) {
+        shaper.losses.retain(|loss| loss.weight == LossSeverity::Refused);
         return Err(shaper.losses);
     }
     if !shaper.definitions.is_empty() {
-        let definitions: Fields = shaper.definitions.into_iter().collect();
+        let definitions: SchemaFields = shaper.definitions.into_iter().collect();
         shaped["$defs"] = Value::Object(definitions);
     }
-    Ok(Shaped { schema: shaped, losses: shaper.losses })
+    Ok(ShapedSchema { schema: shaped, losses: shaper.losses })
 }
 
-/// In drafts up to 7, what stands beside a `$ref` is not looked at.
+/// Whether the schema uses draft 7 or earlier, in which keywords next to a `$ref` are ignored.
 fn is_old_draft(schema: &Value) -> bool {
     schema.get("$schema").and_then(Value::as_str).is_some_and(|draft| draft.contains("draft-0"))
 }
 
-struct Shaper<'a> {
-    dialect: &'a Dialect,
+struct SchemaShaper<'a> {
+    dialect: &'a SchemaDialect,
     root: &'a Value,
-    /// The targets of references that lead back to themselves.
+    /// The targets of recursive references.
     recursive: BTreeSet<String>,
     is_old_draft: bool,
     losses: Vec<Loss>,
     definitions: BTreeMap<String, Value>,
-    /// Definitions that are referred to and not yet written: name and target.
+    /// Definitions that are referenced but not yet written: name and target.
     waiting: Vec<(String, String)>,
     nodes: usize,
 }
 
-impl Shaper<'_> {
-    fn lose(&mut self, weight: Weight, at: &str, message: impl Into<String>) {
+impl SchemaShaper<'_> {
+    fn report_loss(&mut self, weight: LossSeverity, at: &str, message: impl Into<String>) {
         let loss = Loss::new(weight, at, message);
         if !self.losses.contains(&loss) {
             self.losses.push(loss);
         }
     }
 
-    /// Refuses a place. What is returned stands in for it and goes nowhere.
-    fn refuse(&mut self, at: &str, message: impl Into<String>) -> Value {
+    /// Refuses a place. The returned placeholder is discarded.
+    fn refuse_place(&mut self, at: &str, message: impl Into<String>) -> Value {
         let message = format!("{} in {}", message.into(), self.dialect.name);
-        self.lose(Weight::Refused, at, message);
+        self.report_loss(LossSeverity::Refused, at, message);
         Value::Null
     }
 
-    fn whole(&mut self) -> Value {
+    fn shape_root(&mut self) -> Value {
         let Some(root) = self.root.as_object() else {
-            return self.refuse("", "a contract that is no object cannot be expressed");
+            return self.refuse_place("", "a schema that is not an object cannot be expressed");
         };
         let mut root = root.clone();
         let mut hops = 0;
-        // A root that only refers to something is that something.
-        while let Some(target) = root.get("$ref").and_then(Value::as_str).and_then(|to| target(self.root, to)) {
+        // A root that is only a reference is replaced by its target.
+        while let Some(target) =
+            root.get("$ref").and_then(Value::as_str).and_then(|to| resolve_reference(self.root, to))
+        {
             hops += 1;
             let (true, Some(target)) = (hops < DEPTH_MAX, target.as_object()) else {
-                return self.refuse("/$ref", "a root that refers to itself cannot be expressed");
+                return self.refuse_place("/$ref", "a root that refers to itself cannot be expressed");
             };
             let mut rest = root.clone();
             rest.remove("$ref");
             rest.retain(|key, _| key != "$defs" && key != "definitions");
-            match conjoin::both(target, &rest, self.root) {
+            match conjunction::conjoin_schemas(target, &rest, self.root) {
                 Ok(both) => root = both,
-                Err(reason) => return self.refuse("/$ref", reason),
+                Err(reason) => return self.refuse_place("/$ref", reason),
             }
         }
-        root = match merged(root, self.root) {
+        root = match merge_all_of(root, self.root) {
             Ok(root) => root,
-            Err(reason) => return self.refuse("", reason),
+            Err(reason) => return self.refuse_place("", reason),
         };
         if root.contains_key("anyOf") || root.contains_key("oneOf") {
-            return self.refuse("", "a choice at the root cannot be expressed");
+            return self.refuse_place("", "a choice at the root cannot be expressed");
         }
-        match types(&root) {
+        match list_types(&root) {
             None => drop(root.insert("type".to_owned(), "object".into())),
             Some(types) if types.iter().any(|name| name == "object") => {
                 // Arguments are always an object.
                 root.insert("type".to_owned(), "object".into());
             }
-            Some(_) => return self.refuse("/type", "a root that is no object cannot be expressed"),
+            Some(_) => return self.refuse_place("/type", "a root that does not accept objects cannot be expressed"),
         }
-        let shaped = self.fields(root, "", 0);
+        let shaped = self.shape_fields(root, "", 0);
         while let Some((name, to)) = self.waiting.pop() {
             if self.definitions.contains_key(&name) {
                 continue;
             }
-            // Known before it is written, so that it may refer to itself.
+            // Inserted before it is written, so that it can refer to itself.
             self.definitions.insert(name.clone(), Value::Null);
-            let Some(target) = target(self.root, &to).cloned() else { continue };
-            let written = self.node(&target, &to[1..], 0);
+            let Some(target) = resolve_reference(self.root, &to).cloned() else { continue };
+            let written = self.shape_node(&target, &to[1..], 0);
             self.definitions.insert(name, written);
         }
         shaped
     }
 
-    /// Holds what was written against the limits of the dialect.
-    fn measure_all(&mut self, shaped: &Value) {
-        let mut all = measure(shaped);
+    /// Compares the result with the limits of the dialect.
+    fn check_limits(&mut self, shaped: &Value) {
+        let mut all = measure_schema(shaped);
         for definition in self.definitions.values() {
-            all.add(&measure(definition));
+            all.add(&measure_schema(definition));
         }
         let limits = [
-            ("objects and lists inside each other", all.depth, self.dialect.depth_max),
+            ("levels of nesting", all.depth, self.dialect.depth_max),
             ("properties", all.properties, self.dialect.properties_max),
             ("values in `enum`", all.enum_values, self.dialect.enum_values_max),
             ("characters in names and values", all.name_chars, self.dialect.name_chars_max),
             ("optional properties", all.optionals, self.dialect.optionals_max),
-            ("choices between types", all.unions, self.dialect.unions_max),
+            ("unions", all.unions, self.dialect.unions_max),
         ];
         for (what, count, limit) in limits {
             if let Some(limit) = limit.filter(|limit| count > *limit) {
-                self.refuse("", format!("{count} {what} are more than the {limit} that are possible"));
+                self.refuse_place("", format!("{count} {what} exceed the limit of {limit}"));
             }
         }
     }
 
-    fn node(&mut self, schema: &Value, at: &str, depth: usize) -> Value {
+    fn shape_node(&mut self, schema: &Value, at: &str, depth: usize) -> Value {
         self.nodes += 1;
         if depth > DEPTH_MAX || self.nodes > NODES_MAX {
-            return self.refuse(at, "a schema of this size, written out, cannot be expressed");
+            return self.refuse_place(at, "the expanded schema is too large to be expressed");
         }
         match schema {
-            Value::Bool(true) => self.any(Map::new(), at),
-            Value::Bool(false) => self.refuse(at, "a place that accepts nothing cannot be expressed"),
-            Value::Object(fields) => self.fields(fields.clone(), at, depth),
-            _ => self.refuse(at, "what is no schema cannot be expressed"),
+            Value::Bool(true) => self.shape_any(Map::new(), at),
+            Value::Bool(false) => self.refuse_place(at, "a schema that accepts nothing cannot be expressed"),
+            Value::Object(fields) => self.shape_fields(fields.clone(), at, depth),
+            _ => self.refuse_place(at, "a value that is not a schema cannot be expressed"),
         }
     }
 
-    /// A place that is open to any value.
-    fn any(&mut self, told: Fields, at: &str) -> Value {
+    /// Shapes a place that accepts any value.
+    fn shape_any(&mut self, told: SchemaFields, at: &str) -> Value {
         if self.dialect.allows_any {
             return Value::Object(told);
         }
-        self.refuse(at, "a place without a `type` cannot be expressed")
+        self.refuse_place(at, "a schema without `type` cannot be expressed")
     }
 
-    fn fields(&mut self, fields: Fields, at: &str, depth: usize) -> Value {
+    fn shape_fields(&mut self, fields: SchemaFields, at: &str, depth: usize) -> Value {
         if let Some(to) = fields.get("$ref") {
             let to = to.as_str().unwrap_or_default().to_owned();
-            return self.reference(&to, fields, at, depth);
+            return self.shape_reference(&to, fields, at, depth);
         }
-        if let Some(key) = unknown(&fields) {
-            return self.refuse(&format!("{at}/{key}"), format!("`{key}` cannot be expressed"));
+        if let Some(key) = find_unknown_keyword(&fields) {
+            return self.refuse_place(&format!("{at}/{key}"), format!("`{key}` cannot be expressed"));
         }
-        let fields = match merged(fields, self.root) {
+        let fields = match merge_all_of(fields, self.root) {
             Ok(fields) => fields,
-            Err(reason) => return self.refuse(at, reason),
+            Err(reason) => return self.refuse_place(at, reason),
         };
         if let Some(key) = ["anyOf", "oneOf"].into_iter().find(|key| fields.contains_key(*key)) {
-            return self.choice(key, fields, at, depth);
+            return self.shape_choice(key, fields, at, depth);
         }
         if fields.contains_key("enum") || fields.contains_key("const") {
-            return self.values(&fields, at);
+            return self.shape_enum(&fields, at);
         }
-        let told = self.annotations(&fields, at);
-        let Some(mut types) = types(&fields) else { return self.untyped(fields, told, at, depth) };
+        let told = self.collect_annotations(&fields, at);
+        let Some(mut types) = list_types(&fields) else { return self.shape_untyped(fields, told, at, depth) };
         types.dedup();
         match types.as_slice() {
-            [] => self.refuse(at, "a place that accepts nothing cannot be expressed"),
-            [one] => self.typed(one, &fields, told, at, depth),
-            several => self.several(several, &fields, told, at, depth),
+            [] => self.refuse_place(at, "a schema that accepts nothing cannot be expressed"),
+            [one] => self.shape_typed(one, &fields, told, at, depth),
+            several => self.shape_several_types(several, &fields, told, at, depth),
         }
     }
 
-    /// Keywords that tell, as far as they are taken.
-    fn annotations(&mut self, fields: &Fields, at: &str) -> Fields {
+    /// Collects the annotation keywords that the dialect supports.
+    fn collect_annotations(&mut self, fields: &SchemaFields, at: &str) -> SchemaFields {
         let mut told = Map::new();
         for (key, value) in fields {
             let key = key.as_str();
             if self.dialect.annotations.contains(&key) {
                 told.insert(key.to_owned(), value.clone());
             } else if ["default", "examples", "contentEncoding", "contentMediaType"].contains(&key) {
-                let message = format!("`{key}` is not told: {} has no place for it", self.dialect.name);
-                self.lose(Weight::Note, &format!("{at}/{key}"), message);
+                let message = format!("`{key}` is dropped: {} does not support it", self.dialect.name);
+                self.report_loss(LossSeverity::Note, &format!("{at}/{key}"), message);
             }
         }
         told
     }
 
-    /// A choice: what stands beside it goes into each of its branches.
-    fn choice(&mut self, key: &str, mut fields: Fields, at: &str, depth: usize) -> Value {
+    /// Shapes a choice. Keywords next to it are merged into each of its branches.
+    fn shape_choice(&mut self, key: &str, mut fields: SchemaFields, at: &str, depth: usize) -> Value {
         let at_choice = format!("{at}/{key}");
         let Some(Value::Array(branches)) = fields.remove(key) else {
-            return self.refuse(&at_choice, "a choice that is no list cannot be expressed");
+            return self.refuse_place(&at_choice, "a choice that is not a list cannot be expressed");
         };
-        let mut told = self.annotations(&fields, at);
-        fields.retain(|key, _| !ANNOTATIONS.contains(&key.as_str()));
+        let mut told = self.collect_annotations(&fields, at);
+        fields.retain(|key, _| !ANNOTATION_KEYWORDS.contains(&key.as_str()));
         let mut whole = Vec::new();
         for branch in &branches {
             let branch = match branch {
                 Value::Object(branch) => branch.clone(),
                 Value::Bool(true) => Map::new(),
-                // Nothing ever takes this way.
+                // This branch never matches.
                 Value::Bool(false) => continue,
-                _ => return self.refuse(&at_choice, "a choice of what is no schema cannot be expressed"),
+                _ => return self.refuse_place(&at_choice, "a choice with an invalid schema cannot be expressed"),
             };
-            let together = if fields.is_empty() { Ok(branch) } else { conjoin::both(&fields, &branch, self.root) };
+            let together =
+                if fields.is_empty() { Ok(branch) } else { conjunction::conjoin_schemas(&fields, &branch, self.root) };
             match together {
                 Ok(together) => whole.push(Value::Object(together)),
-                Err(reason) => return self.refuse(&at_choice, reason),
+                Err(reason) => return self.refuse_place(&at_choice, reason),
             }
         }
-        if key == "oneOf" && !disjoint::all(&whole, self.root) {
-            return self.refuse(&at_choice, "`oneOf` whose branches may accept the same value cannot be expressed");
+        if key == "oneOf" && !disjointness::is_disjoint_set(&whole, self.root) {
+            return self
+                .refuse_place(&at_choice, "`oneOf` with branches that may accept the same value cannot be expressed");
         }
         let mut shaped = Vec::new();
         for (index, branch) in whole.iter().enumerate() {
-            let written = self.node(branch, &format!("{at_choice}/{index}"), depth + 1);
+            let written = self.shape_node(branch, &format!("{at_choice}/{index}"), depth + 1);
             match written {
-                // Branches that became choices themselves are branches of this one.
+                // Nested choices are flattened into this one.
                 Value::Object(mut inner) if inner.len() == 1 && inner.contains_key("anyOf") => {
                     shaped
                         .extend(inner.remove("anyOf").and_then(|inner| inner.as_array().cloned()).unwrap_or_default());
@@ -310,7 +314,7 @@ impl Shaper<'_> {
             }
         }
         match shaped.len() {
-            0 => self.refuse(&at_choice, "a place that accepts nothing cannot be expressed"),
+            0 => self.refuse_place(&at_choice, "a schema that accepts nothing cannot be expressed"),
             1 => {
                 let mut one = shaped.remove(0);
                 if let Some(one) = one.as_object_mut().filter(|one| !one.contains_key("$ref")) {
@@ -327,9 +331,9 @@ impl Shaper<'_> {
         }
     }
 
-    /// A place whose values are listed.
-    fn values(&mut self, fields: &Fields, at: &str) -> Value {
-        let wanted = types(fields);
+    /// Shapes a place with listed values.
+    fn shape_enum(&mut self, fields: &SchemaFields, at: &str) -> Value {
+        let wanted = list_types(fields);
         let listed = fields.get("enum").map(|list| list.as_array().cloned().unwrap_or_default());
         let one = fields.get("const").cloned();
         let mut values = match (listed, one) {
@@ -337,44 +341,48 @@ impl Shaper<'_> {
             (Some(list), None) => list,
             (None, one) => one.into_iter().collect::<Vec<Value>>(),
         };
-        let is_wanted = |value: &Value| wanted.as_ref().is_none_or(|types| types.iter().any(|name| is_of(value, name)));
+        let is_wanted =
+            |value: &Value| wanted.as_ref().is_none_or(|types| types.iter().any(|name| is_of_type(value, name)));
         values.retain(is_wanted);
         let narrowing = fields.keys().find(|key| {
             let key = key.as_str();
-            !ANNOTATIONS.contains(&key) && !GENERAL.contains(&key) && key != "format"
+            !ANNOTATION_KEYWORDS.contains(&key) && !GENERAL_KEYWORDS.contains(&key) && key != "format"
         });
         if let Some(key) = narrowing.cloned() {
-            return self.refuse(&format!("{at}/{key}"), format!("`{key}` beside listed values cannot be expressed"));
+            return self.refuse_place(
+                &format!("{at}/{key}"),
+                format!("`{key}` next to `enum` or `const` cannot be expressed"),
+            );
         }
         if values.is_empty() {
-            return self.refuse(at, "a place that accepts nothing cannot be expressed");
+            return self.refuse_place(at, "a schema that accepts nothing cannot be expressed");
         }
         if !self.dialect.allows_complex_enums && values.iter().any(|value| value.is_array() || value.is_object()) {
-            return self.refuse(at, "lists and objects among listed values cannot be expressed");
+            return self.refuse_place(at, "lists and objects in `enum` cannot be expressed");
         }
-        let told = self.annotations(fields, at);
-        self.listed(values, told, at)
+        let told = self.collect_annotations(fields, at);
+        self.write_enum(values, told, at)
     }
 
-    /// Listed values, with the types they are of.
-    fn listed(&mut self, mut values: Vec<Value>, mut told: Fields, at: &str) -> Value {
+    /// Writes listed values with their types.
+    fn write_enum(&mut self, mut values: Vec<Value>, mut told: SchemaFields, at: &str) -> Value {
         let mut types: Vec<&str> = Vec::new();
         for value in &values {
-            let name = type_of(value);
+            let name = json_type_name(value);
             if !types.contains(&name) {
                 types.push(name);
             }
         }
         if self.dialect.allows_bool_enums {
-            told.insert("type".to_owned(), names(&types));
+            told.insert("type".to_owned(), type_names_to_json(&types));
             told.insert("enum".to_owned(), Value::Array(values));
             return Value::Object(told);
         }
-        // Only words and numbers can be listed; the other values are types of their own.
+        // Only strings and numbers can be listed; other values are written as types.
         let mut ways: Vec<Value> = Vec::new();
         if values.iter().any(Value::is_boolean) {
             if !(values.contains(&Value::Bool(true)) && values.contains(&Value::Bool(false))) {
-                return self.refuse(at, "one truth value alone cannot be expressed");
+                return self.refuse_place(at, "a single boolean value cannot be expressed");
             }
             ways.push(json!({ "type": "boolean" }));
         }
@@ -383,7 +391,7 @@ impl Shaper<'_> {
         }
         values.retain(|value| value.is_string() || value.is_number());
         for name in types.iter().filter(|name| ["string", "number", "integer"].contains(*name)) {
-            let of_type: Vec<&Value> = values.iter().filter(|value| type_of(value) == *name).collect();
+            let of_type: Vec<&Value> = values.iter().filter(|value| json_type_name(value) == *name).collect();
             ways.insert(0, json!({ "type": name, "enum": of_type }));
         }
         if let [Value::Object(only)] = ways.as_slice() {
@@ -394,56 +402,68 @@ impl Shaper<'_> {
         Value::Object(told)
     }
 
-    /// A place without a type: what it says is about values of some types, and all others are accepted too.
-    fn untyped(&mut self, mut fields: Fields, told: Fields, at: &str, depth: usize) -> Value {
+    /// Shapes a place without a type: its keywords restrict values of some types, and values of other types are
+    /// accepted.
+    fn shape_untyped(&mut self, mut fields: SchemaFields, told: SchemaFields, at: &str, depth: usize) -> Value {
         let mut spoken: Vec<&str> = Vec::new();
-        for (name, keys) in OF_TYPE {
+        for (name, keys) in KEYWORDS_BY_TYPE {
             if keys.iter().any(|key| fields.contains_key(*key) && *key != "format") {
                 spoken.push(name);
             }
         }
         match spoken.as_slice() {
             [] if fields.contains_key("format") && !self.dialect.allows_any => {
-                self.lose(Weight::Narrowed, at, "only text is accepted here: it has a `format` and no `type`");
-                self.typed("string", &fields, told, at, depth)
+                self.report_loss(
+                    LossSeverity::Narrowed,
+                    at,
+                    "only strings are accepted: the schema has `format` but no `type`",
+                );
+                self.shape_typed("string", &fields, told, at, depth)
             }
-            [] => self.any(told, at),
+            [] => self.shape_any(told, at),
             [one] => {
-                let message = format!("only values of the type `{one}` are accepted here: it has no `type`");
-                self.lose(Weight::Narrowed, at, message);
-                self.typed(one, &fields, told, at, depth)
+                let message = format!("only values of type `{one}` are accepted: the schema has no `type`");
+                self.report_loss(LossSeverity::Narrowed, at, message);
+                self.shape_typed(one, &fields, told, at, depth)
             }
             several => {
                 fields.insert("type".to_owned(), json!(several));
                 let message =
-                    format!("only values of the types {} are accepted here: it has no `type`", several.join(", "));
-                self.lose(Weight::Narrowed, at, message);
+                    format!("only values of types {} are accepted: the schema has no `type`", several.join(", "));
+                self.report_loss(LossSeverity::Narrowed, at, message);
                 let several: Vec<String> = several.iter().map(|name| (*name).to_owned()).collect();
-                self.several(&several, &fields, told, at, depth)
+                self.shape_several_types(&several, &fields, told, at, depth)
             }
         }
     }
 
-    /// A place of several types: one branch each, unless they are plain.
-    fn several(&mut self, types: &[String], fields: &Fields, mut told: Fields, at: &str, depth: usize) -> Value {
+    /// Shapes a place with several types: one branch for each type, unless the types have no keywords.
+    fn shape_several_types(
+        &mut self,
+        types: &[String],
+        fields: &SchemaFields,
+        mut told: SchemaFields,
+        at: &str,
+        depth: usize,
+    ) -> Value {
         let mut ways: Vec<Value> = Vec::new();
         for name in types {
-            // A whole number is a number.
+            // `number` includes `integer`.
             if name == "integer" && types.iter().any(|other| other == "number") {
                 continue;
             }
-            ways.push(self.typed(name, fields, Map::new(), at, depth));
+            ways.push(self.shape_typed(name, fields, Map::new(), at, depth));
         }
         let is_plain = |way: &Value| way.as_object().is_some_and(|way| way.len() == 1 && way.contains_key("type"));
         if self.dialect.allows_bool_enums {
             let nulls: Vec<&Value> = ways.iter().filter(|way| way["type"] != "null").collect();
             if ways.iter().all(is_plain) {
                 let names: Vec<&str> = ways.iter().filter_map(|way| way["type"].as_str()).collect();
-                told.insert("type".to_owned(), self::names(&names));
+                told.insert("type".to_owned(), self::type_names_to_json(&names));
                 return Value::Object(told);
             }
             if let ([one], true) = (nulls.as_slice(), ways.len() == 2) {
-                let mut one = nullable((*one).clone());
+                let mut one = make_nullable((*one).clone());
                 if let Some(one) = one.as_object_mut() {
                     one.extend(told);
                 }
@@ -455,36 +475,36 @@ impl Shaper<'_> {
     }
 }
 
-/// The fields with every `allOf` in them merged, those that parts bring along too.
-pub(super) fn merged(mut fields: Fields, root: &Value) -> Result<Fields, String> {
+/// Merges all `allOf` keywords, including those that merged parts contain.
+pub(super) fn merge_all_of(mut fields: SchemaFields, root: &Value) -> Result<SchemaFields, String> {
     for _ in 0..DEPTH_MAX {
         let Some(parts) = fields.remove("allOf") else { return Ok(fields) };
         let Value::Array(parts) = parts else { break };
         for part in parts {
             match part {
                 Value::Bool(true) => {}
-                Value::Object(part) => fields = conjoin::both(&fields, &part, root)?,
-                _ => return Err("a place that accepts nothing cannot be expressed".to_owned()),
+                Value::Object(part) => fields = conjunction::conjoin_schemas(&fields, &part, root)?,
+                _ => return Err("a schema that accepts nothing cannot be expressed".to_owned()),
             }
         }
     }
-    Err("`allOf` that does not come to an end cannot be expressed".to_owned())
+    Err("infinitely nested `allOf` cannot be expressed".to_owned())
 }
 
-/// A keyword that is none of those that are known.
-fn unknown(fields: &Fields) -> Option<&String> {
+/// Finds a keyword that is not known.
+fn find_unknown_keyword(fields: &SchemaFields) -> Option<&String> {
     let is_known = |key: &str| {
-        ANNOTATIONS.contains(&key)
-            || GENERAL.contains(&key)
-            || OF_TYPE.iter().any(|(_, keys)| keys.contains(&key))
-            // What hosts add for themselves is no part of the schema.
+        ANNOTATION_KEYWORDS.contains(&key)
+            || GENERAL_KEYWORDS.contains(&key)
+            || KEYWORDS_BY_TYPE.iter().any(|(_, keys)| keys.contains(&key))
+            // Extensions of hosts are not part of the schema.
             || key.starts_with("x-")
     };
     fields.keys().find(|key| !is_known(key))
 }
 
-/// The types a schema names; `None` where it names none.
-fn types(fields: &Fields) -> Option<Vec<String>> {
+/// Returns the declared types of a schema, or `None` if it declares no type.
+fn list_types(fields: &SchemaFields) -> Option<Vec<String>> {
     match fields.get("type")? {
         Value::String(name) => Some(vec![name.clone()]),
         Value::Array(names) => Some(names.iter().filter_map(Value::as_str).map(str::to_owned).collect()),
@@ -492,18 +512,18 @@ fn types(fields: &Fields) -> Option<Vec<String>> {
     }
 }
 
-fn names(types: &[&str]) -> Value {
+fn type_names_to_json(types: &[&str]) -> Value {
     match types {
         [one] => Value::String((*one).to_owned()),
         several => json!(several),
     }
 }
 
-fn type_of(value: &Value) -> &'static str {
+fn json_type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "boolean",
-        Value::Number(number) if is_whole(number) => "integer",
+        Value::Number(number) if is_whole_number(number) => "integer",
         Value::Number(_) => "number",
         Value::String(_) => "string",
         Value::Array(_) => "array",
@@ -511,17 +531,17 @@ fn type_of(value: &Value) -> &'static str {
     }
 }
 
-fn is_whole(number: &Number) -> bool {
+fn is_whole_number(number: &Number) -> bool {
     number.is_i64() || number.is_u64() || number.as_f64().is_some_and(|number| number.fract() == 0.0)
 }
 
-/// Whether a value is of a type by its name.
-pub(super) fn is_of(value: &Value, name: &str) -> bool {
-    type_of(value) == name || name == "number" && value.is_number()
+/// Whether a value has the named type.
+pub(super) fn is_of_type(value: &Value, name: &str) -> bool {
+    json_type_name(value) == name || name == "number" && value.is_number()
 }
 
-/// The same schema, and null.
-fn nullable(schema: Value) -> Value {
+/// Extends a schema so that it also accepts null.
+fn make_nullable(schema: Value) -> Value {
     let Value::Object(mut fields) = schema else { return schema };
     if fields.contains_key("$ref") {
         return json!({ "anyOf": [Value::Object(fields), { "type": "null" }] });
@@ -552,7 +572,7 @@ fn nullable(schema: Value) -> Value {
     Value::Object(fields)
 }
 
-/// A name as a part of a JSON pointer.
-fn escaped(name: &str) -> String {
+/// Escapes a name for a JSON pointer.
+fn escape_pointer(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }

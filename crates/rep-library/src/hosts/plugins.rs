@@ -1,18 +1,18 @@
-//! The plugins a user has enabled, as Claude Code keeps them: which are installed where, and which are switched on.
+//! Reads the enabled plugins of Claude Code: where they are installed, and which are enabled.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::read;
+use crate::skill_reader;
 
-/// The largest of these files that is read.
+/// The maximum size of each of these files.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
 
-/// Name and folder of every plugin the user has installed and enabled, in order of name.
-pub(super) fn enabled(config: &Path) -> Vec<(String, PathBuf)> {
+/// Returns the name and directory of every plugin that the user installed and enabled, ordered by name.
+pub(super) fn list_enabled_plugins(config: &Path) -> Vec<(String, PathBuf)> {
     let file = |path: &str| -> Option<Value> {
-        serde_json::from_str(&read::text(&config.join(path), FILE_BYTES_MAX).ok()?).ok()
+        serde_json::from_str(&skill_reader::read_text(&config.join(path), FILE_BYTES_MAX).ok()?).ok()
     };
     let (installed, settings) = (file("plugins/installed_plugins.json"), file("settings.json"));
     let installed = installed.as_ref().and_then(|value| value.get("plugins")?.as_object());

@@ -1,408 +1,472 @@
-//! The hosts: which folders each reads, in which order, and what it makes of odd skills.
+//! The known hosts: which directories each reads, in which order, and how it handles unusual skills.
 //!
-//! Every fact names its source and the day it was checked. What was seen in a run is the truth for that version;
-//! what is not known of a host follows the client guide of the specification.
+//! Every fact has a source and the date it was checked. Behavior observed in a run is authoritative for that version.
+//! Unknown behavior follows the client guide of the specification.
 
-use super::At::{EachIn, Here, Home, HomeWithout, Machine, Nested, Plugins, Upward, Variable, VariableOnly};
+use super::FolderBase::{EachIn, Here, Home, HomeWithout, Machine, Nested, Plugins, Upward, Variable, VariableOnly};
 use super::{
-    At, Collisions, Describing, Difference, Fact, Field, Filing, Folder, Host, Longest, Naming, Odd, Outside, Source,
-    Spaces, Substitute, Walk,
+    AnomalyHandling, DescriptionHandling, DescriptionLimit, DescriptionSubstitute, DiscoveryHost, FactSource,
+    FieldHandling, FileHandling, FolderBase, FolderSearch, HostFact, HostFolder, KnownDifference, NameCollisions,
+    NameSource, SpaceHandling, UpwardSearch,
 };
 
-static CLAUDE_RUN: Source = seen("Claude Code 2.1.325, run");
-static CODEX_RUN: Source = seen("Codex CLI 0.166.0, run");
-static COPILOT_RUN: Source = seen("GitHub Copilot CLI 1.0.102, run");
-static GEMINI_RUN: Source = seen("Gemini CLI 0.61.0, run");
-static OPENCODE_RUN: Source = seen("OpenCode 1.18.33, run");
-static VSCODE_DOCS: Source = seen("microsoft/vscode-docs, docs/agent-customization/agent-skills.md");
-static CURSOR_DOCS: Source = seen("Cursor documentation, skills");
-static GOOSE_DOCS: Source = seen("block/goose, documentation/docs/guides/context-engineering/using-skills.md");
-static AMP_DOCS: Source = seen("Amp manual, agent skills");
-static WINDSURF_DOCS: Source = seen("Windsurf documentation, cascade skills; Devin product guide, skills");
-static KIRO_DOCS: Source = seen("Kiro documentation, skills; npm skills 1.7.4");
-static FACTORY_DOCS: Source = seen("npm skills 1.7.4, docs/agents.md");
-static ANTIGRAVITY_DOCS: Source = seen("Antigravity documentation, skills; npm skills 1.7.4");
-static GUIDE: Source = seen("agentskills client guide, the host's own way being unknown");
+static CLAUDE_RUN: FactSource = cite_source("Claude Code 2.1.325, run");
+static CODEX_RUN: FactSource = cite_source("Codex CLI 0.166.0, run");
+static COPILOT_RUN: FactSource = cite_source("GitHub Copilot CLI 1.0.102, run");
+static GEMINI_RUN: FactSource = cite_source("Gemini CLI 0.61.0, run");
+static OPENCODE_RUN: FactSource = cite_source("OpenCode 1.18.33, run");
+static VSCODE_DOCS: FactSource = cite_source("microsoft/vscode-docs, docs/agent-customization/agent-skills.md");
+static CURSOR_DOCS: FactSource = cite_source("Cursor documentation, skills");
+static GOOSE_DOCS: FactSource =
+    cite_source("block/goose, documentation/docs/guides/context-engineering/using-skills.md");
+static AMP_DOCS: FactSource = cite_source("Amp manual, agent skills");
+static WINDSURF_DOCS: FactSource = cite_source("Windsurf documentation, cascade skills; Devin product guide, skills");
+static KIRO_DOCS: FactSource = cite_source("Kiro documentation, skills; npm skills 1.7.4");
+static FACTORY_DOCS: FactSource = cite_source("npm skills 1.7.4, docs/agents.md");
+static ANTIGRAVITY_DOCS: FactSource = cite_source("Antigravity documentation, skills; npm skills 1.7.4");
+static GUIDE: FactSource = cite_source("agentskills client guide; the host's own behavior is unknown");
 
-const fn seen(text: &'static str) -> Source {
-    Source { text, checked: "2026-11-15" }
+const fn cite_source(text: &'static str) -> FactSource {
+    FactSource { text, checked: "2026-11-15" }
 }
 
-const fn fact<T>(value: T, source: &'static Source) -> Fact<T> {
-    Fact { value, source }
+const fn state_fact<T>(value: T, source: &'static FactSource) -> HostFact<T> {
+    HostFact { value, source }
 }
 
-const fn folder(at: At, path: &'static str, source: &'static Source) -> Folder {
-    Folder { at, path, source }
+const fn list_folder(at: FolderBase, path: &'static str, source: &'static FactSource) -> HostFolder {
+    HostFolder { at, path, source }
 }
 
-/// One level of folders, skills not inside skills, hidden folders passed over.
-const FLAT: Walk = Walk { depth_max: 1, takes_root: false, enters_skills: false, enters_hidden: false };
+/// One level of directories, no nested skills, hidden directories skipped.
+const FLAT_SEARCH: FolderSearch =
+    FolderSearch { depth_max: 1, takes_root: false, enters_skills: false, enters_hidden: false };
 
-/// What the client guide asks of a name: the folder's stands in where there is none.
-const NAME: Field = Field {
-    missing: Odd::Replaces,
-    null: Odd::Replaces,
-    empty: Odd::Replaces,
-    number: Odd::Keeps,
-    list: Odd::Replaces,
+/// The client guide's handling of names: a missing name is replaced by the directory name.
+const NAME_HANDLING: FieldHandling = FieldHandling {
+    missing: AnomalyHandling::Replaces,
+    null: AnomalyHandling::Replaces,
+    empty: AnomalyHandling::Replaces,
+    number: AnomalyHandling::Keeps,
+    list: AnomalyHandling::Replaces,
 };
-/// What the client guide asks of a description: without one a skill is passed over.
-const DESCRIPTION: Field =
-    Field { missing: Odd::Skips, null: Odd::Skips, empty: Odd::Skips, number: Odd::Keeps, list: Odd::Skips };
-/// A schema of strings that may be left out, and nothing else.
-const STRINGS: Field =
-    Field { missing: Odd::Keeps, null: Odd::Skips, empty: Odd::Keeps, number: Odd::Skips, list: Odd::Skips };
+/// The client guide's handling of descriptions: a skill without one is skipped.
+const DESCRIPTION_FIELD: FieldHandling = FieldHandling {
+    missing: AnomalyHandling::Skips,
+    null: AnomalyHandling::Skips,
+    empty: AnomalyHandling::Skips,
+    number: AnomalyHandling::Keeps,
+    list: AnomalyHandling::Skips,
+};
+/// A schema of optional strings.
+const OPTIONAL_STRINGS: FieldHandling = FieldHandling {
+    missing: AnomalyHandling::Keeps,
+    null: AnomalyHandling::Skips,
+    empty: AnomalyHandling::Keeps,
+    number: AnomalyHandling::Skips,
+    list: AnomalyHandling::Skips,
+};
 
-const DESCRIBING: Describing = Describing {
-    field: DESCRIPTION,
-    substitute: Substitute::Nothing,
-    longest: Longest::Any,
+const DEFAULT_DESCRIPTION_HANDLING: DescriptionHandling = DescriptionHandling {
+    field: DESCRIPTION_FIELD,
+    substitute: DescriptionSubstitute::Nothing,
+    longest: DescriptionLimit::Any,
     joins_when: None,
     hides_missing: false,
 };
-const FILING: Filing = Filing {
-    unquoted_colon: Odd::Keeps,
-    unclosed_bracket: Odd::Skips,
-    unfenced: Odd::Skips,
-    byte_order_mark: Odd::Keeps,
-    link: Odd::Keeps,
+const DEFAULT_FILE_HANDLING: FileHandling = FileHandling {
+    unquoted_colon: AnomalyHandling::Keeps,
+    unclosed_bracket: AnomalyHandling::Skips,
+    unfenced: AnomalyHandling::Skips,
+    byte_order_mark: AnomalyHandling::Keeps,
+    link: AnomalyHandling::Keeps,
 };
 
-/// What is not documented of any host that cannot be run without a network.
-const UNRUN: Difference = Difference {
+/// The note for hosts that cannot be run without a network.
+const NOT_RUN: KnownDifference = KnownDifference {
     key: "unrun",
-    text: "taken from documentation: this host lists no skills without a network or a login",
+    text: "based on documentation: this host lists no skills without a network or a login",
 };
 
-/// A host of which the folders are documented and nothing else; the client guide fills the rest.
-const fn documented(
+/// Describes a host of which only the directories are documented. The rest follows the client guide.
+const fn describe_host(
     id: &'static str,
     name: &'static str,
     aliases: &'static [&'static str],
-    folders: &'static [Folder],
-) -> Host {
-    Host {
+    folders: &'static [HostFolder],
+) -> DiscoveryHost {
+    DiscoveryHost {
         id,
         name,
         aliases,
         folders,
-        walk: fact(FLAT, &GUIDE),
-        outside: fact(Outside::Stays, &GUIDE),
-        collisions: fact(Collisions::FirstWins, &GUIDE),
-        naming: fact(Naming::Frontmatter(NAME, None, Spaces::Stay), &GUIDE),
-        description: fact(DESCRIBING, &GUIDE),
-        file: fact(FILING, &GUIDE),
-        honours_opt_out: fact(true, &GUIDE),
-        asks_for_trust: fact(false, &GUIDE),
-        differs: &[UNRUN],
+        walk: state_fact(FLAT_SEARCH, &GUIDE),
+        outside: state_fact(UpwardSearch::WorkingFolderOnly, &GUIDE),
+        collisions: state_fact(NameCollisions::FirstWins, &GUIDE),
+        naming: state_fact(NameSource::Frontmatter(NAME_HANDLING, None, SpaceHandling::Stay), &GUIDE),
+        description: state_fact(DEFAULT_DESCRIPTION_HANDLING, &GUIDE),
+        file: state_fact(DEFAULT_FILE_HANDLING, &GUIDE),
+        honours_opt_out: state_fact(true, &GUIDE),
+        asks_for_trust: state_fact(false, &GUIDE),
+        differs: &[NOT_RUN],
     }
 }
 
-/// The hosts, in order of id.
-pub static HOSTS: [Host; 13] = [
-    documented(
+/// The hosts, ordered by id.
+pub static HOSTS: [DiscoveryHost; 13] = [
+    describe_host(
         "amp",
         "Amp",
         &[],
         &[
-            folder(Home, ".config/agents/skills", &AMP_DOCS),
-            folder(Home, ".agents/skills", &AMP_DOCS),
-            folder(Home, ".config/amp/skills", &AMP_DOCS),
-            folder(Upward, ".agents/skills", &AMP_DOCS),
-            folder(Upward, ".claude/skills", &AMP_DOCS),
-            folder(Home, ".claude/skills", &AMP_DOCS),
+            list_folder(Home, ".config/agents/skills", &AMP_DOCS),
+            list_folder(Home, ".agents/skills", &AMP_DOCS),
+            list_folder(Home, ".config/amp/skills", &AMP_DOCS),
+            list_folder(Upward, ".agents/skills", &AMP_DOCS),
+            list_folder(Upward, ".claude/skills", &AMP_DOCS),
+            list_folder(Home, ".claude/skills", &AMP_DOCS),
         ],
     ),
-    documented(
+    describe_host(
         "antigravity",
         "Google Antigravity",
         &["antigravity-cli"],
         &[
-            folder(Here, ".agents/skills", &ANTIGRAVITY_DOCS),
-            folder(Here, ".agent/skills", &ANTIGRAVITY_DOCS),
-            folder(Home, ".gemini/config/skills", &ANTIGRAVITY_DOCS),
-            folder(Home, ".gemini/antigravity/skills", &ANTIGRAVITY_DOCS),
+            list_folder(Here, ".agents/skills", &ANTIGRAVITY_DOCS),
+            list_folder(Here, ".agent/skills", &ANTIGRAVITY_DOCS),
+            list_folder(Home, ".gemini/config/skills", &ANTIGRAVITY_DOCS),
+            list_folder(Home, ".gemini/antigravity/skills", &ANTIGRAVITY_DOCS),
         ],
     ),
     CLAUDE_CODE,
     CODEX,
     COPILOT,
-    documented(
+    describe_host(
         "cursor",
         "Cursor",
         &[],
         &[
-            folder(Here, ".agents/skills", &CURSOR_DOCS),
-            folder(Here, ".cursor/skills", &CURSOR_DOCS),
-            folder(Here, ".claude/skills", &CURSOR_DOCS),
-            folder(Here, ".codex/skills", &CURSOR_DOCS),
-            folder(Nested, ".agents/skills", &CURSOR_DOCS),
-            folder(Nested, ".cursor/skills", &CURSOR_DOCS),
-            folder(Home, ".agents/skills", &CURSOR_DOCS),
-            folder(Home, ".cursor/skills", &CURSOR_DOCS),
-            folder(Home, ".claude/skills", &CURSOR_DOCS),
-            folder(Home, ".codex/skills", &CURSOR_DOCS),
+            list_folder(Here, ".agents/skills", &CURSOR_DOCS),
+            list_folder(Here, ".cursor/skills", &CURSOR_DOCS),
+            list_folder(Here, ".claude/skills", &CURSOR_DOCS),
+            list_folder(Here, ".codex/skills", &CURSOR_DOCS),
+            list_folder(Nested, ".agents/skills", &CURSOR_DOCS),
+            list_folder(Nested, ".cursor/skills", &CURSOR_DOCS),
+            list_folder(Home, ".agents/skills", &CURSOR_DOCS),
+            list_folder(Home, ".cursor/skills", &CURSOR_DOCS),
+            list_folder(Home, ".claude/skills", &CURSOR_DOCS),
+            list_folder(Home, ".codex/skills", &CURSOR_DOCS),
         ],
     ),
-    documented(
+    describe_host(
         "factory",
         "Factory Droid",
         &["droid", "factory-droid"],
         &[
-            folder(Here, ".factory/skills", &FACTORY_DOCS),
-            folder(Here, ".agents/skills", &FACTORY_DOCS),
-            folder(Here, ".agent/skills", &FACTORY_DOCS),
-            folder(Home, ".factory/skills", &FACTORY_DOCS),
+            list_folder(Here, ".factory/skills", &FACTORY_DOCS),
+            list_folder(Here, ".agents/skills", &FACTORY_DOCS),
+            list_folder(Here, ".agent/skills", &FACTORY_DOCS),
+            list_folder(Home, ".factory/skills", &FACTORY_DOCS),
         ],
     ),
     GEMINI,
-    documented(
+    describe_host(
         "goose",
         "Goose",
         &[],
         &[
-            folder(Here, ".agents/skills", &GOOSE_DOCS),
-            folder(Here, ".goose/skills", &GOOSE_DOCS),
-            folder(Here, ".claude/skills", &GOOSE_DOCS),
-            folder(Home, ".agents/skills", &GOOSE_DOCS),
-            folder(Home, ".config/goose/skills", &GOOSE_DOCS),
-            folder(Home, ".claude/skills", &GOOSE_DOCS),
+            list_folder(Here, ".agents/skills", &GOOSE_DOCS),
+            list_folder(Here, ".goose/skills", &GOOSE_DOCS),
+            list_folder(Here, ".claude/skills", &GOOSE_DOCS),
+            list_folder(Home, ".agents/skills", &GOOSE_DOCS),
+            list_folder(Home, ".config/goose/skills", &GOOSE_DOCS),
+            list_folder(Home, ".claude/skills", &GOOSE_DOCS),
         ],
     ),
-    documented(
+    describe_host(
         "kiro",
         "Kiro",
         &["kiro-cli"],
-        &[folder(Here, ".kiro/skills", &KIRO_DOCS), folder(Home, ".kiro/skills", &KIRO_DOCS)],
+        &[list_folder(Here, ".kiro/skills", &KIRO_DOCS), list_folder(Home, ".kiro/skills", &KIRO_DOCS)],
     ),
     OPENCODE,
-    Host {
-        naming: fact(Naming::SameAsFolder, &VSCODE_DOCS),
-        ..documented("vscode", "VS Code", &["code", "vscode-copilot"], &VSCODE_FOLDERS)
+    DiscoveryHost {
+        naming: state_fact(NameSource::SameAsFolder, &VSCODE_DOCS),
+        ..describe_host("vscode", "VS Code", &["code", "vscode-copilot"], &VSCODE_FOLDERS)
     },
-    documented(
+    describe_host(
         "windsurf",
         "Windsurf",
         &["cascade", "devin"],
         &[
-            folder(Here, ".windsurf/skills", &WINDSURF_DOCS),
-            folder(Here, ".agents/skills", &WINDSURF_DOCS),
-            folder(Here, ".devin/skills", &WINDSURF_DOCS),
-            folder(Here, ".github/skills", &WINDSURF_DOCS),
-            folder(Here, ".claude/skills", &WINDSURF_DOCS),
-            folder(Here, ".cursor/skills", &WINDSURF_DOCS),
-            folder(Here, ".codex/skills", &WINDSURF_DOCS),
-            folder(Here, ".cognition/skills", &WINDSURF_DOCS),
-            folder(Here, ".codeium/skills", &WINDSURF_DOCS),
-            folder(Home, ".codeium/windsurf/skills", &WINDSURF_DOCS),
+            list_folder(Here, ".windsurf/skills", &WINDSURF_DOCS),
+            list_folder(Here, ".agents/skills", &WINDSURF_DOCS),
+            list_folder(Here, ".devin/skills", &WINDSURF_DOCS),
+            list_folder(Here, ".github/skills", &WINDSURF_DOCS),
+            list_folder(Here, ".claude/skills", &WINDSURF_DOCS),
+            list_folder(Here, ".cursor/skills", &WINDSURF_DOCS),
+            list_folder(Here, ".codex/skills", &WINDSURF_DOCS),
+            list_folder(Here, ".cognition/skills", &WINDSURF_DOCS),
+            list_folder(Here, ".codeium/skills", &WINDSURF_DOCS),
+            list_folder(Home, ".codeium/windsurf/skills", &WINDSURF_DOCS),
         ],
     ),
 ];
 
-static VSCODE_FOLDERS: [Folder; 6] = [
-    folder(Here, ".github/skills", &VSCODE_DOCS),
-    folder(Here, ".claude/skills", &VSCODE_DOCS),
-    folder(Here, ".agents/skills", &VSCODE_DOCS),
-    folder(Home, ".copilot/skills", &VSCODE_DOCS),
-    folder(Home, ".claude/skills", &VSCODE_DOCS),
-    folder(Home, ".agents/skills", &VSCODE_DOCS),
+static VSCODE_FOLDERS: [HostFolder; 6] = [
+    list_folder(Here, ".github/skills", &VSCODE_DOCS),
+    list_folder(Here, ".claude/skills", &VSCODE_DOCS),
+    list_folder(Here, ".agents/skills", &VSCODE_DOCS),
+    list_folder(Home, ".copilot/skills", &VSCODE_DOCS),
+    list_folder(Home, ".claude/skills", &VSCODE_DOCS),
+    list_folder(Home, ".agents/skills", &VSCODE_DOCS),
 ];
 
-const CLAUDE_CODE: Host = Host {
+const CLAUDE_CODE: DiscoveryHost = DiscoveryHost {
     id: "claude-code",
     name: "Claude Code",
     aliases: &["claude"],
     folders: &[
-        folder(Machine, "/etc/claude-code/.claude/skills", &CLAUDE_RUN),
-        folder(Variable("CLAUDE_CONFIG_DIR", ".claude"), "skills", &CLAUDE_RUN),
-        folder(Upward, ".claude/skills", &CLAUDE_RUN),
-        folder(Plugins("CLAUDE_CONFIG_DIR", ".claude"), "skills", &CLAUDE_RUN),
+        list_folder(Machine, "/etc/claude-code/.claude/skills", &CLAUDE_RUN),
+        list_folder(Variable("CLAUDE_CONFIG_DIR", ".claude"), "skills", &CLAUDE_RUN),
+        list_folder(Upward, ".claude/skills", &CLAUDE_RUN),
+        list_folder(Plugins("CLAUDE_CONFIG_DIR", ".claude"), "skills", &CLAUDE_RUN),
     ],
-    walk: fact(Walk { enters_hidden: true, ..FLAT }, &CLAUDE_RUN),
-    outside: fact(Outside::Climbs, &CLAUDE_RUN),
-    collisions: fact(Collisions::FirstWins, &CLAUDE_RUN),
-    naming: fact(Naming::Folder, &CLAUDE_RUN),
-    description: fact(
-        Describing {
-            field: Field {
-                missing: Odd::Replaces,
-                null: Odd::Replaces,
-                empty: Odd::Replaces,
-                number: Odd::Keeps,
-                list: Odd::Replaces,
+    walk: state_fact(FolderSearch { enters_hidden: true, ..FLAT_SEARCH }, &CLAUDE_RUN),
+    outside: state_fact(UpwardSearch::UpToRoot, &CLAUDE_RUN),
+    collisions: state_fact(NameCollisions::FirstWins, &CLAUDE_RUN),
+    naming: state_fact(NameSource::Folder, &CLAUDE_RUN),
+    description: state_fact(
+        DescriptionHandling {
+            field: FieldHandling {
+                missing: AnomalyHandling::Replaces,
+                null: AnomalyHandling::Replaces,
+                empty: AnomalyHandling::Replaces,
+                number: AnomalyHandling::Keeps,
+                list: AnomalyHandling::Replaces,
             },
-            substitute: Substitute::FirstLine,
-            longest: Longest::Cut(1536, "…"),
+            substitute: DescriptionSubstitute::FirstLine,
+            longest: DescriptionLimit::Cut(1536, "…"),
             joins_when: Some(" - "),
             hides_missing: false,
         },
         &CLAUDE_RUN,
     ),
-    file: fact(Filing { unclosed_bracket: Odd::Keeps, unfenced: Odd::Replaces, ..FILING }, &CLAUDE_RUN),
-    honours_opt_out: fact(true, &CLAUDE_RUN),
-    asks_for_trust: fact(false, &CLAUDE_RUN),
-    differs: &[
-        Difference { key: "bundled", text: "skills that come with the program are not predicted" },
-        Difference {
-            key: "plugins",
-            text: "plugins are predicted where they are installed and enabled for the user, not for one project only",
+    file: state_fact(
+        FileHandling {
+            unclosed_bracket: AnomalyHandling::Keeps,
+            unfenced: AnomalyHandling::Replaces,
+            ..DEFAULT_FILE_HANDLING
         },
-        Difference {
+        &CLAUDE_RUN,
+    ),
+    honours_opt_out: state_fact(true, &CLAUDE_RUN),
+    asks_for_trust: state_fact(false, &CLAUDE_RUN),
+    differs: &[
+        KnownDifference { key: "bundled", text: "skills bundled with the host are not included" },
+        KnownDifference {
+            key: "plugins",
+            text: "plugins are predicted if they are installed and enabled for the user, not only for one project",
+        },
+        KnownDifference {
             key: "lazy",
-            text: "a `.claude/skills` below the working folder is listed once a file beside it was touched",
+            text: "a `.claude/skills` below the working directory is listed once a file next to it was used",
         },
     ],
 };
 
-const CODEX: Host = Host {
+const CODEX: DiscoveryHost = DiscoveryHost {
     id: "codex",
     name: "Codex",
     aliases: &["codex-cli", "openai-codex"],
     folders: &[
-        folder(Upward, ".agents/skills", &CODEX_RUN),
-        folder(Upward, ".codex/skills", &CODEX_RUN),
-        folder(Home, ".agents/skills", &CODEX_RUN),
-        folder(Variable("CODEX_HOME", ".codex"), "skills", &CODEX_RUN),
-        folder(Machine, "/etc/codex/skills", &CODEX_RUN),
+        list_folder(Upward, ".agents/skills", &CODEX_RUN),
+        list_folder(Upward, ".codex/skills", &CODEX_RUN),
+        list_folder(Home, ".agents/skills", &CODEX_RUN),
+        list_folder(Variable("CODEX_HOME", ".codex"), "skills", &CODEX_RUN),
+        list_folder(Machine, "/etc/codex/skills", &CODEX_RUN),
     ],
-    walk: fact(Walk { depth_max: 6, takes_root: true, enters_skills: true, enters_hidden: false }, &CODEX_RUN),
-    outside: fact(Outside::Stays, &CODEX_RUN),
-    collisions: fact(Collisions::AllListed, &CODEX_RUN),
-    naming: fact(Naming::Frontmatter(NAME, Some(64), Spaces::Stay), &CODEX_RUN),
-    description: fact(Describing { longest: Longest::Cut(1024, "..."), ..DESCRIBING }, &CODEX_RUN),
-    file: fact(
-        Filing { unclosed_bracket: Odd::Keeps, byte_order_mark: Odd::Skips, link: Odd::Skips, ..FILING },
+    walk: state_fact(
+        FolderSearch { depth_max: 6, takes_root: true, enters_skills: true, enters_hidden: false },
         &CODEX_RUN,
     ),
-    honours_opt_out: fact(false, &CODEX_RUN),
-    asks_for_trust: fact(false, &CODEX_RUN),
+    outside: state_fact(UpwardSearch::WorkingFolderOnly, &CODEX_RUN),
+    collisions: state_fact(NameCollisions::AllListed, &CODEX_RUN),
+    naming: state_fact(NameSource::Frontmatter(NAME_HANDLING, Some(64), SpaceHandling::Stay), &CODEX_RUN),
+    description: state_fact(
+        DescriptionHandling { longest: DescriptionLimit::Cut(1024, "..."), ..DEFAULT_DESCRIPTION_HANDLING },
+        &CODEX_RUN,
+    ),
+    file: state_fact(
+        FileHandling {
+            unclosed_bracket: AnomalyHandling::Keeps,
+            byte_order_mark: AnomalyHandling::Skips,
+            link: AnomalyHandling::Skips,
+            ..DEFAULT_FILE_HANDLING
+        },
+        &CODEX_RUN,
+    ),
+    honours_opt_out: state_fact(false, &CODEX_RUN),
+    asks_for_trust: state_fact(false, &CODEX_RUN),
     differs: &[
-        Difference { key: "bundled", text: "skills that come with the program are not predicted" },
-        Difference { key: "plugins", text: "skills of installed plugins, called `plugin:skill`, are not predicted" },
-        Difference { key: "settings", text: "skills switched off in config.toml are listed" },
+        KnownDifference { key: "bundled", text: "skills bundled with the host are not included" },
+        KnownDifference { key: "plugins", text: "skills of installed plugins, named `plugin:skill`, are not included" },
+        KnownDifference { key: "settings", text: "skills disabled in config.toml are listed" },
     ],
 };
 
-const COPILOT: Host = Host {
+const COPILOT: DiscoveryHost = DiscoveryHost {
     id: "copilot",
     name: "GitHub Copilot CLI",
     aliases: &["copilot-cli", "github-copilot"],
     folders: &[
-        folder(Upward, ".github/skills", &COPILOT_RUN),
-        folder(Upward, ".agents/skills", &COPILOT_RUN),
-        folder(Upward, ".claude/skills", &COPILOT_RUN),
-        folder(Variable("COPILOT_HOME", ".copilot"), "skills", &COPILOT_RUN),
-        folder(HomeWithout("COPILOT_HOME"), ".agents/skills", &COPILOT_RUN),
+        list_folder(Upward, ".github/skills", &COPILOT_RUN),
+        list_folder(Upward, ".agents/skills", &COPILOT_RUN),
+        list_folder(Upward, ".claude/skills", &COPILOT_RUN),
+        list_folder(Variable("COPILOT_HOME", ".copilot"), "skills", &COPILOT_RUN),
+        list_folder(HomeWithout("COPILOT_HOME"), ".agents/skills", &COPILOT_RUN),
     ],
-    walk: fact(Walk { depth_max: 24, takes_root: true, enters_skills: false, enters_hidden: false }, &COPILOT_RUN),
-    outside: fact(Outside::Climbs, &COPILOT_RUN),
-    collisions: fact(Collisions::FirstWins, &COPILOT_RUN),
-    naming: fact(
-        Naming::Frontmatter(Field { missing: Odd::Replaces, empty: Odd::Skips, ..STRINGS }, Some(64), Spaces::Hyphens),
+    walk: state_fact(
+        FolderSearch { depth_max: 24, takes_root: true, enters_skills: false, enters_hidden: false },
         &COPILOT_RUN,
     ),
-    description: fact(
-        Describing {
-            field: Field { missing: Odd::Replaces, ..STRINGS },
-            substitute: Substitute::FirstParagraph,
-            longest: Longest::Skips(1024),
-            ..DESCRIBING
+    outside: state_fact(UpwardSearch::UpToRoot, &COPILOT_RUN),
+    collisions: state_fact(NameCollisions::FirstWins, &COPILOT_RUN),
+    naming: state_fact(
+        NameSource::Frontmatter(
+            FieldHandling { missing: AnomalyHandling::Replaces, empty: AnomalyHandling::Skips, ..OPTIONAL_STRINGS },
+            Some(64),
+            SpaceHandling::Hyphens,
+        ),
+        &COPILOT_RUN,
+    ),
+    description: state_fact(
+        DescriptionHandling {
+            field: FieldHandling { missing: AnomalyHandling::Replaces, ..OPTIONAL_STRINGS },
+            substitute: DescriptionSubstitute::FirstParagraph,
+            longest: DescriptionLimit::Skips(1024),
+            ..DEFAULT_DESCRIPTION_HANDLING
         },
         &COPILOT_RUN,
     ),
-    file: fact(Filing { unquoted_colon: Odd::Skips, ..FILING }, &COPILOT_RUN),
-    honours_opt_out: fact(false, &COPILOT_RUN),
-    asks_for_trust: fact(false, &COPILOT_RUN),
+    file: state_fact(FileHandling { unquoted_colon: AnomalyHandling::Skips, ..DEFAULT_FILE_HANDLING }, &COPILOT_RUN),
+    honours_opt_out: state_fact(false, &COPILOT_RUN),
+    asks_for_trust: state_fact(false, &COPILOT_RUN),
     differs: &[
-        Difference { key: "bundled", text: "skills that come with the program are not predicted" },
-        Difference { key: "plugins", text: "skills of installed plugins are not predicted" },
-        Difference {
+        KnownDifference { key: "bundled", text: "skills bundled with the host are not included" },
+        KnownDifference { key: "plugins", text: "skills of installed plugins are not included" },
+        KnownDifference {
             key: "twins",
-            text: "of two skills of one name in one folder it lists whichever the file system hands out first",
+            text: "of two skills with one name in a directory, it lists the one that the file system returns first",
         },
     ],
 };
 
-const GEMINI: Host = Host {
+const GEMINI: DiscoveryHost = DiscoveryHost {
     id: "gemini",
     name: "Gemini CLI",
     aliases: &["gemini-cli"],
     folders: &[
-        folder(Here, ".agents/skills", &GEMINI_RUN),
-        folder(Here, ".gemini/skills", &GEMINI_RUN),
-        folder(Variable("GEMINI_CLI_HOME", ""), ".agents/skills", &GEMINI_RUN),
-        folder(Variable("GEMINI_CLI_HOME", ""), ".gemini/skills", &GEMINI_RUN),
-        folder(EachIn("GEMINI_CLI_HOME", ".gemini/extensions"), "skills", &GEMINI_RUN),
+        list_folder(Here, ".agents/skills", &GEMINI_RUN),
+        list_folder(Here, ".gemini/skills", &GEMINI_RUN),
+        list_folder(Variable("GEMINI_CLI_HOME", ""), ".agents/skills", &GEMINI_RUN),
+        list_folder(Variable("GEMINI_CLI_HOME", ""), ".gemini/skills", &GEMINI_RUN),
+        list_folder(EachIn("GEMINI_CLI_HOME", ".gemini/extensions"), "skills", &GEMINI_RUN),
     ],
-    walk: fact(Walk { takes_root: true, enters_skills: true, ..FLAT }, &GEMINI_RUN),
-    outside: fact(Outside::Stays, &GEMINI_RUN),
-    collisions: fact(Collisions::FirstWins, &GEMINI_RUN),
-    naming: fact(
-        Naming::Frontmatter(
-            Field { missing: Odd::Skips, null: Odd::Keeps, empty: Odd::Keeps, number: Odd::Keeps, list: Odd::Keeps },
+    walk: state_fact(FolderSearch { takes_root: true, enters_skills: true, ..FLAT_SEARCH }, &GEMINI_RUN),
+    outside: state_fact(UpwardSearch::WorkingFolderOnly, &GEMINI_RUN),
+    collisions: state_fact(NameCollisions::FirstWins, &GEMINI_RUN),
+    naming: state_fact(
+        NameSource::Frontmatter(
+            FieldHandling {
+                missing: AnomalyHandling::Skips,
+                null: AnomalyHandling::Keeps,
+                empty: AnomalyHandling::Keeps,
+                number: AnomalyHandling::Keeps,
+                list: AnomalyHandling::Keeps,
+            },
             None,
-            Spaces::Stay,
+            SpaceHandling::Stay,
         ),
         &GEMINI_RUN,
     ),
-    description: fact(
-        Describing {
-            field: Field {
-                missing: Odd::Skips,
-                null: Odd::Keeps,
-                empty: Odd::Keeps,
-                number: Odd::Keeps,
-                list: Odd::Keeps,
+    description: state_fact(
+        DescriptionHandling {
+            field: FieldHandling {
+                missing: AnomalyHandling::Skips,
+                null: AnomalyHandling::Keeps,
+                empty: AnomalyHandling::Keeps,
+                number: AnomalyHandling::Keeps,
+                list: AnomalyHandling::Keeps,
             },
-            ..DESCRIBING
+            ..DEFAULT_DESCRIPTION_HANDLING
         },
         &GEMINI_RUN,
     ),
-    file: fact(Filing { unclosed_bracket: Odd::Keeps, byte_order_mark: Odd::Skips, ..FILING }, &GEMINI_RUN),
-    honours_opt_out: fact(false, &GEMINI_RUN),
-    asks_for_trust: fact(true, &GEMINI_RUN),
+    file: state_fact(
+        FileHandling {
+            unclosed_bracket: AnomalyHandling::Keeps,
+            byte_order_mark: AnomalyHandling::Skips,
+            ..DEFAULT_FILE_HANDLING
+        },
+        &GEMINI_RUN,
+    ),
+    honours_opt_out: state_fact(false, &GEMINI_RUN),
+    asks_for_trust: state_fact(true, &GEMINI_RUN),
     differs: &[
-        Difference { key: "bundled", text: "skills that come with the program are not predicted" },
-        Difference {
+        KnownDifference { key: "bundled", text: "skills bundled with the host are not included" },
+        KnownDifference {
             key: "twins",
-            text: "of two skills of one name in one folder it lists whichever the file system hands out last",
+            text: "of two skills with one name in a directory, it lists the one that the file system returns last",
         },
     ],
 };
 
-const OPENCODE: Host = Host {
+const OPENCODE: DiscoveryHost = DiscoveryHost {
     id: "opencode",
     name: "OpenCode",
     aliases: &["opencode-ai"],
     folders: &[
-        folder(VariableOnly("OPENCODE_CONFIG_DIR"), "skills", &OPENCODE_RUN),
-        folder(VariableOnly("OPENCODE_CONFIG_DIR"), "skill", &OPENCODE_RUN),
-        folder(Upward, ".opencode/skills", &OPENCODE_RUN),
-        folder(Upward, ".opencode/skill", &OPENCODE_RUN),
-        folder(Upward, ".claude/skills", &OPENCODE_RUN),
-        folder(Upward, ".agents/skills", &OPENCODE_RUN),
-        folder(Variable("XDG_CONFIG_HOME", ".config"), "opencode/skills", &OPENCODE_RUN),
-        folder(Variable("XDG_CONFIG_HOME", ".config"), "opencode/skill", &OPENCODE_RUN),
-        folder(Home, ".opencode/skills", &OPENCODE_RUN),
-        folder(Home, ".opencode/skill", &OPENCODE_RUN),
-        folder(Home, ".claude/skills", &OPENCODE_RUN),
-        folder(Home, ".agents/skills", &OPENCODE_RUN),
+        list_folder(VariableOnly("OPENCODE_CONFIG_DIR"), "skills", &OPENCODE_RUN),
+        list_folder(VariableOnly("OPENCODE_CONFIG_DIR"), "skill", &OPENCODE_RUN),
+        list_folder(Upward, ".opencode/skills", &OPENCODE_RUN),
+        list_folder(Upward, ".opencode/skill", &OPENCODE_RUN),
+        list_folder(Upward, ".claude/skills", &OPENCODE_RUN),
+        list_folder(Upward, ".agents/skills", &OPENCODE_RUN),
+        list_folder(Variable("XDG_CONFIG_HOME", ".config"), "opencode/skills", &OPENCODE_RUN),
+        list_folder(Variable("XDG_CONFIG_HOME", ".config"), "opencode/skill", &OPENCODE_RUN),
+        list_folder(Home, ".opencode/skills", &OPENCODE_RUN),
+        list_folder(Home, ".opencode/skill", &OPENCODE_RUN),
+        list_folder(Home, ".claude/skills", &OPENCODE_RUN),
+        list_folder(Home, ".agents/skills", &OPENCODE_RUN),
     ],
-    walk: fact(Walk { depth_max: 24, takes_root: true, enters_skills: true, enters_hidden: true }, &OPENCODE_RUN),
-    outside: fact(Outside::Climbs, &OPENCODE_RUN),
-    collisions: fact(Collisions::AnyWins, &OPENCODE_RUN),
-    naming: fact(Naming::Frontmatter(Field { missing: Odd::Skips, ..STRINGS }, None, Spaces::Stay), &OPENCODE_RUN),
-    description: fact(Describing { field: STRINGS, hides_missing: true, ..DESCRIBING }, &OPENCODE_RUN),
-    file: fact(FILING, &OPENCODE_RUN),
-    honours_opt_out: fact(false, &OPENCODE_RUN),
-    asks_for_trust: fact(false, &OPENCODE_RUN),
+    walk: state_fact(
+        FolderSearch { depth_max: 24, takes_root: true, enters_skills: true, enters_hidden: true },
+        &OPENCODE_RUN,
+    ),
+    outside: state_fact(UpwardSearch::UpToRoot, &OPENCODE_RUN),
+    collisions: state_fact(NameCollisions::AnyWins, &OPENCODE_RUN),
+    naming: state_fact(
+        NameSource::Frontmatter(
+            FieldHandling { missing: AnomalyHandling::Skips, ..OPTIONAL_STRINGS },
+            None,
+            SpaceHandling::Stay,
+        ),
+        &OPENCODE_RUN,
+    ),
+    description: state_fact(
+        DescriptionHandling { field: OPTIONAL_STRINGS, hides_missing: true, ..DEFAULT_DESCRIPTION_HANDLING },
+        &OPENCODE_RUN,
+    ),
+    file: state_fact(DEFAULT_FILE_HANDLING, &OPENCODE_RUN),
+    honours_opt_out: state_fact(false, &OPENCODE_RUN),
+    asks_for_trust: state_fact(false, &OPENCODE_RUN),
     differs: &[
-        Difference { key: "bundled", text: "skills that come with the program are not predicted" },
-        Difference {
+        KnownDifference { key: "bundled", text: "skills bundled with the host are not included" },
+        KnownDifference {
             key: "copies",
-            text: "it reads folders at the same time and lists the copy of a name that it read last, not always the same",
+            text: "it reads directories concurrently and lists the copy of a name that it read last, which varies",
         },
-        Difference { key: "settings", text: "folders and addresses named in opencode.json are not read" },
+        KnownDifference { key: "settings", text: "directories and URLs named in opencode.json are not read" },
     ],
 };

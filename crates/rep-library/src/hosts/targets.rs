@@ -1,16 +1,16 @@
-//! Where a skill is put so that a host finds it, and which hosts there are signs of.
+//! Determines where to put a skill so that a host finds it, and which hosts are in use.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::{At, Folder, Host};
+use super::{DiscoveryHost, FolderBase, HostFolder};
 
-/// The folder most hosts read.
-const SHARED: &str = ".agents/skills";
+/// The directory that most hosts read.
+const SHARED_FOLDER: &str = ".agents/skills";
 
-/// What shows that a host is used: a folder of its own in a project, and one in a home. Where there is none it has none but those it
-/// shares with others, or one that is there for other reasons.
-const SIGNS: [(&str, &str, &str); 13] = [
+/// The directories that show that a host is in use: its id, a directory in a project, and a directory in a home. A path
+/// is empty if the host only has shared directories there, or one that exists for other reasons.
+const HOST_SIGNS: [(&str, &str, &str); 13] = [
     ("amp", "", ".config/amp"),
     ("antigravity", ".agent", ".gemini/antigravity"),
     ("claude-code", ".claude", ".claude"),
@@ -26,51 +26,56 @@ const SIGNS: [(&str, &str, &str); 13] = [
     ("windsurf", ".windsurf", ".codeium/windsurf"),
 ];
 
-/// Whose folders are meant.
+/// The location whose host directories are resolved.
 #[derive(Clone, Debug)]
-pub struct Target<'a> {
-    /// The project, or the home.
+pub struct HostFolderTarget<'a> {
+    /// The project or home directory.
     pub base: &'a Path,
-    /// Whether it is the home.
+    /// Whether `base` is a home directory.
     pub is_personal: bool,
-    /// What the environment says of the host's variables; counts for a home only.
+    /// The values of the host's environment variables. They apply only to a home directory.
     pub variables: &'a BTreeMap<String, PathBuf>,
 }
 
-impl Target<'_> {
-    /// The folder in which a host finds skills: the one it shares with others, else the first it reads.
-    pub fn folder(&self, host: &Host) -> Option<PathBuf> {
-        let mut own = host.folders.iter().filter_map(|folder| Some((folder.path, self.place(folder)?)));
-        let shared = host.folders.iter().filter(|folder| folder.path == SHARED).find_map(|folder| self.place(folder));
+impl HostFolderTarget<'_> {
+    /// Returns the directory in which a host finds skills: the shared one if the host reads it, otherwise the first one
+    /// it reads.
+    pub fn skills_folder(&self, host: &DiscoveryHost) -> Option<PathBuf> {
+        let mut own = host.folders.iter().filter_map(|folder| Some((folder.path, self.resolve_folder(folder)?)));
+        let shared = host
+            .folders
+            .iter()
+            .filter(|folder| folder.path == SHARED_FOLDER)
+            .find_map(|folder| self.resolve_folder(folder));
         shared.or_else(|| own.next().map(|(_, place)| place))
     }
 
-    fn place(&self, folder: &Folder) -> Option<PathBuf> {
+    fn resolve_folder(&self, folder: &HostFolder) -> Option<PathBuf> {
         let below = |base: &Path| Some(base.join(folder.path));
         match (&folder.at, self.is_personal) {
-            (At::Upward | At::Here, false) | (At::Home, true) => below(self.base),
-            (At::HomeWithout(name), true) if !self.variables.contains_key(*name) => below(self.base),
-            (At::Variable(name, default), true) => match self.variables.get(*name) {
+            (FolderBase::Upward | FolderBase::Here, false) | (FolderBase::Home, true) => below(self.base),
+            (FolderBase::HomeWithout(name), true) if !self.variables.contains_key(*name) => below(self.base),
+            (FolderBase::Variable(name, default), true) => match self.variables.get(*name) {
                 Some(base) => below(base),
                 None => below(&self.base.join(default)),
             },
-            (At::VariableOnly(name), true) => below(self.variables.get(*name)?),
+            (FolderBase::VariableOnly(name), true) => below(self.variables.get(*name)?),
             _ => None,
         }
     }
 
-    /// Whether there are signs of a host.
-    pub fn has_signs(&self, host: &Host) -> bool {
-        let signs = SIGNS.iter().filter(|(id, _, _)| *id == host.id);
+    /// Returns whether a host appears to be in use.
+    pub fn has_signs(&self, host: &DiscoveryHost) -> bool {
+        let signs = HOST_SIGNS.iter().filter(|(id, _, _)| *id == host.id);
         signs
             .map(|(_, project, home)| if self.is_personal { home } else { project })
             .any(|sign| !sign.is_empty() && self.base.join(sign).is_dir())
     }
 }
 
-/// The folder most hosts read, below a project or a home.
+/// Returns the directory that most hosts read, below a project or a home directory.
 pub fn shared_folder(base: &Path) -> PathBuf {
-    base.join(SHARED)
+    base.join(SHARED_FOLDER)
 }
 
 #[cfg(test)]
@@ -82,15 +87,15 @@ mod tests {
     fn every_host_has_a_folder_in_every_scope_and_signs() {
         let none = BTreeMap::new();
         for is_personal in [false, true] {
-            let target = Target { base: Path::new("/base"), is_personal, variables: &none };
+            let target = HostFolderTarget { base: Path::new("/base"), is_personal, variables: &none };
             for host in &HOSTS {
-                let folder = target.folder(host).unwrap_or_else(|| panic!("{} has no folder", host.id));
+                let folder = target.skills_folder(host).unwrap_or_else(|| panic!("{} has no folder", host.id));
                 assert!(folder.starts_with("/base") && folder.ends_with("skills"), "{}: {}", host.id, folder.display());
-                assert!(SIGNS.iter().any(|(id, _, _)| *id == host.id), "{}", host.id);
+                assert!(HOST_SIGNS.iter().any(|(id, _, _)| *id == host.id), "{}", host.id);
             }
         }
-        let project = Target { base: Path::new("/base"), is_personal: false, variables: &none };
-        let of = |id: &str| project.folder(Host::find(id).unwrap()).unwrap();
+        let project = HostFolderTarget { base: Path::new("/base"), is_personal: false, variables: &none };
+        let of = |id: &str| project.skills_folder(DiscoveryHost::find(id).unwrap()).unwrap();
         assert_eq!(of("claude-code"), Path::new("/base/.claude/skills"));
         assert_eq!(of("kiro"), Path::new("/base/.kiro/skills"));
         for id in ["codex", "gemini", "copilot", "opencode", "cursor", "amp", "goose", "vscode", "windsurf", "factory"]
@@ -98,7 +103,7 @@ mod tests {
             assert_eq!(of(id), Path::new("/base/.agents/skills"), "{id}");
         }
         let moved = BTreeMap::from([("CLAUDE_CONFIG_DIR".to_owned(), PathBuf::from("/else"))]);
-        let home = Target { base: Path::new("/home/a"), is_personal: true, variables: &moved };
-        assert_eq!(home.folder(Host::find("claude-code").unwrap()).unwrap(), Path::new("/else/skills"));
+        let home = HostFolderTarget { base: Path::new("/home/a"), is_personal: true, variables: &moved };
+        assert_eq!(home.skills_folder(DiscoveryHost::find("claude-code").unwrap()).unwrap(), Path::new("/else/skills"));
     }
 }

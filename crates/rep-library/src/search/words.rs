@@ -1,10 +1,10 @@
-//! Text into words to search by: folded, split the way people write code and names, and stemmed.
+//! Splits text into search words: folded, split as in code and names, and stemmed.
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::stem::stem;
+use super::stemmer::stem_word;
 
-/// Words that say nothing about what a skill is for, sorted.
+/// Words that carry no meaning for a search, sorted.
 const STOP_WORDS: [&str; 80] = [
     "a", "an", "and", "are", "as", "at", "be", "been", "but", "by", "can", "do", "does", "for", "from", "had", "has",
     "have", "he", "her", "his", "how", "i", "if", "in", "into", "is", "it", "its", "let", "ll", "me", "my", "no",
@@ -14,57 +14,57 @@ const STOP_WORDS: [&str; 80] = [
     "yours",
 ];
 
-/// The longest word that is one: what is longer is data, not language.
+/// The maximum length of a word. Longer words are data.
 const WORD_BYTES_MAX: usize = 64;
 
-/// The runs of letters and digits of a text.
-pub(super) fn runs(text: &str) -> impl Iterator<Item = &str> {
+/// Returns the runs of letters and digits of a text.
+pub(super) fn split_runs(text: &str) -> impl Iterator<Item = &str> {
     text.split(|letter: char| !letter.is_alphanumeric()).filter(|run| !run.is_empty())
 }
 
-/// Hands every word of a run to `take`, with the text it was made from.
-pub(super) fn of_run(run: &str, take: &mut impl FnMut(&str, String)) {
+/// Passes every word of a run to `take`, with the text it comes from.
+pub(super) fn split_run_words(run: &str, take: &mut impl FnMut(&str, String)) {
     if run.is_ascii() {
-        western(run, take);
+        split_western_run(run, take);
     } else {
-        mixed(run, take);
+        split_mixed_run(run, take);
     }
 }
 
-/// The words of a text in order.
-pub(crate) fn list(text: &str) -> Vec<String> {
+/// Returns the words of a text, in order.
+pub(crate) fn split_words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
-    runs(text).for_each(|run| of_run(run, &mut |_, word| words.push(word)));
+    split_runs(text).for_each(|run| split_run_words(run, &mut |_, word| words.push(word)));
     words
 }
 
-/// A run of letters and digits of any script: what is written without spaces goes in pairs of letters.
-fn mixed(run: &str, take: &mut impl FnMut(&str, String)) {
+/// Splits a run of letters and digits of any script. Scripts without spaces are split into pairs of letters.
+fn split_mixed_run(run: &str, take: &mut impl FnMut(&str, String)) {
     let mut rest = run;
     while let Some(first) = rest.chars().next() {
         let is_spaceless = is_spaceless(first);
         let end = rest.find(|letter| self::is_spaceless(letter) != is_spaceless).unwrap_or(rest.len());
         let (part, behind) = rest.split_at(end);
         if is_spaceless {
-            pairs(part, take);
+            split_letter_pairs(part, take);
         } else if part.is_ascii() {
-            western(part, take);
+            split_western_run(part, take);
         } else {
-            // Accents are dropped: people leave them out when they ask.
+            // Accents are removed, because queries often omit them.
             let folded: String = part.nfkd().filter(|letter| letter.is_alphanumeric()).collect();
-            western(&folded, take);
+            split_western_run(&folded, take);
         }
         rest = behind;
     }
 }
 
-/// Whether a script is written without spaces between words: Han, Kana, Hangul, Thai.
+/// Returns whether a script is written without spaces between words: Han, Kana, Hangul, Thai.
 fn is_spaceless(letter: char) -> bool {
     matches!(letter, '\u{0e00}'..='\u{0e7f}' | '\u{1100}'..='\u{11ff}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}'
         | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-fn pairs(part: &str, take: &mut impl FnMut(&str, String)) {
+fn split_letter_pairs(part: &str, take: &mut impl FnMut(&str, String)) {
     let starts: Vec<usize> = part.char_indices().map(|(at, _)| at).chain([part.len()]).collect();
     match starts.as_slice() {
         [_, _] => take(part, part.to_owned()),
@@ -77,36 +77,37 @@ fn pairs(part: &str, take: &mut impl FnMut(&str, String)) {
     }
 }
 
-/// A word as a whole, and its parts where it has some: `BlueField`, `d3js`.
-fn western(run: &str, take: &mut impl FnMut(&str, String)) {
+/// Returns a word and its parts, if it has any: `BlueField`, `d3js`.
+fn split_western_run(run: &str, take: &mut impl FnMut(&str, String)) {
     if run.len() > WORD_BYTES_MAX {
         return;
     }
-    one(run, take);
-    let cuts = cuts(run);
+    take_word(run, take);
+    let cuts = find_cuts(run);
     if cuts.is_empty() {
         return;
     }
     let mut start = 0;
     for end in cuts.into_iter().chain([run.len()]) {
         let part = &run[start..end];
-        // Lone letters and digits say nothing: `h` and `1` of `h1`.
+        // Single letters and digits are skipped, such as `h` and `1` of `h1`.
         if part.chars().nth(1).is_some() {
-            one(part, take);
+            take_word(part, take);
         }
         start = end;
     }
 }
 
-fn one(word: &str, take: &mut impl FnMut(&str, String)) {
+fn take_word(word: &str, take: &mut impl FnMut(&str, String)) {
     let folded = word.to_lowercase();
     if STOP_WORDS.binary_search(&folded.as_str()).is_err() {
-        take(word, stem(&folded));
+        take(word, stem_word(&folded));
     }
 }
 
-/// Where a word is made of parts: between small and capital, before the last of several capitals, around digits.
-fn cuts(run: &str) -> Vec<usize> {
+/// Returns the boundaries between the parts of a word: from lower to upper case, before the last of several capitals,
+/// and around digits.
+fn find_cuts(run: &str) -> Vec<usize> {
     let letters: Vec<(usize, char)> = run.char_indices().collect();
     let mut cuts = Vec::new();
     for at in 1..letters.len() {
@@ -127,23 +128,23 @@ mod tests {
 
     #[test]
     fn code_is_split_the_way_it_is_written() {
-        assert_eq!(list("getUserName"), ["getusernam", "get", "user", "name"]);
-        assert_eq!(list("HTMLParser"), ["htmlparser", "html", "parser"]);
-        assert_eq!(list("pdf-to_text"), ["pdf", "text"]);
-        assert_eq!(list("d3js v6"), ["d3js", "js", "v6"]);
-        assert_eq!(list("`foo.bar()` -> /etc/hosts"), ["foo", "bar", "etc", "host"]);
+        assert_eq!(split_words("getUserName"), ["getusernam", "get", "user", "name"]);
+        assert_eq!(split_words("HTMLParser"), ["htmlparser", "html", "parser"]);
+        assert_eq!(split_words("pdf-to_text"), ["pdf", "text"]);
+        assert_eq!(split_words("d3js v6"), ["d3js", "js", "v6"]);
+        assert_eq!(split_words("`foo.bar()` -> /etc/hosts"), ["foo", "bar", "etc", "host"]);
     }
 
     #[test]
     fn letters_are_folded_and_accents_dropped() {
-        assert_eq!(list("Résumé ÉTUDE ﬁle"), ["resum", "etud", "file"]);
-        assert_eq!(list("don't"), ["don"]);
+        assert_eq!(split_words("Résumé ÉTUDE ﬁle"), ["resum", "etud", "file"]);
+        assert_eq!(split_words("don't"), ["don"]);
     }
 
     #[test]
     fn scripts_without_spaces_go_in_pairs() {
-        assert_eq!(list("列出项目"), ["列出", "出项", "项目"]);
-        assert_eq!(list("用PDF填表"), ["用", "pdf", "填表"]);
+        assert_eq!(split_words("列出项目"), ["列出", "出项", "项目"]);
+        assert_eq!(split_words("用PDF填表"), ["用", "pdf", "填表"]);
     }
 
     #[test]
@@ -153,6 +154,6 @@ mod tests {
 
     #[test]
     fn very_long_words_are_data() {
-        assert_eq!(list(&"x".repeat(65)), Vec::<String>::new());
+        assert_eq!(split_words(&"x".repeat(65)), Vec::<String>::new());
     }
 }

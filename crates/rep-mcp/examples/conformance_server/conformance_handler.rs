@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use rep_mcp::{McpServer, SessionHandler, random};
+use rep_mcp::{McpServer, SessionHandler, random_bytes};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams, CompleteResult, CustomRequest,
     CustomResult, GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult, InitializeRequestParams,
@@ -28,7 +28,7 @@ pub(crate) struct Fixtures {
 
 impl Fixtures {
     pub(crate) fn new(server: McpServer) -> Arc<Self> {
-        let codec = RequestStateCodec::try_new(random::<64>()).expect("64 bytes are long enough for a key");
+        let codec = RequestStateCodec::try_new(random_bytes::<64>()).expect("64 bytes are long enough for a key");
         Arc::new(Self { server, tasks: TaskManager::new(), codec })
     }
 
@@ -49,7 +49,7 @@ pub(crate) struct ConformanceHandler {
 
 impl ConformanceHandler {
     pub(crate) fn new(fixtures: &Arc<Fixtures>) -> Self {
-        Self { inner: fixtures.server.handler(), fixtures: Arc::clone(fixtures) }
+        Self { inner: fixtures.server.new_handler(), fixtures: Arc::clone(fixtures) }
     }
 }
 

@@ -11,9 +11,9 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rep_library::{Library, Options};
+use rep_library::{LibraryOptions, SkillLibrary};
 use rep_mcp::{AllowedRuns, HttpOptions, McpServer, ServerOptions, serve_http_with};
-use rep_runtime::{Paths, Runtime, RuntimeOptions};
+use rep_runtime::{Runtime, RuntimeOptions, RuntimePaths};
 
 mod conformance_handler;
 mod fixtures;
@@ -21,16 +21,17 @@ mod task_fixtures;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let skills = std::env::args_os().nth(1).map(PathBuf::from).ok_or("name the directory of the skills")?;
-    let library = Options { paths: vec![skills], ..Options::default() };
-    let runtime = Runtime::open(Paths::default(), RuntimeOptions { library: library.clone(), ..Default::default() });
+    let library = LibraryOptions { paths: vec![skills], ..LibraryOptions::default() };
+    let runtime =
+        Runtime::open(RuntimePaths::default(), RuntimeOptions { library: library.clone(), ..Default::default() });
     let options = ServerOptions {
         runtime: Arc::new(runtime),
         allowed_runs: AllowedRuns::None,
         recorder: None,
         version: env!("CARGO_PKG_VERSION"),
     };
-    let server = McpServer::new(Arc::new(Library::open(library)?), options);
-    server.watch();
+    let server = McpServer::new(Arc::new(SkillLibrary::open(library)?), options);
+    server.watch_library();
     let http = HttpOptions {
         address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
         tokens: Vec::new(),

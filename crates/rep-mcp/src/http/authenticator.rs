@@ -1,26 +1,26 @@
-//! Which tokens are accepted, and whose they are.
+//! Identifies the bearer of an access token.
 
 use sha2::{Digest, Sha256};
 
-use crate::oauth::OAuth;
+use crate::oauth::OAuthVerifier;
 
 /// Accepts the server's own tokens and those of its authorization server.
 pub struct Authenticator {
     /// The digests of the server's own tokens.
     tokens: Vec<[u8; 32]>,
-    oauth: Option<OAuth>,
+    oauth: Option<OAuthVerifier>,
 }
 
-/// What authenticated a request, in words for the record. It is not the token, and does not help to find it.
+/// The identity that authenticated a request, as text for the record. It does not reveal the token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BearerIdentity(pub String);
 
 impl Authenticator {
-    pub(super) fn new(tokens: &[String], oauth: Option<OAuth>) -> Self {
+    pub(super) fn new(tokens: &[String], oauth: Option<OAuthVerifier>) -> Self {
         Self { tokens: tokens.iter().map(|token| Sha256::digest(token.as_bytes()).into()).collect(), oauth }
     }
 
-    /// Whether a token is required at all.
+    /// Whether a token is required.
     pub fn is_required(&self) -> bool {
         !self.tokens.is_empty() || self.oauth.is_some()
     }
@@ -30,8 +30,9 @@ impl Authenticator {
         self.oauth.is_some()
     }
 
-    /// Whose token it is, if it is accepted. Takes the same time for each of the server's own tokens.
-    pub async fn identify(&self, token: &str) -> Option<BearerIdentity> {
+    /// Returns the identity of a token, or `None` if it is rejected. Takes the same time for each of the server's own
+    /// tokens.
+    pub async fn identify_bearer(&self, token: &str) -> Option<BearerIdentity> {
         let given: [u8; 32] = Sha256::digest(token.as_bytes()).into();
         let mut is_known = false;
         for own in &self.tokens {
@@ -39,11 +40,11 @@ impl Authenticator {
             is_known |= difference == 0;
         }
         if is_known {
-            // Enough to tell tokens apart.
+            // Enough to distinguish tokens.
             let [first, second, third, fourth, ..] = given;
             return Some(BearerIdentity(format!("token {first:02x}{second:02x}{third:02x}{fourth:02x}")));
         }
-        let subject = self.oauth.as_ref()?.subject(token).await?;
+        let subject = self.oauth.as_ref()?.verified_subject(token).await?;
         Some(BearerIdentity(format!("subject {subject:?}")))
     }
 }

@@ -1,25 +1,26 @@
-//! The commands of a document, and the one way to find a command by a name.
+//! The commands of a document, and the lookup of a command by name.
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Argument, Command};
+use super::{UaspArgument, UaspCommand};
 
-/// The most words of a step that may name a command.
+/// The maximum number of words in a step that form the name of a command.
 const NAME_WORDS_MAX: usize = 8;
 
-/// The commands of a document, in its order.
+/// The commands of a document, in document order.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Commands {
-    all: Vec<Command>,
-    /// The position of each command by path and alias. A path goes before an alias, and the first alias of a name counts.
+pub struct UaspCommands {
+    all: Vec<UaspCommand>,
+    /// The index of each command by path and alias. Paths take precedence over aliases, and the first use of an alias
+    /// counts.
     by_name: HashMap<String, usize>,
     /// The first words of all syntaxes.
     programs: HashSet<String>,
 }
 
-impl Commands {
-    /// Prepares commands for lookup.
-    pub fn new(all: Vec<Command>) -> Self {
+impl UaspCommands {
+    /// Indexes commands for lookup.
+    pub fn new(all: Vec<UaspCommand>) -> Self {
         let mut by_name = HashMap::new();
         let mut programs = HashSet::new();
         for (at, command) in all.iter().enumerate() {
@@ -32,30 +33,30 @@ impl Commands {
         Self { all, by_name, programs }
     }
 
-    /// The commands in the order of the document.
-    pub fn iter(&self) -> std::slice::Iter<'_, Command> {
+    /// Returns the commands in document order.
+    pub fn iter(&self) -> std::slice::Iter<'_, UaspCommand> {
         self.all.iter()
     }
 
-    /// Whether there is none.
+    /// Whether the document has no commands.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// Finds a command by its path, else by an alias.
-    pub fn get(&self, name: &str) -> Option<&Command> {
+    /// Finds a command by its path, or else by an alias.
+    pub fn get(&self, name: &str) -> Option<&UaspCommand> {
         self.all.get(*self.by_name.get(name)?)
     }
 
-    /// Finds a command by its path or alias, with dots or blanks between the parts.
-    pub fn find(&self, name: &str) -> Option<&Command> {
+    /// Finds a command by its path or alias, with dots or spaces between the parts.
+    pub fn find_by_name(&self, name: &str) -> Option<&UaspCommand> {
         let joined = || name.split_whitespace().collect::<Vec<_>>().join(".");
         self.get(name).or_else(|| self.get(&joined()))
     }
 
-    /// Finds the command that the words of a step start: the one whose path or alias is the longest beginning of the words.
-    /// The program's own name may come first.
-    pub fn find_by_step(&self, words: &[&str]) -> Option<&Command> {
+    /// Finds the command that a step runs: the one whose path or alias is the longest prefix of the words. The name of
+    /// the program may come first.
+    pub fn find_by_step(&self, words: &[&str]) -> Option<&UaspCommand> {
         let longest = |words: &[&str]| {
             let mut counts = (1..=words.len().min(NAME_WORDS_MAX)).rev();
             counts.find_map(|count| self.get(&words[..count].join(".")))
@@ -67,33 +68,33 @@ impl Commands {
     }
 }
 
-impl<'a> IntoIterator for &'a Commands {
-    type Item = &'a Command;
-    type IntoIter = std::slice::Iter<'a, Command>;
+impl<'a> IntoIterator for &'a UaspCommands {
+    type Item = &'a UaspCommand;
+    type IntoIter = std::slice::Iter<'a, UaspCommand>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
     }
 }
 
-impl Command {
-    /// Its path, then its aliases.
+impl UaspCommand {
+    /// Returns the path, followed by the aliases.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         std::iter::once(&*self.path).chain(self.aliases.iter().map(|alias| &**alias))
     }
 
-    /// Its arguments, then its flags.
-    pub fn parameters(&self) -> impl Iterator<Item = &Argument> {
+    /// Returns the arguments, followed by the flags.
+    pub fn parameters(&self) -> impl Iterator<Item = &UaspArgument> {
         self.arguments.iter().chain(&self.flags)
     }
 
-    /// The first word of its syntax.
+    /// Returns the first word of the syntax.
     pub fn program(&self) -> Option<&str> {
         self.syntax.as_deref()?.split_whitespace().next()
     }
 
-    /// How many of the first words of a step are a name of this command.
-    pub fn name_length(&self, words: &[String]) -> Option<usize> {
+    /// Returns the number of leading words of a step that form a name of this command.
+    pub fn count_name_words(&self, words: &[String]) -> Option<usize> {
         let mut counts = (1..=words.len().min(NAME_WORDS_MAX)).rev();
         counts.find(|count| {
             let name = words[..*count].join(".");

@@ -1,35 +1,35 @@
 //! The twelve sections of UASP as plain values, in the order of the specification.
 //!
-//! Every field is optional: a document may leave it out, or give it a value of another type. Lists keep an entry for each
-//! item of the document, so that the position in the list is the position in the file.
+//! Every field is optional: a document may omit it, or give it a value of another type. Lists contain an entry for each
+//! item of the document, so that the index in the list is the index in the file.
 
 use serde_json::{Map, Value};
 
-use super::{Commands, SpannedText};
+use super::{SpannedText, UaspCommands};
 
 /// A UASP document as typed values.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Sections {
-    /// What the skill is called, and what kind of skill it is.
-    pub meta: Meta,
-    /// What the skill should be chosen for.
-    pub triggers: Triggers,
-    /// Prohibitions, duties and preferences.
-    pub constraints: Constraints,
-    /// What to do when.
-    pub decisions: Vec<Decision>,
+pub struct UaspSections {
+    /// The name and kind of the skill.
+    pub meta: UaspMeta,
+    /// The conditions that select the skill.
+    pub triggers: UaspTriggers,
+    /// Prohibitions, obligations and preferences.
+    pub constraints: UaspConstraints,
+    /// The decision rules.
+    pub decisions: Vec<UaspDecision>,
     /// The state that commands create and invalidate.
     pub state: StateModel,
     /// The commands.
-    pub commands: Commands,
-    /// The flags of every command.
-    pub global_flags: Vec<Argument>,
-    /// The workflows, in the order of the document.
-    pub workflows: Vec<Workflow>,
-    /// The syntax reference, in the order of the document.
+    pub commands: UaspCommands,
+    /// The flags that all commands have.
+    pub global_flags: Vec<UaspArgument>,
+    /// The workflows, in document order.
+    pub workflows: Vec<UaspWorkflow>,
+    /// The syntax reference, in document order.
     pub reference: Vec<ReferenceEntry>,
-    /// The scripts, in the order of the document.
-    pub templates: Vec<Template>,
+    /// The scripts, in document order.
+    pub templates: Vec<UaspTemplate>,
     /// The environment variables.
     pub environment: Vec<EnvironmentVariable>,
     /// The external documentation.
@@ -40,25 +40,25 @@ pub struct Sections {
 
 /// The section `meta`.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Meta {
+pub struct UaspMeta {
     /// The skill's name.
     pub name: Option<SpannedText>,
-    /// The hash of the content.
+    /// The content hash.
     pub version: Option<SpannedText>,
     /// `type`: `knowledge`, `cli`, `api` or `hybrid`.
     pub kind: Option<SpannedText>,
-    /// What the skill does.
+    /// The description of the skill.
     pub description: Option<SpannedText>,
-    /// Fields the specification does not know, and fields of another type, in the order of the document.
+    /// Unknown fields and fields of another type, in document order.
     pub extra: Map<String, Value>,
 }
 
 /// The section `triggers`.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Triggers {
-    /// Words that suggest the skill.
+pub struct UaspTriggers {
+    /// Keywords that suggest the skill.
     pub keywords: Vec<SpannedText>,
-    /// What a user wants to do.
+    /// User intents that suggest the skill.
     pub intents: Vec<SpannedText>,
     /// Globs of files that suggest the skill.
     pub file_patterns: Vec<SpannedText>,
@@ -66,38 +66,38 @@ pub struct Triggers {
 
 /// The section `constraints`.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Constraints {
-    /// What must not be done.
+pub struct UaspConstraints {
+    /// Prohibited actions.
     pub never: Vec<SpannedText>,
-    /// What must be done.
+    /// Required actions.
     pub always: Vec<SpannedText>,
-    /// What is better than something else.
-    pub prefer: Vec<Preference>,
+    /// Preferred alternatives.
+    pub prefer: Vec<UaspPreference>,
 }
 
 /// An item of `constraints.prefer`.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Preference {
-    /// `use`: what is better.
+pub struct UaspPreference {
+    /// `use`: the preferred alternative.
     pub preferred: Option<SpannedText>,
-    /// What it is better than.
+    /// The alternative that is less preferred.
     pub over: Option<SpannedText>,
-    /// When it is.
+    /// The condition of the preference.
     pub when: Option<SpannedText>,
-    /// The whole preference, if it is written as one text.
+    /// The whole preference, if it is written as text.
     pub sentence: Option<SpannedText>,
 }
 
 /// An item of `decisions`.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Decision {
-    /// What queries find it by. Not part of the specification.
+pub struct UaspDecision {
+    /// The name that queries find it by. Not part of the specification.
     pub name: Option<SpannedText>,
     /// The condition.
     pub when: Option<SpannedText>,
-    /// What to do.
+    /// The action.
     pub then: Option<SpannedText>,
-    /// `ref`: the source that says more.
+    /// `ref`: the source with more information.
     pub source: Option<SpannedText>,
 }
 
@@ -109,8 +109,8 @@ pub struct StateModel {
 }
 
 impl StateModel {
-    /// The names of the declared entities.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
+    /// Returns the names of the declared entities.
+    pub fn entity_names(&self) -> impl Iterator<Item = &str> {
         self.entities.iter().filter_map(|entity| entity.name.as_deref())
     }
 }
@@ -118,179 +118,178 @@ impl StateModel {
 /// An item of `state.entities`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StateEntity {
-    /// Its name.
+    /// The name.
     pub name: Option<SpannedText>,
-    /// What a reference to it looks like: `@e{n}`.
+    /// The format of a reference to the entity, such as `@e{n}`.
     pub format: Option<SpannedText>,
-    /// The commands that create it.
+    /// The commands that create the entity.
     pub created_by: Vec<SpannedText>,
-    /// The commands that use it.
+    /// The commands that use the entity.
     pub consumed_by: Vec<SpannedText>,
-    /// What invalidates it, written for people.
+    /// The events that invalidate the entity, as prose.
     pub invalidated_by: Vec<SpannedText>,
-    /// What stores it. Only in the examples of the specification.
+    /// The commands that store the entity. Only in the examples of the specification.
     pub persisted_by: Vec<SpannedText>,
-    /// What restores it. Only in the examples of the specification.
+    /// The commands that restore the entity. Only in the examples of the specification.
     pub restored_by: Vec<SpannedText>,
-    /// What it contains.
+    /// The properties of the entity.
     pub properties: Vec<SpannedText>,
-    /// Fields the specification does not know, and fields of another type, in the order of the document.
+    /// Unknown fields and fields of another type, in document order.
     pub extra: Map<String, Value>,
 }
 
 /// An entry of `commands`.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Command {
-    /// The key it is declared under, with dots between its parts: `record.start`.
+pub struct UaspCommand {
+    /// The key of the command, with dots between its parts: `record.start`.
     pub path: SpannedText,
-    /// How it is written.
+    /// The syntax.
     pub syntax: Option<SpannedText>,
-    /// What it does.
+    /// The description.
     pub description: Option<SpannedText>,
-    /// What it is for. Not part of the specification.
+    /// The purpose. Not part of the specification.
     pub purpose: Option<SpannedText>,
-    /// Other names.
+    /// Other names of the command.
     pub aliases: Vec<SpannedText>,
-    /// `args`: its arguments.
-    pub arguments: Vec<Argument>,
-    /// Its flags.
-    pub flags: Vec<Argument>,
-    /// What it returns.
+    /// `args`: the arguments.
+    pub arguments: Vec<UaspArgument>,
+    /// The flags.
+    pub flags: Vec<UaspArgument>,
+    /// The result.
     pub returns: Option<SpannedText>,
-    /// The entities and commands it needs.
+    /// The entities and commands that the command requires.
     pub requires: Vec<SpannedText>,
-    /// The entities it creates.
+    /// The entities that the command creates.
     pub creates: Vec<SpannedText>,
-    /// The entities it invalidates.
+    /// The entities that the command invalidates.
     pub invalidates: Vec<SpannedText>,
-    /// What to know about it.
+    /// A note.
     pub note: Option<SpannedText>,
-    /// Other ways to write it.
-    pub variants: Vec<Variant>,
-    /// How it is run, as an example. Not part of the specification.
+    /// Variants of the syntax.
+    pub variants: Vec<CommandVariant>,
+    /// An example call. Not part of the specification.
     pub example: Option<SpannedText>,
-    /// What makes it an HTTP request. Not part of the specification.
+    /// The fields of an HTTP request. Not part of the specification.
     pub request: RequestFields,
-    /// Fields the specification does not know, those of `request` included, and fields of another type, in the order of
-    /// the document.
+    /// Unknown fields, including those of `request`, and fields of another type, in document order.
     pub extra: Map<String, Value>,
 }
 
 /// An item of `variants` of a command.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Variant {
-    /// How it is written.
+pub struct CommandVariant {
+    /// The syntax.
     pub syntax: Option<SpannedText>,
-    /// What it is for.
+    /// The purpose.
     pub purpose: Option<SpannedText>,
 }
 
-/// An argument or a flag. The specification lists different fields for the two; authors mix them.
+/// An argument or flag. The specification lists different fields for the two, but authors mix them.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Argument {
-    /// Its name; the whole item, if that is a text.
+pub struct UaspArgument {
+    /// The name, or the whole item if that is text.
     pub name: Option<SpannedText>,
     /// The short form of a flag.
     pub short: Option<SpannedText>,
     /// The long form of a flag.
     pub long: Option<SpannedText>,
-    /// `type`: what kind of value it takes.
+    /// `type`: the type of the value.
     pub kind: Option<SpannedText>,
-    /// Whether it must be given; `None` if the author does not say.
+    /// Whether the argument is required, or `None` if not declared.
     pub is_required: Option<bool>,
-    /// The value if it is not given.
+    /// The default value.
     pub default: Option<Value>,
-    /// The only values it takes, under `values`, `enum` or `choices`; empty if it takes any.
+    /// The allowed values, from `values`, `enum` or `choices`; empty if all values are allowed.
     pub values: Vec<Value>,
-    /// What it is.
+    /// The description.
     pub description: Option<SpannedText>,
-    /// What it is for.
+    /// The purpose.
     pub purpose: Option<SpannedText>,
-    /// The environment variable it is read from.
+    /// The environment variable that provides the value.
     pub env: Option<SpannedText>,
-    /// `in`: where a request has it. Not part of the specification.
+    /// `in`: the location in a request. Not part of the specification.
     pub location: Option<ArgumentLocation>,
 }
 
-/// Where a request has an argument.
+/// The location of an argument in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArgumentLocation {
     /// In the path.
     Path,
     /// In the query.
     Query,
-    /// In a header of its name.
+    /// In a header with the argument's name.
     Header,
     /// In the body.
     Body,
-    /// The author names a location that does not exist.
+    /// A location that does not exist.
     Unknown,
 }
 
-/// The fields of a command that is an HTTP request. Values that may have several types are kept as they are: a wrong one is
-/// an error when the request is sent, not an absence.
+/// The fields of a command that is an HTTP request. Values that may have several types are stored unchanged: an invalid
+/// value is an error when the request is sent, and is not treated as absent.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RequestFields {
     /// The method.
     pub method: Option<SpannedText>,
-    /// The absolute address.
+    /// The absolute URL.
     pub url: Option<SpannedText>,
-    /// The address relative to the base.
+    /// The path relative to the base URL.
     pub path: Option<SpannedText>,
-    /// The pairs of the query.
+    /// The query parameters.
     pub query: Option<Value>,
     /// The headers.
     pub headers: Option<Value>,
     /// The body.
     pub body: Option<Value>,
-    /// How long the request may take.
+    /// The timeout of the request.
     pub timeout_seconds: Option<Value>,
-    /// Whether sending it twice has the effect of sending it once.
+    /// Whether sending the request twice has the same effect as sending it once.
     pub is_idempotent: Option<bool>,
 }
 
 /// An entry of `workflows`.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Workflow {
-    /// The key it is declared under.
+pub struct UaspWorkflow {
+    /// The key of the workflow.
     pub name: SpannedText,
-    /// What it is for.
+    /// The description.
     pub description: Option<SpannedText>,
-    /// What must hold in every step.
+    /// Conditions that must hold in every step.
     pub invariants: Vec<SpannedText>,
-    /// Its steps.
+    /// The steps.
     pub steps: Vec<WorkflowStep>,
-    /// How it is run, as an example.
+    /// An example run.
     pub example: Option<SpannedText>,
-    /// Fields the specification does not know, and fields of another type, in the order of the document.
+    /// Unknown fields and fields of another type, in document order.
     pub extra: Map<String, Value>,
 }
 
 /// An item of `steps` of a workflow.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WorkflowStep {
-    /// `cmd`: what is done; the whole item, if that is a text.
+    /// `cmd`: the command, or the whole item if that is text.
     pub command: Option<SpannedText>,
-    /// What to know about it.
+    /// A note.
     pub note: Option<SpannedText>,
-    /// Whether it may be left out.
+    /// Whether the step is optional.
     pub is_optional: bool,
 }
 
 /// An entry of `reference`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReferenceEntry {
-    /// The key it is declared under.
+    /// The key of the entry.
     pub name: SpannedText,
-    /// How it is written.
+    /// The syntax.
     pub syntax: Option<SpannedText>,
     /// An example.
     pub example: Option<SpannedText>,
-    /// What to know about it.
+    /// Notes.
     pub notes: Option<SpannedText>,
-    /// The values it takes.
+    /// The allowed values.
     pub values: Vec<Value>,
-    /// Its other fields, in the order of the document.
+    /// All other fields, in document order.
     pub features: Map<String, Value>,
     /// The whole entry, if it is not a mapping.
     pub whole: Option<Value>,
@@ -298,55 +297,55 @@ pub struct ReferenceEntry {
 
 /// An entry of `templates`.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Template {
-    /// The key it is declared under.
+pub struct UaspTemplate {
+    /// The key of the template.
     pub name: SpannedText,
-    /// What it does.
+    /// The description.
     pub description: Option<SpannedText>,
-    /// How it is called.
+    /// The usage.
     pub usage: Option<SpannedText>,
-    /// `args`: its arguments.
-    pub arguments: Vec<Argument>,
+    /// `args`: the arguments.
+    pub arguments: Vec<UaspArgument>,
     /// The file of the script.
     pub path: Option<SpannedText>,
     /// The script itself.
     pub inline: Option<SpannedText>,
-    /// Fields the specification does not know, and fields of another type, in the order of the document.
+    /// Unknown fields and fields of another type, in document order.
     pub extra: Map<String, Value>,
 }
 
 /// An item of `environment`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EnvironmentVariable {
-    /// Its name; the whole item, if that is a text.
+    /// The name, or the whole item if that is text.
     pub name: Option<SpannedText>,
-    /// What it is for.
+    /// The purpose.
     pub purpose: Option<SpannedText>,
-    /// The value if it is not set.
+    /// The default value.
     pub default: Option<Value>,
-    /// Whether its value must be hidden. Not part of the specification.
+    /// Whether the value must be hidden. Not part of the specification.
     pub is_secret: Option<bool>,
-    /// Whether it must be set. Not part of the specification.
+    /// Whether the variable must be set. Not part of the specification.
     pub is_required: Option<bool>,
 }
 
 /// An item of `sources`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SourceEntry {
-    /// What decisions refer to it by; the whole item, if that is a text.
+    /// The id that decisions refer to, or the whole item if that is text.
     pub id: Option<SpannedText>,
-    /// Its address.
+    /// The URL.
     pub url: Option<SpannedText>,
-    /// Its file in the skill.
+    /// The file in the skill.
     pub path: Option<SpannedText>,
-    /// What it is for.
+    /// The purpose.
     pub use_for: Option<SpannedText>,
 }
 
 /// The section `api`, which is not part of the specification.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ApiSettings {
-    /// The address that relative addresses follow.
+    /// The URL that relative paths are appended to.
     pub base_url: Option<SpannedText>,
     /// The headers of every request.
     pub headers: Option<Value>,

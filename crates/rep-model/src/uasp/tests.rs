@@ -1,16 +1,16 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{Document, Origin, Skill, SkillTree};
+use crate::{DocumentOrigin, Skill, SkillDocument, SkillTree};
 
-fn authored(text: &str) -> (Skill, Document) {
-    let (skill, _) = Skill::parse(SkillTree::of("t", &[("t.uasp.yaml", text)]));
-    let document = Document::authored(&skill).expect("the root is a mapping");
+fn authored(text: &str) -> (Skill, SkillDocument) {
+    let (skill, _) = Skill::parse(SkillTree::from_texts("t", &[("t.uasp.yaml", text)]));
+    let document = SkillDocument::from_skill(&skill).expect("the root is a mapping");
     (skill, document)
 }
 
-fn from_value(value: Value) -> Document {
-    Document::from_value(value, Origin::Authored, Vec::new())
+fn from_value(value: Value) -> SkillDocument {
+    SkillDocument::from_value(value, DocumentOrigin::Authored, Vec::new())
 }
 
 fn values(texts: &[SpannedText]) -> Vec<&str> {
@@ -44,7 +44,7 @@ api: {base_url: 'https://e.org', headers: {A: b}}
 fn every_text_of_an_authors_file_points_at_its_bytes() {
     let (skill, document) = authored(FILE);
     let sections = &document.sections;
-    let command = document.command("text").expect("an alias names its command");
+    let command = document.get_command("text").expect("an alias names its command");
     let source = &skill.uasp[0].source;
     for (text, written) in [
         (Some(&command.path), "get.text"),
@@ -74,7 +74,7 @@ fn every_text_of_an_authors_file_points_at_its_bytes() {
 #[test]
 fn the_same_document_has_the_same_sections_whichever_way_it_came() {
     let (_, document) = authored(FILE);
-    let again = from_value(document.raw().clone());
+    let again = from_value(document.raw_value().clone());
     assert_eq!(again.sections.meta.name, Some(SpannedText::new("t")));
     assert_eq!(again.sections.commands.iter().count(), document.sections.commands.iter().count());
     let argument = &again.sections.commands.get("get.text").unwrap().arguments[0];
@@ -96,15 +96,15 @@ fn what_has_the_wrong_type_is_absent_and_keeps_its_place() {
         "environment": [{ "name": {} }],
     }));
     let sections = &document.sections;
-    let command = document.command("b").unwrap();
-    assert_eq!((&sections.meta, sections.workflows.len()), (&Meta::default(), 0));
+    let command = document.get_command("b").unwrap();
+    assert_eq!((&sections.meta, sections.workflows.len()), (&UaspMeta::default(), 0));
     assert!(command.syntax.is_none() && command.requires.is_empty() && command.returns.is_none());
     assert_eq!(values(&command.creates), ["r"]);
     assert_eq!(Value::from(command.extra.clone()), json!({ "syntax": ["x"], "requires": "refs", "returns": null }));
     assert_eq!(sections.decisions[1].when.as_deref(), Some("w"));
     assert_eq!(sections.environment.len(), 1);
     for value in [json!(null), json!([1]), json!("text"), json!(5)] {
-        assert_eq!(from_value(value).sections, Sections::default());
+        assert_eq!(from_value(value).sections, UaspSections::default());
     }
 }
 
@@ -115,11 +115,11 @@ fn commands_are_found_by_path_then_alias_and_steps_by_their_longest_beginning() 
         "get.text": { "syntax": "b get text <ref>" },
         "both": { "syntax": "c", "aliases": ["fetch"] },
     } }));
-    let path = |found: Option<&Command>| found.map(|command| command.path.to_string());
-    assert_eq!(path(document.command("get.text")).as_deref(), Some("get.text"));
-    assert_eq!(path(document.command("fetch")).as_deref(), Some("get"));
-    assert_eq!(path(document.command("both")).as_deref(), Some("both"));
-    assert_eq!(document.command("get text"), None);
+    let path = |found: Option<&UaspCommand>| found.map(|command| command.path.to_string());
+    assert_eq!(path(document.get_command("get.text")).as_deref(), Some("get.text"));
+    assert_eq!(path(document.get_command("fetch")).as_deref(), Some("get"));
+    assert_eq!(path(document.get_command("both")).as_deref(), Some("both"));
+    assert_eq!(document.get_command("get text"), None);
     assert_eq!(path(document.find_command("get  text")).as_deref(), Some("get.text"));
     let step = |text: &str| {
         let words: Vec<&str> = text.split_whitespace().collect();
@@ -136,15 +136,15 @@ fn commands_are_found_by_path_then_alias_and_steps_by_their_longest_beginning() 
 fn of_a_key_that_is_written_twice_the_last_counts() {
     let (skill, document) = authored("meta: {name: one, name: two}\ncommands: {a: {syntax: x}, a: {syntax: y}}\n");
     let name = document.sections.meta.name.clone().unwrap();
-    assert_eq!((&*name, skill.uasp[0].source.slice(name.place())), ("two", "two"));
-    let command = document.command("a").unwrap();
-    assert_eq!(skill.uasp[0].source.slice(command.syntax.as_ref().unwrap().place()), "y");
+    assert_eq!((&*name, skill.uasp[0].source.slice(name.span_or_start())), ("two", "two"));
+    let command = document.get_command("a").unwrap();
+    assert_eq!(skill.uasp[0].source.slice(command.syntax.as_ref().unwrap().span_or_start()), "y");
 }
 
 #[test]
 fn what_can_be_run_has_a_name() {
     let document = from_value(json!({ "commands": { "a.b": {} }, "templates": { "t": {} }, "own": 1 }));
     assert_eq!(document.runnable_names(), ["a.b", "templates.t"]);
-    assert!(document.template("t").is_some() && document.workflow("t").is_none());
+    assert!(document.find_template("t").is_some() && document.find_workflow("t").is_none());
     assert_eq!(document.unknown_sections().collect::<Vec<_>>(), [("own", &json!(1))]);
 }

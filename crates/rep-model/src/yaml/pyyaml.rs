@@ -1,98 +1,98 @@
-//! Typing as PyYAML's `safe_load` does it (YAML 1.1), which the UASP content version depends on.
+//! Typing like PyYAML's `safe_load` (YAML 1.1), which the UASP content version depends on.
 
 use serde_json::{Map, Number, Value as Json};
 
-use super::{Node, Style, Value};
+use super::{YamlNode, YamlScalarStyle, YamlValue};
 
-/// What a scalar is to PyYAML.
+/// The type of a scalar in PyYAML.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Scalar {
-    /// `null`, `~` or nothing.
+pub enum PyyamlScalar {
+    /// `null`, `~` or an empty value.
     Null,
     /// `yes`, `no`, `on`, `off`, `true` or `false`.
     Bool(bool),
-    /// A whole number, as its decimal digits with an optional minus.
+    /// An integer, as decimal digits with an optional minus sign.
     Int(String),
     /// Any other number.
     Float(f64),
     /// Text.
     Text,
-    /// A date or a time, which JSON cannot hold.
+    /// A date or time, which JSON cannot represent.
     Timestamp,
     /// A plain `<<`, which merges another mapping into this one.
     Merge,
-    /// Something PyYAML refuses, with what it is.
+    /// A value that PyYAML rejects, with a description.
     Refused(&'static str),
 }
 
-/// Types a scalar; `None` for lists and mappings.
-pub fn scalar(node: &Node) -> Option<Scalar> {
-    let Value::Scalar { text, style } = &node.value else { return None };
+/// Classifies a scalar. Returns `None` for lists and mappings.
+pub fn classify_scalar(node: &YamlNode) -> Option<PyyamlScalar> {
+    let YamlValue::Scalar { text, style } = &node.value else { return None };
     if let Some(tag) = &node.tag {
-        return Some(tagged(tag, text));
+        return Some(classify_tagged(tag, text));
     }
-    Some(if *style == Style::Plain { plain(text) } else { Scalar::Text })
+    Some(if *style == YamlScalarStyle::Plain { classify_plain(text) } else { PyyamlScalar::Text })
 }
 
-/// The value as JSON, as PyYAML reads it. Dates and what JSON cannot hold stay text as written.
-pub fn json(node: &Node) -> Json {
+/// Converts the value to JSON, typed like PyYAML. Dates and values that JSON cannot represent become text as written.
+pub fn to_json(node: &YamlNode) -> Json {
     match &node.value {
-        Value::Sequence { items, .. } => Json::Array(items.iter().map(json).collect()),
-        Value::Mapping { entries, .. } => {
-            let pairs = entries.iter().filter_map(|entry| Some((entry.key.text()?.to_owned(), json(&entry.value))));
+        YamlValue::Sequence { items, .. } => Json::Array(items.iter().map(to_json).collect()),
+        YamlValue::Mapping { entries, .. } => {
+            let pairs = entries.iter().filter_map(|entry| Some((entry.key.text()?.to_owned(), to_json(&entry.value))));
             Json::Object(pairs.collect::<Map<String, Json>>())
         }
-        Value::Scalar { text, .. } => match scalar(node) {
-            Some(Scalar::Null) => Json::Null,
-            Some(Scalar::Bool(value)) => Json::Bool(value),
-            Some(Scalar::Int(digits)) => serde_json::from_str(&digits).unwrap_or_else(|_| Json::String(text.clone())),
-            Some(Scalar::Float(value)) => {
+        YamlValue::Scalar { text, .. } => match classify_scalar(node) {
+            Some(PyyamlScalar::Null) => Json::Null,
+            Some(PyyamlScalar::Bool(value)) => Json::Bool(value),
+            Some(PyyamlScalar::Int(digits)) => {
+                serde_json::from_str(&digits).unwrap_or_else(|_| Json::String(text.clone()))
+            }
+            Some(PyyamlScalar::Float(value)) => {
                 Number::from_f64(value).map_or_else(|| Json::String(text.clone()), Json::Number)
             }
-            Some(Scalar::Text | Scalar::Timestamp | Scalar::Merge | Scalar::Refused(_)) | None => {
-                Json::String(text.clone())
-            }
+            Some(PyyamlScalar::Text | PyyamlScalar::Timestamp | PyyamlScalar::Merge | PyyamlScalar::Refused(_))
+            | None => Json::String(text.clone()),
         },
     }
 }
 
-fn tagged(tag: &str, text: &str) -> Scalar {
+fn classify_tagged(tag: &str, text: &str) -> PyyamlScalar {
     match tag.strip_prefix("tag:yaml.org,2002:") {
-        Some("str") => Scalar::Text,
-        Some("null") => Scalar::Null,
-        Some("bool") => {
-            bool(&text.to_ascii_lowercase()).map_or(Scalar::Refused("a `!!bool` that is none"), Scalar::Bool)
-        }
-        Some("int") => int(text).unwrap_or(Scalar::Refused("an `!!int` that is none")),
-        Some("float") => float_value(text).map_or(Scalar::Refused("a `!!float` that is none"), Scalar::Float),
-        Some("timestamp") => Scalar::Timestamp,
-        Some("binary") => Scalar::Refused("binary data"),
-        _ if tag == "!" => Scalar::Text,
-        _ => Scalar::Refused("a value with a tag of its own"),
+        Some("str") => PyyamlScalar::Text,
+        Some("null") => PyyamlScalar::Null,
+        Some("bool") => parse_bool(&text.to_ascii_lowercase())
+            .map_or(PyyamlScalar::Refused("an invalid `!!bool`"), PyyamlScalar::Bool),
+        Some("int") => parse_int(text).unwrap_or(PyyamlScalar::Refused("an invalid `!!int`")),
+        Some("float") => parse_float(text).map_or(PyyamlScalar::Refused("an invalid `!!float`"), PyyamlScalar::Float),
+        Some("timestamp") => PyyamlScalar::Timestamp,
+        Some("binary") => PyyamlScalar::Refused("binary data"),
+        _ if tag == "!" => PyyamlScalar::Text,
+        _ => PyyamlScalar::Refused("a value with a custom tag"),
     }
 }
 
-fn plain(text: &str) -> Scalar {
+fn classify_plain(text: &str) -> PyyamlScalar {
     match text {
-        "" | "~" | "null" | "Null" | "NULL" => return Scalar::Null,
-        "<<" => return Scalar::Merge,
-        "=" => return Scalar::Refused("a plain `=`"),
+        "" | "~" | "null" | "Null" | "NULL" => return PyyamlScalar::Null,
+        "<<" => return PyyamlScalar::Merge,
+        "=" => return PyyamlScalar::Refused("a plain `=`"),
         _ => {}
     }
     if is_bool(text) {
-        return bool(&text.to_ascii_lowercase()).map_or(Scalar::Text, Scalar::Bool);
+        return parse_bool(&text.to_ascii_lowercase()).map_or(PyyamlScalar::Text, PyyamlScalar::Bool);
     }
     let first = text.as_bytes()[0];
     if !(first.is_ascii_digit() || matches!(first, b'+' | b'-' | b'.')) {
-        return Scalar::Text;
+        return PyyamlScalar::Text;
     }
     if is_float(text) {
-        return float_value(text).map_or(Scalar::Refused("a number PyYAML cannot read"), Scalar::Float);
+        return parse_float(text).map_or(PyyamlScalar::Refused("a number PyYAML cannot read"), PyyamlScalar::Float);
     }
     if is_int(text) {
-        return int(text).unwrap_or(Scalar::Refused("a number PyYAML cannot read"));
+        return parse_int(text).unwrap_or(PyyamlScalar::Refused("a number PyYAML cannot read"));
     }
-    if is_timestamp(text) { Scalar::Timestamp } else { Scalar::Text }
+    if is_timestamp(text) { PyyamlScalar::Timestamp } else { PyyamlScalar::Text }
 }
 
 fn is_bool(text: &str) -> bool {
@@ -101,10 +101,10 @@ fn is_bool(text: &str) -> bool {
         let mut chars = text.chars();
         chars.next().is_some_and(|first| first.is_ascii_uppercase()) && chars.all(|rest| rest.is_ascii_lowercase())
     };
-    is_cased && bool(&lower).is_some()
+    is_cased && parse_bool(&lower).is_some()
 }
 
-fn bool(lower: &str) -> Option<bool> {
+fn parse_bool(lower: &str) -> Option<bool> {
     match lower {
         "yes" | "true" | "on" => Some(true),
         "no" | "false" | "off" => Some(false),
@@ -112,7 +112,7 @@ fn bool(lower: &str) -> Option<bool> {
     }
 }
 
-fn unsigned(text: &str) -> &str {
+fn strip_sign(text: &str) -> &str {
     text.strip_prefix(['+', '-']).unwrap_or(text)
 }
 
@@ -133,7 +133,7 @@ fn is_sexagesimal_tail(mut parts: std::str::Split<'_, char>) -> bool {
 }
 
 fn is_float(text: &str) -> bool {
-    let body = unsigned(text);
+    let body = strip_sign(text);
     if matches!(body, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN") {
         return true;
     }
@@ -148,7 +148,7 @@ fn is_float(text: &str) -> bool {
         return false;
     }
     if whole.is_empty() {
-        // `\.[0-9][0-9_]*` stands without a sign in PyYAML's pattern.
+        // `\.[0-9][0-9_]*` has no sign in PyYAML's pattern.
         return text.starts_with('.') && fraction.starts_with(|first: char| first.is_ascii_digit()) && is_exponent;
     }
     if !whole.starts_with(|first: char| first.is_ascii_digit()) {
@@ -160,10 +160,10 @@ fn is_float(text: &str) -> bool {
     }
 }
 
-fn float_value(text: &str) -> Option<f64> {
+fn parse_float(text: &str) -> Option<f64> {
     let clean = text.replace('_', "").to_ascii_lowercase();
     let sign = if clean.starts_with('-') { -1.0 } else { 1.0 };
-    let body = unsigned(&clean);
+    let body = strip_sign(&clean);
     if body == ".inf" {
         return Some(sign * f64::INFINITY);
     }
@@ -181,7 +181,7 @@ fn float_value(text: &str) -> Option<f64> {
 }
 
 fn is_int(text: &str) -> bool {
-    let body = unsigned(text);
+    let body = strip_sign(text);
     let all = |part: &str, is: fn(u8) -> bool| !part.is_empty() && part.bytes().all(|byte| is(byte) || byte == b'_');
     if let Some(digits) = body.strip_prefix("0b") {
         return all(digits, |byte| matches!(byte, b'0' | b'1'));
@@ -201,31 +201,31 @@ fn is_int(text: &str) -> bool {
     }
 }
 
-fn int(text: &str) -> Option<Scalar> {
+fn parse_int(text: &str) -> Option<PyyamlScalar> {
     let clean = text.replace('_', "");
-    let body = unsigned(&clean);
+    let body = strip_sign(&clean);
     if body.len() > DIGITS_MAX {
         return None;
     }
     let digits = if let Some(rest) = body.strip_prefix("0b") {
-        decimal(rest, 2)?
+        to_decimal(rest, 2)?
     } else if let Some(rest) = body.strip_prefix("0x") {
-        decimal(rest, 16)?
+        to_decimal(rest, 16)?
     } else if body.len() > 1 && body.starts_with('0') {
-        decimal(body, 8)?
+        to_decimal(body, 8)?
     } else if body.contains(':') {
         body.split(':').try_fold("0".to_owned(), |total, part| multiply_add(&total, 60, part.parse().ok()?))?
     } else {
-        decimal(body, 10)?
+        to_decimal(body, 10)?
     };
     let is_negative = clean.starts_with('-') && digits != "0";
-    Some(Scalar::Int(if is_negative { format!("-{digits}") } else { digits }))
+    Some(PyyamlScalar::Int(if is_negative { format!("-{digits}") } else { digits }))
 }
 
-/// Python refuses to read or print whole numbers longer than this.
+/// The maximum number of digits of integers that Python reads or prints.
 const DIGITS_MAX: usize = 4300;
 
-fn decimal(digits: &str, radix: u32) -> Option<String> {
+fn to_decimal(digits: &str, radix: u32) -> Option<String> {
     if digits.is_empty() {
         return None;
     }
@@ -239,7 +239,7 @@ fn decimal(digits: &str, radix: u32) -> Option<String> {
     digits.chars().try_fold("0".to_owned(), |total, digit| multiply_add(&total, radix, digit.to_digit(radix)?))
 }
 
-/// `total * factor + add` on decimal digits.
+/// Computes `total * factor + add` on decimal digits.
 fn multiply_add(total: &str, factor: u32, add: u32) -> Option<String> {
     let mut carry = add;
     let mut reversed = Vec::with_capacity(total.len() + 2);
@@ -272,16 +272,16 @@ fn is_timestamp(text: &str) -> bool {
     if rest.is_empty() {
         return month == 2 && day == 2;
     }
-    is_clock(rest)
+    is_time_of_day(rest)
 }
 
-/// Takes up to `most` digits and says how many there were.
+/// Takes up to `most` digits and returns their number.
 fn take_digits(text: &str, most: usize) -> (usize, &str) {
     let count = text.bytes().take(most).take_while(u8::is_ascii_digit).count();
     (count, &text[count..])
 }
 
-fn is_clock(text: &str) -> bool {
+fn is_time_of_day(text: &str) -> bool {
     let blanks = |part: &str| part.trim_start_matches([' ', '\t']).len();
     let rest = match text.strip_prefix(['T', 't']) {
         Some(rest) => rest,

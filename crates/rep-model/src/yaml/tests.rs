@@ -1,13 +1,13 @@
 use super::*;
 
-fn root(text: &str) -> Node {
+fn root(text: &str) -> YamlNode {
     let document = parse(text, 0);
-    assert_eq!(document.fatal(), None, "{text:?}");
+    assert_eq!(document.fatal_problem(), None, "{text:?}");
     document.root.expect("the document has a root")
 }
 
 fn core_json(text: &str) -> String {
-    core::json(&root(text)).to_string()
+    core::to_json(&root(text)).to_string()
 }
 
 #[test]
@@ -15,7 +15,7 @@ fn spans_cover_the_source_text_of_every_style() {
     let text = "a: plain text\nb: 'it''s'\nc: \"x\\ny\"\nd: |\n  one\n  two\ne: [1, {f: 2}]\n";
     let root = root(text);
     let slice = |key: &str| {
-        let span = root.entry(key).unwrap().value.span;
+        let span = root.find_entry(key).unwrap().value.span;
         &text[span.range()]
     };
     assert_eq!(slice("a"), "plain text");
@@ -36,40 +36,43 @@ fn the_core_schema_types_numbers_booleans_and_nulls() {
 #[test]
 fn pyyaml_types_what_yaml_1_1_typed() {
     let cases = [
-        ("yes", pyyaml::Scalar::Bool(true)),
-        ("Off", pyyaml::Scalar::Bool(false)),
-        ("oFF", pyyaml::Scalar::Text),
-        ("y", pyyaml::Scalar::Text),
-        ("010", pyyaml::Scalar::Int("8".into())),
-        ("08", pyyaml::Scalar::Text),
-        ("0o17", pyyaml::Scalar::Text),
-        ("1_000", pyyaml::Scalar::Int("1000".into())),
-        ("1:30", pyyaml::Scalar::Int("90".into())),
-        ("-0b101", pyyaml::Scalar::Int("-5".into())),
-        ("0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF", pyyaml::Scalar::Int("5444517870735015415413993718908291383295".into())),
-        ("1e3", pyyaml::Scalar::Text),
-        ("1.0e3", pyyaml::Scalar::Text),
-        ("1.0e+3", pyyaml::Scalar::Float(1000.0)),
-        ("-.5", pyyaml::Scalar::Text),
-        (".5", pyyaml::Scalar::Float(0.5)),
-        ("1.", pyyaml::Scalar::Float(1.0)),
-        ("1:30.5", pyyaml::Scalar::Float(90.5)),
-        ("2024-01-01", pyyaml::Scalar::Timestamp),
-        ("2024-1-1", pyyaml::Scalar::Text),
-        ("2024-1-1 1:02:03", pyyaml::Scalar::Timestamp),
-        ("<<", pyyaml::Scalar::Merge),
-        ("~", pyyaml::Scalar::Null),
+        ("yes", pyyaml::PyyamlScalar::Bool(true)),
+        ("Off", pyyaml::PyyamlScalar::Bool(false)),
+        ("oFF", pyyaml::PyyamlScalar::Text),
+        ("y", pyyaml::PyyamlScalar::Text),
+        ("010", pyyaml::PyyamlScalar::Int("8".into())),
+        ("08", pyyaml::PyyamlScalar::Text),
+        ("0o17", pyyaml::PyyamlScalar::Text),
+        ("1_000", pyyaml::PyyamlScalar::Int("1000".into())),
+        ("1:30", pyyaml::PyyamlScalar::Int("90".into())),
+        ("-0b101", pyyaml::PyyamlScalar::Int("-5".into())),
+        (
+            "0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF",
+            pyyaml::PyyamlScalar::Int("5444517870735015415413993718908291383295".into()),
+        ),
+        ("1e3", pyyaml::PyyamlScalar::Text),
+        ("1.0e3", pyyaml::PyyamlScalar::Text),
+        ("1.0e+3", pyyaml::PyyamlScalar::Float(1000.0)),
+        ("-.5", pyyaml::PyyamlScalar::Text),
+        (".5", pyyaml::PyyamlScalar::Float(0.5)),
+        ("1.", pyyaml::PyyamlScalar::Float(1.0)),
+        ("1:30.5", pyyaml::PyyamlScalar::Float(90.5)),
+        ("2024-01-01", pyyaml::PyyamlScalar::Timestamp),
+        ("2024-1-1", pyyaml::PyyamlScalar::Text),
+        ("2024-1-1 1:02:03", pyyaml::PyyamlScalar::Timestamp),
+        ("<<", pyyaml::PyyamlScalar::Merge),
+        ("~", pyyaml::PyyamlScalar::Null),
     ];
     for (text, expected) in cases {
         let node = root(text);
-        assert_eq!(pyyaml::scalar(&node), Some(expected), "{text}");
+        assert_eq!(pyyaml::classify_scalar(&node), Some(expected), "{text}");
     }
 }
 
 #[test]
 fn duplicate_keys_are_found_at_the_second_one() {
     let text = "a: 1\nb: {c: 1, c: 2}\na: 2\n";
-    let found = duplicate_keys(&root(text));
+    let found = find_duplicate_keys(&root(text));
     assert_eq!(found, vec![("c".to_owned(), Span::new(15, 16)), ("a".to_owned(), Span::new(21, 22))]);
 }
 
@@ -82,21 +85,25 @@ fn a_billion_laughs_stop_at_the_node_limit() {
         text.push_str(&format!("a{level}: &a{level} [{items}]\n"));
     }
     let document = parse(&text, 0);
-    assert!(matches!(document.fatal(), Some((Trouble::TooComplex(_), _))), "{:?}", document.fatal());
+    assert!(
+        matches!(document.fatal_problem(), Some((YamlProblem::TooComplex(_), _))),
+        "{:?}",
+        document.fatal_problem()
+    );
 }
 
 #[test]
 fn ten_thousand_brackets_are_too_deep_and_nothing_worse() {
     for open in ["[", "{", "- ", "? "] {
         let document = parse(&open.repeat(10_000), 0);
-        assert!(document.root.is_none() && document.fatal().is_some(), "{open}");
+        assert!(document.root.is_none() && document.fatal_problem().is_some(), "{open}");
     }
 }
 
 #[test]
 fn an_alias_to_its_own_parent_is_an_error() {
     let document = parse("a: &a [*a]\n", 0);
-    assert!(document.fatal().is_some());
+    assert!(document.fatal_problem().is_some());
 }
 
 #[test]
@@ -110,7 +117,7 @@ fn comments_are_kept_with_their_place() {
 #[test]
 fn a_tab_counts_outside_quotes_blocks_and_comments_only() {
     let tab = |text: &str| {
-        parse(text, 0).troubles.iter().find(|(trouble, _)| *trouble == Trouble::Tab).map(|(_, span)| span.start)
+        parse(text, 0).problems.iter().find(|(trouble, _)| *trouble == YamlProblem::Tab).map(|(_, span)| span.start)
     };
     assert_eq!(tab("a:\tb\n"), Some(2));
     assert_eq!(tab("a: b\tc\n"), Some(4));
@@ -121,10 +128,10 @@ fn a_tab_counts_outside_quotes_blocks_and_comments_only() {
 #[test]
 fn a_value_that_is_not_there_has_no_text() {
     let root = root("a:\nb: ~\nc: {d: }\n");
-    assert_eq!(root.entry("a").unwrap().value.text(), Some(""));
-    assert_eq!(root.entry("b").unwrap().value.text(), Some("~"));
-    assert_eq!(root.entry("c").unwrap().value.entry("d").unwrap().value.text(), Some(""));
-    assert!(root.entry("a").unwrap().value.is_null());
+    assert_eq!(root.find_entry("a").unwrap().value.text(), Some(""));
+    assert_eq!(root.find_entry("b").unwrap().value.text(), Some("~"));
+    assert_eq!(root.find_entry("c").unwrap().value.find_entry("d").unwrap().value.text(), Some(""));
+    assert!(root.find_entry("a").unwrap().value.is_null());
 }
 
 #[test]
@@ -140,7 +147,11 @@ fn a_list_starts_at_its_first_dash() {
 #[test]
 fn numbers_too_long_for_python_are_refused_at_once() {
     for text in [format!("1{}", ":00".repeat(500_000)), "9".repeat(500_000), format!("0x{}", "f".repeat(500_000))] {
-        assert!(matches!(pyyaml::scalar(&root(&text)), Some(pyyaml::Scalar::Refused(_))), "{}", &text[..8]);
+        assert!(
+            matches!(pyyaml::classify_scalar(&root(&text)), Some(pyyaml::PyyamlScalar::Refused(_))),
+            "{}",
+            &text[..8]
+        );
     }
 }
 
@@ -149,12 +160,12 @@ fn what_is_written_is_read_back_by_both_typings() {
     let long = "a long \"key\": ".repeat(200);
     let inner = serde_json::json!({ "b": [1e30, -2.5e-9], "c": {} });
     let value = serde_json::json!({ long.clone(): inner.clone(), "d": [{ long: null, "e": inner }] });
-    let written = super::write(&value);
+    let written = super::render_document(&value);
     let read = parse(&written, 0);
-    assert_eq!(read.fatal(), None, "{written}");
+    assert_eq!(read.fatal_problem(), None, "{written}");
     let root = read.root.unwrap();
-    assert_eq!(super::core::json(&root), value);
-    assert_eq!(super::pyyaml::json(&root), value);
+    assert_eq!(super::core::to_json(&root), value);
+    assert_eq!(super::pyyaml::to_json(&root), value);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::*;
 
 struct Place {
     scratch: tempfile::TempDir,
-    permissions: Permissions,
+    permissions: RunPermissions,
 }
 
 impl Place {
@@ -17,7 +17,10 @@ impl Place {
             drop(fs::File::create(scratch.path().join(file)).unwrap());
         }
         let globs = |texts: &[&str]| texts.iter().map(|text| Glob::parse(text).unwrap()).collect();
-        Self { scratch, permissions: Permissions { read: globs(read), write: globs(write), ..Permissions::default() } }
+        Self {
+            scratch,
+            permissions: RunPermissions { read: globs(read), write: globs(write), ..RunPermissions::default() },
+        }
     }
 
     fn link(&self, target: &str, name: &str) {
@@ -26,7 +29,7 @@ impl Place {
 
     fn ask(&self, request: &AccessRequest) -> AccessVerdict {
         let (workspace, folder) = (self.scratch.path().join("work"), self.scratch.path().join("work/skill"));
-        AccessContext { permissions: &self.permissions, workspace: &workspace, folder: &folder }.answer(request)
+        AccessContext { permissions: &self.permissions, workspace: &workspace, folder: &folder }.check_request(request)
     }
 
     fn may_read(&self, path: &str) -> bool {
@@ -48,12 +51,13 @@ fn links_are_resolved_before_they_are_matched() {
     place.link("work/docs", "other");
     place.link("work/nothing", "docs/dangling");
     place.link("work/docs/loop", "docs/loop");
-    // A link inside the grant is fine; one out of it, out of the workspace, to nowhere or to itself is not.
+    // A link within the grant is allowed. A link that leaves the grant or the workspace, dangles or refers to
+    // itself is not.
     assert!(place.may_read("docs/same.pdf"));
     for path in ["docs/key.pdf", "docs/out/b.pdf", "docs/out/new.pdf", "docs/dangling", "docs/loop", "docs/loop/x"] {
         assert!(!place.may_read(path) && !place.may_write(path), "{path}");
     }
-    // What fits only by a way that is not declared is not seen in a run either.
+    // A path that matches only through an undeclared link is not visible in a run either.
     assert!(!place.may_read("other/a.pdf"));
     assert!(place.may_read("docs/new/deep/er.pdf") && place.may_write("docs/new/deep/er.pdf"));
 }
@@ -76,7 +80,7 @@ fn a_skill_reads_itself_and_never_changes_itself() {
     let own = place.scratch.path().join("work/skill/SKILL.md");
     assert!(place.may_read("skill/SKILL.md") && place.may_read(own.to_str().unwrap()));
     assert!(!place.may_write("skill/SKILL.md") && !place.may_write("skill/new.md"));
-    // To write is not to read.
+    // Write permission does not imply read permission.
     assert!(place.may_write("docs/a.pdf") && !place.may_read("docs/a.pdf"));
     place.link("work/skill", "alias");
     assert!(!place.may_write("alias/SKILL.md"));
@@ -114,7 +118,7 @@ fn what_others_trust_is_not_written_whatever_is_declared() {
     let place = Place::new(&[], &["**"]);
     for path in [".git/hooks/pre-commit", ".envrc", "docs/.bashrc"] {
         let verdict = place.ask(&AccessRequest::Write(path.to_owned()));
-        assert_eq!((verdict.is_allowed, verdict.by.as_str()), (false, "names that others trust"), "{path}");
+        assert_eq!((verdict.is_allowed, verdict.by.as_str()), (false, "names that other programs trust"), "{path}");
     }
     assert!(place.may_write("docs/Makefile"));
 }
@@ -141,9 +145,9 @@ fn a_refusal_says_whether_anything_is_declared_at_all() {
     let why = |place: &Place, request: AccessRequest| place.ask(&request).why;
     let (read, write) = (AccessRequest::Read("secret/x".into()), AccessRequest::Write("secret/x".into()));
     assert_eq!(why(&place, read), "`permissions.filesystem.read` declares nothing");
-    assert_eq!(why(&place, write), "`secret/x` fits nothing in `permissions.filesystem.write`");
+    assert_eq!(why(&place, write), "`secret/x` matches no pattern in `permissions.filesystem.write`");
     let connect = || AccessRequest::Connect("a.example.org:443".into());
     assert_eq!(why(&place, connect()), "`permissions.network.outbound` declares nothing");
     place.permissions.outbound = vec![HostRule::parse("b.example.org").unwrap()];
-    assert_eq!(why(&place, connect()), "`a.example.org:443` fits nothing in `permissions.network.outbound`");
+    assert_eq!(why(&place, connect()), "`a.example.org:443` matches nothing in `permissions.network.outbound`");
 }

@@ -1,64 +1,64 @@
-//! What a command takes: its arguments and flags, their types, and one JSON value made words.
+//! The arguments and flags of a command, their types, and the conversion of JSON values to words.
 
-use rep_model::Document;
-use rep_model::uasp::Argument;
+use rep_model::SkillDocument;
+use rep_model::uasp::UaspArgument;
 use serde_json::{Map, Value};
 
 use super::BindError;
 
-/// The most words one argument may become.
+/// The maximum number of words for one argument.
 const ITEMS_MAX: usize = 10_000;
-/// The longest word a program can be given, and room for what the kernel adds.
+/// The maximum length of a word that a program can receive, with room for what the kernel adds.
 pub(super) const WORD_BYTES_MAX: usize = 128 << 10;
 
-/// What a value must be.
+/// The type of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// Text, a number or a truth: nothing was said.
+pub(crate) enum ParameterKind {
+    /// Text, a number or a boolean: no type is declared.
     Any,
     Text,
     Int,
     Number,
     Bool,
-    /// Any JSON, as one word of JSON.
+    /// Any JSON value, as one word of JSON.
     Json,
 }
 
-/// One argument or flag.
+/// An argument or flag.
 #[derive(Clone, Debug)]
-pub(crate) struct Parameter {
-    /// The keys it may be given by; the first is its name.
+pub(crate) struct CommandParameter {
+    /// The keys it may be given by; the first one is its name.
     pub(crate) keys: Vec<String>,
-    pub(super) kind: Kind,
+    pub(super) kind: ParameterKind,
     pub(crate) is_list: bool,
-    /// The only values it takes; any where empty.
+    /// The allowed values; empty for any.
     pub(crate) values: Vec<String>,
-    /// What a reference looks like: `@e{n}`.
+    /// The format of a reference: `@e{n}`.
     pub(super) format: Option<String>,
     pub(crate) default: Option<Value>,
-    /// The variable it comes from where it is not given.
+    /// The variable that provides its value if it is not given.
     pub(super) env: Option<String>,
-    /// Whether the author says that it is needed; `None` where he says nothing.
+    /// Whether the author marks it as required; `None` if unspecified.
     pub(crate) is_required: Option<bool>,
-    /// How it is written, where it is a flag.
+    /// Its spelling, if it is a flag.
     pub(super) spelling: Option<String>,
-    /// Whether it belongs to every command.
+    /// Whether it applies to every command.
     pub(super) is_global: bool,
-    /// Whether its definition gives a type.
+    /// Whether its definition has a type.
     pub(crate) is_typed: bool,
 }
 
-impl Parameter {
-    /// The name it is told by.
+impl CommandParameter {
+    /// Returns the name used in messages.
     pub(crate) fn name(&self) -> &str {
         self.keys.first().map_or("", String::as_str)
     }
 
-    /// One that the syntax shows and nobody declares.
-    pub(super) fn implied(keys: Vec<String>, values: Vec<String>, is_list: bool) -> Self {
+    /// Creates a parameter that the syntax shows but no definition declares.
+    pub(super) fn from_syntax(keys: Vec<String>, values: Vec<String>, is_list: bool) -> Self {
         Self {
             keys,
-            kind: Kind::Any,
+            kind: ParameterKind::Any,
             is_list,
             values,
             format: None,
@@ -72,7 +72,12 @@ impl Parameter {
     }
 
     /// Reads a definition of `args`, `flags` or `global_flags`.
-    pub(crate) fn of(definition: &Argument, document: &Document, is_flag: bool, is_global: bool) -> Option<Self> {
+    pub(crate) fn from_definition(
+        definition: &UaspArgument,
+        document: &SkillDocument,
+        is_flag: bool,
+        is_global: bool,
+    ) -> Option<Self> {
         let name = definition.name.as_deref()?.trim();
         let (long, short) = (definition.long.as_deref(), definition.short.as_deref());
         let is_flag = is_flag || name.starts_with('-');
@@ -85,13 +90,13 @@ impl Parameter {
             }
         }
         let word = definition.kind.as_deref().unwrap_or_default().trim().to_lowercase();
-        let (kind, is_list) = kind(&word);
+        let (kind, is_list) = parse_kind(&word);
         let dashed = || if name.chars().count() == 1 { format!("-{name}") } else { format!("--{name}") };
         Some(Self {
             kind,
             is_list,
-            values: definition.values.iter().map(plain).collect(),
-            format: (word == "ref").then(|| format_of(name, document)).flatten(),
+            values: definition.values.iter().map(render_scalar).collect(),
+            format: (word == "ref").then(|| find_reference_format(name, document)).flatten(),
             default: definition.default.clone(),
             env: definition.env.as_deref().map(|name| name.trim().to_owned()),
             is_required: definition.is_required,
@@ -102,19 +107,19 @@ impl Parameter {
         })
     }
 
-    /// What it takes, as JSON Schema. What the author leaves open is left open.
-    pub(super) fn schema(&self) -> Map<String, Value> {
+    /// Returns its JSON Schema. Unspecified properties are omitted.
+    pub(super) fn to_json_schema(&self) -> Map<String, Value> {
         let kind = match self.kind {
-            Kind::Text => Some("string"),
-            Kind::Int => Some("integer"),
-            Kind::Number => Some("number"),
-            Kind::Bool => Some("boolean"),
-            Kind::Any | Kind::Json => None,
+            ParameterKind::Text => Some("string"),
+            ParameterKind::Int => Some("integer"),
+            ParameterKind::Number => Some("number"),
+            ParameterKind::Bool => Some("boolean"),
+            ParameterKind::Any | ParameterKind::Json => None,
         };
         let mut one = Map::new();
         one.extend(kind.map(|kind| ("type".to_owned(), kind.into())));
         if !self.values.is_empty() {
-            one.insert("enum".to_owned(), self.values.iter().map(|value| self.read(value)).collect());
+            one.insert("enum".to_owned(), self.values.iter().map(|value| self.parse_text(value)).collect());
         }
         let mut schema = one;
         if self.is_list {
@@ -126,28 +131,35 @@ impl Parameter {
         schema
     }
 
-    /// Whether it must be given: the author says so, and nothing stands in for it.
+    /// Returns whether it must be given: the author requires it, and it has no default.
     pub(super) fn is_needed(&self) -> bool {
         self.is_required == Some(true) && self.default.is_none() && self.env.is_none()
     }
 
-    /// The words of a value; none where it must be left out.
-    pub(super) fn words(&self, value: &Value) -> Result<Vec<String>, BindError> {
-        self.each(value, |item| self.word(item))
+    /// Converts a value to words; none if it must be omitted.
+    pub(super) fn to_words(&self, value: &Value) -> Result<Vec<String>, BindError> {
+        self.map_items(value, |item| self.to_word(item))
     }
 
-    /// The texts of a value: one, or one for each item of a list.
-    pub(crate) fn texts(&self, value: &Value) -> Result<Vec<String>, BindError> {
-        self.each(value, |item| self.text(item))
+    /// Converts a value to texts: one, or one per list item.
+    pub(crate) fn to_texts(&self, value: &Value) -> Result<Vec<String>, BindError> {
+        self.map_items(value, |item| self.to_text(item))
     }
 
-    fn each(&self, value: &Value, one: impl Fn(&Value) -> Result<String, BindError>) -> Result<Vec<String>, BindError> {
-        let refuse = |what: String, remedy: &str| Err(BindError::argument(self.name(), what, remedy));
+    fn map_items(
+        &self,
+        value: &Value,
+        one: impl Fn(&Value) -> Result<String, BindError>,
+    ) -> Result<Vec<String>, BindError> {
+        let refuse = |what: String, remedy: &str| Err(BindError::invalid_argument(self.name(), what, remedy));
         if !self.is_list {
             return Ok(vec![one(value)?]);
         }
         let Some(items) = value.as_array() else {
-            return refuse(format!("is {}, and not a list", shown(value)), "write a list, with one item for one word");
+            return refuse(
+                format!("is {}, not a list", render_short_value(value)),
+                "write a list with one item per word",
+            );
         };
         if items.len() > ITEMS_MAX {
             return refuse(format!("has more than {ITEMS_MAX} items"), "give fewer");
@@ -155,88 +167,94 @@ impl Parameter {
         items.iter().map(one).collect()
     }
 
-    /// A value as one word of an argument vector.
-    fn word(&self, value: &Value) -> Result<String, BindError> {
-        let word = self.text(value)?;
-        let refuse = |what: String, remedy: &str| Err(BindError::argument(self.name(), what, remedy));
+    /// Converts a value to one word of an argument vector.
+    fn to_word(&self, value: &Value) -> Result<String, BindError> {
+        let word = self.to_text(value)?;
+        let refuse = |what: String, remedy: &str| Err(BindError::invalid_argument(self.name(), what, remedy));
         if word.contains('\0') {
-            return refuse("holds a NUL, which no program can be given".to_owned(), "leave it out");
+            return refuse("contains a NUL byte, which no program can receive".to_owned(), "remove it");
         }
         if word.len() >= WORD_BYTES_MAX {
-            return refuse(format!("has {} bytes, more than a program can be given", word.len()), "hand over a file");
+            return refuse(format!("has {} bytes, more than a program can receive", word.len()), "pass a file instead");
         }
         Ok(word)
     }
 
-    /// A value as text, where it is of the declared type and one of the declared values.
-    fn text(&self, value: &Value) -> Result<String, BindError> {
-        let refuse = |what: String, remedy: &str| Err(BindError::argument(self.name(), what, remedy));
-        let wrong = |kind: &str, remedy: &str| refuse(format!("is {}, and not {kind}", shown(value)), remedy);
+    /// Converts a value to text, if it has the declared type and is one of the allowed values.
+    fn to_text(&self, value: &Value) -> Result<String, BindError> {
+        let refuse = |what: String, remedy: &str| Err(BindError::invalid_argument(self.name(), what, remedy));
+        let wrong = |kind: &str, remedy: &str| refuse(format!("is {}, not {kind}", render_short_value(value)), remedy);
         let word = match (self.kind, value) {
-            (Kind::Text | Kind::Any, Value::String(text)) => text.clone(),
-            (Kind::Any, Value::Number(_) | Value::Bool(_)) | (Kind::Bool, Value::Bool(_)) => plain(value),
-            (Kind::Number, Value::Number(number)) => number.to_string(),
-            (Kind::Int, Value::Number(number)) => match whole(number) {
+            (ParameterKind::Text | ParameterKind::Any, Value::String(text)) => text.clone(),
+            (ParameterKind::Any, Value::Number(_) | Value::Bool(_)) | (ParameterKind::Bool, Value::Bool(_)) => {
+                render_scalar(value)
+            }
+            (ParameterKind::Number, Value::Number(number)) => number.to_string(),
+            (ParameterKind::Int, Value::Number(number)) => match format_whole_number(number) {
                 Some(text) => text,
                 None => return wrong("a whole number", "write a whole number"),
             },
-            (Kind::Json, value) => value.to_string(),
-            (Kind::Text, _) if !self.values.is_empty() => plain(value),
-            (Kind::Text, _) => return wrong("text", "write it in quotes"),
-            (Kind::Int, _) => return wrong("a whole number", "write a whole number, without quotes"),
-            (Kind::Number, _) => return wrong("a number", "write a number, without quotes"),
-            (Kind::Bool, _) => return wrong("true or false", "write true or false, without quotes"),
-            (Kind::Any, _) => return wrong("one word", "write text, a number, true or false"),
+            (ParameterKind::Json, value) => value.to_string(),
+            (ParameterKind::Text, _) if !self.values.is_empty() => render_scalar(value),
+            (ParameterKind::Text, _) => return wrong("text", "write it in quotes"),
+            (ParameterKind::Int, _) => return wrong("a whole number", "write a whole number, without quotes"),
+            (ParameterKind::Number, _) => return wrong("a number", "write a number, without quotes"),
+            (ParameterKind::Bool, _) => return wrong("true or false", "write true or false, without quotes"),
+            (ParameterKind::Any, _) => return wrong("one word", "write text, a number, true or false"),
         };
         if !self.values.is_empty() && !self.values.contains(&word) {
             let remedy = format!("use one of {}", self.values.join(", "));
-            return refuse(format!("is {}, which is none of its values", shown(value)), &remedy);
+            return refuse(format!("is {}, which is not one of its values", render_short_value(value)), &remedy);
         }
-        if let Some(format) = self.format.as_ref().filter(|format| !fits(format, &word)) {
-            return refuse(format!("is {}, and not like `{format}`", shown(value)), "use one that a command gave you");
+        if let Some(format) = self.format.as_ref().filter(|format| !matches_format(format, &word)) {
+            return refuse(
+                format!("is {}, which does not match `{format}`", render_short_value(value)),
+                "use a reference returned by a command",
+            );
         }
         Ok(word)
     }
 
-    /// A text, as a variable or a step of a workflow has it, as the JSON its type wants.
-    pub(crate) fn read(&self, text: &str) -> Value {
+    /// Parses the text of a variable or workflow step as a JSON value of this type.
+    pub(crate) fn parse_text(&self, text: &str) -> Value {
         let number = || text.parse::<serde_json::Number>().ok().map(Value::Number);
         match self.kind {
-            Kind::Int | Kind::Number => number(),
-            Kind::Bool => match text.to_lowercase().as_str() {
+            ParameterKind::Int | ParameterKind::Number => number(),
+            ParameterKind::Bool => match text.to_lowercase().as_str() {
                 "1" | "true" | "yes" | "on" => Some(Value::Bool(true)),
                 "" | "0" | "false" | "no" | "off" => Some(Value::Bool(false)),
                 _ => None,
             },
-            Kind::Json => serde_json::from_str(text).ok(),
-            Kind::Any | Kind::Text => None,
+            ParameterKind::Json => serde_json::from_str(text).ok(),
+            ParameterKind::Any | ParameterKind::Text => None,
         }
         .unwrap_or_else(|| Value::String(text.to_owned()))
     }
 }
 
-/// The type a word names, and whether it is a list of it.
-fn kind(word: &str) -> (Kind, bool) {
+/// Parses the name of a type, and whether it is a list.
+fn parse_kind(word: &str) -> (ParameterKind, bool) {
     let inner = word
         .strip_suffix("[]")
         .or_else(|| ["array<", "list<", "array[", "list["].iter().find_map(|start| word.strip_prefix(start)));
     if let Some(inner) = inner {
-        return (kind(inner.trim_end_matches(['>', ']'])).0, true);
+        return (parse_kind(inner.trim_end_matches(['>', ']'])).0, true);
     }
     match word {
-        "array" | "list" => (Kind::Any, true),
-        "strings" => (Kind::Text, true),
-        "int" | "integer" => (Kind::Int, false),
-        "number" | "float" | "double" | "decimal" => (Kind::Number, false),
-        "bool" | "boolean" | "switch" => (Kind::Bool, false),
-        "object" | "json" | "map" | "dict" => (Kind::Json, false),
-        "" | "any" => (Kind::Any, false),
-        _ => (Kind::Text, false),
+        "array" | "list" => (ParameterKind::Any, true),
+        "strings" => (ParameterKind::Text, true),
+        "int" | "integer" => (ParameterKind::Int, false),
+        "number" | "float" | "double" | "decimal" => (ParameterKind::Number, false),
+        "bool" | "boolean" | "switch" => (ParameterKind::Bool, false),
+        "object" | "json" | "map" | "dict" => (ParameterKind::Json, false),
+        "" | "any" => (ParameterKind::Any, false),
+        _ => (ParameterKind::Text, false),
     }
 }
 
-/// The form of the entity a reference refers to: the one of its name, else the only one that has a form.
-fn format_of(name: &str, document: &Document) -> Option<String> {
+/// Finds the format of the entity that a reference refers to: the one with its name, otherwise the only one
+/// with a format.
+fn find_reference_format(name: &str, document: &SkillDocument) -> Option<String> {
     let entities = document.sections.state.entities.iter();
     let formed: Vec<(&str, &str)> =
         entities.filter_map(|entity| Some((entity.name.as_deref()?, entity.format.as_deref()?))).collect();
@@ -245,25 +263,26 @@ fn format_of(name: &str, document: &Document) -> Option<String> {
     own.or_else(only).map(|(_, format)| (*format).to_owned())
 }
 
-/// Whether a word has a form: `{n}` stands for digits, any other `{…}` for letters that are no white space.
-pub(crate) fn fits(format: &str, word: &str) -> bool {
+/// Returns whether a word matches a format: `{n}` matches digits, any other `{…}` matches non-blank
+/// characters.
+pub(crate) fn matches_format(format: &str, word: &str) -> bool {
     const FORMAT_CHARS_MAX: usize = 256;
     if format.chars().count() > FORMAT_CHARS_MAX {
         return format == word;
     }
-    let pieces = form(format);
-    // The places in the form that the letters so far may lead to; in one with `true`, a run of letters may go on.
+    let pieces = parse_format(format);
+    // The positions in the format that the characters so far can reach; `true` marks a reachable one.
     let mut places = vec![false; pieces.len() + 1];
     places[0] = true;
     for letter in word.chars() {
         let mut next = vec![false; pieces.len() + 1];
         for (at, piece) in pieces.iter().enumerate() {
             let is_fit = match piece {
-                Shape::Letter(own) => *own == letter,
-                Shape::Digits => letter.is_ascii_digit(),
-                Shape::Any => !letter.is_whitespace(),
+                FormatPart::Letter(own) => *own == letter,
+                FormatPart::Digits => letter.is_ascii_digit(),
+                FormatPart::Any => !letter.is_whitespace(),
             };
-            let goes_on = !matches!(piece, Shape::Letter(_)) && places[at + 1];
+            let goes_on = !matches!(piece, FormatPart::Letter(_)) && places[at + 1];
             next[at + 1] |= is_fit && (places[at] || goes_on);
         }
         places = next;
@@ -271,31 +290,31 @@ pub(crate) fn fits(format: &str, word: &str) -> bool {
     places[pieces.len()]
 }
 
-/// A piece of a form.
-enum Shape {
+/// A part of a format.
+enum FormatPart {
     Letter(char),
     Digits,
     Any,
 }
 
-fn form(format: &str) -> Vec<Shape> {
+fn parse_format(format: &str) -> Vec<FormatPart> {
     let mut pieces = Vec::new();
     let mut rest = format;
     while let Some(letter) = rest.chars().next() {
         let slot = rest.strip_prefix('{').and_then(|inner| inner.split_once('}'));
         if let Some((name, after)) = slot {
-            pieces.push(if name == "n" { Shape::Digits } else { Shape::Any });
+            pieces.push(if name == "n" { FormatPart::Digits } else { FormatPart::Any });
             rest = after;
         } else {
-            pieces.push(Shape::Letter(letter));
+            pieces.push(FormatPart::Letter(letter));
             rest = &rest[letter.len_utf8()..];
         }
     }
     pieces
 }
 
-/// A number without a fraction.
-fn whole(number: &serde_json::Number) -> Option<String> {
+/// Formats a number without a fraction.
+fn format_whole_number(number: &serde_json::Number) -> Option<String> {
     if number.is_i64() || number.is_u64() {
         return Some(number.to_string());
     }
@@ -303,13 +322,13 @@ fn whole(number: &serde_json::Number) -> Option<String> {
     Some(format!("{value:.0}"))
 }
 
-/// A scalar as it is written.
-pub(super) fn plain(value: &Value) -> String {
+/// Renders a scalar as it is written.
+pub(super) fn render_scalar(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// A value as a message shows it.
-fn shown(value: &Value) -> String {
+/// Renders a value for a message.
+fn render_short_value(value: &Value) -> String {
     const SHOWN_CHARS_MAX: usize = 60;
-    rep_model::truncate::ellipsize(&value.to_string(), SHOWN_CHARS_MAX).into_owned()
+    rep_model::truncate::truncate_with_ellipsis(&value.to_string(), SHOWN_CHARS_MAX).into_owned()
 }

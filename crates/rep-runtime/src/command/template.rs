@@ -1,61 +1,61 @@
-//! A command's `syntax`, taken apart once: literal words, slots, optional groups and choices.
+//! Parses a command's `syntax`: literal words, slots, optional groups and choices.
 //!
-//! `<name>` is a slot, `[…]` a group that may be left out, `(a|b)` and `{a|b}` a choice, `...` behind a slot makes it take
-//! several words, quotes hold a word together, and `[options]` is the place of flags that are shown nowhere else. What
-//! only a shell would understand is refused.
+//! `<name>` is a slot, `[…]` an optional group, `(a|b)` and `{a|b}` a choice. `...` after a slot lets it take
+//! several words, quotes delimit a word, and `[options]` is the place of flags that are shown nowhere else.
+//! Shell syntax is refused.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// How deep groups may be nested.
+/// The maximum nesting depth of groups.
 const DEPTH_MAX: usize = 8;
-/// The longest syntax.
-const CHARS_MAX: usize = 8192;
-/// Words that stand for all flags of a command.
-const PLACES: [&str; 6] = ["options", "flags", "opts", "option", "flag", "global-flags"];
+/// The maximum length of a syntax.
+const SYNTAX_CHARS_MAX: usize = 8192;
+/// Placeholders for all flags of a command.
+const FLAG_PLACEHOLDERS: [&str; 6] = ["options", "flags", "opts", "option", "flag", "global-flags"];
 
-/// One part of a syntax.
+/// A part of a syntax.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Part {
-    /// One word, made of pieces.
-    Word(Vec<Piece>),
-    /// A flag, and the slot of its value where it has one.
+pub(super) enum SyntaxPart {
+    /// One word, made of fragments.
+    Word(Vec<WordFragment>),
+    /// A flag, and the slot of its value if it has one.
     Flag {
         spelling: String,
-        value: Option<Slot>,
-        /// Whether the value is written behind `=` in the same word.
+        value: Option<SyntaxSlot>,
+        /// Whether the value follows `=` in the same word.
         is_joined: bool,
     },
-    /// What may be left out.
-    Group(Vec<Part>),
-    /// One of several.
-    Choice { alternatives: Vec<Vec<Part>>, is_optional: bool },
-    /// Where flags go that are shown nowhere.
-    Place,
+    /// An optional group.
+    Group(Vec<SyntaxPart>),
+    /// One of several alternatives.
+    Choice { alternatives: Vec<Vec<SyntaxPart>>, is_optional: bool },
+    /// The place of flags that are shown nowhere else.
+    FlagPlaceholder,
 }
 
-/// A piece of a word.
+/// A fragment of a word.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Piece {
+pub(super) enum WordFragment {
     Text(String),
-    Slot(Slot),
+    Slot(SyntaxSlot),
 }
 
 /// A place for a value.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Slot {
-    /// The names it goes by; several where the author wrote `<a|b>`.
+pub(super) struct SyntaxSlot {
+    /// Its names; several for `<a|b>`.
     pub(super) names: Vec<String>,
     /// Whether it takes several words.
     pub(super) is_variadic: bool,
-    /// The only values it takes, where the syntax lists them.
+    /// The allowed values, if the syntax lists them.
     pub(super) values: Vec<String>,
-    /// The parameter it belongs to, once that is known.
+    /// The parameter it is bound to, once that is known.
     pub(super) parameter: usize,
 }
 
-impl Slot {
-    fn named(text: &str) -> Self {
+impl SyntaxSlot {
+    fn from_text(text: &str) -> Self {
         let text = text.trim();
         let bare = text.trim_end_matches('…').trim_end_matches("...").trim();
         let names = bare.split('|').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect();
@@ -63,29 +63,29 @@ impl Slot {
     }
 }
 
-/// Takes one line of syntax apart. `is_declared` says which bare words are names of arguments.
-pub(super) fn parse(syntax: &str, is_declared: &dyn Fn(&str) -> bool) -> Result<Vec<Part>, String> {
-    if syntax.chars().count() > CHARS_MAX {
-        return Err(format!("is longer than {CHARS_MAX} characters"));
+/// Parses one line of syntax. `is_declared` returns which bare words are argument names.
+pub(super) fn parse(syntax: &str, is_declared: &dyn Fn(&str) -> bool) -> Result<Vec<SyntaxPart>, String> {
+    if syntax.chars().count() > SYNTAX_CHARS_MAX {
+        return Err(format!("is longer than {SYNTAX_CHARS_MAX} characters"));
     }
     let syntax = syntax.trim();
     let syntax = syntax.strip_prefix("$ ").unwrap_or(syntax);
-    let mut reader = Reader { letters: syntax.chars().peekable(), is_declared };
-    let mut alternatives = reader.sequence(None, 0)?;
+    let mut reader = SyntaxParser { letters: syntax.chars().peekable(), is_declared };
+    let mut alternatives = reader.parse_sequence(None, 0)?;
     match alternatives.len() {
-        1 => Ok(shaped(alternatives.remove(0), false, is_declared)),
-        _ => Err("uses a shell's `|`; no shell comes between".to_owned()),
+        1 => Ok(recognize_flags_and_slots(alternatives.remove(0), false, is_declared)),
+        _ => Err("uses the shell syntax `|`, but no shell is involved".to_owned()),
     }
 }
 
-struct Reader<'a> {
+struct SyntaxParser<'a> {
     letters: Peekable<Chars<'a>>,
     is_declared: &'a dyn Fn(&str) -> bool,
 }
 
-impl Reader<'_> {
-    /// Reads parts up to a closing mark, in alternatives.
-    fn sequence(&mut self, close: Option<char>, depth: usize) -> Result<Vec<Vec<Part>>, String> {
+impl SyntaxParser<'_> {
+    /// Parses parts up to a closing mark, as alternatives.
+    fn parse_sequence(&mut self, close: Option<char>, depth: usize) -> Result<Vec<Vec<SyntaxPart>>, String> {
         if depth > DEPTH_MAX {
             return Err(format!("nests groups more than {DEPTH_MAX} deep"));
         }
@@ -110,25 +110,25 @@ impl Reader<'_> {
                 }
                 '[' | '(' | '{' => {
                     self.letters.next();
-                    let part = self.group(letter, depth + 1)?;
-                    let is_repeated = self.is_repeated();
-                    last.push(if is_repeated { repeated(part) } else { part });
+                    let part = self.parse_group(letter, depth + 1)?;
+                    let is_repeated = self.take_ellipsis();
+                    last.push(if is_repeated { make_variadic(part) } else { part });
                 }
-                '.' | '…' if self.is_repeated() => {
+                '.' | '…' if self.take_ellipsis() => {
                     if let Some(part) = last.pop() {
-                        last.push(repeated(part));
+                        last.push(make_variadic(part));
                     }
                 }
                 _ => {
-                    let word = self.word(close)?;
-                    last.push(Part::Word(word));
+                    let word = self.parse_word(close)?;
+                    last.push(SyntaxPart::Word(word));
                 }
             }
         }
     }
 
-    /// Takes `...` where it stands next.
-    fn is_repeated(&mut self) -> bool {
+    /// Consumes `...` if it is next.
+    fn take_ellipsis(&mut self) -> bool {
         if self.letters.peek() == Some(&'…') {
             self.letters.next();
             return true;
@@ -142,52 +142,52 @@ impl Reader<'_> {
         is_there
     }
 
-    /// What stands between brackets.
-    fn group(&mut self, open: char, depth: usize) -> Result<Part, String> {
+    /// Parses the contents of brackets.
+    fn parse_group(&mut self, open: char, depth: usize) -> Result<SyntaxPart, String> {
         let close = match open {
             '[' => ']',
             '(' => ')',
             _ => '}',
         };
         let is_optional = open == '[';
-        let alternatives = self.sequence(Some(close), depth)?;
-        let bare: Vec<&str> = alternatives.iter().filter_map(|parts| bare(parts)).collect();
+        let alternatives = self.parse_sequence(Some(close), depth)?;
+        let bare: Vec<&str> = alternatives.iter().filter_map(|parts| single_literal_word(parts)).collect();
         let is_listed = bare.len() == alternatives.len() && bare.iter().all(|word| !word.starts_with('-'));
         if is_listed && alternatives.len() > 1 {
             let values: Vec<String> = bare.into_iter().map(str::to_owned).collect();
-            // Names of arguments are names; anything else is what may be written.
+            // If all alternatives are argument names they are names; otherwise they are allowed values.
             let is_names = values.iter().all(|value| (self.is_declared)(value));
-            let slot = Slot {
+            let slot = SyntaxSlot {
                 names: if is_names { values.clone() } else { vec![values.join("|")] },
                 values: if is_names { Vec::new() } else { values },
-                ..Slot::default()
+                ..SyntaxSlot::default()
             };
-            let word = Part::Word(vec![Piece::Slot(slot)]);
-            return Ok(if is_optional { Part::Group(vec![word]) } else { word });
+            let word = SyntaxPart::Word(vec![WordFragment::Slot(slot)]);
+            return Ok(if is_optional { SyntaxPart::Group(vec![word]) } else { word });
         }
         if is_optional
             && let [word] = bare[..]
-            && PLACES.contains(&word.to_lowercase().as_str())
+            && FLAG_PLACEHOLDERS.contains(&word.to_lowercase().as_str())
             && !(self.is_declared)(word)
         {
-            return Ok(Part::Place);
+            return Ok(SyntaxPart::FlagPlaceholder);
         }
-        let mut alternatives: Vec<Vec<Part>> =
-            alternatives.into_iter().map(|parts| shaped(parts, true, self.is_declared)).collect();
+        let mut alternatives: Vec<Vec<SyntaxPart>> =
+            alternatives.into_iter().map(|parts| recognize_flags_and_slots(parts, true, self.is_declared)).collect();
         Ok(match alternatives.len() {
-            1 if is_optional => Part::Group(alternatives.remove(0)),
-            1 => Part::Choice { alternatives, is_optional: false },
-            _ => Part::Choice { alternatives, is_optional },
+            1 if is_optional => SyntaxPart::Group(alternatives.remove(0)),
+            1 => SyntaxPart::Choice { alternatives, is_optional: false },
+            _ => SyntaxPart::Choice { alternatives, is_optional },
         })
     }
 
-    /// One word, up to white space or a closing mark.
-    fn word(&mut self, close: Option<char>) -> Result<Vec<Piece>, String> {
+    /// Parses one word, up to white space or a closing mark.
+    fn parse_word(&mut self, close: Option<char>) -> Result<Vec<WordFragment>, String> {
         let mut pieces = Vec::new();
         let mut text = String::new();
-        let mut flush = |text: &mut String, pieces: &mut Vec<Piece>| {
+        let mut flush = |text: &mut String, pieces: &mut Vec<WordFragment>| {
             if !text.is_empty() {
-                pieces.push(Piece::Text(std::mem::take(text)));
+                pieces.push(WordFragment::Text(std::mem::take(text)));
             }
         };
         let mut is_quoted = false;
@@ -199,36 +199,36 @@ impl Reader<'_> {
             match letter {
                 '"' | '\'' => {
                     is_quoted = true;
-                    self.quoted(letter, &mut text, &mut pieces, &mut flush)?;
+                    self.parse_quoted(letter, &mut text, &mut pieces, &mut flush)?;
                 }
                 '<' => {
                     flush(&mut text, &mut pieces);
-                    pieces.push(Piece::Slot(self.slot()?));
+                    pieces.push(WordFragment::Slot(self.parse_slot()?));
                 }
                 '[' => {
                     flush(&mut text, &mut pieces);
-                    self.joined(&pieces)?;
+                    self.skip_optional_suffix(&pieces)?;
                 }
                 '>' | ';' | '&' | '|' | '`' | '$' | '\\' => {
-                    return Err(format!("uses a shell's `{letter}`; no shell comes between"));
+                    return Err(format!("uses the shell syntax `{letter}`, but no shell is involved"));
                 }
                 _ => text.push(letter),
             }
         }
         if is_quoted && pieces.is_empty() && text.is_empty() {
-            pieces.push(Piece::Text(String::new()));
+            pieces.push(WordFragment::Text(String::new()));
         }
         flush(&mut text, &mut pieces);
         Ok(pieces)
     }
 
-    /// What stands between quotes: text and slots, and no other mark.
-    fn quoted(
+    /// Parses a quoted text: text and slots, and no other marks.
+    fn parse_quoted(
         &mut self,
         quote: char,
         text: &mut String,
-        pieces: &mut Vec<Piece>,
-        flush: &mut impl FnMut(&mut String, &mut Vec<Piece>),
+        pieces: &mut Vec<WordFragment>,
+        flush: &mut impl FnMut(&mut String, &mut Vec<WordFragment>),
     ) -> Result<(), String> {
         loop {
             match self.letters.next() {
@@ -236,18 +236,18 @@ impl Reader<'_> {
                 Some(letter) if letter == quote => return Ok(()),
                 Some('<') => {
                     flush(text, pieces);
-                    pieces.push(Piece::Slot(self.slot()?));
+                    pieces.push(WordFragment::Slot(self.parse_slot()?));
                 }
                 Some(letter @ ('`' | '$')) if quote == '"' => {
-                    return Err(format!("uses a shell's `{letter}`; no shell comes between"));
+                    return Err(format!("uses the shell syntax `{letter}`, but no shell is involved"));
                 }
                 Some(letter) => text.push(letter),
             }
         }
     }
 
-    /// A slot, behind its `<`.
-    fn slot(&mut self) -> Result<Slot, String> {
+    /// Parses a slot, after its `<`.
+    fn parse_slot(&mut self) -> Result<SyntaxSlot, String> {
         let mut name = String::new();
         loop {
             match self.letters.next() {
@@ -256,107 +256,111 @@ impl Reader<'_> {
                 Some(letter) => name.push(letter),
             }
         }
-        let mut slot = Slot::named(&name);
+        let mut slot = SyntaxSlot::from_text(&name);
         if slot.names.is_empty() {
             return Err("has a `<>` without a name".to_owned());
         }
-        slot.is_variadic |= self.is_repeated();
+        slot.is_variadic |= self.take_ellipsis();
         Ok(slot)
     }
 
-    /// A value that may be left out in the middle of a word, `--colour[=<when>]`, is left out: which of the two words is
-    /// meant must not depend on a value.
-    fn joined(&mut self, pieces: &[Piece]) -> Result<(), String> {
-        let inner = self.sequence(Some(']'), DEPTH_MAX)?;
-        let is_plural = matches!(&inner[..], [parts] if bare(parts) == Some("s"));
-        if is_plural || pieces.is_empty() { Err("has a `[` inside of a word".to_owned()) } else { Ok(()) }
+    /// Skips an optional suffix in the middle of a word, such as `--colour[=<when>]`: which of the two words
+    /// is meant must not depend on a value.
+    fn skip_optional_suffix(&mut self, pieces: &[WordFragment]) -> Result<(), String> {
+        let inner = self.parse_sequence(Some(']'), DEPTH_MAX)?;
+        let is_plural = matches!(&inner[..], [parts] if single_literal_word(parts) == Some("s"));
+        if is_plural || pieces.is_empty() { Err("has a `[` inside a word".to_owned()) } else { Ok(()) }
     }
 }
 
-/// The text of parts that are one literal word.
-fn bare(parts: &[Part]) -> Option<&str> {
+/// Returns the text of parts that form a single literal word.
+fn single_literal_word(parts: &[SyntaxPart]) -> Option<&str> {
     match parts {
-        [Part::Word(pieces)] => literal(pieces),
+        [SyntaxPart::Word(pieces)] => literal_text(pieces),
         _ => None,
     }
 }
 
-fn literal(pieces: &[Piece]) -> Option<&str> {
+fn literal_text(pieces: &[WordFragment]) -> Option<&str> {
     match pieces {
-        [Piece::Text(text)] => Some(text),
+        [WordFragment::Text(text)] => Some(text),
         _ => None,
     }
 }
 
-/// The same part, taking several words.
-fn repeated(part: Part) -> Part {
+/// Makes a part take several words.
+fn make_variadic(part: SyntaxPart) -> SyntaxPart {
     match part {
-        Part::Word(mut pieces) => {
-            if let [Piece::Slot(slot)] = &mut pieces[..] {
+        SyntaxPart::Word(mut pieces) => {
+            if let [WordFragment::Slot(slot)] = &mut pieces[..] {
                 slot.is_variadic = true;
             }
-            Part::Word(pieces)
+            SyntaxPart::Word(pieces)
         }
-        Part::Flag { spelling, value, is_joined } => {
-            let value = value.map(|slot| Slot { is_variadic: true, ..slot });
-            Part::Flag { spelling, value, is_joined }
+        SyntaxPart::Flag { spelling, value, is_joined } => {
+            let value = value.map(|slot| SyntaxSlot { is_variadic: true, ..slot });
+            SyntaxPart::Flag { spelling, value, is_joined }
         }
-        Part::Group(parts) => Part::Group(parts.into_iter().map(repeated).collect()),
+        SyntaxPart::Group(parts) => SyntaxPart::Group(parts.into_iter().map(make_variadic).collect()),
         other => other,
     }
 }
 
-/// Sees flags with their values, and in groups the slots that are written as bare words.
-fn shaped(parts: Vec<Part>, is_group: bool, is_declared: &dyn Fn(&str) -> bool) -> Vec<Part> {
+/// Recognizes flags with their values, and in groups the slots that are written as bare words.
+fn recognize_flags_and_slots(
+    parts: Vec<SyntaxPart>,
+    is_group: bool,
+    is_declared: &dyn Fn(&str) -> bool,
+) -> Vec<SyntaxPart> {
     let is_single = parts.len() == 1;
-    let mut out: Vec<Part> = Vec::new();
+    let mut out: Vec<SyntaxPart> = Vec::new();
     let mut parts = parts.into_iter().peekable();
     while let Some(part) = parts.next() {
-        let Part::Word(mut pieces) = part else {
+        let SyntaxPart::Word(mut pieces) = part else {
             out.push(part);
             continue;
         };
-        if let [Piece::Text(text), Piece::Slot(slot)] = &mut pieces[..]
+        if let [WordFragment::Text(text), WordFragment::Slot(slot)] = &mut pieces[..]
             && text.starts_with('-')
             && text.ends_with('=')
         {
             let spelling = text.trim_end_matches('=').to_owned();
-            out.push(Part::Flag { spelling, value: Some(slot.clone()), is_joined: true });
+            out.push(SyntaxPart::Flag { spelling, value: Some(slot.clone()), is_joined: true });
             continue;
         }
-        let Some(text) = literal(&pieces) else {
-            out.push(Part::Word(pieces));
+        let Some(text) = literal_text(&pieces) else {
+            out.push(SyntaxPart::Word(pieces));
             continue;
         };
         if text.starts_with('-') && !text.trim_matches('-').is_empty() {
             let (spelling, value, is_joined) = match text.split_once('=').filter(|_| is_group) {
-                Some((flag, value)) => (flag.to_owned(), Some(Slot::named(value)), true),
-                None => (text.to_owned(), value_of(&mut parts, is_group), false),
+                Some((flag, value)) => (flag.to_owned(), Some(SyntaxSlot::from_text(value)), true),
+                None => (text.to_owned(), take_flag_value(&mut parts, is_group), false),
             };
             out.push(match value {
-                None if !is_group => Part::Word(pieces),
-                value => Part::Flag { spelling, value, is_joined },
+                None if !is_group => SyntaxPart::Word(pieces),
+                value => SyntaxPart::Flag { spelling, value, is_joined },
             });
             continue;
         }
         let is_slot = is_declared(text) && (is_group || text.chars().all(|letter| !letter.is_lowercase()));
         let is_slot = is_slot || (is_group && is_single);
-        // The program itself is no slot.
+        // The program itself is not a slot.
         out.push(if is_slot && (is_group || !out.is_empty()) {
-            Part::Word(vec![Piece::Slot(Slot::named(text))])
+            SyntaxPart::Word(vec![WordFragment::Slot(SyntaxSlot::from_text(text))])
         } else {
-            Part::Word(pieces)
+            SyntaxPart::Word(pieces)
         });
     }
     out
 }
 
-/// The slot of a flag's value, where one follows.
-fn value_of(parts: &mut Peekable<std::vec::IntoIter<Part>>, is_group: bool) -> Option<Slot> {
-    let Some(Part::Word(pieces)) = parts.peek() else { return None };
+/// Consumes the slot of a flag's value, if one follows.
+fn take_flag_value(parts: &mut Peekable<std::vec::IntoIter<SyntaxPart>>, is_group: bool) -> Option<SyntaxSlot> {
+    let Some(SyntaxPart::Word(pieces)) = parts.peek() else { return None };
     let slot = match &pieces[..] {
-        [Piece::Slot(slot)] => slot.clone(),
-        [Piece::Text(text)] if is_group && !text.starts_with('-') => Slot::named(text),
+        [WordFragment::Slot(slot)] => slot.clone(),
+        [WordFragment::Text(text)] if is_group && !text.starts_with('-') => SyntaxSlot::from_text(text),
         _ => return None,
     };
     parts.next();

@@ -1,17 +1,17 @@
 #![expect(clippy::needless_pass_by_value, reason = "values are written where they are used")]
 
 use crate::error::ErrorCode;
-use rep_model::Origin;
+use rep_model::DocumentOrigin;
 use serde_json::{Value, json};
 
 use super::*;
 
-fn document(value: Value) -> Document {
-    Document::from_value(value, Origin::Authored, Vec::new())
+fn document(value: Value) -> SkillDocument {
+    SkillDocument::from_value(value, DocumentOrigin::Authored, Vec::new())
 }
 
 /// A document with one command, `x`.
-fn one(syntax: &str, more: &Value) -> Document {
+fn one(syntax: &str, more: &Value) -> SkillDocument {
     let mut command = json!({ "syntax": syntax });
     for (key, value) in more.as_object().into_iter().flatten() {
         command[key] = value.clone();
@@ -27,10 +27,10 @@ fn one(syntax: &str, more: &Value) -> Document {
     }))
 }
 
-fn bound(document: &Document, arguments: &Value) -> Result<Vec<String>, BindError> {
+fn bound(document: &SkillDocument, arguments: &Value) -> Result<Vec<String>, BindError> {
     let lookup = |name: &str| (name == "X_SET" || name == "X_API_KEY").then(|| "from-env".to_owned());
     let arguments = arguments.as_object().cloned().unwrap_or_default();
-    bind(document, "x", &arguments, &lookup).map(|bound| bound.argv().into_iter().map(str::to_owned).collect())
+    bind_command(document, "x", &arguments, &lookup).map(|bound| bound.argv().into_iter().map(str::to_owned).collect())
 }
 
 fn argv(syntax: &str, more: Value, arguments: Value) -> Vec<String> {
@@ -55,7 +55,7 @@ fn slots_groups_and_flags_are_filled_or_vanish() {
     assert_eq!(argv(syntax, flags, json!({ "c": true, "--json": true })), ["b", "snapshot", "-c", "--json"]);
     assert_eq!(argv("b go [--to=<place>] [<why>]", json!({}), json!({ "place": "-x" })), ["b", "go", "--to=-x"]);
     assert_eq!(argv("b go --to <place>", json!({}), json!({ "--to": "x" })), ["b", "go", "--to", "x"]);
-    // Nothing says that `-f` takes a value: what follows may be a word of its own.
+    // The syntax does not say that `-f` takes a value: the next word may be separate.
     assert_eq!(code("rm -f <file>", json!({}), json!({ "file": "-r" })), "INVALID_ARGUMENT");
     let untyped = json!({ "flags": [{ "name": "--all" }] });
     assert_eq!(argv("b go", untyped.clone(), json!({ "all": true })), ["b", "go", "--all"]);
@@ -122,10 +122,10 @@ fn forms_are_told_apart_whatever_they_hold() {
         ("plain", "plain", true),
         ("{open", "{open", true),
     ] {
-        assert_eq!(fits(format, word), is_fit, "{format} {word}");
+        assert_eq!(matches_format(format, word), is_fit, "{format} {word}");
     }
-    // Neither costs more than its length.
-    assert!(!fits(&"{a}".repeat(60), &format!("{} ", "a".repeat(10_000))));
+    // Both take time linear in their length.
+    assert!(!matches_format(&"{a}".repeat(60), &format!("{} ", "a".repeat(10_000))));
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn an_optional_word_cannot_slip_into_the_place_of_another() {
     assert_eq!(argv(syntax, args.clone(), json!({})), ["b", "go"]);
     assert_eq!(argv(syntax, args.clone(), json!({ "one": "1" })), ["b", "go", "1", "2"]);
     assert_eq!(code(syntax, args.clone(), json!({ "two": "x" })), "INVALID_ARGUMENT");
-    // What the syntax does not show follows its words.
+    // Parameters that the syntax does not show follow its words.
     assert_eq!(argv("b go", args, json!({ "one": "1", "two": "x", "--json": true })), ["b", "go", "1", "x", "--json"]);
 }
 
@@ -237,7 +237,7 @@ fn the_words_of_a_step_become_arguments() {
     );
     let read = |text: &str| {
         let words: Vec<String> = text.split(' ').map(str::to_owned).collect();
-        arguments_of(&document, "x", &words).map(Value::Object)
+        parse_step_arguments(&document, "x", &words).map(Value::Object)
     };
     assert_eq!(read("x up 5 -i -d 3").unwrap(), json!({ "direction": "up", "pixels": 5, "-i": true, "-d": "3" }));
     assert_eq!(read("b go up --json").unwrap(), json!({ "direction": "up", "--json": true }));
@@ -250,7 +250,7 @@ fn variables_are_read_with_their_care() {
     let document = document(
         json!({ "environment": [{ "name": "A_MODE", "default": 3 }, { "name": "A_API_KEY" }, { "name": "B", "secret": true, "required": true }, "C", { "name": "C" }, {}] }),
     );
-    let found = variables(&document);
+    let found = collect_variables(&document);
     let names: Vec<(&str, bool)> = found.iter().map(|one| (one.name.as_str(), one.is_secret)).collect();
     assert_eq!(names, [("A_MODE", false), ("A_API_KEY", true), ("B", true), ("C", false)]);
     assert_eq!((found[0].default.as_deref(), found[2].is_required), (Some("3"), true));
@@ -289,8 +289,8 @@ fn what_a_command_takes_is_told_as_far_as_its_author_says() {
         ],
     });
     let document = one("go <where> [--speed N]", &more);
-    let command = document.command("x").unwrap();
-    let described = described(&document, &command.arguments, &command.flags);
+    let command = document.get_command("x").unwrap();
+    let described = describe_parameters(&document, &command.arguments, &command.flags);
     let told: Vec<Value> = described.into_iter().map(|one| json!([one.name, one.schema, one.is_needed])).collect();
     let expected = json!([
         ["where", {}, false],

@@ -1,135 +1,146 @@
-//! Installing: the commands, each in the sandbox, and an environment that is whole or not there.
-#![expect(clippy::disallowed_methods, reason = "this room makes and removes the folders of environments")]
+//! Installs packages: each command runs in the sandbox, and an environment is either complete or absent.
+#![expect(clippy::disallowed_methods, reason = "this module creates and removes the directories of environments")]
 
 use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{BadPackage, Environment, Place, Source, judge};
+use super::{EnvironmentLocation, InvalidPackageName, PackageEnvironment, PackageIndexSource, check_package_names};
 use crate::interpreter::Interpreter;
-use crate::plan::{Limits, Permissions, ToolRuntime};
+use crate::plan::{RunLimits, RunPermissions, ToolRuntime};
 use rep_permissions::glob::Glob;
-use rep_sandbox::{Cancel, Denial, Ended, Exit, GIVEN_FOLDER, Guarding, Job, SandboxError};
+use rep_sandbox::{
+    Cancel, Denial, INJECTED_FILES_FOLDER, ProcessExit, ProtectionOptions, SandboxError, SandboxJob, SandboxOutcome,
+};
 use rep_storage::files::{self, StorageError};
 
-/// How long one step may take, in seconds.
+/// The time limit of one step, in seconds.
 const STEP_S_MAX: u64 = 900;
-/// How much an installer says that is passed on, in lines.
-const SAID_LINES_MAX: usize = 12;
-/// What the user's certificates are called inside.
-const CERTIFICATES: &str = "certificates.pem";
+/// The maximum number of installer output lines that are reported.
+const OUTPUT_LINES_MAX: usize = 12;
+/// The name of the user's certificate file inside the sandbox.
+const CERTIFICATES_FILE: &str = "certificates.pem";
 
-/// Why nothing was installed. Nothing is left of the try.
+/// The reason why nothing was installed. A failed installation leaves no files.
 #[derive(Debug, thiserror::Error)]
 pub enum InstallError {
-    /// A declaration that is not acted on.
+    /// A package name is not accepted.
     #[error(transparent)]
-    Package(#[from] BadPackage),
-    /// Nothing is known to install with.
-    #[error("nothing can be installed: {0}")]
+    Package(#[from] InvalidPackageName),
+    /// No usable installer was found.
+    #[error("cannot install packages: {0}")]
     Installer(String),
     /// An index cannot be used.
     #[error("{0}")]
     Index(String),
-    /// The installer could not be held.
+    /// The sandbox could not run the installer.
     #[error(transparent)]
     Sandbox(#[from] SandboxError),
-    /// The folder could not be kept.
+    /// The directory could not be created or written.
     #[error(transparent)]
-    Keep(#[from] StorageError),
+    Storage(#[from] StorageError),
     /// The installer failed.
     #[error("the installer failed ({how}):\n{said}")]
     Failed {
         /// How it ended.
         how: String,
-        /// The end of what it said.
+        /// The end of its output.
         said: String,
-        /// What it tried and may not.
+        /// What it was denied.
         denials: Vec<Denial>,
     },
 }
 
-/// What is to be installed, for whom, and where environments lie.
+/// What to install, for which skill, and where.
 #[derive(Clone, Copy)]
-pub struct Order<'a> {
-    /// The folder of all environments.
+pub struct EnvironmentInstallSpec<'a> {
+    /// The directory of all environments.
     pub root: &'a Path,
     /// The skill, by its qualified name.
     pub skill: &'a str,
-    /// What runs the tool.
+    /// The runtime of the tool.
     pub runtime: ToolRuntime,
-    /// The packages, as the plan has them.
+    /// The packages, as in the plan.
     pub packages: &'a [String],
-    /// Whether packages may be built here, which runs code of theirs. It stays in the sandbox.
+    /// Whether packages may be built from source, which runs their code in the sandbox.
     pub may_build: bool,
 }
 
-/// An order that can be carried out.
-pub struct Prepared {
-    pub(super) place: Place,
+/// An installation that is ready to run.
+pub struct PreparedInstallation {
+    pub(super) location: EnvironmentLocation,
     interpreter: Interpreter,
-    source: Source,
-    pub(super) steps: Vec<Step>,
+    source: PackageIndexSource,
+    pub(super) steps: Vec<InstallStep>,
 }
 
 /// One command of an installation.
-pub(super) struct Step {
+pub(super) struct InstallStep {
     argv: Vec<OsString>,
     env: Vec<(OsString, OsString)>,
     has_network: bool,
     may_start_programs: bool,
 }
 
-/// Works out how an order is carried out. Touches nothing.
-pub fn prepare(order: Order<'_>, interpreter: Interpreter, source: Source) -> Result<Prepared, InstallError> {
-    judge(order.runtime, order.packages)?;
-    let place = Place::of(order.root, order.skill, order.runtime, order.packages, &interpreter);
+/// Prepares an installation. Writes nothing.
+pub fn prepare_installation(
+    order: EnvironmentInstallSpec<'_>,
+    interpreter: Interpreter,
+    source: PackageIndexSource,
+) -> Result<PreparedInstallation, InstallError> {
+    check_package_names(order.runtime, order.packages)?;
+    let place = EnvironmentLocation::for_packages(order.root, order.skill, order.runtime, order.packages, &interpreter);
     let steps = match order.runtime {
-        ToolRuntime::Python => python(&place.env(), &order, &source),
-        ToolRuntime::Node => node(&place.env(), &order, &interpreter, &source)?,
+        ToolRuntime::Python => plan_pip_steps(&place.env_folder(), &order, &source),
+        ToolRuntime::Node => plan_npm_steps(&place.env_folder(), &order, &interpreter, &source)?,
         ToolRuntime::Bash => return Err(InstallError::Installer("bash has no packages".to_owned())),
     };
-    Ok(Prepared { place, interpreter, source, steps })
+    Ok(PreparedInstallation { location: place, interpreter, source, steps })
 }
 
-impl Prepared {
-    /// The environment, where it is there already.
-    pub fn whole(&self) -> Option<Environment> {
-        self.place.whole()
+impl PreparedInstallation {
+    /// Returns the environment if it is already installed.
+    pub fn find_installed(&self) -> Option<PackageEnvironment> {
+        self.location.find_complete()
     }
 
-    /// What the installer may do, for who decides and for who is asked.
-    pub fn permissions(&self) -> Permissions {
-        Permissions {
+    /// Returns the permissions of the installer, for the policy and for the confirmation.
+    pub fn installer_permissions(&self) -> RunPermissions {
+        RunPermissions {
             write: Glob::parse("env/**").into_iter().collect(),
             outbound: self.source.hosts.clone(),
-            ..Permissions::default()
+            ..RunPermissions::default()
         }
     }
 
-    pub(super) fn job(&self, step: &Step) -> Job {
+    pub(super) fn build_job(&self, step: &InstallStep) -> SandboxJob {
         let mut readable = self.interpreter.readable.clone();
         readable.extend(self.source.folders.iter().cloned());
         let package = self.source.npm.as_deref().and_then(|script| script.ancestors().nth(2));
         readable.extend(package.filter(|folder| !folder.starts_with("/usr")).map(Path::to_owned));
-        let mut permissions = self.permissions();
+        let mut permissions = self.installer_permissions();
         if !step.has_network {
             permissions.outbound.clear();
         }
         permissions.allow_subprocess = step.may_start_programs;
-        let limits = Limits { memory_bytes: 4 << 30, temporary_bytes: 2 << 30, ..Limits::default() };
-        Job {
+        let limits = RunLimits { memory_bytes: 4 << 30, temporary_bytes: 2 << 30, ..RunLimits::default() };
+        SandboxJob {
             hidden: Vec::new(),
-            guarding: Guarding { is_for_packages: true, ..Guarding::default() },
+            protection: ProtectionOptions { installs_packages: true, ..ProtectionOptions::default() },
             program: self.interpreter.program.clone(),
             argv: step.argv.clone(),
             env: step.env.clone(),
             stdin: Vec::new(),
-            workspace: self.place.folder.clone(),
+            workspace: self.location.folder.clone(),
             readable,
-            own: None,
-            given: self.source.certificates.iter().map(|bytes| (CERTIFICATES.to_owned(), bytes.clone())).collect(),
+            private_folder: None,
+            injected_files: self
+                .source
+                .certificates
+                .iter()
+                .map(|bytes| (CERTIFICATES_FILE.to_owned(), bytes.clone()))
+                .collect(),
             permissions,
             limits: limits.with_timeout(STEP_S_MAX),
             channel: None,
@@ -137,27 +148,37 @@ impl Prepared {
     }
 }
 
-fn words(list: &[&str]) -> Vec<OsString> {
+fn to_os_strings(list: &[&str]) -> Vec<OsString> {
     list.iter().map(OsString::from).collect()
 }
 
-fn base() -> Vec<(OsString, OsString)> {
+fn base_variables() -> Vec<(OsString, OsString)> {
     vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()), ("LANG".into(), "C.UTF-8".into())]
 }
 
-/// A venv, and pip inside of it. Addresses go by the environment, because they may hold passwords.
-fn python(env: &Path, order: &Order<'_>, source: &Source) -> Vec<Step> {
+/// Plans a venv and the pip command in it. Addresses are passed in the environment, because they may contain
+/// passwords.
+fn plan_pip_steps(env: &Path, order: &EnvironmentInstallSpec<'_>, source: &PackageIndexSource) -> Vec<InstallStep> {
     let own: OsString = env.join("bin/python").into();
     let mut make = vec![own.clone()];
-    make.extend(words(&["-I", "-m", "ensurepip", "--default-pip"]));
+    make.extend(to_os_strings(&["-I", "-m", "ensurepip", "--default-pip"]));
     let mut argv = vec![own];
-    argv.extend(words(&["-I", "-m", "pip", "install", "--no-input", "--no-cache-dir", "--progress-bar", "off"]));
+    argv.extend(to_os_strings(&[
+        "-I",
+        "-m",
+        "pip",
+        "install",
+        "--no-input",
+        "--no-cache-dir",
+        "--progress-bar",
+        "off",
+    ]));
     if !order.may_build {
-        argv.extend(words(&["--only-binary", ":all:"]));
+        argv.extend(to_os_strings(&["--only-binary", ":all:"]));
     }
     argv.push("--".into());
     argv.extend(order.packages.iter().map(OsString::from));
-    let mut variables = base();
+    let mut variables = base_variables();
     let mut set = |name: &str, value: OsString| variables.push((name.into(), value));
     set("PIP_CONFIG_FILE", "/dev/null".into());
     set("PIP_DISABLE_PIP_VERSION_CHECK", "1".into());
@@ -175,18 +196,18 @@ fn python(env: &Path, order: &Order<'_>, source: &Source) -> Vec<Step> {
         set("PIP_FIND_LINKS", folders.join(" ").into());
     }
     if source.certificates.is_some() {
-        set("PIP_CERT", format!("{GIVEN_FOLDER}/{CERTIFICATES}").into());
+        set("PIP_CERT", format!("{INJECTED_FILES_FOLDER}/{CERTIFICATES_FILE}").into());
     }
     vec![
-        // Python brings pip along and starts a second python to unpack it; neither needs a network.
-        Step { argv: make, env: base(), has_network: false, may_start_programs: true },
-        Step { argv, env: variables, has_network: true, may_start_programs: order.may_build },
+        // Python bundles pip and starts a second Python to unpack it; neither needs the network.
+        InstallStep { argv: make, env: base_variables(), has_network: false, may_start_programs: true },
+        InstallStep { argv, env: variables, has_network: true, may_start_programs: order.may_build },
     ]
 }
 
-/// What makes a folder a venv: a file beside the folder of the program, and a link to the real one. Made here and not by
-/// `venv`, because nothing makes links in the sandbox.
-fn skeleton(env: &Path, interpreter: &Interpreter) -> io::Result<()> {
+/// Creates the skeleton of a venv: a configuration file and a link to the interpreter. `venv` cannot do this,
+/// because links cannot be created in the sandbox.
+fn create_venv_skeleton(env: &Path, interpreter: &Interpreter) -> io::Result<()> {
     let program = &interpreter.program;
     let home = program.parent().unwrap_or(Path::new("/usr/bin"));
     let minor: Vec<&str> = interpreter.version.split('.').take(2).collect();
@@ -198,78 +219,91 @@ fn skeleton(env: &Path, interpreter: &Interpreter) -> io::Result<()> {
     std::os::unix::fs::symlink(program, env.join("bin/python"))
 }
 
-/// A folder with `node_modules`. Scripts of packages are never run, nor are their programs linked.
-fn node(env: &Path, order: &Order<'_>, interpreter: &Interpreter, source: &Source) -> Result<Vec<Step>, InstallError> {
-    let script = source.npm.as_ref().ok_or_else(|| InstallError::Installer("there is no npm".to_owned()))?;
+/// Plans a directory with `node_modules`. Package scripts are never run, and package programs are not linked.
+fn plan_npm_steps(
+    env: &Path,
+    order: &EnvironmentInstallSpec<'_>,
+    interpreter: &Interpreter,
+    source: &PackageIndexSource,
+) -> Result<Vec<InstallStep>, InstallError> {
+    let script = source.npm.as_ref().ok_or_else(|| InstallError::Installer("npm was not found".to_owned()))?;
     let mut argv = vec![interpreter.argv0.clone(), script.into()];
-    argv.extend(words(&["install", "--ignore-scripts", "--no-bin-links", "--no-audit", "--no-fund", "--omit=dev"]));
-    argv.extend(words(&["--no-update-notifier", "--no-progress", "--prefix"]));
+    argv.extend(to_os_strings(&[
+        "install",
+        "--ignore-scripts",
+        "--no-bin-links",
+        "--no-audit",
+        "--no-fund",
+        "--omit=dev",
+    ]));
+    argv.extend(to_os_strings(&["--no-update-notifier", "--no-progress", "--prefix"]));
     argv.extend([env.into(), "--".into()]);
     argv.extend(order.packages.iter().map(OsString::from));
-    let mut variables = base();
+    let mut variables = base_variables();
     variables.extend(source.indexes.first().map(|index| ("npm_config_registry".into(), index.into())));
     variables.push(("npm_config_ignore_scripts".into(), "true".into()));
     if source.certificates.is_some() {
-        let file = format!("{GIVEN_FOLDER}/{CERTIFICATES}");
+        let file = format!("{INJECTED_FILES_FOLDER}/{CERTIFICATES_FILE}");
         variables.push(("NODE_EXTRA_CA_CERTS".into(), file.into()));
     }
-    Ok(vec![Step { argv, env: variables, has_network: true, may_start_programs: false }])
+    Ok(vec![InstallStep { argv, env: variables, has_network: true, may_start_programs: false }])
 }
 
-/// A folder that goes away unless it is kept.
-struct Unfinished<'a> {
+/// Removes a directory on drop unless the installation finished.
+struct UnfinishedFolderGuard<'a> {
     folder: &'a PathBuf,
-    is_kept: bool,
+    is_complete: bool,
 }
 
-impl Drop for Unfinished<'_> {
+impl Drop for UnfinishedFolderGuard<'_> {
     fn drop(&mut self) {
-        if !self.is_kept {
-            // What cannot be removed has no `ready.json`, and so is never used.
+        if !self.is_complete {
+            // A directory that cannot be removed has no `ready.json` and is never used.
             let _ = fs::remove_dir_all(self.folder);
         }
     }
 }
 
-/// Installs, one installer at a time. What was there whole is used as it is; what was left unfinished is made anew.
-pub fn install(
-    prepared: &Prepared,
+/// Installs the packages, one installer at a time. A complete environment is reused; an incomplete one is
+/// created again.
+pub fn install_environment(
+    prepared: &PreparedInstallation,
     cancel: &Cancel,
-    run: impl Fn(Job, &Cancel) -> Result<Ended, SandboxError>,
-) -> Result<Environment, InstallError> {
-    let place = &prepared.place;
-    let _lock = files::lock(&place.folder)?;
-    if let Some(environment) = place.whole() {
+    run: impl Fn(SandboxJob, &Cancel) -> Result<SandboxOutcome, SandboxError>,
+) -> Result<PackageEnvironment, InstallError> {
+    let place = &prepared.location;
+    let _lock = files::lock_file(&place.folder)?;
+    if let Some(environment) = place.find_complete() {
         return Ok(environment);
     }
-    // What a crash left is no beginning to build on.
+    // The remains of a crash are not reused.
     let _ = fs::remove_dir_all(&place.folder);
-    let mut unfinished = Unfinished { folder: &place.folder, is_kept: false };
-    files::folder_of(&place.ready())?;
+    let mut unfinished = UnfinishedFolderGuard { folder: &place.folder, is_complete: false };
+    files::create_containing_folder(&place.ready_file())?;
     if place.runtime == ToolRuntime::Python {
-        skeleton(&place.env(), &prepared.interpreter)
-            .map_err(|error| StorageError::new("make the environment", &place.folder, error))?;
+        create_venv_skeleton(&place.env_folder(), &prepared.interpreter)
+            .map_err(|error| StorageError::new("create the environment", &place.folder, error))?;
     }
     for step in &prepared.steps {
-        let ended = run(prepared.job(step), cancel)?;
-        if ended.exit != Exit::Code(0) || ended.killed.is_some() {
-            return Err(failed(&ended));
+        let ended = run(prepared.build_job(step), cancel)?;
+        if ended.exit != ProcessExit::Code(0) || ended.kill_reason.is_some() {
+            return Err(build_install_failure(&ended));
         }
     }
-    files::replace(&place.ready(), place.content.to_string().as_bytes())?;
-    unfinished.is_kept = true;
-    place.whole().ok_or_else(|| InstallError::Installer("the installer left nothing".to_owned()))
+    files::replace_private(&place.ready_file(), place.content.to_string().as_bytes())?;
+    unfinished.is_complete = true;
+    place.find_complete().ok_or_else(|| InstallError::Installer("the installer produced no environment".to_owned()))
 }
 
-fn failed(ended: &Ended) -> InstallError {
-    let how = match (ended.killed, ended.exit) {
+fn build_install_failure(ended: &SandboxOutcome) -> InstallError {
+    let how = match (ended.kill_reason, ended.exit) {
         (Some(killed), _) => format!("ended: {killed:?}").to_lowercase(),
-        (None, Exit::Code(code)) => format!("exit code {code}"),
-        (None, Exit::Signal(signal)) => format!("signal {signal}"),
+        (None, ProcessExit::Code(code)) => format!("exit code {code}"),
+        (None, ProcessExit::Signal(signal)) => format!("signal {signal}"),
     };
     let all = [&ended.stdout[..], &ended.stderr[..]].concat();
     let text = String::from_utf8_lossy(&all);
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    let said = lines[lines.len().saturating_sub(SAID_LINES_MAX)..].join("\n");
+    let said = lines[lines.len().saturating_sub(OUTPUT_LINES_MAX)..].join("\n");
     InstallError::Failed { how, said, denials: ended.denials.clone() }
 }

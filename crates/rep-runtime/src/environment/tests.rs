@@ -1,10 +1,13 @@
 use std::cell::RefCell;
 use std::path::Path;
 
-use super::{InstallError, Order, Place, Source, install, judge, prepare};
+use super::{
+    EnvironmentInstallSpec, EnvironmentLocation, InstallError, PackageIndexSource, check_package_names,
+    install_environment, prepare_installation,
+};
 use crate::interpreter::Interpreter;
 use crate::plan::ToolRuntime;
-use rep_sandbox::{Cancel, Ended, Exit, Job};
+use rep_sandbox::{Cancel, ProcessExit, SandboxJob, SandboxOutcome};
 
 fn python() -> Interpreter {
     let program = "/usr/bin/true".into();
@@ -29,7 +32,7 @@ fn a_package_is_a_name_with_versions() {
     ];
     for (runtime, packages) in good {
         for package in packages {
-            assert_eq!(judge(runtime, &owned(&[package])), Ok(()), "{package}");
+            assert_eq!(check_package_names(runtime, &owned(&[package])), Ok(()), "{package}");
         }
     }
     let bad = [
@@ -79,13 +82,13 @@ fn a_package_is_a_name_with_versions() {
     ];
     for runtime in [ToolRuntime::Python, ToolRuntime::Node] {
         for package in bad {
-            // Each has a few marks of its own that the other does not know.
-            assert!(judge(runtime, &owned(&[package])).is_err(), "{runtime:?} {package:?}");
+            // Each registry has some syntax that the other does not have.
+            assert!(check_package_names(runtime, &owned(&[package])).is_err(), "{runtime:?} {package:?}");
         }
-        assert!(judge(runtime, &vec!["x".to_owned(); 65]).is_err(), "too many");
-        assert!(judge(runtime, &owned(&[&"x".repeat(201)])).is_err(), "too long");
+        assert!(check_package_names(runtime, &vec!["x".to_owned(); 65]).is_err(), "too many");
+        assert!(check_package_names(runtime, &owned(&[&"x".repeat(201)])).is_err(), "too long");
     }
-    assert!(judge(ToolRuntime::Bash, &owned(&["x"])).is_err());
+    assert!(check_package_names(ToolRuntime::Bash, &owned(&["x"])).is_err());
 }
 
 #[test]
@@ -93,7 +96,7 @@ fn another_skill_list_or_interpreter_is_another_place() {
     let root = Path::new("/environments");
     let packages = owned(&["x==1"]);
     let place = |skill: &str, runtime, packages: &[String], python: &Interpreter| {
-        Place::of(root, skill, runtime, packages, python).folder
+        EnvironmentLocation::for_packages(root, skill, runtime, packages, python).folder
     };
     let one = place("a", ToolRuntime::Python, &packages, &python());
     assert_eq!(one, place("a", ToolRuntime::Python, &packages, &python()));
@@ -111,10 +114,10 @@ fn another_skill_list_or_interpreter_is_another_place() {
     }
 }
 
-fn ended(code: i32) -> Ended {
-    Ended {
-        exit: Exit::Code(code),
-        killed: None,
+fn ended(code: i32) -> SandboxOutcome {
+    SandboxOutcome {
+        exit: ProcessExit::Code(code),
+        kill_reason: None,
         stdout: Vec::new(),
         stderr: b"no such package\n".to_vec(),
         is_truncated: false,
@@ -132,29 +135,38 @@ fn an_environment_is_whole_or_not_there_and_is_made_once() {
     let scratch = tempfile::tempdir().unwrap();
     let root = scratch.path().join("environments");
     let packages = owned(&["x==1"]);
-    let order = Order { root: &root, skill: "a", runtime: ToolRuntime::Python, packages: &packages, may_build: false };
-    let source = Source { indexes: owned(&["https://user:hidden@a.example/simple"]), ..Source::default() };
-    let prepared = prepare(order, python(), source).unwrap();
+    let order = EnvironmentInstallSpec {
+        root: &root,
+        skill: "a",
+        runtime: ToolRuntime::Python,
+        packages: &packages,
+        may_build: false,
+    };
+    let source = PackageIndexSource {
+        indexes: owned(&["https://user:hidden@a.example/simple"]),
+        ..PackageIndexSource::default()
+    };
+    let prepared = prepare_installation(order, python(), source).unwrap();
     let is_empty = || std::fs::read_dir(&root).unwrap().all(|entry| entry.unwrap().path().is_file());
-    // The second command fails: what the first one made goes away.
+    // The second command fails: the files of the first one are removed.
     let count = RefCell::new(0);
     let seen = RefCell::new(Vec::new());
-    let run = |job: Job, _: &Cancel| {
+    let run = |job: SandboxJob, _: &Cancel| {
         std::fs::create_dir_all(job.workspace.join("env/bin")).unwrap();
         *count.borrow_mut() += 1;
         let code = i32::from(*count.borrow() == 2);
         seen.borrow_mut().push(job);
         Ok(ended(code))
     };
-    let failed = install(&prepared, &Cancel::default(), run).unwrap_err();
+    let failed = install_environment(&prepared, &Cancel::default(), run).unwrap_err();
     assert!(matches!(&failed, InstallError::Failed { said, .. } if said == "no such package"), "{failed}");
-    assert!(is_empty() && prepared.whole().is_none());
-    // A folder that a crash left is not taken for an environment.
-    std::fs::create_dir_all(prepared.place.env()).unwrap();
-    assert!(prepared.whole().is_none());
-    let made = install(&prepared, &Cancel::default(), run).unwrap();
-    assert_eq!(prepared.whole(), Some(made.clone()));
-    assert_eq!(install(&prepared, &Cancel::default(), run).unwrap(), made, "what is there is used");
+    assert!(is_empty() && prepared.find_installed().is_none());
+    // A directory left by a crash is not treated as an environment.
+    std::fs::create_dir_all(prepared.location.env_folder()).unwrap();
+    assert!(prepared.find_installed().is_none());
+    let made = install_environment(&prepared, &Cancel::default(), run).unwrap();
+    assert_eq!(prepared.find_installed(), Some(made.clone()));
+    assert_eq!(install_environment(&prepared, &Cancel::default(), run).unwrap(), made, "what is there is used");
     let jobs = seen.borrow();
     assert_eq!(jobs.len(), 4, "twice two commands, and none the third time");
     let (make, fetch) = (&jobs[2], &jobs[3]);
@@ -174,11 +186,16 @@ fn an_environment_is_whole_or_not_there_and_is_made_once() {
 fn npm_runs_no_scripts_of_packages() {
     let packages = owned(&["@a/b@^1"]);
     let root = Path::new("/environments");
-    let order = Order { root, skill: "a", runtime: ToolRuntime::Node, packages: &packages, may_build: true };
-    assert!(prepare(order, python(), Source::default()).is_err(), "without npm there is nothing to run");
-    let source = Source { npm: Some("/usr/lib/npm/bin/npm-cli.js".into()), ..Source::default() };
-    let prepared = prepare(order, python(), source).unwrap();
-    let job = prepared.job(&prepared.steps[0]);
+    let order =
+        EnvironmentInstallSpec { root, skill: "a", runtime: ToolRuntime::Node, packages: &packages, may_build: true };
+    assert!(
+        prepare_installation(order, python(), PackageIndexSource::default()).is_err(),
+        "without npm there is nothing to run"
+    );
+    let source =
+        PackageIndexSource { npm: Some("/usr/lib/npm/bin/npm-cli.js".into()), ..PackageIndexSource::default() };
+    let prepared = prepare_installation(order, python(), source).unwrap();
+    let job = prepared.build_job(&prepared.steps[0]);
     assert!(job.argv.iter().any(|word| word == "--ignore-scripts"));
     assert!(!job.permissions.allow_subprocess && prepared.steps.len() == 1);
 }

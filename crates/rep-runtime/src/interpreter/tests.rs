@@ -1,16 +1,16 @@
-//! With the interpreters of this machine, and with shims made for the test.
+//! Tests with the interpreters of this machine, and with shims created for the test.
 
-use rep_test_support::is_installed;
+use rep_test_support::is_program_installed;
 
 use super::*;
 
-fn search(path: &Path) -> Search {
+fn search(path: &Path) -> InterpreterSearch {
     let env = vec![("PATH".into(), path.into()), ("HOME".into(), std::env::var_os("HOME").unwrap_or_default())];
-    Search { env, cache: None }
+    InterpreterSearch { env, cache: None }
 }
 
-fn here() -> Search {
-    Search { env: std::env::vars_os().collect(), cache: None }
+fn here() -> InterpreterSearch {
+    InterpreterSearch { env: std::env::vars_os().collect(), cache: None }
 }
 
 fn script(folder: &Path, name: &str, text: &str) -> PathBuf {
@@ -25,31 +25,31 @@ fn what_is_found_is_a_real_program() {
     for (runtime, program) in
         [(ToolRuntime::Python, "python3"), (ToolRuntime::Node, "node"), (ToolRuntime::Bash, "bash")]
     {
-        if !is_installed(program) {
+        if !is_program_installed(program) {
             continue;
         }
-        let found = find(runtime, Path::new("/srv/work"), &here()).unwrap();
-        assert!(is_elf(&found.program), "{found:?}");
+        let found = find_interpreter(runtime, Path::new("/srv/work"), &here()).unwrap();
+        assert!(is_elf_file(&found.program), "{found:?}");
         assert!(found.readable.iter().all(|folder| !folder.starts_with("/usr")), "{found:?}");
     }
 }
 
 #[test]
 fn a_shim_is_seen_through() {
-    if !is_installed("python3") {
+    if !is_program_installed("python3") {
         return;
     }
-    let real = find(ToolRuntime::Python, Path::new("/srv/work"), &here()).unwrap();
+    let real = find_interpreter(ToolRuntime::Python, Path::new("/srv/work"), &here()).unwrap();
     let scratch = tempfile::tempdir().unwrap();
     let shim = format!("#!/bin/sh\nexec '{}' \"$@\"\n", real.argv0.to_str().unwrap());
     script(scratch.path(), "python3", &shim);
-    let found = find(ToolRuntime::Python, Path::new("/srv/work"), &search(scratch.path())).unwrap();
+    let found = find_interpreter(ToolRuntime::Python, Path::new("/srv/work"), &search(scratch.path())).unwrap();
     assert_eq!(found.program, real.program);
 }
 
 #[test]
 fn an_answer_is_kept_until_the_file_changes() {
-    let real = find(ToolRuntime::Bash, Path::new("/srv/work"), &here()).unwrap();
+    let real = find_interpreter(ToolRuntime::Bash, Path::new("/srv/work"), &here()).unwrap();
     let scratch = tempfile::tempdir().unwrap();
     let counting = |mark: &str| {
         format!(
@@ -59,8 +59,9 @@ fn an_answer_is_kept_until_the_file_changes() {
         )
     };
     script(scratch.path(), "bash", &counting("a"));
-    let search = Search { cache: Some(scratch.path().join("cache/interpreters.json")), ..search(scratch.path()) };
-    let ask = || find(ToolRuntime::Bash, Path::new("/srv/work"), &search).unwrap();
+    let search =
+        InterpreterSearch { cache: Some(scratch.path().join("cache/interpreters.json")), ..search(scratch.path()) };
+    let ask = || find_interpreter(ToolRuntime::Bash, Path::new("/srv/work"), &search).unwrap();
     let asked = || fs::read_to_string(scratch.path().join("asked")).unwrap().lines().count();
     assert_eq!(ask(), ask());
     assert_eq!(asked(), 1, "the second answer came from the cache");
@@ -70,19 +71,21 @@ fn an_answer_is_kept_until_the_file_changes() {
     assert_eq!(asked(), 2, "a changed file is asked again");
     fs::write(scratch.path().join("cache/interpreters.json"), "{ not json").unwrap();
     ask();
-    assert_eq!(asked(), 3, "a broken cache is no answer");
+    assert_eq!(asked(), 3, "a broken cache is ignored");
 }
 
 #[test]
 fn a_missing_or_broken_interpreter_is_named() {
     let scratch = tempfile::tempdir().unwrap();
-    let message = |search: &Search| find(ToolRuntime::Node, Path::new("/srv/work"), search).unwrap_err().to_string();
-    assert_eq!(message(&search(scratch.path())), "there is no `node` on the PATH");
-    assert_eq!(message(&Search::default()), "there is no `node` on the PATH");
+    let message = |search: &InterpreterSearch| {
+        find_interpreter(ToolRuntime::Node, Path::new("/srv/work"), search).unwrap_err().to_string()
+    };
+    assert_eq!(message(&search(scratch.path())), "`node` was not found on the PATH");
+    assert_eq!(message(&InterpreterSearch::default()), "`node` was not found on the PATH");
     script(scratch.path(), "node", "#!/bin/sh\necho no version is set >&2\nexit 1\n");
     assert!(message(&search(scratch.path())).ends_with("does not run: no version is set"));
     script(scratch.path(), "node", "#!/bin/sh\necho hello\n");
-    assert!(message(&search(scratch.path())).ends_with("it does not say who it is"));
+    assert!(message(&search(scratch.path())).ends_with("it does not report its version and location"));
 }
 
 #[test]
@@ -93,8 +96,8 @@ fn folders_that_hold_more_than_an_interpreter_are_refused() {
         readable: vec![PathBuf::from(folder)],
         version: String::new(),
     };
-    let search = Search { env: vec![("HOME".into(), "/somewhere/me".into())], cache: None };
-    let narrowed = |folder: &str| narrow(with(folder), Path::new("/data/project"), &search);
+    let search = InterpreterSearch { env: vec![("HOME".into(), "/somewhere/me".into())], cache: None };
+    let narrowed = |folder: &str| narrow_readable_folders(with(folder), Path::new("/data/project"), &search);
     for folder in ["/", "/data", "/data/project", "/somewhere/me", "/somewhere", "/somewhere/me/.local"] {
         assert!(narrowed(folder).is_err(), "{folder}");
     }
@@ -114,26 +117,23 @@ fn nothing_in_the_workspace_is_run_to_find_an_interpreter() {
         script(&work.join("bin"), name, &text);
     }
     for runtime in [ToolRuntime::Python, ToolRuntime::Node, ToolRuntime::Bash] {
-        let error = find(runtime, &work, &search(&work.join("bin"))).unwrap_err().to_string();
-        assert!(error.contains("lies in the workspace"), "{error}");
+        let error = find_interpreter(runtime, &work, &search(&work.join("bin"))).unwrap_err().to_string();
+        assert!(error.contains("is in the workspace"), "{error}");
     }
-    // What comes behind it on the path is found, and so is a program that a link in the workspace leads to.
+    // Later entries on the path are found, and so is a program that a link in the workspace points to.
     let behind = std::env::join_paths([work.join("bin"), PathBuf::from("/usr/bin"), PathBuf::from("/bin")]).unwrap();
-    let found = find(ToolRuntime::Bash, &work, &search(Path::new(&behind))).unwrap();
+    let found = find_interpreter(ToolRuntime::Bash, &work, &search(Path::new(&behind))).unwrap();
     assert!(!found.program.starts_with(&work), "{found:?}");
     assert!(!work.join("ran").exists());
-    if !is_installed("python3") {
+    if !is_program_installed("python3") {
         return;
     }
-    let real = find(ToolRuntime::Python, &work, &here()).unwrap();
+    let real = find_interpreter(ToolRuntime::Python, &work, &here()).unwrap();
     std::os::unix::fs::symlink(&real.program, work.join("venv/bin/python3")).unwrap();
     let home = format!("home = {}\n", real.program.parent().unwrap().display());
     fs::write(work.join("venv/pyvenv.cfg"), home).unwrap();
-    let found = find(ToolRuntime::Python, &work, &search(&work.join("venv/bin"))).unwrap();
-    assert_eq!((&found.program, &found.readable), (&real.program, &real.readable), "what lies in it is not loaded");
-    assert!(
-        !Path::new(&found.argv0).starts_with(&work),
-        "the program it leads to is taken under its own name: {found:?}"
-    );
+    let found = find_interpreter(ToolRuntime::Python, &work, &search(&work.join("venv/bin"))).unwrap();
+    assert_eq!((&found.program, &found.readable), (&real.program, &real.readable), "its packages are not loaded");
+    assert!(!Path::new(&found.argv0).starts_with(&work), "the link target is used under its own name: {found:?}");
     assert!(!work.join("ran").exists());
 }

@@ -1,64 +1,66 @@
-//! What a run of a command needs: its words, and what the skill declares.
+//! Plans commands: their words, and what the skill declares.
 //!
-//! Permissions and safety stand in the `*.uasp.yaml` itself, or in the frontmatter of the SKILL.md beside it; the file's own
-//! section goes first. A program is always confirmed ([`Risk::Program`]): which programs a skill may start is a
-//! permission. Secrets are always taken out of what leaves; personal data where `safety.redact.pii` is true.
+//! Permissions and safety are read from the `*.uasp.yaml` itself, or from the frontmatter of the SKILL.md
+//! next to it; a section in the file takes precedence. A program always needs confirmation
+//! ([`Risk::Program`]), because starting a program is a permission. Secrets are always redacted; personal
+//! data is redacted if `safety.redact.pii` is true.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use crate::command::{self, BindError, Bound, Lookup};
+use crate::command::{self, BindError, BoundCommand, VariableLookup};
 use crate::error::ErrorCode;
 use crate::request::{self, RequestError};
-use rep_model::yaml::{Node, core};
-use rep_model::{Document, Resolved, resolve};
+use rep_model::yaml::{YamlNode, core};
+use rep_model::{ResolvedSkillPath, SkillDocument, resolve_skill_path};
 use serde_json::{Map, Value};
 
 use super::{
-    Command, HostRule, Ignored, Limits, Plan, Program, Redaction, Risk, SecretNeed, StartFolder, Work, declared,
+    CommandProgram, HostRule, IgnoredDeclaration, Plan, PlannedCommand, PlannedWork, Redaction, Risk, RunLimits,
+    SecretNeed, StartFolder, declarations,
 };
 use rep_permissions::glob::Glob;
 
-/// What stands before a template's name.
-const TEMPLATES: &str = "templates.";
-/// The most bytes of a variable that are handed on.
+/// The prefix of template names.
+const TEMPLATES_PREFIX: &str = "templates.";
+/// The maximum size of a variable that is passed on.
 const VARIABLE_BYTES_MAX: usize = 64 << 10;
 
-/// A command somebody wants to run.
-pub struct CommandCall<'a> {
+/// A command to plan, with its arguments and context.
+pub struct CommandPlanInput<'a> {
     /// The skill, by its qualified name.
     pub skill: &'a str,
-    /// The digest of what runs.
+    /// The digest of the files that run.
     pub digest: &'a str,
-    /// The skill's folder, absolute.
+    /// The skill's directory, absolute.
     pub folder: &'a Path,
-    /// The frontmatter beside it, where there is one.
-    pub front: Option<&'a Node>,
-    /// The UASP file, where its author wrote one.
-    pub file: Option<&'a Node>,
-    /// The skill in sections.
-    pub document: &'a Document,
+    /// The frontmatter next to it, if there is one.
+    pub front: Option<&'a YamlNode>,
+    /// The UASP file, if the author wrote one.
+    pub file: Option<&'a YamlNode>,
+    /// The structured skill.
+    pub document: &'a SkillDocument,
     /// The command's path or alias, or `templates.NAME`.
     pub name: &'a str,
-    /// The folder patterns are relative to, absolute.
+    /// The directory that patterns are relative to, absolute.
     pub workspace: &'a Path,
     /// The arguments.
     pub arguments: &'a Map<String, Value>,
-    /// The caller's environment.
-    pub variable: &'a Lookup<'a>,
-    /// Whether a path inside the skill is one of its files.
+    /// Looks up the caller's environment.
+    pub variable: &'a VariableLookup<'a>,
+    /// Returns whether a path is a file of the skill.
     pub is_file: &'a dyn Fn(&str) -> bool,
 }
 
-/// Why a command has no plan: a word for programs, what is wrong, and what to do.
+/// The reason why a command cannot be planned: a code, the problem and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct CommandError {
-    /// The word for programs.
+    /// The code for programs.
     pub code: ErrorCode,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// What to do.
+    /// The remedy.
     pub remedy: String,
 }
 
@@ -80,12 +82,12 @@ impl From<RequestError> for CommandError {
     }
 }
 
-/// What somebody lends a run: permissions for one call.
+/// Additional permissions that the caller grants for one call.
 #[derive(Clone, Debug, Default)]
 pub struct PermissionOverride {
     /// Patterns of files to read.
     pub read: Vec<String>,
-    /// Patterns of files to make, change and remove.
+    /// Patterns of files to create, change and remove.
     pub write: Vec<String>,
     /// Hosts to connect to.
     pub connect: Vec<String>,
@@ -94,30 +96,37 @@ pub struct PermissionOverride {
 }
 
 impl Plan {
-    /// Works out what a command needs. Touches nothing.
-    pub fn of_command(call: &CommandCall<'_>) -> Result<Plan, CommandError> {
+    /// Plans a command. Accesses no files.
+    pub fn from_command(call: &CommandPlanInput<'_>) -> Result<Plan, CommandError> {
         let asked = call.document.find_command(call.name);
-        if let Some(command) = asked.filter(|command| request::is_request(call.document, command)) {
-            return Plan::of_request(call, command);
+        if let Some(command) = asked.filter(|command| request::is_request_command(call.document, command)) {
+            return Plan::from_request(call, command);
         }
-        let (name, program, arguments) = words(call)?;
+        let (name, program, arguments) = resolve_program_and_arguments(call)?;
         let mut ignored = Vec::new();
-        let (variables, secrets) = variables(call, &mut ignored)?;
+        let (variables, secrets) = collect_plan_variables(call, &mut ignored)?;
         let start = StartFolder::Workspace;
-        let work = Work::Command(Command { program, arguments, stdin: Vec::new(), variables, start, files: None });
-        let mut plan = call.declared(name, work);
+        let work = PlannedWork::Command(PlannedCommand {
+            program,
+            arguments,
+            stdin: Vec::new(),
+            variables,
+            start,
+            files: None,
+        });
+        let mut plan = call.build_plan(name, work);
         plan.confirm.insert(Risk::Program);
         plan.secrets = secrets;
         plan.ignored.extend(ignored);
         Ok(plan)
     }
 
-    /// Adds what somebody lends for this call.
-    pub fn lend(&mut self, overrides: &PermissionOverride) -> Result<(), CommandError> {
+    /// Adds the permissions granted for this call.
+    pub fn apply_overrides(&mut self, overrides: &PermissionOverride) -> Result<(), CommandError> {
         let refuse = |option: &str, value: &str, why: String| {
             CommandError::new(
                 ErrorCode::Usage,
-                format!("`{option} {value}` lends nothing: {why}"),
+                format!("`{option} {value}` grants nothing: {why}"),
                 "patterns are relative to the workspace",
             )
         };
@@ -142,21 +151,22 @@ impl Plan {
     }
 }
 
-impl CommandCall<'_> {
-    /// Where a section stands: the file's own goes first.
-    pub(super) fn section(&self, field: &str) -> Option<&Node> {
+impl CommandPlanInput<'_> {
+    /// Finds a section: the UASP file takes precedence over the frontmatter.
+    pub(super) fn find_section(&self, field: &str) -> Option<&YamlNode> {
         self.file.filter(|file| file.get(field).is_some()).or(self.front)
     }
 
-    /// The plan of what a command does, with what its skill declares for all of them.
-    pub(super) fn declared(&self, name: String, work: Work) -> Plan {
-        let (permissions, ignored) = self.section("permissions").map(declared::permissions_in).unwrap_or_default();
-        let safety = self.section("safety").map(declared::safety_in);
+    /// Builds the plan of a command, with the declarations that apply to all commands of its skill.
+    pub(super) fn build_plan(&self, name: String, work: PlannedWork) -> Plan {
+        let (permissions, ignored) =
+            self.find_section("permissions").map(declarations::parse_permissions_node).unwrap_or_default();
+        let safety = self.find_section("safety").map(declarations::parse_safety_node);
         let confirm = safety
             .map_or_else(|| BTreeSet::from([Risk::DestructiveWrites, Risk::ExternalNetwork]), |safety| safety.confirm);
-        let is_pii = self.section("safety").is_some_and(|root| {
+        let is_pii = self.find_section("safety").is_some_and(|root| {
             let pii = root.get("safety").and_then(|safety| safety.get("redact")?.get("pii"));
-            pii.and_then(core::scalar) == Some(core::Scalar::Bool(true))
+            pii.and_then(core::classify_scalar) == Some(core::CoreScalar::Bool(true))
         });
         Plan {
             confinement: super::Confinement::Sandboxed,
@@ -172,34 +182,36 @@ impl CommandCall<'_> {
             prompt: None,
             redaction: Redaction { secrets: true, pii: is_pii },
             secrets: Vec::new(),
-            limits: Limits::default(),
+            limits: RunLimits::default(),
             ignored,
         }
     }
 }
 
-/// The path of what runs, its program and its arguments.
-fn words(call: &CommandCall<'_>) -> Result<(String, Program, Vec<String>), CommandError> {
+/// Resolves the command's path, its program and its arguments.
+fn resolve_program_and_arguments(
+    call: &CommandPlanInput<'_>,
+) -> Result<(String, CommandProgram, Vec<String>), CommandError> {
     if let Some(command) = call.document.find_command(call.name) {
         let name = &command.path;
-        if command.syntax.as_deref().is_some_and(is_request) {
-            let message = format!("the command `{name}` is an HTTP request, and no program");
-            let remedy = "say `type: api` or `type: hybrid` in its `meta`, and it is sent";
+        if command.syntax.as_deref().is_some_and(is_http_syntax) {
+            let message = format!("the command `{name}` is an HTTP request, not a program");
+            let remedy = "to send it, set `type: api` or `type: hybrid` in `meta`";
             return Err(CommandError::new(ErrorCode::Unsupported, message, remedy));
         }
-        let bound = command::bind(call.document, name, call.arguments, call.variable)?;
-        let (program, arguments) = started(&bound, call)?;
+        let bound = command::bind_command(call.document, name, call.arguments, call.variable)?;
+        let (program, arguments) = split_program(&bound, call)?;
         return Ok((name.to_string(), program, arguments));
     }
-    let template = call.name.strip_prefix(TEMPLATES).and_then(|name| call.document.template(name));
-    let Some(template) = template else { return Err(unknown(call)) };
+    let template = call.name.strip_prefix(TEMPLATES_PREFIX).and_then(|name| call.document.find_template(name));
+    let Some(template) = template else { return Err(unknown_path_error(call)) };
     let name = &template.name;
     let arguments = command::bind_template(call.document, name, call.arguments, call.variable)?;
     let is_filled = |text: &&str| !text.trim().is_empty();
     let path = template.path.as_deref().filter(is_filled);
     let program = match (path, template.inline.as_deref().filter(is_filled)) {
-        (Some(path), _) => Program::File(inside(path).ok_or_else(|| outside(path))?),
-        (None, Some(inline)) => Program::Inline(inline.to_owned()),
+        (Some(path), _) => CommandProgram::File(path_inside_skill(path).ok_or_else(|| outside_skill_error(path))?),
+        (None, Some(inline)) => CommandProgram::Inline(inline.to_owned()),
         (None, None) => {
             let message = format!("the template `{name}` has neither `path` nor `inline`");
             return Err(CommandError::new(ErrorCode::InvalidCommand, message, "give it a script"));
@@ -208,55 +220,60 @@ fn words(call: &CommandCall<'_>) -> Result<(String, Program, Vec<String>), Comma
     Ok((call.name.to_owned(), program, arguments))
 }
 
-/// Whether a syntax is a line of HTTP.
-fn is_request(syntax: &str) -> bool {
+/// Returns whether a syntax is an HTTP request line.
+fn is_http_syntax(syntax: &str) -> bool {
     const METHODS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
     let mut words = syntax.split_whitespace();
     let is_method = words.next().is_some_and(|word| METHODS.contains(&word));
     is_method && words.next().is_some_and(|word| word.starts_with('/') || word.contains("://"))
 }
 
-/// The error for a path that leads to nothing, in the specification's words.
-fn unknown(call: &CommandCall<'_>) -> CommandError {
-    let path = if call.name.starts_with(TEMPLATES) { call.name.to_owned() } else { format!("commands.{}", call.name) };
-    let near = command::nearest(call.document, call.name);
+/// The error for an unknown path, with the wording of the specification.
+fn unknown_path_error(call: &CommandPlanInput<'_>) -> CommandError {
+    let path =
+        if call.name.starts_with(TEMPLATES_PREFIX) { call.name.to_owned() } else { format!("commands.{}", call.name) };
+    let near = command::find_nearest_names(call.document, call.name);
     let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
     let remedy = if !near.is_empty() {
         format!("did you mean {}?", near.join(", "))
     } else if call.document.runnable_names().is_empty() {
         "it has no commands to run".to_owned()
     } else {
-        format!("`rep query {}:commands` shows what there is", call.skill)
+        format!("`rep query {}:commands` lists its commands", call.skill)
     };
     CommandError::new(ErrorCode::PathNotFound, format!("Path '{path}' not found in skill '{}'", call.skill), remedy)
 }
 
-/// A path as one inside the skill.
-fn inside(path: &str) -> Option<String> {
-    match resolve("", path) {
-        Resolved::Inside(path) if !path.is_empty() && !path.chars().any(char::is_control) => Some(path),
+/// Normalizes a path inside the skill.
+fn path_inside_skill(path: &str) -> Option<String> {
+    match resolve_skill_path("", path) {
+        ResolvedSkillPath::Inside(path) if !path.is_empty() && !path.chars().any(char::is_control) => Some(path),
         _ => None,
     }
 }
 
-fn outside(path: &str) -> CommandError {
-    let message = format!("`{path}` is no file of the skill");
+fn outside_skill_error(path: &str) -> CommandError {
+    let message = format!("`{path}` is not a file of the skill");
     CommandError::new(ErrorCode::InvalidCommand, message, "name a file inside the skill, or a program without a path")
 }
 
-/// The program and arguments of bound words. A first word with a `/` is a file of the skill, and so is a word further on that
-/// stands in the syntax itself and is the path of one: it is made absolute, as the command starts in the workspace.
-fn started(bound: &Bound, call: &CommandCall<'_>) -> Result<(Program, Vec<String>), CommandError> {
-    let (first, rest) = bound.words.split_first().ok_or_else(|| outside(""))?;
+/// Splits bound words into program and arguments. A first word with a `/` is a file of the skill. So is any
+/// later word that is written in the syntax and is the path of a skill file; it is made absolute, because the
+/// command starts in the workspace.
+fn split_program(
+    bound: &BoundCommand,
+    call: &CommandPlanInput<'_>,
+) -> Result<(CommandProgram, Vec<String>), CommandError> {
+    let (first, rest) = bound.words.split_first().ok_or_else(|| outside_skill_error(""))?;
     let program = if first.text.contains('/') {
-        Program::File(inside(&first.text).ok_or_else(|| outside(&first.text))?)
+        CommandProgram::File(path_inside_skill(&first.text).ok_or_else(|| outside_skill_error(&first.text))?)
     } else {
-        Program::Named(first.text.clone())
+        CommandProgram::Named(first.text.clone())
     };
     let arguments = rest.iter().map(|word| {
-        // A plain word, such as a subcommand, is no path.
+        // A plain word, such as a subcommand, is not a path.
         let is_path = word.is_literal && word.text.contains(['/', '.']) && !word.text.starts_with('-');
-        let own = inside(&word.text).filter(|path| is_path && (call.is_file)(path));
+        let own = path_inside_skill(&word.text).filter(|path| is_path && (call.is_file)(path));
         match own {
             Some(path) => call.folder.join(path).to_string_lossy().into_owned(),
             None => word.text.clone(),
@@ -265,22 +282,26 @@ fn started(bound: &Bound, call: &CommandCall<'_>) -> Result<(Program, Vec<String
     Ok((program, arguments.collect()))
 }
 
-type Variables = (Vec<(String, String)>, Vec<SecretNeed>);
+type VariablesAndSecrets = (Vec<(String, String)>, Vec<SecretNeed>);
 
-/// What the section `environment` hands on: plain variables, and secrets. What steers programs is not handed on.
-fn variables(call: &CommandCall<'_>, ignored: &mut Vec<Ignored>) -> Result<Variables, CommandError> {
+/// Collects the variables and secrets of the section `environment`. Variables that control how programs are
+/// loaded are not passed on.
+fn collect_plan_variables(
+    call: &CommandPlanInput<'_>,
+    ignored: &mut Vec<IgnoredDeclaration>,
+) -> Result<VariablesAndSecrets, CommandError> {
     let mut plain = Vec::new();
     let mut secrets: BTreeMap<String, bool> = BTreeMap::new();
-    for variable in command::variables(call.document) {
-        let reason = match declared::variable(&variable.name) {
+    for variable in command::collect_variables(call.document) {
+        let reason = match declarations::check_variable_name(&variable.name) {
             Err(reason) => Some(reason),
             Ok(()) if variable.name.to_uppercase().ends_with("_PROXY") => {
-                Some("the way to the network is the sandbox's own".to_owned())
+                Some("the sandbox controls network access".to_owned())
             }
             Ok(()) => None,
         };
         if let Some(reason) = reason {
-            ignored.push(Ignored { field: "environment", value: variable.name, reason });
+            ignored.push(IgnoredDeclaration { field: "environment", value: variable.name, reason });
             continue;
         }
         if variable.is_secret {
@@ -288,7 +309,8 @@ fn variables(call: &CommandCall<'_>, ignored: &mut Vec<Ignored>) -> Result<Varia
             continue;
         }
         let given = (call.variable)(&variable.name).filter(|value| !value.is_empty());
-        // What its author did not call a secret may hold one all the same, as the address of a database does.
+        // A variable that the author did not mark as secret may still contain one, such as a database address
+        // with a password.
         if given.as_deref().is_some_and(command::is_secret_value) {
             secrets.insert(variable.name, !variable.is_required);
             continue;
@@ -307,7 +329,7 @@ fn variables(call: &CommandCall<'_>, ignored: &mut Vec<Ignored>) -> Result<Varia
             None => {}
         }
     }
-    let declared = call.front.map(declared::secrets_in).transpose();
+    let declared = call.front.map(declarations::parse_secrets_node).transpose();
     let declared =
         declared.map_err(|error| CommandError::new(ErrorCode::InvalidSkill, error.to_string(), error.remedy))?;
     for need in declared.unwrap_or_default() {

@@ -1,23 +1,23 @@
-//! What a request needs: the hosts its skill declares, or the one it names.
+//! Plans requests: the hosts that the skill declares, or the host of the request itself.
 
 use crate::error::ErrorCode;
-use crate::request::{Origin, Request, Source};
-use rep_model::uasp::Command;
+use crate::request::{BoundRequest, HttpOrigin, RequestInputs};
+use rep_model::uasp::UaspCommand;
 
-use super::command::{CommandCall, CommandError};
-use super::{HostRule, Plan, Risk, SecretNeed, Work};
-use crate::grant::Refusal;
+use super::command::{CommandError, CommandPlanInput};
+use super::{HostRule, Plan, PlannedWork, Risk, SecretNeed};
+use crate::grant::RunRefusal;
 
 impl Plan {
-    /// Works out what a request needs. Where its skill says nothing about hosts, the one it names is what is asked for; consent to
-    /// reach it is wanted in any case.
-    pub(super) fn of_request(call: &CommandCall<'_>, command: &Command) -> Result<Plan, CommandError> {
-        let CommandCall { document, arguments, variable, .. } = call;
-        let request = Request::bind(Source { document, command, arguments, variable })?;
-        let own = host(&request.origin)?;
-        let mut plan = call.declared(command.path.to_string(), Work::Request(Box::new(request.clone())));
+    /// Plans a request. If its skill declares no hosts, the plan asks for the host of the request. Sending it
+    /// needs confirmation in any case.
+    pub(super) fn from_request(call: &CommandPlanInput<'_>, command: &UaspCommand) -> Result<Plan, CommandError> {
+        let CommandPlanInput { document, arguments, variable, .. } = call;
+        let request = BoundRequest::from_inputs(RequestInputs { document, command, arguments, variable })?;
+        let own = origin_host_rule(&request.origin)?;
+        let mut plan = call.build_plan(command.path.to_string(), PlannedWork::Request(Box::new(request.clone())));
         let declared =
-            call.section("permissions").and_then(|root| root.get("permissions")?.get("network")?.get("outbound"));
+            call.find_section("permissions").and_then(|root| root.get("permissions")?.get("network")?.get("outbound"));
         if declared.is_none() {
             plan.permissions.outbound = vec![own];
         }
@@ -30,11 +30,11 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Why a request may not be sent, whoever agrees to it: its server is not among the hosts its skill declares.
-    pub(crate) fn unreachable(&self) -> Option<Refusal> {
-        let Work::Request(request) = &self.work else { return None };
+    /// Returns the refusal if the server is not among the declared hosts. No confirmation can override it.
+    pub(crate) fn refuse_unreachable_host(&self) -> Option<RunRefusal> {
+        let PlannedWork::Request(request) = &self.work else { return None };
         let origin = &request.origin;
-        if self.permissions.outbound.iter().any(|rule| rule.fits(&origin.host, origin.port)) {
+        if self.permissions.outbound.iter().any(|rule| rule.matches(&origin.host, origin.port)) {
             return None;
         }
         let declared = match self.permissions.outbound.as_slice() {
@@ -42,16 +42,16 @@ impl Plan {
             rules => rules.iter().map(|rule| format!("`{rule}`")).collect::<Vec<_>>().join(", "),
         };
         let rule = HostRule { host: origin.host.clone(), port: Some(origin.port) };
-        Some(Refusal {
+        Some(RunRefusal {
             code: ErrorCode::PermissionDenied,
-            message: format!("`{}` declares {} and may not reach `{origin}`", self.skill, declared),
-            remedy: format!("its author can declare it: network.outbound: \"{rule}\""),
+            message: format!("`{}` may not reach `{origin}`: it declares {}", self.skill, declared),
+            remedy: format!("its author can allow it with network.outbound: \"{rule}\""),
         })
     }
 }
 
-/// The host of a request, as a declaration.
-fn host(origin: &Origin) -> Result<HostRule, CommandError> {
+/// Returns the host of a request as a declaration.
+fn origin_host_rule(origin: &HttpOrigin) -> Result<HostRule, CommandError> {
     let bare = HostRule { host: origin.host.clone(), port: Some(origin.port) };
     HostRule::parse(&bare.to_string()).map_err(|bad| {
         let message = format!("`{origin}` cannot be reached: {bad}");

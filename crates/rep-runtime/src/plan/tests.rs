@@ -5,17 +5,17 @@ use super::*;
 
 fn planned(front: &str, tool: &Value) -> Result<Plan, PlanError> {
     let text = format!("---\nname: a\ndescription: b\n{front}---\n");
-    let (skill, _) = Skill::parse(SkillTree::of("a", &[("SKILL.md", &text)]));
-    let call = Call {
+    let (skill, _) = Skill::parse(SkillTree::from_texts("a", &[("SKILL.md", &text)]));
+    let call = ToolPlanInput {
         skill: "a",
         digest: "d",
         folder: Path::new("/skills/a"),
-        front: skill.front().unwrap(),
+        front: skill.frontmatter().unwrap(),
         tool,
         workspace: Path::new("/work"),
         input: json!({}),
     };
-    Plan::of(call)
+    Plan::from_tool(call)
 }
 
 fn tool(implementation: &Value) -> Value {
@@ -29,12 +29,12 @@ fn bash() -> Value {
 #[test]
 fn what_is_not_declared_is_denied_confirmed_and_redacted() {
     let plan = planned("", &bash()).unwrap();
-    assert_eq!(plan.permissions, Permissions::default());
+    assert_eq!(plan.permissions, RunPermissions::default());
     assert_eq!(plan.confirm, BTreeSet::from([Risk::DestructiveWrites, Risk::ExternalNetwork]));
     assert_eq!(plan.redaction, Redaction { secrets: true, pii: true });
-    assert_eq!((plan.work.tool().unwrap().handler.as_str(), plan.limits), ("handler", Limits::default()));
-    // Nothing it could be asked about: it may neither write nor connect.
-    assert_eq!(plan.risks(), BTreeSet::new());
+    assert_eq!((plan.work.tool().unwrap().handler.as_str(), plan.limits), ("handler", RunLimits::default()));
+    // Nothing needs confirmation, because the tool may neither write nor connect.
+    assert_eq!(plan.effective_risks(), BTreeSet::new());
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn entrypoints_fit_their_runtime_and_stay_in_the_skill() {
         planned(&front("bun"), &typescript).unwrap().work.tool().unwrap().typescript_runner.as_deref(),
         Some("bun")
     );
-    // A runner of TypeScript runs nothing else, and nothing for other runtimes.
+    // A TypeScript runner runs only TypeScript, and only for its runtime.
     for (runtime, entrypoint) in [("node", "a.txt"), ("python", "a.ts"), ("bash", "a.ts")] {
         let other = tool(&json!({ "runtime": runtime, "entrypoint": entrypoint }));
         assert!(planned(&front("bun"), &other).is_err(), "{runtime} {entrypoint}");
@@ -169,7 +169,7 @@ fn a_level_of_a_tool_adds_to_the_skills_demands() {
     let with = |level: &str| {
         let mut tool = bash();
         tool["confirmation"] = json!({ "level": level, "prompt": "Sure?" });
-        planned(front, &tool).unwrap().risks()
+        planned(front, &tool).unwrap().effective_risks()
     };
     assert_eq!(with("never"), BTreeSet::from([Risk::DestructiveWrites]));
     assert_eq!(with("external_network"), BTreeSet::from([Risk::DestructiveWrites]));
@@ -200,7 +200,7 @@ fn a_tool_may_run_for_a_day_at_most() {
     };
     assert_eq!(limits(&json!(1)), Ok(1000));
     assert_eq!(limits(&json!(TIMEOUT_S_MAX)), Ok(TIMEOUT_S_MAX * 1000));
-    assert_eq!(limits(&Value::Null), Ok(Limits::default().timeout_ms));
+    assert_eq!(limits(&Value::Null), Ok(RunLimits::default().timeout_ms));
     for (seconds, message) in [
         (json!(TIMEOUT_S_MAX + 1), "is 86401, more than a day"),
         (json!(0), "is 0"),
@@ -215,10 +215,10 @@ fn a_tool_may_run_for_a_day_at_most() {
 fn names_of_variables_are_plain() {
     let (long, longer) = ("A".repeat(256), "A".repeat(257));
     for name in ["A", "_A", "a9", "PATHS", long.as_str()] {
-        assert_eq!(declared::variable(name), Ok(()), "{name}");
+        assert_eq!(declarations::check_variable_name(name), Ok(()), "{name}");
     }
     for name in ["", "9A", "A-B", "A B", "Ä", "PATH", "LD_X", "REP_X", longer.as_str()] {
-        assert!(declared::variable(name).is_err(), "{name}");
+        assert!(declarations::check_variable_name(name).is_err(), "{name}");
     }
 }
 
@@ -247,21 +247,21 @@ fn a_plan_is_shown_as_json_and_in_words() {
     assert_eq!(shown["policy"]["confirm"], json!(["destructive_writes", "external_network"]));
     assert_eq!(shown["policy"]["permissions"]["processes"]["allow_subprocess"], true);
     let words = [
-        "reads nothing but its own folder",
+        "reads nothing but its own directory",
         "makes, changes and removes `o/**` in /work",
         "connects to nothing",
         "starts other programs",
-        "gets the secrets A, B (optional)",
+        "uses the secrets A, B (optional)",
         "runs for 60 s at most, with 1024 MiB and 128 processes",
-        "keeps secrets out of what it says, and personal data in",
+        "redacts secrets from its output, but not personal data",
     ];
-    assert_eq!(plan.in_words(), words);
+    assert_eq!(plan.describe_lines(), words);
     plan.confinement = Confinement::Unconfined;
     let last = "runs WITHOUT a sandbox: none of this is enforced, and it can do whatever you can";
-    assert_eq!(plan.in_words().last().map(String::as_str), Some(last));
+    assert_eq!(plan.describe_lines().last().map(String::as_str), Some(last));
     assert_eq!(plan.to_json()["sandbox"], false);
-    // Nothing is said of secrets where there are none.
-    assert_eq!(planned("", &bash()).unwrap().in_words().len(), 6);
+    // Secrets are not mentioned if there are none.
+    assert_eq!(planned("", &bash()).unwrap().describe_lines().len(), 6);
 }
 
 #[test]

@@ -1,47 +1,47 @@
-//! The body of a request: JSON with arguments and secrets put in.
+//! The body of a request: JSON with arguments and secrets inserted.
 
 use serde_json::{Map, Value};
 
-use super::arguments::Arguments;
-use super::environment::Environment;
-use super::template::{self, Flat, Part, Style};
-use super::{Piece, RequestError};
+use super::arguments::RequestArguments;
+use super::environment::RequestEnvironment;
+use super::template::{self, ResolvedPart, TemplatePart, TemplateStyle};
+use super::{RequestError, RequestFragment};
 
-/// The body as pieces of JSON: what the author wrote, with places filled, and the arguments that go into it under their own
-/// names. None where there is neither.
-pub(super) fn pieces(
+/// Builds the body as fragments of JSON: the author's text with placeholders filled, and the arguments that
+/// go into the body under their own names. `None` if there is neither.
+pub(super) fn build_body(
     written: Option<&Value>,
     more: &Map<String, Value>,
-    given: &Arguments,
-    environment: &Environment<'_>,
-) -> Result<Option<Vec<Piece>>, RequestError> {
-    let mut writer = Writer { given, environment, pieces: Vec::new() };
+    given: &RequestArguments,
+    environment: &RequestEnvironment<'_>,
+) -> Result<Option<Vec<RequestFragment>>, RequestError> {
+    let mut writer = BodyWriter { given, environment, pieces: Vec::new() };
     match written {
         None if more.is_empty() => return Ok(None),
-        None => writer.fields(&Map::new(), more)?,
-        Some(Value::Object(fields)) => writer.fields(fields, more)?,
+        None => writer.write_object(&Map::new(), more)?,
+        Some(Value::Object(fields)) => writer.write_object(fields, more)?,
         Some(_) if !more.is_empty() => {
-            let message = "`body` is no mapping, and there are arguments that have no place in it";
-            let remedy = "write a place for each argument, or say where it goes with `in`";
-            return Err(RequestError::command(message, remedy));
+            let message = "`body` is not a mapping, but some arguments have no placeholder in it";
+            let remedy = "add a placeholder for each argument, or set its location with `in`";
+            return Err(RequestError::invalid_command(message, remedy));
         }
-        Some(value) => match writer.content(value)? {
-            Content::Nothing => return Ok(None),
-            content => writer.write(content)?,
+        Some(value) => match writer.resolve_value(value)? {
+            BodyValue::Omitted => return Ok(None),
+            content => writer.write_value(content)?,
         },
     }
     Ok(Some(writer.pieces))
 }
 
-/// The slots of a body.
-pub(super) fn slots(body: &Value, given: &Arguments) -> Result<Vec<String>, RequestError> {
+/// Collects the slots of a body.
+pub(super) fn collect_slots(body: &Value, given: &RequestArguments) -> Result<Vec<String>, RequestError> {
     let mut found = Vec::new();
     let mut left = vec![body];
     while let Some(value) = left.pop() {
         match value {
             Value::String(text) => {
-                let parts = template::parse(text, Style::Body, &|name| given.has(name))?;
-                found.extend(template::slots(&parts).map(str::to_owned));
+                let parts = template::parse(text, TemplateStyle::Body, &|name| given.is_declared(name))?;
+                found.extend(template::list_slot_names(&parts).map(str::to_owned));
             }
             Value::Array(items) => left.extend(items),
             Value::Object(fields) => left.extend(fields.values()),
@@ -51,94 +51,94 @@ pub(super) fn slots(body: &Value, given: &Arguments) -> Result<Vec<String>, Requ
     Ok(found)
 }
 
-/// What a written value comes to.
-enum Content<'a> {
-    /// Nothing: it stands for an argument that was not given.
-    Nothing,
-    /// An argument, in which nothing is a place for anything.
-    Given(Value),
-    /// A text with values put in.
-    Text(Vec<Flat>),
-    /// Itself.
-    Written(&'a Value),
+/// The result of a written value.
+enum BodyValue<'a> {
+    /// Nothing: the placeholder's argument was not given.
+    Omitted,
+    /// An argument; it is not searched for placeholders.
+    Argument(Value),
+    /// A text with values inserted.
+    Text(Vec<ResolvedPart>),
+    /// The written value itself.
+    Literal(&'a Value),
 }
 
-struct Writer<'a> {
-    given: &'a Arguments,
-    environment: &'a Environment<'a>,
-    pieces: Vec<Piece>,
+struct BodyWriter<'a> {
+    given: &'a RequestArguments,
+    environment: &'a RequestEnvironment<'a>,
+    pieces: Vec<RequestFragment>,
 }
 
-impl Writer<'_> {
-    fn push(&mut self, text: &str) {
+impl BodyWriter<'_> {
+    fn push_text(&mut self, text: &str) {
         match self.pieces.last_mut() {
-            Some(Piece::Text(last)) => last.push_str(text),
-            _ => self.pieces.push(Piece::Text(text.to_owned())),
+            Some(RequestFragment::Text(last)) => last.push_str(text),
+            _ => self.pieces.push(RequestFragment::Text(text.to_owned())),
         }
     }
 
-    fn content<'v>(&self, value: &'v Value) -> Result<Content<'v>, RequestError> {
-        let Value::String(text) = value else { return Ok(Content::Written(value)) };
-        let parts = template::parse(text, Style::Body, &|name| self.given.has(name))?;
-        if let [Part::Slot(name)] = parts.as_slice() {
-            return Ok(self.given.value(name).cloned().map_or(Content::Nothing, Content::Given));
+    fn resolve_value<'v>(&self, value: &'v Value) -> Result<BodyValue<'v>, RequestError> {
+        let Value::String(text) = value else { return Ok(BodyValue::Literal(value)) };
+        let parts = template::parse(text, TemplateStyle::Body, &|name| self.given.is_declared(name))?;
+        if let [TemplatePart::Slot(name)] = parts.as_slice() {
+            return Ok(self.given.find_value(name).cloned().map_or(BodyValue::Omitted, BodyValue::Argument));
         }
-        let flat = template::flat(&parts, self.given, self.environment)?;
-        let has_gap = flat.iter().any(|flat| matches!(flat, Flat::Gap(_)));
-        Ok(if has_gap { Content::Nothing } else { Content::Text(flat) })
+        let flat = template::resolve_parts(&parts, self.given, self.environment)?;
+        let has_gap = flat.iter().any(|flat| matches!(flat, ResolvedPart::Missing(_)));
+        Ok(if has_gap { BodyValue::Omitted } else { BodyValue::Text(flat) })
     }
 
-    fn write(&mut self, content: Content<'_>) -> Result<(), RequestError> {
+    fn write_value(&mut self, content: BodyValue<'_>) -> Result<(), RequestError> {
         match content {
-            Content::Nothing => {}
-            Content::Given(value) => self.push(&value.to_string()),
-            Content::Text(flat) => self.text(flat),
-            Content::Written(Value::Object(fields)) => self.fields(fields, &Map::new())?,
-            Content::Written(Value::Array(items)) => {
+            BodyValue::Omitted => {}
+            BodyValue::Argument(value) => self.push_text(&value.to_string()),
+            BodyValue::Text(flat) => self.write_string(flat),
+            BodyValue::Literal(Value::Object(fields)) => self.write_object(fields, &Map::new())?,
+            BodyValue::Literal(Value::Array(items)) => {
                 let mut mark = "[";
                 for item in items {
-                    let content = self.content(item)?;
-                    if !matches!(content, Content::Nothing) {
-                        self.push(std::mem::replace(&mut mark, ","));
-                        self.write(content)?;
+                    let content = self.resolve_value(item)?;
+                    if !matches!(content, BodyValue::Omitted) {
+                        self.push_text(std::mem::replace(&mut mark, ","));
+                        self.write_value(content)?;
                     }
                 }
-                self.push(if mark == "[" { "[]" } else { "]" });
+                self.push_text(if mark == "[" { "[]" } else { "]" });
             }
-            Content::Written(value) => self.push(&value.to_string()),
+            BodyValue::Literal(value) => self.push_text(&value.to_string()),
         }
         Ok(())
     }
 
-    /// An object: written fields, then arguments as they are.
-    fn fields(&mut self, written: &Map<String, Value>, more: &Map<String, Value>) -> Result<(), RequestError> {
+    /// Writes an object: the written fields, then the arguments.
+    fn write_object(&mut self, written: &Map<String, Value>, more: &Map<String, Value>) -> Result<(), RequestError> {
         let mut mark = "{";
         for (key, value) in written.iter().filter(|(key, _)| !more.contains_key(*key)) {
-            let content = self.content(value)?;
-            if !matches!(content, Content::Nothing) {
-                self.push(&format!("{}{}:", std::mem::replace(&mut mark, ","), Value::from(key.as_str())));
-                self.write(content)?;
+            let content = self.resolve_value(value)?;
+            if !matches!(content, BodyValue::Omitted) {
+                self.push_text(&format!("{}{}:", std::mem::replace(&mut mark, ","), Value::from(key.as_str())));
+                self.write_value(content)?;
             }
         }
         for (key, value) in more {
-            self.push(&format!("{}{}:{value}", std::mem::replace(&mut mark, ","), Value::from(key.as_str())));
+            self.push_text(&format!("{}{}:{value}", std::mem::replace(&mut mark, ","), Value::from(key.as_str())));
         }
-        self.push(if mark == "{" { "{}" } else { "}" });
+        self.push_text(if mark == "{" { "{}" } else { "}" });
         Ok(())
     }
 
-    fn text(&mut self, flat: Vec<Flat>) {
-        self.push("\"");
+    fn write_string(&mut self, flat: Vec<ResolvedPart>) {
+        self.push_text("\"");
         for flat in flat {
             match flat {
-                Flat::Text(text) | Flat::Value(text) => {
+                ResolvedPart::Text(text) | ResolvedPart::Value(text) => {
                     let quoted = Value::from(text).to_string();
-                    self.push(&quoted[1..quoted.len() - 1]);
+                    self.push_text(&quoted[1..quoted.len() - 1]);
                 }
-                Flat::Secret(name) => self.pieces.push(Piece::Secret(name)),
-                Flat::Gap(_) => {}
+                ResolvedPart::Secret(name) => self.pieces.push(RequestFragment::Secret(name)),
+                ResolvedPart::Missing(_) => {}
             }
         }
-        self.push("\"");
+        self.push_text("\"");
     }
 }

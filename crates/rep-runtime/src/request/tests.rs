@@ -18,8 +18,8 @@ fn skill(command: Value) -> Value {
     })
 }
 
-fn document(value: &Value) -> Document {
-    Document::from_value(value.clone(), rep_model::Origin::Authored, Vec::new())
+fn document(value: &Value) -> SkillDocument {
+    SkillDocument::from_value(value.clone(), rep_model::DocumentOrigin::Authored, Vec::new())
 }
 
 /// Binds the command `it` of a skill.
@@ -27,40 +27,40 @@ fn bind_with(
     skill: &Value,
     arguments: &Map<String, Value>,
     variable: &dyn Fn(&str) -> Option<String>,
-) -> Result<Request, RequestError> {
+) -> Result<BoundRequest, RequestError> {
     let document = &document(skill);
-    let command = document.command("it").unwrap();
-    Request::bind(Source { document, command, arguments, variable })
+    let command = document.get_command("it").unwrap();
+    BoundRequest::from_inputs(RequestInputs { document, command, arguments, variable })
 }
 
-fn bind_in(skill: &Value, arguments: Value) -> Result<Request, RequestError> {
+fn bind_in(skill: &Value, arguments: Value) -> Result<BoundRequest, RequestError> {
     let document = document(skill);
-    let command = document.command("it").unwrap();
-    assert!(is_request(&document, command), "{command:?}");
+    let command = document.get_command("it").unwrap();
+    assert!(is_request_command(&document, command), "{command:?}");
     bind_with(skill, &arguments.as_object().cloned().unwrap_or_default(), &|_| None)
 }
 
-fn bind(command: Value, arguments: Value) -> Result<Request, RequestError> {
+fn bind(command: Value, arguments: Value) -> Result<BoundRequest, RequestError> {
     bind_in(&skill(command), arguments)
 }
 
 fn url(syntax: &str, arguments: Value) -> String {
     match bind(json!({ "syntax": syntax }), arguments) {
-        Ok(request) => request.shown_url(),
+        Ok(request) => request.masked_url(),
         Err(error) => error.code.as_str().to_owned(),
     }
 }
 
 fn body(command: Value, arguments: Value) -> Value {
-    bind(command, arguments).unwrap().shown()["body"].clone()
+    bind(command, arguments).unwrap().to_masked_json()["body"].clone()
 }
 
 #[test]
 fn a_syntax_is_enough() {
     let request =
         bind(json!({ "syntax": "GET /v1/todos/<id>?limit=<limit>" }), json!({ "id": "t 1", "limit": 5 })).unwrap();
-    assert_eq!(request.method, Method::Get);
-    assert_eq!(request.shown_url(), "https://api.example.org/base/v1/todos/t%201?limit=5");
+    assert_eq!(request.method, HttpMethod::Get);
+    assert_eq!(request.masked_url(), "https://api.example.org/base/v1/todos/t%201?limit=5");
     assert!(request.body.is_none() && request.headers.is_empty());
     assert_eq!(
         url("DELETE /todos/{id}", json!({ "id": "a/b?c#d" })),
@@ -85,7 +85,7 @@ fn what_is_not_given_vanishes_where_it_is_optional() {
     assert_eq!(url("GET /x?limit=<n>", json!({})), "INVALID_ARGUMENT");
     assert_eq!(url("GET /x?filter[state]=open&ids[]=1", json!({})), format!("{base}?filter[state]=open&ids[]=1"));
     let declared = json!({ "syntax": "GET /x?limit=<n>&s=<s>", "args": [{ "name": "n", "type": "int" }, { "name": "s", "type": "string", "default": "all" }] });
-    assert_eq!(bind(declared, json!({})).unwrap().shown_url(), format!("{base}?s=all"));
+    assert_eq!(bind(declared, json!({})).unwrap().masked_url(), format!("{base}?s=all"));
 }
 
 #[test]
@@ -93,22 +93,22 @@ fn arguments_without_a_place_go_where_the_method_wants_them() {
     let args = json!([{ "name": "q", "type": "string" }, { "name": "tags", "type": "string[]" }, { "name": "n", "type": "int", "default": 9 }]);
     let given = json!({ "q": "a b", "tags": ["x", "y"] });
     let request = bind(json!({ "syntax": "GET /x", "args": args }), given.clone()).unwrap();
-    assert_eq!(request.shown_url(), "https://api.example.org/base/x?q=a%20b&tags=x&tags=y");
+    assert_eq!(request.masked_url(), "https://api.example.org/base/x?q=a%20b&tags=x&tags=y");
     let request = bind(json!({ "syntax": "POST /x", "args": args }), given).unwrap();
-    assert_eq!(request.shown()["body"], json!({ "q": "a b", "tags": ["x", "y"] }));
-    assert_eq!(request.shown()["headers"]["Content-Type"], "application/json");
+    assert_eq!(request.to_masked_json()["body"], json!({ "q": "a b", "tags": ["x", "y"] }));
+    assert_eq!(request.to_masked_json()["headers"]["Content-Type"], "application/json");
     let placed = json!({ "syntax": "POST /x", "args": [
         { "name": "a", "type": "string", "in": "query" },
         { "name": "X-Trace", "type": "string", "in": "header" },
         { "name": "c", "type": "bool", "in": "body" },
     ] });
-    let shown = bind(placed, json!({ "a": "1", "X-Trace": "t", "c": true })).unwrap().shown();
+    let shown = bind(placed, json!({ "a": "1", "X-Trace": "t", "c": true })).unwrap().to_masked_json();
     assert_eq!(shown["url"], "https://api.example.org/base/x?a=1");
     assert_eq!((&shown["headers"]["X-Trace"], &shown["body"]), (&json!("t"), &json!({ "c": true })));
     let twice =
         json!({ "syntax": "GET /x", "headers": { "x-trace": "own" }, "args": [{ "name": "X-Trace", "in": "header" }] });
-    assert_eq!(bind(twice.clone(), json!({})).unwrap().shown()["headers"], json!({ "x-trace": "own" }));
-    assert_eq!(bind(twice, json!({ "X-Trace": "t" })).unwrap().shown()["headers"], json!({ "X-Trace": "t" }));
+    assert_eq!(bind(twice.clone(), json!({})).unwrap().to_masked_json()["headers"], json!({ "x-trace": "own" }));
+    assert_eq!(bind(twice, json!({ "X-Trace": "t" })).unwrap().to_masked_json()["headers"], json!({ "X-Trace": "t" }));
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn secrets_stay_names_until_the_request_is_sent() {
     let mut document = skill(command.clone());
     let request = bind_in(&document, json!({})).unwrap();
     assert_eq!(
-        request.shown(),
+        request.to_masked_json(),
         json!({
             "method": "POST",
             "url": "https://api.example.org/base/x?key=${NOTES_TOKEN}",
@@ -146,16 +146,16 @@ fn secrets_stay_names_until_the_request_is_sent() {
         })
     );
     assert_eq!(request.secrets, [("NOTES_TOKEN".to_owned(), false)], "the body needs it");
-    let filled = request.filled(|_| Some("a\"&b".to_owned())).unwrap();
+    let filled = request.fill_secrets(|_| Some("a\"&b".to_owned())).unwrap();
     assert_eq!(filled.url, "https://api.example.org/base/x?key=a%22%26b");
     assert_eq!(filled.body.as_deref(), Some(r#"{"token":"t=a\"&b"}"#));
     assert_eq!(filled.headers[0].1, "Bearer a\"&b");
-    assert!(request.filled(|_| None).is_none());
-    assert!(request.filled(|_| Some("a\r\nX: y".to_owned())).is_none(), "a secret is no way into the headers");
+    assert!(request.fill_secrets(|_| None).is_none());
+    assert!(request.fill_secrets(|_| Some("a\r\nX: y".to_owned())).is_none(), "a secret cannot inject headers");
     document["commands"]["it"].as_object_mut().unwrap().remove("body");
     let request = bind_in(&document, json!({})).unwrap();
     assert_eq!(request.secrets, [("NOTES_TOKEN".to_owned(), true)]);
-    let filled = request.filled(|_| None).unwrap();
+    let filled = request.fill_secrets(|_| None).unwrap();
     assert_eq!((filled.url.as_str(), filled.headers.len()), ("https://api.example.org/base/x", 1));
     document["environment"][1]["required"] = true.into();
     assert_eq!(bind_in(&document, json!({})).unwrap().secrets, [("NOTES_TOKEN".to_owned(), false)]);
@@ -170,18 +170,18 @@ fn secrets_stay_names_until_the_request_is_sent() {
 #[test]
 fn the_base_is_found_in_one_order() {
     let bound = |skill: &Value, variable: &dyn Fn(&str) -> Option<String>| {
-        bind_with(skill, &Map::new(), variable).map(|request| request.shown_url())
+        bind_with(skill, &Map::new(), variable).map(|request| request.masked_url())
     };
     let mut document = skill(json!({ "syntax": "GET /x" }));
     document["api"] = json!({ "base_url": "https://third.example", "headers": { "Accept": "text/plain" } });
     let asked = |name: &str| (name == "NOTES_API_URL").then(|| "http://127.0.0.1:8787/".to_owned());
     assert_eq!(bound(&document, &asked).unwrap(), "http://127.0.0.1:8787/x");
     let request = bind_with(&document, &Map::new(), &asked).unwrap();
-    assert_eq!(request.variables, ["NOTES_API_URL"], "who is asked is told what is used");
+    assert_eq!(request.variables, ["NOTES_API_URL"], "the confirmation lists the used variables");
     assert_eq!(bound(&document, &|_| None).unwrap(), "https://api.example.org/base/x");
     document["environment"] = json!([]);
     assert_eq!(bound(&document, &|_| None).unwrap(), "https://third.example/x");
-    assert_eq!(bind_in(&document, json!({})).unwrap().shown()["headers"]["Accept"], "text/plain");
+    assert_eq!(bind_in(&document, json!({})).unwrap().to_masked_json()["headers"]["Accept"], "text/plain");
     document.as_object_mut().unwrap().remove("api");
     assert_eq!(bound(&document, &|_| None).unwrap_err().code, ErrorCode::NoBaseUrl);
     for base in ["ftp://x", "https://user@x/", "https://x/?q", "https://", "https://x:0", "https://a b/", "x"] {
@@ -237,16 +237,16 @@ fn arguments_are_held_against_their_declarations() {
     assert!(
         bind(command.clone(), json!({ "id": "7", "limit": 3, "state": "open" }))
             .unwrap()
-            .shown_url()
+            .masked_url()
             .ends_with("/x/7?limit=3&state=open")
     );
     for (bad, told) in [
         (json!({}), "`id` is missing"),
-        (json!({ "id": 7 }), "`id` is 7, and not text"),
+        (json!({ "id": 7 }), "`id` is 7, not text"),
         (json!({ "id": "7", "limit": "3" }), "not a whole number"),
         (json!({ "id": "7", "limit": 3.5 }), "not a whole number"),
-        (json!({ "id": "7", "state": "shut" }), "none of its values"),
-        (json!({ "id": "7", "limits": 3 }), "no argument `limits`"),
+        (json!({ "id": "7", "state": "shut" }), "not one of its values"),
+        (json!({ "id": "7", "limits": 3 }), "unknown argument `limits`"),
     ] {
         let error = bind(command.clone(), bad).unwrap_err();
         assert!(error.code == "INVALID_ARGUMENT" && error.message.contains(told), "{error}");
@@ -259,7 +259,7 @@ fn only_api_and_hybrid_skills_have_requests() {
         let mut skill = skill(command);
         skill["meta"]["type"] = kind.into();
         let document = document(&skill);
-        is_request(&document, document.command("it").unwrap())
+        is_request_command(&document, document.get_command("it").unwrap())
     };
     for (kind, expected) in [("api", true), ("hybrid", true), ("cli", false), ("knowledge", false)] {
         assert_eq!(is_one(kind, json!({ "syntax": "GET /x" })), expected, "{kind}");
@@ -270,7 +270,7 @@ fn only_api_and_hybrid_skills_have_requests() {
     }
 }
 
-/// A request in which a value stands everywhere it can.
+/// A request that contains a value in every possible place.
 fn everywhere() -> Value {
     json!({
         "syntax": "PUT /a/<v>/b/x-{v}.json?one=<v>[&two=<v>]&three=a<v>b",
@@ -282,12 +282,12 @@ fn everywhere() -> Value {
 }
 
 proptest! {
-    /// Whatever an argument holds, the request has the same shape, or there is none.
+    /// Whatever an argument contains, the request has the same shape or is refused.
     #[test]
     fn no_value_changes_the_shape_of_a_request(value in ".*|[./%\\\\&=#?<>{}$\\[\\]\r\n@: ]{0,12}|(\\.\\.?|%2e|/|<v>|\\$\\{NOTES_TOKEN\\}){1,4}") {
         if let Ok(request) = bind(everywhere(), json!({ "v": value })) {
             prop_assert_eq!(request.origin.to_string(), "https://api.example.org");
-            let url = request.shown_url();
+            let url = request.masked_url();
             prop_assert!(url.bytes().all(|byte| byte.is_ascii_graphic()));
             let (before, query) = url.split_once('?').unwrap();
             prop_assert!(!url.contains('#'));
@@ -298,15 +298,15 @@ proptest! {
             prop_assert_eq!(keys, ["one", "two", "three", "four"]);
             let names: Vec<&str> = request.headers.iter().map(|(name, _)| name.as_str()).collect();
             prop_assert_eq!(names, ["X-One", "Content-Type"]);
-            prop_assert!(request.secrets.is_empty(), "a value is no way to a secret");
-            let filled = request.filled(|_| None).unwrap();
+            prop_assert!(request.secrets.is_empty(), "a value cannot name a secret");
+            let filled = request.fill_secrets(|_| None).unwrap();
             prop_assert!(!filled.headers.iter().any(|(_, text)| text.contains(['\r', '\n', '\0'])));
             let body: Value = serde_json::from_str(&filled.body.unwrap()).unwrap();
             prop_assert_eq!(body, json!({ "one": value, "two": format!("a {value} b"), "three": [value] }));
         }
     }
 
-    /// Whatever an author writes, there is an answer.
+    /// Whatever an author writes, parsing finishes.
     #[test]
     fn any_template_is_read(syntax in "GET [/h].{0,40}", header in ".{0,20}", body in ".{0,20}") {
         let command = json!({ "syntax": syntax, "headers": { "X-A": header }, "body": { "a": body }, "args": [{ "name": "a" }] });

@@ -1,4 +1,4 @@
-//! One call, from what somebody asks for to what came of it.
+//! A single call, from the request to its result.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,43 +10,43 @@ use serde_json::{Map, Value, json};
 
 use super::commands::{DEFAULT_SESSION, state_json, touched_state};
 use super::nested::{CallChain, CallTree};
-use super::{Decided, RunAccess, Runtime, binding_of, skill_changed};
+use super::{RunAccess, RunDecision, Runtime, compute_plan_binding, skill_changed_refusal};
 use crate::approval::Approvals;
 use crate::error::{CallError, ErrorCode};
 use crate::executable_skill::ExecutableSkill;
-use crate::grant::{Granted, How, Question, Refusal, Trust};
-use crate::outcome::{Outcome, Reply};
+use crate::grant::{ExecutionTrust, GrantOrigin, Granted, RunConfirmation, RunRefusal};
+use crate::outcome::{Outcome, RunReply};
 use crate::plan::command::PermissionOverride;
-use crate::plan::{Plan, Work};
-use crate::prompter::{Answer, Prompter};
-use crate::secret::Secret;
-use crate::session::is_name;
-use crate::state::State;
+use crate::plan::{Plan, PlannedWork};
+use crate::prompter::{Prompter, PrompterAnswer};
+use crate::secret::SecretValue;
+use crate::session::is_session_name;
+use crate::state::CommandState;
 
-/// What somebody wants to run, and how.
+/// A call of a tool or command, with its options.
 #[derive(Clone, Debug)]
 pub struct ToolCall {
     /// The skill, by its name or qualified name.
     pub skill: String,
     /// The tool or command, with its arguments.
     pub target: CallTarget,
-    /// Whether the caller's consent came with the call.
+    /// Whether consent was given with the call.
     pub consent: CallerConsent,
-    /// When the run is ended, in seconds.
+    /// The time limit of the run, in seconds.
     pub timeout_s: Option<u64>,
-    /// The client that is run for, if it is not the user himself.
+    /// The client that made the call, if it is not the user.
     pub client: Option<String>,
 }
 
 impl ToolCall {
-    /// A call of a tool that asks for confirmation where that is needed.
-    pub fn tool(skill: impl Into<String>, tool: impl Into<String>, input: Value) -> Self {
+    /// Creates a call of a tool that asks for confirmation if needed.
+    pub fn for_tool(skill: impl Into<String>, tool: impl Into<String>, input: Value) -> Self {
         let target = CallTarget::Tool { tool: tool.into(), input };
         Self { skill: skill.into(), target, consent: CallerConsent::Ask, timeout_s: None, client: None }
     }
 
-    /// An invocation of a command.
-    pub fn command(skill: impl Into<String>, invocation: CommandInvocation) -> Self {
+    /// Creates a call of a command.
+    pub fn for_command(skill: impl Into<String>, invocation: CommandInvocation) -> Self {
         let target = CallTarget::Command(invocation);
         Self { skill: skill.into(), target, consent: CallerConsent::Ask, timeout_s: None, client: None }
     }
@@ -66,215 +66,217 @@ pub enum CallTarget {
     Command(CommandInvocation),
 }
 
-/// A command somebody wants to run, and how.
+/// A command to run, with its options.
 #[derive(Clone, Debug, Default)]
 pub struct CommandInvocation {
     /// The command's path or alias, or `templates.NAME`.
     pub command: String,
     /// Its arguments.
     pub arguments: Map<String, Value>,
-    /// Whose state it reads and changes; the default session if none is named.
+    /// The session whose state it reads and changes; the default session if `None`.
     pub session: Option<String>,
-    /// Permissions for this call besides what the skill declares.
+    /// Permissions for this call in addition to those that the skill declares.
     pub permissions: PermissionOverride,
-    /// Whether it runs whatever state it requires.
+    /// Whether to run even if required state is missing.
     pub ignore_state: bool,
 }
 
 impl CommandInvocation {
-    /// The session, if the name can be one.
+    /// Returns the session name if it is valid.
     pub fn session_name(&self) -> Result<&str, CallError> {
-        session_name(self.session.as_deref())
+        resolve_session_name(self.session.as_deref())
     }
 }
 
-/// A session's name, if it can be one; the default one if none is given.
-pub(super) fn session_name(name: Option<&str>) -> Result<&str, CallError> {
+/// Validates a session name; `None` means the default session.
+pub(super) fn resolve_session_name(name: Option<&str>) -> Result<&str, CallError> {
     let name = name.unwrap_or(DEFAULT_SESSION);
-    if is_name(name) {
+    if is_session_name(name) {
         Ok(name)
     } else {
-        Err(CallError::unable(ErrorCode::Usage, "a session's name is printable text of 1 to 256 bytes"))
+        Err(CallError::unable(ErrorCode::Usage, "a session name must be printable text of 1 to 256 bytes"))
     }
 }
 
-/// What a confirmation is bound to: everything that says what would run and what it may do.
+/// The digest that a confirmation is bound to: everything that determines what would run and what it may do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanBinding(String);
 
 impl PlanBinding {
-    /// The binding of a plan.
-    pub fn of(plan: &Plan) -> Self {
-        Self(binding_of(plan))
+    /// Computes the binding of a plan.
+    pub fn from_plan(plan: &Plan) -> Self {
+        Self(compute_plan_binding(plan))
     }
 
-    /// A binding as it was handed out.
+    /// Restores a binding from its text.
     pub fn from_text(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The text to hand out.
+    /// Returns the text of the binding.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    pub(super) fn fits(&self, plan: &Plan) -> bool {
-        self.0 == binding_of(plan)
+    pub(super) fn matches_plan(&self, plan: &Plan) -> bool {
+        self.0 == compute_plan_binding(plan)
     }
 }
 
-/// Whether the caller's consent came with the call.
+/// Whether consent was given with the call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallerConsent {
-    /// It did not: the prompter is asked where that is needed.
+    /// No: the prompter asks if needed.
     Ask,
-    /// It did (`--yes`).
+    /// Yes (`--yes`).
     Given,
-    /// Somebody agreed to exactly this before, in another process or request.
+    /// The user agreed to exactly this plan earlier, in another process or request.
     AgreedTo(PlanBinding),
 }
 
-/// A call whose skill was loaded and planned. It runs only through [`Runtime::run`].
+/// A call whose skill is loaded and planned. It runs only through [`Runtime::run_prepared`].
 pub struct PreparedCall {
     pub(super) skill: Arc<ExecutableSkill>,
     pub(super) plan: Plan,
     pub(super) command: Option<CommandInvocation>,
     pub(super) consent: CallerConsent,
     pub(super) client: Option<String>,
-    /// State that the command requires and that is not valid.
+    /// Required state that is not valid.
     pub(super) missing_state: Vec<String>,
 }
 
 impl PreparedCall {
-    /// What would run.
+    /// Returns the plan.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// The skill's qualified name.
+    /// Returns the skill's qualified name.
     pub fn skill_name(&self) -> &str {
         &self.skill.name
     }
 
-    /// The loaded skill.
+    /// Returns the loaded skill.
     pub fn skill(&self) -> &ExecutableSkill {
         &self.skill
     }
 
-    /// State that the command requires and that is not valid.
+    /// Returns the required state that is not valid.
     pub fn missing_state(&self) -> &[String] {
         &self.missing_state
     }
 }
 
-/// What became of a call.
+/// The result of a call.
 pub enum CallResult {
-    /// It is over, or was refused.
+    /// The call finished or was refused.
     Finished(Box<FinishedCall>),
-    /// Somebody must answer first; [`Runtime::resume`] goes on.
+    /// The call waits for confirmation; [`Runtime::resume_call`] continues it.
     Deferred(Box<DeferredCall>),
 }
 
-/// A call that is over, or was refused.
+/// A call that finished or was refused.
 pub struct FinishedCall {
-    /// What was planned.
+    /// The plan.
     pub plan: Plan,
-    /// What came of it.
+    /// The outcome.
     pub outcome: Outcome,
-    /// What the tools came to that it called, in the order they ended.
+    /// The outcomes of the tools that it called, in the order in which they finished.
     pub nested: Vec<NestedCall>,
-    /// The state after a command that ran.
-    pub state: Option<State>,
-    /// The same as JSON, with the commands that can run now.
+    /// The state after a command ran.
+    pub state: Option<CommandState>,
+    /// The state as JSON, with the commands that can run.
     pub state_json: Option<Value>,
     /// The entities that the command creates or invalidates, by name.
     pub touched_state: Vec<String>,
 }
 
 impl FinishedCall {
-    /// The result document: what the tool gave, or for a command what it gave and the state.
-    pub fn value(&self) -> Value {
-        let mut value = self.outcome.value();
-        if matches!(self.plan.work, Work::Tool(_)) {
+    /// Returns the result document: the reply of the tool, and the state for a command.
+    pub fn to_json(&self) -> Value {
+        let mut value = self.outcome.to_json();
+        if matches!(self.plan.work, PlannedWork::Tool(_)) {
             return value;
         }
         match (&self.outcome.reply, &self.state_json) {
-            (Reply::Error(_), Some(state)) => value["error"]["state"] = state.clone(),
-            (Reply::Error(_), None) => {}
-            (Reply::Result(_) | Reply::Task(_), state) => value["state"] = state.clone().unwrap_or_default(),
+            (RunReply::Error(_), Some(state)) => value["error"]["state"] = state.clone(),
+            (RunReply::Error(_), None) => {}
+            (RunReply::Result(_) | RunReply::Task(_), state) => value["state"] = state.clone().unwrap_or_default(),
         }
         value
     }
 
-    /// How the run went, with the runs below it, for programs.
-    pub fn metadata(&self) -> Value {
-        let mut metadata = self.outcome.metadata();
-        let calls = self.nested.iter().map(|call| json!({ "tool": call.name, "run": call.outcome.metadata() }));
+    /// Returns the metadata of the run and of its nested runs.
+    pub fn metadata_json(&self) -> Value {
+        let mut metadata = self.outcome.metadata_json();
+        let calls = self.nested.iter().map(|call| json!({ "tool": call.name, "run": call.outcome.metadata_json() }));
         metadata["calls"] = calls.collect();
         metadata
     }
 }
 
-/// A tool that was called by another one.
+/// A tool that was called by another tool.
 pub struct NestedCall {
     /// `skill:tool`.
     pub name: String,
-    /// What came of it.
+    /// The outcome.
     pub outcome: Outcome,
 }
 
-/// A call that waits for an answer. It keeps the private copy of the skill, so that nothing is loaded or planned again.
+/// A call that waits for confirmation. It keeps the private copy of the skill, so nothing is loaded or
+/// planned again.
 pub struct DeferredCall {
     prepared: PreparedCall,
-    question: Question,
+    question: RunConfirmation,
 }
 
 impl DeferredCall {
-    /// The question in words. The author's words in it are text by a stranger.
-    pub fn question(&self) -> String {
-        self.question.text()
+    /// Renders the confirmation. The author's text in it is untrusted.
+    pub fn question_text(&self) -> String {
+        self.question.render_text()
     }
 
-    /// What the answer is bound to.
-    pub fn binding(&self) -> PlanBinding {
-        PlanBinding::of(self.question.plan())
+    /// Returns the digest that the answer is bound to.
+    pub fn plan_binding(&self) -> PlanBinding {
+        PlanBinding::from_plan(self.question.plan())
     }
 
-    /// What would run.
+    /// Returns the plan.
     pub fn plan(&self) -> &Plan {
         self.question.plan()
     }
 }
 
 impl Runtime {
-    /// Plans a call without loading a copy of the skill: what would run, for `--dry-run`. Nothing can be run with it.
-    pub fn plan(&self, catalog: &Catalog, call: &ToolCall) -> Result<PreparedCall, CallError> {
-        let entry = self.find(catalog, &call.skill)?;
+    /// Plans a call without copying the skill, for `--dry-run`. The result cannot be run.
+    pub fn plan_call(&self, catalog: &Catalog, call: &ToolCall) -> Result<PreparedCall, CallError> {
+        let entry = self.find_skill(catalog, &call.skill)?;
         self.plan_loaded(&Arc::new(ExecutableSkill::inspect(entry)?), call)
     }
 
     /// Loads a private copy of the skill and plans a call of it.
-    pub fn prepare(&self, catalog: &Catalog, call: &ToolCall) -> Result<PreparedCall, CallError> {
-        let entry = self.find(catalog, &call.skill)?;
-        self.plan_loaded(&Arc::new(self.load(entry)?), call)
+    pub fn prepare_call(&self, catalog: &Catalog, call: &ToolCall) -> Result<PreparedCall, CallError> {
+        let entry = self.find_skill(catalog, &call.skill)?;
+        self.plan_loaded(&Arc::new(self.load_entry(entry)?), call)
     }
 
-    /// Loads a private copy of a skill, below a directory that no tool sees: elsewhere one could change what another runs.
-    pub(crate) fn load(&self, entry: &CatalogEntry) -> Result<ExecutableSkill, CallError> {
+    /// Loads a private copy of a skill into a directory that no tool can see. Elsewhere one tool could change
+    /// what another one runs.
+    pub(crate) fn load_entry(&self, entry: &CatalogEntry) -> Result<ExecutableSkill, CallError> {
         ExecutableSkill::load(entry, &self.options.library, &self.copies_folder()?)
     }
 
-    /// Where private copies of skills are made.
+    /// Returns the directory of private copies of skills.
     fn copies_folder(&self) -> Result<PathBuf, CallError> {
-        Ok(self.paths.data()?.join("copies"))
+        Ok(self.paths.data_folder()?.join("copies"))
     }
 
-    /// Loads a private copy of a skill once, so that several of its commands can run from it.
+    /// Loads a private copy of a skill, from which several commands can run.
     pub fn load_skill(&self, catalog: &Catalog, skill: &str) -> Result<Arc<ExecutableSkill>, CallError> {
-        Ok(Arc::new(self.load(self.find(catalog, skill)?)?))
+        Ok(Arc::new(self.load_entry(self.find_skill(catalog, skill)?)?))
     }
 
-    /// Plans a call of a skill that was loaded.
+    /// Plans a call of a loaded skill.
     pub fn plan_loaded(&self, skill: &Arc<ExecutableSkill>, call: &ToolCall) -> Result<PreparedCall, CallError> {
         let (mut plan, command, missing_state) = match &call.target {
             CallTarget::Tool { tool, input } => {
@@ -287,12 +289,12 @@ impl Runtime {
             }
             CallTarget::Command(invocation) => {
                 let plan = self.plan_invocation(skill, invocation)?;
-                let missing = self.missing_state(skill, invocation)?;
+                let missing = self.find_missing_state(skill, invocation)?;
                 (plan, Some(invocation.clone()), missing)
             }
         };
-        // A request starts no process that could be confined, and is held to its hosts in any case.
-        if !matches!(plan.work, Work::Request(_)) {
+        // A request starts no process that could be confined; its hosts are enforced in any case.
+        if !matches!(plan.work, PlannedWork::Request(_)) {
             plan.confinement = self.options.confinement;
         }
         if let Some(seconds) = call.timeout_s {
@@ -302,7 +304,7 @@ impl Runtime {
         Ok(PreparedCall { skill: Arc::clone(skill), plan, command, consent, client, missing_state })
     }
 
-    /// Decides, asks `prompter` where the policy says so, records the start, runs confined, and records the end.
+    /// Decides, asks `prompter` if needed, records the start, runs confined, and records the end.
     pub fn call(
         &self,
         catalog: &Catalog,
@@ -310,11 +312,11 @@ impl Runtime {
         prompter: &dyn Prompter,
         cancel: &Cancel,
     ) -> Result<CallResult, CallError> {
-        self.run(self.prepare(catalog, call)?, catalog, prompter, cancel)
+        self.run_prepared(self.prepare_call(catalog, call)?, catalog, prompter, cancel)
     }
 
-    /// The same for a call that was prepared.
-    pub fn run(
+    /// Runs a prepared call in the same way.
+    pub fn run_prepared(
         &self,
         prepared: PreparedCall,
         catalog: &Catalog,
@@ -322,85 +324,85 @@ impl Runtime {
         cancel: &Cancel,
     ) -> Result<CallResult, CallError> {
         if !prepared.missing_state.is_empty() {
-            return Ok(finished_without_run(prepared));
+            return Ok(refuse_missing_state(prepared));
         }
-        let secrets = self.secrets(&prepared.plan)?;
+        let secrets = self.gather_secrets(&prepared.plan)?;
         let decided =
-            self.decide(prepared.plan.clone(), &prepared.skill.trust, &secrets, &prepared.consent, prompter)?;
+            self.decide_plan(prepared.plan.clone(), &prepared.skill.trust, &secrets, &prepared.consent, prompter)?;
         let decided = match decided {
-            Decided::Granted(granted) => Ok(*granted),
-            Decided::Refused(refusal) => Err(refusal),
-            Decided::Deferred(question) => {
+            RunDecision::Granted(granted) => Ok(*granted),
+            RunDecision::Refused(refusal) => Err(refusal),
+            RunDecision::Deferred(question) => {
                 return Ok(CallResult::Deferred(Box::new(DeferredCall { prepared, question: *question })));
             }
         };
-        self.carry_out(&prepared, decided, &secrets, catalog, prompter, cancel)
+        self.run_and_apply_state(&prepared, decided, &secrets, catalog, prompter, cancel)
     }
 
-    /// Goes on with a call whose question was answered. The skill and its copy are verified again, and the policy and the trust
-    /// are asked again: what changed or was denied meanwhile is refused.
-    pub fn resume(
+    /// Continues a call whose confirmation was answered. The skill, its copy, the policy and the trust are
+    /// checked again; a change or denial in the meantime is refused.
+    pub fn resume_call(
         &self,
         deferred: DeferredCall,
-        answer: Answer,
+        answer: PrompterAnswer,
         catalog: &Catalog,
         prompter: &dyn Prompter,
         cancel: &Cancel,
     ) -> Result<CallResult, CallError> {
         let DeferredCall { prepared, question } = deferred;
-        let secrets = self.secrets(&prepared.plan)?;
-        let entry = self.find(catalog, &prepared.skill.name)?;
+        let secrets = self.gather_secrets(&prepared.plan)?;
+        let entry = self.find_skill(catalog, &prepared.skill.name)?;
         let trust = prepared.skill.current_trust(entry, &self.options.library)?;
         let decided = if prepared.skill.is_unchanged(&self.copies_folder()?) {
-            match self.answered(question, answer)? {
-                Decided::Granted(granted) => self.confirmed(*granted, &trust, &secrets)?,
-                Decided::Refused(refusal) => Err(refusal),
-                Decided::Deferred(question) => Err(question.decline()),
+            match self.apply_answer(question, answer)? {
+                RunDecision::Granted(granted) => self.recheck_grant(*granted, &trust, &secrets)?,
+                RunDecision::Refused(refusal) => Err(refusal),
+                RunDecision::Deferred(question) => Err(question.into_declined()),
             }
         } else {
-            Err(skill_changed(&prepared.plan))
+            Err(skill_changed_refusal(&prepared.plan))
         };
-        self.carry_out(&prepared, decided, &secrets, catalog, prompter, cancel)
+        self.run_and_apply_state(&prepared, decided, &secrets, catalog, prompter, cancel)
     }
 
-    /// Whether the policy, the trust and the secrets still allow what was granted by an answer.
-    fn confirmed(
+    /// Checks whether the policy, the trust and the secrets still allow a confirmed grant.
+    fn recheck_grant(
         &self,
         granted: Granted,
-        trust: &Trust,
-        secrets: &BTreeMap<String, Secret>,
-    ) -> Result<Result<Granted, Refusal>, CallError> {
+        trust: &ExecutionTrust,
+        secrets: &BTreeMap<String, SecretValue>,
+    ) -> Result<Result<Granted, RunRefusal>, CallError> {
         let names = secrets.keys().cloned().collect();
-        Ok(match granted.still_permitted(&self.policy()?, trust, &names) {
+        Ok(match granted.check_still_permitted(&self.load_policy()?, trust, &names) {
             Ok(()) => Ok(granted),
             Err(refusal) => Err(refusal),
         })
     }
 
-    /// Decides over a prepared call, asking where that is needed, and runs nothing: the binding lets another process run it. A
-    /// refusal is recorded like that of a run.
-    pub fn authorize(
+    /// Decides on a prepared call, asks if needed, and runs nothing: with the binding, another process can
+    /// run it. A refusal is recorded like that of a run.
+    pub fn authorize_call(
         &self,
         prepared: &PreparedCall,
         prompter: &dyn Prompter,
     ) -> Result<Result<PlanBinding, Outcome>, CallError> {
         let refusal = match self.decide_prepared(prepared, prompter)? {
-            Ok(granted) => return Ok(Ok(PlanBinding::of(granted.plan()))),
+            Ok(granted) => return Ok(Ok(PlanBinding::from_plan(granted.plan()))),
             Err(refusal) => refusal,
         };
         let client = prepared.client.as_deref();
-        let access = RunAccess { secrets: &[], hidden: &[], caller: None, client };
+        let access = RunAccess { secrets: &[], redacted_values: &[], caller: None, client };
         Ok(Err(self.run_decided(Err(refusal), &prepared.plan, &access, prompter, &Cancel::default())))
     }
 
-    /// Decides over a prepared call and remembers the approval, so that it runs later where nobody can be asked. False if it runs
-    /// without a question anyway.
-    pub fn approve(&self, prepared: &PreparedCall, prompter: &dyn Prompter) -> Result<bool, CallError> {
+    /// Decides on a prepared call and stores the approval, so that it can run later without a prompt. Returns
+    /// false if it needs no confirmation anyway.
+    pub fn approve_call(&self, prepared: &PreparedCall, prompter: &dyn Prompter) -> Result<bool, CallError> {
         let granted = self.decide_prepared(prepared, prompter)??;
-        if granted.how() == How::Unasked {
+        if granted.origin() == GrantOrigin::NoConsentNeeded {
             return Ok(false);
         }
-        Approvals::remember(&self.approvals_file()?, granted.plan(), super::now())?;
+        Approvals::store_for_plan(&self.approvals_file()?, granted.plan(), super::current_time())?;
         Ok(true)
     }
 
@@ -408,22 +410,22 @@ impl Runtime {
         &self,
         prepared: &PreparedCall,
         prompter: &dyn Prompter,
-    ) -> Result<Result<Granted, Refusal>, CallError> {
-        let secrets = self.secrets(&prepared.plan)?;
+    ) -> Result<Result<Granted, RunRefusal>, CallError> {
+        let secrets = self.gather_secrets(&prepared.plan)?;
         let (plan, trust) = (prepared.plan.clone(), &prepared.skill.trust);
-        Ok(match self.decide(plan, trust, &secrets, &prepared.consent, prompter)? {
-            Decided::Granted(granted) => Ok(*granted),
-            Decided::Refused(refusal) => Err(refusal),
-            Decided::Deferred(question) => Err(question.decline()),
+        Ok(match self.decide_plan(plan, trust, &secrets, &prepared.consent, prompter)? {
+            RunDecision::Granted(granted) => Ok(*granted),
+            RunDecision::Refused(refusal) => Err(refusal),
+            RunDecision::Deferred(question) => Err(question.into_declined()),
         })
     }
 
-    /// Runs what was decided, with the tools it calls, and applies what a command does to its state.
-    fn carry_out(
+    /// Runs a decided call and its nested calls, and applies the effects of a command to its state.
+    fn run_and_apply_state(
         &self,
         prepared: &PreparedCall,
-        decided: Result<Granted, Refusal>,
-        secrets: &BTreeMap<String, Secret>,
+        decided: Result<Granted, RunRefusal>,
+        secrets: &BTreeMap<String, SecretValue>,
         catalog: &Catalog,
         prompter: &dyn Prompter,
         cancel: &Cancel,
@@ -431,7 +433,9 @@ impl Runtime {
         let tree = CallTree::new(self, catalog, prepared.client.as_deref());
         let plan = prepared.plan.clone();
         let outcome = match &prepared.command {
-            None => tree.run(decided, &plan, secrets, &prepared.skill.name, &CallChain::default(), prompter, cancel),
+            None => {
+                tree.run_tool(decided, &plan, secrets, &prepared.skill.name, &CallChain::default(), prompter, cancel)
+            }
             Some(_) => tree.run_alone(decided, &plan, secrets, prompter, cancel),
         };
         let state = match &prepared.command {
@@ -440,7 +444,7 @@ impl Runtime {
             }
             _ => None,
         };
-        let state_json = match (&state, prepared.skill.document()) {
+        let state_json = match (&state, prepared.skill.require_document()) {
             (Some(state), Ok(document)) => Some(state_json(state, document)),
             _ => None,
         };
@@ -453,10 +457,10 @@ impl Runtime {
     }
 }
 
-/// A command whose state is missing.
-fn finished_without_run(prepared: PreparedCall) -> CallResult {
-    let error = super::commands::invalid_state(&prepared.plan.tool, &prepared.missing_state);
-    let outcome = Outcome::refused(error);
+/// Refuses a command whose required state is missing.
+fn refuse_missing_state(prepared: PreparedCall) -> CallResult {
+    let error = super::commands::invalid_state_error(&prepared.plan.tool, &prepared.missing_state);
+    let outcome = Outcome::not_started(error);
     CallResult::Finished(Box::new(FinishedCall {
         plan: prepared.plan,
         outcome,

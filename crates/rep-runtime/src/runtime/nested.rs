@@ -1,53 +1,56 @@
-//! Tools that call tools. Every call is loaded, planned and decided on its own.
+//! Nested tool calls. Every call is loaded, planned and decided separately.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
-use rep_library::{Catalog, Status};
+use rep_library::{Catalog, SkillStatus};
 use rep_sandbox::Cancel;
 use serde_json::Value;
 
 use super::call::{CallerConsent, NestedCall, ToolCall};
-use super::{Decided, RunAccess, Runtime, exposed};
+use super::{RunAccess, RunDecision, Runtime, expose_secrets};
 use crate::error::{CallError, ErrorCode};
-use crate::grant::{Granted, Refusal};
-use crate::outcome::{Outcome, Reply, ToolError};
+use crate::grant::{Granted, RunRefusal};
+use crate::outcome::{Outcome, RunReply, ToolError};
 use crate::plan::Plan;
 use crate::prompter::{NobodyToAsk, Prompter};
-use crate::secret::Secret;
+use crate::secret::SecretValue;
 
-/// How deep tools may call tools.
+/// The maximum depth of nested tool calls.
 const DEPTH_MAX: usize = 8;
-/// How often tools may call tools in one run.
+/// The maximum number of nested tool calls in one run.
 const CALLS_MAX: usize = 1000;
-/// How much of what a called tool wrote is kept, and how many of its files and denials.
-const SAID_BYTES_MAX: usize = 64 << 10;
+/// How much of a nested tool's log, files and denials is retained.
+const LOG_BYTES_MAX: usize = 64 << 10;
 const ITEMS_MAX: usize = 100;
 
-/// One call from outside, and the calls that its tools make.
+/// An external call and the nested calls that its tools make.
 pub(super) struct CallTree<'a> {
     runtime: &'a Runtime,
     catalog: &'a Catalog,
     client: Option<&'a str>,
-    /// How often tools called tools.
+    /// The number of nested calls so far.
     calls: AtomicUsize,
-    /// What the called tools came to, in the order they ended.
+    /// The outcomes of nested calls, in the order in which they finished.
     nested: Mutex<Vec<NestedCall>>,
 }
 
-/// Who called a tool, from the outermost on.
+/// The chain of callers of a tool, outermost first.
 #[derive(Default)]
 pub(super) struct CallChain {
     names: Vec<String>,
-    /// The secrets of all of them: a tool may hand its own on, and they must not leave below it either.
-    hidden: Vec<(String, String)>,
+    /// The secrets of all callers: a tool may pass its secrets on, so they are redacted in nested calls too.
+    redacted_values: Vec<(String, String)>,
 }
 
 impl CallChain {
-    fn with(&self, plan: &Plan, secrets: &[(String, String)]) -> Self {
+    fn with_call(&self, plan: &Plan, secrets: &[(String, String)]) -> Self {
         let own = if plan.redaction.secrets { secrets } else { &[] };
-        Self { names: [&self.names[..], &[name_of(plan)]].concat(), hidden: [&self.hidden[..], own].concat() }
+        Self {
+            names: [&self.names[..], &[qualified_tool_name(plan)]].concat(),
+            redacted_values: [&self.redacted_values[..], own].concat(),
+        }
     }
 }
 
@@ -56,47 +59,53 @@ impl<'a> CallTree<'a> {
         Self { runtime, catalog, client, calls: AtomicUsize::new(0), nested: Mutex::default() }
     }
 
-    /// What the called tools came to.
+    /// Returns the outcomes of nested calls.
     pub(super) fn into_nested(self) -> Vec<NestedCall> {
         self.nested.into_inner()
     }
 
-    /// Runs what was decided, without answering calls of tools.
+    /// Runs a decided call without answering nested calls.
     pub(super) fn run_alone(
         &self,
-        decided: Result<Granted, Refusal>,
+        decided: Result<Granted, RunRefusal>,
         plan: &Plan,
-        secrets: &BTreeMap<String, Secret>,
+        secrets: &BTreeMap<String, SecretValue>,
         prompter: &dyn Prompter,
         cancel: &Cancel,
     ) -> Outcome {
-        let values = exposed(secrets);
-        let access = RunAccess { secrets: &values, hidden: &[], caller: None, client: self.client };
+        let values = expose_secrets(secrets);
+        let access = RunAccess { secrets: &values, redacted_values: &[], caller: None, client: self.client };
         self.runtime.run_decided(decided, plan, &access, prompter, cancel)
     }
 
-    /// Runs a tool that was decided over, and what it calls. `chain` is who called it, `skill` whose tool it is.
+    /// Runs a decided tool and its nested calls. `chain` lists its callers, `skill` is the skill of the tool.
     #[expect(clippy::too_many_arguments, reason = "one run, and the chain of calls it is part of")]
-    pub(super) fn run(
+    pub(super) fn run_tool(
         &self,
-        decided: Result<Granted, Refusal>,
+        decided: Result<Granted, RunRefusal>,
         plan: &Plan,
-        secrets: &BTreeMap<String, Secret>,
+        secrets: &BTreeMap<String, SecretValue>,
         skill: &str,
         chain: &CallChain,
         prompter: &dyn Prompter,
         cancel: &Cancel,
     ) -> Outcome {
-        let values = exposed(secrets);
-        let within = chain.with(plan, &values);
-        let caller = |tool: &str, input: Value, cancel: &Cancel| self.call(skill, tool, input, cancel, &within);
-        let access = RunAccess { secrets: &values, hidden: &chain.hidden, caller: Some(&caller), client: self.client };
+        let values = expose_secrets(secrets);
+        let within = chain.with_call(plan, &values);
+        let caller = |tool: &str, input: Value, cancel: &Cancel| self.call_nested(skill, tool, input, cancel, &within);
+        let access = RunAccess {
+            secrets: &values,
+            redacted_values: &chain.redacted_values,
+            caller: Some(&caller),
+            client: self.client,
+        };
         self.runtime.run_decided(decided, plan, &access, prompter, cancel)
     }
 
-    /// A call from inside a tool: of its own skill by the tool's name alone, of others by `skill:tool`. Nothing of the caller's
-    /// grant is passed on, and `--yes` was said to the caller alone.
-    fn call(
+    /// Makes a call from inside a tool: by the tool's name alone within the same skill, otherwise by
+    /// `skill:tool`. Nothing of the caller's grant is passed on, and `--yes` applies to the outermost call
+    /// only.
+    fn call_nested(
         &self,
         caller: &str,
         target: &str,
@@ -105,7 +114,7 @@ impl<'a> CallTree<'a> {
         chain: &CallChain,
     ) -> Result<Value, ToolError> {
         if self.calls.fetch_add(1, Ordering::Relaxed) >= CALLS_MAX {
-            let message = format!("tools called tools more than {CALLS_MAX} times");
+            let message = format!("the run made more than {CALLS_MAX} nested tool calls");
             return Err(ToolError::new(ErrorCode::CallsTooMany, message));
         }
         let (skill, tool) = match target.rsplit_once(':') {
@@ -114,42 +123,42 @@ impl<'a> CallTree<'a> {
                 let is_callable = self
                     .catalog
                     .get(skill)
-                    .is_some_and(|entry| matches!(entry.status, Status::Active | Status::Hidden));
+                    .is_some_and(|entry| matches!(entry.status, SkillStatus::Active | SkillStatus::Hidden));
                 if !is_callable {
-                    let message = format!("there is no skill `{skill}` to call");
+                    let message = format!("skill `{skill}` not found");
                     return Err(ToolError::new(ErrorCode::ToolNotFound, message));
                 }
                 (skill, tool)
             }
         };
         let prepared =
-            self.runtime.prepare(self.catalog, &ToolCall::tool(skill, tool, input)).map_err(without_remedy)?;
-        let name = name_of(&prepared.plan);
+            self.runtime.prepare_call(self.catalog, &ToolCall::for_tool(skill, tool, input)).map_err(drop_remedy)?;
+        let name = qualified_tool_name(&prepared.plan);
         if chain.names.contains(&name) {
-            let message = format!("tools call each other in a circle: {} → {name}", chain.names.join(" → "));
+            let message = format!("tools call each other in a cycle: {} → {name}", chain.names.join(" → "));
             return Err(ToolError::new(ErrorCode::CallCycle, message));
         }
         if chain.names.len() >= DEPTH_MAX {
-            let message = format!("tools call tools more than {DEPTH_MAX} deep");
+            let message = format!("tool calls are nested more than {DEPTH_MAX} deep");
             return Err(ToolError::new(ErrorCode::CallTooDeep, message));
         }
-        let secrets = self.runtime.secrets(&prepared.plan).map_err(without_remedy)?;
+        let secrets = self.runtime.gather_secrets(&prepared.plan).map_err(drop_remedy)?;
         let nobody =
-            NobodyToAsk { remedy: format!("`rep policy {name} --approve` approves it for calls by other tools") };
+            NobodyToAsk { remedy: format!("approve it for calls by other tools with `rep policy {name} --approve`") };
         let (plan, trust) = (prepared.plan.clone(), &prepared.skill.trust);
-        let decided = self.runtime.decide(plan, trust, &secrets, &CallerConsent::Ask, &nobody);
-        let decided = match decided.map_err(without_remedy)? {
-            Decided::Granted(granted) => Ok(*granted),
-            Decided::Refused(refusal) => Err(refusal),
-            Decided::Deferred(question) => Err(question.decline()),
+        let decided = self.runtime.decide_plan(plan, trust, &secrets, &CallerConsent::Ask, &nobody);
+        let decided = match decided.map_err(drop_remedy)? {
+            RunDecision::Granted(granted) => Ok(*granted),
+            RunDecision::Refused(refusal) => Err(refusal),
+            RunDecision::Deferred(question) => Err(question.into_declined()),
         };
-        let outcome = self.run(decided, &prepared.plan, &secrets, &prepared.skill.name, chain, &nobody, cancel);
-        let (reply, outcome) = shortened(outcome);
+        let outcome = self.run_tool(decided, &prepared.plan, &secrets, &prepared.skill.name, chain, &nobody, cancel);
+        let (reply, outcome) = shorten_outcome(outcome);
         self.nested.lock().push(NestedCall { name, outcome });
         match reply {
-            Reply::Result(value) | Reply::Task(value) => Ok(value),
-            // What the called tool was denied is for the user to know: it shows which files exist.
-            Reply::Error(mut error) => {
+            RunReply::Result(value) | RunReply::Task(value) => Ok(value),
+            // The denials of a nested tool are for the user only: they reveal which files exist.
+            RunReply::Error(mut error) => {
                 error.more.remove("denied");
                 Err(error)
             }
@@ -157,22 +166,22 @@ impl<'a> CallTree<'a> {
     }
 }
 
-/// The reply of a called tool, and the part of its outcome that is kept.
-fn shortened(mut outcome: Outcome) -> (Reply, Outcome) {
-    let start = outcome.said.ceil_char_boundary(outcome.said.len().saturating_sub(SAID_BYTES_MAX));
-    outcome.said.drain(..start);
+/// Returns the reply of a nested tool, and the part of its outcome that is retained.
+fn shorten_outcome(mut outcome: Outcome) -> (RunReply, Outcome) {
+    let start = outcome.log_text.ceil_char_boundary(outcome.log_text.len().saturating_sub(LOG_BYTES_MAX));
+    outcome.log_text.drain(..start);
     outcome.denials.truncate(ITEMS_MAX);
     outcome.written.truncate(ITEMS_MAX);
-    let reply = std::mem::replace(&mut outcome.reply, Reply::Result(Value::Null));
+    let reply = std::mem::replace(&mut outcome.reply, RunReply::Result(Value::Null));
     (reply, outcome)
 }
 
-/// An error as the calling tool sees it.
-fn without_remedy(error: CallError) -> ToolError {
+/// Removes the remedy from an error for the calling tool.
+fn drop_remedy(error: CallError) -> ToolError {
     ToolError::new(error.code, error.message)
 }
 
-/// `skill:tool`.
-fn name_of(plan: &Plan) -> String {
+/// Returns `skill:tool`.
+fn qualified_tool_name(plan: &Plan) -> String {
     format!("{}:{}", plan.skill, plan.tool)
 }

@@ -1,42 +1,42 @@
-//! Installing the packages that a skill's tools declare: asked, recorded, and confined.
+//! Installs the packages that a skill's tools declare. Installation is confirmed, recorded and confined.
 
 use std::collections::BTreeSet;
 
-use rep_audit::Audit;
+use rep_audit::AuditLog;
 use rep_permissions::HostRule;
 use rep_sandbox::Cancel;
 use serde_json::{Value, json};
 
-use super::{Runtime, now};
-use crate::environment::{self, InstallError, Order, Prepared};
+use super::{Runtime, current_time};
+use crate::environment::{self, EnvironmentInstallSpec, InstallError, PreparedInstallation};
 use crate::error::{CallError, ErrorCode};
 use crate::executable_skill::{ExecutableSkill, tool_name};
-use crate::grant::Trust;
-use crate::interpreter::{self, Search};
-use crate::plan::{ToolRuntime, declared};
+use crate::grant::ExecutionTrust;
+use crate::interpreter::{self, InterpreterSearch};
+use crate::plan::{ToolRuntime, declarations};
 
 /// What to install, and from where.
 #[derive(Clone, Debug, Default)]
 pub struct PackageRequest {
-    /// The tool, by its position; all tools if none is named.
+    /// The tool by its index; all tools if `None`.
     pub tool: Option<usize>,
     /// Indexes to use instead of the configured ones.
     pub indexes: Vec<String>,
     /// Further hosts that the installer may reach.
     pub hosts: Vec<HostRule>,
-    /// Whether packages that come as source may be built, which runs their code in the sandbox.
+    /// Whether packages may be built from source, which runs their code in the sandbox.
     pub allow_build: bool,
 }
 
-/// Packages of one runtime that are to be installed, or that are installed already.
+/// Packages of one runtime, installed or to be installed.
 pub struct PackageInstall {
     /// The skill's qualified name.
     pub skill: String,
-    /// What the packages are for.
+    /// The runtime of the packages.
     pub runtime: ToolRuntime,
     /// The packages.
     pub packages: Vec<String>,
-    prepared: Prepared,
+    prepared: PreparedInstallation,
 }
 
 /// Why packages were not installed.
@@ -50,24 +50,24 @@ pub enum PackageInstallError {
     Install(#[from] InstallError),
 }
 
-/// What a tool says it needs to have installed.
+/// The dependencies that a tool declares.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolDependencies {
     /// The tool's name.
     pub tool: String,
-    /// Packages of pip.
+    /// Packages from pip.
     pub pip: Vec<String>,
-    /// Packages of npm.
+    /// Packages from npm.
     pub npm: Vec<String>,
-    /// What else must be on the machine.
+    /// Other software that must be installed.
     pub system: Vec<String>,
-    /// What its author says about them.
+    /// The author's notes.
     pub notes: Option<String>,
 }
 
 impl ToolDependencies {
-    /// What a tool declares. What is not in the shape of the specification is left out.
-    fn declared(tool: &Value) -> Self {
+    /// Reads the dependencies of a tool. Malformed declarations are ignored.
+    fn from_tool(tool: &Value) -> Self {
         let declared = |kind: &str| tool.pointer(&format!("/implementation/dependencies/{kind}"));
         let list = |kind: &str| -> Vec<String> {
             let items = declared(kind).and_then(Value::as_array).into_iter().flatten();
@@ -82,82 +82,95 @@ impl ToolDependencies {
         }
     }
 
-    /// The declaration as JSON.
+    /// Renders the declaration as JSON.
     pub fn to_json(&self) -> Value {
         json!({ "name": self.tool, "pip": self.pip, "npm": self.npm, "system": self.system, "notes": self.notes })
     }
 }
 
 impl ExecutableSkill {
-    /// What its tools declare, or the one at a position.
-    pub fn dependencies(&self, tool: Option<usize>) -> Result<Vec<ToolDependencies>, CallError> {
-        let (_, tools) = self.tools()?;
+    /// Lists the dependencies of its tools, or of a single tool by its index.
+    pub fn list_dependencies(&self, tool: Option<usize>) -> Result<Vec<ToolDependencies>, CallError> {
+        let (_, tools) = self.require_tools()?;
         let is_wanted = |index: usize| tool.is_none_or(|tool| tool == index);
         let wanted = tools.iter().enumerate().filter(|(index, _)| is_wanted(*index));
-        Ok(wanted.map(|(_, tool)| ToolDependencies::declared(tool)).collect())
+        Ok(wanted.map(|(_, tool)| ToolDependencies::from_tool(tool)).collect())
     }
 }
 
 impl PackageInstall {
-    /// Where the packages are installed, if they are.
+    /// Returns the directory of the installed packages, if they are installed.
     pub fn installed_folder(&self) -> Option<String> {
-        self.prepared.whole().map(|environment| environment.folder.display().to_string())
+        self.prepared.find_installed().map(|environment| environment.folder.display().to_string())
     }
 
-    /// The hosts that the installer reaches.
-    pub fn hosts(&self) -> Vec<String> {
-        self.prepared.permissions().outbound.iter().map(ToString::to_string).collect()
+    /// Returns the hosts that the installer may reach.
+    pub fn installer_hosts(&self) -> Vec<String> {
+        self.prepared.installer_permissions().outbound.iter().map(ToString::to_string).collect()
     }
 }
 
 impl Runtime {
-    /// What would be installed for a skill, each runtime apart. Nothing is installed.
+    /// Plans the installation of a skill's packages, per runtime. Installs nothing.
     pub fn plan_packages(
         &self,
         skill: &ExecutableSkill,
         request: &PackageRequest,
     ) -> Result<Vec<PackageInstall>, PackageInstallError> {
-        if let Trust::Untrusted(reason) = &skill.trust {
+        if let ExecutionTrust::Untrusted(reason) = &skill.trust {
             let error = CallError::refused(ErrorCode::Untrusted, format!("`{}` is not trusted: {reason}", skill.name));
-            return Err(error.with_remedy("read it, then `rep trust` it").into());
+            return Err(error.with_remedy("review it, then run `rep trust`").into());
         }
         let root = self.environments_folder()?;
-        let (_, tools) = skill.tools()?;
-        // What is in the workspace, where tools write, is not run.
-        let search = Search { env: self.environment_outside_workspace(), cache: self.search.cache.clone() };
+        let (_, tools) = skill.require_tools()?;
+        // Programs in the workspace are not run, because tools can write there.
+        let search = InterpreterSearch { env: self.environment_outside_workspace(), cache: self.search.cache.clone() };
         let mut installs = Vec::new();
-        for (runtime, packages) in declared_packages(tools, request.tool) {
-            let interpreter = interpreter::find(runtime, &self.options.workspace, &search)
+        for (runtime, packages) in collect_packages(tools, request.tool) {
+            let interpreter = interpreter::find_interpreter(runtime, &self.options.workspace, &search)
                 .map_err(|error| CallError::unable(ErrorCode::RuntimeUnavailable, error.to_string()))?;
-            environment::judge(runtime, &packages).map_err(InstallError::from)?;
-            let source = environment::configured(runtime, &interpreter, &search, &request.indexes, &request.hosts)?;
-            let order =
-                Order { root: &root, skill: &skill.name, runtime, packages: &packages, may_build: request.allow_build };
-            let prepared = environment::prepare(order, interpreter, source)?;
+            environment::check_package_names(runtime, &packages).map_err(InstallError::from)?;
+            let source =
+                environment::load_index_source(runtime, &interpreter, &search, &request.indexes, &request.hosts)?;
+            let order = EnvironmentInstallSpec {
+                root: &root,
+                skill: &skill.name,
+                runtime,
+                packages: &packages,
+                may_build: request.allow_build,
+            };
+            let prepared = environment::prepare_installation(order, interpreter, source)?;
             installs.push(PackageInstall { skill: skill.name.clone(), runtime, packages, prepared });
         }
         Ok(installs)
     }
 
-    /// What the operator's policy says against an installation.
+    /// Returns the operator policy's objection to an installation, if there is one.
     pub fn package_objection(&self, install: &PackageInstall) -> Result<Option<String>, CallError> {
-        Ok(self.policy()?.objection(&install.skill, &install.prepared.permissions()))
+        Ok(self.load_policy()?.find_objection(&install.skill, &install.prepared.installer_permissions()))
     }
 
-    /// Installs packages in the sandbox, and records it before. The caller has asked. Returns the directory.
+    /// Installs packages in the sandbox, after recording it. The caller has already asked for confirmation.
+    /// Returns the directory.
     pub fn install_packages(&self, install: &PackageInstall, cancel: &Cancel) -> Result<String, PackageInstallError> {
         if let Some(objection) = self.package_objection(install)? {
             let error = CallError::refused(ErrorCode::PolicyDenied, objection);
-            return Err(error.with_remedy("`policy.deny` in your rep.yaml says so").into());
+            return Err(error.with_remedy("to allow it, change `policy.deny` in rep.yaml").into());
         }
-        let audit = Audit::at(self.paths.data()?);
-        let recorded = audit.install(&install.skill, &install.packages, &install.hosts(), &self.options.user, now());
+        let audit = AuditLog::for_runs(self.paths.data_folder()?);
+        let recorded = audit.record_install(
+            &install.skill,
+            &install.packages,
+            &install.installer_hosts(),
+            &self.options.user,
+            current_time(),
+        );
         recorded.map_err(CallError::from)?;
-        let environment = environment::install(&install.prepared, cancel, rep_sandbox::run)?;
+        let environment = environment::install_environment(&install.prepared, cancel, rep_sandbox::run_confined)?;
         Ok(environment.folder.display().to_string())
     }
 
-    /// The caller's environment, with the search path less directories in the workspace.
+    /// Returns the caller's environment, with workspace directories removed from the search path.
     #[expect(clippy::disallowed_methods, reason = "links of the search path are resolved")]
     fn environment_outside_workspace(&self) -> Vec<(std::ffi::OsString, std::ffi::OsString)> {
         let workspace = &self.options.workspace;
@@ -176,8 +189,8 @@ impl Runtime {
     }
 }
 
-/// The packages that tools declare, by what runs them.
-fn declared_packages(tools: &[Value], only: Option<usize>) -> Vec<(ToolRuntime, Vec<String>)> {
+/// Collects the packages that tools declare, by runtime.
+fn collect_packages(tools: &[Value], only: Option<usize>) -> Vec<(ToolRuntime, Vec<String>)> {
     let indexes = only.map_or_else(|| (0..tools.len()).collect(), |tool| vec![tool]);
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();
@@ -187,7 +200,7 @@ fn declared_packages(tools: &[Value], only: Option<usize>) -> Vec<(ToolRuntime, 
             Some("node") => ToolRuntime::Node,
             _ => continue,
         };
-        let packages = declared::dependencies(tool, runtime);
+        let packages = declarations::parse_dependencies(tool, runtime);
         if !packages.is_empty() && seen.insert((runtime.name(), packages.clone())) {
             found.push((runtime, packages));
         }

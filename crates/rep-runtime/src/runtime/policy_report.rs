@@ -1,39 +1,40 @@
-//! What a skill's tools may do: one report, from which the terminal, JSON and the dashboard are rendered.
+//! Reports what a skill's tools may do. The terminal, JSON and dashboard views are all rendered from this
+//! report.
 #![expect(clippy::disallowed_methods, reason = "the report counts the files of the workspace that the patterns match")]
 
 use std::collections::VecDeque;
 use std::path::Path;
 
-use rep_permissions::Permissions;
+use rep_permissions::RunPermissions;
 use serde_json::{Value, json};
 
 use super::Runtime;
 use crate::access::{AccessContext, AccessRequest, AccessVerdict};
 use crate::error::CallError;
 use crate::executable_skill::{ExecutableSkill, tool_name};
-use crate::grant::Trust;
-use crate::plan::words::OWN;
-use crate::plan::{Ignored, Limits, Plan, PlanError, Redaction, Risk, SecretNeed, declared};
+use crate::grant::ExecutionTrust;
+use crate::plan::description::OWN_FOLDER;
+use crate::plan::{IgnoredDeclaration, Plan, PlanError, Redaction, Risk, RunLimits, SecretNeed, declarations};
 
-/// How many files of a workspace are looked at, and how many are named.
+/// The maximum number of workspace files examined, and of files named.
 const FILES_MAX: usize = 5000;
-const FILES_NAMED: usize = 5;
+const FILES_NAMED_MAX: usize = 5;
 
-/// Where a secret comes from.
+/// The source of a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SecretSource {
-    /// The environment of the caller.
+    /// The caller's environment.
     Environment,
     /// The user's store.
     Stored,
     /// The user's store, but for other skills only.
     StoredForOthers,
-    /// Nowhere.
+    /// No source.
     Missing,
 }
 
 impl SecretSource {
-    /// The word in JSON.
+    /// Returns the word used in JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
             SecretSource::Environment => "environment",
@@ -44,33 +45,33 @@ impl SecretSource {
     }
 }
 
-/// What one tool may do, or why it cannot be planned.
+/// The policy of one tool, or why it cannot be planned.
 #[derive(Clone, Debug)]
 pub struct ToolPolicy {
     /// The tool's name.
     pub name: String,
-    /// Its plan with no arguments.
+    /// Its plan without arguments.
     pub plan: Result<ToolPlan, PlanError>,
 }
 
-/// What one tool does before and while it runs.
+/// How one tool is started and confirmed.
 #[derive(Clone, Debug)]
 pub struct ToolPlan {
     /// `python`, `node` or `bash`.
     pub runtime: Option<&'static str>,
-    /// The file it starts with.
+    /// The entrypoint.
     pub entrypoint: Option<String>,
-    /// How much it may use.
-    pub limits: Limits,
+    /// The resource limits.
+    pub limits: RunLimits,
     /// The kinds of action that need confirmation.
     pub asks: Vec<&'static str>,
-    /// What the author's question says.
+    /// The author's confirmation prompt.
     pub prompt: Option<String>,
-    /// Whether it was approved as it is.
+    /// Whether it is approved in its current form.
     pub is_approved: bool,
 }
 
-/// What a skill may do in a workspace.
+/// The policy of a skill in a workspace.
 #[derive(Clone, Debug)]
 pub struct SkillPolicy {
     /// The qualified name.
@@ -78,44 +79,44 @@ pub struct SkillPolicy {
     /// The digest of the directory.
     pub digest: String,
     /// Whether it is trusted.
-    pub trust: Trust,
-    /// What the operator denies of it, in words.
+    pub trust: ExecutionTrust,
+    /// What the operator denies.
     pub denied: Option<String>,
     /// The directory that patterns are relative to.
     pub workspace: String,
-    /// What it declares.
-    pub permissions: Permissions,
-    /// The kinds of action its author wants confirmed.
+    /// The declared permissions.
+    pub permissions: RunPermissions,
+    /// The kinds of action that need confirmation according to the author.
     pub confirm: Vec<Risk>,
-    /// What must not leave a run.
+    /// What is redacted from a run's output.
     pub redaction: Redaction,
-    /// The secrets it declares, and where each comes from.
+    /// The declared secrets, and the source of each.
     pub secrets: Vec<(SecretNeed, SecretSource)>,
     /// Declarations that grant nothing.
-    pub ignored: Vec<Ignored>,
+    pub ignored: Vec<IgnoredDeclaration>,
     /// Its tools.
     pub tools: Vec<ToolPolicy>,
 }
 
-/// A line of a policy in words.
+/// A line of a rendered policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PolicyLine {
-    /// The skill, or one of its tools: a heading.
+    /// A heading: the skill, or one of its tools.
     Heading(String),
-    /// Something about it.
+    /// A detail below a heading.
     Detail(String),
 }
 
 impl Runtime {
-    /// What a skill's tools may do, or one of them if it is named by its position.
-    pub fn policy_of(&self, skill: &ExecutableSkill, only: Option<usize>) -> Result<SkillPolicy, CallError> {
-        let (front, tools) = skill.tools()?;
-        let (permissions, ignored) = declared::permissions(front);
-        let safety = declared::safety(front);
-        let approvals = self.approvals()?;
-        let needs = declared::secrets(front).unwrap_or_default();
+    /// Reports the policy of a skill's tools, or of a single tool by its index.
+    pub fn report_policy(&self, skill: &ExecutableSkill, only: Option<usize>) -> Result<SkillPolicy, CallError> {
+        let (front, tools) = skill.require_tools()?;
+        let (permissions, ignored) = declarations::parse_permissions(front);
+        let safety = declarations::parse_safety(front);
+        let approvals = self.load_approvals()?;
+        let needs = declarations::parse_secrets(front).unwrap_or_default();
         let secrets = needs.into_iter().map(|need| {
-            let source = self.secret_source(&skill.name, &need)?;
+            let source = self.find_secret_source(&skill.name, &need)?;
             Ok((need, source))
         });
         let indexes = only.map_or_else(|| (0..tools.len()).collect(), |index| vec![index]);
@@ -125,7 +126,7 @@ impl Runtime {
                 runtime: plan.work.tool().map(|tool| tool.runtime.name()),
                 entrypoint: plan.work.tool().map(|tool| tool.entrypoint.clone()),
                 asks: risk_names(&plan),
-                is_approved: approvals.holds(&plan),
+                is_approved: approvals.is_approved(&plan),
                 limits: plan.limits,
                 prompt: plan.prompt,
             }),
@@ -134,7 +135,7 @@ impl Runtime {
             skill: skill.name.clone(),
             digest: skill.digest.clone(),
             trust: skill.trust.clone(),
-            denied: self.policy()?.objection(&skill.name, &permissions),
+            denied: self.load_policy()?.find_objection(&skill.name, &permissions),
             workspace: self.options.workspace.display().to_string(),
             confirm: safety.confirm.iter().copied().collect(),
             redaction: safety.redaction,
@@ -145,38 +146,39 @@ impl Runtime {
         })
     }
 
-    /// Whether a skill may do one thing, as a run of it would find out.
-    pub fn may(&self, skill: &ExecutableSkill, request: &AccessRequest) -> Result<AccessVerdict, CallError> {
-        let (front, _) = skill.tools()?;
-        let (permissions, _) = declared::permissions(front);
+    /// Returns whether a skill may access something, with the same rules as in a run.
+    pub fn check_access(&self, skill: &ExecutableSkill, request: &AccessRequest) -> Result<AccessVerdict, CallError> {
+        let (front, _) = skill.require_tools()?;
+        let (permissions, _) = declarations::parse_permissions(front);
         let denied = |by: &str, why: String| AccessVerdict { is_allowed: false, by: by.to_owned(), why };
-        Ok(match (&skill.trust, self.policy()?.objection(&skill.name, &permissions)) {
+        Ok(match (&skill.trust, self.load_policy()?.find_objection(&skill.name, &permissions)) {
             (_, Some(why)) => denied("policy.deny", why),
-            (Trust::Untrusted(reason), None) => denied("trust", format!("the skill is not trusted: {reason}")),
-            (Trust::Trusted, None) => {
+            (ExecutionTrust::Untrusted(reason), None) => denied("trust", format!("the skill is not trusted: {reason}")),
+            (ExecutionTrust::Trusted, None) => {
                 let workspace = &self.options.workspace;
-                AccessContext { permissions: &permissions, workspace, folder: &skill.folder }.answer(request)
+                AccessContext { permissions: &permissions, workspace, folder: &skill.folder }.check_request(request)
             }
         })
     }
 
-    /// Which files of the workspace a skill's patterns match now, a line each for reading and writing.
+    /// Lists the workspace files that a skill's patterns match, with one line for reading and one for
+    /// writing.
     pub fn matching_files(&self, skill: &ExecutableSkill) -> Result<Vec<String>, CallError> {
-        let (front, _) = skill.tools()?;
-        let (permissions, _) = declared::permissions(front);
+        let (front, _) = skill.require_tools()?;
+        let (permissions, _) = declarations::parse_permissions(front);
         let workspace = &self.options.workspace;
         let context = AccessContext { permissions: &permissions, workspace, folder: &skill.folder };
         Ok(matching_lines(&context))
     }
 
-    fn secret_source(&self, skill: &str, need: &SecretNeed) -> Result<SecretSource, CallError> {
-        if self.variable(&need.name).is_some_and(|value| !value.is_empty()) {
+    fn find_secret_source(&self, skill: &str, need: &SecretNeed) -> Result<SecretSource, CallError> {
+        if self.find_variable(&need.name).is_some_and(|value| !value.is_empty()) {
             return Ok(SecretSource::Environment);
         }
-        let Ok(stored) = self.stored_secrets() else { return Ok(SecretSource::Missing) };
+        let Ok(stored) = self.open_secret_store() else { return Ok(SecretSource::Missing) };
         let listed = stored.list()?.into_iter().find(|listed| listed.name == need.name);
         Ok(match listed {
-            Some(listed) if listed.is_for(skill) => SecretSource::Stored,
+            Some(listed) if listed.is_for_skill(skill) => SecretSource::Stored,
             Some(_) => SecretSource::StoredForOthers,
             None => SecretSource::Missing,
         })
@@ -184,7 +186,7 @@ impl Runtime {
 }
 
 impl SkillPolicy {
-    /// The policy as JSON.
+    /// Renders the policy as JSON.
     pub fn to_json(&self) -> Value {
         let secrets = self.secrets.iter().map(
             |(need, source)| json!({ "name": need.name, "optional": need.is_optional, "source": source.as_str() }),
@@ -192,7 +194,7 @@ impl SkillPolicy {
         json!({
             "skill": self.skill,
             "digest": self.digest,
-            "trusted": self.trust == Trust::Trusted,
+            "trusted": self.trust == ExecutionTrust::Trusted,
             "denied": self.denied,
             "workspace": self.workspace,
             "permissions": self.permissions.to_json(),
@@ -204,31 +206,31 @@ impl SkillPolicy {
         })
     }
 
-    /// The policy in words: the skill, what holds for all of it, then each tool. `more` comes behind what holds for all of it.
-    pub fn lines(&self, more: &[String]) -> Vec<PolicyLine> {
+    /// Renders the policy as lines: the skill, what applies to all of it, `more`, then each tool.
+    pub fn render_lines(&self, more: &[String]) -> Vec<PolicyLine> {
         let mut lines = vec![PolicyLine::Heading(self.skill.clone())];
         let mut detail = |words: String| lines.push(PolicyLine::Detail(words));
-        if let Trust::Untrusted(reason) = &self.trust {
+        if let ExecutionTrust::Untrusted(reason) = &self.trust {
             detail(format!("runs nothing: it is not trusted, {reason}"));
         }
         if let Some(objection) = &self.denied {
             detail(format!("runs nothing: {objection}"));
         }
-        self.permissions.in_words(OWN, &self.workspace).into_iter().for_each(&mut detail);
+        self.permissions.describe_lines(OWN_FOLDER, &self.workspace).into_iter().for_each(&mut detail);
         for (need, source) in &self.secrets {
             let place = match source {
                 SecretSource::Environment => "from the environment",
-                SecretSource::Stored => "from the secrets that are kept",
-                SecretSource::StoredForOthers => "which is kept for other skills alone",
-                SecretSource::Missing if need.is_optional => "which is not there, and not needed",
-                SecretSource::Missing => "which is not there, so that it does not run",
+                SecretSource::Stored => "from the secret store",
+                SecretSource::StoredForOthers => "which is stored for other skills only",
+                SecretSource::Missing if need.is_optional => "which is not set and is optional",
+                SecretSource::Missing => "which is not set, so it does not run",
             };
-            detail(format!("gets the secret {}, {place}", need.name));
+            detail(format!("uses the secret {}, {place}", need.name));
         }
         self.ignored.iter().map(ToString::to_string).chain(more.iter().cloned()).for_each(&mut detail);
         for tool in &self.tools {
             lines.push(PolicyLine::Heading(format!("{}:{}", self.skill, tool.name)));
-            lines.push(PolicyLine::Detail(tool.in_words()));
+            lines.push(PolicyLine::Detail(tool.describe_policy()));
         }
         lines
     }
@@ -253,15 +255,15 @@ impl ToolPolicy {
         }
     }
 
-    fn in_words(&self) -> String {
+    fn describe_policy(&self) -> String {
         match &self.plan {
             Ok(plan) => {
                 let words = match plan.asks.as_slice() {
-                    [] => "runs without a question".to_owned(),
-                    asks if plan.is_approved => format!("was approved as it is ({})", asks.join(", ")),
-                    asks => format!("asks before it runs ({})", asks.join(", ")),
+                    [] => "runs without confirmation".to_owned(),
+                    asks if plan.is_approved => format!("is approved in its current form ({})", asks.join(", ")),
+                    asks => format!("needs confirmation ({})", asks.join(", ")),
                 };
-                format!("{words}, for {} s at most", plan.limits.timeout_ms / 1000)
+                format!("{words}; time limit {} s", plan.limits.timeout_ms / 1000)
             }
             Err(error) => format!("does not run: {error}; {}", error.remedy),
         }
@@ -269,10 +271,10 @@ impl ToolPolicy {
 }
 
 fn risk_names(plan: &Plan) -> Vec<&'static str> {
-    plan.risks().iter().map(|risk| risk.name()).collect()
+    plan.effective_risks().iter().map(|risk| risk.name()).collect()
 }
 
-/// Which files of the workspace the patterns match now, a line each for reading and writing.
+/// Lists the workspace files that the patterns match, with one line for reading and one for writing.
 fn matching_lines(context: &AccessContext<'_>) -> Vec<String> {
     let globs = [
         ("read", context.permissions.read.is_empty(), AccessRequest::Read as fn(String) -> AccessRequest),
@@ -281,31 +283,32 @@ fn matching_lines(context: &AccessContext<'_>) -> Vec<String> {
     if globs.iter().all(|(_, is_empty, _)| *is_empty) {
         return Vec::new();
     }
-    let (mut files, is_all) = files_below(context.workspace);
-    // Its own files are reported apart.
+    let (mut files, is_all) = list_files_below(context.workspace);
+    // The skill's own files are reported separately.
     files.retain(|file| !context.workspace.join(file).starts_with(context.folder));
-    let rest = if is_all { "" } else { ", as far as was looked" };
+    let rest = if is_all { "" } else { " that were examined" };
     let mut lines = Vec::new();
     for (verb, is_empty, request) in globs {
         if is_empty {
             continue;
         }
         let fits: Vec<&String> =
-            files.iter().filter(|file| context.answer(&request((*file).clone())).is_allowed).collect();
-        let names: Vec<String> = fits.iter().take(FILES_NAMED).map(|file| format!("`{file}`")).collect();
-        let more = if fits.len() > FILES_NAMED { ", …" } else { "" };
+            files.iter().filter(|file| context.check_request(&request((*file).clone())).is_allowed).collect();
+        let names: Vec<String> = fits.iter().take(FILES_NAMED_MAX).map(|file| format!("`{file}`")).collect();
+        let more = if fits.len() > FILES_NAMED_MAX { ", …" } else { "" };
         lines.push(match fits.len() {
-            0 => format!("of the files that are there now{rest}, it may {verb} none"),
+            0 => format!("may {verb} none of the current files{rest}"),
             count => {
-                format!("of the files that are there now{rest}, it may {verb} {count}: {}{more}", names.join(", "))
+                format!("may {verb} {count} of the current files{rest}: {}{more}", names.join(", "))
             }
         });
     }
     lines
 }
 
-/// The files below a directory, relative to it, up to a number; and whether these are all. Links are not followed.
-fn files_below(workspace: &Path) -> (Vec<String>, bool) {
+/// Lists the files below a directory, relative to it, up to a limit, and whether the list is complete. Links
+/// are not followed.
+fn list_files_below(workspace: &Path) -> (Vec<String>, bool) {
     let mut folders = VecDeque::from([workspace.to_owned()]);
     let (mut files, mut seen) = (Vec::new(), 0);
     while let Some(folder) = folders.pop_front() {

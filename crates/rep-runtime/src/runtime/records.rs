@@ -1,95 +1,96 @@
-//! What ran, what clients asked, and what goes on: the same answers for the terminal, the server and the dashboard.
+//! Queries past runs, client calls and running tasks, for the terminal, the server and the dashboard.
 #![expect(clippy::disallowed_methods, reason = "a fingerprint of the records is taken from their files")]
 
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use rep_audit::{Audit, CallRecorder, Entry, Verdict, entries, records, verify};
+use rep_audit::{AuditLog, AuditVerification, AuditedRun, CallRecorder, for_each_record, read_runs, verify_log};
 use rep_storage::time;
 use serde_json::{Map, Value, json};
 
-use super::{Runtime, now};
+use super::{Runtime, current_time};
 use crate::error::{CallError, ErrorCode};
-use crate::task::{Task, Tasks};
+use crate::task::{Task, TaskStore};
 
-/// Which records are wanted.
+/// A filter for records.
 #[derive(Clone, Debug, Default)]
 pub struct RecordFilter {
-    /// Only those of this skill.
+    /// Only records of this skill.
     pub skill: Option<String>,
-    /// Only those since then, as text that sorts.
+    /// Only records since this time, as sortable text.
     pub since: Option<String>,
     /// Only runs in this state.
     pub state: Option<String>,
-    /// Only runs that were denied something.
+    /// Only runs with denials.
     pub has_denials: bool,
-    /// At most this many, the newest; all if it is not set.
+    /// The maximum number of records, newest first; all if `None`.
     pub limit: Option<usize>,
 }
 
 impl RecordFilter {
-    /// Those of a skill, since some time: a date, a date with a time, or how long ago (`15m`, `2h`, `3d`).
+    /// Creates a filter by skill and start time: a date, a date with a time, or an age (`15m`, `2h`, `3d`).
     pub fn new(skill: Option<&str>, since: Option<&str>) -> Result<Self, CallError> {
         let since = since.map(|word| {
             let unknown = || {
-                CallError::unable(ErrorCode::Usage, format!("`{word}` is no point in time"))
-                    .with_remedy("as in 2026-11-01, 15m, 2h or 3d")
+                CallError::unable(ErrorCode::Usage, format!("`{word}` is not a date or duration"))
+                    .with_remedy("write it as 2026-11-01, 15m, 2h or 3d")
             };
-            time::parse(word, now()).map(time::text).ok_or_else(unknown)
+            time::parse(word, current_time()).map(time::format_timestamp).ok_or_else(unknown)
         });
         Ok(Self { skill: skill.map(str::to_owned), since: since.transpose()?, ..Self::default() })
     }
 
-    fn fits(&self, name: &str, at: &str) -> bool {
+    fn matches_skill_and_time(&self, name: &str, at: &str) -> bool {
         let is_named = |skill: &String| name == skill || name.rsplit(':').next() == Some(skill);
         self.skill.as_ref().is_none_or(is_named) && self.since.as_deref().is_none_or(|since| at >= since)
     }
 
-    fn fits_run(&self, run: &Entry) -> bool {
-        self.fits(run.text("skill"), run.at())
+    fn matches_run(&self, run: &AuditedRun) -> bool {
+        self.matches_skill_and_time(run.text_field("skill"), run.started_at())
             && self.state.as_deref().is_none_or(|state| run.state.name() == state)
             && (!self.has_denials || !run.denials().is_empty())
     }
 
-    fn fits_call(&self, record: &Value) -> bool {
+    fn matches_call(&self, record: &Value) -> bool {
         let text = |field: &str| record.get(field).and_then(Value::as_str).unwrap_or_default();
-        text("kind") == "call" && self.fits(text("skill"), text("at"))
+        text("kind") == "call" && self.matches_skill_and_time(text("skill"), text("at"))
     }
 }
 
-/// Runs, in the order they started.
+/// A page of runs, in the order in which they started.
 #[derive(Clone, Debug, Default)]
 pub struct RunPage {
-    /// As many as were wanted, the newest of them.
-    pub runs: Vec<Entry>,
-    /// How many there are.
+    /// The newest runs, up to the limit.
+    pub runs: Vec<AuditedRun>,
+    /// The total number of matching runs.
     pub total: usize,
 }
 
-/// Calls of clients, in the order they were made.
+/// A page of client calls, in the order in which they were made.
 #[derive(Clone, Debug, Default)]
 pub struct CallPage {
-    /// As many as were wanted, the newest of them, as they were recorded.
+    /// The newest calls as recorded, up to the limit.
     pub calls: Vec<Value>,
-    /// How many there are.
+    /// The total number of matching calls.
     pub total: usize,
 }
 
 impl Runtime {
-    /// What ran.
-    pub fn runs(&self, filter: &RecordFilter) -> Result<RunPage, CallError> {
-        let audit = Audit::at(self.paths.data()?);
-        let mut runs = entries(&audit, |entry| filter.fits(entry.text("skill"), entry.at()))?;
-        runs.retain(|run| filter.fits_run(run));
+    /// Lists runs.
+    pub fn list_runs(&self, filter: &RecordFilter) -> Result<RunPage, CallError> {
+        let audit = AuditLog::for_runs(self.paths.data_folder()?);
+        let mut runs =
+            read_runs(&audit, |entry| filter.matches_skill_and_time(entry.text_field("skill"), entry.started_at()))?;
+        runs.retain(|run| filter.matches_run(run));
         let total = runs.len();
         runs.drain(..total.saturating_sub(filter.limit.unwrap_or(total)));
         Ok(RunPage { runs, total })
     }
 
-    /// What clients asked a server.
-    pub fn calls(&self, filter: &RecordFilter) -> Result<CallPage, CallError> {
+    /// Lists the calls that clients made to a server.
+    pub fn list_calls(&self, filter: &RecordFilter) -> Result<CallPage, CallError> {
         let (mut newest, mut total) = (VecDeque::new(), 0);
-        self.each_call(filter, |record| {
+        self.for_each_call(filter, |record| {
             total += 1;
             newest.push_back(record);
             if newest.len() > filter.limit.unwrap_or(usize::MAX) {
@@ -99,25 +100,25 @@ impl Runtime {
         Ok(CallPage { calls: newest.into(), total })
     }
 
-    /// Shows what clients asked a server, oldest first, one record at a time: there may be many.
-    pub fn each_call(&self, filter: &RecordFilter, mut show: impl FnMut(Value)) -> Result<(), CallError> {
-        records(&Audit::of_calls(self.paths.data()?), |record| {
-            if filter.fits_call(&record) {
+    /// Visits the calls that clients made to a server, oldest first, one at a time because there may be many.
+    pub fn for_each_call(&self, filter: &RecordFilter, mut show: impl FnMut(Value)) -> Result<(), CallError> {
+        for_each_record(&AuditLog::for_calls(self.paths.data_folder()?), |record| {
+            if filter.matches_call(&record) {
                 show(record);
             }
         })?;
         Ok(())
     }
 
-    /// Whether the records of runs and of calls are as they were written.
-    pub fn verify_records(&self) -> Result<[(Audit, Verdict); 2], CallError> {
-        let folder = self.paths.data()?;
-        let [runs, calls] = [Audit::at(folder), Audit::of_calls(folder)];
-        let (of_runs, of_calls) = (verify(&runs)?, verify(&calls)?);
+    /// Verifies that the records of runs and calls were not modified.
+    pub fn verify_records(&self) -> Result<[(AuditLog, AuditVerification); 2], CallError> {
+        let folder = self.paths.data_folder()?;
+        let [runs, calls] = [AuditLog::for_runs(folder), AuditLog::for_calls(folder)];
+        let (of_runs, of_calls) = (verify_log(&runs)?, verify_log(&calls)?);
         Ok([(runs, of_runs), (calls, of_calls)])
     }
 
-    /// Begins the record of what clients ask a server at `place`. `warn` hears when a call cannot be recorded.
+    /// Starts recording the calls to a server at `place`. `warn` is called when a call cannot be recorded.
     pub fn record_calls(
         &self,
         place: &str,
@@ -126,28 +127,30 @@ impl Runtime {
     ) -> Result<CallRecorder, CallError> {
         let about = json!({ "who": self.options.user, "place": place, "version": version });
         let about: Map<String, Value> = about.as_object().cloned().unwrap_or_default();
-        Ok(CallRecorder::begin(Audit::of_calls(self.paths.data()?), about, now(), warn)?)
+        Ok(CallRecorder::start_recording(AuditLog::for_calls(self.paths.data_folder()?), about, current_time(), warn)?)
     }
 
-    /// The calls that go on after their answer, oldest first. Looking leaves nothing behind.
-    pub fn tasks(&self) -> Result<Vec<Task>, CallError> {
-        let folder = self.paths.data()?;
+    /// Lists the tasks, oldest first. Creates no files.
+    pub fn list_tasks(&self) -> Result<Vec<Task>, CallError> {
+        let folder = self.paths.data_folder()?;
         if !folder.join("tasks.db").exists() {
             return Ok(Vec::new());
         }
-        Ok(Tasks::open(folder)?.list(now())?)
+        Ok(TaskStore::open(folder)?.list(current_time())?)
     }
 
-    /// Asks for a task to be cancelled; `None` if no task has this id.
+    /// Requests the cancellation of a task; `None` if no task has this id.
     pub fn cancel_task(&self, id: &str) -> Result<Option<Task>, CallError> {
-        Ok(Tasks::open(self.paths.data()?)?.cancel(id, now())?)
+        Ok(TaskStore::open(self.paths.data_folder()?)?.cancel(id, current_time())?)
     }
 
-    /// A fingerprint that changes whenever a run or a task changes.
+    /// Computes a fingerprint that changes whenever a run or task changes.
     pub fn activity_fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         if let Some(folder) = &self.paths.data {
-            for file in [Audit::at(folder).file(), folder.join("tasks.db"), folder.join("tasks.db-wal")] {
+            for file in
+                [AuditLog::for_runs(folder).records_path(), folder.join("tasks.db"), folder.join("tasks.db-wal")]
+            {
                 let seen = std::fs::metadata(file).ok();
                 seen.map(|seen| (seen.len(), seen.modified().ok())).hash(&mut hasher);
             }

@@ -1,69 +1,68 @@
-//! Workflows: the steps of one, run as commands in a session, from where the last run stopped.
+//! Runs the steps of a workflow as commands in a session, starting where the last run stopped.
 //!
-//! Each step is run as `rep exec` runs its command. Steps that only people can do, slots that nobody filled and
-//! optional steps are asked about; a step that fails stops the workflow, unless it is optional. How far it came is
-//! stored by session.
+//! Each step runs like a command of `rep exec`. The callbacks decide on manual steps, unfilled slots and
+//! optional steps. A failed step stops the workflow, unless it is optional. Progress is stored per session.
 
 use std::sync::Arc;
 
 use rep_library::Catalog;
-use rep_model::Document;
+use rep_model::SkillDocument;
 use rep_sandbox::Cancel;
 use serde_json::{Map, Value, json};
 
-use super::call::{CallResult, CallerConsent, CommandInvocation, FinishedCall, ToolCall, session_name};
-use super::{Runtime, now};
+use super::call::{CallResult, CallerConsent, CommandInvocation, FinishedCall, ToolCall, resolve_session_name};
+use super::{Runtime, current_time};
 use crate::error::{CallError, ErrorCode, ErrorKind};
 use crate::executable_skill::ExecutableSkill;
-use crate::outcome::{Outcome, ToolError, Verdict};
+use crate::outcome::{Outcome, RunVerdict, ToolError};
 use crate::plan::Plan;
 use crate::plan::command::PermissionOverride;
 use crate::prompter::Prompter;
-use crate::workflow::{self, Step, Workflow};
+use crate::workflow::{self, ChecklistStep, WorkflowChecklist};
 
-/// The most names of workflows that an error lists.
+/// The maximum number of workflow names listed in an error.
 const NAMES_SHOWN_MAX: usize = 12;
 
-/// A workflow somebody wants to run, and how.
+/// A workflow to run, with its options.
 #[derive(Clone, Debug)]
 pub struct WorkflowCall {
     /// The skill, by its name or qualified name.
     pub skill: String,
     /// The workflow's name.
     pub workflow: String,
-    /// Whose state its steps read and change; the default session if none is named.
+    /// The session whose state its steps read and change; the default session if `None`.
     pub session: Option<String>,
-    /// The step it begins with.
+    /// The step to start with.
     pub start: WorkflowStart,
-    /// What fills its slots, as far as it is known.
+    /// Known values for its slots.
     pub values: Map<String, Value>,
-    /// Whether optional steps are left out without a question.
+    /// Whether to skip optional steps without asking.
     pub skip_optional: bool,
-    /// Whether the caller's consent came with the call.
+    /// Whether consent was given with the call.
     pub consent: CallerConsent,
-    /// Permissions for each step besides what the skill declares.
+    /// Permissions for each step in addition to those that the skill declares.
     pub permissions: PermissionOverride,
-    /// When a step is ended, in seconds.
+    /// The time limit of each step, in seconds.
     pub timeout_s: Option<u64>,
 }
 
-/// The step a run of a workflow begins with.
+/// The step that a workflow run starts with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkflowStart {
-    /// The first one, if no run of the session stopped on the way.
+    /// The first step, unless an earlier run of the session stopped midway.
     Fresh,
-    /// The one where the last run of the session stopped.
+    /// The step where the last run of the session stopped.
     Resume,
-    /// The first one, whatever was done before.
+    /// The first step, regardless of earlier runs.
     Restart,
-    /// The one with this number, from 1.
+    /// The step with this number, counted from 1.
     From(u32),
 }
 
 /// Why a workflow could not be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WorkflowError {
-    /// A value was given for a slot that no step has.
+    /// A value was given for a slot that does not occur in any step.
     #[error("no step of `{workflow}` has a slot `{slot}`")]
     UnknownSlot {
         /// The workflow.
@@ -71,28 +70,28 @@ pub enum WorkflowError {
         /// The slot.
         slot: String,
     },
-    /// The skill is not what the last run stopped in.
+    /// The skill changed since the last run stopped.
     #[error("`{skill}` changed since that run")]
     SkillChanged {
         /// The skill.
         skill: String,
     },
-    /// The last run stopped on the way, and the call does not say whether to go on.
+    /// The last run stopped midway, and the call does not say whether to resume.
     #[error("`{workflow}` stopped after step {done} in the session `{session}`")]
     StoppedBefore {
         /// The workflow.
         workflow: String,
         /// The session.
         session: String,
-        /// How many steps are done.
+        /// The number of completed steps.
         done: u32,
     },
-    /// It has fewer steps than were said to be done.
+    /// The workflow has fewer steps than the given start.
     #[error("`{workflow}` has {count} steps")]
     NoSuchStep {
         /// The workflow.
         workflow: String,
-        /// How many steps it has.
+        /// The number of steps.
         count: usize,
     },
     /// The skill, the workflow, the session or a step could not be used.
@@ -100,55 +99,55 @@ pub enum WorkflowError {
     Call(#[from] CallError),
 }
 
-/// Whom a workflow is run for: asked what only people know, and told what happens.
-pub struct WorkflowAttendant<'a> {
-    /// Asked before a command that needs confirmation.
+/// The callbacks of a workflow run.
+pub struct WorkflowCallbacks<'a> {
+    /// Asks for confirmation of a command.
     pub prompter: &'a dyn Prompter,
-    /// Told what happens.
+    /// Receives progress events.
     pub report: &'a dyn Fn(WorkflowEvent<'_>),
-    /// Gives the value of a slot, if somebody knows it.
+    /// Returns the value of a slot, if it is known.
     pub slot_value: &'a dyn Fn(&str) -> Option<String>,
-    /// Says whether an optional step is left out.
-    pub is_skipped: &'a dyn Fn(&Step) -> bool,
-    /// Says whether somebody has done a step that is for people to do. The text says why it is.
-    pub is_done_by_hand: &'a dyn Fn(&Step, &str) -> bool,
+    /// Returns whether to skip an optional step.
+    pub is_skipped: &'a dyn Fn(&ChecklistStep) -> bool,
+    /// Returns whether a manual step is done. The text says why the step is manual.
+    pub is_done_by_hand: &'a dyn Fn(&ChecklistStep, &str) -> bool,
 }
 
-/// What happens while a workflow runs. Steps are numbered from 1.
+/// An event of a workflow run. Steps are numbered from 1.
 #[derive(Clone, Copy)]
 pub enum WorkflowEvent<'a> {
-    /// It begins.
-    Begun(&'a Workflow),
+    /// The workflow starts.
+    Started(&'a WorkflowChecklist),
     /// A step is next.
     StepReached {
-        /// The number of the step.
+        /// The step number.
         number: usize,
-        /// How many steps there are.
+        /// The number of steps.
         count: usize,
         /// The step.
-        step: &'a Step,
+        step: &'a ChecklistStep,
     },
-    /// The command of a step is planned, and about to be decided over.
+    /// The command of a step is planned and about to be decided.
     Planned(&'a Plan),
-    /// A step does not fit its command, and was not begun.
-    NotBegun(&'a Outcome),
-    /// The command of a step is over, or was refused.
+    /// A step does not match its command and was not started.
+    StepRefused(&'a Outcome),
+    /// The command of a step finished or was refused.
     Finished(&'a FinishedCall),
-    /// An optional step failed, and the next one follows.
+    /// An optional step failed; the workflow continues.
     FailureIgnored,
-    /// A step waits for somebody to do it.
+    /// A manual step is not done yet.
     LeftToPeople {
-        /// The number of the step.
+        /// The step number.
         number: usize,
     },
-    /// It stopped at a step.
+    /// The workflow stopped at a step.
     Stopped {
-        /// The number of the step.
+        /// The step number.
         number: usize,
     },
 }
 
-/// What a run of a workflow came to.
+/// The report of a workflow run.
 #[derive(Clone, Debug)]
 pub struct WorkflowReport {
     /// The workflow's name.
@@ -157,38 +156,38 @@ pub struct WorkflowReport {
     pub session: String,
     /// The steps that were reached.
     pub steps: Vec<StepReport>,
-    /// [`Verdict::Fine`] if all steps are done; else why it stopped.
-    pub verdict: Verdict,
+    /// [`RunVerdict::Succeeded`] if all steps are done; otherwise the reason it stopped.
+    pub verdict: RunVerdict,
 }
 
-/// What became of a step.
+/// The report of a step.
 #[derive(Clone, Debug)]
 pub struct StepReport {
-    /// The number of the step, from 1.
+    /// The step number, counted from 1.
     pub number: usize,
     /// The step as the author wrote it.
     pub text: String,
-    /// What became of it.
+    /// What happened to the step.
     pub outcome: StepOutcome,
-    /// The result document of its command, if it has one.
+    /// The result document of its command, if there is one.
     pub result: Value,
 }
 
-/// What became of a step, in a word.
+/// What happened to a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepOutcome {
-    /// It is done.
+    /// The step is done.
     Done,
-    /// It is optional and was left out.
+    /// The step is optional and was skipped.
     Skipped,
-    /// It is for people to do, and nobody has.
+    /// The step is manual and not done yet.
     ByHand,
-    /// It failed or was refused.
+    /// The step failed or was refused.
     Failed,
 }
 
 impl StepOutcome {
-    /// The word in results.
+    /// Returns the word used in results.
     pub const fn name(self) -> &'static str {
         match self {
             StepOutcome::Done => "done",
@@ -200,8 +199,8 @@ impl StepOutcome {
 }
 
 impl WorkflowReport {
-    /// The report as JSON.
-    pub fn value(&self) -> Value {
+    /// Renders the report as JSON.
+    pub fn to_json(&self) -> Value {
         let step = |step: &StepReport| {
             json!({
                 "step": step.number,
@@ -213,25 +212,25 @@ impl WorkflowReport {
         json!({
             "workflow": self.workflow,
             "session": self.session,
-            "done": self.verdict == Verdict::Fine,
+            "done": self.verdict == RunVerdict::Succeeded,
             "steps": self.steps.iter().map(step).collect::<Vec<Value>>(),
         })
     }
 }
 
 impl Runtime {
-    /// A workflow of a skill as a checklist, in the state of a session.
-    pub fn workflow(
+    /// Loads a workflow of a skill as a checklist, in the state of a session.
+    pub fn load_workflow(
         &self,
-        document: &Document,
+        document: &SkillDocument,
         skill: &str,
         name: &str,
         session: Option<&str>,
-    ) -> Result<Workflow, CallError> {
-        let state = self.state(document, skill, session_name(session)?)?;
-        workflow::workflow(document, name, &state).ok_or_else(|| {
+    ) -> Result<WorkflowChecklist, CallError> {
+        let state = self.load_state(document, skill, resolve_session_name(session)?)?;
+        workflow::build_checklist(document, name, &state).ok_or_else(|| {
             let message = format!("Path 'workflows.{name}' not found in skill '{skill}'");
-            let all = workflow::names(document);
+            let all = workflow::list_workflow_names(document);
             let remedy = if all.is_empty() {
                 "it has no workflows".to_owned()
             } else {
@@ -242,38 +241,49 @@ impl Runtime {
         })
     }
 
-    /// Runs the steps of a workflow, until one fails or is left to people. All run from one private copy of the skill.
+    /// Runs the steps of a workflow until one fails or needs manual work. All steps run from one private copy
+    /// of the skill.
     pub fn run_workflow(
         &self,
         catalog: &Catalog,
         call: &WorkflowCall,
-        attendant: &WorkflowAttendant<'_>,
+        attendant: &WorkflowCallbacks<'_>,
         cancel: &Cancel,
     ) -> Result<WorkflowReport, WorkflowError> {
-        let session = session_name(call.session.as_deref())?;
+        let session = resolve_session_name(call.session.as_deref())?;
         let skill = self.load_skill(catalog, &call.skill)?;
-        let workflow = self.workflow(skill.document()?, &skill.name, &call.workflow, Some(session))?;
+        let workflow = self.load_workflow(skill.require_document()?, &skill.name, &call.workflow, Some(session))?;
         let is_slot = |name: &String| workflow.steps.iter().any(|step| step.slots.contains(name));
         if let Some(slot) = call.values.keys().find(|name| !is_slot(name)) {
             return Err(WorkflowError::UnknownSlot { workflow: workflow.name, slot: slot.clone() });
         }
-        let stored = self.existing_sessions()?;
-        let stored = stored.map(|sessions| sessions.progress(&skill.name, session, &workflow.name));
+        let stored = self.open_existing_sessions()?;
+        let stored = stored.map(|sessions| sessions.load_progress(&skill.name, session, &workflow.name));
         let progress = stored.transpose().map_err(CallError::from)?.flatten();
-        let done = steps_done(call.start, progress, &skill, &workflow, session)?;
+        let done = count_done_steps(call.start, progress, &skill, &workflow, session)?;
         let values = call.values.clone();
-        WorkflowRun { runtime: self, catalog, call, attendant, cancel, skill, session, values, steps: Vec::new() }
-            .run(&workflow, done)
+        WorkflowRun {
+            runtime: self,
+            catalog,
+            call,
+            callbacks: attendant,
+            cancel,
+            skill,
+            session,
+            values,
+            steps: Vec::new(),
+        }
+        .run_steps(&workflow, done)
     }
 }
 
-/// How many steps count as done when a run begins. `progress` is how far the last run came, and the digest of its
-/// skill.
-fn steps_done(
+/// Returns how many steps count as done when a run starts. `progress` is the progress of the last run and the
+/// digest of its skill.
+fn count_done_steps(
     start: WorkflowStart,
     progress: Option<(u32, String)>,
     skill: &ExecutableSkill,
-    workflow: &Workflow,
+    workflow: &WorkflowChecklist,
     session: &str,
 ) -> Result<usize, WorkflowError> {
     let done = match (start, progress) {
@@ -295,98 +305,98 @@ fn steps_done(
     Ok(done)
 }
 
-/// A workflow on its way.
+/// A running workflow.
 struct WorkflowRun<'a> {
     runtime: &'a Runtime,
     catalog: &'a Catalog,
     call: &'a WorkflowCall,
-    attendant: &'a WorkflowAttendant<'a>,
+    callbacks: &'a WorkflowCallbacks<'a>,
     cancel: &'a Cancel,
     skill: Arc<ExecutableSkill>,
     session: &'a str,
-    /// What fills the slots.
+    /// The values of the slots.
     values: Map<String, Value>,
     /// The steps that were reached.
     steps: Vec<StepReport>,
 }
 
-/// Whether a workflow goes on after a step.
-enum Next {
-    GoOn,
-    Stop(Verdict),
+/// Whether a workflow continues after a step.
+enum StepContinuation {
+    Continue,
+    Stop(RunVerdict),
 }
 
 impl WorkflowRun<'_> {
-    /// Runs the steps, as far as it goes.
-    fn run(mut self, workflow: &Workflow, done: usize) -> Result<WorkflowReport, WorkflowError> {
-        self.report(WorkflowEvent::Begun(workflow));
+    /// Runs the steps as far as possible.
+    fn run_steps(mut self, workflow: &WorkflowChecklist, done: usize) -> Result<WorkflowReport, WorkflowError> {
+        self.report_event(WorkflowEvent::Started(workflow));
         let count = workflow.steps.len();
-        let mut verdict = Verdict::Fine;
+        let mut verdict = RunVerdict::Succeeded;
         for (step, number) in workflow.steps.iter().zip(1..).skip(done) {
-            self.report(WorkflowEvent::StepReached { number, count, step });
+            self.report_event(WorkflowEvent::StepReached { number, count, step });
             match self.run_step(number, step)? {
-                Next::GoOn => self.store_progress(workflow, Some(number))?,
-                Next::Stop(why) => {
+                StepContinuation::Continue => self.store_progress(workflow, Some(number))?,
+                StepContinuation::Stop(why) => {
                     self.store_progress(workflow, Some(number - 1))?;
-                    self.report(WorkflowEvent::Stopped { number });
+                    self.report_event(WorkflowEvent::Stopped { number });
                     verdict = why;
                     break;
                 }
             }
         }
-        if verdict == Verdict::Fine {
+        if verdict == RunVerdict::Succeeded {
             self.store_progress(workflow, None)?;
         }
         let (workflow, session) = (workflow.name.clone(), self.session.to_owned());
         Ok(WorkflowReport { workflow, session, steps: self.steps, verdict })
     }
 
-    /// Stores how many steps are done; none if it is over.
-    fn store_progress(&self, workflow: &Workflow, done: Option<usize>) -> Result<(), CallError> {
+    /// Stores how many steps are done, or clears the progress if the workflow is finished.
+    fn store_progress(&self, workflow: &WorkflowChecklist, done: Option<usize>) -> Result<(), CallError> {
         let done = done.map(|done| (u32::try_from(done).unwrap_or(u32::MAX), self.skill.digest.as_str()));
-        let sessions = self.runtime.sessions()?;
-        Ok(sessions.set_progress(&self.skill.name, self.session, &workflow.name, done, now())?)
+        let sessions = self.runtime.open_sessions()?;
+        Ok(sessions.set_progress(&self.skill.name, self.session, &workflow.name, done, current_time())?)
     }
 
-    fn report(&self, event: WorkflowEvent<'_>) {
-        (self.attendant.report)(event);
+    fn report_event(&self, event: WorkflowEvent<'_>) {
+        (self.callbacks.report)(event);
     }
 
-    fn record(&mut self, number: usize, step: &Step, outcome: StepOutcome, result: Value) {
+    fn record_step(&mut self, number: usize, step: &ChecklistStep, outcome: StepOutcome, result: Value) {
         self.steps.push(StepReport { number, text: step.text.clone(), outcome, result });
     }
 
-    fn run_step(&mut self, number: usize, step: &Step) -> Result<Next, CallError> {
-        if step.is_optional && (self.call.skip_optional || (self.attendant.is_skipped)(step)) {
-            self.record(number, step, StepOutcome::Skipped, Value::Null);
-            return Ok(Next::GoOn);
+    fn run_step(&mut self, number: usize, step: &ChecklistStep) -> Result<StepContinuation, CallError> {
+        if step.is_optional && (self.call.skip_optional || (self.callbacks.is_skipped)(step)) {
+            self.record_step(number, step, StepOutcome::Skipped, Value::Null);
+            return Ok(StepContinuation::Continue);
         }
         if let Some(reason) = &step.by_hand {
             return Ok(self.leave_to_people(number, step, reason));
         }
         for slot in &step.slots {
             if !self.values.contains_key(slot)
-                && let Some(value) = (self.attendant.slot_value)(slot)
+                && let Some(value) = (self.callbacks.slot_value)(slot)
             {
                 self.values.insert(slot.clone(), value.into());
             }
         }
-        let (command, arguments) = match step.filled(self.skill.document()?, &self.values) {
+        let (command, arguments) = match step.bind_arguments(self.skill.require_document()?, &self.values) {
             Ok(filled) => filled,
             Err(error) => {
-                let error = ToolError::new(error.code, error.message).with("remedy", error.remedy);
-                return Ok(self.refuse(number, step, error));
+                let error = ToolError::new(error.code, error.message).with_detail("remedy", error.remedy);
+                return Ok(self.refuse_step(number, step, error));
             }
         };
         match self.call_command(command, arguments) {
             Ok(CallResult::Finished(call)) => {
-                self.report(WorkflowEvent::Finished(&call));
-                Ok(self.end_step(number, step, call.outcome.verdict, call.value()))
+                self.report_event(WorkflowEvent::Finished(&call));
+                Ok(self.end_step(number, step, call.outcome.verdict, call.to_json()))
             }
             // A workflow does not wait for an answer in a later request.
-            Ok(CallResult::Deferred(_)) => Ok(Next::Stop(Verdict::Refused)),
-            // A step that does not fit its command stops as one that fails.
-            Err(error) if error.kind == ErrorKind::Refused => Ok(self.refuse(number, step, error.into())),
+            Ok(CallResult::Deferred(_)) => Ok(StepContinuation::Stop(RunVerdict::Refused)),
+            // A step that does not match its command stops the workflow like a failed step.
+            Err(error) if error.kind == ErrorKind::Refused => Ok(self.refuse_step(number, step, error.into())),
             Err(error) => Err(error),
         }
     }
@@ -402,43 +412,49 @@ impl WorkflowRun<'_> {
         let call = ToolCall {
             consent: self.call.consent.clone(),
             timeout_s: self.call.timeout_s,
-            ..ToolCall::command(&self.skill.name, invocation)
+            ..ToolCall::for_command(&self.skill.name, invocation)
         };
         let prepared = self.runtime.plan_loaded(&self.skill, &call)?;
-        self.report(WorkflowEvent::Planned(prepared.plan()));
-        self.runtime.run(prepared, self.catalog, self.attendant.prompter, self.cancel)
+        self.report_event(WorkflowEvent::Planned(prepared.plan()));
+        self.runtime.run_prepared(prepared, self.catalog, self.callbacks.prompter, self.cancel)
     }
 
-    /// A step that was not begun.
-    fn refuse(&mut self, number: usize, step: &Step, error: ToolError) -> Next {
-        let outcome = Outcome::refused(error);
-        self.report(WorkflowEvent::NotBegun(&outcome));
-        self.end_step(number, step, outcome.verdict, outcome.value())
+    /// Reports a step that was not started.
+    fn refuse_step(&mut self, number: usize, step: &ChecklistStep, error: ToolError) -> StepContinuation {
+        let outcome = Outcome::not_started(error);
+        self.report_event(WorkflowEvent::StepRefused(&outcome));
+        self.end_step(number, step, outcome.verdict, outcome.to_json())
     }
 
-    fn end_step(&mut self, number: usize, step: &Step, verdict: Verdict, result: Value) -> Next {
-        let outcome = if verdict == Verdict::Fine { StepOutcome::Done } else { StepOutcome::Failed };
-        self.record(number, step, outcome, result);
+    fn end_step(
+        &mut self,
+        number: usize,
+        step: &ChecklistStep,
+        verdict: RunVerdict,
+        result: Value,
+    ) -> StepContinuation {
+        let outcome = if verdict == RunVerdict::Succeeded { StepOutcome::Done } else { StepOutcome::Failed };
+        self.record_step(number, step, outcome, result);
         match verdict {
-            Verdict::Fine => Next::GoOn,
-            Verdict::Refused | Verdict::Failed if step.is_optional => {
-                self.report(WorkflowEvent::FailureIgnored);
-                Next::GoOn
+            RunVerdict::Succeeded => StepContinuation::Continue,
+            RunVerdict::Refused | RunVerdict::Failed if step.is_optional => {
+                self.report_event(WorkflowEvent::FailureIgnored);
+                StepContinuation::Continue
             }
-            Verdict::Refused | Verdict::Failed | Verdict::Interrupted => Next::Stop(verdict),
+            RunVerdict::Refused | RunVerdict::Failed | RunVerdict::Interrupted => StepContinuation::Stop(verdict),
         }
     }
 
-    /// A step that is for people to do.
-    fn leave_to_people(&mut self, number: usize, step: &Step, reason: &str) -> Next {
-        let is_done = (self.attendant.is_done_by_hand)(step, reason);
+    /// Reports a manual step.
+    fn leave_to_people(&mut self, number: usize, step: &ChecklistStep, reason: &str) -> StepContinuation {
+        let is_done = (self.callbacks.is_done_by_hand)(step, reason);
         let outcome = if is_done { StepOutcome::Done } else { StepOutcome::ByHand };
-        self.record(number, step, outcome, Value::Null);
+        self.record_step(number, step, outcome, Value::Null);
         if is_done || step.is_optional {
-            return Next::GoOn;
+            return StepContinuation::Continue;
         }
-        self.report(WorkflowEvent::LeftToPeople { number });
-        Next::Stop(Verdict::Refused)
+        self.report_event(WorkflowEvent::LeftToPeople { number });
+        StepContinuation::Stop(RunVerdict::Refused)
     }
 }
 

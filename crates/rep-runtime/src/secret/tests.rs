@@ -1,33 +1,33 @@
-#![expect(clippy::disallowed_methods, reason = "these look at what was really written")]
+#![expect(clippy::disallowed_methods, reason = "these tests read the written files")]
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use super::*;
 
-fn secret(text: &str) -> Secret {
-    Secret::new(text.to_owned()).unwrap()
+fn secret(text: &str) -> SecretValue {
+    SecretValue::new(text.to_owned()).unwrap()
 }
 
-fn kept(secrets: &Secrets, name: &str) -> Option<String> {
+fn kept(secrets: &SecretStore, name: &str) -> Option<String> {
     secrets.get(name, "any").unwrap().map(|secret| secret.expose().to_owned())
 }
 
-fn names(secrets: &Secrets) -> Vec<String> {
+fn names(secrets: &SecretStore) -> Vec<String> {
     secrets.list().unwrap().into_iter().map(|listed| listed.name).collect()
 }
 
 #[test]
 fn a_secret_for_some_skills_is_not_given_to_others() {
     let folder = tempfile::tempdir().unwrap();
-    let secrets = Secrets::at(folder.path());
+    let secrets = SecretStore::in_folder(folder.path());
     let skills = ["pdf".to_owned(), "team:ocr".to_owned()];
-    assert_eq!(secrets.set("A", &secret("first"), &skills).unwrap(), Place::File);
+    assert_eq!(secrets.set("A", &secret("first"), &skills).unwrap(), KeyLocation::File);
     for (skill, is_given) in [("pdf", true), ("team:ocr", true), ("ocr", false), ("", false), ("pdf\nteam:ocr", false)]
     {
         assert_eq!(secrets.get("A", skill).unwrap().is_some(), is_given, "{skill}");
     }
-    // Who changes for whom it is in the file has changed what is sealed.
+    // Changing the skills of a secret in the file invalidates the encrypted value.
     let file = folder.path().join("secrets.json");
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, text.replace("\"pdf\"", "\"evil\"")).unwrap();
@@ -39,7 +39,7 @@ fn a_secret_for_some_skills_is_not_given_to_others() {
 #[test]
 fn what_is_kept_comes_back_and_is_not_readable_on_the_disk() {
     let folder = tempfile::tempdir().unwrap();
-    let secrets = Secrets::at(&folder.path().join("inner"));
+    let secrets = SecretStore::in_folder(&folder.path().join("inner"));
     secrets.set("API_KEY", &secret("tops3cret-value"), &[]).unwrap();
     secrets.set("OTHER", &secret("x"), &[]).unwrap();
     assert_eq!(kept(&secrets, "API_KEY"), Some("tops3cret-value".to_owned()));
@@ -58,12 +58,12 @@ fn what_is_kept_comes_back_and_is_not_readable_on_the_disk() {
 #[test]
 fn values_cannot_be_exchanged_changed_or_read_by_others() {
     let folder = tempfile::tempdir().unwrap();
-    let secrets = Secrets::at(folder.path());
+    let secrets = SecretStore::in_folder(folder.path());
     secrets.set("A", &secret("first"), &[]).unwrap();
     secrets.set("B", &secret("second"), &[]).unwrap();
     let file = folder.path().join("secrets.json");
     let text = fs::read_to_string(&file).unwrap();
-    // The two names change places, and with them the sealed values.
+    // The two names are swapped, and with them the encrypted values.
     let exchanged = text.replace("\"A\"", "\"C\"").replace("\"B\"", "\"A\"").replace("\"C\"", "\"B\"");
     fs::write(&file, exchanged).unwrap();
     assert!(secrets.get("A", "any").is_err() && secrets.get("B", "any").is_err());
@@ -79,7 +79,7 @@ fn values_cannot_be_exchanged_changed_or_read_by_others() {
 #[test]
 fn a_damaged_file_is_told_and_left_alone() {
     let folder = tempfile::tempdir().unwrap();
-    let secrets = Secrets::at(folder.path());
+    let secrets = SecretStore::in_folder(folder.path());
     let file = folder.path().join("secrets.json");
     for text in ["", "{", "[]", "{\"version\": 2}", "{\"version\": 1, \"secrets\": {\"A\": 5}}"] {
         drop(tempfile::Builder::new().tempfile_in(folder.path()).unwrap().persist(&file).unwrap());
@@ -92,12 +92,12 @@ fn a_damaged_file_is_told_and_left_alone() {
 #[test]
 fn the_environment_comes_before_what_is_kept() {
     let folder = tempfile::tempdir().unwrap();
-    let secrets = Secrets::at(folder.path());
+    let secrets = SecretStore::in_folder(folder.path());
     secrets.set("A", &secret("kept"), &[]).unwrap();
     secrets.set("B", &secret("kept"), &[]).unwrap();
     let need = |name: &str| SecretNeed { name: name.to_owned(), is_optional: true };
     let variable = |name: &str| (name == "A").then(|| "given".to_owned());
-    let found = gather("any", &[need("A"), need("B"), need("C")], variable, Some(&secrets)).unwrap();
+    let found = gather_secrets("any", &[need("A"), need("B"), need("C")], variable, Some(&secrets)).unwrap();
     let found: Vec<(&str, &str)> = found.iter().map(|(name, value)| (name.as_str(), value.expose())).collect();
     assert_eq!(found, [("A", "given"), ("B", "kept")]);
 }
@@ -105,6 +105,6 @@ fn the_environment_comes_before_what_is_kept() {
 #[test]
 fn values_a_variable_cannot_hold_are_no_secrets() {
     for value in [String::new(), "a\0b".to_owned(), "x".repeat(VALUE_BYTES_MAX + 1)] {
-        assert!(Secret::new(value).is_none());
+        assert!(SecretValue::new(value).is_none());
     }
 }

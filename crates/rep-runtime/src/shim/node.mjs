@@ -1,7 +1,7 @@
-// Calls one function of a skill's file: arguments come on stdin as JSON, the result leaves on stdout in a frame.
+// Calls a function in a skill's file: reads the arguments from stdin as JSON, writes the framed result to stdout.
 //
-// Usage: node.mjs ENTRYPOINT HANDLER FRAME. Whatever the tool itself prints goes to stderr; what it manages to put on
-// stdout all the same is told apart by the frame.
+// Usage: node.mjs ENTRYPOINT HANDLER FRAME. Output of the tool itself goes to stderr; output that
+// still reaches stdout is distinguished by the frame.
 import fs from "node:fs";
 import nodeModule from "node:module";
 import os from "node:os";
@@ -20,8 +20,8 @@ class ToolError extends Error {
   }
 }
 
-// Packages that were installed for the skill. `require` finds them by NODE_PATH; `import` only where the search of a name that
-// is nowhere else begins again in their folder.
+// Packages installed for the skill. `require` finds them through NODE_PATH. For `import`, this hook retries a name that
+// was not found from their directory.
 const packages = process.env.REP_PACKAGES;
 if (packages !== undefined && typeof nodeModule.register === "function") {
   const hook = `const base = ${JSON.stringify(pathToFileURL(path.join(packages, "any.mjs")).href)};
@@ -62,7 +62,7 @@ function envelope(code, message, more = {}) {
   return { status: "error", error };
 }
 
-// The value, where JSON can say it.
+// Returns the value if JSON can represent it.
 function plain(value) {
   try {
     return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
@@ -71,7 +71,7 @@ function plain(value) {
   }
 }
 
-// The envelope of what was thrown: what it says of itself, and where in the skill it happened.
+// Returns the envelope of a thrown value: its details, and where in the skill it was thrown.
 function described(problem) {
   if (!(problem instanceof Error)) {
     const given = problem !== null && typeof problem === "object" ? problem : { message: String(problem) };
@@ -108,7 +108,7 @@ log.warn = log.warning;
 let unread = Buffer.alloc(0);
 async function callTool(tool, args = {}) {
   if (process.env.REP_CHANNEL === undefined) {
-    throw new ToolError("this host offers no calls of other tools", { code: "UNAVAILABLE" });
+    throw new ToolError("this host does not support calling other tools", { code: "UNAVAILABLE" });
   }
   const channel = Number(process.env.REP_CHANNEL);
   write(channel, `${JSON.stringify({ tool, args })}\n`);
@@ -125,7 +125,7 @@ async function callTool(tool, args = {}) {
   return answer.result;
 }
 
-// The request to end: a tool that watches for it gets the time to clean up, any other one ends at once.
+// On SIGTERM, a tool that listens for it gets time to clean up; any other tool exits immediately.
 const controller = new AbortController();
 let isWatched = false;
 process.on("SIGTERM", () => {
@@ -160,16 +160,16 @@ function find(module) {
       .map(([name]) => name),
   );
   const there = [...names].filter((name) => name !== "default" && name !== "module.exports").sort().join(", ") || "none";
-  throw new ToolError(`there is no function \`${handler}\` in the entrypoint; its functions: ${there}`, {
+  throw new ToolError(`the entrypoint has no function \`${handler}\`; its functions: ${there}`, {
     code: "HANDLER_NOT_FOUND",
   });
 }
 
-// JSON, with what `JSON.stringify` would quietly turn into null told instead.
+// Encodes JSON, and reports values that `JSON.stringify` would silently turn into null.
 function encoded(result) {
   const checked = (_, value) => {
     if (typeof value === "number" && !Number.isFinite(value)) {
-      throw new TypeError(`${value} is not a number JSON can say`);
+      throw new TypeError(`${value} is not a number that JSON can represent`);
     }
     return value;
   };

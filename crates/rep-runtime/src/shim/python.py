@@ -1,6 +1,6 @@
-"""Calls one function of a skill's file: arguments come on stdin as JSON, the result leaves on what was stdout.
+"""Calls a function in a skill's file: reads the arguments from stdin as JSON, writes the result to the original stdout.
 
-Usage: python.py ENTRYPOINT HANDLER. Whatever the tool itself prints goes to stderr.
+Usage: python.py ENTRYPOINT HANDLER. Output of the tool itself goes to stderr.
 """
 
 import os
@@ -21,7 +21,7 @@ MESSAGE_MAX = 4000
 
 
 class ToolError(Exception):
-    """An error with a code of its own, as `ctx.error(...)` makes it."""
+    """An error with a custom code, as created by `ctx.error(...)`."""
 
     def __init__(self, message, code="TOOL_FAILED", retriable=False, details=None):
         super().__init__(message)
@@ -56,7 +56,7 @@ class Log:
 
 
 class Context:
-    """What a handler gets besides its arguments."""
+    """The second argument of a handler."""
 
     def __init__(self):
         self.paths, self.log, self.tool = Paths(), Log(), os.environ.get("REP_TOOL", "")
@@ -67,9 +67,9 @@ class Context:
         return ToolError(message, code, retriable, details)
 
     def call_tool(self, tool, args=None):
-        """Calls another tool of the library through the host, and answers its result."""
+        """Calls another tool of the library through the host and returns its result."""
         if "REP_CHANNEL" not in os.environ:
-            raise ToolError("this host offers no calls of other tools", "UNAVAILABLE")
+            raise ToolError("this host does not support calling other tools", "UNAVAILABLE")
         channel = int(os.environ["REP_CHANNEL"])
         request = json.dumps({"tool": tool, "args": {} if args is None else args}, allow_nan=False) + "\n"
         write(channel, request.encode())
@@ -99,7 +99,7 @@ def envelope(code, message, **more):
 
 
 def described(problem, skill):
-    """The envelope of an exception: what it says of itself, and where in the skill it happened."""
+    """Returns the envelope of an exception: its details, and where in the skill it was raised."""
     code = getattr(problem, "code", None)
     known = isinstance(code, str) and code.replace("_", "").isalnum() and code.upper() == code and not code[0].isdigit()
     number = getattr(problem, "errno", None)
@@ -124,7 +124,7 @@ def described(problem, skill):
 
 
 def plain(value):
-    """The value, where JSON can say it."""
+    """Returns the value if JSON can represent it."""
     try:
         return json.loads(json.dumps(value, allow_nan=False))
     except (TypeError, ValueError, RecursionError):
@@ -151,7 +151,7 @@ def find(module, handler):
         name for name, value in vars(module).items() if inspect.isfunction(value) and value.__module__ == "rep_tool"
     )
     there = ", ".join(names) or "none"
-    raise ToolError(f"there is no function `{handler}` in the entrypoint; its functions: {there}", "HANDLER_NOT_FOUND")
+    raise ToolError(f"the entrypoint has no function `{handler}`; its functions: {there}", "HANDLER_NOT_FOUND")
 
 
 def call(function, args, ctx):
@@ -189,7 +189,7 @@ def encoded(result):
 
 
 def main(entrypoint, handler):
-    # The request to end lets `finally` do its work.
+    # On SIGTERM, `finally` blocks still run.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(line_buffering=True, errors="backslashreplace")

@@ -1,4 +1,4 @@
-//! Everything before and after the process: decisions, approvals, and the record of what ran.
+//! Tests of everything around the process: decisions, approvals and records.
 
 mod answers;
 mod approvals;
@@ -8,8 +8,8 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::approval::Approvals;
-use crate::grant::{Consent, Context, Decision, Granted};
-use crate::{Call, Plan, Policy, Trust};
+use crate::grant::{GrantConsent, GrantContext, GrantDecision, Granted};
+use crate::{ExecutionTrust, Plan, Policy, ToolPlanInput};
 use rep_model::{Skill, SkillTree};
 use serde_json::{Value, json};
 
@@ -26,29 +26,29 @@ fn tool() -> Value {
     })
 }
 
-/// The plan of a call of a skill with these further lines of frontmatter.
+/// Plans a call of a skill with these additional lines of frontmatter.
 fn plan(front: &str) -> Plan {
     let text = format!("---\nname: pdf\ndescription: b\n{front}---\n");
-    let (skill, _) = Skill::parse(SkillTree::of("pdf", &[("SKILL.md", &text)]));
-    let call = Call {
+    let (skill, _) = Skill::parse(SkillTree::from_texts("pdf", &[("SKILL.md", &text)]));
+    let call = ToolPlanInput {
         skill: "pdf",
         digest: "0123",
         folder: Path::new("/skills/pdf"),
-        front: skill.front().expect("there is a frontmatter"),
+        front: skill.frontmatter().expect("there is a frontmatter"),
         tool: &tool(),
         workspace: Path::new("/work"),
         input: json!({ "path": "a.pdf" }),
     };
-    Plan::of(call).expect("this can be planned")
+    Plan::from_tool(call).expect("this can be planned")
 }
 
-fn context(approvals: &Approvals, consent: Consent) -> Context<'_> {
-    Context { trust: Trust::Trusted, secrets: ["KEY".to_owned()].into(), consent, approvals }
+fn context(approvals: &Approvals, consent: GrantConsent) -> GrantContext<'_> {
+    GrantContext { trust: ExecutionTrust::Trusted, secrets: ["KEY".to_owned()].into(), consent, approvals }
 }
 
 fn granted(plan: Plan) -> Granted {
-    match crate::grant::decide(&Policy::default(), plan, &context(&Approvals::default(), Consent::Given)) {
-        Decision::Granted(granted) => granted,
+    match crate::grant::decide_plan(&Policy::default(), plan, &context(&Approvals::default(), GrantConsent::Given)) {
+        GrantDecision::Granted(granted) => granted,
         other => panic!("{other:?}"),
     }
 }

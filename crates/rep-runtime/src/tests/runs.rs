@@ -1,4 +1,4 @@
-//! Tools run for real: python, node and bash, with nothing in place of them.
+//! Runs real tools: python, node and bash, without mocks.
 
 mod alike;
 mod calls;
@@ -11,24 +11,24 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::approval::Approvals;
-use crate::execute::{ExecuteOptions, execute_with};
-use crate::grant::{Consent, Context, Decision, Granted};
-use crate::interpreter::Search;
-use crate::plan::{self, Redaction, Work};
-use crate::{Limits, Outcome, Permissions, Plan, Policy, Reply, ToolRuntime, Trust};
+use crate::execute::{ExecuteOptions, execute_grant_with};
+use crate::grant::{GrantConsent, GrantContext, GrantDecision, Granted};
+use crate::interpreter::InterpreterSearch;
+use crate::plan::{self, PlannedWork, Redaction};
+use crate::{ExecutionTrust, Outcome, Plan, Policy, RunLimits, RunPermissions, RunReply, ToolRuntime};
 use rep_sandbox::{Cancel, unconfined};
 use serde_json::{Value, json};
 
-/// Whether everything tools are written in is installed. Says aloud what is not; in CI, that is a failure.
+/// Returns whether all runtimes are installed. Prints the missing ones; in CI, that is a failure.
 pub(crate) fn has_runtimes() -> bool {
     let search = search();
     let missing: Vec<&str> = [ToolRuntime::Python, ToolRuntime::Node, ToolRuntime::Bash]
         .into_iter()
-        .filter(|runtime| crate::interpreter::find(*runtime, Path::new("/nowhere"), &search).is_err())
+        .filter(|runtime| crate::interpreter::find_interpreter(*runtime, Path::new("/nowhere"), &search).is_err())
         .map(ToolRuntime::name)
         .collect();
     if !missing.is_empty() {
-        rep_test_support::not_run(&format!(
+        rep_test_support::skip_unless_ci(&format!(
             "{} not installed, and these tests compare all three",
             missing.join(" and ")
         ));
@@ -36,18 +36,19 @@ pub(crate) fn has_runtimes() -> bool {
     missing.is_empty()
 }
 
-/// A plan, granted as by somebody who said yes.
+/// Grants a plan as if the user had agreed.
 pub(crate) fn granted(plan: &Plan) -> Granted {
     let approvals = Approvals::default();
     let secrets = plan.secrets.iter().map(|need| need.name.clone()).collect();
-    let context = Context { trust: Trust::Trusted, secrets, consent: Consent::Given, approvals: &approvals };
-    match crate::grant::decide(&Policy::default(), plan.clone(), &context) {
-        Decision::Granted(granted) => granted,
+    let context =
+        GrantContext { trust: ExecutionTrust::Trusted, secrets, consent: GrantConsent::Given, approvals: &approvals };
+    match crate::grant::decide_plan(&Policy::default(), plan.clone(), &context) {
+        GrantDecision::Granted(granted) => granted,
         other => panic!("not granted: {other:?}"),
     }
 }
 
-/// A skill with one tool in a scratch folder.
+/// A skill with one tool in a temporary directory.
 pub(crate) struct Tool {
     folder: tempfile::TempDir,
     pub(crate) plan: Plan,
@@ -56,7 +57,7 @@ pub(crate) struct Tool {
 }
 
 impl Tool {
-    /// A tool of this runtime whose entrypoint is this text.
+    /// Creates a tool of this runtime with this text as its entrypoint.
     pub(crate) fn new(runtime: ToolRuntime, text: &str) -> Self {
         let ending = match runtime {
             ToolRuntime::Python => "py",
@@ -67,11 +68,11 @@ impl Tool {
     }
 
     pub(crate) fn of(runtime: ToolRuntime, entrypoint: &str, text: &str) -> Self {
-        let folder = tempfile::tempdir().expect("a scratch folder can be made");
-        let real = folder.path().canonicalize().expect("the folder is there");
+        let folder = tempfile::tempdir().expect("a temporary directory can be created");
+        let real = folder.path().canonicalize().expect("the directory exists");
         let (skill, workspace) = (real.join("skill"), real.join("work"));
-        std::fs::create_dir_all(skill.join("scripts")).expect("a folder can be made");
-        std::fs::create_dir_all(&workspace).expect("a folder can be made");
+        std::fs::create_dir_all(skill.join("scripts")).expect("a directory can be created");
+        std::fs::create_dir_all(&workspace).expect("a directory can be created");
         std::fs::write(skill.join(entrypoint), text).expect("a file can be written");
         let plan = Plan {
             confinement: crate::plan::Confinement::Sandboxed,
@@ -79,7 +80,7 @@ impl Tool {
             digest: String::new(),
             folder: skill,
             tool: "a-tool".to_owned(),
-            work: Work::Tool(plan::Tool {
+            work: PlannedWork::Tool(plan::PlannedTool {
                 runtime,
                 entrypoint: entrypoint.to_owned(),
                 handler: "run".to_owned(),
@@ -90,12 +91,12 @@ impl Tool {
             }),
             workspace,
             input: json!({}),
-            permissions: Permissions::default(),
+            permissions: RunPermissions::default(),
             confirm: BTreeSet::new(),
             prompt: None,
             redaction: Redaction { secrets: true, pii: true },
             secrets: Vec::new(),
-            limits: Limits::default(),
+            limits: RunLimits::default(),
             ignored: Vec::new(),
         };
         Self { folder, plan, secrets: Vec::new(), cancel: Cancel::default() }
@@ -112,49 +113,49 @@ impl Tool {
             search: &search,
             environments: None,
             caller: None,
-            hidden: &[],
-            unseen: &[],
-            register: None,
+            redacted_values: &[],
+            hidden_folders: &[],
+            run_registry: None,
         };
-        execute_with(&granted(&self.plan), &self.secrets, &options, &self.cancel, unconfined::run)
+        execute_grant_with(&granted(&self.plan), &self.secrets, &options, &self.cancel, unconfined::run_unconfined)
     }
 
     pub(crate) fn path(&self) -> PathBuf {
-        self.folder.path().canonicalize().expect("the folder is there")
+        self.folder.path().canonicalize().expect("the directory exists")
     }
 }
 
 /// The caller's environment, with one cache for all tests.
-pub(crate) fn search() -> Search {
+pub(crate) fn search() -> InterpreterSearch {
     let cache = Path::new(option_env!("CARGO_TARGET_TMPDIR").unwrap_or("/tmp")).join("interpreters.json");
-    Search { env: std::env::vars_os().collect(), cache: Some(cache) }
+    InterpreterSearch { env: std::env::vars_os().collect(), cache: Some(cache) }
 }
 
-/// The result, which there must be.
+/// Returns the result; panics if there is none.
 pub(crate) fn result(outcome: &Outcome) -> &Value {
     match &outcome.reply {
-        Reply::Result(value) => value,
-        other => panic!("no result: {other:?}, said: {}", outcome.said),
+        RunReply::Result(value) => value,
+        other => panic!("no result: {other:?}, said: {}", outcome.log_text),
     }
 }
 
-/// The code of the error, which there must be.
+/// Returns the error code; panics if the run succeeded.
 pub(crate) fn code(outcome: &Outcome) -> &str {
     match &outcome.reply {
-        Reply::Error(error) => error.code.as_str(),
+        RunReply::Error(error) => error.code.as_str(),
         other => panic!("no error: {other:?}"),
     }
 }
 
-/// The message of the error, which there must be.
+/// Returns the error message; panics if the run succeeded.
 pub(crate) fn message(outcome: &Outcome) -> &str {
     match &outcome.reply {
-        Reply::Error(error) => &error.message,
+        RunReply::Error(error) => &error.message,
         other => panic!("no error: {other:?}"),
     }
 }
 
-/// Makes a named pipe, by which a test and a tool wait for each other.
+/// Creates a named pipe that synchronizes a test with a tool.
 pub(crate) fn make_pipe(path: &Path) {
     let made = std::process::Command::new("mkfifo").arg(path).status().expect("`mkfifo` can be run");
     assert!(made.success());

@@ -1,15 +1,14 @@
-//! The questions programs inside ask about names, and what they are told.
+//! Parses DNS queries from the sandbox and encodes the answers.
 //!
-//! Only what a stub resolver sends is understood: one question, no compression. An answer is the question with a
-//! header before it and at most one address behind; nothing else of the packet comes back, and nothing of it is
-//! ever sent on.
+//! Supports only the queries of stub resolvers: one question without compression. An answer consists of a header, the
+//! question and at most one address. Nothing else of the query is echoed, and nothing is ever forwarded.
 
 use std::net::Ipv4Addr;
 
-/// The longest packet that is read; a question with every extension is far shorter.
+/// The maximum packet length. A query with every extension is far shorter.
 pub(super) const PACKET_BYTES_MAX: usize = 4096;
 
-/// How long an answer may be kept. The address of a name stays the same for the whole run.
+/// How long clients may cache an answer, in seconds. The address of a name does not change during a run.
 const TTL_S: u32 = 60;
 
 const HEADER_BYTES: usize = 12;
@@ -23,68 +22,68 @@ const SERVER_FAILURE: u8 = 2;
 const NO_SUCH_NAME: u8 = 3;
 const NOT_IMPLEMENTED: u8 = 4;
 
-/// What was asked.
+/// A DNS question.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Question {
-    /// The name with dots between its labels. A byte that names do not have is shown as `\xNN`, so that such a name
-    /// fits no rule and can be printed.
+pub(super) struct DnsQuestion {
+    /// The name with dots between its labels. Bytes that are invalid in names are escaped as `\xNN`, so that such a
+    /// name matches no rule and can be printed.
     pub(super) name: String,
-    /// Whether an IPv4 address is asked for.
+    /// Whether the query asks for an IPv4 address.
     pub(super) wants_address: bool,
-    /// Whether the name of an address is asked for, which is no try to connect.
+    /// Whether this is a reverse lookup, which is not an attempt to connect.
     pub(super) is_reverse: bool,
-    /// The header and the question, as they came.
+    /// The header and the question as received.
     echo: Vec<u8>,
 }
 
-/// What a packet is.
+/// A parsed packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Packet {
+pub(super) enum DnsPacket {
     /// A question that can be answered.
-    Question(Question),
-    /// A request that is wrong or not for us; the bytes are the answer that says so.
-    Wrong(Vec<u8>),
-    /// Nothing that deserves an answer.
-    Noise,
+    Question(DnsQuestion),
+    /// An invalid or unsupported query, with the encoded error response.
+    Rejected(Vec<u8>),
+    /// A packet that gets no response.
+    Ignored,
 }
 
-/// What a name is worth.
+/// The answer to a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reply {
-    /// It exists, at this address where one is asked for.
+pub(super) enum DnsReply {
+    /// The name exists. The address is present if the question asked for one.
     Exists(Option<Ipv4Addr>),
-    /// It does not exist.
+    /// The name does not exist.
     Unknown,
-    /// There is no address left to give.
+    /// All synthetic addresses are in use.
     Exhausted,
 }
 
-/// Reads a packet. Never fails, never looks beyond its end.
-pub(super) fn read(packet: &[u8]) -> Packet {
-    let Some(header) = packet.first_chunk::<HEADER_BYTES>() else { return Packet::Noise };
+/// Parses a packet. Never panics and never reads beyond the end.
+pub(super) fn parse_packet(packet: &[u8]) -> DnsPacket {
+    let Some(header) = packet.first_chunk::<HEADER_BYTES>() else { return DnsPacket::Ignored };
     let is_response = header[2] & 0x80 != 0;
     if is_response || packet.len() > PACKET_BYTES_MAX {
-        return Packet::Noise;
+        return DnsPacket::Ignored;
     }
     if header[2] & 0x78 != 0 {
-        return Packet::Wrong(headed(header, NOT_IMPLEMENTED, [0, 0]));
+        return DnsPacket::Rejected(encode_header(header, NOT_IMPLEMENTED, [0, 0]));
     }
-    let question = (header[4..6] == [0, 1]).then(|| question(packet)).flatten();
-    question.map_or_else(|| Packet::Wrong(headed(header, FORMAT_ERROR, [0, 0])), Packet::Question)
+    let question = (header[4..6] == [0, 1]).then(|| parse_question(packet)).flatten();
+    question.map_or_else(|| DnsPacket::Rejected(encode_header(header, FORMAT_ERROR, [0, 0])), DnsPacket::Question)
 }
 
-/// Writes the answer to a question.
-pub(super) fn write(question: &Question, reply: Reply) -> Vec<u8> {
+/// Encodes the answer to a question.
+pub(super) fn encode_answer(question: &DnsQuestion, reply: DnsReply) -> Vec<u8> {
     let (code, address) = match reply {
-        Reply::Exists(address) => (NO_ERROR, address.filter(|_| question.wants_address)),
-        Reply::Unknown => (NO_SUCH_NAME, None),
-        Reply::Exhausted => (SERVER_FAILURE, None),
+        DnsReply::Exists(address) => (NO_ERROR, address.filter(|_| question.wants_address)),
+        DnsReply::Unknown => (NO_SUCH_NAME, None),
+        DnsReply::Exhausted => (SERVER_FAILURE, None),
     };
     let header = question.echo.first_chunk::<HEADER_BYTES>().copied().unwrap_or_default();
-    let mut bytes = headed(&header, code, [1, u8::from(address.is_some())]);
+    let mut bytes = encode_header(&header, code, [1, u8::from(address.is_some())]);
     bytes.extend_from_slice(question.echo.get(HEADER_BYTES..).unwrap_or_default());
     if let Some(address) = address {
-        // The name is the one at the start of the question.
+        // A pointer to the name in the question.
         bytes.extend_from_slice(&[0xc0, 12]);
         bytes.extend_from_slice(&TYPE_A.to_be_bytes());
         bytes.extend_from_slice(&CLASS_IN.to_be_bytes());
@@ -95,14 +94,14 @@ pub(super) fn write(question: &Question, reply: Reply) -> Vec<u8> {
     bytes
 }
 
-/// A header of an answer: the number of the question, the wish for recursion, a code, and how many questions and
-/// answers follow.
-fn headed(asked: &[u8; HEADER_BYTES], code: u8, counts: [u8; 2]) -> Vec<u8> {
+/// Encodes a response header: the query's ID and recursion flag, a response code, and the numbers of questions and
+/// answers.
+fn encode_header(asked: &[u8; HEADER_BYTES], code: u8, counts: [u8; 2]) -> Vec<u8> {
     let flags = 0x80 | (asked[2] & 0x79);
     vec![asked[0], asked[1], flags, 0x80 | code, 0, counts[0], 0, counts[1], 0, 0, 0, 0]
 }
 
-fn question(packet: &[u8]) -> Option<Question> {
+fn parse_question(packet: &[u8]) -> Option<DnsQuestion> {
     let mut at = HEADER_BYTES;
     let mut name = String::new();
     loop {
@@ -111,7 +110,7 @@ fn question(packet: &[u8]) -> Option<Question> {
         if length == 0 {
             break;
         }
-        // Longer is a pointer; questions have no need of one. A name has 255 bytes with its lengths.
+        // A larger value is a compression pointer, which questions do not need. Encoded names have at most 255 bytes.
         if length > 63 || at + length - HEADER_BYTES > 254 {
             return None;
         }
@@ -132,7 +131,7 @@ fn question(packet: &[u8]) -> Option<Question> {
     let &[a, b, c, d] = packet.get(at..at + 4)?.first_chunk::<4>()?;
     let (kind, class) = (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]));
     let wants_address = (kind == TYPE_A || kind == TYPE_ANY) && (class == CLASS_IN || class == TYPE_ANY);
-    Some(Question { name, wants_address, is_reverse: kind == TYPE_PTR, echo: packet.get(..at + 4)?.to_vec() })
+    Some(DnsQuestion { name, wants_address, is_reverse: kind == TYPE_PTR, echo: packet.get(..at + 4)?.to_vec() })
 }
 
 #[cfg(test)]
@@ -141,7 +140,7 @@ mod tests {
 
     use super::*;
 
-    fn asked(labels: &[&[u8]], kind: u16) -> Vec<u8> {
+    fn build_question_packet(labels: &[&[u8]], kind: u16) -> Vec<u8> {
         let mut packet = vec![7, 9, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0];
         for label in labels {
             packet.push(u8::try_from(label.len()).unwrap());
@@ -153,91 +152,98 @@ mod tests {
         packet
     }
 
-    fn name_of(packet: &[u8]) -> Option<String> {
-        match read(packet) {
-            Packet::Question(question) => Some(question.name),
-            Packet::Wrong(_) | Packet::Noise => None,
+    fn parse_question_name(packet: &[u8]) -> Option<String> {
+        match parse_packet(packet) {
+            DnsPacket::Question(question) => Some(question.name),
+            DnsPacket::Rejected(_) | DnsPacket::Ignored => None,
         }
     }
 
     #[test]
     fn a_question_is_answered_with_its_own_words() {
-        let mut packet = asked(&[b"api", b"Example", b"com"], 1);
+        let mut packet = build_question_packet(&[b"api", b"Example", b"com"], 1);
         let bare = packet.len();
-        // An extension behind the question is neither needed nor sent back.
+        // An extension after the question is neither required nor echoed.
         packet.extend_from_slice(&[0, 0, 41, 4, 0, 0, 0, 0, 0, 0, 0]);
         packet[11] = 1;
-        let Packet::Question(question) = read(&packet) else { panic!("no question") };
+        let DnsPacket::Question(question) = parse_packet(&packet) else { panic!("not a question") };
         assert_eq!(question.name, "api.example.com");
-        let answer = write(&question, Reply::Exists(Some(Ipv4Addr::new(198, 18, 0, 7))));
+        let answer = encode_answer(&question, DnsReply::Exists(Some(Ipv4Addr::new(198, 18, 0, 7))));
         assert_eq!(answer[..12], [7, 9, 0x81, 0x80, 0, 1, 0, 1, 0, 0, 0, 0]);
         assert_eq!(answer[12..bare], packet[12..bare]);
         assert_eq!(answer[bare..], [0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 198, 18, 0, 7]);
-        assert_eq!(write(&question, Reply::Unknown)[..8], [7, 9, 0x81, 0x83, 0, 1, 0, 0]);
+        assert_eq!(encode_answer(&question, DnsReply::Unknown)[..8], [7, 9, 0x81, 0x83, 0, 1, 0, 0]);
     }
 
     #[test]
     fn other_kinds_of_record_exist_and_are_empty() {
         for kind in [28, 65, 64, 16, 15, 33] {
-            let Packet::Question(question) = read(&asked(&[b"api", b"example", b"com"], kind)) else { panic!() };
-            let answer = write(&question, Reply::Exists(Some(Ipv4Addr::LOCALHOST)));
+            let DnsPacket::Question(question) =
+                parse_packet(&build_question_packet(&[b"api", b"example", b"com"], kind))
+            else {
+                panic!()
+            };
+            let answer = encode_answer(&question, DnsReply::Exists(Some(Ipv4Addr::LOCALHOST)));
             assert_eq!(answer[3..8], [0x80, 0, 1, 0, 0], "type {kind}");
         }
     }
 
     #[test]
     fn odd_bytes_are_shown_and_never_become_dots() {
-        assert_eq!(name_of(&asked(&[b"evil.com\0", b"example"], 1)).as_deref(), Some("evil\\x2ecom\\x00.example"));
-        assert_eq!(name_of(&asked(&[b"%00"], 1)).as_deref(), Some("\\x2500"));
-        assert_eq!(name_of(&asked(&[], 1)).as_deref(), Some(""));
+        assert_eq!(
+            parse_question_name(&build_question_packet(&[b"evil.com\0", b"example"], 1)).as_deref(),
+            Some("evil\\x2ecom\\x00.example")
+        );
+        assert_eq!(parse_question_name(&build_question_packet(&[b"%00"], 1)).as_deref(), Some("\\x2500"));
+        assert_eq!(parse_question_name(&build_question_packet(&[], 1)).as_deref(), Some(""));
     }
 
     #[test]
     fn wrong_packets_are_told_apart_from_noise() {
-        let good = asked(&[b"a", b"b"], 1);
+        let good = build_question_packet(&[b"a", b"b"], 1);
         let with = |at: usize, byte: u8| {
             let mut packet = good.clone();
             packet[at] = byte;
-            read(&packet)
+            parse_packet(&packet)
         };
-        assert_eq!(with(2, 0x81), Packet::Noise, "an answer");
-        assert!(matches!(with(2, 0x28), Packet::Wrong(bytes) if bytes[3] == 0x84), "an update");
-        assert!(matches!(with(5, 2), Packet::Wrong(bytes) if bytes[3] == 0x81), "two questions");
-        assert!(matches!(with(5, 0), Packet::Wrong(_)), "no question");
-        assert!(matches!(with(12, 0xc0), Packet::Wrong(_)), "a pointer");
-        assert!(matches!(with(12, 63), Packet::Wrong(_)), "a label beyond the end");
-        assert_eq!(read(&good[..11]), Packet::Noise);
-        assert_eq!(read(&vec![0; PACKET_BYTES_MAX + 1]), Packet::Noise);
+        assert_eq!(with(2, 0x81), DnsPacket::Ignored, "a response");
+        assert!(matches!(with(2, 0x28), DnsPacket::Rejected(bytes) if bytes[3] == 0x84), "an update");
+        assert!(matches!(with(5, 2), DnsPacket::Rejected(bytes) if bytes[3] == 0x81), "two questions");
+        assert!(matches!(with(5, 0), DnsPacket::Rejected(_)), "no question");
+        assert!(matches!(with(12, 0xc0), DnsPacket::Rejected(_)), "a pointer");
+        assert!(matches!(with(12, 63), DnsPacket::Rejected(_)), "a label beyond the end");
+        assert_eq!(parse_packet(&good[..11]), DnsPacket::Ignored);
+        assert_eq!(parse_packet(&vec![0; PACKET_BYTES_MAX + 1]), DnsPacket::Ignored);
         let long: Vec<&[u8]> = vec![b"abcdefghi"; 26];
-        assert_eq!(name_of(&asked(&long, 1)), None, "260 bytes of name");
-        assert_eq!(name_of(&asked(&[&[b'a'; 64]], 1)), None, "a label of 64 bytes");
+        assert_eq!(parse_question_name(&build_question_packet(&long, 1)), None, "260 bytes of name");
+        assert_eq!(parse_question_name(&build_question_packet(&[&[b'a'; 64]], 1)), None, "a label of 64 bytes");
     }
 
     proptest! {
         #[test]
         fn any_bytes_are_read_and_answers_stay_small(mut packet in proptest::collection::vec(any::<u8>(), 0..700), tame: bool) {
             if tame && packet.len() > 6 {
-                // Random bytes seldom get past the header by themselves.
+                // Random bytes seldom pass the header checks.
                 packet[2] = 1;
                 packet[4..6].copy_from_slice(&[0, 1]);
             }
-            match read(&packet) {
-                Packet::Question(question) => {
+            match parse_packet(&packet) {
+                DnsPacket::Question(question) => {
                     prop_assert!(question.name.len() <= 4 * 255);
                     prop_assert!(question.name.bytes().all(|byte| byte.is_ascii_graphic()));
-                    let answer = write(&question, Reply::Exists(Some(Ipv4Addr::LOCALHOST)));
+                    let answer = encode_answer(&question, DnsReply::Exists(Some(Ipv4Addr::LOCALHOST)));
                     prop_assert!(answer.len() <= 12 + 255 + 4 + 16);
-                    prop_assert!(answer[2] & 0x80 != 0, "two of us would not answer each other for ever");
+                    prop_assert!(answer[2] & 0x80 != 0, "two gateways must not answer each other forever");
                 }
-                Packet::Wrong(answer) => prop_assert_eq!(answer.len(), 12),
-                Packet::Noise => {}
+                DnsPacket::Rejected(answer) => prop_assert_eq!(answer.len(), 12),
+                DnsPacket::Ignored => {}
             }
         }
 
         #[test]
         fn a_name_that_was_asked_is_the_name_that_is_read(labels in proptest::collection::vec("[a-z0-9-]{1,20}", 1..8)) {
             let bytes: Vec<&[u8]> = labels.iter().map(String::as_bytes).collect();
-            prop_assert_eq!(name_of(&asked(&bytes, 1)), Some(labels.join(".")));
+            prop_assert_eq!(parse_question_name(&build_question_packet(&bytes, 1)), Some(labels.join(".")));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One connection: from the client inside to the host it was granted.
+//! A single connection from a client in the sandbox to a granted host.
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
@@ -9,204 +9,213 @@ use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
 
-use super::hello::{HELLO_BYTES_MAX, Hello};
-use super::record::Why;
-use super::{BUFFER_BYTES, hello};
+use super::client_hello::{ClientHello, HELLO_BYTES_MAX};
+use super::refusals::RefusalReason;
+use super::{BUFFER_BYTES, client_hello};
 
-/// How long a client may take for its greeting.
-const GREETING_TIME: Duration = Duration::from_secs(10);
+/// The time limit for receiving the client hello.
+const GREETING_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long a name may take to be resolved.
-const LOOKUP_TIME: Duration = Duration::from_secs(20);
+/// The time limit for resolving a name.
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How long one address may take to answer.
-const CONNECT_TIME: Duration = Duration::from_secs(8);
+/// The time limit for connecting to one address.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(8);
 
-/// How often in a row one connection may copy before others have their turn.
+/// The maximum number of consecutive copies before other connections get a turn.
 const COPIES_MAX: usize = 8;
 
 /// A connection.
-pub(super) struct Flow {
+pub(super) struct NetworkFlow {
     pub(super) host: String,
     pub(super) port: u16,
     client: TcpStream,
-    stage: Stage,
+    stage: FlowStage,
     deadline: Option<Instant>,
-    outward: Pipe,
-    inward: Pipe,
+    outward: RelayBuffer,
+    inward: RelayBuffer,
 }
 
-enum Stage {
-    /// The client must say whom it means.
+enum FlowStage {
+    /// Waiting for the client hello.
     Greeting,
-    /// The name must get its addresses.
+    /// Waiting for the addresses of the name.
     Resolving,
-    /// An address must answer.
+    /// Connecting to an address.
     Connecting { upstream: TcpStream, others: VecDeque<SocketAddr> },
-    /// Both ends are there.
+    /// Relaying between both ends.
     Open { upstream: TcpStream },
 }
 
-/// What a connection wants next.
-pub(super) enum Next {
-    /// To go on.
+/// The next action of a connection.
+pub(super) enum FlowAction {
+    /// Wait for the next event.
     Wait,
-    /// To have its name resolved.
+    /// Resolve the name.
     Resolve,
-    /// To be looked at: this address answered.
-    Judge { from: SocketAddr, to: SocketAddr },
-    /// To end, as both sides wanted.
-    Done,
-    /// To end at once, with the reason where it is ours.
-    Reset(Option<Why>),
+    /// Check the address that was connected to.
+    CheckAddress { from: SocketAddr, to: SocketAddr },
+    /// Close the connection normally.
+    Close,
+    /// Reset the connection, with the reason if the gateway refused it.
+    Reset(Option<RefusalReason>),
 }
 
-impl Flow {
-    /// A connection that was accepted, to a host that is granted. It starts with a greeting where one is judged.
-    pub(super) fn new(client: TcpStream, host: String, port: u16, is_greeted: bool) -> Flow {
-        // Without it, small messages would wait for each other's acknowledgements.
+impl NetworkFlow {
+    /// Creates the flow of an accepted connection to a granted host. It starts with a client hello if one is checked.
+    pub(super) fn new(client: TcpStream, host: String, port: u16, is_greeted: bool) -> NetworkFlow {
+        // Otherwise small messages would wait for acknowledgements.
         let _ = client.set_nodelay(true);
-        let (stage, time) = if is_greeted { (Stage::Greeting, GREETING_TIME) } else { (Stage::Resolving, LOOKUP_TIME) };
+        let (stage, time) =
+            if is_greeted { (FlowStage::Greeting, GREETING_TIMEOUT) } else { (FlowStage::Resolving, LOOKUP_TIMEOUT) };
         let deadline = Some(Instant::now() + time);
-        Flow { host, port, client, stage, deadline, outward: Pipe::default(), inward: Pipe::default() }
+        NetworkFlow {
+            host,
+            port,
+            client,
+            stage,
+            deadline,
+            outward: RelayBuffer::default(),
+            inward: RelayBuffer::default(),
+        }
     }
 
-    /// Which sockets are to be watched, and for what. A client nothing is wanted of is watched for leaving, as long as
-    /// there is something left it could want; any other socket is left out, or it would be reported as closed again
-    /// and again.
-    pub(super) fn interests(&self) -> impl Iterator<Item = (&TcpStream, PollFlags)> {
+    /// Returns the sockets to poll and the events to poll for. A client without pending reads or writes is polled for
+    /// disconnection as long as the flow can still transfer data. Other idle sockets are left out, because they would
+    /// be reported as closed again and again.
+    pub(super) fn poll_interests(&self) -> impl Iterator<Item = (&TcpStream, PollFlags)> {
         let nothing = PollFlags::empty();
         let (client, upstream) = match &self.stage {
-            Stage::Greeting => (Some(PollFlags::IN), None),
-            Stage::Resolving => (None, None),
-            Stage::Connecting { upstream, .. } => (None, Some((upstream, PollFlags::OUT))),
-            Stage::Open { upstream } => {
-                let is_over = self.outward.is_finished && self.inward.is_shut;
-                let client = (!is_over).then(|| self.outward.reading() | self.inward.writing());
-                (client, Some((upstream, self.inward.reading() | self.outward.writing())))
+            FlowStage::Greeting => (Some(PollFlags::IN), None),
+            FlowStage::Resolving => (None, None),
+            FlowStage::Connecting { upstream, .. } => (None, Some((upstream, PollFlags::OUT))),
+            FlowStage::Open { upstream } => {
+                let is_over = self.outward.is_finished && self.inward.is_shut_down;
+                let client = (!is_over).then(|| self.outward.read_interest() | self.inward.write_interest());
+                (client, Some((upstream, self.inward.read_interest() | self.outward.write_interest())))
             }
         };
         let upstream = upstream.filter(|(_, flags)| *flags != nothing);
         client.map(|flags| (&self.client, flags)).into_iter().chain(upstream)
     }
 
-    /// Goes on after a socket became ready.
-    pub(super) fn advance(&mut self) -> Next {
+    /// Continues after a socket became ready.
+    pub(super) fn advance_stage(&mut self) -> FlowAction {
         match &mut self.stage {
-            Stage::Greeting => self.greet(),
-            Stage::Resolving => Next::Wait,
-            Stage::Connecting { .. } => self.connected(),
-            Stage::Open { upstream } => {
-                let outward = self.outward.copy(&self.client, upstream);
-                let copied = outward.and_then(|()| self.inward.copy(upstream, &self.client));
+            FlowStage::Greeting => self.read_client_hello(),
+            FlowStage::Resolving => FlowAction::Wait,
+            FlowStage::Connecting { .. } => self.finish_connecting(),
+            FlowStage::Open { upstream } => {
+                let outward = self.outward.relay_bytes(&self.client, upstream);
+                let copied = outward.and_then(|()| self.inward.relay_bytes(upstream, &self.client));
                 match copied {
-                    Ok(()) if self.outward.is_shut && self.inward.is_shut => Next::Done,
-                    Ok(()) => Next::Wait,
-                    Err(_) => Next::Reset(None),
+                    Ok(()) if self.outward.is_shut_down && self.inward.is_shut_down => FlowAction::Close,
+                    Ok(()) => FlowAction::Wait,
+                    Err(_) => FlowAction::Reset(None),
                 }
             }
         }
     }
 
-    /// Says what a time that ran out means.
-    pub(super) fn check_time(&mut self, now: Instant) -> Next {
+    /// Returns the action that follows from an expired deadline.
+    pub(super) fn check_deadline(&mut self, now: Instant) -> FlowAction {
         if self.deadline.is_none_or(|deadline| now < deadline) {
-            return Next::Wait;
+            return FlowAction::Wait;
         }
         match &self.stage {
-            Stage::Greeting => Next::Reset(Some(Why::Silent)),
-            Stage::Resolving => Next::Reset(Some(Why::Unresolved("no answer in time".to_owned()))),
-            Stage::Connecting { .. } => self.try_next(&io::Error::from(ErrorKind::TimedOut)),
-            Stage::Open { .. } => Next::Wait,
+            FlowStage::Greeting => FlowAction::Reset(Some(RefusalReason::GreetingTimeout)),
+            FlowStage::Resolving => FlowAction::Reset(Some(RefusalReason::Unresolved("lookup timed out".to_owned()))),
+            FlowStage::Connecting { .. } => self.try_next_address(&io::Error::from(ErrorKind::TimedOut)),
+            FlowStage::Open { .. } => FlowAction::Wait,
         }
     }
 
-    /// Connects to the first of these addresses that answers.
-    pub(super) fn connect(&mut self, mut addresses: VecDeque<SocketAddr>) -> Next {
+    /// Connects to the first of these addresses that responds.
+    pub(super) fn connect_to_first(&mut self, mut addresses: VecDeque<SocketAddr>) -> FlowAction {
         let mut last = io::Error::from(ErrorKind::AddrNotAvailable);
         while let Some(address) = addresses.pop_front() {
             match start_connecting(address) {
                 Ok(upstream) => {
-                    self.stage = Stage::Connecting { upstream, others: addresses };
-                    self.deadline = Some(Instant::now() + CONNECT_TIME);
-                    return Next::Wait;
+                    self.stage = FlowStage::Connecting { upstream, others: addresses };
+                    self.deadline = Some(Instant::now() + CONNECT_TIMEOUT);
+                    return FlowAction::Wait;
                 }
                 Err(error) => last = error,
             }
         }
-        Next::Reset(Some(Why::Unreachable(last.to_string())))
+        FlowAction::Reset(Some(RefusalReason::Unreachable(last.to_string())))
     }
 
-    /// Opens the connection after its address was judged.
-    pub(super) fn open(&mut self) -> Next {
-        self.stage = match std::mem::replace(&mut self.stage, Stage::Resolving) {
-            Stage::Connecting { upstream, .. } => Stage::Open { upstream },
-            other @ (Stage::Greeting | Stage::Resolving | Stage::Open { .. }) => other,
+    /// Starts relaying after the address was checked.
+    pub(super) fn start_relaying(&mut self) -> FlowAction {
+        self.stage = match std::mem::replace(&mut self.stage, FlowStage::Resolving) {
+            FlowStage::Connecting { upstream, .. } => FlowStage::Open { upstream },
+            other @ (FlowStage::Greeting | FlowStage::Resolving | FlowStage::Open { .. }) => other,
         };
         self.deadline = None;
-        // What the client said in its greeting is sent first.
-        self.advance()
+        // Forward the client hello first.
+        self.advance_stage()
     }
 
-    /// Ends with a reset on both sides, so that nobody takes it for the end of what was sent.
-    pub(super) fn reset(self) {
-        reset(self.client);
+    /// Resets both sides, so that neither mistakes the end for the regular end of the data.
+    pub(super) fn reset_both_sides(self) {
+        reset_connection(self.client);
         match self.stage {
-            Stage::Connecting { upstream, .. } | Stage::Open { upstream } => reset(upstream),
-            Stage::Greeting | Stage::Resolving => {}
+            FlowStage::Connecting { upstream, .. } | FlowStage::Open { upstream } => reset_connection(upstream),
+            FlowStage::Greeting | FlowStage::Resolving => {}
         }
     }
 
-    fn greet(&mut self) -> Next {
-        match self.outward.fill(&self.client, HELLO_BYTES_MAX) {
+    fn read_client_hello(&mut self) -> FlowAction {
+        match self.outward.fill_buffer(&self.client, HELLO_BYTES_MAX) {
             Ok(()) => {}
-            Err(error) if is_later(&error) => return Next::Wait,
-            Err(_) => return Next::Reset(None),
+            Err(error) if is_retryable(&error) => return FlowAction::Wait,
+            Err(_) => return FlowAction::Reset(None),
         }
-        let why = match hello::read(self.outward.bytes()) {
-            // The client left, or it will never finish.
-            Hello::Unfinished if self.outward.is_finished => Why::NotTls,
-            Hello::Unfinished => return Next::Wait,
-            Hello::Names(name) if name == self.host => {
-                self.stage = Stage::Resolving;
-                self.deadline = Some(Instant::now() + LOOKUP_TIME);
-                return Next::Resolve;
+        let why = match client_hello::parse_client_hello(self.outward.pending_bytes()) {
+            // The client disconnected, so the hello will never be complete.
+            ClientHello::Incomplete if self.outward.is_finished => RefusalReason::NotTls,
+            ClientHello::Incomplete => return FlowAction::Wait,
+            ClientHello::ServerName(name) if name == self.host => {
+                self.stage = FlowStage::Resolving;
+                self.deadline = Some(Instant::now() + LOOKUP_TIMEOUT);
+                return FlowAction::Resolve;
             }
-            Hello::Names(name) => Why::OtherName(name),
-            Hello::Nameless => Why::Nameless,
-            Hello::Hidden => Why::Hidden,
-            Hello::Foreign => Why::NotTls,
+            ClientHello::ServerName(name) => RefusalReason::ServerNameMismatch(name),
+            ClientHello::NoServerName => RefusalReason::NoServerName,
+            ClientHello::EncryptedServerName => RefusalReason::EncryptedServerName,
+            ClientHello::NotTls => RefusalReason::NotTls,
         };
-        Next::Reset(Some(why))
+        FlowAction::Reset(Some(why))
     }
 
-    fn connected(&mut self) -> Next {
-        let Stage::Connecting { upstream, .. } = &self.stage else { return Next::Wait };
+    fn finish_connecting(&mut self) -> FlowAction {
+        let FlowStage::Connecting { upstream, .. } = &self.stage else { return FlowAction::Wait };
         let error = match sockopt::socket_error(upstream) {
             Ok(Ok(())) => match (upstream.local_addr(), upstream.peer_addr()) {
-                (Ok(from), Ok(to)) => return Next::Judge { from, to },
+                (Ok(from), Ok(to)) => return FlowAction::CheckAddress { from, to },
                 (Err(error), _) | (_, Err(error)) => error,
             },
             Ok(Err(error)) | Err(error) => error.into(),
         };
-        self.try_next(&error)
+        self.try_next_address(&error)
     }
 
-    fn try_next(&mut self, error: &io::Error) -> Next {
+    fn try_next_address(&mut self, error: &io::Error) -> FlowAction {
         let others = match &mut self.stage {
-            Stage::Connecting { others, .. } => std::mem::take(others),
-            Stage::Greeting | Stage::Resolving | Stage::Open { .. } => VecDeque::new(),
+            FlowStage::Connecting { others, .. } => std::mem::take(others),
+            FlowStage::Greeting | FlowStage::Resolving | FlowStage::Open { .. } => VecDeque::new(),
         };
         if others.is_empty() {
-            return Next::Reset(Some(Why::Unreachable(error.to_string())));
+            return FlowAction::Reset(Some(RefusalReason::Unreachable(error.to_string())));
         }
-        self.connect(others)
+        self.connect_to_first(others)
     }
 }
 
-/// Closes a connection by a reset.
-pub(super) fn reset(stream: TcpStream) {
-    // Where it fails, the connection is already gone.
+/// Closes a connection with a reset.
+pub(super) fn reset_connection(stream: TcpStream) {
+    // An error means that the connection is already closed.
     let _ = sockopt::set_socket_linger(&stream, Some(Duration::ZERO));
     drop(stream);
 }
@@ -224,36 +233,36 @@ fn start_connecting(address: SocketAddr) -> io::Result<TcpStream> {
     Ok(stream)
 }
 
-fn is_later(error: &io::Error) -> bool {
+fn is_retryable(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }
 
-/// One direction. It holds one buffer, and reads again when that is written.
+/// One direction of a connection, with one buffer that is refilled after it was written.
 #[derive(Default)]
-struct Pipe {
+struct RelayBuffer {
     buffer: Vec<u8>,
     written: usize,
-    /// The reading end said that nothing follows.
+    /// Whether the reading end has reached the end of the data.
     is_finished: bool,
-    /// The writing end was told.
-    is_shut: bool,
+    /// Whether the writing end was shut down.
+    is_shut_down: bool,
 }
 
-impl Pipe {
-    fn bytes(&self) -> &[u8] {
+impl RelayBuffer {
+    fn pending_bytes(&self) -> &[u8] {
         &self.buffer[self.written..]
     }
 
-    fn reading(&self) -> PollFlags {
-        if self.bytes().is_empty() && !self.is_finished { PollFlags::IN } else { PollFlags::empty() }
+    fn read_interest(&self) -> PollFlags {
+        if self.pending_bytes().is_empty() && !self.is_finished { PollFlags::IN } else { PollFlags::empty() }
     }
 
-    fn writing(&self) -> PollFlags {
-        if self.bytes().is_empty() { PollFlags::empty() } else { PollFlags::OUT }
+    fn write_interest(&self) -> PollFlags {
+        if self.pending_bytes().is_empty() { PollFlags::empty() } else { PollFlags::OUT }
     }
 
-    /// Reads once, behind what is there, as long as that is less than a bound.
-    fn fill(&mut self, mut from: &TcpStream, bytes_max: usize) -> io::Result<()> {
+    /// Reads once and appends to the buffer, unless it has reached the limit.
+    fn fill_buffer(&mut self, mut from: &TcpStream, bytes_max: usize) -> io::Result<()> {
         let kept = self.buffer.len();
         self.buffer.resize(kept.max(bytes_max), 0);
         let read = from.read(&mut self.buffer[kept..]);
@@ -264,27 +273,27 @@ impl Pipe {
         Ok(())
     }
 
-    fn copy(&mut self, from: &TcpStream, mut to: &TcpStream) -> io::Result<()> {
+    fn relay_bytes(&mut self, from: &TcpStream, mut to: &TcpStream) -> io::Result<()> {
         for _ in 0..COPIES_MAX {
-            if self.bytes().is_empty() && !self.is_finished {
+            if self.pending_bytes().is_empty() && !self.is_finished {
                 self.buffer.clear();
                 self.written = 0;
-                match self.fill(from, BUFFER_BYTES) {
-                    Err(error) if is_later(&error) => return Ok(()),
+                match self.fill_buffer(from, BUFFER_BYTES) {
+                    Err(error) if is_retryable(&error) => return Ok(()),
                     filled => filled?,
                 }
             }
-            while !self.bytes().is_empty() {
+            while !self.pending_bytes().is_empty() {
                 match to.write(&self.buffer[self.written..]) {
                     Ok(0) => return Err(io::Error::from(ErrorKind::WriteZero)),
                     Ok(count) => self.written += count,
-                    Err(error) if is_later(&error) => return Ok(()),
+                    Err(error) if is_retryable(&error) => return Ok(()),
                     Err(error) => return Err(error),
                 }
             }
             if self.is_finished {
-                if !self.is_shut {
-                    self.is_shut = true;
+                if !self.is_shut_down {
+                    self.is_shut_down = true;
                     self.buffer = Vec::new();
                     self.written = 0;
                     to.shutdown(Shutdown::Write)?;

@@ -1,7 +1,7 @@
-//! Resolving names on the host, beside the loop that must not wait.
+//! Resolves names on the host without blocking the event loop.
 //!
-//! The system's resolver cannot be interrupted, so each lookup has a thread of its own; there are few at a time, and
-//! who asks for a name that is already being looked up waits for the same answer. Nothing is kept afterwards.
+//! The system's resolver cannot be interrupted, so each lookup runs in a separate thread. The number of concurrent
+//! lookups is small, and requests for the same name share a lookup. Results are not cached.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -13,58 +13,58 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use super::wake;
-use rep_permissions::resolver::Resolver;
+use super::waker;
+use rep_permissions::resolver::HostResolver;
 
-/// The most lookups at a time.
+/// The maximum number of concurrent lookups.
 const LOOKUPS_MAX: usize = 8;
 
-/// How long the end of a run waits for lookups that are under way.
-const FAREWELL: Duration = Duration::from_millis(500);
+/// How long shutdown waits for pending lookups.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(500);
 
-type Key = (String, u16);
-type Found = io::Result<Vec<SocketAddr>>;
+type LookupKey = (String, u16);
+type LookupResult = io::Result<Vec<SocketAddr>>;
 
-/// The lookups that are under way.
-pub(super) struct Lookups {
-    resolver: Resolver,
-    wake: Arc<OwnedFd>,
-    sender: Sender<(Key, Found)>,
-    receiver: Receiver<(Key, Found)>,
-    waiting: BTreeMap<Key, Vec<u64>>,
-    queue: VecDeque<Key>,
-    threads: BTreeMap<Key, JoinHandle<()>>,
+/// The pending lookups.
+pub(super) struct PendingLookups {
+    resolver: HostResolver,
+    waker: Arc<OwnedFd>,
+    sender: Sender<(LookupKey, LookupResult)>,
+    receiver: Receiver<(LookupKey, LookupResult)>,
+    waiting: BTreeMap<LookupKey, Vec<u64>>,
+    queue: VecDeque<LookupKey>,
+    threads: BTreeMap<LookupKey, JoinHandle<()>>,
 }
 
-impl Lookups {
-    pub(super) fn new(resolver: Resolver, wake: Arc<OwnedFd>) -> Lookups {
+impl PendingLookups {
+    pub(super) fn new(resolver: HostResolver, waker: Arc<OwnedFd>) -> PendingLookups {
         let (sender, receiver) = channel();
         let (waiting, queue, threads) = (BTreeMap::new(), VecDeque::new(), BTreeMap::new());
-        Lookups { resolver, wake, sender, receiver, waiting, queue, threads }
+        PendingLookups { resolver, waker, sender, receiver, waiting, queue, threads }
     }
 
-    /// Looks a name up for one who waits.
-    pub(super) fn ask(&mut self, name: &str, port: u16, waiter: u64) {
+    /// Requests a lookup for a waiting flow.
+    pub(super) fn request_lookup(&mut self, name: &str, port: u16, waiter: u64) {
         let key = (name.to_owned(), port);
         let waiters = self.waiting.entry(key.clone()).or_default();
         waiters.push(waiter);
         if waiters.len() == 1 {
             self.queue.push_back(key);
-            self.start();
+            self.start_queued();
         }
     }
 
-    fn start(&mut self) {
+    fn start_queued(&mut self) {
         while self.threads.len() < LOOKUPS_MAX {
             let Some(key) = self.queue.pop_front() else { return };
-            let (resolver, sender, wake) = (self.resolver.clone(), self.sender.clone(), self.wake.clone());
+            let (resolver, sender, wake) = (self.resolver.clone(), self.sender.clone(), self.waker.clone());
             let asked = key.clone();
             let thread = std::thread::Builder::new().name("rep-gateway-name".to_owned()).spawn(move || {
-                let resolve = AssertUnwindSafe(|| resolver.addresses(&asked.0, asked.1));
+                let resolve = AssertUnwindSafe(|| resolver.resolve(&asked.0, asked.1));
                 let found = catch_unwind(resolve).unwrap_or_else(|_| Err(io::Error::other("the resolver panicked")));
-                // Whoever asked may be gone, which is how runs end.
+                // The receiver is gone if the run has ended.
                 let _ = sender.send((asked, found));
-                wake::ring(&wake);
+                waker::wake_loop(&wake);
             });
             match thread {
                 Ok(thread) => {
@@ -76,31 +76,31 @@ impl Lookups {
         }
     }
 
-    /// The lookups that are done, with those who wait for them.
-    pub(super) fn finished(&mut self) -> Vec<(Vec<u64>, Found)> {
-        let done: Vec<(Key, Found)> = self.receiver.try_iter().collect();
+    /// Returns the finished lookups with the flows that wait for them.
+    pub(super) fn take_finished(&mut self) -> Vec<(Vec<u64>, LookupResult)> {
+        let done: Vec<(LookupKey, LookupResult)> = self.receiver.try_iter().collect();
         let found = done.into_iter().map(|(key, found)| {
-            join(self.threads.remove(&key));
+            join_thread(self.threads.remove(&key));
             (self.waiting.remove(&key).unwrap_or_default(), found)
         });
         let found = found.collect();
-        self.start();
+        self.start_queued();
         found
     }
 
-    /// Ends all that can be ended. A thread the system's resolver holds on to has nothing of the run, and ends when
-    /// the resolver gives up.
-    pub(super) fn end(mut self) {
-        let until = Instant::now() + FAREWELL;
+    /// Stops all lookups that can be stopped. A thread that is blocked in the system's resolver holds no data of the
+    /// run and ends when the resolver gives up.
+    pub(super) fn shut_down(mut self) {
+        let until = Instant::now() + SHUTDOWN_TIMEOUT;
         while !self.threads.is_empty() {
             let left = until.saturating_duration_since(Instant::now());
             let Ok((key, _)) = self.receiver.recv_timeout(left) else { return };
-            join(self.threads.remove(&key));
+            join_thread(self.threads.remove(&key));
         }
     }
 }
 
-fn join(thread: Option<JoinHandle<()>>) {
-    // Panics are caught inside, and there is nobody to tell of others.
+fn join_thread(thread: Option<JoinHandle<()>>) {
+    // The thread catches panics itself; any other panic has no receiver.
     drop(thread.map(JoinHandle::join));
 }

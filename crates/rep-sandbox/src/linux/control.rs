@@ -1,4 +1,4 @@
-//! The line between the runtime and the first process of a sandbox. Its end is the end of the sandbox.
+//! The control socket between the runtime and the init process. When it closes, the sandbox ends.
 
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut, Read, Seek, Write};
@@ -9,75 +9,75 @@ use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
 };
 
-use super::staging::Digest;
+use super::staging::FileDigest;
 
-/// The most descriptors in one message; one per stage and one more, and one per declared port.
+/// The maximum number of descriptors in a message: one per stage and one more, and one per declared port.
 const DESCRIPTORS_MAX: usize = 200;
 
-/// The longest message.
+/// The maximum message length.
 const MESSAGE_BYTES_MAX: usize = 16 << 10;
 
-/// What the first process of a sandbox tells the runtime.
+/// A message from the init process to the runtime.
 #[derive(Debug)]
-pub(super) enum Message {
-    /// It could not even become itself: the step, and the number of the error.
-    Early(u8, i32),
-    /// Something of the kernel is missing. Nothing ran.
+pub(super) enum ControlMessage {
+    /// The init process could not start: the failed step and the error number.
+    LaunchFailed(u8, i32),
+    /// A kernel feature is missing. Nothing ran.
     Unavailable { feature: String, remedy: String },
-    /// Files cannot be shown to another user here. Nothing ran; the caller's own user may do.
+    /// Files cannot be mapped to another user here. Nothing ran; running as the caller's user may work.
     Unmappable(String),
     /// The program could not be started. Nothing ran.
     Unstartable(String),
-    /// Open files: the folders to judge after the run and what was copied into them, or the listener of a filter.
+    /// Open files: the stages with the list of copied files, or the notification descriptor of the seccomp filter.
     Descriptors(Vec<OwnedFd>),
     /// The sockets of the network gateway.
     Sockets(Vec<OwnedFd>),
-    /// What holds the program: a layer and its state.
+    /// A layer that restricts the program, and its state.
     Layer(String, String),
-    /// The program runs.
+    /// The program is running.
     Started,
-    /// It tried what it may not.
+    /// An operation was denied.
     Denied { action: String, target: String },
-    /// It uses more memory than it may, and was ended.
-    Memory,
-    /// It ended, with this status of `wait`.
+    /// The program exceeded the memory limit and was killed.
+    MemoryExceeded,
+    /// The program ended with this `wait` status.
     Ended(i32),
 }
 
-/// Why a sandbox could not be made.
-pub(super) enum Trouble {
+/// Why a sandbox could not be set up.
+pub(super) enum StartupError {
     Unavailable { feature: String, remedy: String },
     Unmappable(String),
     Unstartable(String),
 }
 
-impl Trouble {
-    pub(super) fn missing(feature: impl Into<String>, remedy: impl Into<String>) -> Trouble {
-        Trouble::Unavailable { feature: feature.into(), remedy: remedy.into() }
+impl StartupError {
+    pub(super) fn unavailable(feature: impl Into<String>, remedy: impl Into<String>) -> StartupError {
+        StartupError::Unavailable { feature: feature.into(), remedy: remedy.into() }
     }
 
-    pub(super) fn into_message(self) -> Message {
+    pub(super) fn into_message(self) -> ControlMessage {
         match self {
-            Trouble::Unavailable { feature, remedy } => Message::Unavailable { feature, remedy },
-            Trouble::Unmappable(reason) => Message::Unmappable(reason),
-            Trouble::Unstartable(reason) => Message::Unstartable(reason),
+            StartupError::Unavailable { feature, remedy } => ControlMessage::Unavailable { feature, remedy },
+            StartupError::Unmappable(reason) => ControlMessage::Unmappable(reason),
+            StartupError::Unstartable(reason) => ControlMessage::Unstartable(reason),
         }
     }
 }
 
-/// Sends a message. A failure means that the other side is gone.
-pub(super) fn send(socket: impl AsFd, message: &Message) -> io::Result<()> {
+/// Sends a message. An error means that the other side is gone.
+pub(super) fn send_message(socket: impl AsFd, message: &ControlMessage) -> io::Result<()> {
     let (kind, parts, descriptors): (u8, Vec<&str>, &[OwnedFd]) = match message {
-        Message::Early(..) | Message::Sockets(_) => return Err(io::ErrorKind::InvalidInput.into()),
-        Message::Unavailable { feature, remedy } => (b'U', vec![feature, remedy], &[]),
-        Message::Unmappable(reason) => (b'R', vec![reason], &[]),
-        Message::Unstartable(reason) => (b'P', vec![reason], &[]),
-        Message::Descriptors(descriptors) => (b'S', vec![], descriptors),
-        Message::Layer(name, state) => (b'L', vec![name, state], &[]),
-        Message::Started => (b'G', vec![], &[]),
-        Message::Denied { action, target } => (b'D', vec![action, target], &[]),
-        Message::Memory => (b'M', vec![], &[]),
-        Message::Ended(status) => {
+        ControlMessage::LaunchFailed(..) | ControlMessage::Sockets(_) => return Err(io::ErrorKind::InvalidInput.into()),
+        ControlMessage::Unavailable { feature, remedy } => (b'U', vec![feature, remedy], &[]),
+        ControlMessage::Unmappable(reason) => (b'R', vec![reason], &[]),
+        ControlMessage::Unstartable(reason) => (b'P', vec![reason], &[]),
+        ControlMessage::Descriptors(descriptors) => (b'S', vec![], descriptors),
+        ControlMessage::Layer(name, state) => (b'L', vec![name, state], &[]),
+        ControlMessage::Started => (b'G', vec![], &[]),
+        ControlMessage::Denied { action, target } => (b'D', vec![action, target], &[]),
+        ControlMessage::MemoryExceeded => (b'M', vec![], &[]),
+        ControlMessage::Ended(status) => {
             let mut bytes = vec![b'X'];
             bytes.extend(status.to_le_bytes());
             return send_bytes(socket, &bytes, &[]);
@@ -89,7 +89,7 @@ pub(super) fn send(socket: impl AsFd, message: &Message) -> io::Result<()> {
     send_bytes(socket, &bytes, &descriptors.iter().map(AsFd::as_fd).collect::<Vec<_>>())
 }
 
-/// Sends the sockets of the network gateway: a message of its own, because its sender keeps them.
+/// Sends the sockets of the network gateway. This is a separate function because the sender keeps the sockets.
 pub(super) fn send_sockets(socket: impl AsFd, sockets: &[BorrowedFd<'_>]) -> io::Result<()> {
     send_bytes(socket, b"N", sockets)
 }
@@ -104,8 +104,8 @@ fn send_bytes(socket: impl AsFd, bytes: &[u8], borrowed: &[BorrowedFd<'_>]) -> i
     Ok(())
 }
 
-/// The next message; `None` where the other side is gone or makes no sense.
-pub(super) fn receive(socket: impl AsFd) -> Option<Message> {
+/// Receives the next message. Returns `None` if the other side is gone or sent an invalid message.
+pub(super) fn receive_message(socket: impl AsFd) -> Option<ControlMessage> {
     let mut bytes = vec![0; MESSAGE_BYTES_MAX];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS_MAX))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
@@ -120,10 +120,10 @@ pub(super) fn receive(socket: impl AsFd) -> Option<Message> {
             descriptors.extend(fds);
         }
     }
-    parse(bytes.get(..length)?, descriptors)
+    parse_message(bytes.get(..length)?, descriptors)
 }
 
-fn parse(bytes: &[u8], descriptors: Vec<OwnedFd>) -> Option<Message> {
+fn parse_message(bytes: &[u8], descriptors: Vec<OwnedFd>) -> Option<ControlMessage> {
     let (kind, rest) = bytes.split_first()?;
     let text = String::from_utf8_lossy(rest).into_owned();
     let (first, second) = text.split_once('\0').unwrap_or((&text, ""));
@@ -131,24 +131,24 @@ fn parse(bytes: &[u8], descriptors: Vec<OwnedFd>) -> Option<Message> {
     Some(match kind {
         b'B' => {
             let [step, low, high] = *rest else { return None };
-            Message::Early(step, i32::from(u16::from_le_bytes([low, high])))
+            ControlMessage::LaunchFailed(step, i32::from(u16::from_le_bytes([low, high])))
         }
-        b'U' => Message::Unavailable { feature: first, remedy: second },
-        b'R' => Message::Unmappable(first),
-        b'P' => Message::Unstartable(first),
-        b'S' => Message::Descriptors(descriptors),
-        b'N' => Message::Sockets(descriptors),
-        b'L' => Message::Layer(first, second),
-        b'G' => Message::Started,
-        b'D' => Message::Denied { action: first, target: second },
-        b'M' => Message::Memory,
-        b'X' => Message::Ended(i32::from_le_bytes(rest.try_into().ok()?)),
+        b'U' => ControlMessage::Unavailable { feature: first, remedy: second },
+        b'R' => ControlMessage::Unmappable(first),
+        b'P' => ControlMessage::Unstartable(first),
+        b'S' => ControlMessage::Descriptors(descriptors),
+        b'N' => ControlMessage::Sockets(descriptors),
+        b'L' => ControlMessage::Layer(first, second),
+        b'G' => ControlMessage::Started,
+        b'D' => ControlMessage::Denied { action: first, target: second },
+        b'M' => ControlMessage::MemoryExceeded,
+        b'X' => ControlMessage::Ended(i32::from_le_bytes(rest.try_into().ok()?)),
         _ => return None,
     })
 }
 
-/// What was copied, one after the other, as a file that can be handed over: there may be more than fits a message.
-pub(super) fn noted(copied: &[Option<Digest>]) -> io::Result<OwnedFd> {
+/// Writes the digests of copied files to a memory file that can be passed on. They may exceed the message limit.
+pub(super) fn write_copy_digests(copied: &[Option<FileDigest>]) -> io::Result<OwnedFd> {
     let mut file = File::from(rustix::fs::memfd_create("copied", rustix::fs::MemfdFlags::CLOEXEC)?);
     for one in copied {
         file.write_all(&[u8::from(one.is_some())])?;
@@ -158,11 +158,11 @@ pub(super) fn noted(copied: &[Option<Digest>]) -> io::Result<OwnedFd> {
     Ok(file.into())
 }
 
-/// Reads what was copied.
-pub(super) fn copied(noted: OwnedFd) -> io::Result<Vec<Option<Digest>>> {
+/// Reads the digests of copied files.
+pub(super) fn read_copy_digests(noted: OwnedFd) -> io::Result<Vec<Option<FileDigest>>> {
     let mut bytes = Vec::new();
     File::from(noted).read_to_end(&mut bytes)?;
-    let one = |bytes: &[u8]| -> Option<Digest> {
+    let one = |bytes: &[u8]| -> Option<FileDigest> {
         let (flag, digest) = bytes.split_first()?;
         (*flag == 1).then(|| digest.try_into().ok())?
     };

@@ -1,12 +1,14 @@
-//! Names others trust in folders a tool writes to directly: noted before a run, and compared after it.
+//! Guards protected paths in directories that a tool writes to directly: records them before a run and compares after
+//! it.
 //!
-//! While the tool runs, what exists is bound read-only and every folder on the way to it is a mount, which nobody can
-//! rename. So a change of it is somebody else's, and stays. This is the second wall: what cannot be bound (a link) or
-//! has another name (a hard link) is put back, and what is new is moved aside. Nothing is removed: who made it cannot
-//! be told. Nothing is put back that was not there before every run that goes on at the same time (`register.rs`).
+//! During the run, existing protected files are mounted read-only, and their parent directories are mount points, which
+//! cannot be renamed. The tool cannot have changed them, so changes by others are kept. This module is the second
+//! layer: it restores files that cannot be mounted (links) or have other names (hard links), and quarantines new ones.
+//! Nothing is removed, because its author is unknown. Only files that existed before every concurrent run
+//! (`run_registry.rs`) are restored.
 
-mod aside;
-mod look;
+mod quarantine;
+mod walker;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -19,107 +21,113 @@ use std::time::{Duration, SystemTime};
 
 use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, ResolveFlags, Stat, Uid};
 
-use self::aside::{Aside, Known};
-use self::look::{Look, Looker, Next, open_up};
-use super::register::{Entry, Register};
-use super::staging::Tally;
-use super::trusted::{Kind, REFUSED, Trusted};
+use self::quarantine::{KnownPaths, Quarantine};
+use self::walker::{FolderVisitor, FolderWalker, WalkDecision, make_accessible};
+use super::protected_paths::{ProtectedFolderKind, ProtectedPaths, QUARANTINE_SUFFIX};
+use super::run_registry::{FolderBaseline, RunRegistry};
+use super::staging::ViolationTally;
 use super::{mounts, repository, walk};
 
-/// The most entries below one grant before a run.
+/// The maximum number of entries below a grant before a run.
 const ENTRIES_BEFORE_MAX: usize = 2_000_000;
 
-/// The most entries after a run: so many that a tool cannot make them in its time.
+/// The maximum number of entries after a run: more than a tool can create in its time limit.
 const ENTRIES_AFTER_MAX: usize = 50_000_000;
 
-/// The most names that are bound one by one.
+/// The maximum number of files that are mounted individually.
 const NAMES_MAX: usize = 20_000;
 
-/// Files whose bytes are kept: each, and all together.
-const KEPT_BYTES_MAX: u64 = 1 << 20;
-const KEPT_BYTES_SUM_MAX: u64 = 64 << 20;
+/// The maximum size of each saved file, and of all saved files together.
+const SNAPSHOT_BYTES_MAX: u64 = 1 << 20;
+const SNAPSHOT_BYTES_SUM_MAX: u64 = 64 << 20;
 
-/// A folder a tool writes to directly, and what is trusted in it.
+/// A directory that a tool writes to directly, and its protected paths.
 #[derive(Clone, Debug)]
-pub(super) struct Watched {
+pub(super) struct GuardedFolder {
     /// Relative to the workspace.
     folder: String,
-    trusted: Trusted,
-    before: BTreeMap<PathBuf, Kept>,
-    seen: Seen,
+    protected: ProtectedPaths,
+    before: BTreeMap<PathBuf, FileSnapshot>,
+    inventory: FolderInventory,
 }
 
-/// What came of a comparison.
+/// The result of a comparison.
 #[derive(Debug, Default)]
-pub(super) struct Told {
-    /// What the tool may have done.
-    pub(super) wrong: Tally,
-    /// What somebody else did meanwhile that should be looked at.
+pub(super) struct GuardReport {
+    /// Violations that may be the tool's.
+    pub(super) violations: ViolationTally,
+    /// Changes by other processes that the user should check.
     pub(super) conflicts: BTreeSet<String>,
 }
 
-/// A trusted name as it was.
+/// A protected path as it was before the run.
 #[derive(Clone, Debug)]
-struct Kept {
+struct FileSnapshot {
     kind: FileType,
-    stat: Id,
+    stat: FileIdentity,
     mode: u32,
     owner: (u32, u32),
-    /// Whether the file has other names, which are not bound.
+    /// Whether the file has hard links, which are not mounted read-only.
     is_linked: bool,
-    /// The bytes of a small file, or where a link leads.
+    /// The content of a small file, or the target of a link.
     bytes: Option<Vec<u8>>,
 }
 
-/// What is the same as long as nobody touched it.
+/// Metadata that stays the same as long as a file is not modified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Id {
+struct FileIdentity {
     device: u64,
     inode: u64,
     size: i64,
     changed: (i64, u64),
 }
 
-impl Id {
-    fn of(stat: &Stat) -> Id {
-        Id { device: stat.st_dev, inode: stat.st_ino, size: stat.st_size, changed: (stat.st_ctime, stat.st_ctime_nsec) }
+impl FileIdentity {
+    fn from_stat(stat: &Stat) -> FileIdentity {
+        FileIdentity {
+            device: stat.st_dev,
+            inode: stat.st_ino,
+            size: stat.st_size,
+            changed: (stat.st_ctime, stat.st_ctime_nsec),
+        }
     }
 
-    /// When it was changed last, by the clock of the machine.
+    /// Returns the time of the last change, by the system clock.
     fn changed_at(self) -> SystemTime {
         let seconds = u64::try_from(self.changed.0).unwrap_or(0);
         SystemTime::UNIX_EPOCH + Duration::new(seconds, u32::try_from(self.changed.1).unwrap_or(0))
     }
 
-    fn is_place(self, other: Id) -> bool {
+    fn is_same_file(self, other: FileIdentity) -> bool {
         (self.device, self.inode) == (other.device, other.inode)
     }
 }
 
-/// What was there before a run.
+/// The protected paths that existed before a run.
 #[derive(Clone, Debug, Default)]
-struct Seen {
-    /// All that is no folder and bears a trusted name. In a folder that is bound as a whole only what has other names.
+struct FolderInventory {
+    /// All protected entries that are not directories. In directories that are mounted read-only as a whole, only those
+    /// with hard links.
     names: BTreeSet<PathBuf>,
-    /// Folders of which all is trusted; only the outermost.
-    whole: BTreeMap<PathBuf, Id>,
+    /// Directories that are protected as a whole; only the outermost ones.
+    protected_folders: BTreeMap<PathBuf, FileIdentity>,
     /// Repositories that are not called `.git`, and virtual environments.
-    places: BTreeSet<PathBuf>,
-    /// Folders nobody could list.
-    closed: BTreeMap<PathBuf, Id>,
-    /// What was not looked at, and why.
-    unseen: Option<String>,
+    marked_folders: BTreeSet<PathBuf>,
+    /// Directories that could not be listed.
+    unlistable: BTreeMap<PathBuf, FileIdentity>,
+    /// The entry that was not inspected, and why.
+    unseen_reason: Option<String>,
 }
 
-impl Looker for Seen {
-    fn place(&mut self, _: &OwnedFd, path: &Path, kind: Kind) -> Kind {
+impl FolderVisitor for FolderInventory {
+    fn visit_marked_folder(&mut self, _: &OwnedFd, path: &Path, kind: ProtectedFolderKind) -> ProtectedFolderKind {
         if kind.is_environment || path.file_name() != Some(OsStr::new(".git")) {
-            self.places.insert(path.to_owned());
+            self.marked_folders.insert(path.to_owned());
         }
         kind
     }
 
-    fn name(&mut self, folder: &OwnedFd, path: &Path, is_in_whole: bool) {
+    fn visit_protected_entry(&mut self, folder: &OwnedFd, path: &Path, is_in_whole: bool) {
         let has_names = || {
             let stat = rustix::fs::statat(folder, path.file_name().unwrap_or_default(), AtFlags::SYMLINK_NOFOLLOW);
             stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_file() && stat.st_nlink != 1)
@@ -129,221 +137,247 @@ impl Looker for Seen {
         }
     }
 
-    fn whole(&mut self, _: &OwnedFd, path: &Path, stat: &Stat) -> Next {
-        self.whole.insert(path.to_owned(), Id::of(stat));
-        Next::Into
+    fn visit_protected_folder(&mut self, _: &OwnedFd, path: &Path, stat: &Stat) -> WalkDecision {
+        self.protected_folders.insert(path.to_owned(), FileIdentity::from_stat(stat));
+        WalkDecision::Descend
     }
 
-    fn is_project(&self, opened: &OwnedFd, _: &Path) -> bool {
+    fn is_checkout(&self, opened: &OwnedFd, _: &Path) -> bool {
         rustix::fs::statat(opened, ".git", AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }
 
-    fn deep(&mut self, _: &OwnedFd, path: &Path) {
-        self.unseen(format!("`{}` is too deep", look::cut(path)));
+    fn visit_too_deep(&mut self, _: &OwnedFd, path: &Path) {
+        self.report_unseen(format!("`{}` is nested too deeply", walker::shorten_path(path)));
     }
 
-    fn closed(&mut self, path: &Path, stat: &Stat) {
-        self.closed.insert(path.to_owned(), Id::of(stat));
+    fn visit_unlistable(&mut self, path: &Path, stat: &Stat) {
+        self.unlistable.insert(path.to_owned(), FileIdentity::from_stat(stat));
     }
 
-    fn unseen(&mut self, what: String) {
-        self.unseen.get_or_insert(what);
+    fn report_unseen(&mut self, what: String) {
+        self.unseen_reason.get_or_insert(what);
     }
 
     fn is_done(&self) -> bool {
-        self.unseen.is_some() || self.names.len() > NAMES_MAX
+        self.unseen_reason.is_some() || self.names.len() > NAMES_MAX
     }
 }
 
-impl Watched {
-    /// Notes what is trusted below a folder, and above it; or says why that cannot be known.
-    pub(super) fn new(workspace: &Path, folder: &str, above: Above, trusted: &Trusted) -> Result<Watched, String> {
-        let mut seen = Seen { places: above.0, ..Seen::default() };
-        let mut look =
-            Look { trusted, looker: &mut seen, opens_up: false, entries_max: ENTRIES_BEFORE_MAX, entries: 0 };
-        look.below(workspace, Path::new(folder));
-        if let Some(unseen) = &seen.unseen {
-            return Err(format!("names that others trust cannot be told below `{folder}`: {unseen}; grant less"));
+impl GuardedFolder {
+    /// Records the protected paths below and above a directory, or returns why they cannot be determined.
+    pub(super) fn new(
+        workspace: &Path,
+        folder: &str,
+        above: EnclosingRepositories,
+        trusted: &ProtectedPaths,
+    ) -> Result<GuardedFolder, String> {
+        let mut seen = FolderInventory { marked_folders: above.0, ..FolderInventory::default() };
+        let mut look = FolderWalker {
+            protected: trusted,
+            visitor: &mut seen,
+            makes_accessible: false,
+            entries_max: ENTRIES_BEFORE_MAX,
+            entries: 0,
+        };
+        look.walk_below(workspace, Path::new(folder));
+        if let Some(unseen) = &seen.unseen_reason {
+            return Err(format!("cannot list protected files below `{folder}`: {unseen}; grant a smaller directory"));
         }
         if seen.names.len() > NAMES_MAX {
-            return Err(format!("more than {NAMES_MAX} files below `{folder}` are trusted by others; grant less"));
+            return Err(format!("`{folder}` has more than {NAMES_MAX} protected files; grant a smaller directory"));
         }
-        let mut room = KEPT_BYTES_SUM_MAX;
+        let mut room = SNAPSHOT_BYTES_SUM_MAX;
         let mut before = BTreeMap::new();
         for name in &seen.names {
-            // What is gone since is as good as never there.
-            if let Ok(Some(kept)) = Kept::at(workspace, name, &mut room) {
+            // Ignore files that were removed in the meantime.
+            if let Ok(Some(kept)) = FileSnapshot::capture(workspace, name, &mut room) {
                 before.insert(name.clone(), kept);
             }
         }
-        Ok(Watched { folder: folder.to_owned(), trusted: trusted.clone(), before, seen })
+        Ok(GuardedFolder { folder: folder.to_owned(), protected: trusted.clone(), before, inventory: seen })
     }
 
-    /// The folder itself, relative to the workspace.
+    /// Returns the directory, relative to the workspace.
     pub(super) fn folder(&self) -> &str {
         &self.folder
     }
 
-    /// Folders that are shown read-only as a whole.
-    pub(super) fn folders(&self) -> impl Iterator<Item = &PathBuf> {
-        self.seen.whole.keys().chain(self.seen.closed.keys())
+    /// Returns the directories that are mounted read-only as a whole.
+    pub(super) fn read_only_folders(&self) -> impl Iterator<Item = &PathBuf> {
+        self.inventory.protected_folders.keys().chain(self.inventory.unlistable.keys())
     }
 
-    /// All names, and which of them are files that can be shown read-only.
-    pub(super) fn names(&self) -> impl Iterator<Item = (&PathBuf, bool)> {
+    /// Returns all protected names, each with whether it is a file that can be mounted read-only.
+    pub(super) fn protected_names(&self) -> impl Iterator<Item = (&PathBuf, bool)> {
         self.before.iter().map(|(path, kept)| (path, kept.kind.is_file()))
     }
 
-    /// What was there, for others that go on at the same time.
-    pub(super) fn entry(&self, workspace: &Path) -> Entry {
-        let known = self.before.keys().chain(self.seen.whole.keys()).chain(&self.seen.places);
-        let known = known.chain(self.seen.closed.keys());
-        Entry {
+    /// Returns the recorded paths for concurrent runs.
+    pub(super) fn to_baseline(&self, workspace: &Path) -> FolderBaseline {
+        let known =
+            self.before.keys().chain(self.inventory.protected_folders.keys()).chain(&self.inventory.marked_folders);
+        let known = known.chain(self.inventory.unlistable.keys());
+        FolderBaseline {
             workspace: workspace.to_owned(),
             folder: self.folder.clone(),
             known: known.map(|path| workspace.join(path)).collect(),
-            held: self.trusted.held().cloned().collect(),
-            home: self.trusted.home().map(|home| workspace.join(home)),
+            extra_paths: self.protected.extra_paths().cloned().collect(),
+            home: self.protected.home().map(|home| workspace.join(home)),
         }
     }
 
-    /// Forgets what was not there before another run: that run may have made it, and judges it, too.
-    pub(super) fn heed(&mut self, workspace: &Path, other: &Entry) {
-        let place = other.place();
+    /// Forgets paths that did not exist before another run. That run may have created them, and checks them too.
+    pub(super) fn forget_unknown_to(&mut self, workspace: &Path, other: &FolderBaseline) {
+        let place = other.absolute_path();
         let is_known = |path: &PathBuf| {
             let path = workspace.join(path);
             !path.starts_with(&place) || other.known.contains(&path)
         };
-        // A name in a folder that is trusted as a whole was looked at with the folder.
+        // A name in a directory that is protected as a whole was recorded with the directory.
         self.before.retain(|path, _| is_known(path));
-        self.seen.whole.retain(|path, _| is_known(path));
-        self.seen.places.retain(is_known);
+        self.inventory.protected_folders.retain(|path, _| is_known(path));
+        self.inventory.marked_folders.retain(is_known);
     }
 
-    /// Compares with what is there now. Moves aside what is new, puts back what could not be bound, and says so.
-    pub(super) fn restore(&self, workspace: &Path, told: &mut Told) {
-        judge(workspace, &self.folder, &self.trusted, self, None, told);
+    /// Compares with the current state, quarantines new entries, restores what could not be mounted, and reports it.
+    pub(super) fn restore_protected(&self, workspace: &Path, told: &mut GuardReport) {
+        quarantine_new_entries(workspace, &self.folder, &self.protected, self, None, told);
         for (path, kept) in &self.before {
-            kept.compare(workspace, path, told);
+            kept.restore_if_changed(workspace, path, told);
         }
     }
 }
 
-impl Known for Watched {
-    fn is(&self, path: &Path) -> bool {
-        self.before.contains_key(path) || self.seen.places.contains(path)
+impl KnownPaths for GuardedFolder {
+    fn contains(&self, path: &Path) -> bool {
+        self.before.contains_key(path) || self.inventory.marked_folders.contains(path)
     }
 
-    fn is_whole(&self, path: &Path) -> bool {
-        self.seen.whole.contains_key(path)
+    fn is_protected_folder(&self, path: &Path) -> bool {
+        self.inventory.protected_folders.contains_key(path)
     }
 
-    fn is_another(&self, path: &Path, id: Id) -> bool {
-        self.seen.whole.get(path).is_some_and(|known| !known.is_place(id))
+    fn is_replaced(&self, path: &Path, id: FileIdentity) -> bool {
+        self.inventory.protected_folders.get(path).is_some_and(|known| !known.is_same_file(id))
     }
 
-    fn is_closed(&self, path: &Path, id: Id) -> bool {
-        self.seen.closed.get(path).is_some_and(|known| known.is_place(id))
+    fn is_known_unlistable(&self, path: &Path, id: FileIdentity) -> bool {
+        self.inventory.unlistable.get(path).is_some_and(|known| known.is_same_file(id))
     }
 }
 
-impl Known for Entry {
-    fn is(&self, path: &Path) -> bool {
+impl KnownPaths for FolderBaseline {
+    fn contains(&self, path: &Path) -> bool {
         self.known.contains(&self.workspace.join(path))
     }
 
-    fn is_whole(&self, path: &Path) -> bool {
-        self.is(path)
+    fn is_protected_folder(&self, path: &Path) -> bool {
+        self.contains(path)
     }
 
-    fn is_another(&self, _: &Path, _: Id) -> bool {
+    fn is_replaced(&self, _: &Path, _: FileIdentity) -> bool {
         false
     }
 
-    fn is_closed(&self, path: &Path, _: Id) -> bool {
-        self.is(path)
+    fn is_known_unlistable(&self, path: &Path, _: FileIdentity) -> bool {
+        self.contains(path)
     }
 }
 
-/// The repositories that a folder of the workspace lies in, relative to the workspace.
-pub(super) struct Above(BTreeSet<PathBuf>);
+/// The repositories that contain a directory of the workspace, relative to the workspace.
+pub(super) struct EnclosingRepositories(BTreeSet<PathBuf>);
 
-impl Above {
-    /// Looked for before the folder is made: with it, a folder above can become one.
-    pub(super) fn of(workspace: &Path, folder: &str) -> Above {
+impl EnclosingRepositories {
+    /// Finds them before the directory is created, because creating it can turn a parent into a repository.
+    pub(super) fn find_above(workspace: &Path, folder: &str) -> EnclosingRepositories {
         let above = Path::new(folder).ancestors().skip(1);
-        Above(above.filter(|path| repository::is_at(&workspace.join(path))).map(Path::to_owned).collect())
+        EnclosingRepositories(
+            above.filter(|path| repository::is_repository_at(&workspace.join(path))).map(Path::to_owned).collect(),
+        )
     }
 }
 
-/// Goes through a folder, and moves aside what is new. Says whether all of it was seen.
-fn judge<K: Known>(
+/// Walks a directory and quarantines new entries. Returns whether everything was inspected.
+fn quarantine_new_entries<K: KnownPaths>(
     workspace: &Path,
     folder: &str,
-    trusted: &Trusted,
+    trusted: &ProtectedPaths,
     known: &K,
     until: Option<SystemTime>,
-    told: &mut Told,
+    told: &mut GuardReport,
 ) -> bool {
     let folder = Path::new(folder);
-    let top = match walk::open(workspace, folder) {
+    let top = match walk::open_without_links(workspace, folder) {
         Ok(top) => top,
-        // What is gone cannot be obeyed.
+        // A directory that was removed needs no check.
         Err(error) if error.kind() == io::ErrorKind::NotFound && until.is_some() => return true,
         Err(error) => {
-            told.wrong.add(format!("`{}`: {error}", look::cut(folder)));
+            told.violations.add(format!("`{}`: {error}", walker::shorten_path(folder)));
             return false;
         }
     };
-    let mut aside = Aside { known, told, until, top: &top, folder, lifted: vec![folder.to_owned()], has_unseen: false };
-    let repository = Kind { is_repository: true, is_environment: false };
-    for above in Above::of(workspace, &folder.to_string_lossy()).0 {
-        match walk::open(workspace, &above) {
-            Ok(opened) => drop(aside.place(&opened, &above, repository)),
-            Err(error) => aside.unseen(format!("`{}`: {error}", look::cut(&above))),
+    let mut aside = Quarantine {
+        known,
+        report: told,
+        until,
+        top: &top,
+        folder,
+        moved_up: vec![folder.to_owned()],
+        has_unseen: false,
+    };
+    let repository = ProtectedFolderKind { is_repository: true, is_environment: false };
+    for above in EnclosingRepositories::find_above(workspace, &folder.to_string_lossy()).0 {
+        match walk::open_without_links(workspace, &above) {
+            Ok(opened) => drop(aside.visit_marked_folder(&opened, &above, repository)),
+            Err(error) => aside.report_unseen(format!("`{}`: {error}", walker::shorten_path(&above))),
         }
     }
     let mut entries = 0;
-    while let Some(next) = aside.lifted.pop() {
-        let mut look = Look { trusted, looker: &mut aside, opens_up: true, entries_max: ENTRIES_AFTER_MAX, entries };
-        look.below(workspace, &next);
+    while let Some(next) = aside.moved_up.pop() {
+        let mut look = FolderWalker {
+            protected: trusted,
+            visitor: &mut aside,
+            makes_accessible: true,
+            entries_max: ENTRIES_AFTER_MAX,
+            entries,
+        };
+        look.walk_below(workspace, &next);
         entries = look.entries;
     }
     !aside.has_unseen
 }
 
-/// Moves aside what runs left that were ended by force, and says so. What could not be looked at is looked for again.
-pub(super) fn clean(register: &Register) -> Vec<String> {
+/// Quarantines what killed runs left, and reports it. Entries that could not be inspected are retried next time.
+pub(super) fn clean_up_killed_runs(register: &RunRegistry) -> Vec<String> {
     let mut all = Vec::new();
-    for note in register.notes().iter().filter(|note| !note.is_alive) {
+    for note in register.read_runs().iter().filter(|note| !note.is_alive) {
         let mut is_seen = true;
         for entry in &note.entries {
-            let mut told = Told::default();
-            let trusted = Trusted::of(&entry.workspace, &entry.held, entry.home.as_deref());
-            is_seen &= judge(&entry.workspace, &entry.folder, &trusted, entry, Some(note.until), &mut told);
+            let mut told = GuardReport::default();
+            let trusted = ProtectedPaths::for_workspace(&entry.workspace, &entry.extra_paths, entry.home.as_deref());
+            is_seen &=
+                quarantine_new_entries(&entry.workspace, &entry.folder, &trusted, entry, Some(note.until), &mut told);
             let place = entry.workspace.display();
-            all.extend(told.wrong.told().map(|what| format!("a run in `{place}` was ended by force: {what}")));
+            all.extend(told.violations.list_messages().map(|what| format!("a run in `{place}` was killed: {what}")));
         }
         if is_seen {
-            note.forget();
+            note.remove_record();
         }
     }
     all
 }
 
-/// What was bound is another now: who put it there cannot be told, and from then on it was not bound.
-fn replaced(path: &Path) -> String {
+/// Describes a read-only file that was replaced. Its author is unknown, and the replacement was not mounted read-only.
+fn describe_replacement(path: &Path) -> String {
     let shown = path.display();
-    format!(
-        "`{shown}` was replaced by somebody else while the tool ran, which could write to it from then on: look at it"
-    )
+    format!("`{shown}` was replaced while the tool ran, so the tool could write to it from then on; check its content")
 }
 
-impl Kept {
-    /// What is at a path, without following a link; nothing where there is nothing.
-    fn at(workspace: &Path, path: &Path, room: &mut u64) -> io::Result<Option<Kept>> {
+impl FileSnapshot {
+    /// Captures a path without following links. Returns `None` if it does not exist.
+    fn capture(workspace: &Path, path: &Path, room: &mut u64) -> io::Result<Option<FileSnapshot>> {
         let name = path.file_name().unwrap_or_default();
-        let folder = match walk::open(workspace, path.parent().unwrap_or(Path::new(""))) {
+        let folder = match walk::open_without_links(workspace, path.parent().unwrap_or(Path::new(""))) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             other => other?,
         };
@@ -354,14 +388,16 @@ impl Kept {
         let kind = FileType::from_raw_mode(stat.st_mode);
         let bytes = match kind {
             FileType::Symlink => Some(rustix::fs::readlinkat(&folder, name, Vec::new())?.into_bytes()),
-            // Only what has another name can be changed while it is bound.
-            FileType::RegularFile if stat.st_nlink != 1 => small(&folder, name, KEPT_BYTES_MAX.min(*room)),
+            // Only a file with hard links can be changed while it is mounted read-only.
+            FileType::RegularFile if stat.st_nlink != 1 => {
+                read_small_file(&folder, name, SNAPSHOT_BYTES_MAX.min(*room))
+            }
             _ => None,
         };
         *room = room.saturating_sub(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64));
-        Ok(Some(Kept {
+        Ok(Some(FileSnapshot {
             kind,
-            stat: Id::of(&stat),
+            stat: FileIdentity::from_stat(&stat),
             mode: stat.st_mode & 0o7777,
             owner: (stat.st_uid, stat.st_gid),
             is_linked: stat.st_nlink != 1,
@@ -369,8 +405,8 @@ impl Kept {
         }))
     }
 
-    /// The same bytes under the same name are the same, whoever wrote them; without bytes nothing may have moved.
-    fn is_same(&self, now: &Kept) -> bool {
+    /// Whether a file is unchanged: it has the same content or, without saved content, the same metadata.
+    fn is_unchanged(&self, now: &FileSnapshot) -> bool {
         let is_same_content = match (&self.bytes, &now.bytes) {
             (Some(before), Some(after)) => before == after,
             (None, None) => self.stat == now.stat,
@@ -379,46 +415,46 @@ impl Kept {
         self.kind == now.kind && self.mode == now.mode && is_same_content
     }
 
-    /// What is wrong with a name now, and what was done about it.
-    fn compare(&self, workspace: &Path, path: &Path, told: &mut Told) {
-        // As much room as it had, so that both have bytes or none.
-        let mut room = if self.bytes.is_some() { KEPT_BYTES_MAX } else { 0 };
-        let now = Kept::at(workspace, path, &mut room);
+    /// Reports a changed path, and restores it if possible.
+    fn restore_if_changed(&self, workspace: &Path, path: &Path, told: &mut GuardReport) {
+        // The same limit as before, so that both snapshots have content or neither has.
+        let mut room = if self.bytes.is_some() { SNAPSHOT_BYTES_MAX } else { 0 };
+        let now = FileSnapshot::capture(workspace, path, &mut room);
         let shown = path.display();
         if self.kind.is_file() && !self.is_linked {
-            // It was bound, and so cannot have been changed or removed from inside. Another file in its place was put
-            // there by somebody else, but from then on was not bound.
+            // The file was mounted read-only, so the tool cannot have changed or removed it. If another process
+            // replaced it, the replacement was not mounted read-only.
             let is_replaced = match &now {
-                Ok(Some(now)) => !now.kind.is_file() || !self.stat.is_place(now.stat),
+                Ok(Some(now)) => !now.kind.is_file() || !self.stat.is_same_file(now.stat),
                 Ok(None) => false,
                 Err(_) => true,
             };
             if is_replaced {
-                told.conflicts.insert(replaced(path));
+                told.conflicts.insert(describe_replacement(path));
             }
             return;
         }
         let what = match &now {
-            Ok(Some(now)) if self.is_same(now) => return,
+            Ok(Some(now)) if self.is_unchanged(now) => return,
             Ok(Some(_)) => "was changed",
             Ok(None) => "was removed",
-            Err(_) => "cannot be looked at",
+            Err(_) => "cannot be read",
         };
-        told.wrong.add(match self.put_back(workspace, path) {
-            Ok(None) => format!("`{shown}` is trusted by others, {what}, and was put back"),
+        told.violations.add(match self.put_back(workspace, path) {
+            Ok(None) => format!("`{shown}` is protected, {what}, and was restored"),
             Ok(Some(other)) => format!(
-                "`{shown}` is trusted by others, {what}, and was put back; what was there is `{}`",
+                "`{shown}` is protected, {what}, and was restored; the other version is `{}`",
                 path.with_file_name(other).display()
             ),
-            Err(error) => format!("`{shown}` is trusted by others, {what}, and could not be put back: {error}"),
+            Err(error) => format!("`{shown}` is protected, {what}, and could not be restored: {error}"),
         });
     }
 
-    /// Puts back what was there, and says what is called otherwise because of it.
+    /// Restores the saved content. Returns the name that the other version was renamed to.
     fn put_back(&self, workspace: &Path, path: &Path) -> io::Result<Option<OsString>> {
-        let Some(bytes) = &self.bytes else { return Err(io::Error::other("its bytes were not kept")) };
+        let Some(bytes) = &self.bytes else { return Err(io::Error::other("its content was not saved")) };
         let folder = mounts::make_folder(workspace, path.parent().unwrap_or(Path::new("")))?;
-        open_up(&folder, 0o700)?;
+        make_accessible(&folder, 0o700)?;
         let name = path.file_name().unwrap_or_default();
         let beside = format!(".rep-{}-{}-back", std::process::id(), self.stat.inode);
         if self.kind == FileType::Symlink {
@@ -434,8 +470,8 @@ impl Kept {
             rustix::fs::fchmod(&file, Mode::from_raw_mode(self.mode))?;
         }
         let moved = (|| {
-            // What is there gives way, whatever it is.
-            let other = match mounts::rename_beside(&folder, name, name, REFUSED) {
+            // Rename the current entry, whatever it is.
+            let other = match mounts::rename_beside(&folder, name, name, QUARANTINE_SUFFIX) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => None,
                 other => Some(other?),
             };
@@ -443,15 +479,15 @@ impl Kept {
             Ok(other)
         })();
         if moved.is_err() {
-            // Best effort: the error that is told is the first one.
+            // Best effort: the first error is reported.
             let _ = rustix::fs::unlinkat(&folder, &beside, AtFlags::empty());
         }
         moved
     }
 }
 
-/// The bytes of a file that has no more than so many.
-fn small(folder: &OwnedFd, name: &OsStr, bytes_max: u64) -> Option<Vec<u8>> {
+/// Reads a file of at most `bytes_max` bytes.
+fn read_small_file(folder: &OwnedFd, name: &OsStr, bytes_max: u64) -> Option<Vec<u8>> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let how = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
     let file = File::from(rustix::fs::openat2(folder, name, flags, Mode::empty(), how).ok()?);

@@ -1,7 +1,8 @@
-//! The second wall: Landlock rules over the view, for what the view alone cannot say.
+//! Landlock rules as a second layer, for restrictions that the mount view cannot express.
 //!
-//! The view decides what exists; the rules decide that nothing but the program is executed, that no links and pipes
-//! are planted where others will look, and that no signal leaves. They are demanded at the version the kernel has.
+//! The view decides which files exist. The rules ensure that only the program is executed, that no links or pipes are
+//! created in directories that others use, and that no signal leaves the sandbox. All rules that the kernel supports
+//! are required.
 
 use std::path::Path;
 
@@ -10,21 +11,21 @@ use ::landlock::{
     RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope,
 };
 
-use super::control::Trouble;
+use super::control::StartupError;
 use super::kernel;
-use super::order::Order;
+use super::launch_spec::LaunchSpec;
 
-/// The versions this file knows, newest first.
+/// The supported versions, newest first.
 const VERSIONS: &[(u32, ABI)] =
     &[(7, ABI::V7), (6, ABI::V6), (5, ABI::V5), (4, ABI::V4), (3, ABI::V3), (2, ABI::V2), (1, ABI::V1)];
 
-/// Restricts this process for good, and says what was enforced.
-pub(super) fn restrict(order: &Order) -> Result<String, Trouble> {
-    let Some((number, abi)) = version() else {
-        return Ok("absent: the kernel has no Landlock".to_owned());
+/// Restricts this process permanently, and returns what was enforced.
+pub(super) fn restrict_process(order: &LaunchSpec) -> Result<String, StartupError> {
+    let Some((number, abi)) = find_version() else {
+        return Ok("absent: the kernel does not support Landlock".to_owned());
     };
     let told = |error: &dyn std::fmt::Display| {
-        Trouble::missing(format!("landlock (abi {number}): {error}"), "check the kernel's security modules")
+        StartupError::unavailable(format!("landlock (abi {number}): {error}"), "check the kernel's security modules")
     };
     let mut rules = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
@@ -37,8 +38,8 @@ pub(super) fn restrict(order: &Order) -> Result<String, Trouble> {
         rules = rules.scope(Scope::AbstractUnixSocket | Scope::Signal).map_err(|error| told(&error))?;
     }
     let mut rules = rules.create().map_err(|error| told(&error))?;
-    for (path, access) in paths(order, abi) {
-        rules = allow(rules, path, access, abi).map_err(|error| told(&error))?;
+    for (path, access) in list_path_rules(order, abi) {
+        rules = add_path_rule(rules, path, access, abi).map_err(|error| told(&error))?;
     }
     if number >= 4 && !order.ports.is_empty() {
         for port in order.ports.iter().copied().chain([53]) {
@@ -52,16 +53,16 @@ pub(super) fn restrict(order: &Order) -> Result<String, Trouble> {
     Ok(format!("enforced (abi {number})"))
 }
 
-/// The newest version both the kernel and this file know.
-pub(super) fn version() -> Option<(u32, ABI)> {
+/// Returns the newest version that both the kernel and this module support.
+pub(super) fn find_version() -> Option<(u32, ABI)> {
     let known = kernel::landlock_version()?;
     VERSIONS.iter().copied().find(|(number, _)| *number <= known)
 }
 
-fn paths(order: &Order, abi: ABI) -> Vec<(&Path, BitFlags<AccessFs>)> {
+fn list_path_rules(order: &LaunchSpec, abi: ABI) -> Vec<(&Path, BitFlags<AccessFs>)> {
     let read = AccessFs::ReadFile | AccessFs::ReadDir;
     let write = AccessFs::from_write(abi);
-    // What somebody else might follow, wait on or open is not made where others look.
+    // Entries that another program might follow, wait on or open are not created in shared directories.
     let bait = AccessFs::MakeSym
         | AccessFs::MakeFifo
         | AccessFs::MakeSock
@@ -86,8 +87,13 @@ fn paths(order: &Order, abi: ABI) -> Vec<(&Path, BitFlags<AccessFs>)> {
     paths
 }
 
-/// A rule whose path is missing is an error, never one rule less.
-fn allow(rules: RulesetCreated, path: &Path, access: BitFlags<AccessFs>, abi: ABI) -> Result<RulesetCreated, String> {
+/// Adds a rule. A missing path is an error, so that no rule is dropped silently.
+fn add_path_rule(
+    rules: RulesetCreated,
+    path: &Path,
+    access: BitFlags<AccessFs>,
+    abi: ABI,
+) -> Result<RulesetCreated, String> {
     let named = |error: &dyn std::fmt::Display| format!("`{}`: {error}", path.display());
     let opened = PathFd::new(path).map_err(|error| named(&error))?;
     let known = access & AccessFs::from_all(abi);

@@ -1,33 +1,33 @@
-//! Repositories of git by what is in a folder, whatever it is called.
+//! Recognises git repositories by the content of a directory, whatever its name.
 
 use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD};
 
-use super::trusted;
+use super::protected_paths;
 
-/// Whether something is there, without following a link.
-fn is_there(path: &Path) -> bool {
+/// Whether a path exists, without following a link.
+fn path_exists(path: &Path) -> bool {
     rustix::fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW).is_ok()
 }
 
-/// What a sign of a repository is called on the disk.
-pub(super) fn written(sign: &str) -> &str {
+/// Returns the file name of a repository marker on disk.
+pub(super) fn marker_file_name(sign: &str) -> &str {
     if sign == "head" { "HEAD" } else { sign }
 }
 
-/// Whether a folder is one.
-pub(super) fn is_at(folder: &Path) -> bool {
-    trusted::is_repository(|sign| is_there(&folder.join(written(sign))))
+/// Whether a directory is a repository.
+pub(super) fn is_repository_at(folder: &Path) -> bool {
+    protected_paths::has_repository_markers(|sign| path_exists(&folder.join(marker_file_name(sign))))
 }
 
-/// Whether a path is one or lies in one. A checkout in a repository, which has a `.git` of its own, is a project.
-pub(super) fn holds(path: &Path) -> bool {
+/// Whether a path is or is inside a repository. A checkout in a repository, which has its own `.git`, is a project.
+pub(super) fn is_inside_repository(path: &Path) -> bool {
     for folder in path.ancestors() {
-        if is_at(folder) {
+        if is_repository_at(folder) {
             return true;
         }
-        if is_there(&folder.join(".git")) {
+        if path_exists(&folder.join(".git")) {
             return false;
         }
     }

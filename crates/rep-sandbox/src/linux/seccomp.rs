@@ -1,20 +1,20 @@
-//! Which system calls a tool may make: a list of those that are allowed, and no for all the rest.
+//! The seccomp filter: allows the listed system calls and rejects all others.
 //!
-//! Assembled by hand for x86-64. A call of another architecture kills the process: its numbers mean other things.
-//! Calls the list does not know answer as if the kernel did not know them, so that programs fall back.
+//! Assembled by hand for x86-64. A call from another architecture kills the process, because its numbers have other
+//! meanings. Unlisted calls fail with `ENOSYS`, so that programs use fallbacks.
 
 use libc::sock_filter;
 
-/// Whether there is a list for this machine.
+/// Whether this architecture has a filter.
 pub(super) const IS_KNOWN_MACHINE: bool = cfg!(target_arch = "x86_64");
 
 const ARCHITECTURE: u32 = 0xC000_003E;
-/// From here on numbers mean the x32 flavour.
-const X32: u32 = 0x4000_0000;
+/// Numbers from here on are x32 system calls.
+const X32_BIT: u32 = 0x4000_0000;
 const SET_ID_BITS: u32 = 0o6000;
 const SOCKET_TYPE: u32 = 0xf;
 
-/// All flags of `clone` that make a namespace.
+/// All `clone` flags that create a namespace.
 const NAMESPACES: u32 = (libc::CLONE_NEWNS
     | libc::CLONE_NEWCGROUP
     | libc::CLONE_NEWUTS
@@ -26,57 +26,63 @@ const NAMESPACES: u32 = (libc::CLONE_NEWNS
 
 const TERMINAL_INJECTION: [u32; 3] = [0x5412, 0x541c, 0x541d];
 
-/// One instruction, with jumps counted from the next one.
-#[expect(clippy::cast_possible_truncation, reason = "all codes of instructions have 16 bits")]
-const fn statement(code: u32, operand: u32) -> sock_filter {
+/// Builds an instruction. Jumps are relative to the next one.
+#[expect(clippy::cast_possible_truncation, reason = "instruction codes have 16 bits")]
+const fn build_statement(code: u32, operand: u32) -> sock_filter {
     sock_filter { code: code as u16, jt: 0, jf: 0, k: operand }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "all codes of instructions have 16 bits")]
-const fn jump(test: u32, operand: u32, then: u8, otherwise: u8) -> sock_filter {
+#[expect(clippy::cast_possible_truncation, reason = "instruction codes have 16 bits")]
+const fn build_jump(test: u32, operand: u32, then: u8, otherwise: u8) -> sock_filter {
     sock_filter { code: (libc::BPF_JMP | test | libc::BPF_K) as u16, jt: then, jf: otherwise, k: operand }
 }
 
-const fn load(offset: u32) -> sock_filter {
-    statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, offset)
+const fn load_word(offset: u32) -> sock_filter {
+    build_statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, offset)
 }
 
-/// The low half of an argument: the kernel looks at no more where 32 bits are compared.
-const fn argument(number: u32) -> sock_filter {
-    load(16 + 8 * number)
+/// Loads the low half of an argument. The kernel uses no more for 32-bit arguments.
+const fn load_argument(number: u32) -> sock_filter {
+    load_word(16 + 8 * number)
 }
 
-const fn answer(value: u32) -> sock_filter {
-    statement(libc::BPF_RET | libc::BPF_K, value)
+const fn return_action(value: u32) -> sock_filter {
+    build_statement(libc::BPF_RET | libc::BPF_K, value)
 }
 
-const ALLOW: sock_filter = answer(libc::SECCOMP_RET_ALLOW);
-const ASK: sock_filter = answer(libc::SECCOMP_RET_USER_NOTIF);
-const KILL: sock_filter = answer(libc::SECCOMP_RET_KILL_PROCESS);
+const ALLOW: sock_filter = return_action(libc::SECCOMP_RET_ALLOW);
+const ASK: sock_filter = return_action(libc::SECCOMP_RET_USER_NOTIF);
+const KILL: sock_filter = return_action(libc::SECCOMP_RET_KILL_PROCESS);
 
-const fn refuse(number: i32) -> sock_filter {
-    answer(libc::SECCOMP_RET_ERRNO | number.cast_unsigned())
+const fn return_errno(number: i32) -> sock_filter {
+    return_action(libc::SECCOMP_RET_ERRNO | number.cast_unsigned())
 }
 
-/// What is done about one call: its number, and instructions that end with an answer.
-type Rule = (u32, Vec<sock_filter>);
+/// The rule for a system call: its number, and instructions that end with a return.
+type SyscallRule = (u32, Vec<sock_filter>);
 
-/// The whole program.
-pub(super) fn filter(allow_subprocess: bool, has_network: bool) -> Vec<sock_filter> {
-    let mut program =
-        vec![load(4), jump(libc::BPF_JEQ, ARCHITECTURE, 1, 0), KILL, load(0), jump(libc::BPF_JGE, X32, 0, 1), KILL];
-    program.extend(search(&rules(allow_subprocess, has_network)));
+/// Builds the complete filter.
+pub(super) fn build_filter(allow_subprocess: bool, has_network: bool) -> Vec<sock_filter> {
+    let mut program = vec![
+        load_word(4),
+        build_jump(libc::BPF_JEQ, ARCHITECTURE, 1, 0),
+        KILL,
+        load_word(0),
+        build_jump(libc::BPF_JGE, X32_BIT, 0, 1),
+        KILL,
+    ];
+    program.extend(build_search(&build_rules(allow_subprocess, has_network)));
     program
 }
 
-/// All rules by number, one for each call.
-fn rules(allow_subprocess: bool, has_network: bool) -> Vec<Rule> {
-    let mut rules: Vec<(i64, Vec<sock_filter>)> = ALLOWED.iter().map(|call| (*call, vec![ALLOW])).collect();
-    rules.extend(REFUSED.iter().map(|call| (*call, vec![refuse(libc::EPERM)])));
-    rules.extend(files());
-    rules.extend(processes(allow_subprocess));
-    rules.extend(sockets(has_network));
-    let mut numbered: Vec<Rule> = rules
+/// Builds all rules, sorted by number, one per system call.
+fn build_rules(allow_subprocess: bool, has_network: bool) -> Vec<SyscallRule> {
+    let mut rules: Vec<(i64, Vec<sock_filter>)> = ALLOWED_CALLS.iter().map(|call| (*call, vec![ALLOW])).collect();
+    rules.extend(REFUSED_CALLS.iter().map(|call| (*call, vec![return_errno(libc::EPERM)])));
+    rules.extend(build_file_rules());
+    rules.extend(build_process_rules(allow_subprocess));
+    rules.extend(build_socket_rules(has_network));
+    let mut numbered: Vec<SyscallRule> = rules
         .into_iter()
         .map(|(call, body)| (u32::try_from(call).expect("numbers of calls are small"), body))
         .collect();
@@ -84,40 +90,44 @@ fn rules(allow_subprocess: bool, has_network: bool) -> Vec<Rule> {
     numbered
 }
 
-/// Finds the rule of a call by halves: the kernel tries the program on every number there is before it installs it.
-fn search(rules: &[Rule]) -> Vec<sock_filter> {
+/// Builds a binary search for the rule of a call: the kernel evaluates the filter for every number when installing it.
+fn build_search(rules: &[SyscallRule]) -> Vec<sock_filter> {
     const FEW: usize = 4;
     if rules.len() <= FEW {
         let mut program = Vec::new();
         for (number, body) in rules {
             let length = u8::try_from(body.len()).expect("a rule has a handful of instructions");
-            program.push(jump(libc::BPF_JEQ, *number, 0, length));
+            program.push(build_jump(libc::BPF_JEQ, *number, 0, length));
             program.extend(body);
         }
-        program.push(refuse(libc::ENOSYS));
+        program.push(return_errno(libc::ENOSYS));
         return program;
     }
     let (low, high) = rules.split_at(rules.len() / 2);
-    let (first_high, low, high) = (high[0].0, search(low), search(high));
+    let (first_high, low, high) = (high[0].0, build_search(low), build_search(high));
     let over = u32::try_from(low.len()).expect("programs are short");
-    let mut program = vec![jump(libc::BPF_JGE, first_high, 0, 1), statement(libc::BPF_JMP | libc::BPF_JA, over)];
+    let mut program =
+        vec![build_jump(libc::BPF_JGE, first_high, 0, 1), build_statement(libc::BPF_JMP | libc::BPF_JA, over)];
     program.extend(low);
     program.extend(high);
     program
 }
 
-/// Nobody gets a file that runs as somebody else.
-fn files() -> Vec<(i64, Vec<sock_filter>)> {
-    let mode = |at: u32| vec![argument(at), jump(libc::BPF_JSET, SET_ID_BITS, 0, 1), refuse(libc::EPERM), ALLOW];
+/// Builds rules that prevent creating set-user-ID and set-group-ID files.
+fn build_file_rules() -> Vec<(i64, Vec<sock_filter>)> {
+    let mode = |at: u32| {
+        vec![load_argument(at), build_jump(libc::BPF_JSET, SET_ID_BITS, 0, 1), return_errno(libc::EPERM), ALLOW]
+    };
     let opening = |flags: u32, at: u32| {
         let makes = (libc::O_CREAT | libc::O_TMPFILE & !libc::O_DIRECTORY).cast_unsigned();
-        let mut body = vec![argument(flags), jump(libc::BPF_JSET, makes, 1, 0), ALLOW];
+        let mut body = vec![load_argument(flags), build_jump(libc::BPF_JSET, makes, 1, 0), ALLOW];
         body.extend(mode(at));
         body
     };
-    let mut injection = vec![argument(1)];
-    injection.extend(TERMINAL_INJECTION.iter().zip([3, 2, 1]).map(|(call, over)| jump(libc::BPF_JEQ, *call, over, 0)));
-    injection.extend([ALLOW, refuse(libc::EPERM)]);
+    let mut injection = vec![load_argument(1)];
+    injection
+        .extend(TERMINAL_INJECTION.iter().zip([3, 2, 1]).map(|(call, over)| build_jump(libc::BPF_JEQ, *call, over, 0)));
+    injection.extend([ALLOW, return_errno(libc::EPERM)]);
     vec![
         (libc::SYS_open, opening(1, 2)),
         (libc::SYS_openat, opening(2, 3)),
@@ -131,42 +141,47 @@ fn files() -> Vec<(i64, Vec<sock_filter>)> {
         (libc::SYS_mknod, mode(1)),
         (libc::SYS_mknodat, mode(2)),
         (libc::SYS_ioctl, injection),
-        // A lease on a file makes others wait who want to open it.
+        // A lease on a file would make other processes wait when they open it.
         (
             libc::SYS_fcntl,
-            vec![argument(1), jump(libc::BPF_JEQ, libc::F_SETLEASE.cast_unsigned(), 0, 1), refuse(libc::EPERM), ALLOW],
+            vec![
+                load_argument(1),
+                build_jump(libc::BPF_JEQ, libc::F_SETLEASE.cast_unsigned(), 0, 1),
+                return_errno(libc::EPERM),
+                ALLOW,
+            ],
         ),
-        // A filter of the tool's own could answer for ours.
+        // A seccomp filter installed by the tool could override this one.
         (
             libc::SYS_prctl,
             vec![
-                argument(0),
-                jump(libc::BPF_JEQ, libc::PR_SET_SECCOMP.cast_unsigned(), 0, 1),
-                refuse(libc::EPERM),
+                load_argument(0),
+                build_jump(libc::BPF_JEQ, libc::PR_SET_SECCOMP.cast_unsigned(), 0, 1),
+                return_errno(libc::EPERM),
                 ALLOW,
             ],
         ),
         (
             libc::SYS_personality,
             vec![
-                argument(0),
-                jump(libc::BPF_JEQ, 0, 2, 0),
-                jump(libc::BPF_JEQ, u32::MAX, 1, 0),
-                refuse(libc::EPERM),
+                load_argument(0),
+                build_jump(libc::BPF_JEQ, 0, 2, 0),
+                build_jump(libc::BPF_JEQ, u32::MAX, 1, 0),
+                return_errno(libc::EPERM),
                 ALLOW,
             ],
         ),
     ]
 }
 
-/// Threads always, processes where they are declared, namespaces never.
-fn processes(allow_subprocess: bool) -> Vec<(i64, Vec<sock_filter>)> {
+/// Allows threads always, processes if declared, and namespaces never.
+fn build_process_rules(allow_subprocess: bool) -> Vec<(i64, Vec<sock_filter>)> {
     let verdict = if allow_subprocess { ALLOW } else { ASK };
     let clone = vec![
-        argument(0),
-        jump(libc::BPF_JSET, NAMESPACES, 0, 1),
-        refuse(libc::EPERM),
-        jump(libc::BPF_JSET, libc::CLONE_THREAD.cast_unsigned(), 0, 1),
+        load_argument(0),
+        build_jump(libc::BPF_JSET, NAMESPACES, 0, 1),
+        return_errno(libc::EPERM),
+        build_jump(libc::BPF_JSET, libc::CLONE_THREAD.cast_unsigned(), 0, 1),
         ALLOW,
         verdict,
     ];
@@ -175,75 +190,86 @@ fn processes(allow_subprocess: bool) -> Vec<(i64, Vec<sock_filter>)> {
         (libc::SYS_fork, vec![verdict]),
         (libc::SYS_vfork, vec![verdict]),
         (libc::SYS_execve, vec![verdict]),
-        (libc::SYS_execveat, vec![refuse(libc::EPERM)]),
+        (libc::SYS_execveat, vec![return_errno(libc::EPERM)]),
     ]
 }
 
-fn sockets(has_network: bool) -> Vec<(i64, Vec<sock_filter>)> {
-    // Datagrams in a pair can be sent to any socket with a path, so pairs are streams.
+fn build_socket_rules(has_network: bool) -> Vec<(i64, Vec<sock_filter>)> {
+    // Datagram pairs can send to any socket with a path, so only stream pairs are allowed.
     let pair = vec![
-        argument(0),
-        jump(libc::BPF_JEQ, libc::AF_UNIX.cast_unsigned(), 0, 4),
-        argument(1),
-        statement(libc::BPF_ALU | libc::BPF_AND | libc::BPF_K, SOCKET_TYPE),
-        jump(libc::BPF_JEQ, libc::SOCK_STREAM.cast_unsigned(), 0, 1),
+        load_argument(0),
+        build_jump(libc::BPF_JEQ, libc::AF_UNIX.cast_unsigned(), 0, 4),
+        load_argument(1),
+        build_statement(libc::BPF_ALU | libc::BPF_AND | libc::BPF_K, SOCKET_TYPE),
+        build_jump(libc::BPF_JEQ, libc::SOCK_STREAM.cast_unsigned(), 0, 1),
         ALLOW,
-        refuse(libc::EACCES),
+        return_errno(libc::EACCES),
     ];
     let (inet, inet6) = (libc::AF_INET.cast_unsigned(), libc::AF_INET6.cast_unsigned());
     let socket = if has_network {
         vec![
-            argument(0),
-            jump(libc::BPF_JEQ, inet, 5, 0),
-            jump(libc::BPF_JEQ, inet6, 4, 0),
-            jump(libc::BPF_JEQ, libc::AF_NETLINK.cast_unsigned(), 0, 7),
-            argument(2),
-            jump(libc::BPF_JEQ, libc::NETLINK_ROUTE.cast_unsigned(), 0, 5),
+            load_argument(0),
+            build_jump(libc::BPF_JEQ, inet, 5, 0),
+            build_jump(libc::BPF_JEQ, inet6, 4, 0),
+            build_jump(libc::BPF_JEQ, libc::AF_NETLINK.cast_unsigned(), 0, 7),
+            load_argument(2),
+            build_jump(libc::BPF_JEQ, libc::NETLINK_ROUTE.cast_unsigned(), 0, 5),
             ALLOW,
-            argument(1),
-            statement(libc::BPF_ALU | libc::BPF_AND | libc::BPF_K, SOCKET_TYPE),
-            jump(libc::BPF_JEQ, libc::SOCK_STREAM.cast_unsigned(), 2, 0),
-            jump(libc::BPF_JEQ, libc::SOCK_DGRAM.cast_unsigned(), 1, 0),
-            refuse(libc::EACCES),
-            // The usual protocol, TCP and UDP; others are code of the kernel that few have read.
-            argument(2),
-            jump(libc::BPF_JEQ, 0, 3, 0),
-            jump(libc::BPF_JEQ, libc::IPPROTO_TCP.cast_unsigned(), 2, 0),
-            jump(libc::BPF_JEQ, libc::IPPROTO_UDP.cast_unsigned(), 1, 0),
-            refuse(libc::EACCES),
+            load_argument(1),
+            build_statement(libc::BPF_ALU | libc::BPF_AND | libc::BPF_K, SOCKET_TYPE),
+            build_jump(libc::BPF_JEQ, libc::SOCK_STREAM.cast_unsigned(), 2, 0),
+            build_jump(libc::BPF_JEQ, libc::SOCK_DGRAM.cast_unsigned(), 1, 0),
+            return_errno(libc::EACCES),
+            // Only the default protocol, TCP and UDP. Others expose rarely reviewed kernel code.
+            load_argument(2),
+            build_jump(libc::BPF_JEQ, 0, 3, 0),
+            build_jump(libc::BPF_JEQ, libc::IPPROTO_TCP.cast_unsigned(), 2, 0),
+            build_jump(libc::BPF_JEQ, libc::IPPROTO_UDP.cast_unsigned(), 1, 0),
+            return_errno(libc::EACCES),
             ALLOW,
         ]
     } else {
-        // Asked, so that the refusal is told. Other families are tried by the C library for its own ends.
-        vec![argument(0), jump(libc::BPF_JEQ, inet, 2, 0), jump(libc::BPF_JEQ, inet6, 1, 0), refuse(libc::EACCES), ASK]
+        // Notify the supervisor, so that the denial is reported. The C library tries other families for its own
+        // purposes.
+        vec![
+            load_argument(0),
+            build_jump(libc::BPF_JEQ, inet, 2, 0),
+            build_jump(libc::BPF_JEQ, inet6, 1, 0),
+            return_errno(libc::EACCES),
+            ASK,
+        ]
     };
-    let verdict = if has_network { ALLOW } else { refuse(libc::EACCES) };
-    let mut rules = vec![(libc::SYS_socket, socket), (libc::SYS_socketpair, pair), (libc::SYS_setsockopt, options())];
+    let verdict = if has_network { ALLOW } else { return_errno(libc::EACCES) };
+    let mut rules = vec![
+        (libc::SYS_socket, socket),
+        (libc::SYS_socketpair, pair),
+        (libc::SYS_setsockopt, build_socket_option_rule()),
+    ];
     let others = [libc::SYS_connect, libc::SYS_bind, libc::SYS_listen, libc::SYS_accept, libc::SYS_accept4];
     rules.extend(others.map(|call| (call, vec![verdict])));
     rules
 }
 
-/// Buffers of sockets are memory nobody counts, so they keep their size. That is a wish in any case, so it is answered
-/// with "done": programs that tune their connections go on.
-fn options() -> Vec<sock_filter> {
+/// Builds the `setsockopt` rule. Socket buffers are not charged to a process, so their size must not change. The
+/// request is only a hint, so it succeeds without effect, and programs that tune their connections continue.
+fn build_socket_option_rule() -> Vec<sock_filter> {
     vec![
-        argument(1),
-        jump(libc::BPF_JEQ, libc::SOL_SOCKET.cast_unsigned(), 0, 5),
-        argument(2),
-        jump(libc::BPF_JEQ, libc::SO_SNDBUF.cast_unsigned(), 4, 0),
-        jump(libc::BPF_JEQ, libc::SO_RCVBUF.cast_unsigned(), 3, 0),
-        jump(libc::BPF_JEQ, libc::SO_SNDBUFFORCE.cast_unsigned(), 2, 0),
-        jump(libc::BPF_JEQ, libc::SO_RCVBUFFORCE.cast_unsigned(), 1, 0),
+        load_argument(1),
+        build_jump(libc::BPF_JEQ, libc::SOL_SOCKET.cast_unsigned(), 0, 5),
+        load_argument(2),
+        build_jump(libc::BPF_JEQ, libc::SO_SNDBUF.cast_unsigned(), 4, 0),
+        build_jump(libc::BPF_JEQ, libc::SO_RCVBUF.cast_unsigned(), 3, 0),
+        build_jump(libc::BPF_JEQ, libc::SO_SNDBUFFORCE.cast_unsigned(), 2, 0),
+        build_jump(libc::BPF_JEQ, libc::SO_RCVBUFFORCE.cast_unsigned(), 1, 0),
         ALLOW,
-        refuse(0),
+        return_errno(0),
     ]
 }
 
 const SYS_FCHMODAT2: i64 = 452;
 
-/// Refused with "not permitted", because programs that try them should hear that it is on purpose.
-const REFUSED: &[i64] = &[
+/// Calls that fail with `EPERM`, so that programs see that they are denied on purpose.
+const REFUSED_CALLS: &[i64] = &[
     libc::SYS_ptrace,
     libc::SYS_process_vm_readv,
     libc::SYS_process_vm_writev,
@@ -284,9 +310,9 @@ const REFUSED: &[i64] = &[
     libc::SYS_ioperm,
 ];
 
-/// Allowed whatever their arguments are.
-const ALLOWED: &[i64] = &[
-    // Reading, writing and looking at files.
+/// Calls that are allowed with any arguments.
+const ALLOWED_CALLS: &[i64] = &[
+    // Reading, writing and inspecting files.
     libc::SYS_read,
     libc::SYS_write,
     libc::SYS_close,
@@ -340,7 +366,7 @@ const ALLOWED: &[i64] = &[
     libc::SYS_utimes,
     libc::SYS_utimensat,
     libc::SYS_futimesat,
-    // Changing what is in folders.
+    // Changing directory entries.
     libc::SYS_rename,
     libc::SYS_renameat,
     libc::SYS_renameat2,
@@ -438,7 +464,7 @@ const ALLOWED: &[i64] = &[
     libc::SYS_timer_getoverrun,
     libc::SYS_timer_delete,
     libc::SYS_restart_syscall,
-    // Processes, threads, and who they are.
+    // Processes, threads and their identity.
     libc::SYS_exit,
     libc::SYS_exit_group,
     libc::SYS_wait4,
@@ -502,7 +528,7 @@ const ALLOWED: &[i64] = &[
     libc::SYS_clock_gettime,
     libc::SYS_clock_getres,
     libc::SYS_getrandom,
-    // What is done with sockets one has; getting one is another rule.
+    // Operations on existing sockets; creating one is a separate rule.
     libc::SYS_recvfrom,
     libc::SYS_sendto,
     libc::SYS_recvmsg,
@@ -513,7 +539,7 @@ const ALLOWED: &[i64] = &[
     libc::SYS_getsockname,
     libc::SYS_getpeername,
     libc::SYS_getsockopt,
-    // futex_waitv, which the crate has no name for on every target.
+    // futex_waitv, which the crate does not define on every target.
     449,
 ];
 
@@ -521,8 +547,8 @@ const ALLOWED: &[i64] = &[
 mod tests {
     use super::*;
 
-    /// What a program answers to a call, as the kernel would find it.
-    fn answered(program: &[sock_filter], machine: u32, number: u32, arguments: [u32; 6]) -> u32 {
+    /// Evaluates a filter as the kernel would.
+    fn evaluate_filter(program: &[sock_filter], machine: u32, number: u32, arguments: [u32; 6]) -> u32 {
         let (mut at, mut value) = (0, 0_u32);
         loop {
             let sock_filter { code, jt, jf, k } = program[at];
@@ -558,27 +584,28 @@ mod tests {
     #[test]
     fn every_call_finds_its_rule_and_no_other() {
         for (allow_subprocess, has_network) in [(false, false), (false, true), (true, false), (true, true)] {
-            let (program, rules) = (filter(allow_subprocess, has_network), rules(allow_subprocess, has_network));
+            let (program, rules) =
+                (build_filter(allow_subprocess, has_network), build_rules(allow_subprocess, has_network));
             assert!(rules.windows(2).all(|pair| pair[0].0 < pair[1].0), "two rules for one call");
-            for number in (0..1024).chain([X32 - 1]) {
+            for number in (0..1024).chain([X32_BIT - 1]) {
                 let rule = rules.iter().find(|(known, _)| *known == number);
                 for bits in [0, 1, 2, 0o100, 0o4755, 0x5412, 0x1000_0000, u32::MAX] {
                     for at in 0..6 {
                         let mut arguments = [0; 6];
                         arguments[at] = bits;
-                        let wanted = rule.map_or(refuse(libc::ENOSYS).k, |(_, body)| {
-                            answered(body, ARCHITECTURE, number, arguments)
+                        let wanted = rule.map_or(return_errno(libc::ENOSYS).k, |(_, body)| {
+                            evaluate_filter(body, ARCHITECTURE, number, arguments)
                         });
-                        let found = answered(&program, ARCHITECTURE, number, arguments);
+                        let found = evaluate_filter(&program, ARCHITECTURE, number, arguments);
                         assert_eq!(found, wanted, "call {number}, {arguments:?}");
                     }
                 }
             }
-            for number in [X32, X32 | 1, u32::MAX] {
-                assert_eq!(answered(&program, ARCHITECTURE, number, [0; 6]), KILL.k, "{number:x}");
+            for number in [X32_BIT, X32_BIT | 1, u32::MAX] {
+                assert_eq!(evaluate_filter(&program, ARCHITECTURE, number, [0; 6]), KILL.k, "{number:x}");
             }
-            assert_eq!(answered(&program, 0x4000_0003, 1, [0; 6]), KILL.k);
-            assert_eq!(answered(&program, ARCHITECTURE, 1, [0; 6]), ALLOW.k);
+            assert_eq!(evaluate_filter(&program, 0x4000_0003, 1, [0; 6]), KILL.k);
+            assert_eq!(evaluate_filter(&program, ARCHITECTURE, 1, [0; 6]), ALLOW.k);
         }
     }
 }

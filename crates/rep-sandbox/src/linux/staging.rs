@@ -1,4 +1,4 @@
-//! Writing by name: what a tool left in a stage is judged, and taken over as a whole or not at all.
+//! Commits writes made through patterns: checks the files in a stage, and commits all of them or none.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -11,42 +11,42 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustix::fs::{AtFlags, Dir, FileType, Gid, Mode, OFlags, ResolveFlags, Stat, Uid};
 use sha2::{Digest as _, Sha256};
 
-use super::trusted::{self, Trusted};
-use super::view::Stage;
+use super::protected_paths::{self, ProtectedPaths};
+use super::view::WriteStage;
 use super::{mounts, repository, walk};
 use rep_permissions::glob::Glob;
 
-/// The deepest folder in a stage. A tool can make deeper ones; none is taken over.
+/// The maximum directory depth in a stage. A tool can create deeper directories, but they are rejected.
 const DEPTH_MAX: usize = 64;
 
-/// What a tool's version is called where somebody else changed the file meanwhile.
-const CONFLICT: &str = "rep-conflict";
+/// The suffix of the tool's version of a file that another process changed during the run.
+const CONFLICT_SUFFIX: &str = "rep-conflict";
 
-/// How many files were laid beside their places by this process.
+/// Numbers the temporary files of this process.
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
-/// The most violations that are told.
-const TOLD_MAX: usize = 20;
+/// The maximum number of reported violations.
+const VIOLATIONS_MAX: usize = 20;
 
 const BENEATH: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_XDEV);
 
-/// What tells the bytes of a file from others.
-pub(super) type Digest = [u8; 32];
+/// The digest of a file's content.
+pub(super) type FileDigest = [u8; 32];
 
-/// The files that were copied into stages, relative to the workspace, as they were then.
-pub(super) type Copied = BTreeMap<PathBuf, Digest>;
+/// The digests of the files copied into stages, by path relative to the workspace.
+pub(super) type CopiedFiles = BTreeMap<PathBuf, FileDigest>;
 
-/// What was taken over.
+/// The committed changes.
 #[derive(Debug, Default)]
-pub(super) struct Taken {
-    /// The files of the workspace that were made or changed.
+pub(super) struct CommittedChanges {
+    /// The files in the workspace that were created or changed.
     pub(super) written: Vec<String>,
-    /// What somebody else changed meanwhile, and what became of the tool's version.
+    /// Conflicts with changes by other processes, and the location of the tool's version.
     pub(super) conflicts: Vec<String>,
 }
 
-/// Copies up to so many bytes, and says which they were.
-pub(super) fn copy(from: &mut impl Read, to: &mut impl Write, bytes_max: u64) -> io::Result<Digest> {
+/// Copies at most `bytes_max` bytes and returns their digest.
+pub(super) fn copy_and_hash(from: &mut impl Read, to: &mut impl Write, bytes_max: u64) -> io::Result<FileDigest> {
     let mut state = Sha256::new();
     let mut from = from.take(bytes_max);
     let mut chunk = vec![0; 64 << 10];
@@ -62,123 +62,130 @@ pub(super) fn copy(from: &mut impl Read, to: &mut impl Write, bytes_max: u64) ->
     }
 }
 
-/// Takes over what fits; or says what does not fit, having changed nothing.
-pub(super) fn commit(
+/// Commits the changes, or returns the violations without changing anything.
+pub(super) fn commit_stages(
     workspace: &Path,
-    stages: &[(Stage, OwnedFd)],
-    copied: &Copied,
+    stages: &[(WriteStage, OwnedFd)],
+    copied: &CopiedFiles,
     patterns: &[Glob],
-    trusted: Option<&Trusted>,
-) -> Result<Taken, String> {
-    let mut verdict = Verdict {
+    trusted: Option<&ProtectedPaths>,
+) -> Result<CommittedChanges, String> {
+    let mut verdict = StageReview {
         workspace,
         patterns,
         copied,
-        trusted,
+        protected: trusted,
         stage: 0,
         changed: Vec::new(),
         removed: Vec::new(),
-        wrong: Tally::default(),
+        violations: ViolationTally::default(),
     };
     for (number, (stage, root)) in stages.iter().enumerate() {
         verdict.stage = number;
         let mut seen = BTreeSet::new();
-        verdict.folder(stage, root, Path::new(&stage.prefix), Path::new(""), &mut seen);
+        verdict.review_folder(stage, root, Path::new(&stage.prefix), Path::new(""), &mut seen);
         for gone in stage.copied.difference(&seen) {
             let Some(digest) = copied.get(gone) else { continue };
-            if trusted.is_some_and(|trusted| trusted.is(&gone.to_string_lossy())) {
-                verdict.wrong.add(format!("removed `{}`, which others trust", gone.display()));
+            if trusted.is_some_and(|trusted| trusted.is_protected(&gone.to_string_lossy())) {
+                verdict.violations.add(format!("removed the protected file `{}`", gone.display()));
             } else {
                 verdict.removed.push((gone.clone(), *digest));
             }
         }
     }
     if trusted.is_some() {
-        verdict.repositories(stages);
-        verdict.environments();
+        verdict.check_repositories(stages);
+        verdict.check_environments();
     }
-    if !verdict.wrong.is_empty() {
-        return Err(verdict.wrong.text());
+    if !verdict.violations.is_empty() {
+        return Err(verdict.violations.join_messages());
     }
-    take_over(workspace, stages, verdict.changed, verdict.removed)
+    apply_changes(workspace, stages, verdict.changed, verdict.removed)
 }
 
-/// What was wrong: the first few of it, and how many there are. A tool can make more than there is memory.
+/// Counts violations and stores the first ones. A tool can cause more than fit into memory.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct ViolationTally {
     first: BTreeSet<String>,
     count: usize,
 }
 
-impl Tally {
-    /// Counts something, and keeps it if it is one of the first.
+impl ViolationTally {
+    /// Counts a violation, and stores it if it is one of the first.
     pub(super) fn add(&mut self, what: String) {
         if !self.first.contains(&what) {
             self.count += 1;
-            if self.first.len() < TOLD_MAX {
+            if self.first.len() < VIOLATIONS_MAX {
                 self.first.insert(what);
             }
         }
     }
 
-    /// Whether nothing was.
+    /// Whether nothing was counted.
     pub(super) fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The first of it, and how many there are besides.
-    pub(super) fn told(&self) -> impl Iterator<Item = String> {
+    /// Returns the first violations and the number of the others.
+    pub(super) fn list_messages(&self) -> impl Iterator<Item = String> {
         let more = self.count - self.first.len();
         self.first.iter().cloned().chain((more > 0).then(|| format!("and {more} more")))
     }
 
-    /// All that is told, in one line.
-    pub(super) fn text(&self) -> String {
-        self.told().collect::<Vec<_>>().join("; ")
+    /// Returns all reported violations in one line.
+    pub(super) fn join_messages(&self) -> String {
+        self.list_messages().collect::<Vec<_>>().join("; ")
     }
 }
 
-struct Change {
+struct FileChange {
     path: PathBuf,
-    /// Which stage it is in, and where.
+    /// The index of the stage, and the path in it.
     stage: usize,
     inside: PathBuf,
     mode: u32,
-    /// What it was when it was copied in, and what it is now.
-    before: Option<Digest>,
-    after: Digest,
+    /// The digests when it was copied and after the run.
+    before: Option<FileDigest>,
+    after: FileDigest,
 }
 
-struct Verdict<'a> {
+struct StageReview<'a> {
     workspace: &'a Path,
     patterns: &'a [Glob],
-    copied: &'a Copied,
-    /// What is trusted there; without it, nothing is judged.
-    trusted: Option<&'a Trusted>,
-    /// The one that is judged.
+    copied: &'a CopiedFiles,
+    /// The protected paths; if `None`, nothing is checked.
+    protected: Option<&'a ProtectedPaths>,
+    /// The stage that is being checked.
     stage: usize,
-    changed: Vec<Change>,
-    removed: Vec<(PathBuf, Digest)>,
-    wrong: Tally,
+    changed: Vec<FileChange>,
+    removed: Vec<(PathBuf, FileDigest)>,
+    violations: ViolationTally,
 }
 
-impl Verdict<'_> {
-    /// Judges a folder of a stage; `path` is relative to the workspace, `inside` to the stage.
-    fn folder(&mut self, stage: &Stage, root: &OwnedFd, path: &Path, inside: &Path, seen: &mut BTreeSet<PathBuf>) {
+impl StageReview<'_> {
+    /// Checks a directory of a stage. `path` is relative to the workspace, and `inside` to the stage.
+    fn review_folder(
+        &mut self,
+        stage: &WriteStage,
+        root: &OwnedFd,
+        path: &Path,
+        inside: &Path,
+        seen: &mut BTreeSet<PathBuf>,
+    ) {
         if inside.components().count() > DEPTH_MAX {
-            self.wrong.add(format!("`{}` is too deep", path.display()));
+            self.violations.add(format!("`{}` is nested too deeply", path.display()));
             return;
         }
         let relative = if inside.as_os_str().is_empty() { Path::new(".") } else { inside };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let listed = rustix::fs::openat2(root, relative, flags, Mode::empty(), BENEATH).and_then(Dir::new);
         let Ok(entries) = listed else {
-            self.wrong.add(format!("`{}` cannot be read", path.display()));
+            self.violations.add(format!("`{}` cannot be read", path.display()));
             return;
         };
         for entry in entries {
             let Ok(entry) = entry else {
-                self.wrong.add(format!("`{}` cannot be read", path.display()));
+                self.violations.add(format!("`{}` cannot be read", path.display()));
                 return;
             };
             let name = entry.file_name().to_bytes();
@@ -187,24 +194,24 @@ impl Verdict<'_> {
             }
             let name = Path::new(std::ffi::OsStr::from_bytes(name));
             let (path, inside) = (path.join(name), inside.join(name));
-            // Something was mounted there, so what lies below was never reachable.
+            // Something was mounted there, so the tool could not reach what is below.
             if stage.covered.contains(&path) {
                 continue;
             }
-            self.entry(stage, root, path, &inside, seen);
+            self.review_entry(stage, root, path, &inside, seen);
         }
     }
 
-    /// Nothing is changed in a repository, whatever it is called, and no folder becomes one by this. A checkout that lies in
-    /// a repository is a project.
-    fn repositories(&mut self, stages: &[(Stage, OwnedFd)]) {
+    /// Rejects changes in repositories of any name, and changes that turn a directory into a repository. A checkout
+    /// inside a repository is a project.
+    fn check_repositories(&mut self, stages: &[(WriteStage, OwnedFd)]) {
         let is_there = |path: &Path| {
             let look = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let in_stage = stages.iter().any(|(stage, root)| {
                 let inside = path.strip_prefix(&stage.prefix);
                 inside.is_ok_and(|inside| rustix::fs::openat2(root, inside, look, Mode::empty(), BENEATH).is_ok())
             });
-            in_stage || walk::open(self.workspace, path).is_ok()
+            in_stage || walk::open_without_links(self.workspace, path).is_ok()
         };
         let mut known: BTreeMap<PathBuf, bool> = BTreeMap::new();
         let mut wrong = Vec::new();
@@ -213,36 +220,45 @@ impl Verdict<'_> {
             let folder = path.parent().unwrap_or(Path::new(""));
             let is_in = *known.entry(folder.to_owned()).or_insert_with(|| {
                 for above in folder.ancestors() {
-                    if trusted::is_repository(|sign| is_there(&above.join(repository::written(sign)))) {
+                    if protected_paths::has_repository_markers(|sign| {
+                        is_there(&above.join(repository::marker_file_name(sign)))
+                    }) {
                         return true;
                     }
-                    // One that the tool made is none.
-                    if walk::open(self.workspace, &above.join(".git")).is_ok() {
+                    // A `.git` that the tool created does not count.
+                    if walk::open_without_links(self.workspace, &above.join(".git")).is_ok() {
                         return false;
                     }
                 }
-                repository::holds(self.workspace)
+                repository::is_inside_repository(self.workspace)
             });
             if is_in {
-                wrong.push(format!("`{}` is in a repository, and trusted by others", path.display()));
+                wrong.push(format!("`{}` is inside a repository, which is protected", path.display()));
             }
         }
         for what in wrong {
-            self.wrong.add(what);
+            self.violations.add(what);
         }
     }
 
-    /// A virtual environment of python, whatever it is called, and wherever the workspace lies in one.
-    fn environments(&mut self) {
+    /// Rejects changes in Python virtual environments of any name, also if the workspace is inside one.
+    fn check_environments(&mut self) {
         for change in &self.changed {
             if is_in_environment(&self.workspace.join(&change.path)) {
                 let shown = change.path.display();
-                self.wrong.add(format!("`{shown}` is in a virtual environment, and trusted by others"));
+                self.violations.add(format!("`{shown}` is inside a virtual environment, which is protected"));
             }
         }
     }
 
-    fn entry(&mut self, stage: &Stage, root: &OwnedFd, path: PathBuf, inside: &Path, seen: &mut BTreeSet<PathBuf>) {
+    fn review_entry(
+        &mut self,
+        stage: &WriteStage,
+        root: &OwnedFd,
+        path: PathBuf,
+        inside: &Path,
+        seen: &mut BTreeSet<PathBuf>,
+    ) {
         let looked = rustix::fs::openat2(
             root,
             inside,
@@ -252,58 +268,58 @@ impl Verdict<'_> {
         )
         .and_then(rustix::fs::fstat);
         let Ok(stat) = looked else {
-            self.wrong.add(format!("`{}` is no regular file", path.display()));
+            self.violations.add(format!("`{}` is not a regular file", path.display()));
             return;
         };
         match FileType::from_raw_mode(stat.st_mode) {
-            FileType::Directory => self.folder(stage, root, &path, inside, seen),
+            FileType::Directory => self.review_folder(stage, root, &path, inside, seen),
             FileType::RegularFile => {
                 seen.insert(path.clone());
                 match open_file(root, inside) {
-                    Ok(content) => self.file(path, inside, content, &stat),
-                    Err(error) => self.wrong.add(format!("`{}`: {error}", path.display())),
+                    Ok(content) => self.review_file(path, inside, content, &stat),
+                    Err(error) => self.violations.add(format!("`{}`: {error}", path.display())),
                 }
             }
-            _ => self.wrong.add(format!("`{}` is no regular file", path.display())),
+            _ => self.violations.add(format!("`{}` is not a regular file", path.display())),
         }
     }
 
-    fn file(&mut self, path: PathBuf, inside: &Path, mut content: File, stat: &Stat) {
+    fn review_file(&mut self, path: PathBuf, inside: &Path, mut content: File, stat: &Stat) {
         let shown = path.to_string_lossy().into_owned();
         let before = self.copied.get(&path).copied();
-        let after = match copy(&mut content, &mut io::sink(), u64::MAX) {
+        let after = match copy_and_hash(&mut content, &mut io::sink(), u64::MAX) {
             Ok(after) => after,
-            Err(error) => return self.wrong.add(format!("`{shown}` cannot be read: {error}")),
+            Err(error) => return self.violations.add(format!("`{shown}` cannot be read: {error}")),
         };
-        // What the tool left alone is none of its business any more, whatever others did to it.
+        // A file that the tool did not change is left alone, whatever other processes did to it.
         if before == Some(after) {
             return;
         }
-        if let Some(trusted) = self.trusted {
+        if let Some(trusted) = self.protected {
             if stat.st_nlink != 1 || stat.st_mode & 0o6000 != 0 {
-                self.wrong.add(format!("`{shown}` is linked or would run as somebody else"));
+                self.violations.add(format!("`{shown}` has hard links or a set-user-ID or set-group-ID bit"));
                 return;
             }
-            if !self.patterns.iter().any(|glob| glob.fits(&shown)) {
-                self.wrong.add(format!("`{shown}` fits no pattern of `permissions.filesystem.write`"));
+            if !self.patterns.iter().any(|glob| glob.matches(&shown)) {
+                self.violations.add(format!("`{shown}` does not match `permissions.filesystem.write`"));
                 return;
             }
-            if trusted.is(&shown) {
-                self.wrong.add(format!("`{shown}` is trusted by others"));
+            if trusted.is_protected(&shown) {
+                self.violations.add(format!("`{shown}` is a protected path"));
                 return;
             }
         }
         let inside = inside.to_path_buf();
-        self.changed.push(Change { path, stage: self.stage, inside, mode: stat.st_mode & 0o777, before, after });
+        self.changed.push(FileChange { path, stage: self.stage, inside, mode: stat.st_mode & 0o777, before, after });
     }
 }
 
-/// Whether a path lies where a virtual environment of python keeps what is run or loaded.
+/// Whether a Python virtual environment executes or loads a path.
 pub(super) fn is_in_environment(path: &Path) -> bool {
     path.ancestors().any(|inner| {
         let (Some(folder), Some(name)) = (inner.parent(), inner.file_name()) else { return false };
-        trusted::is_of_environment(&name.to_string_lossy())
-            && rustix::fs::stat(folder.join(trusted::ENVIRONMENT_SIGN)).is_ok()
+        protected_paths::is_environment_entry(&name.to_string_lossy())
+            && rustix::fs::stat(folder.join(protected_paths::ENVIRONMENT_MARKER)).is_ok()
     })
 }
 
@@ -312,34 +328,34 @@ fn open_file(root: &OwnedFd, inside: &Path) -> io::Result<File> {
     Ok(rustix::fs::openat2(root, inside, flags, Mode::empty(), BENEATH)?.into())
 }
 
-/// What lies at a place of the workspace.
+/// The state of a path in the workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum There {
+enum PathState {
     Nothing,
-    File(Digest, Id),
+    File(FileDigest, FileStamp),
     Other,
 }
 
-/// What is the same as long as nobody touched it.
+/// Metadata that stays the same as long as a file is not modified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Id(u64, u64, i64, i64, u64);
+struct FileStamp(u64, u64, i64, i64, u64);
 
-impl Id {
-    fn of(stat: &Stat) -> Id {
-        Id(stat.st_dev, stat.st_ino, stat.st_size, stat.st_ctime, stat.st_ctime_nsec)
+impl FileStamp {
+    fn from_stat(stat: &Stat) -> FileStamp {
+        FileStamp(stat.st_dev, stat.st_ino, stat.st_size, stat.st_ctime, stat.st_ctime_nsec)
     }
 }
 
-impl There {
-    fn at(workspace: &Path, path: &Path) -> There {
-        let Ok(place) = walk::open(workspace, path) else {
-            let parent = walk::open(workspace, path.parent().unwrap_or(Path::new("")));
+impl PathState {
+    fn inspect(workspace: &Path, path: &Path) -> PathState {
+        let Ok(place) = walk::open_without_links(workspace, path) else {
+            let parent = walk::open_without_links(workspace, path.parent().unwrap_or(Path::new("")));
             let found = parent.map(|folder| {
                 rustix::fs::statat(&folder, path.file_name().unwrap_or_default(), AtFlags::SYMLINK_NOFOLLOW)
             });
-            return if matches!(found, Ok(Ok(_))) { There::Other } else { There::Nothing };
+            return if matches!(found, Ok(Ok(_))) { PathState::Other } else { PathState::Nothing };
         };
-        let looked = (|| -> io::Result<Option<There>> {
+        let looked = (|| -> io::Result<Option<PathState>> {
             let stat = rustix::fs::fstat(&place)?;
             if !FileType::from_raw_mode(stat.st_mode).is_file() {
                 return Ok(None);
@@ -348,93 +364,93 @@ impl There {
             let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
             let how = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
             let mut file = File::from(rustix::fs::openat2(root, path, flags, Mode::empty(), how)?);
-            let id = Id::of(&rustix::fs::fstat(&file)?);
-            Ok(Some(There::File(copy(&mut file, &mut io::sink(), u64::MAX)?, id)))
+            let id = FileStamp::from_stat(&rustix::fs::fstat(&file)?);
+            Ok(Some(PathState::File(copy_and_hash(&mut file, &mut io::sink(), u64::MAX)?, id)))
         })();
-        // What cannot be compared is not replaced.
-        looked.ok().flatten().unwrap_or(There::Other)
+        // An entry that cannot be compared is not replaced.
+        looked.ok().flatten().unwrap_or(PathState::Other)
     }
 
-    /// Whether nobody touched it since.
-    fn is_still(self, folder: &OwnedFd, name: &std::ffi::OsStr) -> bool {
+    /// Whether the path is unmodified.
+    fn is_unchanged(self, folder: &OwnedFd, name: &std::ffi::OsStr) -> bool {
         match (self, rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)) {
-            (There::Nothing, Err(rustix::io::Errno::NOENT)) => true,
-            (There::File(_, id), Ok(stat)) => Id::of(&stat) == id,
+            (PathState::Nothing, Err(rustix::io::Errno::NOENT)) => true,
+            (PathState::File(_, id), Ok(stat)) => FileStamp::from_stat(&stat) == id,
             _ => false,
         }
     }
 }
 
-/// A change that lies beside its place, ready to be renamed.
-struct Ready {
+/// A change that was written next to its destination, ready to be renamed.
+struct PreparedChange {
     path: PathBuf,
     temporary: String,
-    /// What it may take the place of; nothing where somebody else was there first.
-    over: Option<There>,
+    /// The state that it may replace; `None` if another process changed the path first.
+    replaces: Option<PathState>,
 }
 
-/// Opens one file at a time: there may be more than may be open.
-fn take_over(
+/// Applies changes, opening one file at a time, because there may be more than the limit on open files.
+fn apply_changes(
     workspace: &Path,
-    stages: &[(Stage, OwnedFd)],
-    changed: Vec<Change>,
-    removed: Vec<(PathBuf, Digest)>,
-) -> Result<Taken, String> {
+    stages: &[(WriteStage, OwnedFd)],
+    changed: Vec<FileChange>,
+    removed: Vec<(PathBuf, FileDigest)>,
+) -> Result<CommittedChanges, String> {
     let mut ready = Vec::new();
     for change in changed {
-        let over = match (change.before, There::at(workspace, &change.path)) {
-            // Somebody else came to the same.
-            (_, There::File(now, _)) if now == change.after => continue,
-            (Some(before), now @ There::File(digest, _)) if digest == before => Some(now),
-            (None, There::Nothing) => Some(There::Nothing),
+        let over = match (change.before, PathState::inspect(workspace, &change.path)) {
+            // Another process made the same change.
+            (_, PathState::File(now, _)) if now == change.after => continue,
+            (Some(before), now @ PathState::File(digest, _)) if digest == before => Some(now),
+            (None, PathState::Nothing) => Some(PathState::Nothing),
             _ => None,
         };
         let content = open_file(&stages[change.stage].1, &change.inside);
-        match content.and_then(|content| lay_beside(workspace, &change, content, over)) {
+        match content.and_then(|content| prepare_change(workspace, &change, content, over)) {
             Ok(one) => ready.push(one),
             Err(error) => {
-                clear(workspace, ready);
-                return Err(format!("nothing could be taken over: `{}`: {error}", change.path.display()));
+                remove_prepared(workspace, ready);
+                return Err(format!("could not commit any changes: `{}`: {error}", change.path.display()));
             }
         }
     }
-    let mut taken = Taken::default();
+    let mut taken = CommittedChanges::default();
     let mut ready = ready.into_iter();
     while let Some(one) = ready.next() {
-        if let Err(error) = put(workspace, &one, &mut taken) {
-            let message = format!("`{}` could not be taken over: {error}", one.path.display());
-            clear(workspace, std::iter::once(one).chain(ready));
+        if let Err(error) = install_change(workspace, &one, &mut taken) {
+            let message = format!("could not commit `{}`: {error}", one.path.display());
+            remove_prepared(workspace, std::iter::once(one).chain(ready));
             return Err(match taken.written.as_slice() {
                 [] => message,
-                written => format!("{message}; before it, this was taken over: `{}`", written.join("`, `")),
+                written => format!("{message}; already committed: `{}`", written.join("`, `")),
             });
         }
     }
     for (path, before) in removed {
-        remove(workspace, &path, before, &mut taken).map_err(|error| {
-            format!("all that was written was taken over, but `{}` was not removed: {error}", path.display())
+        remove_file(workspace, &path, before, &mut taken).map_err(|error| {
+            format!("all changes were committed, but `{}` could not be removed: {error}", path.display())
         })?;
     }
     taken.written.sort();
     Ok(taken)
 }
 
-/// Removes what was laid beside. Best effort: the error that is told is the first one.
-fn clear(workspace: &Path, ready: impl IntoIterator<Item = Ready>) {
+/// Removes prepared changes. Best effort: the first error is reported.
+fn remove_prepared(workspace: &Path, ready: impl IntoIterator<Item = PreparedChange>) {
     for one in ready {
-        let _ = parent(workspace, &one.path)
+        let _ = open_parent(workspace, &one.path)
             .and_then(|folder| Ok(rustix::fs::unlinkat(&folder, &one.temporary, AtFlags::empty())?));
     }
 }
 
-/// Puts a change in its place, or beside it where somebody else changed what is there.
-fn put(workspace: &Path, one: &Ready, taken: &mut Taken) -> io::Result<()> {
+/// Installs a change, or stores it next to the file if another process changed the file.
+fn install_change(workspace: &Path, one: &PreparedChange, taken: &mut CommittedChanges) -> io::Result<()> {
     let name = one.path.file_name().unwrap_or_default();
-    let folder = parent(workspace, &one.path)?;
-    if let Some(over) = one.over.filter(|over| over.is_still(&folder, name)) {
+    let folder = open_parent(workspace, &one.path)?;
+    if let Some(over) = one.replaces.filter(|over| over.is_unchanged(&folder, name)) {
         let renamed = match over {
-            There::Nothing => mounts::rename_to_new(&folder, one.temporary.as_ref(), name),
-            There::File(..) | There::Other => {
+            PathState::Nothing => mounts::rename_to_new(&folder, one.temporary.as_ref(), name),
+            PathState::File(..) | PathState::Other => {
                 rustix::fs::renameat(&folder, &one.temporary, &folder, name).map_err(Into::into)
             }
         };
@@ -447,43 +463,42 @@ fn put(workspace: &Path, one: &Ready, taken: &mut Taken) -> io::Result<()> {
             }
         }
     }
-    let beside = mounts::rename_beside(&folder, one.temporary.as_ref(), name, CONFLICT)?;
+    let beside = mounts::rename_beside(&folder, one.temporary.as_ref(), name, CONFLICT_SUFFIX)?;
     let (shown, beside) = (one.path.display(), one.path.with_file_name(beside));
-    let what = match There::at(workspace, &one.path) {
-        There::Other => "is no file that can be replaced, and stays",
-        There::Nothing => "was removed by somebody else while the tool ran, and stays so",
-        There::File(..) => "was changed by somebody else while the tool ran, and stays so",
+    let what = match PathState::inspect(workspace, &one.path) {
+        PathState::Other => "is not a regular file, and was not replaced",
+        PathState::Nothing => "was removed by another process while the tool ran",
+        PathState::File(..) => "was changed by another process while the tool ran",
     };
-    taken.conflicts.push(format!("`{shown}` {what}; the tool's version is `{}`", beside.display()));
+    taken.conflicts.push(format!("`{shown}` {what}; the tool's version is in `{}`", beside.display()));
     Ok(())
 }
 
-/// Removes a file the tool removed, unless somebody else changed it.
-fn remove(workspace: &Path, path: &Path, before: Digest, taken: &mut Taken) -> io::Result<()> {
-    let there = There::at(workspace, path);
+/// Removes a file that the tool removed, unless another process changed it.
+fn remove_file(workspace: &Path, path: &Path, before: FileDigest, taken: &mut CommittedChanges) -> io::Result<()> {
+    let there = PathState::inspect(workspace, path);
     let name = path.file_name().unwrap_or_default();
     match there {
-        There::Nothing => return Ok(()),
-        There::File(now, _) if now == before => {
-            let folder = parent(workspace, path)?;
-            if there.is_still(&folder, name) {
+        PathState::Nothing => return Ok(()),
+        PathState::File(now, _) if now == before => {
+            let folder = open_parent(workspace, path)?;
+            if there.is_unchanged(&folder, name) {
                 return Ok(rustix::fs::unlinkat(&folder, name, AtFlags::empty())?);
             }
         }
-        There::File(..) | There::Other => {}
+        PathState::File(..) | PathState::Other => {}
     }
     let shown = path.display();
-    taken.conflicts.push(format!("`{shown}` was changed by somebody else while the tool ran, and was not removed"));
+    taken.conflicts.push(format!("`{shown}` was changed by another process while the tool ran, and was not removed"));
     Ok(())
 }
 
-fn parent(workspace: &Path, path: &Path) -> io::Result<OwnedFd> {
+fn open_parent(workspace: &Path, path: &Path) -> io::Result<OwnedFd> {
     mounts::make_folder(workspace, path.parent().unwrap_or(Path::new("")))
 }
 
-/// What the user lets nobody do to new files. It can only be asked for by setting it, which is for the whole process: so it
-/// is read where the kernel shows it.
-fn mask() -> u32 {
+/// Reads the umask from `/proc`, because the system call can only return it by changing it for the whole process.
+fn read_umask() -> u32 {
     let mut text = String::new();
     let opened = rustix::fs::open("/proc/self/status", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
     let read = opened.map(|file| File::from(file).take(64 << 10).read_to_string(&mut text));
@@ -491,10 +506,15 @@ fn mask() -> u32 {
     line.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok()).unwrap_or(0o022)
 }
 
-fn lay_beside(workspace: &Path, change: &Change, mut content: File, over: Option<There>) -> io::Result<Ready> {
-    let folder = parent(workspace, &change.path)?;
+fn prepare_change(
+    workspace: &Path,
+    change: &FileChange,
+    mut content: File,
+    over: Option<PathState>,
+) -> io::Result<PreparedChange> {
+    let folder = open_parent(workspace, &change.path)?;
     let name = change.path.file_name().unwrap_or_default();
-    // Runs of one process are told apart by the number.
+    // The number distinguishes runs of the same process.
     let temporary = format!(".rep-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut file = File::from(rustix::fs::openat(&folder, &temporary, flags, Mode::from_raw_mode(0o600))?);
@@ -503,17 +523,17 @@ fn lay_beside(workspace: &Path, change: &Change, mut content: File, over: Option
         let existing = rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW).ok();
         let existing = existing.filter(|stat| FileType::from_raw_mode(stat.st_mode).is_file());
         let owner = existing.map_or_else(|| rustix::fs::fstat(&folder), Ok)?;
-        // Only root can give files away; for everybody else they are his own already.
+        // Only root can change owners; for other users, the file already has the right owner.
         if rustix::process::geteuid().is_root() {
             rustix::fs::fchown(&file, Some(Uid::from_raw(owner.st_uid)), Some(Gid::from_raw(owner.st_gid)))?;
         }
-        let mode = existing.map_or(change.mode & !mask(), |stat| stat.st_mode & 0o777);
+        let mode = existing.map_or(change.mode & !read_umask(), |stat| stat.st_mode & 0o777);
         Ok(rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?)
     })();
     if let Err(error) = laid {
-        // Best effort: the error that is told is the first one.
+        // Best effort: the first error is reported.
         let _ = rustix::fs::unlinkat(&folder, &temporary, AtFlags::empty());
         return Err(error);
     }
-    Ok(Ready { path: change.path.clone(), temporary, over })
+    Ok(PreparedChange { path: change.path.clone(), temporary, replaces: over })
 }

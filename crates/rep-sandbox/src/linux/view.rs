@@ -1,5 +1,5 @@
-//! From grants to the pieces of a view: which folders, which files, in which order. Runs on the host and changes
-//! nothing there, except that folders which are granted for writing are made.
+//! Translates grants into the steps that build a view: which directories and files, in which order. Runs on the host,
+//! and changes nothing there except for creating directories that are granted for writing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -10,241 +10,250 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 
-use super::guard::{self, Above, Watched};
-use super::order::Step;
-use super::register::{Note, Register};
-use super::trusted::Trusted;
-use super::{GIVEN_FOLDER, Job, SandboxError, mounts, repository, staging, walk};
+use super::guard::{self, EnclosingRepositories, GuardedFolder};
+use super::launch_spec::MountStep;
+use super::protected_paths::ProtectedPaths;
+use super::run_registry::{RunEntry, RunRegistry};
+use super::{INJECTED_FILES_FOLDER, SandboxError, SandboxJob, mounts, repository, staging, walk};
 use rep_permissions::glob::Glob;
 
-/// The folders of the system every tool may read and, where it may start programs, run from.
-const SYSTEM: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
+/// System directories that every tool may read and, if it may start programs, execute from.
+const SYSTEM_FOLDERS: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 
-/// What programs read of `/etc` and what says nothing about this machine's people.
+/// Entries of `/etc` that programs read and that reveal nothing about users.
 const ETC_FOLDERS: &[&str] =
     &["/etc/ssl/certs", "/etc/alternatives", "/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted"];
 const ETC_FILES: &[&str] = &["/etc/ld.so.cache", "/etc/ssl/openssl.cnf", "/etc/mime.types"];
 
-/// What every tool has its own of, so that nothing of the machine's can be shown there.
-const OWN: &[&str] = &["/dev", "/proc", "/sys"];
+/// Directories that every sandbox has its own version of, so that the host's cannot be mounted there.
+const RESERVED_FOLDERS: &[&str] = &["/dev", "/proc", "/sys"];
 
-/// Existing files that are copied into stages, in bytes: beyond, a folder should be granted.
+/// The maximum number of bytes copied into stages. Beyond it, a whole directory should be granted.
 const COPIED_BYTES_MAX: u64 = 1 << 30;
 
-/// The most stages: all of them are handed back in one message.
+/// The maximum number of stages, which are all returned in one message.
 const STAGES_MAX: usize = 100;
 
-/// The view of one run.
-pub(super) struct View {
-    pub(super) steps: Vec<Step>,
+/// The view of a run.
+pub(super) struct SandboxView {
+    pub(super) steps: Vec<MountStep>,
     pub(super) workspace: PathBuf,
     pub(super) program: PathBuf,
     pub(super) temporary: PathBuf,
-    pub(super) stages: Vec<Stage>,
-    pub(super) watched: Vec<Watched>,
-    pub(super) trusted: Trusted,
-    /// Says that this run goes on, where it writes directly.
-    pub(super) note: Option<Note>,
-    /// What runs that were ended by force left.
-    pub(super) found: Vec<String>,
+    pub(super) stages: Vec<WriteStage>,
+    pub(super) guarded: Vec<GuardedFolder>,
+    pub(super) protected: ProtectedPaths,
+    /// The record of this run, if it writes directly.
+    pub(super) run_entry: Option<RunEntry>,
+    /// What killed runs left.
+    pub(super) leftovers: Vec<String>,
     pub(super) runnable: Vec<PathBuf>,
     pub(super) readable: Vec<PathBuf>,
     pub(super) writable: Vec<PathBuf>,
 }
 
-/// A folder of the workspace whose content is judged after the run.
+/// A directory of the workspace whose content is checked after the run.
 #[derive(Clone, Debug)]
-pub(super) struct Stage {
+pub(super) struct WriteStage {
     /// Relative to the workspace; empty for the workspace itself.
     pub(super) prefix: String,
-    /// Files that were copied in, relative to the workspace.
+    /// The copied files, relative to the workspace.
     pub(super) copied: BTreeSet<PathBuf>,
-    /// Places something else is mounted on, relative to the workspace.
+    /// Mount points inside the stage, relative to the workspace.
     pub(super) covered: BTreeSet<PathBuf>,
 }
 
-/// Works out the view of a job.
-pub(super) fn compile(job: &Job) -> Result<View, SandboxError> {
-    let workspace = workspace(job)?;
-    let program = real(&job.program).map_err(|error| bad(&job.program, &error))?;
-    if kind(&program) != Some(FileType::RegularFile) {
-        return Err(unstartable(job, "it is no regular file"));
+/// Computes the view of a job.
+pub(super) fn compile_view(job: &SandboxJob) -> Result<SandboxView, SandboxError> {
+    let workspace = resolve_workspace(job)?;
+    let program = resolve_path(&job.program).map_err(|error| path_error(&job.program, &error))?;
+    if read_file_type(&program) != Some(FileType::RegularFile) {
+        return Err(unstartable_error(job, "it is not a regular file"));
     }
     let mut readable = Vec::new();
     for folder in &job.readable {
-        let folder = real(folder).map_err(|error| bad(folder, &error))?;
+        let folder = resolve_path(folder).map_err(|error| path_error(folder, &error))?;
         if folder == Path::new("/") {
-            return Err(unstartable(job, "it would read the whole file system"));
+            return Err(unstartable_error(job, "it would read the whole file system"));
         }
         readable.push(folder);
     }
-    let hidden = hidden(job, &workspace)?;
+    let hidden = resolve_hidden(job, &workspace)?;
     let is_in_system = is_in_system(job, &workspace, &program)?;
-    let trusted = trusted(job, &workspace);
-    let mut pieces = Pieces {
+    let trusted = find_protected_paths(job, &workspace);
+    let mut pieces = ViewBuilder {
         job,
         workspace: workspace.clone(),
-        trusted: trusted.clone(),
-        at: BTreeMap::new(),
+        protected: trusted.clone(),
+        steps: BTreeMap::new(),
         stages: Vec::new(),
-        watched: Vec::new(),
-        note: None,
-        found: Vec::new(),
+        guarded: Vec::new(),
+        run_entry: None,
+        leftovers: Vec::new(),
     };
-    pieces.system(is_in_system || readable.iter().any(|folder| workspace.starts_with(folder)));
+    pieces.add_system(is_in_system || readable.iter().any(|folder| workspace.starts_with(folder)));
     for folder in &readable {
-        pieces.folder(folder.clone(), false, true);
+        pieces.add_folder(folder.clone(), false, true);
     }
-    let own = job.own.as_ref().map(|folder| real(folder).map_err(|error| bad(folder, &error))).transpose()?;
+    let own = job
+        .private_folder
+        .as_ref()
+        .map(|folder| resolve_path(folder).map_err(|error| path_error(folder, &error)))
+        .transpose()?;
     if let Some(own) = &own {
-        pieces.own(own, &readable)?;
+        pieces.add_private_folder(own, &readable)?;
     }
-    // What a folder that holds the workspace shows besides ends at the workspace.
+    // The workspace hides the content of a readable directory that contains it.
     let kept: Vec<PathBuf> =
         readable.iter().filter(|folder| **folder == workspace || !workspace.starts_with(folder)).cloned().collect();
-    // In a folder of its own nothing is left to grant.
+    // In a private directory, nothing has to be granted.
     if own.as_ref().is_none_or(|own| !workspace.starts_with(own)) {
-        pieces.writable(&kept)?;
-        pieces.readable()?;
+        pieces.add_writable(&kept)?;
+        pieces.add_readable()?;
     }
     for folder in &hidden {
-        pieces.hide(folder, &readable)?;
+        pieces.hide_folder(folder, &readable)?;
     }
-    pieces.program(&program);
-    let temporary = pieces.temporary();
-    pieces.etc(&temporary);
-    let mut runnable = runnable(job, &program, &readable);
+    pieces.add_program(&program);
+    let temporary = pieces.choose_temporary();
+    pieces.add_etc(&temporary);
+    let mut runnable = find_runnable(job, &program, &readable);
     runnable.extend(own.filter(|_| job.permissions.allow_subprocess));
-    let writable = pieces.written();
-    let watched = std::mem::take(&mut pieces.watched);
-    let (note, found) = (pieces.note.take(), std::mem::take(&mut pieces.found));
+    let writable = pieces.list_writable_targets();
+    let watched = std::mem::take(&mut pieces.guarded);
+    let (note, found) = (pieces.run_entry.take(), std::mem::take(&mut pieces.leftovers));
     let (steps, stages) = pieces.into_steps();
-    Ok(View {
+    Ok(SandboxView {
         steps,
         workspace,
         program,
         temporary,
         stages,
-        watched,
-        trusted,
-        note,
-        found,
+        guarded: watched,
+        protected: trusted,
+        run_entry: note,
+        leftovers: found,
         runnable,
-        readable: system_and(readable),
+        readable: add_system_folders(readable),
         writable,
     })
 }
 
-/// What is trusted there: also what links lead to, where something may be written.
-fn trusted(job: &Job, workspace: &Path) -> Trusted {
-    if job.guarding.is_for_packages {
-        return Trusted::for_packages();
+/// Returns the protected paths, with link targets if the job may write.
+fn find_protected_paths(job: &SandboxJob, workspace: &Path) -> ProtectedPaths {
+    if job.protection.installs_packages {
+        return ProtectedPaths::for_package_install();
     }
-    let trusted = Trusted::of(workspace, &job.guarding.held, job.guarding.home.as_deref());
-    if job.permissions.write.is_empty() { trusted } else { trusted.and_where_links_lead(workspace) }
+    let trusted =
+        ProtectedPaths::for_workspace(workspace, &job.protection.program_folders, job.protection.home.as_deref());
+    if job.permissions.write.is_empty() { trusted } else { trusted.with_link_targets(workspace) }
 }
 
-/// The workspace as it is really called, where one can be there.
-fn workspace(job: &Job) -> Result<PathBuf, SandboxError> {
-    let workspace = real(&job.workspace).map_err(|error| bad(&job.workspace, &error))?;
+/// Returns the resolved path of the workspace, if it is a valid one.
+fn resolve_workspace(job: &SandboxJob) -> Result<PathBuf, SandboxError> {
+    let workspace = resolve_path(&job.workspace).map_err(|error| path_error(&job.workspace, &error))?;
     if workspace == Path::new("/") {
-        return Err(unstartable(job, "the workspace is the root of the file system"));
+        return Err(unstartable_error(job, "the workspace is the root of the file system"));
     }
-    if let Some(own) = OWN.iter().find(|own| workspace.starts_with(own)) {
-        let reason = format!("the workspace lies in `{own}`, of which every tool has its own; choose another folder");
-        return Err(unstartable(job, &reason));
+    if let Some(own) = RESERVED_FOLDERS.iter().find(|own| workspace.starts_with(own)) {
+        let reason = format!("the workspace is in `{own}`, which every tool gets its own version of; choose another");
+        return Err(unstartable_error(job, &reason));
     }
     Ok(workspace)
 }
 
-fn system_and(mut readable: Vec<PathBuf>) -> Vec<PathBuf> {
-    readable.extend(SYSTEM.iter().map(PathBuf::from).filter(|path| kind(path).is_some()));
-    readable.push(PathBuf::from(GIVEN_FOLDER));
+fn add_system_folders(mut readable: Vec<PathBuf>) -> Vec<PathBuf> {
+    readable.extend(SYSTEM_FOLDERS.iter().map(PathBuf::from).filter(|path| read_file_type(path).is_some()));
+    readable.push(PathBuf::from(INJECTED_FILES_FOLDER));
     readable
 }
 
-/// What may be executed: all programs it can see, or its own and the loader of that.
-fn runnable(job: &Job, program: &Path, readable: &[PathBuf]) -> Vec<PathBuf> {
+/// Returns what may be executed: all visible programs, or only the tool's program and its loader.
+fn find_runnable(job: &SandboxJob, program: &Path, readable: &[PathBuf]) -> Vec<PathBuf> {
     let mut runnable = vec![program.to_path_buf()];
     if job.permissions.allow_subprocess {
-        runnable.extend(SYSTEM.iter().map(PathBuf::from).filter(|path| kind(path).is_some()));
+        runnable.extend(SYSTEM_FOLDERS.iter().map(PathBuf::from).filter(|path| read_file_type(path).is_some()));
         runnable.extend(readable.iter().cloned());
     } else {
-        runnable.extend(loader(program).filter(|path| kind(path).is_some()));
+        runnable.extend(find_loader(program).filter(|path| read_file_type(path).is_some()));
     }
     runnable
 }
 
-/// The folders no tool sees, as they are really called.
-fn hidden(job: &Job, workspace: &Path) -> Result<Vec<PathBuf>, SandboxError> {
-    let hidden: Vec<PathBuf> = job.hidden.iter().map(|path| real_or_future(path)).collect();
-    // A copy of a skill lies in a folder of the runtime's, and may be the one it starts in.
+/// Returns the resolved paths of the hidden directories.
+fn resolve_hidden(job: &SandboxJob, workspace: &Path) -> Result<Vec<PathBuf>, SandboxError> {
+    let hidden: Vec<PathBuf> = job.hidden.iter().map(|path| resolve_existing_part(path)).collect();
+    // The copy of a skill is in a directory of the runtime and may be the workspace.
     let is_own = |folder: &Path| {
-        let readable = job.readable.iter().filter_map(|own| real(own).ok());
+        let readable = job.readable.iter().filter_map(|own| resolve_path(own).ok());
         readable.into_iter().any(|own| own.starts_with(folder) && workspace.starts_with(own))
     };
     match hidden.iter().find(|folder| workspace.starts_with(folder) && !is_own(folder)) {
         Some(folder) => {
-            let reason = format!("the workspace lies in `{}`, which is no tool's business", folder.display());
-            Err(unstartable(job, &reason))
+            let reason = format!("the workspace is in `{}`, which is hidden from tools", folder.display());
+            Err(unstartable_error(job, &reason))
         }
         None => Ok(hidden),
     }
 }
 
-/// Whether the workspace lies in a folder of the system, which every tool sees. One that is such a folder, or holds
-/// the interpreter, would hide the system.
-fn is_in_system(job: &Job, workspace: &Path, program: &Path) -> Result<bool, SandboxError> {
-    let system: Vec<PathBuf> = SYSTEM.iter().filter_map(|path| real(Path::new(path)).ok()).collect();
+/// Whether the workspace is inside a system directory, which every tool sees. A workspace that is a system directory or
+/// contains the interpreter would hide the system, and is an error.
+fn is_in_system(job: &SandboxJob, workspace: &Path, program: &Path) -> Result<bool, SandboxError> {
+    let system: Vec<PathBuf> = SYSTEM_FOLDERS.iter().filter_map(|path| resolve_path(Path::new(path)).ok()).collect();
     let is_in = system.iter().any(|folder| workspace.starts_with(folder));
     if system.iter().any(|folder| folder.starts_with(workspace)) || is_in && program.starts_with(workspace) {
-        return Err(unstartable(job, "the workspace is a folder of the system; choose one of your own"));
+        return Err(unstartable_error(job, "the workspace is a system directory; choose another"));
     }
     Ok(is_in)
 }
 
-struct Pieces<'a> {
-    job: &'a Job,
+struct ViewBuilder<'a> {
+    job: &'a SandboxJob,
     workspace: PathBuf,
-    trusted: Trusted,
-    /// By target, so that what is inside comes after what it is in.
-    at: BTreeMap<PathBuf, Step>,
-    stages: Vec<Stage>,
-    watched: Vec<Watched>,
-    note: Option<Note>,
-    found: Vec<String>,
+    protected: ProtectedPaths,
+    /// The steps by target, so that parents come before their content.
+    steps: BTreeMap<PathBuf, MountStep>,
+    stages: Vec<WriteStage>,
+    guarded: Vec<GuardedFolder>,
+    run_entry: Option<RunEntry>,
+    leftovers: Vec<String>,
 }
 
-impl Pieces<'_> {
-    fn system(&mut self, is_covered: bool) {
-        for path in SYSTEM.iter().map(PathBuf::from) {
-            match kind(&path) {
+impl ViewBuilder<'_> {
+    fn add_system(&mut self, is_covered: bool) {
+        for path in SYSTEM_FOLDERS.iter().map(PathBuf::from) {
+            match read_file_type(&path) {
                 Some(FileType::Symlink) => {
                     if let Ok(to) = rustix::fs::readlink(&path, Vec::new()) {
                         let to = PathBuf::from(OsString::from_vec(to.into_bytes()));
-                        self.at.insert(path.clone(), Step::Link { target: path, to });
+                        self.steps.insert(path.clone(), MountStep::Link { target: path, to });
                     }
                 }
-                Some(FileType::Directory) => self.folder(path, false, true),
+                Some(FileType::Directory) => self.add_folder(path, false, true),
                 _ => {}
             }
         }
-        for path in ETC_FOLDERS.iter().map(PathBuf::from).filter(|path| kind(path) == Some(FileType::Directory)) {
-            self.folder(path, false, false);
+        for path in
+            ETC_FOLDERS.iter().map(PathBuf::from).filter(|path| read_file_type(path) == Some(FileType::Directory))
+        {
+            self.add_folder(path, false, false);
         }
-        for path in ETC_FILES.iter().map(PathBuf::from).filter(|path| kind(path) == Some(FileType::RegularFile)) {
-            self.file(path, false);
+        for path in
+            ETC_FILES.iter().map(PathBuf::from).filter(|path| read_file_type(path) == Some(FileType::RegularFile))
+        {
+            self.add_file(path, false);
         }
-        self.at.insert(GIVEN_FOLDER.into(), Step::Empty { target: GIVEN_FOLDER.into() });
-        for (name, bytes) in &self.job.given {
-            self.text(Path::new(GIVEN_FOLDER).join(name), bytes.clone());
+        self.steps.insert(INJECTED_FILES_FOLDER.into(), MountStep::Empty { target: INJECTED_FILES_FOLDER.into() });
+        for (name, bytes) in &self.job.injected_files {
+            self.add_text(Path::new(INJECTED_FILES_FOLDER).join(name), bytes.clone());
         }
         let target = self.workspace.clone();
-        let step = if is_covered { Step::Cover { target } } else { Step::Empty { target } };
-        self.at.entry(self.workspace.clone()).or_insert(step);
+        let step = if is_covered { MountStep::Cover { target } } else { MountStep::Empty { target } };
+        self.steps.entry(self.workspace.clone()).or_insert(step);
     }
 
-    fn etc(&mut self, temporary: &Path) {
+    fn add_etc(&mut self, temporary: &Path) {
         let home = temporary.join("home");
         let name_server = if self.job.permissions.outbound.is_empty() {
             String::new()
@@ -261,66 +270,66 @@ impl Pieces<'_> {
             ("/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n".to_owned()),
             ("/etc/resolv.conf", name_server),
         ] {
-            self.text(PathBuf::from(path), text.into_bytes());
+            self.add_text(PathBuf::from(path), text.into_bytes());
         }
         let (target, to) = (PathBuf::from("/etc/localtime"), PathBuf::from("/usr/share/zoneinfo/UTC"));
-        self.at.insert(target.clone(), Step::Link { target, to });
+        self.steps.insert(target.clone(), MountStep::Link { target, to });
     }
 
-    fn folder(&mut self, path: PathBuf, is_writable: bool, may_run: bool) {
-        let step = Step::Folder { source: path.clone(), target: path.clone(), is_writable, may_run };
-        self.at.insert(path, step);
+    fn add_folder(&mut self, path: PathBuf, is_writable: bool, may_run: bool) {
+        let step = MountStep::Folder { source: path.clone(), target: path.clone(), is_writable, may_run };
+        self.steps.insert(path, step);
     }
 
-    fn file(&mut self, path: PathBuf, may_run: bool) {
-        self.at.insert(path.clone(), Step::File { source: path.clone(), target: path, may_run });
+    fn add_file(&mut self, path: PathBuf, may_run: bool) {
+        self.steps.insert(path.clone(), MountStep::File { source: path.clone(), target: path, may_run });
     }
 
-    fn text(&mut self, path: PathBuf, bytes: Vec<u8>) {
-        self.at.insert(path.clone(), Step::Text { target: path, bytes });
+    fn add_text(&mut self, path: PathBuf, bytes: Vec<u8>) {
+        self.steps.insert(path.clone(), MountStep::Text { target: path, bytes });
     }
 
-    /// The folder that is the run's alone. One that something else is shown in or through would not be.
-    fn own(&mut self, own: &Path, readable: &[PathBuf]) -> Result<(), SandboxError> {
+    /// Adds the private directory. It must not contain, or be inside, another visible directory.
+    fn add_private_folder(&mut self, own: &Path, readable: &[PathBuf]) -> Result<(), SandboxError> {
         if own == Path::new("/") || readable.iter().any(|folder| folder.starts_with(own) || own.starts_with(folder)) {
-            return Err(unstartable(self.job, &format!("`{}` is not its own alone", own.display())));
+            return Err(unstartable_error(self.job, &format!("`{}` is not private to it", own.display())));
         }
-        self.folder(own.to_path_buf(), true, true);
+        self.add_folder(own.to_path_buf(), true, true);
         Ok(())
     }
 
-    /// The program itself, where it is in no folder that is shown.
-    fn program(&mut self, program: &Path) {
+    /// Adds the program itself, unless a visible directory contains it.
+    fn add_program(&mut self, program: &Path) {
         if !self.is_shown(program) {
-            self.file(program.to_path_buf(), true);
+            self.add_file(program.to_path_buf(), true);
         }
     }
 
     fn is_shown(&self, path: &Path) -> bool {
         for folder in path.ancestors() {
-            match self.at.get(folder) {
-                Some(Step::Cover { .. }) => return false,
-                Some(Step::Folder { .. }) if folder != path => return true,
+            match self.steps.get(folder) {
+                Some(MountStep::Cover { .. }) => return false,
+                Some(MountStep::Folder { .. }) if folder != path => return true,
                 _ => {}
             }
         }
         false
     }
 
-    /// Covers a folder no tool sees, except for what is shown of it as the skill's or the interpreter's.
-    fn hide(&mut self, hidden: &Path, readable: &[PathBuf]) -> Result<(), SandboxError> {
+    /// Hides a directory, except for parts that the skill or the interpreter needs.
+    fn hide_folder(&mut self, hidden: &Path, readable: &[PathBuf]) -> Result<(), SandboxError> {
         let is_own = |path: &Path| readable.iter().any(|own| own.starts_with(hidden) && path.starts_with(own));
         let inside: Vec<PathBuf> =
-            self.at.keys().filter(|path| path.starts_with(hidden) && !is_own(path)).cloned().collect();
+            self.steps.keys().filter(|path| path.starts_with(hidden) && !is_own(path)).cloned().collect();
         let granted = self.stages.iter().map(|stage| stage.prefix.as_str());
-        let mut granted = granted.chain(self.watched.iter().map(Watched::folder));
+        let mut granted = granted.chain(self.guarded.iter().map(GuardedFolder::folder));
         let is_inside = |folder: &Path| folder.starts_with(hidden) && !is_own(folder);
         if granted.any(|folder| is_inside(&self.workspace.join(folder))) {
-            let reason = format!("it would write into `{}`, which is no tool's business", hidden.display());
-            return Err(unstartable(self.job, &reason));
+            let reason = format!("it would write to `{}`, which is hidden from tools", hidden.display());
+            return Err(unstartable_error(self.job, &reason));
         }
         for path in inside {
-            self.at.remove(&path);
+            self.steps.remove(&path);
             let relative = path.strip_prefix(&self.workspace).unwrap_or(&path);
             for stage in &mut self.stages {
                 stage.copied.remove(relative);
@@ -328,25 +337,25 @@ impl Pieces<'_> {
         }
         let is_staged = self.stages.iter().any(|stage| hidden.starts_with(self.workspace.join(&stage.prefix)));
         if self.is_writable(hidden) {
-            // There must be something to mount on, and nothing on the way may be renamed.
+            // A mount point must exist, and no parent may be renamed.
             let relative = hidden.strip_prefix(&self.workspace).unwrap_or(hidden);
-            mounts::make_folder(&self.workspace, relative).map_err(|error| bad(hidden, &error))?;
+            mounts::make_folder(&self.workspace, relative).map_err(|error| path_error(hidden, &error))?;
             if let Some(grant) = hidden.ancestors().filter(|folder| self.is_folder(folder)).last() {
                 let grant = grant.to_path_buf();
-                self.pin(&grant, hidden);
+                self.pin_parents(&grant, hidden);
             }
         }
-        let is_there = kind(hidden) == Some(FileType::Directory);
+        let is_there = read_file_type(hidden) == Some(FileType::Directory);
         let has_own = readable.iter().any(|own| own.starts_with(hidden));
         if is_staged || is_there && (self.is_shown(hidden) || has_own) {
-            self.at.insert(hidden.to_path_buf(), Step::Cover { target: hidden.to_path_buf() });
+            self.steps.insert(hidden.to_path_buf(), MountStep::Cover { target: hidden.to_path_buf() });
         }
         Ok(())
     }
 
-    /// Where the tool keeps temporary files: never above a grant, because rules hold for all that is below.
-    fn temporary(&self) -> PathBuf {
-        let is_used = |place: &Path| self.at.keys().any(|target| target.starts_with(place));
+    /// Chooses the directory for temporary files. It is never above a grant, because Landlock rules apply recursively.
+    fn choose_temporary(&self) -> PathBuf {
+        let is_used = |place: &Path| self.steps.keys().any(|target| target.starts_with(place));
         ["/tmp", "/run/tmp", "/var/tmp", "/mnt/tmp"]
             .iter()
             .map(PathBuf::from)
@@ -354,146 +363,151 @@ impl Pieces<'_> {
             .unwrap_or_else(|| PathBuf::from("/tool-tmp"))
     }
 
-    fn writable(&mut self, kept: &[PathBuf]) -> Result<(), SandboxError> {
+    fn add_writable(&mut self, kept: &[PathBuf]) -> Result<(), SandboxError> {
         let (mut folders, mut patterns) = (Vec::new(), Vec::new());
         for glob in &self.job.permissions.write {
             match glob.whole_folder() {
-                // The whole workspace is judged name by name, and so is a folder somebody trusts.
-                Some(folder) if !folder.is_empty() && !self.is_trusted(&folder) => folders.push(folder),
+                // The whole workspace and protected directories are checked file by file.
+                Some(folder) if !folder.is_empty() && !self.is_protected_folder(&folder) => folders.push(folder),
                 _ => patterns.push(glob.clone()),
             }
         }
-        // What a folder grants anyway needs no judge.
-        patterns.retain(|glob| !folders.iter().any(|folder| is_in(&glob.literal_prefix(), folder)));
+        // A directory grant needs no check by pattern.
+        patterns.retain(|glob| !folders.iter().any(|folder| is_same_or_inside(&glob.literal_prefix(), folder)));
         if !folders.is_empty() {
-            // Held until this run is noted: what another makes meanwhile must not be taken for what was always there.
-            let register = self.job.guarding.register.as_deref().map(Register::hold).transpose();
-            let register = register.map_err(|error| unstartable(self.job, &error.to_string()))?;
+            // Locked until this run is recorded, so that files of a concurrent run are not mistaken for existing ones.
+            let register = self.job.protection.run_registry.as_deref().map(RunRegistry::lock).transpose();
+            let register = register.map_err(|error| unstartable_error(self.job, &error.to_string()))?;
             if let Some(register) = &register {
-                self.found = guard::clean(register);
+                self.leftovers = guard::clean_up_killed_runs(register);
             }
-            folders.iter().try_for_each(|folder| self.direct(folder, kept))?;
+            folders.iter().try_for_each(|folder| self.add_direct_folder(folder, kept))?;
             if let Some(register) = &register {
-                self.note = Some(self.noted(register)?);
+                self.run_entry = Some(self.register_run(register)?);
             }
         }
         let mut prefixes: BTreeSet<String> = patterns.iter().map(Glob::literal_prefix).collect();
         let all = prefixes.clone();
-        prefixes.retain(|prefix| !all.iter().any(|other| other != prefix && is_in(prefix, other)));
+        prefixes.retain(|prefix| !all.iter().any(|other| other != prefix && is_same_or_inside(prefix, other)));
         if prefixes.len() > STAGES_MAX {
-            let reason = "it writes by name into too many folders; grant folders (`dir/**`) instead";
-            return Err(unstartable(self.job, reason));
+            let reason = "its write patterns cover too many directories; grant `dir/**` instead";
+            return Err(unstartable_error(self.job, reason));
         }
-        prefixes.into_iter().try_for_each(|prefix| self.stage(prefix, &patterns, kept))
+        prefixes.into_iter().try_for_each(|prefix| self.add_stage(prefix, &patterns, kept))
     }
 
-    /// Whether all of a folder is trusted: by its name, or because a repository or a virtual environment keeps there what
-    /// is run.
-    fn is_trusted(&self, folder: &str) -> bool {
+    /// Whether a directory is protected as a whole: by its name, or because a repository or virtual environment
+    /// executes its content.
+    fn is_protected_folder(&self, folder: &str) -> bool {
         let whole = self.workspace.join(folder);
-        let is_kept = || staging::is_in_environment(&whole) || repository::holds(&whole);
-        self.trusted.is(&format!("{folder}/x")) || !self.job.guarding.is_for_packages && is_kept()
+        let is_kept = || staging::is_in_environment(&whole) || repository::is_inside_repository(&whole);
+        self.protected.is_protected(&format!("{folder}/x")) || !self.job.protection.installs_packages && is_kept()
     }
 
-    /// Notes this run, and heeds those that go on.
-    fn noted(&mut self, register: &Register) -> Result<Note, SandboxError> {
-        for other in register.notes().iter().filter(|note| note.is_alive).flat_map(|note| &note.entries) {
-            self.watched.iter_mut().for_each(|watched| watched.heed(&self.workspace, other));
+    /// Records this run, and takes concurrent runs into account.
+    fn register_run(&mut self, register: &RunRegistry) -> Result<RunEntry, SandboxError> {
+        for other in register.read_runs().iter().filter(|note| note.is_alive).flat_map(|note| &note.entries) {
+            self.guarded.iter_mut().for_each(|watched| watched.forget_unknown_to(&self.workspace, other));
         }
-        let entries: Vec<_> = self.watched.iter().map(|watched| watched.entry(&self.workspace)).collect();
-        register.note(&entries).map_err(|error| unstartable(self.job, &error.to_string()))
+        let entries: Vec<_> = self.guarded.iter().map(|watched| watched.to_baseline(&self.workspace)).collect();
+        register.add_run(&entries).map_err(|error| unstartable_error(self.job, &error.to_string()))
     }
 
-    fn direct(&mut self, folder: &str, kept: &[PathBuf]) -> Result<(), SandboxError> {
+    fn add_direct_folder(&mut self, folder: &str, kept: &[PathBuf]) -> Result<(), SandboxError> {
         let path = self.workspace.join(folder);
         if let Some(kept) = kept.iter().find(|kept| path.starts_with(kept) && !self.workspace.starts_with(kept)) {
-            let reason = format!("`{folder}/**` is inside of `{}`, which a tool only reads", kept.display());
-            return Err(unstartable(self.job, &reason));
+            let reason = format!("`{folder}/**` is inside `{}`, which is read-only for tools", kept.display());
+            return Err(unstartable_error(self.job, &reason));
         }
-        let above = Above::of(&self.workspace, folder);
-        mounts::make_folder(&self.workspace, folder).map_err(|error| bad(&path, &error))?;
-        self.folder(path.clone(), true, false);
-        let watched = Watched::new(&self.workspace, folder, above, &self.trusted);
-        let watched = watched.map_err(|error| unstartable(self.job, &error))?;
+        let above = EnclosingRepositories::find_above(&self.workspace, folder);
+        mounts::make_folder(&self.workspace, folder).map_err(|error| path_error(&path, &error))?;
+        self.add_folder(path.clone(), true, false);
+        let watched = GuardedFolder::new(&self.workspace, folder, above, &self.protected);
+        let watched = watched.map_err(|error| unstartable_error(self.job, &error))?;
         for inner in kept.iter().filter(|kept| kept.starts_with(&path)) {
-            self.pin(&path, inner);
+            self.pin_parents(&path, inner);
         }
-        for inner in watched.folders() {
+        for inner in watched.read_only_folders() {
             let inner = self.workspace.join(inner);
-            if !self.is_kept(&path, &inner) {
-                self.pin(&path, &inner);
+            if !self.is_inside_read_only(&path, &inner) {
+                self.pin_parents(&path, &inner);
                 let (source, target) = (inner.clone(), inner.clone());
-                self.at.entry(inner).or_insert(Step::Folder { source, target, is_writable: false, may_run: false });
+                self.steps.entry(inner).or_insert(MountStep::Folder {
+                    source,
+                    target,
+                    is_writable: false,
+                    may_run: false,
+                });
             }
         }
-        for (name, is_file) in watched.names() {
+        for (name, is_file) in watched.protected_names() {
             let name = self.workspace.join(name);
-            if !self.is_kept(&path, &name) {
-                self.pin(&path, &name);
+            if !self.is_inside_read_only(&path, &name) {
+                self.pin_parents(&path, &name);
                 if is_file {
-                    self.file(name, false);
+                    self.add_file(name, false);
                 }
             }
         }
-        self.watched.push(watched);
+        self.guarded.push(watched);
         Ok(())
     }
 
-    /// Makes every folder between a grant and something in it a mount of its own: a mount cannot be renamed.
-    fn pin(&mut self, grant: &Path, inner: &Path) {
+    /// Makes every directory between a grant and an entry in it a mount point, which cannot be renamed.
+    fn pin_parents(&mut self, grant: &Path, inner: &Path) {
         for folder in inner.ancestors().skip(1).take_while(|folder| *folder != grant) {
             let (source, target) = (folder.to_path_buf(), folder.to_path_buf());
-            let step = Step::Folder { source, target, is_writable: true, may_run: false };
-            self.at.entry(folder.to_path_buf()).or_insert(step);
+            let step = MountStep::Folder { source, target, is_writable: true, may_run: false };
+            self.steps.entry(folder.to_path_buf()).or_insert(step);
         }
     }
 
-    /// Whether a path lies in a folder inside of a grant that is shown for reading as a whole.
-    fn is_kept(&self, grant: &Path, path: &Path) -> bool {
-        let is_it = |folder| matches!(self.at.get(folder), Some(Step::Folder { is_writable: false, .. }));
+    /// Whether a path is in a read-only directory inside a grant.
+    fn is_inside_read_only(&self, grant: &Path, path: &Path) -> bool {
+        let is_it = |folder| matches!(self.steps.get(folder), Some(MountStep::Folder { is_writable: false, .. }));
         path.ancestors().take_while(|folder| *folder != grant).any(is_it)
     }
 
-    fn stage(&mut self, prefix: String, patterns: &[Glob], kept: &[PathBuf]) -> Result<(), SandboxError> {
+    fn add_stage(&mut self, prefix: String, patterns: &[Glob], kept: &[PathBuf]) -> Result<(), SandboxError> {
         let target = if prefix.is_empty() { self.workspace.clone() } else { self.workspace.join(&prefix) };
         if self.is_folder(&target) {
-            let reason = format!("it may write by name into `{}`, which a tool only reads", target.display());
-            return Err(unstartable(self.job, &reason));
+            let reason = format!("its write patterns cover `{}`, which is read-only for tools", target.display());
+            return Err(unstartable_error(self.job, &reason));
         }
         if self.is_shown(&target) {
-            // Inside of a folder that is shown as it is, there is nothing to mount on unless it exists.
-            mounts::make_folder(&self.workspace, &prefix).map_err(|error| bad(&target, &error))?;
+            // In a directory that is mounted as it is, a mount point must exist on disk.
+            mounts::make_folder(&self.workspace, &prefix).map_err(|error| path_error(&target, &error))?;
         }
-        let found =
-            walk::files(&self.workspace, &prefix, patterns, &[]).map_err(|error| unstartable(self.job, &error))?;
+        let found = walk::find_files(&self.workspace, &prefix, patterns, &[])
+            .map_err(|error| unstartable_error(self.job, &error))?;
         let bytes: u64 = found.iter().map(|file| file.size_bytes).sum();
         if bytes > COPIED_BYTES_MAX {
             let reason =
-                format!("what it may change below `{prefix}` is {bytes} bytes; grant folders (`dir/**`) instead");
-            return Err(unstartable(self.job, &reason));
+                format!("too much to copy below `{prefix}`: {bytes} bytes; grant whole directories (`dir/**`)");
+            return Err(unstartable_error(self.job, &reason));
         }
         let bytes_max = self.job.limits.temporary_bytes.saturating_add(bytes);
         let is_kept = kept.iter().any(|kept| target.starts_with(kept));
-        self.at.insert(target.clone(), Step::Stage { target, bytes_max });
+        self.steps.insert(target.clone(), MountStep::Stage { target, bytes_max });
         let mut copied = BTreeSet::new();
         for file in found {
             let path = self.workspace.join(&file.path);
             if self.is_shown(&path) {
                 continue;
             }
-            self.at.insert(path.clone(), Step::Copy { source: path.clone(), target: path });
+            self.steps.insert(path.clone(), MountStep::Copy { source: path.clone(), target: path });
             copied.insert(file.path);
         }
         if is_kept {
-            // It hides a part of a folder that is shown, so the files in it are shown again.
-            let all = Glob::parse("**").map_err(|error| unstartable(self.job, &error.to_string()))?;
-            self.files(&prefix, &[all], &[])?;
+            // The stage hides a part of a visible directory, so the files in it are mounted again.
+            let all = Glob::parse("**").map_err(|error| unstartable_error(self.job, &error.to_string()))?;
+            self.add_matching_files(&prefix, &[all], &[])?;
         }
-        self.stages.push(Stage { prefix, copied, covered: BTreeSet::new() });
+        self.stages.push(WriteStage { prefix, copied, covered: BTreeSet::new() });
         Ok(())
     }
 
-    fn readable(&mut self) -> Result<(), SandboxError> {
+    fn add_readable(&mut self) -> Result<(), SandboxError> {
         let stages: Vec<String> = self.stages.iter().map(|stage| stage.prefix.clone()).collect();
         let mut names = Vec::new();
         for glob in &self.job.permissions.read {
@@ -501,119 +515,119 @@ impl Pieces<'_> {
                 names.push(glob.clone());
                 continue;
             };
-            // In a stage each file is shown by itself, so that others can be written beside it.
-            for stage in stages.iter().filter(|stage| is_in(stage, &folder)) {
-                self.files(stage, std::slice::from_ref(glob), &[])?;
+            // In a stage, files are mounted individually, so that the tool can write next to them.
+            for stage in stages.iter().filter(|stage| is_same_or_inside(stage, &folder)) {
+                self.add_matching_files(stage, std::slice::from_ref(glob), &[])?;
             }
-            if stages.iter().any(|stage| is_in(&folder, stage)) {
-                self.files(&folder, std::slice::from_ref(glob), &[])?;
+            if stages.iter().any(|stage| is_same_or_inside(&folder, stage)) {
+                self.add_matching_files(&folder, std::slice::from_ref(glob), &[])?;
                 continue;
             }
             let path = self.workspace.join(&folder);
-            let is_there = self.is_plain(&folder, FileType::Directory);
+            let is_there = self.has_file_type(&folder, FileType::Directory);
             if is_there && !self.is_shown(&path) && !self.is_folder(&path) {
-                self.folder(path, false, false);
+                self.add_folder(path, false, false);
             }
         }
-        let shown: Vec<PathBuf> = self.at.keys().filter(|path| self.is_folder(path)).cloned().collect();
+        let shown: Vec<PathBuf> = self.steps.keys().filter(|path| self.is_folder(path)).cloned().collect();
         for prefix in names.iter().map(Glob::literal_prefix).collect::<BTreeSet<_>>() {
             let below: Vec<Glob> = names.iter().filter(|glob| glob.literal_prefix() == prefix).cloned().collect();
-            self.files(&prefix, &below, &shown)?;
+            self.add_matching_files(&prefix, &below, &shown)?;
         }
         Ok(())
     }
 
-    /// Shows every file that fits, where nothing is shown yet.
-    fn files(&mut self, prefix: &str, globs: &[Glob], shown: &[PathBuf]) -> Result<(), SandboxError> {
-        let found = walk::files(&self.workspace, prefix, globs, shown);
-        for file in found.map_err(|error| unstartable(self.job, &error))? {
+    /// Mounts every matching file that is not visible yet.
+    fn add_matching_files(&mut self, prefix: &str, globs: &[Glob], shown: &[PathBuf]) -> Result<(), SandboxError> {
+        let found = walk::find_files(&self.workspace, prefix, globs, shown);
+        for file in found.map_err(|error| unstartable_error(self.job, &error))? {
             let path = self.workspace.join(file.path);
-            if !self.at.contains_key(&path) && !self.is_writable(&path) {
-                self.file(path, false);
+            if !self.steps.contains_key(&path) && !self.is_writable(&path) {
+                self.add_file(path, false);
             }
         }
         Ok(())
     }
 
-    /// Whether a folder it is in may be written: what may be written may be read.
+    /// Whether a path is in a writable directory. Writable paths are also readable.
     fn is_writable(&self, path: &Path) -> bool {
-        let is_it = |folder| matches!(self.at.get(folder), Some(Step::Folder { is_writable: true, .. }));
+        let is_it = |folder| matches!(self.steps.get(folder), Some(MountStep::Folder { is_writable: true, .. }));
         path.ancestors().skip(1).any(is_it)
     }
 
     fn is_folder(&self, path: &Path) -> bool {
-        matches!(self.at.get(path), Some(Step::Folder { .. }))
+        matches!(self.steps.get(path), Some(MountStep::Folder { .. }))
     }
 
-    /// Whether a path of the workspace leads to such a thing without a link on the way.
-    fn is_plain(&self, relative: impl AsRef<Path>, wanted: FileType) -> bool {
-        walk::open(&self.workspace, relative.as_ref())
+    /// Whether a path in the workspace has this file type and no link on the way.
+    fn has_file_type(&self, relative: impl AsRef<Path>, wanted: FileType) -> bool {
+        walk::open_without_links(&self.workspace, relative.as_ref())
             .and_then(|opened| Ok(rustix::fs::fstat(&opened)?))
             .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == wanted)
     }
 
-    fn written(&self) -> Vec<PathBuf> {
-        let written = self.at.values().filter_map(|step| match step {
-            // A rule holds for all that is below.
-            Step::Folder { target, is_writable: true, .. } if !self.is_writable(target) => Some(target.clone()),
-            Step::Stage { target, .. } => Some(target.clone()),
+    fn list_writable_targets(&self) -> Vec<PathBuf> {
+        let written = self.steps.values().filter_map(|step| match step {
+            // A rule applies recursively.
+            MountStep::Folder { target, is_writable: true, .. } if !self.is_writable(target) => Some(target.clone()),
+            MountStep::Stage { target, .. } => Some(target.clone()),
             _ => None,
         });
         written.collect()
     }
 
-    fn into_steps(mut self) -> (Vec<Step>, Vec<Stage>) {
+    fn into_steps(mut self) -> (Vec<MountStep>, Vec<WriteStage>) {
         for stage in &mut self.stages {
             let root = self.workspace.join(&stage.prefix);
-            let covers = self.at.iter().filter(|(path, step)| {
+            let covers = self.steps.iter().filter(|(path, step)| {
                 path.starts_with(&root)
                     && **path != root
-                    && matches!(step, Step::File { .. } | Step::Folder { .. } | Step::Cover { .. })
+                    && matches!(step, MountStep::File { .. } | MountStep::Folder { .. } | MountStep::Cover { .. })
             });
             stage
                 .covered
                 .extend(covers.filter_map(|(path, _)| path.strip_prefix(&self.workspace).ok().map(Path::to_path_buf)));
         }
-        (self.at.into_values().collect(), self.stages)
+        (self.steps.into_values().collect(), self.stages)
     }
 }
 
-/// Whether a folder is another one, or in it.
-fn is_in(path: &str, folder: &str) -> bool {
+/// Whether a path is a directory or inside it.
+fn is_same_or_inside(path: &str, folder: &str) -> bool {
     folder.is_empty() || path == folder || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// What a path is, without following it.
-fn kind(path: &Path) -> Option<FileType> {
+/// Returns the file type of a path without following links.
+fn read_file_type(path: &Path) -> Option<FileType> {
     rustix::fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW).ok().map(|stat| FileType::from_raw_mode(stat.st_mode))
 }
 
-#[expect(clippy::disallowed_methods, reason = "mounts are made of real paths")]
-fn real(path: &Path) -> io::Result<PathBuf> {
+#[expect(clippy::disallowed_methods, reason = "mounts need resolved paths")]
+fn resolve_path(path: &Path) -> io::Result<PathBuf> {
     std::fs::canonicalize(path)
 }
 
-/// A path as it will really be called once it is there: what exists of it is resolved.
-fn real_or_future(path: &Path) -> PathBuf {
+/// Resolves the existing part of a path, and appends the rest.
+fn resolve_existing_part(path: &Path) -> PathBuf {
     for known in path.ancestors() {
-        if let Ok(found) = real(known) {
+        if let Ok(found) = resolve_path(known) {
             return found.join(path.strip_prefix(known).unwrap_or(Path::new("")));
         }
     }
     path.to_owned()
 }
 
-/// The program that loads a program: named in an entry of its header.
-fn loader(program: &Path) -> Option<PathBuf> {
+/// Returns the dynamic loader of a program, as named in its program headers.
+fn find_loader(program: &Path) -> Option<PathBuf> {
     let file = rustix::fs::open(program, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
     let mut bytes = Vec::new();
-    // The table of entries and the name are at the start of every real program.
+    // The header table and the name are at the start of every real program.
     File::from(file).take(64 << 10).read_to_end(&mut bytes).ok()?;
     let number = |at: usize, length: usize| -> Option<usize> {
         let bytes = bytes.get(at..at.checked_add(length)?)?;
         bytes.iter().rev().try_fold(0_usize, |sum, byte| sum.checked_mul(256)?.checked_add(usize::from(*byte)))
     };
-    // A program of 64 bits, lowest byte first.
+    // A 64-bit, little-endian program.
     if bytes.get(..6)? != b"\x7fELF\x02\x01" {
         return None;
     }
@@ -624,10 +638,10 @@ fn loader(program: &Path) -> Option<PathBuf> {
     Some(PathBuf::from(std::ffi::OsStr::from_bytes(name)))
 }
 
-fn bad(path: &Path, error: &io::Error) -> SandboxError {
+fn path_error(path: &Path, error: &io::Error) -> SandboxError {
     SandboxError::Unstartable { program: path.display().to_string(), reason: error.to_string() }
 }
 
-fn unstartable(job: &Job, reason: &str) -> SandboxError {
+fn unstartable_error(job: &SandboxJob, reason: &str) -> SandboxError {
     SandboxError::Unstartable { program: job.program.display().to_string(), reason: reason.to_owned() }
 }

@@ -7,8 +7,8 @@ use std::process::Stdio;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 
-use rep_permissions::resolver::Resolver;
-use rep_sandbox::gateway::Why;
+use rep_permissions::resolver::HostResolver;
+use rep_sandbox::gateway::RefusalReason;
 use rep_test_support::{DEADLINE, wait_until};
 use serde_json::json;
 
@@ -41,7 +41,7 @@ fn clients_that_never_finish_their_greeting_stop_nobody_else() {
     assert_eq!(results[1], "hello");
     assert_eq!(results[3], "ECONNRESET", "the connection beyond the bound");
     let refusals = inside.gateway.refusals();
-    assert!(refusals.iter().any(|refusal| refusal.why == Why::TooMany), "{refusals:?}");
+    assert!(refusals.iter().any(|refusal| refusal.reason == RefusalReason::TooManyConnections), "{refusals:?}");
     assert!(inside.asked.names().iter().all(|name| name == "many.example.com"), "nobody was looked up for them");
 }
 
@@ -50,7 +50,7 @@ fn a_greeting_that_does_not_come_is_ended() {
     let lines = [json!(["hold", "api.example.com", 443, 1, "1603010200"]), json!(["wait_reset"])];
     let (inside, results) = run(&["api.example.com:443"], &[], &lines);
     assert_eq!(results[1], "ECONNRESET");
-    assert_eq!(inside.gateway.refusals()[0].why, Why::Silent);
+    assert_eq!(inside.gateway.refusals()[0].reason, RefusalReason::GreetingTimeout);
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn one_name_is_looked_up_once_for_all_who_wait_and_the_loop_goes_on_meanwhile() 
     let asked = Asked::default();
     let count = Arc::new(Mutex::new(0));
     let counted = count.clone();
-    let resolver = Resolver::new(move |name, _| {
+    let resolver = HostResolver::new(move |name, _| {
         if name == "slow.example.com" {
             let mut count = counted.lock().unwrap();
             *count += 1;
@@ -204,10 +204,10 @@ fn open_sockets() -> usize {
 
 #[test]
 fn sockets_of_another_kind_are_not_taken_for_a_gateway() {
-    use rep_sandbox::gateway::Sockets;
+    use rep_sandbox::gateway::GatewaySockets;
     let connected = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let stream = std::net::TcpStream::connect(connected.local_addr().unwrap()).unwrap();
     let fd = stream.as_fd().try_clone_to_owned().unwrap();
-    assert_eq!(Sockets::from_fds(vec![fd]).unwrap_err().kind(), ErrorKind::InvalidData);
-    assert_eq!(Sockets::from_fds(vec![]).unwrap_err().kind(), ErrorKind::InvalidData);
+    assert_eq!(GatewaySockets::from_fds(vec![fd]).unwrap_err().kind(), ErrorKind::InvalidData);
+    assert_eq!(GatewaySockets::from_fds(vec![]).unwrap_err().kind(), ErrorKind::InvalidData);
 }

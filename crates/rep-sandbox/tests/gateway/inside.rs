@@ -14,8 +14,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 
 use rep_permissions::HostRule;
-use rep_permissions::resolver::Resolver;
-use rep_sandbox::gateway::{self, Gateway, Needs, RESOLVER, Sockets};
+use rep_permissions::resolver::HostResolver;
+use rep_sandbox::gateway::{self, Gateway, GatewayNeeds, GatewaySockets, RESOLVER_ADDRESS};
 use rep_sandbox::{Cancel, Denial};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage};
 use rustix::net::{SendFlags, recvmsg, sendmsg};
@@ -43,11 +43,11 @@ impl Asked {
 }
 
 /// A resolver that knows these names only, and remembers what it was asked.
-fn resolver(known: &[(&str, u16, SocketAddr)], asked: &Asked) -> Resolver {
+fn resolver(known: &[(&str, u16, SocketAddr)], asked: &Asked) -> HostResolver {
     let known: Vec<(String, u16, SocketAddr)> =
         known.iter().map(|(name, port, address)| ((*name).to_owned(), *port, *address)).collect();
     let asked = asked.clone();
-    Resolver::new(move |name, port| {
+    HostResolver::new(move |name, port| {
         asked.0.lock().unwrap().push(name.to_owned());
         Ok(known.iter().filter(|(known, at, _)| known == name && *at == port).map(|(_, _, address)| *address).collect())
     })
@@ -60,10 +60,10 @@ pub(crate) fn start(declared: &[&str], known: &[(&str, u16, SocketAddr)], progra
     start_with(declared, resolver, asked, program)
 }
 
-pub(crate) fn start_with(declared: &[&str], resolver: Resolver, asked: Asked, program: &[&str]) -> Inside {
+pub(crate) fn start_with(declared: &[&str], resolver: HostResolver, asked: Asked, program: &[&str]) -> Inside {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
-    file("resolv.conf", &format!("nameserver {RESOLVER}\n"));
+    file("resolv.conf", &format!("nameserver {RESOLVER_ADDRESS}\n"));
     file("hosts", "127.0.0.1 localhost\n::1 localhost\n");
     file("nsswitch.conf", "hosts: files dns\n");
     file("rules", &declared.join("\n"));
@@ -83,7 +83,7 @@ pub(crate) fn start_with(declared: &[&str], resolver: Resolver, asked: Asked, pr
         panic!("no user and network namespace can be made here, so nothing about the gateway was proved")
     });
     let cancel = Cancel::default();
-    let gateway = gateway::serve(sockets, &rules, cancel.clone(), resolver).unwrap();
+    let gateway = gateway::start_gateway(sockets, &rules, cancel.clone(), resolver).unwrap();
     (&ours).write_all(b"!").unwrap();
     Inside { child, folder, gateway, cancel, asked }
 }
@@ -171,7 +171,7 @@ fn the_inner_side() {
     let Some(folder) = std::env::var_os(ORDER).map(PathBuf::from) else { return };
     let text = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
     let rules: Vec<HostRule> = text("rules").lines().map(|line| HostRule::parse(line).unwrap()).collect();
-    let needs = Needs::of(&rules);
+    let needs = GatewayNeeds::from_rules(&rules);
     let sockets = gateway::open_in_namespace(&needs.ports, &needs.literals).unwrap();
     let stdin = std::io::stdin();
     let fds = sockets.fds();
@@ -190,7 +190,7 @@ fn the_inner_side() {
     panic!("{}", command.exec());
 }
 
-fn receive(channel: &UnixStream) -> Option<Sockets> {
+fn receive(channel: &UnixStream) -> Option<GatewaySockets> {
     let mut space = vec![MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(253))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let mut byte = [0];
@@ -201,5 +201,5 @@ fn receive(channel: &UnixStream) -> Option<Sockets> {
             fds.extend(rights);
         }
     }
-    (!fds.is_empty()).then(|| Sockets::from_fds(fds).unwrap())
+    (!fds.is_empty()).then(|| GatewaySockets::from_fds(fds).unwrap())
 }

@@ -4,7 +4,7 @@ use std::net::{IpAddr, TcpListener};
 use std::process::Stdio;
 
 use rep_permissions::HostRule;
-use rep_sandbox::gateway::{Needs, Refusal, Why, open_in_namespace};
+use rep_sandbox::gateway::{ConnectionRefusal, GatewayNeeds, RefusalReason, open_in_namespace};
 use serde_json::json;
 
 use crate::inside::{again, not_proved, run};
@@ -127,7 +127,7 @@ fn every_host_is_every_public_one() {
     assert_eq!(results, vec![json!("ECONNRESET"); lines.len()]);
     assert_eq!(server.visits(), 0);
     // The public ones were granted; this machine has no way there.
-    let unreachable = |refusal: &Refusal| matches!(refusal.why, Why::Unreachable(_));
+    let unreachable = |refusal: &ConnectionRefusal| matches!(refusal.reason, RefusalReason::Unreachable(_));
     let tried: Vec<String> =
         inside.gateway.refusals().into_iter().filter(unreachable).map(|refusal| refusal.target).collect();
     assert_eq!(tried, ["1.0.0.1:8080", "8.8.8.8:8080", "200.1.2.3:8080"]);
@@ -142,7 +142,7 @@ fn what_a_declaration_needs_is_worked_out() {
         .iter()
         .map(|text| HostRule::parse(text).unwrap())
         .collect();
-    let needs = Needs::of(&rules);
+    let needs = GatewayNeeds::from_rules(&rules);
     assert_eq!(needs.ports, [9, 80, 443, 8080]);
     let literals: Vec<String> = needs.literals.iter().map(IpAddr::to_string).collect();
     assert_eq!(literals, ["127.0.0.1", "::1", "fd00::8"]);

@@ -74,7 +74,7 @@ fn names_in_disguise_are_no_names() {
     ];
     let (inside, results) = run(&with_home(&server.declared()), &[], &lines);
     let codes: Vec<String> = results[..11].iter().map(code).collect();
-    // 0 exists, 3 does not, 1 is no question at all.
+    // 0 exists, 3 does not, 1 is not a question at all.
     assert_eq!(codes, ["0", "0", "3", "3", "3", "3", "3", "3", "0", "0", "1"]);
     assert!(results[0].as_str().unwrap().ends_with("c6120002") && results[1].as_str().unwrap().ends_with("c6120002"));
     assert!(results[11..].iter().all(|result| result != "x"), "{:?}", &results[11..]);
@@ -116,15 +116,15 @@ fn tls_must_ask_for_the_name_it_connected_to() {
     assert_eq!(results[..5], vec![json!("ECONNRESET"); 5]);
     assert_eq!(results[5], "HTTP/1.0 200 OK", "the control");
     assert_eq!(inside.asked.names(), ["api.example.com"], "only the control was looked up");
-    let reasons: Vec<String> = inside.gateway.refusals().iter().map(|refusal| refusal.why.to_string()).collect();
+    let reasons: Vec<String> = inside.gateway.refusals().iter().map(|refusal| refusal.reason.to_string()).collect();
     assert_eq!(
         reasons,
         [
-            "the TLS greeting asks for `other.example.com`",
-            "the TLS greeting asks for no name",
-            "what is spoken is not TLS",
-            "the TLS greeting hides the name it asks for (ECH)",
-            "the TLS greeting asks for `b.foo.dev`",
+            "the TLS client hello names `other.example.com`",
+            "the TLS client hello has no server name",
+            "the client does not use TLS",
+            "the TLS client hello encrypts the server name (ECH)",
+            "the TLS client hello names `b.foo.dev`",
         ]
     );
 }
@@ -243,8 +243,8 @@ fn what_cannot_be_reached_is_told_and_is_no_denial() {
     assert_eq!(results, [json!("ECONNRESET"), json!("ECONNRESET")]);
     assert_eq!(inside.denied(), []);
     let told: Vec<String> =
-        inside.gateway.refusals().iter().map(|refusal| format!("{}: {}", refusal.target, refusal.why)).collect();
+        inside.gateway.refusals().iter().map(|refusal| format!("{}: {}", refusal.target, refusal.reason)).collect();
     assert_eq!(told.len(), 2);
-    assert!(told[0].starts_with("down.example.com:8080: it could not be reached"), "{told:?}");
-    assert!(told[1].starts_with("none.example.com:8080: its name could not be resolved"), "{told:?}");
+    assert!(told[0].starts_with("down.example.com:8080: the host could not be reached"), "{told:?}");
+    assert!(told[1].starts_with("none.example.com:8080: the name could not be resolved"), "{told:?}");
 }

@@ -112,7 +112,7 @@ server.serve_forever()
 
 /// A server with a certificate, where what makes one and serves it is installed.
 pub(crate) fn https() -> Option<Https> {
-    if !["openssl", "python3", "curl"].into_iter().all(rep_test_support::is_installed) {
+    if !["openssl", "python3", "curl"].into_iter().all(rep_test_support::is_program_installed) {
         return None;
     }
     let folder = tempfile::tempdir().unwrap();

@@ -13,7 +13,7 @@ const LOOK: &str = "import os\nfor path in os.environ['LOOK'].split():\n\
 #[test]
 fn a_workspace_in_a_folder_of_the_system_shows_what_is_granted() {
     if !is_root() {
-        rep_test_support::left_out("only root writes to /usr/src");
+        rep_test_support::report_skipped("only root writes to /usr/src");
         return;
     }
     for who in everyone() {

@@ -40,7 +40,7 @@ fn folders_on_the_way_to_a_trusted_name_are_not_renamed() {
         let busy = "Device or resource busy\n".repeat(3);
         let held = "Read-only file system\n".repeat(2);
         assert_eq!(result["stdout"], format!("{busy}{held}"), "{result:#}");
-        assert_eq!(result["code"], 0, "what is no business of others is written as before: {result:#}");
+        assert_eq!(result["code"], 0, "files that nobody else uses are written as before: {result:#}");
         assert_eq!(scene.text("src/repo/a.c").as_deref(), Some("fine"));
         assert_eq!(scene.text("src/sub/.envrc").as_deref(), Some("mine\n"));
         assert_eq!(scene.text("src/repo/.git/config").as_deref(), Some("[core]\n"));

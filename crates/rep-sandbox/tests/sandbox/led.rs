@@ -266,7 +266,7 @@ fn what_cannot_be_looked_at_after_a_killed_run_is_told_until_it_can() {
     fs::set_permissions(&inner, fs::Permissions::from_mode(0o700)).unwrap();
     for _ in 0..2 {
         let told = scene.python("", job.clone())["notes"].to_string();
-        assert!(told.contains("src/in") && told.contains("cannot be looked into"), "{told}");
+        assert!(told.contains("src/in") && told.contains("cannot be inspected"), "{told}");
     }
     scene.own();
     let told = scene.python("", job.clone())["notes"].to_string();

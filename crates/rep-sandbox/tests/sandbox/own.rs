@@ -38,7 +38,7 @@ fn a_folder_that_others_share_is_nobodys_own() {
         for shared in [scene.workspace(), scene.outside().to_path_buf(), scene.workspace().join("docs")] {
             let job = json!({ "own": scene.workspace(), "readable": [shared], "read": [], "write": [] });
             let result = scene.bash("echo ran > made.txt", job);
-            assert!(result.to_string().contains("is not its own alone"), "{result:#}");
+            assert!(result.to_string().contains("is not private to it"), "{result:#}");
             assert_eq!(scene.text("made.txt"), None);
         }
     }

@@ -1,30 +1,37 @@
-//! `rep ask`: the common questions, as compositions of queries.
+//! `rep ask`: answers common questions by combining queries.
 
 use anstyle::Style;
 use clap::ValueEnum;
-use rep_check::render::visible;
-use rep_library::answer::{Answers, Miss};
-use rep_library::ask::{self, Question, Told, Verdict};
+use rep_check::render::escape_invisible;
+use rep_library::answer::{QueryEngine, QueryError};
+use rep_library::questions::{self, CommonQuestion, QuestionAnswer, QuestionVerdict};
 use serde_json::{Value, json};
 
-use super::query::missed;
+use super::query::miss_to_json;
 use crate::exit::{Exit, Failure};
 use crate::library::LibraryArgs;
 use crate::output::Output;
 
-/// Ask a skill one of the common questions
+/// Ask a skill a common question, without a model
+///
+/// `can` looks for prohibitions, requirements and decisions; `how` for commands, reference entries and workflows;
+/// `when` for decisions; `syntax` for reference entries and commands. The output includes the queries used. No
+/// answer means only that the skill does not say.
 #[derive(clap::Args)]
-#[command(
-    after_help = "`can` looks for a prohibition, then for duties and decisions; `how` for a command, a reference entry or a workflow; `when` for decisions; `syntax` for reference entries and commands. The queries that were asked are told. Words are compared without their endings; no model is involved, so silence means only that the skill does not say.\n\nExamples:\n  rep ask stripe can \"use the Charges API\"\n  rep ask agent-browser how click\n  rep ask stripe when \"recurring revenue\"\n  rep ask mermaid syntax parallel"
-)]
+#[command(after_help = "\
+Examples:
+  rep ask git-worktrees can \"remove the folder by hand\"
+  rep ask git-worktrees how add
+  rep ask sql-review when \"an UPDATE has no WHERE\"
+  rep ask git-worktrees syntax move")]
 pub(crate) struct Args {
     /// The skill: a name, `package:name`, or a path
     skill: String,
     /// The question
     #[arg(value_enum)]
-    question: Word,
-    /// What it is about
-    #[arg(required = true, value_name = "X")]
+    question: AskQuestionChoice,
+    /// The subject of the question
+    #[arg(required = true, value_name = "SUBJECT")]
     about: Vec<String>,
     #[command(flatten)]
     library: LibraryArgs,
@@ -35,7 +42,7 @@ pub(crate) struct Args {
 
 /// The questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Word {
+enum AskQuestionChoice {
     /// Can I do X?
     Can,
     /// How do I do X?
@@ -47,34 +54,34 @@ enum Word {
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    let (catalog, index) = args.library.one(&args.skill, output).map_err(|failure| failure.json(args.json))?;
+    let (catalog, index) = args.library.find_skill(&args.skill, output).map_err(|failure| failure.json(args.json))?;
     let question = match args.question {
-        Word::Can => Question::Can,
-        Word::How => Question::How,
-        Word::When => Question::When,
-        Word::Syntax => Question::Syntax,
+        AskQuestionChoice::Can => CommonQuestion::Can,
+        AskQuestionChoice::How => CommonQuestion::How,
+        AskQuestionChoice::When => CommonQuestion::When,
+        AskQuestionChoice::Syntax => CommonQuestion::Syntax,
     };
     let about = args.about.join(" ");
     let entry = &catalog.entries[index];
-    let told = match ask::ask(&Answers::default(), entry, question, &about) {
+    let told = match questions::answer_question(&QueryEngine::default(), entry, question, &about) {
         Ok(told) => told,
-        Err(Miss::Unreadable(error)) => return Err(Failure::from(error).json(args.json)),
+        Err(QueryError::Unreadable(error)) => return Err(Failure::from(error).json(args.json)),
         Err(miss) if args.json => {
-            output.json(&missed(&miss));
+            output.write_json(&miss_to_json(&miss));
             return Ok(Exit::Findings);
         }
         Err(miss) => return Err(Failure::unable(miss.code(), miss.message())),
     };
     if args.json {
-        output.json(&value(&entry.qualified_name, &about, &told));
+        output.write_json(&answer_to_json(&entry.qualified_name, &about, &told));
     } else {
-        print(&about, &told, output);
+        print_answer(&about, &told, output);
     }
-    Ok(if told.verdict == Verdict::Silent { Exit::Findings } else { Exit::Fine })
+    Ok(if told.verdict == QuestionVerdict::Silent { Exit::Findings } else { Exit::Fine })
 }
 
-fn value(skill: &str, about: &str, told: &Told) -> Value {
-    let grounds = told.grounds.iter().map(|ground| {
+fn answer_to_json(skill: &str, about: &str, told: &QuestionAnswer) -> Value {
+    let grounds = told.evidence.iter().map(|ground| {
         let mut value = json!({ "path": ground.path, "value": ground.value });
         if let Some(line) = ground.line {
             value["line"] = json!(line);
@@ -91,31 +98,35 @@ fn value(skill: &str, about: &str, told: &Told) -> Value {
     })
 }
 
-fn print(about: &str, told: &Told, output: &mut Output) {
+fn print_answer(about: &str, told: &QuestionAnswer, output: &mut Output) {
     let first = match told.verdict {
-        Verdict::No => "no",
-        Verdict::Guided => "not forbidden, but mind:",
-        Verdict::Found => "",
-        Verdict::Silent => "the skill does not say",
+        QuestionVerdict::No => "no",
+        QuestionVerdict::Guided => "not forbidden, but note:",
+        QuestionVerdict::Found => "",
+        QuestionVerdict::Silent => "the skill does not say",
     };
     let mut text = String::new();
     if !first.is_empty() {
-        text.push_str(&format!("{}\n", output.styled(Style::new().bold(), first)));
+        text.push_str(&format!("{}\n", output.style_text(Style::new().bold(), first)));
     }
-    for ground in &told.grounds {
+    for ground in &told.evidence {
         let line = ground.line.map(|line| format!(", line {line}")).unwrap_or_default();
         let place = format!("({}{line})", ground.path);
-        text.push_str(&format!("{}\n", output.styled(Style::new().dimmed(), &visible(&place))));
-        for line in shown(&ground.value).lines() {
-            text.push_str(&format!("  {}\n", visible(line)));
+        text.push_str(&format!("{}\n", output.style_text(Style::new().dimmed(), &escape_invisible(&place))));
+        for line in render_value(&ground.value).lines() {
+            text.push_str(&format!("  {}\n", escape_invisible(line)));
         }
     }
-    output.data(&text);
-    output.say(&format!("asked about `{}`: {}", visible(about), visible(&told.queries.join("  "))));
+    output.write_data(&text);
+    output.print_message(&format!(
+        "asked about `{}`: {}",
+        escape_invisible(about),
+        escape_invisible(&told.queries.join("  "))
+    ));
 }
 
-/// A value for people: text as it is, mappings as `key: value` lines.
-fn shown(value: &Value) -> String {
+/// Renders a value for people: text unchanged, mappings as `key: value` lines.
+fn render_value(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Object(map) => {

@@ -1,7 +1,7 @@
-//! `rep audit`: what ran, with what, for whom, and how it ended.
+//! `rep audit`: lists recorded runs and calls, and verifies the records.
 
-use rep_audit::{Audit, Entry, State, Verdict, without_ties};
-use rep_check::render::visible;
+use rep_audit::{AuditLog, AuditRunState, AuditVerification, AuditedRun, without_chain_fields};
+use rep_check::render::escape_invisible;
 use rep_runtime::{RecordFilter, Runtime};
 use serde_json::{Value, json};
 
@@ -9,22 +9,29 @@ use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::terminal;
 
-/// Show what ran, with what, for whom, and how it ended
+/// Show what ran, who ran it, and how it ended
+///
+/// Every run is recorded before it starts and when it ends. Arguments are stored only as a digest. Records are
+/// chained by hashes, so that `rep audit verify` detects edits and deletions. Calls that clients made to a server
+/// are recorded separately; see `--calls`.
 #[derive(clap::Args)]
-#[command(
-    after_help = "Every run leaves a record before it starts and one when it ends; one that was cut short is shown as that. Records are chained by hashes: `verify` finds what was edited, removed, reordered or cut off at the end. Arguments are kept as a digest only. What clients asked a server is in a record of its own, of the same form: --calls shows it, and `verify` looks through both.\n\nExamples:\n  rep audit --skill csv-profile --since 2d\n  rep audit --calls --since 1h\n  rep audit --json --since 2026-11-01\n  rep audit verify"
-)]
+#[command(after_help = "\
+Examples:
+  rep audit
+  rep audit --skill csv-profile --since 2d
+  rep audit --calls --since 1h
+  rep audit verify")]
 pub(crate) struct Args {
     #[command(subcommand)]
-    action: Option<Action>,
-    /// What clients asked a server, instead of what ran
+    action: Option<AuditAction>,
+    /// Show the calls that clients made to a server instead
     #[arg(long)]
     calls: bool,
-    /// Only what is about this skill
-    #[arg(long, value_name = "S")]
+    /// Show only records about this skill
+    #[arg(long, value_name = "SKILL")]
     skill: Option<String>,
-    /// Only what happened since then: a date, a date with a time (UTC), or `90s`, `15m`, `2h`, `3d` ago
-    #[arg(long, value_name = "T")]
+    /// Show only records since this time: a date, a UTC date and time, or an age such as `90s`, `15m`, `2h` or `3d`
+    #[arg(long, value_name = "TIME")]
     since: Option<String>,
     /// Print one JSON document
     #[arg(long, global = true)]
@@ -32,116 +39,127 @@ pub(crate) struct Args {
 }
 
 #[derive(clap::Subcommand)]
-enum Action {
-    /// Look whether the records are the ones that were written, all of them, in order
+enum AuditAction {
+    /// Verify that no record was edited, removed or reordered
+    #[command(after_help = "\
+Example:
+  rep audit verify")]
     Verify,
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let mut show = || {
-        let runtime = terminal::stored();
+        let runtime = terminal::open_stored_runtime();
         match args.action {
-            Some(Action::Verify) => verify(&runtime, args, output),
-            None if args.calls => calls(&runtime, args, output),
-            None => list(&runtime, args, output),
+            Some(AuditAction::Verify) => verify_records(&runtime, args, output),
+            None if args.calls => list_calls(&runtime, args, output),
+            None => list_runs(&runtime, args, output),
         }
     };
     show().map_err(|failure: Failure| failure.json(args.json))
 }
 
-fn list(runtime: &Runtime, args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    let runs = runtime.runs(&RecordFilter::new(args.skill.as_deref(), args.since.as_deref())?)?.runs;
+fn list_runs(runtime: &Runtime, args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+    let runs = runtime.list_runs(&RecordFilter::new(args.skill.as_deref(), args.since.as_deref())?)?.runs;
     if args.json {
-        let runs: Vec<Value> = runs.iter().map(Entry::to_json).collect();
-        output.json(&json!({ "runs": runs }));
+        let runs: Vec<Value> = runs.iter().map(AuditedRun::to_json).collect();
+        output.write_json(&json!({ "runs": runs }));
         return Ok(Exit::Fine);
     }
     for run in &runs {
-        output.data(&format!("{}\n", visible(&line(run))));
+        output.write_data(&format!("{}\n", escape_invisible(&render_run(run))));
         for (action, target) in run.denials() {
-            output.data(&format!("    {}\n", visible(&format!("denied: {action} {target}"))));
+            output.write_data(&format!("    {}\n", escape_invisible(&format!("denied: {action} {target}"))));
         }
     }
-    let installs = runs.iter().filter(|run| run.state == State::Install).count();
+    let installs = runs.iter().filter(|run| run.state == AuditRunState::Install).count();
     let count = runs.len() - installs;
-    output.say(&format!("{count} {}", if count == 1 { "run" } else { "runs" }));
+    output.print_message(&format!("{count} {}", if count == 1 { "run" } else { "runs" }));
     Ok(Exit::Fine)
 }
 
-fn calls(runtime: &Runtime, args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+fn list_calls(runtime: &Runtime, args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let filter = RecordFilter::new(args.skill.as_deref(), args.since.as_deref())?;
     let mut count = 0_u64;
-    runtime.each_call(&filter, |record| {
+    runtime.for_each_call(&filter, |record| {
         count += 1;
         if args.json {
             let before = if count == 1 { "{\"calls\": [" } else { "," };
-            output.data(&format!("{before}\n{}", without_ties(&record)));
+            output.write_data(&format!("{before}\n{}", without_chain_fields(&record)));
         } else {
-            output.data(&format!("{}\n", visible(&call_line(&record))));
+            output.write_data(&format!("{}\n", escape_invisible(&render_call(&record))));
         }
     })?;
     if args.json {
-        output.data(if count == 0 { "{\"calls\": []}\n" } else { "\n]}\n" });
+        output.write_data(if count == 0 { "{\"calls\": []}\n" } else { "\n]}\n" });
     } else {
-        output.say(&format!("{count} {}", if count == 1 { "call" } else { "calls" }));
+        output.print_message(&format!("{count} {}", if count == 1 { "call" } else { "calls" }));
     }
     Ok(Exit::Fine)
 }
 
-/// A call on one line.
-fn call_line(record: &Value) -> String {
+/// Renders a call on one line.
+fn render_call(record: &Value) -> String {
     let text = |field: &str| record[field].as_str().unwrap_or_default();
     let what = format!("{} {}", text("method"), text("target"));
     let at = text("at").replace('T', " ");
     let (outcome, duration) = (text("outcome"), &record["duration_ms"]);
     let bearer = record["bearer"].as_str().map(|bearer| format!("{bearer}  ")).unwrap_or_default();
-    // What a client wrote comes last, where it can imitate nothing.
+    // Text that a client wrote comes last, so that it cannot imitate other fields.
     format!("{}  {outcome}  {duration} ms  {bearer}{:?}  {}", at.trim_end_matches('Z'), text("who"), what.trim_end())
 }
 
-/// A run on one line.
-fn line(run: &Entry) -> String {
-    let at = run.at().replace('T', " ");
-    let outcome = match run.text("outcome") {
+/// Renders a run on one line.
+fn render_run(run: &AuditedRun) -> String {
+    let at = run.started_at().replace('T', " ");
+    let outcome = match run.text_field("outcome") {
         "" => run.state.name().to_owned(),
         outcome => format!("{} {outcome}", run.state.name()),
     };
-    if run.state == State::Install {
-        let packages = run.field("packages").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    if run.state == AuditRunState::Install {
+        let packages =
+            run.find_field("packages").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
         let packages = packages.collect::<Vec<_>>().join(", ");
-        return format!("{}  {}  install {packages}  {}", at.trim_end_matches('Z'), run.text("skill"), run.text("who"));
+        return format!(
+            "{}  {}  install {packages}  {}",
+            at.trim_end_matches('Z'),
+            run.text_field("skill"),
+            run.text_field("who")
+        );
     }
-    let duration = run.field("duration_ms").map(|duration| format!("  {duration} ms")).unwrap_or_default();
+    let duration = run.find_field("duration_ms").map(|duration| format!("  {duration} ms")).unwrap_or_default();
     format!(
         "{}  {}:{}  {outcome}{duration}  {}",
         at.trim_end_matches('Z'),
-        run.text("skill"),
-        run.text("tool"),
-        run.text("who")
+        run.text_field("skill"),
+        run.text_field("tool"),
+        run.text_field("who")
     )
 }
 
-fn verify(runtime: &Runtime, args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    let (records, mut verdicts): (Vec<Audit>, Vec<Verdict>) = runtime.verify_records()?.into_iter().unzip();
+fn verify_records(runtime: &Runtime, args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+    let (records, mut verdicts): (Vec<AuditLog>, Vec<AuditVerification>) =
+        runtime.verify_records()?.into_iter().unzip();
     for fault in &mut verdicts[1].faults {
         *fault = format!("calls: {fault}");
     }
     let is_fine = verdicts.iter().all(|verdict| verdict.faults.is_empty());
     if args.json {
-        let texts = |of: fn(&Verdict) -> &Vec<String>| verdicts.iter().flat_map(of).cloned().collect::<Vec<_>>();
+        let texts =
+            |of: fn(&AuditVerification) -> &Vec<String>| verdicts.iter().flat_map(of).cloned().collect::<Vec<_>>();
         let (faults, notes) = (texts(|verdict| &verdict.faults), texts(|verdict| &verdict.notes));
         let (runs, calls) = (verdicts[0].records, verdicts[1].records);
-        output.json(&json!({
+        output.write_json(&json!({
             "intact": is_fine, "records": runs, "records_of_calls": calls, "faults": faults, "notes": notes,
         }));
     }
     for (record, verdict) in records.iter().zip(&verdicts).filter(|_| !args.json) {
         for fault in verdict.faults.iter().chain(&verdict.notes) {
-            output.data(&format!("{}\n", visible(fault)));
+            output.write_data(&format!("{}\n", escape_invisible(fault)));
         }
-        let words = if verdict.faults.is_empty() { "all as they were written" } else { "not as they were written" };
+        let words = if verdict.faults.is_empty() { "intact" } else { "not intact" };
         let count = if verdict.records == 1 { "1 record".to_owned() } else { format!("{} records", verdict.records) };
-        output.say(&format!("{count} in `{}`, {words}", record.file().display()));
+        output.print_message(&format!("{count} in `{}`, {words}", record.records_path().display()));
     }
     Ok(if is_fine { Exit::Fine } else { Exit::Findings })
 }

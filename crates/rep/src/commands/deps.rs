@@ -1,8 +1,8 @@
-//! `rep deps`: what a skill's tools need to have installed. Nothing is installed unless somebody asks for it.
+//! `rep deps`: lists a skill's package dependencies, and installs them on request.
 
 use std::io::{self, BufRead, IsTerminal};
 
-use rep_check::render::visible;
+use rep_check::render::escape_invisible;
 use rep_permissions::HostRule;
 use rep_runtime::environment::InstallError;
 use rep_runtime::{ExecutableSkill, PackageInstall, PackageInstallError, PackageRequest, Runtime, ToolDependencies};
@@ -14,26 +14,34 @@ use crate::library::LibraryArgs;
 use crate::output::Output;
 use crate::terminal::{self, find_skill};
 
-/// Show what a skill's tools say they need to have installed, and install it where asked
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+/// Show a skill's package dependencies, or install them
+///
+/// Nothing is installed unless you pass `--install`. Packages from pip and npm are then installed into a separate
+/// environment that only this skill's tools use. The installer runs in the sandbox. System packages are listed for
+/// you to install.
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
 #[derive(clap::Args)]
-#[command(
-    after_help = "Declarations are shown and not acted on. With --install, packages of pip (for python tools) and npm (for node tools) go into a folder of their own, which `rep run` reads; the installer runs in the sandbox, writes to that folder only, and reaches the hosts your configuration of pip or npm names. What is declared under `system` is for you.\n\nExamples:\n  rep deps pdf-forms\n  rep deps pdf-forms:fill --json\n  rep deps pdf-forms --install"
-)]
+#[command(after_help = "\
+Examples:
+  rep deps csv-profile
+  rep deps csv-profile:profile --json
+  rep deps csv-profile --install --yes")]
 pub(crate) struct Args {
-    /// The skill, or one of its tools: a name, `package:name` or a path, and perhaps `:tool` behind it
+    /// The skill, or one of its tools: `skill`, `package:skill` or a path, optionally with `:tool`
     #[arg(value_name = "SKILL[:TOOL]")]
     skill: String,
-    /// Install packages of pip and npm, in the sandbox, into a folder that only this skill's tools read
+    /// Install the pip and npm packages into an isolated environment
     #[arg(long)]
     install: bool,
-    /// Take packages from this index instead of the configured one
+    /// Use this package index instead of the configured one
     #[arg(long, value_name = "URL", requires = "install")]
     index: Vec<String>,
-    /// Let the installer reach this host too: where files of an index lie, or the address of an index in a private network
+    /// Allow the installer to connect to this host too; repeatable
+    ///
+    /// Needed if an index stores its files on another host, or is in a private network.
     #[arg(long, value_name = "HOST[:PORT]", requires = "install")]
     reach: Vec<String>,
-    /// Let pip build packages that come as source, which runs their code, in the sandbox
+    /// Allow pip to build packages from source, which runs their code in the sandbox
     #[arg(long, requires = "install")]
     allow_build: bool,
     /// Install without asking
@@ -47,27 +55,27 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    deps(args, output).map_err(|failure| failure.json(args.json))
+    report_dependencies(args, output).map_err(|failure| failure.json(args.json))
 }
 
-fn deps(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+fn report_dependencies(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let (_, skill, tool) = find_skill(&args.library, &args.skill, output)?;
-    let tools = skill.dependencies(tool)?;
-    let installed = if args.install { Some(install(args, &skill, tool, output)?) } else { None };
+    let tools = skill.list_dependencies(tool)?;
+    let installed = if args.install { Some(install_packages(args, &skill, tool, output)?) } else { None };
     if args.json {
         let tools: Vec<Value> = tools.iter().map(ToolDependencies::to_json).collect();
         let mut document = json!({ "skill": skill.name, "tools": tools });
         if let Some(installed) = installed {
             document["installed"] = installed.into();
         }
-        output.json(&document);
+        output.write_json(&document);
         return Ok(Exit::Fine);
     }
     let mut count = 0;
     for tool in &tools {
         let mut line = |kind: &str, text: &str| {
             let words = format!("{}  {kind}  {text}", tool.tool);
-            output.data(&format!("{}\n", visible(&words)));
+            output.write_data(&format!("{}\n", escape_invisible(&words)));
         };
         for (kind, names) in [("pip", &tool.pip), ("npm", &tool.npm), ("system", &tool.system)] {
             count += names.len();
@@ -80,13 +88,13 @@ fn deps(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         }
     }
     if installed.is_none() {
-        output.say(&format!("{count} declared, none installed"));
+        output.print_message(&format!("{count} declared, none installed"));
     }
     Ok(Exit::Fine)
 }
 
-/// Installs what the tools declare, each runtime apart.
-fn install(
+/// Installs the declared packages, separately for each runtime.
+fn install_packages(
     args: &Args,
     skill: &ExecutableSkill,
     tool: Option<usize>,
@@ -100,51 +108,51 @@ fn install(
         hosts: hosts.map_err(|error| bad(&error))?,
         allow_build: args.allow_build,
     };
-    let runtime = terminal::runtime(&args.library, None, false)?;
+    let runtime = terminal::open_runtime(&args.library, None, false)?;
     let mut installed = Vec::new();
     for install in runtime.plan_packages(skill, &request).map_err(install_failure)? {
         let folder = match install.installed_folder() {
             Some(folder) => folder,
-            None => install_one(args, &runtime, &install, output)?,
+            None => install_for_runtime(args, &runtime, &install, output)?,
         };
         let (name, packages) = (install.runtime.name(), &install.packages);
-        output.say(&format!("installed for {name}: {}", visible(&packages.join(", "))));
+        output.print_message(&format!("installed for {name}: {}", escape_invisible(&packages.join(", "))));
         installed.push(json!({ "runtime": name, "packages": packages, "folder": folder }));
     }
     if installed.is_empty() {
-        output.say("there is nothing to install: no python tool declares `pip`, and no node tool `npm`");
+        output.print_message("nothing to install: no Python tool declares `pip`, and no Node tool declares `npm`");
     }
     Ok(installed)
 }
 
 /// Installs the packages of one runtime, if the user agrees.
-fn install_one(
+fn install_for_runtime(
     args: &Args,
     runtime: &Runtime,
     install: &PackageInstall,
     output: &mut Output,
 ) -> Result<String, Failure> {
     if let Some(objection) = runtime.package_objection(install)? {
-        return Err(Failure::refused("POLICY_DENIED", objection).hint("`policy.deny` in your rep.yaml says so"));
+        return Err(Failure::refused("POLICY_DENIED", objection).hint("`policy.deny` in your rep.yaml denies it"));
     }
-    let hosts = install.hosts();
-    let from = if hosts.is_empty() { "folders of yours, without network".to_owned() } else { hosts.join(", ") };
-    let question = format!("`{}` wants installed: {}\nfrom: {from}", install.skill, install.packages.join(", "));
+    let hosts = install.installer_hosts();
+    let from = if hosts.is_empty() { "local directories, without network".to_owned() } else { hosts.join(", ") };
+    let question = format!("`{}` needs these packages: {}\nfrom: {from}", install.skill, install.packages.join(", "));
     if !args.yes {
-        consented(&question, output)?;
+        ask_consent(&question, output)?;
     }
-    runtime.install_packages(install, &interrupt::on_interrupt()).map_err(install_failure)
+    runtime.install_packages(install, &interrupt::cancel_on_interrupt()).map_err(install_failure)
 }
 
-/// Asks on a terminal; where there is none, the answer is no.
-fn consented(question: &str, output: &mut Output) -> Result<(), Failure> {
+/// Asks on a terminal. Fails if there is none, or if the user declines.
+fn ask_consent(question: &str, output: &mut Output) -> Result<(), Failure> {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         let failure =
-            Failure::refused("CONFIRMATION_REQUIRED", "nobody is there to be asked, and nothing was installed");
-        return Err(failure.hint("`--yes` installs without asking"));
+            Failure::refused("CONFIRMATION_REQUIRED", "installing packages needs confirmation; nothing was installed");
+        return Err(failure.hint("pass `--yes` or run it in a terminal"));
     }
-    output.insist(&shown(question));
-    output.insist("install this? [y]es, [N]o:");
+    output.print_always(&render_visible_lines(question));
+    output.print_always("install this? [y]es, [N]o:");
     let mut line = String::new();
     let read = io::stdin().lock().read_line(&mut line);
     match line.trim().to_ascii_lowercase().as_str() {
@@ -153,18 +161,18 @@ fn consented(question: &str, output: &mut Output) -> Result<(), Failure> {
     }
 }
 
-/// Text of strangers over more than one line.
-fn shown(text: &str) -> String {
-    text.lines().map(visible).collect::<Vec<_>>().join("\n")
+/// Renders untrusted text that may span several lines.
+fn render_visible_lines(text: &str) -> String {
+    text.lines().map(escape_invisible).collect::<Vec<_>>().join("\n")
 }
 
-/// A failure with what helps.
+/// Converts an installation error to a failure with hints.
 fn install_failure(error: PackageInstallError) -> Failure {
     let error = match error {
         PackageInstallError::Call(error) => return error.into(),
         PackageInstallError::Install(error) => error,
     };
-    let message = shown(&error.to_string());
+    let message = render_visible_lines(&error.to_string());
     match error {
         InstallError::Package(_) => Failure::refused("INVALID_PACKAGE", message),
         InstallError::Sandbox(rep_sandbox::SandboxError::Unavailable { remedy, .. }) => {
@@ -175,13 +183,17 @@ fn install_failure(error: PackageInstallError) -> Failure {
             let failure = Failure { exit: Exit::Failed, ..Failure::unable("INSTALL_FAILED", message) };
             denials.iter().fold(failure, |failure, denial| {
                 let remedy = match denial.action {
-                    "connect" => "; `--reach` lets it, for an index in a private network by its address and port",
+                    "connect" => {
+                        "; allow it with `--reach` (for an index in a private network, pass its address and port)"
+                    }
                     _ => "",
                 };
                 failure.hint(format!("the installer was denied: {} {}{remedy}", denial.action, denial.target))
             })
         }
-        InstallError::Index(_) => Failure::unable("INVALID_INDEX", message).hint("`--index URL` names another"),
-        InstallError::Installer(_) | InstallError::Keep(_) => Failure::unable("UNINSTALLABLE", message),
+        InstallError::Index(_) => {
+            Failure::unable("INVALID_INDEX", message).hint("pass another index with `--index URL`")
+        }
+        InstallError::Installer(_) | InstallError::Storage(_) => Failure::unable("UNINSTALLABLE", message),
     }
 }

@@ -1,9 +1,9 @@
-//! `rep eval-triggers`: how well selection and search find the skills that requests are meant for.
+//! `rep eval-triggers`: measures how well selection and search find the intended skills.
 
 use std::path::PathBuf;
 
-use rep_library::read;
-use rep_library::triggers::{LabelledRequest, score_triggers};
+use rep_library::skill_reader;
+use rep_library::trigger_scores::{LabelledRequest, score_triggers};
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
@@ -12,15 +12,24 @@ use crate::output::Output;
 
 const FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
-/// Measure how well requests find the skills they are meant for
+/// Measure how well requests find the right skills
+///
+/// FILE has one JSON object per line: `{"query": "...", "skills": ["name"], "should_trigger": true}`. A JSON array
+/// of requests about the skill given with `--skill` works too. Reports precision and recall of `rep select`, and
+/// hit rates of `rep search`.
 #[derive(clap::Args)]
-#[command(
-    after_help = "FILE has one JSON object a line: `{\"query\": …, \"skills\": [name or path], \"should_trigger\": true}`; `equiv` may name further right answers. Or it is a JSON array of `{\"query\", \"should_trigger\"}` about one skill, named by --skill. Where `should_trigger` is false the skills are those that must not come first; without any, nothing should be found.\n\nExamples:\n  rep eval-triggers queries.jsonl --path skills\n  rep eval-triggers evals/triggers.json --skill pdf-processing --json"
-)]
+#[command(after_help = "\
+Examples:
+  rep eval-triggers queries.jsonl
+  rep eval-triggers queries.jsonl --path skills --json
+  rep eval-triggers triggers.json --skill csv-profile")]
 pub(crate) struct Args {
-    /// The labelled requests
+    /// The labeled requests
+    ///
+    /// With `"should_trigger": false`, `skills` names the skills that must not come first; if it is empty, nothing
+    /// should be found. `equiv` lists other correct answers.
     file: PathBuf,
-    /// The skill that requests are about which name none
+    /// The skill for requests that name none
     #[arg(long, value_name = "NAME")]
     skill: Option<String>,
     #[command(flatten)]
@@ -31,26 +40,26 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    let result = measure(args, output).map_err(|failure| failure.json(args.json))?;
+    let result = measure_triggers(args, output).map_err(|failure| failure.json(args.json))?;
     if args.json {
-        output.json(&result);
+        output.write_json(&result);
     } else {
-        output.data(&table(&result));
+        output.write_data(&render_table(&result));
     }
     Ok(Exit::Fine)
 }
 
-fn measure(args: &Args, output: &mut Output) -> Result<Value, Failure> {
-    let text = read::text(&args.file, FILE_BYTES_MAX)?;
+fn measure_triggers(args: &Args, output: &mut Output) -> Result<Value, Failure> {
+    let text = skill_reader::read_text(&args.file, FILE_BYTES_MAX)?;
     let requests = LabelledRequest::parse(&text, args.skill.as_deref())
         .map_err(|error| Failure::unable("NOT_QUERIES", format!("`{}`: {error}", args.file.display())))?;
-    let catalog = args.library.discover(output)?;
+    let catalog = args.library.discover_catalog(output)?;
     let scores = score_triggers(&catalog, &requests, cache_folder().as_deref());
     output.warn_all(&scores.notes);
     let unknown = &scores.unknown;
     if !unknown.is_empty() {
         let some: Vec<String> = unknown.iter().take(3).map(|skill| format!("`{skill}`")).collect();
-        output.warn(&format!("{} skills of the file are not in the library: {}", unknown.len(), some.join(", ")));
+        output.warn(&format!("{} skills in the file are not in the library: {}", unknown.len(), some.join(", ")));
     }
     let (selection, search) = (scores.selection, scores.search);
     Ok(json!({
@@ -73,7 +82,7 @@ fn measure(args: &Args, output: &mut Output) -> Result<Value, Failure> {
     }))
 }
 
-fn table(result: &Value) -> String {
+fn render_table(result: &Value) -> String {
     let mut out = String::new();
     for (half, value) in result.as_object().into_iter().flatten() {
         for (name, number) in value.as_object().into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! `rep hash`: the content version of a UASP file.
+//! `rep hash`: computes the content version of a UASP file.
 
 use std::path::PathBuf;
 
@@ -9,12 +9,17 @@ use crate::exit::{Exit, Failure};
 use crate::output::Output;
 
 /// Compute the content version of a UASP file
+///
+/// The version is the first eight hexadecimal digits of the SHA-256 of the content, without `meta.version`.
+/// Comments, key order and quoting do not change it.
 #[derive(clap::Args)]
-#[command(
-    after_help = "The version is the first eight digits of a SHA-256 over the file's content without `meta.version`; comments, key order and quoting do not count.\n\nExamples:\n  rep hash stripe.uasp.yaml\n  rep hash stripe.uasp.yaml --write     store it in the file\n  rep hash stripe.uasp.yaml --check     exit 1 where the stored one is stale"
-)]
+#[command(after_help = "\
+Examples:
+  rep hash skills/http-status
+  rep hash skills/http-status --check   # exit with 1 if the version is stale
+  rep hash skills/http-status --write   # store the version in the file")]
 pub(crate) struct Args {
-    /// The `*.uasp.yaml` file, or the folder that holds it
+    /// The `*.uasp.yaml` file, or its directory
     file: PathBuf,
     /// Print one JSON document
     #[arg(long)]
@@ -22,37 +27,40 @@ pub(crate) struct Args {
     /// Store the computed version in the file
     #[arg(long)]
     write: bool,
-    /// Exit 1 where the stored version is not the computed one
+    /// Exit with 1 if the stored version differs from the computed one
     #[arg(long, conflicts_with = "write")]
     check: bool,
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    hash(args, output).map_err(|failure| failure.json(args.json))
+    hash_file(args, output).map_err(|failure| failure.json(args.json))
 }
 
-fn hash(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+fn hash_file(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let file = VersionedFile::load(&args.file)?;
-    let (shown, computed, is_match) = (&file.shown, file.computed(), file.is_current());
+    let (shown, computed, is_match) = (&file.shown, file.computed_version(), file.is_current());
     if args.write && !is_match {
-        file.store()?;
-        output.say(&format!("stored {computed} in `{shown}`"));
+        file.store_version()?;
+        output.print_message(&format!("stored {computed} in `{shown}`"));
     }
     if args.json {
-        output.json(&json!({
+        output.write_json(&json!({
             "declared": if args.write { Some(computed) } else { file.declared.as_deref() },
             "computed": computed,
             "sha256": file.sha256,
             "match": args.write || is_match,
         }));
     } else {
-        output.data(&format!("{computed}\n"));
+        output.write_data(&format!("{computed}\n"));
         match &file.declared {
             Some(declared) if !is_match && !args.write => {
-                output.say(&format!("`{shown}` declares {declared}; `rep hash --write {shown}` stores {computed}"));
+                output.print_message(&format!(
+                    "`{shown}` declares {declared}; store {computed} with `rep hash --write {shown}`"
+                ));
             }
             None if !args.write => {
-                output.say(&format!("`{shown}` declares no version; `rep hash --write {shown}` stores it"));
+                output
+                    .print_message(&format!("`{shown}` declares no version; store it with `rep hash --write {shown}`"));
             }
             _ => {}
         }

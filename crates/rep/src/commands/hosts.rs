@@ -1,20 +1,25 @@
-//! `rep hosts`: every known host, and what is known of it.
+//! `rep hosts`: lists the known hosts, and what is known about each.
 
 use anstyle::Style;
-use rep_hosts::Takes;
-use rep_library::hosts::{At, Collisions, Folder, KnownHost};
+use rep_hosts::HostInput;
+use rep_library::hosts::{FolderBase, HostFolder, KnownHost, NameCollisions};
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 
-/// Show the hosts there are: where they look, what they read, and how a skill is written for them
+/// Show supported hosts and where they look for skills
+///
+/// Prints the directories, fields and limits of each host, and whether `rep export` supports it. Each fact has a
+/// source and the date it was checked; pass a host or `--json` to see them.
 #[derive(clap::Args)]
-#[command(
-    after_help = "Every fact has a source and the day it was looked at (--json, or one host).\n\nExamples:\n  rep hosts\n  rep hosts codex\n  rep hosts claude-code --json"
-)]
+#[command(after_help = "\
+Examples:
+  rep hosts
+  rep hosts codex
+  rep hosts claude-code --json")]
 pub(crate) struct Args {
-    /// One host
+    /// Show only this host
     host: Option<String>,
     /// Print one JSON document
     #[arg(long)]
@@ -27,58 +32,64 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         Some(name) => vec![KnownHost::find(name).map_err(|error| Failure::from(error).json(args.json))?],
     };
     if args.json {
-        let hosts: Vec<Value> = chosen.iter().map(value).collect();
+        let hosts: Vec<Value> = chosen.iter().map(host_to_json).collect();
         match args.host {
-            Some(_) => output.json(&hosts[0]),
-            None => output.json(&json!({ "hosts": hosts })),
+            Some(_) => output.write_json(&hosts[0]),
+            None => output.write_json(&json!({ "hosts": hosts })),
         }
         return Ok(Exit::Fine);
     }
     if let (Some(_), [host]) = (&args.host, chosen.as_slice()) {
-        page(host, output);
+        print_host_page(host, output);
         return Ok(Exit::Fine);
     }
     let width = chosen.iter().map(|host| host.id.len()).max().unwrap_or(0);
     for host in &chosen {
-        let id = output.styled(Style::new().bold(), &format!("{:width$}", host.id));
+        let id = output.style_text(Style::new().bold(), &format!("{:width$}", host.id));
         let takes = host.shape.map_or("", |shape| shape.takes.name());
-        let places: Vec<String> = host.discovery.into_iter().flat_map(|host| host.folders).take(3).map(place).collect();
-        output.data(&format!("{id}  {takes:10}  {:28}  {}\n", host.name, places.join(", ")));
+        let places: Vec<String> =
+            host.discovery.into_iter().flat_map(|host| host.folders).take(3).map(render_folder).collect();
+        output.write_data(&format!("{id}  {takes:10}  {:28}  {}\n", host.name, places.join(", ")));
     }
-    output.say("`rep hosts HOST` says more; `rep list --host HOST` shows what it would list, `rep export --host HOST` writes for it");
+    output.print_message("run `rep hosts HOST` for details, or `rep list --host HOST` to see the skills that it lists");
     Ok(Exit::Fine)
 }
 
-/// A folder as people write it.
-fn place(folder: &Folder) -> String {
+/// Renders a directory as users write it.
+fn render_folder(folder: &HostFolder) -> String {
     match folder.at {
-        At::Machine => format!("/{}", folder.path.trim_start_matches('/')),
-        At::Home | At::HomeWithout(_) => format!("~/{}", folder.path),
-        At::Variable(name, _) | At::VariableOnly(name) => format!("${name}/{}", folder.path),
-        At::EachIn(_, below) | At::Plugins(_, below) => format!("~/{below}/*/{}", folder.path),
-        At::Upward | At::Here | At::Nested => folder.path.to_owned(),
+        FolderBase::Machine => format!("/{}", folder.path.trim_start_matches('/')),
+        FolderBase::Home | FolderBase::HomeWithout(_) => format!("~/{}", folder.path),
+        FolderBase::Variable(name, _) | FolderBase::VariableOnly(name) => format!("${name}/{}", folder.path),
+        FolderBase::EachIn(_, below) | FolderBase::Plugins(_, below) => format!("~/{below}/*/{}", folder.path),
+        FolderBase::Upward | FolderBase::Here | FolderBase::Nested => folder.path.to_owned(),
     }
 }
 
-fn collisions(collisions: Collisions) -> &'static str {
+fn describe_collisions(collisions: NameCollisions) -> &'static str {
     match collisions {
-        Collisions::FirstWins => "the first one of a name wins",
-        Collisions::AllListed => "all of one name are listed",
-        Collisions::AnyWins => "one of a name is listed, at random",
+        NameCollisions::FirstWins => "the first skill with a name wins",
+        NameCollisions::AllListed => "all skills with the same name are listed",
+        NameCollisions::AnyWins => "one skill per name is listed, at random",
     }
 }
 
-fn page(host: &KnownHost, output: &mut Output) {
-    let title = output.styled(Style::new().bold(), host.name);
+fn print_host_page(host: &KnownHost, output: &mut Output) {
+    let title = output.style_text(Style::new().bold(), host.name);
     let mut text = format!("{title}  ({})\n", host.id);
     if let Some(lists) = host.discovery {
         text.push_str("\nlooks in\n");
         for folder in lists.folders {
-            text.push_str(&format!("  {:34}  {}, {}\n", place(folder), folder.source.text, folder.source.checked));
+            text.push_str(&format!(
+                "  {:34}  {}, {}\n",
+                render_folder(folder),
+                folder.source.text,
+                folder.source.checked
+            ));
         }
         let (walk, order) = (&lists.walk, &lists.collisions);
         text.push_str(&format!("\ndepth       {} ({})\n", walk.value.depth_max, walk.source.text));
-        text.push_str(&format!("names       {} ({})\n", collisions(order.value), order.source.text));
+        text.push_str(&format!("names       {} ({})\n", describe_collisions(order.value), order.source.text));
         let trust = if lists.asks_for_trust.value { "only in trusted projects" } else { "in every project" };
         text.push_str(&format!("projects    {trust} ({})\n", lists.asks_for_trust.source.text));
         for difference in lists.differs {
@@ -87,28 +98,28 @@ fn page(host: &KnownHost, output: &mut Output) {
     }
     if let Some(shape) = host.shape {
         let takes = match shape.takes {
-            Takes::Folders => "folders, found where it looks",
-            Takes::Upload => "an upload",
-            Takes::Tools => "a JSON document with tools",
-            Takes::Collection => "a folder that holds several skills",
+            HostInput::Folders => "directories where it looks for skills",
+            HostInput::Upload => "an upload",
+            HostInput::Tools => "a JSON document with tools",
+            HostInput::Collection => "a directory with several skills",
         };
         text.push_str(&format!("\ntakes       {takes} ({}, {})\n", shape.source, shape.checked));
-        if !shape.fields().is_empty() {
-            text.push_str(&format!("reads       {}\n", shape.fields().join(", ")));
+        if !shape.frontmatter_fields().is_empty() {
+            text.push_str(&format!("reads       {}\n", shape.frontmatter_fields().join(", ")));
         }
         text.push_str(&format!("write       rep export --host {} SKILL\n", shape.id));
     }
-    output.data(&text);
+    output.write_data(&text);
 }
 
-fn value(host: &KnownHost) -> Value {
+fn host_to_json(host: &KnownHost) -> Value {
     let mut value = json!({ "id": host.id, "name": host.name });
     if let Some(lists) = host.discovery {
-        let one = |folder: &Folder| json!({ "path": place(folder), "source": folder.source.text, "checked": folder.source.checked });
+        let one = |folder: &HostFolder| json!({ "path": render_folder(folder), "source": folder.source.text, "checked": folder.source.checked });
         value["folders"] = lists.folders.iter().map(one).collect();
         value["depth"] = json!({ "value": lists.walk.value.depth_max, "source": lists.walk.source.text, "checked": lists.walk.source.checked });
         value["collisions"] = json!({
-            "value": collisions(lists.collisions.value),
+            "value": describe_collisions(lists.collisions.value),
             "source": lists.collisions.source.text,
             "checked": lists.collisions.source.checked,
         });
@@ -123,7 +134,7 @@ fn value(host: &KnownHost) -> Value {
         value["export"] = json!({
             "id": shape.id,
             "takes": shape.takes.name(),
-            "fields": shape.fields(),
+            "fields": shape.frontmatter_fields(),
             "source": shape.source,
             "checked": shape.checked,
         });

@@ -10,28 +10,35 @@ use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::write;
 
-/// Write a new skill that passes its own checks and tests
+/// Create a skill that passes its own checks and tests
+///
+/// Writes a new directory with the skill's name. The default is a plain SKILL.md as described on agentskills.io;
+/// options select another dialect, add a tool, or write a structured UASP file.
 #[derive(clap::Args)]
-#[command(
-    after_help = "Examples:\n  rep init release-notes\n  rep init csv-profile --tool python     Universal 2.1 with a tool\n  rep init style-guide --profile pmcp\n  rep init slugify --profile aam         with tests\n  rep init http-status --uasp            a structured *.uasp.yaml"
-)]
+#[command(after_help = "\
+Examples:
+  rep init release-notes
+  rep init csv-import --tool python      # Universal 2.1, with a Python tool
+  rep init house-style --profile pmcp
+  rep init headlines --profile aam       # with tests
+  rep init status-codes --uasp           # a *.uasp.yaml file")]
 pub(crate) struct Args {
-    /// The skill's name, which is also its folder
+    /// The name of the skill and of its directory
     name: String,
     /// The dialect to write
     #[arg(long, value_name = "PROFILE", value_parser = ["agentskills", "universal", "aam", "pmcp", "uasp"])]
     profile: Option<String>,
-    /// Add a tool in this language; implies Universal 2.1
+    /// Add a tool in this language; implies `--profile universal`
     #[arg(long, value_enum)]
-    tool: Option<Tool>,
-    /// Write a structured `*.uasp.yaml` instead of a SKILL.md
+    tool: Option<ToolLanguageChoice>,
+    /// Write a `*.uasp.yaml` file instead of a SKILL.md
     #[arg(long)]
     uasp: bool,
 }
 
-/// The runtimes tools may have.
+/// The languages of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Tool {
+enum ToolLanguageChoice {
     /// `scripts/main.py`
     Python,
     /// `scripts/main.mjs`
@@ -40,12 +47,12 @@ enum Tool {
     Bash,
 }
 
-impl From<Tool> for ToolLanguage {
-    fn from(tool: Tool) -> Self {
+impl From<ToolLanguageChoice> for ToolLanguage {
+    fn from(tool: ToolLanguageChoice) -> Self {
         match tool {
-            Tool::Python => ToolLanguage::Python,
-            Tool::Node => ToolLanguage::Node,
-            Tool::Bash => ToolLanguage::Bash,
+            ToolLanguageChoice::Python => ToolLanguage::Python,
+            ToolLanguageChoice::Node => ToolLanguage::Node,
+            ToolLanguageChoice::Bash => ToolLanguage::Bash,
         }
     }
 }
@@ -54,32 +61,32 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     check_name(&args.name)?;
     let folder = PathBuf::from(&args.name);
     if folder.exists() {
-        let failure = Failure::unable("EXISTS", format!("`{}` exists already", args.name));
-        return Err(failure.hint("choose another name, or work in that folder"));
+        let failure = Failure::unable("EXISTS", format!("`{}` already exists", args.name));
+        return Err(failure.hint("choose another name, or edit the existing directory"));
     }
-    let profile = profile(args)?;
-    let files = scaffold::skill_files(&args.name, profile, args.tool.map(ToolLanguage::from));
+    let profile = resolve_profile(args)?;
+    let files = scaffold::build_skill_files(&args.name, profile, args.tool.map(ToolLanguage::from));
     for (path, text) in &files {
-        if let Err(failure) = write::create(&folder.join(path), text) {
-            // Half a skill is worse than none, and the folder was not there before.
+        if let Err(failure) = write::create_file(&folder.join(path), text) {
+            // Do not leave half a skill behind. The directory did not exist before.
             let _ = std::fs::remove_dir_all(&folder);
             return Err(failure);
         }
     }
     for (path, _) in &files {
-        output.data(&format!("{}/{path}\n", args.name));
+        output.write_data(&format!("{}/{path}\n", args.name));
     }
     let name = &args.name;
     let has_tests = args.tool.is_some() || files.iter().any(|(path, _)| path.starts_with("tests/"));
     let test = if has_tests { format!(" and `rep test {name}`") } else { String::new() };
-    output.say(&format!("next: write the description and the steps, then `rep check {name}`{test}"));
+    output.print_message(&format!("next: write the description and the steps, then `rep check {name}`{test}"));
     Ok(Exit::Fine)
 }
 
-fn profile(args: &Args) -> Result<Profile, Failure> {
-    let named = args.profile.as_deref().and_then(Profile::named);
+fn resolve_profile(args: &Args) -> Result<Profile, Failure> {
+    let named = args.profile.as_deref().and_then(Profile::from_name);
     let clash = |one: &str, two: &str| {
-        Err(Failure::unable("USAGE", format!("{one} and {two} contradict each other")).hint("leave one of them out"))
+        Err(Failure::unable("USAGE", format!("{one} and {two} cannot be used together")).hint("omit one of them"))
     };
     match (named, args.tool, args.uasp) {
         (None | Some(Profile::Uasp), None, true) => Ok(Profile::Uasp),
@@ -92,7 +99,7 @@ fn profile(args: &Args) -> Result<Profile, Failure> {
     }
 }
 
-/// Only names every host takes.
+/// Accepts only names that every host accepts.
 fn check_name(name: &str) -> Result<(), Failure> {
     scaffold::check_name(name).map_err(|error| {
         let hint = match &error.suggestion {

@@ -1,8 +1,8 @@
-//! `rep policy`: what a skill's tools may do, and whether they may do one thing.
+//! `rep policy`: shows what a skill's tools are allowed to do, and answers questions about it.
 
 use std::path::PathBuf;
 
-use rep_check::render::visible;
+use rep_check::render::escape_invisible;
 use rep_runtime::access::AccessRequest;
 use rep_runtime::approval::Approvals;
 use rep_runtime::{ExecutableSkill, PolicyLine, Runtime, ToolCall, tool_name};
@@ -13,35 +13,44 @@ use crate::library::LibraryArgs;
 use crate::output::Output;
 use crate::terminal::{self, TerminalPrompter, find_skill};
 
-/// Show what a skill's tools may do, or ask whether they may do one thing
+/// Show what a skill's tools are allowed to do
+///
+/// Everything that is not declared is denied. Skills can read but not modify their own directory, and write
+/// permission does not imply read permission. With a question such as `--read`, exits with 0 if allowed and 3 if
+/// denied.
 #[derive(clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is one flag")]
-#[command(
-    after_help = "What is not declared is denied. Patterns are relative to the workspace; links are resolved before they are matched. A skill reads its own folder and never changes it; to write is not to read. With a question the answer is in the exit code: 0 it may, 3 it may not.\n\nExamples:\n  rep policy csv-profile\n  rep policy csv-profile:profile --workspace ~/work\n  rep policy csv-profile --write output/report.csv\n  rep policy ./skills/fetch --connect api.example.org:443\n  rep policy csv-profile:profile --approve"
-)]
+#[command(after_help = "\
+Examples:
+  rep policy csv-profile
+  rep policy csv-profile --read harvest.csv
+  rep policy disk-tidy:save-list --write output/list.txt
+  rep policy disk-tidy:save-list --approve")]
 pub(crate) struct Args {
-    /// The skill, or one of its tools: a name, `package:name` or a path, and perhaps `:tool` behind it
+    /// The skill, or one of its tools: `skill`, `package:skill` or a path, optionally with `:tool`
     #[arg(value_name = "SKILL[:TOOL]")]
     skill: String,
-    /// Whether this file may be read
-    #[arg(long, value_name = "P", group = "question")]
+    /// Ask whether this file can be read
+    #[arg(long, value_name = "PATH", group = "question")]
     read: Option<String>,
-    /// Whether this file may be made, changed or removed
-    #[arg(long, value_name = "P", group = "question")]
+    /// Ask whether this file can be created, changed or deleted
+    #[arg(long, value_name = "PATH", group = "question")]
     write: Option<String>,
-    /// Whether this host may be reached [default port: 443]
+    /// Ask whether this host can be reached [default port: 443]
     #[arg(long, value_name = "HOST[:PORT]", group = "question")]
     connect: Option<String>,
-    /// Whether other programs may be started
+    /// Ask whether other programs can be started
     #[arg(long, group = "question")]
     spawn: bool,
-    /// Approve the tool for good, as it is, so that it runs later where nobody can be asked; asks on a terminal
+    /// Approve the tool permanently, so that it runs without confirmation
+    ///
+    /// Asks in a terminal. The approval ends when the skill, its permissions or the workspace changes.
     #[arg(long, group = "question")]
     approve: bool,
-    /// Take back every approval of this skill that was to last
+    /// Revoke all permanent approvals of this skill
     #[arg(long, group = "question")]
     forget: bool,
-    /// The folder patterns are relative to [default: the project around this folder]
+    /// The directory that permission patterns are relative to [default: the enclosing project]
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
     #[command(flatten)]
@@ -52,52 +61,52 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    policy(args, output).map_err(|failure| failure.json(args.json))
+    show_policy(args, output).map_err(|failure| failure.json(args.json))
 }
 
-fn policy(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+fn show_policy(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     if args.forget {
-        return forget(args, output);
+        return forget_approvals(args, output);
     }
     let (catalog, skill, tool) = find_skill(&args.library, &args.skill, output)?;
-    let runtime = terminal::runtime(&args.library, args.workspace.as_deref(), false)?;
+    let runtime = terminal::open_runtime(&args.library, args.workspace.as_deref(), false)?;
     if args.approve {
-        return approve(&runtime, &catalog, &skill, tool, output);
+        return approve_tool(&runtime, &catalog, &skill, tool, output);
     }
-    if let Some(request) = access_request(args) {
-        return answer(args, &runtime, &skill, &request, output);
+    if let Some(request) = requested_access(args) {
+        return answer_access_question(args, &runtime, &skill, &request, output);
     }
-    let policy = runtime.policy_of(&skill, tool)?;
+    let policy = runtime.report_policy(&skill, tool)?;
     if args.json {
-        output.json(&policy.to_json());
+        output.write_json(&policy.to_json());
         return Ok(Exit::Fine);
     }
-    for line in policy.lines(&[]) {
+    for line in policy.render_lines(&[]) {
         match line {
-            PolicyLine::Heading(text) => output.data(&format!("{}\n", visible(&text))),
-            PolicyLine::Detail(text) => output.data(&format!("{}\n", visible(&format!("  {text}")))),
+            PolicyLine::Heading(text) => output.write_data(&format!("{}\n", escape_invisible(&text))),
+            PolicyLine::Detail(text) => output.write_data(&format!("{}\n", escape_invisible(&format!("  {text}")))),
         }
     }
     Ok(Exit::Fine)
 }
 
-/// Takes back every approval of a skill.
-fn forget(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    // What was approved may be a program of a skill that has no tools.
-    let name = match args.library.any(&args.skill, output) {
+/// Revokes every approval of a skill.
+fn forget_approvals(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+    // An approval may be for a program of a skill that has no tools.
+    let name = match args.library.find_any_skill(&args.skill, output) {
         Ok((catalog, index)) => catalog.entries[index].qualified_name.clone(),
         Err(_) => find_skill(&args.library, &args.skill, output)?.1.name,
     };
-    let count = Approvals::forget(&terminal::stored().approvals_file()?, &name)?;
+    let count = Approvals::remove_for_skill(&terminal::open_stored_runtime().approvals_file()?, &name)?;
     if args.json {
-        output.json(&json!({ "forgotten": count }));
+        output.write_json(&json!({ "forgotten": count }));
     }
-    output.say(&format!("{count} approvals of `{name}` are taken back"));
+    output.print_message(&format!("revoked {count} approvals of `{name}`"));
     Ok(Exit::Fine)
 }
 
-/// Remembers a tool as it is, if the user at the terminal agrees.
-fn approve(
+/// Approves a tool permanently, if the user at the terminal agrees.
+fn approve_tool(
     runtime: &Runtime,
     catalog: &rep_library::Catalog,
     skill: &ExecutableSkill,
@@ -106,40 +115,43 @@ fn approve(
 ) -> Result<Exit, Failure> {
     let name = &skill.name;
     let Some(index) = tool else {
-        let failure = Failure::unable("USAGE", format!("`{name}` is a skill, and approvals are for tools"));
-        return Err(failure.hint(format!("name one: `rep policy {name}:TOOL --approve`")));
+        let failure = Failure::unable("USAGE", format!("`{name}` is a skill, but approvals are for tools"));
+        return Err(failure.hint(format!("name a tool: `rep policy {name}:TOOL --approve`")));
     };
-    let tool = tool_name(&skill.tools()?.1[index]).to_owned();
-    let prepared = runtime.plan(catalog, &ToolCall::tool(name, &tool, json!({})))?;
-    if runtime.approve(&prepared, &TerminalPrompter::new(output))? {
-        output.say(&format!("`{name}:{tool}` is approved in `{}`", runtime.options().workspace.display()));
+    let tool = tool_name(&skill.require_tools()?.1[index]).to_owned();
+    let prepared = runtime.plan_call(catalog, &ToolCall::for_tool(name, &tool, json!({})))?;
+    let prompter = TerminalPrompter::new(output).with_remedy("run it in a terminal: an approval needs your answer");
+    let is_new = runtime.approve_call(&prepared, &prompter)?;
+    drop(prompter);
+    if is_new {
+        output.print_message(&format!("approved `{name}:{tool}` in `{}`", runtime.options().workspace.display()));
     } else {
-        output.say("it runs without a question already");
+        output.print_message("it already runs without confirmation");
     }
     Ok(Exit::Fine)
 }
 
-fn access_request(args: &Args) -> Option<AccessRequest> {
+fn requested_access(args: &Args) -> Option<AccessRequest> {
     let read = args.read.clone().map(AccessRequest::Read);
     let write = args.write.clone().map(AccessRequest::Write);
     let connect = args.connect.clone().map(AccessRequest::Connect);
     read.or(write).or(connect).or(args.spawn.then_some(AccessRequest::Spawn))
 }
 
-fn answer(
+fn answer_access_question(
     args: &Args,
     runtime: &Runtime,
     skill: &ExecutableSkill,
     request: &AccessRequest,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
-    let answer = runtime.may(skill, request)?;
+    let answer = runtime.check_access(skill, request)?;
     if args.json {
         let value = json!({ "allowed": answer.is_allowed, "by": answer.by, "why": answer.why });
-        output.json(&value);
+        output.write_json(&value);
     } else {
         let word = if answer.is_allowed { "yes" } else { "no" };
-        output.data(&format!("{}\n", visible(&format!("{word}: {} ({})", answer.why, answer.by))));
+        output.write_data(&format!("{}\n", escape_invisible(&format!("{word}: {} ({})", answer.why, answer.by))));
     }
     Ok(if answer.is_allowed { Exit::Fine } else { Exit::Refused })
 }

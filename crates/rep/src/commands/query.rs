@@ -1,49 +1,61 @@
-//! `rep query`: an exact answer from one skill.
+//! `rep query`: prints one exact value from a skill.
 
-use rep_library::answer::{Answers, Line, Miss, Reply};
+use rep_library::answer::{EXTRACTED_FACTS, FactLocation, QueryEngine, QueryError, QueryReply};
 use rep_library::budget::TOKENIZER;
+use rep_model::DocumentOrigin;
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
 use crate::library::{self, LibraryArgs};
 use crate::output::Output;
 
-/// Ask a skill for exactly one thing
+/// Get one exact value from a skill
+///
+/// A query is `skill:path?key=value`. Paths follow keys, and the `name` or `id` of list items. Filters select list
+/// items; `*` matches any text. Markdown skills are converted first, and answers cite their source lines.
 #[derive(clap::Args)]
-#[command(
-    after_help = "A query is `skill:path?key=value&key=value`. Paths enter mappings by key, the longest key first, and lists by an item's `name` or `id`. Filters keep the items of a list that have the key with that value; `*` stands for anything, and `%26 %3D %3F %2A %25` for `& = ? * %`. An empty path is the whole skill. A Markdown skill is structured first; its answers name the lines they were read from.\n\nExamples:\n  rep query agent-browser:commands.click\n  rep query 'stripe:decisions?when=*charges*'\n  rep query pdf:constraints.never"
-)]
+#[command(after_help = "\
+Examples:
+  rep query git-worktrees:commands.add
+  rep query 'sql-review:decisions?when=*NULL*'
+  rep query changelog-notes:constraints.never --tokens")]
 pub(crate) struct Args {
-    /// The query
+    /// The query; an empty path returns the whole skill
+    ///
+    /// Write `%26`, `%3D`, `%3F`, `%2A` and `%25` for `&`, `=`, `?`, `*` and `%`.
     query: String,
     #[command(flatten)]
     library: LibraryArgs,
-    /// Print one JSON document, as always
+    /// Accepted for consistency; the output is always JSON
     #[arg(long)]
     json: bool,
-    /// Say what the answer costs in tokens, beside the whole file
+    /// Compare the token cost of the answer with that of the whole file
     #[arg(long)]
     tokens: bool,
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    let catalog = args.library.discover(output).map_err(|failure| failure.json(true))?;
-    match Answers::default().query(&catalog, &args.query) {
+    let catalog = args.library.discover_catalog(output).map_err(|failure| failure.json(true))?;
+    match QueryEngine::default().query(&catalog, &args.query) {
         Ok(reply) => {
-            let mut value = value(&reply);
+            let mut value = reply_to_json(&reply);
             if args.tokens {
-                let cost = reply.cost(&catalog)?;
+                let cost = reply.measure_cost(&catalog)?;
                 value["tokens"] = json!({ "answer": cost.answer, "whole": cost.whole, "tokenizer": TOKENIZER });
             }
-            output.json(&value);
+            output.write_json(&value);
+            report_origin(reply.origin, &reply.skill, output);
             Ok(Exit::Fine)
         }
-        Err(Miss::Unreadable(error)) => Err(Failure::from(error).json(true)),
+        Err(QueryError::Unreadable(error)) => Err(Failure::from(error).json(true)),
         Err(miss) => {
-            output.json(&missed(&miss));
-            if let Miss::Skill { name, candidates } = &miss {
-                output.failure(&match candidates.as_slice() {
-                    [] => library::missing(&catalog, name),
+            output.write_json(&miss_to_json(&miss));
+            if let QueryError::UnknownPath { skill, origin, .. } = &miss {
+                report_origin(*origin, skill, output);
+            }
+            if let QueryError::UnknownSkill { name, candidates } = &miss {
+                output.print_failure(&match candidates.as_slice() {
+                    [] => library::missing_skill(&catalog, name),
                     _ => Failure::unable("AMBIGUOUS", format!("`{name}` could be {}", candidates.join(", "))),
                 });
             }
@@ -52,7 +64,18 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     }
 }
 
-fn value(reply: &Reply) -> Value {
+/// Reports that an answer from Markdown is based only on high-confidence facts.
+fn report_origin(origin: DocumentOrigin, skill: &str, output: &mut Output) {
+    match origin {
+        DocumentOrigin::Authored => {}
+        DocumentOrigin::Extracted => output.print_message(&format!(
+            "`{skill}` is Markdown: answered from high-confidence facts only; \
+             run `rep convert {skill} --explain --include-doubtful` to see all"
+        )),
+    }
+}
+
+fn reply_to_json(reply: &QueryReply) -> Value {
     let mut value = json!({
         "skill": reply.skill,
         "path": reply.path,
@@ -60,8 +83,11 @@ fn value(reply: &Reply) -> Value {
         "value": reply.value,
         "origin": reply.origin.name(),
     });
+    if reply.origin == DocumentOrigin::Extracted {
+        value["facts"] = json!(EXTRACTED_FACTS);
+    }
     if !reply.lines.is_empty() {
-        value["lines"] = reply.lines.iter().map(line).collect();
+        value["lines"] = reply.lines.iter().map(line_to_json).collect();
     }
     if !reply.notes.is_empty() {
         value["notes"] = json!(reply.notes);
@@ -69,23 +95,30 @@ fn value(reply: &Reply) -> Value {
     value
 }
 
-fn line(line: &Line) -> Value {
+fn line_to_json(line: &FactLocation) -> Value {
     let mut value = json!({ "at": line.at, "line": line.line });
     if let Some(doubt) = &line.doubt {
         value["doubt"] = json!(doubt);
     }
+    if let Some(rule) = line.rule {
+        value["rule"] = json!(rule);
+    }
     value
 }
 
-/// A miss as the specification words it, with what exists instead.
-pub(super) fn missed(miss: &Miss) -> Value {
+/// Renders a failed query in the specification's words, with existing names as suggestions.
+pub(super) fn miss_to_json(miss: &QueryError) -> Value {
     let mut value = json!({ "found": false, "error": { "code": miss.code(), "message": miss.message() } });
-    if let Miss::Path { skill, path, .. } = miss {
+    if let QueryError::UnknownPath { skill, path, origin, .. } = miss {
         value["skill"] = json!(skill);
         value["path"] = json!(path);
+        value["origin"] = json!(origin.name());
+        if *origin == DocumentOrigin::Extracted {
+            value["facts"] = json!(EXTRACTED_FACTS);
+        }
     }
     let suggestions = miss.suggestions();
-    if !suggestions.is_empty() || matches!(miss, Miss::Path { .. }) {
+    if !suggestions.is_empty() || matches!(miss, QueryError::UnknownPath { .. }) {
         value["suggestions"] = json!(suggestions);
     }
     value

@@ -1,29 +1,34 @@
-//! `rep remove`: takes away what was installed, and nothing else.
+//! `rep remove`: removes installed skills, and nothing else.
 
-use rep_check::render::visible;
-use rep_package::remove::{RemoveOptions, remove as remove_skills};
-use rep_package::scope::host_ids;
+use rep_check::render::escape_invisible;
+use rep_package::remove::{RemoveOptions, remove_skills};
+use rep_package::scope::resolve_host_ids;
 use serde_json::json;
 
 use crate::exit::{Exit, Failure};
-use crate::installed::ScopeArgs;
+use crate::install_scope::ScopeArgs;
 use crate::output::Output;
 
 /// Remove installed skills
+///
+/// Removes only what the lock file records. Files that were changed since are kept unless you pass `--force`. With
+/// `--host`, the skill stays installed for other hosts.
 #[derive(clap::Args)]
-#[command(
-    after_help = "Only what the lock file says was installed is removed, and only while it is as it was (--force removes it nevertheless). With --host the skill stays for the other hosts.\n\nExamples:\n  rep remove pdf\n  rep remove pdf --host claude-code\n  rep remove pdf docx --scope personal"
-)]
+#[command(after_help = "\
+Examples:
+  rep remove glossary --host claude-code
+  rep remove glossary slugify
+  rep remove slugify --scope personal")]
 pub(crate) struct Args {
-    /// The skills
+    /// The skills to remove
     #[arg(value_name = "NAME", required = true)]
     names: Vec<String>,
-    /// Only for this host; may be given several times
+    /// Remove only for this host; repeatable
     #[arg(long, value_name = "HOST")]
     host: Vec<String>,
     #[command(flatten)]
     scope: ScopeArgs,
-    /// Remove what was changed since, too
+    /// Also remove files that were changed since the installation
     #[arg(long)]
     force: bool,
     /// Print one JSON document
@@ -32,23 +37,26 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    remove(args, output).map_err(|failure| failure.json(args.json))
+    remove_from_scope(args, output).map_err(|failure| failure.json(args.json))
 }
 
-fn remove(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+fn remove_from_scope(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let scope = args.scope.resolve()?;
-    let options = RemoveOptions { names: args.names.clone(), hosts: host_ids(&args.host)?, is_forced: args.force };
+    let options =
+        RemoveOptions { names: args.names.clone(), hosts: resolve_host_ids(&args.host)?, is_forced: args.force };
     let removal = remove_skills(&options, &scope)?;
     for path in &removal.kept {
-        output.say(&format!("`{path}` stays: other hosts lead there"));
+        output.print_message(&format!("kept `{path}`: other hosts link to it"));
     }
     if args.json {
-        output.json(&json!({ "scope": scope.name(), "removed": removal.removed }));
+        output.write_json(&json!({ "scope": scope.name(), "removed": removal.removed }));
         return Ok(Exit::Fine);
     }
     for path in &removal.removed {
-        output.data(&format!("{}\n", visible(path)));
+        output.write_data(&format!("{}\n", escape_invisible(path)));
     }
-    output.say(&format!("removed {}", args.names.join(", ")));
+    if !removal.removed.is_empty() {
+        output.print_message(&format!("removed {}", args.names.join(", ")));
+    }
     Ok(Exit::Fine)
 }

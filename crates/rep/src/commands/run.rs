@@ -1,7 +1,7 @@
-//! `rep run`: one tool call, and what came of it.
+//! `rep run`: calls one tool and prints its result.
 //!
-//! On stdout stands the tool's result, or the error or async envelope, and nothing else. How the run went is told on
-//! stderr, and as JSON in the file `--json-meta` names: a result is exactly what the tool's contract says.
+//! stdout contains only the tool's result, or the error or async envelope, exactly as the tool's contract defines
+//! it. Details about the run go to stderr, and as JSON to the file that `--json-meta` names.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -10,57 +10,66 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use parking_lot::Mutex;
-use rep_library::Status;
-use rep_runtime::plan::Work;
+use rep_library::SkillStatus;
+use rep_runtime::plan::PlannedWork;
 use rep_runtime::task::RunningTask;
 use rep_runtime::{CallResult, CallerConsent, FinishedCall, Outcome, Plan, PlanBinding, ToolCall, ToolRuntime};
 use rep_sandbox::Cancel;
-use rep_sandbox::detach::Detached;
+use rep_sandbox::detach::DetachedProcess;
 use rep_sandbox::interrupt;
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
-use crate::library::{LibraryArgs, data_folder, missing};
+use crate::library::{LibraryArgs, data_folder, missing_skill};
 use crate::output::Output;
-use crate::terminal::{self, TerminalPrompter, arguments};
+use crate::terminal::{self, TerminalPrompter, read_arguments};
 use crate::write;
 
-/// Run one tool of a skill in the sandbox
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+/// Run one of a skill's tools in the sandbox
+///
+/// The tool gets only the permissions that the skill declares. If this system cannot enforce them, the tool does
+/// not run. stdout is the tool's result object, or an error or async envelope. Exits with 3 if the call is refused,
+/// 4 if the tool fails.
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
 #[derive(clap::Args)]
-#[command(
-    after_help = "The tool sees and does what its skill declares, and nothing else; where this system cannot enforce that, nothing is run. stdout holds the tool's result object, or the error or async envelope.\n\nExit codes: 0 a result, 2 the call could not be made, 3 refused, 4 the tool failed, 130 interrupted.\n\nExamples:\n  rep run csv-profile:profile --input '{\"path\": \"data.csv\"}'\n  rep run ./csv-profile:profile --input @arguments.json --workspace ~/data\n  rep run csv-profile:profile --dry-run\n  rep run csv-profile:profile --input @big.json --detach"
-)]
+#[command(after_help = "\
+Examples:
+  rep run csv-profile:profile --input '{\"path\": \"harvest.csv\"}'
+  rep run skills/csv-profile:profile --input @arguments.json
+  rep run csv-profile:profile --input @arguments.json --dry-run
+  rep run csv-profile:profile --input @arguments.json --detach")]
 pub(crate) struct Args {
-    /// The skill and its tool: `skill:tool`, `package:skill:tool` or `path/to/skill:tool`
+    /// The tool: `skill:tool`, `package:skill:tool` or `path/to/skill:tool`
     #[arg(value_name = "SKILL:TOOL")]
     target: String,
     /// The arguments: JSON, `@FILE`, or `-` for stdin [default: {}]
     #[arg(long, value_name = "JSON|@FILE|-")]
     input: Option<String>,
-    /// The folder the skill's patterns are relative to [default: the project around this folder]
+    /// The directory that permission patterns are relative to [default: the enclosing project]
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
-    /// Give consent where the skill asks for it. It is for this tool: one that this tool calls runs where it needs no
-    /// consent or was approved with `rep policy SKILL:TOOL --approve`
+    /// Confirm this call without asking
+    ///
+    /// Applies to this tool only. A tool that it calls needs its own approval if it requires confirmation: `rep
+    /// policy SKILL:TOOL --approve`.
     #[arg(long)]
     yes: bool,
-    /// Print what would run, as JSON, and run nothing
+    /// Print what would run, as JSON, without running it
     #[arg(long)]
     dry_run: bool,
-    /// End the tool after this many seconds
-    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    /// Stop the tool after this many seconds
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: Option<u64>,
-    /// Run with nothing enforced: the tool can do whatever you can
+    /// Run without the sandbox, with all your permissions
     #[arg(long)]
     no_sandbox: bool,
-    /// Answer at once with a task, and go on in the background; `rep tasks` follows it
+    /// Return a task at once and continue in the background; see `rep tasks`
     #[arg(long, conflicts_with_all = ["dry_run", "json_meta"])]
     detach: bool,
-    /// Be the background process of a task
+    /// Run as the background process of a task
     #[arg(long, hide = true, conflicts_with_all = ["detach", "dry_run", "yes", "input"])]
     as_task: bool,
-    /// Write how the run went to this file, as JSON
+    /// Write details about the run to this file, as JSON
     #[arg(long, value_name = "FILE")]
     json_meta: Option<PathBuf>,
     #[command(flatten)]
@@ -68,23 +77,24 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    tool(args, output).map_err(|failure| failure.json(true))
+    run_tool(args, output).map_err(|failure| failure.json(true))
 }
 
-fn tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+fn run_tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let Some((skill, tool)) =
         args.target.rsplit_once(':').filter(|(skill, tool)| !skill.is_empty() && !tool.is_empty())
     else {
-        let failure = Failure::unable("USAGE", format!("`{}` names no tool", args.target));
-        return Err(failure.hint("write `skill:tool`; `rep tools SKILL` lists the tools there are"));
+        let failure = Failure::unable("USAGE", format!("`{}` does not name a tool", args.target));
+        return Err(failure.hint("use `skill:tool`; run `rep tools SKILL` to see the tools"));
     };
-    let (input, bound) = if args.as_task { handed()? } else { (arguments(args.input.as_deref(), "--input")?, None) };
-    let (catalog, index) = args.library.any(skill, output)?;
+    let (input, bound) =
+        if args.as_task { read_handed_input()? } else { (read_arguments(args.input.as_deref(), "--input")?, None) };
+    let (catalog, index) = args.library.find_any_skill(skill, output)?;
     let entry = &catalog.entries[index];
-    if matches!(entry.status, Status::Shadowed | Status::Invalid) {
-        return Err(missing(&catalog, skill));
+    if matches!(entry.status, SkillStatus::Shadowed | SkillStatus::Invalid) {
+        return Err(missing_skill(&catalog, skill));
     }
-    let runtime = terminal::runtime(&args.library, args.workspace.as_deref(), args.no_sandbox)?;
+    let runtime = terminal::open_runtime(&args.library, args.workspace.as_deref(), args.no_sandbox)?;
     let call = ToolCall {
         consent: match bound {
             Some(binding) => CallerConsent::AgreedTo(binding),
@@ -92,72 +102,73 @@ fn tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
             None => CallerConsent::Ask,
         },
         timeout_s: args.timeout,
-        ..ToolCall::tool(&entry.qualified_name, tool, input)
+        ..ToolCall::for_tool(&entry.qualified_name, tool, input)
     };
-    let prepared = if args.dry_run { runtime.plan(&catalog, &call)? } else { runtime.prepare(&catalog, &call)? };
+    let prepared =
+        if args.dry_run { runtime.plan_call(&catalog, &call)? } else { runtime.prepare_call(&catalog, &call)? };
     terminal::report_ignored(prepared.plan(), output);
     if args.dry_run {
-        output.json(&prepared.plan().to_json());
+        output.write_json(&prepared.plan().to_json());
         return Ok(Exit::Fine);
     }
     if args.no_sandbox {
         terminal::warn_unconfined(output);
     }
     if args.detach {
-        let authorized = runtime.authorize(&prepared, &TerminalPrompter::new(output))?;
+        let authorized = runtime.authorize_call(&prepared, &TerminalPrompter::new(output))?;
         return match authorized {
-            Ok(binding) => detached(prepared.plan(), &binding, output),
+            Ok(binding) => start_detached(prepared.plan(), &binding, output),
             Err(refused) => Ok(report_refused(&refused, output)),
         };
     }
     if output.is_verbose {
         report_skipped_interpreter(prepared.plan(), output);
     }
-    attached(&runtime, prepared, &catalog, args, output)
+    run_attached(&runtime, prepared, &catalog, args, output)
 }
 
-/// A call that was refused before another process was started for it.
+/// Reports a call that was refused before a background process was started.
 fn report_refused(refused: &Outcome, output: &mut Output) -> Exit {
-    output.json(&refused.value());
+    output.write_json(&refused.to_json());
     terminal::report_error(refused, output);
-    terminal::exit(refused.verdict)
+    terminal::verdict_to_exit(refused.verdict)
 }
 
-/// Runs the call in this process, as a task if it is one.
-fn attached(
+/// Runs the call in this process, as a task if a task is given.
+fn run_attached(
     runtime: &rep_runtime::Runtime,
     prepared: rep_runtime::PreparedCall,
     catalog: &rep_library::Catalog,
     args: &Args,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
-    let cancel = interrupt::on_interrupt();
+    let cancel = interrupt::cancel_on_interrupt();
     let task: Arc<Mutex<Option<Result<RunningTask, Failure>>>> = Arc::default();
     let mut prompter = TerminalPrompter::new(output);
     if args.as_task {
         let (task, cancel) = (Arc::clone(&task), cancel.clone());
         prompter = prompter.when_started(move |plan| {
-            *task.lock() = Some(begin(plan, &cancel));
+            *task.lock() = Some(begin_task(plan, &cancel));
         });
     }
-    let result = runtime.run(prepared, catalog, &prompter, &cancel)?;
+    let result = runtime.run_prepared(prepared, catalog, &prompter, &cancel)?;
     drop(prompter);
-    // A prompter at a terminal answers at once.
+    // A prompter at a terminal answers immediately.
     let CallResult::Finished(call) = result else { return Ok(Exit::Refused) };
     let task = task.lock().take();
     if let Some(task) = task {
         task?.finish(&call.outcome, SystemTime::now())?;
         return Ok(Exit::Fine);
     }
-    report(&args.target, &call, output);
+    report_call(&args.target, &call, output);
     if let Some(file) = &args.json_meta {
-        write::put(file, &format!("{:#}\n", call.metadata()))?;
+        write::write_file(file, &format!("{:#}\n", call.metadata_json()))?;
     }
-    Ok(terminal::exit(call.outcome.verdict))
+    Ok(terminal::verdict_to_exit(call.outcome.verdict))
 }
 
-/// Starts the same call again as a process of its own, which says the task it goes on as.
-fn detached(plan: &Plan, binding: &PlanBinding, output: &mut Output) -> Result<Exit, Failure> {
+/// Runs the same call in a separate process, which prints the task that it continues as.
+fn start_detached(plan: &Plan, binding: &PlanBinding, output: &mut Output) -> Result<Exit, Failure> {
     let mut arguments: Vec<OsString> = Vec::new();
     let mut given = std::env::args_os().skip(1);
     while let Some(argument) = given.next() {
@@ -168,45 +179,48 @@ fn detached(plan: &Plan, binding: &PlanBinding, output: &mut Output) -> Result<E
             _ => arguments.push(argument),
         }
     }
-    // Behind `--` it would be a name.
+    // After `--` it would be a name.
     let end = arguments.iter().position(|argument| argument == "--").unwrap_or(arguments.len());
     arguments.insert(end, OsString::from("--as-task"));
-    // Whoever could be asked was asked, about this plan and no other.
+    // The user was already asked, about exactly this plan.
     let handed = json!({ "input": plan.input, "binding": binding.as_str() });
-    let failed = |error: std::io::Error| Failure::unable("UNSTARTABLE", format!("no task could be started: {error}"));
-    let started = Detached::start(&arguments, handed.to_string().as_bytes()).map_err(failed)?;
-    let answer: Value = serde_json::from_str(&started.line).unwrap_or_default();
+    let failed = |error: std::io::Error| Failure::unable("UNSTARTABLE", format!("could not start a task: {error}"));
+    let started = DetachedProcess::start(&arguments, handed.to_string().as_bytes()).map_err(failed)?;
+    let answer: Value = serde_json::from_str(&started.first_line).unwrap_or_default();
     if answer["status"] == "async" {
-        output.json(&answer);
-        output.say(&format!("`rep tasks get {}` says how it goes", answer["task"]["id"].as_str().unwrap_or_default()));
+        output.write_json(&answer);
+        output.print_message(&format!(
+            "run `rep tasks get {}` to see its status",
+            answer["task"]["id"].as_str().unwrap_or_default()
+        ));
         return Ok(Exit::Fine);
     }
-    let (said, code) = started.end().map_err(failed)?;
+    let (said, code) = started.wait_for_exit().map_err(failed)?;
     match serde_json::from_str(&said) {
-        Ok(answer) => output.json(&answer),
-        Err(_) => output.say(&said),
+        Ok(answer) => output.write_json(&answer),
+        Err(_) => output.print_message(&said),
     }
     Ok(if code == 3 { Exit::Refused } else { Exit::Unable })
 }
 
-/// What a background process is handed on stdin: the arguments, and what was agreed to.
-fn handed() -> Result<(Value, Option<PlanBinding>), Failure> {
-    let unfit = || Failure::unable("USAGE", "a background process is started by `rep run --detach` alone");
-    let mut handed = arguments(Some("-"), "--input")?;
+/// Reads the input of a background process from stdin: the arguments, and the confirmed plan.
+fn read_handed_input() -> Result<(Value, Option<PlanBinding>), Failure> {
+    let unfit = || Failure::unable("USAGE", "background processes can only be started by `rep run --detach`");
+    let mut handed = read_arguments(Some("-"), "--input")?;
     let bound = handed.get("binding").and_then(Value::as_str).map(PlanBinding::from_text).ok_or_else(unfit)?;
     Ok((handed.get_mut("input").map(Value::take).ok_or_else(unfit)?, Some(bound)))
 }
 
-/// Makes the task and prints it on one line, for the process that waits for it.
-#[expect(clippy::print_stdout, reason = "the line must be out before the run, which holds the output")]
-fn begin(plan: &Plan, cancel: &Cancel) -> Result<RunningTask, Failure> {
+/// Creates the task and prints it on one line, for the process that waits for it.
+#[expect(clippy::print_stdout, reason = "the line must be printed before the run, which holds the output")]
+fn begin_task(plan: &Plan, cancel: &Cancel) -> Result<RunningTask, Failure> {
     let task = RunningTask::begin(&data_folder()?, plan, cancel, SystemTime::now())?;
-    println!("{}", task.value());
+    println!("{}", task.to_json());
     Ok(task)
 }
 
-/// The result on stdout, everything else on stderr.
-fn report(target: &str, call: &FinishedCall, output: &mut Output) {
+/// Prints the result to stdout and everything else to stderr.
+fn report_call(target: &str, call: &FinishedCall, output: &mut Output) {
     let mut handed = BTreeSet::new();
     let nested = call.nested.iter().map(|nested| (nested.name.as_str(), &nested.outcome));
     for (name, outcome) in nested.chain([(target, &call.outcome)]) {
@@ -215,18 +229,20 @@ fn report(target: &str, call: &FinishedCall, output: &mut Output) {
             terminal::report_secrets(name, outcome, output);
         }
     }
-    output.json(&call.value());
+    output.write_json(&call.to_json());
     terminal::report_error(&call.outcome, output);
     terminal::report_layers(target, &call.outcome, output);
 }
 
-/// Says where a virtual environment in the workspace would be used, were it elsewhere.
+/// Reports that a virtual environment in the workspace is not used.
 fn report_skipped_interpreter(plan: &Plan, output: &mut Output) {
-    let is_python = matches!(&plan.work, Work::Tool(tool) if tool.runtime == ToolRuntime::Python);
+    let is_python = matches!(&plan.work, PlannedWork::Tool(tool) if tool.runtime == ToolRuntime::Python);
     let path = std::env::var_os("PATH").unwrap_or_default();
     let first = std::env::split_paths(&path).map(|folder| folder.join("python3")).find(|program| program.is_file());
     if let Some(first) = first.filter(|first| is_python && first.starts_with(&plan.workspace)) {
         let first = first.display();
-        output.say(&format!("`{first}` lies in the workspace, so the python it leads to runs, without packages there"));
+        output.print_message(&format!(
+            "`{first}` is in the workspace, so its base Python runs instead, without the packages installed there"
+        ));
     }
 }

@@ -1,28 +1,32 @@
-//! `rep search`: which skills fit a text, best first, and why.
+//! `rep search`: finds the skills that match a text, best match first.
 
 use anstyle::Style;
-use rep_check::render::visible;
-use rep_library::search::Hit;
-use rep_library::{Catalog, Status};
+use rep_check::render::escape_invisible;
+use rep_library::search::SearchHit;
+use rep_library::{Catalog, SkillStatus};
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
 use crate::library::LibraryArgs;
 use crate::output::Output;
 
-/// How many reasons people are shown of each hit.
+/// The maximum number of reasons printed per result.
 const REASONS_SHOWN: usize = 4;
 
-/// Search the skills by what they say, best first
+/// Search skills by their text, best match first
+///
+/// Searches names, descriptions, triggers, headings and bodies, and tolerates word forms and typos. Every result
+/// says why it matched. Skills that only users may invoke are marked `user-only`.
 #[derive(clap::Args)]
-#[command(
-    after_help = "Names, descriptions, triggers, headings and bodies are searched; word forms and typing errors are seen through. Every hit says what its points are for. Skills models may not choose are found too, as `user-only`.\n\nExamples:\n  rep search fill in a tax form\n  rep search \"kubernetes rollout\" --limit 3 --json"
-)]
+#[command(after_help = "\
+Examples:
+  rep search which columns does this table have
+  rep search \"old backup files\" --limit 3 --json")]
 pub(crate) struct Args {
-    /// What is looked for
+    /// The text to search for
     #[arg(required = true, value_name = "TEXT")]
     text: Vec<String>,
-    /// The most hits
+    /// The maximum number of results
     #[arg(long, value_name = "N", default_value_t = 10)]
     limit: usize,
     #[command(flatten)]
@@ -33,66 +37,66 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    let catalog = args.library.discover(output).map_err(|failure| failure.json(args.json))?;
-    let index = catalog.index();
+    let catalog = args.library.discover_catalog(output).map_err(|failure| failure.json(args.json))?;
+    let index = catalog.search_index();
     for note in &index.notes {
         output.warn(note);
     }
     if output.is_verbose {
-        output.say(&format!("{} skills searched, {} of them read anew", index.len(), index.read));
+        output.print_message(&format!("searched {} skills, {} of them read again", index.len(), index.read));
     }
     let hits = index.search(&args.text.join(" "), args.limit);
     if args.json {
-        let results: Vec<Value> = hits.iter().map(|hit| value(&catalog, hit)).collect();
-        output.json(&json!({ "results": results }));
+        let results: Vec<Value> = hits.iter().map(|hit| hit_to_json(&catalog, hit)).collect();
+        output.write_json(&json!({ "results": results }));
     } else {
-        let text: String = hits.iter().map(|hit| lines(&catalog, hit, output)).collect();
-        output.data(&text);
+        let text: String = hits.iter().map(|hit| render_hit(&catalog, hit, output)).collect();
+        output.write_data(&text);
     }
     if hits.is_empty() {
-        output.say(&format!("none of {} skills fits; `rep list` shows them", index.len()));
+        output.print_message(&format!("none of {} skills matches; run `rep list` to see them", index.len()));
         return Ok(Exit::Findings);
     }
     Ok(Exit::Fine)
 }
 
-fn value(catalog: &Catalog, hit: &Hit) -> Value {
+fn hit_to_json(catalog: &Catalog, hit: &SearchHit) -> Value {
     let entry = &catalog.entries[hit.entry];
-    let why = hit
-        .why
-        .iter()
-        .map(|reason| json!({ "field": reason.field.name(), "term": reason.term, "points": rounded(reason.points) }));
+    let why = hit.why.iter().map(
+        |reason| json!({ "field": reason.field.name(), "term": reason.term, "points": round_points(reason.points) }),
+    );
     json!({
         "name": entry.qualified_name,
-        "score": rounded(hit.score),
+        "score": round_points(hit.score),
         "why": why.collect::<Vec<_>>(),
         "description": entry.description,
         "location": entry.location,
         "status": entry.status.name(),
-        "user_only": entry.status == Status::Hidden,
+        "user_only": entry.status == SkillStatus::Hidden,
     })
 }
 
-fn rounded(points: f64) -> f64 {
+fn round_points(points: f64) -> f64 {
     (points * 1000.0).round() / 1000.0
 }
 
-fn lines(catalog: &Catalog, hit: &Hit, output: &Output) -> String {
+fn render_hit(catalog: &Catalog, hit: &SearchHit, output: &Output) -> String {
     let entry = &catalog.entries[hit.entry];
-    let name = output.styled(Style::new().bold(), &visible(&entry.qualified_name));
-    let mark = if entry.status == Status::Hidden { "  user-only" } else { "" };
+    let name = output.style_text(Style::new().bold(), &escape_invisible(&entry.qualified_name));
+    let mark = if entry.status == SkillStatus::Hidden { "  user-only" } else { "" };
     let reasons: Vec<String> = hit
         .why
         .iter()
         .take(REASONS_SHOWN)
         .map(|reason| format!("{} in {} {:.1}", reason.term, reason.field.name(), reason.points))
         .collect();
-    let about = output.styled(Style::new().dimmed(), &visible(&reasons.join(", ")));
+    let about = output.style_text(Style::new().dimmed(), &escape_invisible(&reasons.join(", ")));
     let more = hit.why.len().saturating_sub(REASONS_SHOWN);
-    let more = if more > 0 { output.styled(Style::new().dimmed(), &format!(", {more} more")) } else { String::new() };
+    let more =
+        if more > 0 { output.style_text(Style::new().dimmed(), &format!(", {more} more")) } else { String::new() };
     format!(
         "{:7.1}  {name}{mark}\n         {}\n         {about}{more}\n",
         hit.score,
-        visible(&super::list::shortened(&entry.description))
+        escape_invisible(&super::list::shorten_description(&entry.description))
     )
 }

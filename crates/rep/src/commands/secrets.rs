@@ -1,9 +1,9 @@
-//! `rep secrets`: values for skills, kept outside of them.
+//! `rep secrets`: manages the values of secrets, which are stored outside of skills.
 
 use std::io::{self, BufRead, IsTerminal, Read};
 
-use rep_check::render::visible;
-use rep_runtime::secret::{Place, Secret, VALUE_BYTES_MAX};
+use rep_check::render::escape_invisible;
+use rep_runtime::secret::{KeyLocation, SecretValue, VALUE_BYTES_MAX};
 use rustix::termios::{self, LocalModes, OptionalActions, SpecialCodeIndex};
 use serde_json::json;
 use zeroize::Zeroizing;
@@ -12,137 +12,160 @@ use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::terminal;
 
-/// What ends a line typed without an echo besides its end: the interrupt key, as a letter.
+/// The interrupt key as a byte. It ends a line that is typed without echo.
 const INTERRUPT: u8 = 3;
 
-/// Keep secrets outside skills
+/// Manage the secrets that skills can use
+///
+/// A tool receives a secret only if its skill declares it. Values are typed without echo or read from stdin, and
+/// are never shown. They are stored encrypted; the key is kept in the desktop keyring, or in a file if there is
+/// none.
 #[derive(clap::Args)]
-#[command(
-    after_help = "A tool gets a secret only where its skill declares it, from the environment of the call, else from here. Values are typed without an echo or read from stdin, never from the command line, and never shown again. They are sealed (XChaCha20-Poly1305) in a file only you can read. The key is kept in the keyring of the desktop where there is one; else in a file beside it, which keeps them out of backups of the one file, of searches and of glances, not from somebody who can read your files. `rep secrets key` says where it is, and moves it.\n\nA secret is for every trusted skill that declares it, or with --for only for those named.\n\nExamples:\n  rep secrets set OCR_API_KEY\n  pass show ocr | rep secrets set OCR_API_KEY --for pdf-processing\n  rep secrets list\n  rep secrets key file"
-)]
+#[command(after_help = "\
+Examples:
+  printf %s \"$TOKEN\" | rep secrets set OCR_API_KEY
+  printf %s \"$TOKEN\" | rep secrets set OCR_API_KEY --for csv-profile
+  rep secrets list
+  rep secrets rm OCR_API_KEY
+  rep secrets key file                # keep the encryption key in a file")]
 pub(crate) struct Args {
     #[command(subcommand)]
-    action: Action,
+    action: SecretsAction,
     /// Print one JSON document
     #[arg(long, global = true)]
     json: bool,
 }
 
 #[derive(clap::Subcommand)]
-enum Action {
-    /// Keep a value, typed or from stdin
+enum SecretsAction {
+    /// Store a secret, typed or read from stdin
+    #[command(after_help = "\
+Example:
+  printf %s \"$TOKEN\" | rep secrets set OCR_API_KEY --for csv-profile")]
     Set {
-        /// The variable skills declare
+        /// The environment variable that skills declare
         name: String,
-        /// Give it to no other skill than this one; repeatable
+        /// Give the secret only to this skill; repeatable
         #[arg(long = "for", value_name = "SKILL")]
         skills: Vec<String>,
     },
-    /// Show the names there are
+    /// List the names of the stored secrets
+    #[command(after_help = "\
+Example:
+  rep secrets list --json")]
     List,
-    /// Show where the key is that seals them, or move it
+    /// Show where the encryption key is stored, or move it
+    #[command(after_help = "\
+Examples:
+  rep secrets key
+  rep secrets key file")]
     Key {
-        /// Where to
+        /// Where to move the key
         #[arg(value_enum)]
-        to: Option<Where>,
+        to: Option<KeyPlaceChoice>,
     },
-    /// Forget a value
+    /// Delete a secret
+    #[command(after_help = "\
+Example:
+  rep secrets rm OCR_API_KEY")]
     Rm {
-        /// The variable
+        /// The environment variable
         name: String,
     },
 }
 
-/// Where a key can be.
+/// The places for the encryption key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Where {
-    /// The keyring of the desktop
+enum KeyPlaceChoice {
+    /// The desktop keyring
     Keyring,
-    /// A file beside the secrets
+    /// A file next to the secrets
     File,
 }
 
-const fn word(place: Place) -> &'static str {
+const fn key_place_name(place: KeyLocation) -> &'static str {
     match place {
-        Place::Keyring => "keyring",
-        Place::File => "file",
+        KeyLocation::Keyring => "keyring",
+        KeyLocation::File => "file",
     }
 }
 
-fn spoken(place: &str) -> &'static str {
-    if place == "keyring" { "the keyring of the desktop" } else { "a file beside it" }
+fn describe_key_place(place: &str) -> &'static str {
+    if place == "keyring" { "the desktop keyring" } else { "a file next to it" }
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    secrets(args, output).map_err(|failure| failure.json(args.json))
+    manage_secrets(args, output).map_err(|failure| failure.json(args.json))
 }
 
-fn secrets(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    let secrets = terminal::stored().stored_secrets()?;
+fn manage_secrets(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+    let secrets = terminal::open_stored_runtime().open_secret_store()?;
     let (exit, value, words) = match &args.action {
-        Action::Set { name, skills } => {
+        SecretsAction::Set { name, skills } => {
             if let Some(bad) = skills.iter().find(|skill| skill.is_empty() || skill.chars().any(char::is_control)) {
-                return Err(Failure::unable("USAGE", format!("`{}` is no name of a skill", visible(bad))));
+                return Err(Failure::unable("USAGE", format!("`{}` is not a valid skill name", escape_invisible(bad))));
             }
-            let place = word(secrets.set(name, &value(name, output)?, skills)?);
+            let place = key_place_name(secrets.set(name, &read_value(name, output)?, skills)?);
             let whom = if skills.is_empty() { String::new() } else { format!(" for {}", skills.join(", ")) };
-            let words = format!("`{name}` is kept{whom}, its key in {}", spoken(place));
+            let words = format!("stored `{name}`{whom}; its key is in {}", describe_key_place(place));
             (Exit::Fine, json!({ "set": name, "for": skills, "key": place }), words)
         }
-        Action::Key { to: None } => {
-            let place = secrets.place()?.map(word);
-            let words =
-                place.map_or("there is no key yet".to_owned(), |place| format!("the key is in {}", spoken(place)));
+        SecretsAction::Key { to: None } => {
+            let place = secrets.key_location()?.map(key_place_name);
+            let words = place
+                .map_or("no key exists yet".to_owned(), |place| format!("the key is in {}", describe_key_place(place)));
             (Exit::Fine, json!({ "key": place }), words)
         }
-        Action::Key { to: Some(to) } => {
+        SecretsAction::Key { to: Some(to) } => {
             let (to, place) = match to {
-                Where::Keyring => (Place::Keyring, word(Place::Keyring)),
-                Where::File => (Place::File, word(Place::File)),
+                KeyPlaceChoice::Keyring => (KeyLocation::Keyring, key_place_name(KeyLocation::Keyring)),
+                KeyPlaceChoice::File => (KeyLocation::File, key_place_name(KeyLocation::File)),
             };
             let is_moved = secrets.move_key(to)?;
-            let words = match (is_moved, secrets.place()?) {
-                (true, _) => format!("the key is now in {}", spoken(place)),
-                (false, Some(_)) => format!("the key was in {} already", spoken(place)),
-                (false, None) => "there is no key yet; the first secret makes it".to_owned(),
+            let words = match (is_moved, secrets.key_location()?) {
+                (true, _) => format!("the key is now in {}", describe_key_place(place)),
+                (false, Some(_)) => format!("the key was already in {}", describe_key_place(place)),
+                (false, None) => "no key exists yet; it is created with the first secret".to_owned(),
             };
-            (Exit::Fine, json!({ "key": secrets.place()?.map(word), "moved": is_moved }), words)
+            (Exit::Fine, json!({ "key": secrets.key_location()?.map(key_place_name), "moved": is_moved }), words)
         }
-        Action::List => {
+        SecretsAction::List => {
             let all = secrets.list()?;
             for one in all.iter().filter(|_| !args.json) {
                 let whom =
                     if one.skills.is_empty() { String::new() } else { format!("  for {}", one.skills.join(", ")) };
-                output.data(&format!("{}\n", visible(&format!("{}{whom}", one.name))));
+                output.write_data(&format!("{}\n", escape_invisible(&format!("{}{whom}", one.name))));
             }
             let words = format!("{} {}", all.len(), if all.len() == 1 { "secret" } else { "secrets" });
             let listed = all.iter().map(|one| json!({ "name": one.name, "for": one.skills })).collect::<Vec<_>>();
             (Exit::Fine, json!({ "secrets": listed }), words)
         }
-        Action::Rm { name } if secrets.remove(name)? => {
-            (Exit::Fine, json!({ "removed": name }), format!("`{name}` is forgotten"))
+        SecretsAction::Rm { name } if secrets.remove(name)? => {
+            (Exit::Fine, json!({ "removed": name }), format!("deleted `{name}`"))
         }
-        Action::Rm { name } => (Exit::Findings, json!({ "removed": null }), format!("no secret `{name}` is kept")),
+        SecretsAction::Rm { name } => {
+            (Exit::Findings, json!({ "removed": null }), format!("secret `{name}` not found"))
+        }
     };
     if args.json {
-        output.json(&value);
+        output.write_json(&value);
     }
-    output.say(&words);
+    output.print_message(&words);
     Ok(exit)
 }
 
-/// Reads a value: typed without an echo where somebody types, else all of stdin but the end of its last line.
-fn value(name: &str, output: &mut Output) -> Result<Secret, Failure> {
+/// Reads a value: a line typed without echo on a terminal, otherwise all of stdin without the final line break.
+fn read_value(name: &str, output: &mut Output) -> Result<SecretValue, Failure> {
     let mut bytes = Zeroizing::new(Vec::new());
     let stdin = io::stdin();
     let read = if stdin.is_terminal() {
-        typed(&mut bytes, || output.insist(&format!("value of {name} (it is not shown):")))
+        read_without_echo(&mut bytes, || output.print_always(&format!("value of {name} (hidden):")))
     } else {
         stdin.lock().take(VALUE_BYTES_MAX as u64 + 2).read_to_end(&mut bytes)
     };
-    read.map_err(|error| Failure::unable("UNREADABLE", format!("no value was read: {error}")))?;
+    read.map_err(|error| Failure::unable("UNREADABLE", format!("could not read the value: {error}")))?;
     if bytes.last() == Some(&INTERRUPT) {
-        return Err(Failure::unable("INTERRUPTED", "nothing was kept"));
+        return Err(Failure::unable("INTERRUPTED", "nothing was stored"));
     }
     if bytes.last() == Some(&b'\n') {
         bytes.pop();
@@ -151,15 +174,15 @@ fn value(name: &str, output: &mut Output) -> Result<Secret, Failure> {
         bytes.pop();
     }
     let text = std::str::from_utf8(&bytes).ok().map(str::to_owned);
-    text.and_then(Secret::new).ok_or_else(|| {
-        let failure = Failure::unable("BAD_VALUE", "that is no value a variable can hold");
-        failure.hint(format!("text of 1 to {VALUE_BYTES_MAX} bytes without a NUL"))
+    text.and_then(SecretValue::new).ok_or_else(|| {
+        let failure = Failure::unable("BAD_VALUE", "the value cannot be stored in an environment variable");
+        failure.hint(format!("use 1 to {VALUE_BYTES_MAX} bytes of text without NUL"))
     })
 }
 
-/// Reads a line without an echo, once asked for. The interrupt key ends the line instead of the program, so that the terminal
-/// is always given back as it was.
-fn typed(bytes: &mut Vec<u8>, ask: impl FnOnce()) -> io::Result<usize> {
+/// Calls `ask`, then reads a line without echo. The interrupt key ends the line instead of the program, so that the
+/// terminal is always restored.
+fn read_without_echo(bytes: &mut Vec<u8>, ask: impl FnOnce()) -> io::Result<usize> {
     let stdin = io::stdin();
     let before = termios::tcgetattr(&stdin)?;
     let mut silent = before.clone();

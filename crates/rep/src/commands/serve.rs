@@ -1,4 +1,4 @@
-//! `rep serve`: the library over MCP, on stdio or HTTP, and over HTTP a dashboard for people.
+//! `rep serve`: serves the library over MCP on stdio or HTTP, and a dashboard over HTTP.
 
 use std::io::{IsTerminal, Read};
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -6,111 +6,121 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rep_audit::CallRecorder;
-use rep_library::Library;
+use rep_library::SkillLibrary;
 use rep_mcp::{
-    AllowedRuns, CLIENT_HOSTS, ClientConfig, HttpOptions, KeySource, LogFormat, LogOptions, McpServer, OAuth,
+    AllowedRuns, CLIENT_HOSTS, ClientConfig, HttpOptions, JwksSource, LogFormat, LogOptions, McpServer, OAuthVerifier,
     ServerOptions, TlsIdentity, init_log, serve_http, serve_stdio,
 };
 use rep_net::issuer::fetch_keys;
 use rep_runtime::Runtime;
-use rep_runtime::token::token;
+use rep_runtime::token::load_or_create_token;
 
 use crate::exit::{Exit, Failure};
 use crate::library::{LibraryArgs, data_folder};
-use crate::output::{Choice, Output};
+use crate::output::{ColorMode, Output};
 use crate::terminal;
 
-/// The largest file of tokens, certificates or a key, and the shortest token.
+/// The maximum size of a file of tokens, certificates or a key, and the minimum length of a token.
 const FILE_BYTES_MAX: u64 = 256 << 10;
 const TOKEN_CHARS_MIN: usize = 16;
-/// Where is listened where nobody says.
-const ADDRESS: &str = "127.0.0.1:8300";
+/// The default listen address.
+const DEFAULT_ADDRESS: &str = "127.0.0.1:8300";
 
-/// Serve the skills over MCP, on stdio or HTTP
+/// Serve skills over MCP, on stdio or HTTP
+///
+/// Clients can list, search, read and query all active skills. They can run tools only with `--allow-run`. With
+/// `--http`, the same address shows a dashboard in the browser. Addresses other than this machine need
+/// `--token-file` or `--oauth-issuer`. Calls are recorded; see `rep audit --calls`.
 #[derive(clap::Args)]
-#[command(
-    after_help = "Both revisions of the protocol are spoken, 2025-11-25 and 2026-07-28, with the Skills extension; every file of every active skill is a resource, every skill people may call a prompt, and seven tools list, search, select, load, read, ask and convert. Skills that are not trusted, switched off or shadowed are not there. Changes are seen and told.\n\nOver HTTP a browser at the same address sees the library: search, every skill, what it costs, what runs and ran, tasks, the audit, and panels to try; /healthz, /readyz, /metrics and /.well-known/agent-skills/index.json are for programs.\n\nOnly this machine is answered unless --http names another address, which needs --token-file. Tools of skills run only with --allow-run, in the sandbox, and what needs consent asks the client's user; over HTTP a token is needed then, and made where none is named. Every call is recorded: `rep audit --calls`.\n\nExamples:\n  rep serve\n  rep serve --http 127.0.0.1:8300\n  rep serve --allow-run=csv-profile --path skills\n  rep serve --http 0.0.0.0:8300 --token-file tokens.txt --tls-cert cert.pem --tls-key key.pem\n  rep serve --print-config claude-code"
-)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
+#[command(after_help = "\
+Examples:
+  rep serve                               # stdio, for one client
+  rep serve --http                        # http://127.0.0.1:8300
+  rep serve --allow-run=csv-profile --path skills
+  rep serve --http 0.0.0.0:8300 --token-file tokens.txt
+  rep serve --print-config claude-code    # how to add it to a host")]
 pub(crate) struct Args {
-    /// Serve one client on stdin and stdout, as is done where nothing is said
+    /// Serve a single client over stdio (default)
     #[arg(long, conflicts_with = "http")]
     stdio: bool,
-    /// Serve over HTTP on this address
-    #[arg(long, value_name = "ADDR", num_args = 0..=1, default_missing_value = ADDRESS)]
+    /// Serve over HTTP at this address [default: 127.0.0.1:8300]
+    #[arg(long, value_name = "ADDR", num_args = 0..=1, default_missing_value = DEFAULT_ADDRESS)]
     http: Option<String>,
-    /// Let clients run the tools of all skills, or of this one; repeatable
+    /// Allow clients to run the tools of all skills, or of this skill; repeatable
     #[arg(long, value_name = "SKILL", num_args = 0..=1, require_equals = true, default_missing_value = "*")]
     allow_run: Vec<String>,
-    /// The folder tools run in, and patterns are relative to [default: the project around this folder]
+    /// The directory that tools run in; permission patterns are relative to it [default: the enclosing project]
     #[arg(long, value_name = "DIR", requires = "allow_run")]
     workspace: Option<PathBuf>,
-    /// Run tools with nothing enforced: they can do whatever you can
+    /// Run tools without the sandbox, with all your permissions
     #[arg(long, requires = "allow_run")]
     no_sandbox: bool,
-    /// Let in only who bears one of the tokens in this file, one a line
+    /// Accept only clients that send one of the tokens in this file, one per line
     #[arg(long, value_name = "FILE", requires = "http")]
     token_file: Option<PathBuf>,
-    /// With --allow-run, let every user and program of this machine run tools, without the token that is made otherwise
+    /// Let any local user and program run tools
+    ///
+    /// Without this option, `--allow-run` over HTTP creates a token if you name none.
     #[arg(long, requires = "http", requires = "allow_run", conflicts_with_all = ["token_file", "oauth_issuer"])]
     no_token: bool,
-    /// Let in who bears a token of this OAuth authorization server, by its issuer identifier
+    /// Accept access tokens from this OAuth issuer
     #[arg(long, value_name = "URL", requires = "http", requires = "oauth_audience")]
     oauth_issuer: Option<String>,
-    /// This server as those tokens must name it
+    /// The audience that the tokens must have: this server's URL
     #[arg(long, value_name = "URL", requires = "oauth_issuer")]
     oauth_audience: Option<String>,
-    /// The keys that sign them, as a JWKS file [default: those the issuer publishes]
+    /// The issuer's public keys, as a JWKS file [default: fetched from the issuer]
     #[arg(long, value_name = "FILE", requires = "oauth_issuer")]
     oauth_keys: Option<PathBuf>,
-    /// Speak TLS with the certificate in this file (PEM, with those above it)
+    /// Use TLS with this certificate chain (PEM)
     #[arg(long, value_name = "FILE", requires = "http", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
-    /// The key of that certificate (PEM)
+    /// The private key of the certificate (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
-    /// A name the server is reached by; repeatable
+    /// Accept requests for this host name; repeatable
     #[arg(long, value_name = "HOST", requires = "http")]
     allow_host: Vec<String>,
-    /// An origin whose pages may ask; repeatable
+    /// Accept requests from web pages of this origin; repeatable
     #[arg(long, value_name = "ORIGIN", requires = "http")]
     allow_origin: Vec<String>,
-    /// The most requests a second
+    /// The maximum number of requests per second
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
     rate: u32,
-    /// Keep no record of what clients ask; what they run is recorded all the same
+    /// Do not record the calls of clients; runs are always recorded
     #[arg(long)]
     no_record: bool,
-    /// Tell of every request on stderr, in lines for people or in JSON
-    #[arg(long, value_name = "FORM", value_enum)]
-    log: Option<LogWanted>,
-    /// Print what a host needs to start this server, and end
+    /// Log every request to stderr
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    log: Option<LogFormatChoice>,
+    /// Print the configuration that starts this server from a host, then exit
     #[arg(long, value_name = "HOST")]
     print_config: Option<String>,
     #[command(flatten)]
     library: LibraryArgs,
 }
 
-/// How requests are told.
+/// The formats of the request log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum LogWanted {
-    /// A line each, for people
+enum LogFormatChoice {
+    /// One line per request
     Text,
-    /// A JSON object each, for programs
+    /// One JSON object per request
     Json,
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     if let Some(host) = &args.print_config {
-        let text = client_config(args).render(host).ok_or_else(|| {
-            let failure = Failure::unable("UNKNOWN_HOST", format!("nothing is known of how `{host}` is set up"));
-            failure.hint(format!("one of {}", CLIENT_HOSTS.join(", ")))
+        let text = build_client_config(args).render(host).ok_or_else(|| {
+            let failure = Failure::unable("UNKNOWN_HOST", format!("no configuration is known for `{host}`"));
+            failure.hint(format!("the hosts are: {}", CLIENT_HOSTS.join(", ")))
         })?;
-        output.data(&text);
+        output.write_data(&text);
         return Ok(Exit::Fine);
     }
     let http = args.http.as_deref().map(|address| http_options(args, address, output)).transpose()?;
-    let library = Arc::new(Library::open(args.library.options()?)?);
+    let library = Arc::new(SkillLibrary::open(args.library.resolve_options()?)?);
     for note in &library.catalog().notes {
         output.warn(note);
     }
@@ -118,22 +128,24 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         terminal::warn_unconfined(output);
     }
     init_log(log_options(args, output));
-    let runtime = Arc::new(terminal::runtime(&args.library, args.workspace.as_deref(), args.no_sandbox)?);
+    let runtime = Arc::new(terminal::open_runtime(&args.library, args.workspace.as_deref(), args.no_sandbox)?);
     let recorder = begin_record(args, &runtime)?;
     let options = ServerOptions {
         runtime,
-        allowed_runs: allowed_runs(&args.allow_run),
+        allowed_runs: parse_allowed_runs(&args.allow_run),
         recorder: recorder.clone(),
         version: env!("CARGO_PKG_VERSION"),
     };
     let server = McpServer::new(library, options);
-    server.watch();
+    server.watch_library();
     let ended = if let Some(http) = http {
-        let pages = rep_web::pages(&server);
-        serve_http(&server, &http, Some(pages), |url| output.insist(&format!("listening on {url}")))
+        let pages = rep_web::build_pages(&server);
+        serve_http(&server, &http, Some(pages), |url| output.print_always(&format!("listening on {url}")))
     } else {
         if std::io::stdin().is_terminal() {
-            output.say("waiting for a client on stdin; `rep serve --print-config HOST` prints what a host needs");
+            output.print_message(
+                "waiting for a client on stdin; run `rep serve --print-config HOST` for a host's configuration",
+            );
         }
         serve_stdio(&server)
     };
@@ -143,8 +155,8 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     Ok(Exit::Fine)
 }
 
-/// How a host starts or reaches the server that the arguments describe.
-fn client_config(args: &Args) -> ClientConfig {
+/// Returns the configuration with which a host starts or reaches this server.
+fn build_client_config(args: &Args) -> ClientConfig {
     let mut arguments = vec!["serve".to_owned()];
     for path in &args.library.places.paths {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
@@ -159,8 +171,8 @@ fn client_config(args: &Args) -> ClientConfig {
     ClientConfig { url, has_token, arguments }
 }
 
-/// Which skills clients may run tools of.
-fn allowed_runs(named: &[String]) -> AllowedRuns {
+/// Returns the skills whose tools clients can run.
+fn parse_allowed_runs(named: &[String]) -> AllowedRuns {
     match named {
         [] => AllowedRuns::None,
         named if named.iter().any(|skill| skill == "*") => AllowedRuns::All,
@@ -168,76 +180,75 @@ fn allowed_runs(named: &[String]) -> AllowedRuns {
     }
 }
 
-/// Begins the record of calls, unless it is switched off.
+/// Starts recording calls, unless `--no-record` is given.
 fn begin_record(args: &Args, runtime: &Runtime) -> Result<Option<Arc<CallRecorder>>, Failure> {
     if args.no_record {
         return Ok(None);
     }
     let place = args.http.as_deref().unwrap_or("stdio");
-    let recorder = runtime.record_calls(place, env!("CARGO_PKG_VERSION"), insist);
-    let recorder = recorder
-        .map_err(|error| Failure::from(error).hint("every call is recorded; with --no-record only runs are"))?;
+    let recorder = runtime.record_calls(place, env!("CARGO_PKG_VERSION"), print_line);
+    let recorder = recorder.map_err(|error| Failure::from(error).hint("pass --no-record to record only runs"))?;
     Ok(Some(Arc::new(recorder)))
 }
 
-/// Waits until every call is on the disk.
+/// Waits until every call is written to disk.
 fn finish_record(recorder: &CallRecorder) -> Result<(), Failure> {
     match recorder.finish() {
         0 => Ok(()),
         count => {
             let words = if count == 1 { "call was" } else { "calls were" };
-            let message = format!("{count} {words} answered and could not be recorded");
-            Err(Failure::unable("UNRECORDED", message).hint("`rep audit --calls` shows those before"))
+            let message = format!("{count} {words} answered but could not be recorded");
+            Err(Failure::unable("UNRECORDED", message).hint("run `rep audit --calls` to see the earlier calls"))
         }
     }
 }
 
-/// Prints a line from any thread, even when asked to be quiet.
-fn insist(text: &str) {
-    Output::new(Choice::Auto, false, false).insist(text);
+/// Prints a line from any thread, even with `--quiet`.
+fn print_line(text: &str) {
+    Output::new(ColorMode::Auto, false, false).print_always(text);
 }
 
-/// What is logged on stderr.
+/// Returns what to log to stderr.
 fn log_options(args: &Args, output: &Output) -> LogOptions {
     let requests = match (args.log, output.is_verbose) {
-        (Some(LogWanted::Json), _) => Some(LogFormat::Json),
-        (Some(LogWanted::Text), _) | (None, true) => Some(LogFormat::Text),
+        (Some(LogFormatChoice::Json), _) => Some(LogFormat::Json),
+        (Some(LogFormatChoice::Text), _) | (None, true) => Some(LogFormat::Text),
         (None, false) => None,
     };
     LogOptions {
         requests,
         warnings: !output.is_quiet,
-        write: Box::new(insist),
-        now: || rep_storage::time::text(std::time::SystemTime::now()),
+        write: Box::new(print_line),
+        now: || rep_storage::time::format_timestamp(std::time::SystemTime::now()),
     }
 }
 
-/// Where and for whom the server listens.
+/// Returns the address to listen on and the access rules.
 fn http_options(args: &Args, given: &str, output: &mut Output) -> Result<HttpOptions, Failure> {
     let unknown = || {
-        let failure = Failure::unable("USAGE", format!("`{given}` is no address"));
-        failure.hint("write it with its port: `127.0.0.1:8300`, `[::1]:8300`, `localhost:0`")
+        let failure = Failure::unable("USAGE", format!("`{given}` is not a valid address"));
+        failure.hint("include the port: `127.0.0.1:8300`, `[::1]:8300` or `localhost:0`")
     };
     let address: SocketAddr = given.to_socket_addrs().map_err(|_| unknown())?.next().ok_or_else(unknown)?;
-    let mut tokens = args.token_file.as_deref().map(tokens).transpose()?.unwrap_or_default();
+    let mut tokens = args.token_file.as_deref().map(read_tokens).transpose()?.unwrap_or_default();
     let oauth = match (&args.oauth_issuer, &args.oauth_audience) {
-        (Some(issuer), Some(audience)) => Some(authorization(issuer, audience, args.oauth_keys.as_deref())?),
+        (Some(issuer), Some(audience)) => Some(load_authorization(issuer, audience, args.oauth_keys.as_deref())?),
         _ => None,
     };
     if !address.ip().is_loopback() && tokens.is_empty() && oauth.is_none() {
-        let message = format!("`{given}` is reached from other machines, and nothing says whom to let in");
-        return Err(Failure::refused("TOKEN_NEEDED", message).hint("--token-file FILE names tokens, one a line"));
+        let message = format!("`{given}` is reachable from other machines and needs authentication");
+        return Err(Failure::refused("TOKEN_NEEDED", message).hint("pass --token-file FILE, with one token per line"));
     }
-    // Whoever reaches the address could run tools, and say yes to his own question: other users of this machine, and programs that
-    // were let through to it.
+    // Anyone who can reach the address could run tools and confirm their own calls: other users of this machine,
+    // and programs with access to the port.
     if !args.allow_run.is_empty() && tokens.is_empty() && oauth.is_none() && !args.no_token {
         let file = data_folder()?.join("serve.token");
-        tokens.push(token(&file)?);
-        output.insist(&format!("clients need the token in `{}`", file.display()));
+        tokens.push(load_or_create_token(&file)?);
+        output.print_always(&format!("clients need the token in `{}`", file.display()));
     }
     let tls = match (&args.tls_cert, &args.tls_key) {
         (Some(certificates), Some(key)) => {
-            Some(TlsIdentity { certificates: bounded(certificates)?, key: bounded(key)? })
+            Some(TlsIdentity { certificates: read_bounded(certificates)?, key: read_bounded(key)? })
         }
         _ => None,
     };
@@ -245,32 +256,32 @@ fn http_options(args: &Args, given: &str, output: &mut Output) -> Result<HttpOpt
     Ok(HttpOptions { address, tokens, allow_other_users: args.no_token, oauth, hosts, origins, rate: args.rate, tls })
 }
 
-/// The authorization server whose tokens are let in, with its keys.
-fn authorization(issuer: &str, audience: &str, keys: Option<&Path>) -> Result<OAuth, Failure> {
+/// Loads the verifier for the authorization server's tokens, with its keys.
+fn load_authorization(issuer: &str, audience: &str, keys: Option<&Path>) -> Result<OAuthVerifier, Failure> {
     let (source, from) = match keys {
         Some(file) => (keys_of_file(file), file.display().to_string()),
         None => (keys_of_issuer(issuer), issuer.to_owned()),
     };
-    OAuth::new(issuer, audience, source).map_err(|reason| {
-        let failure = Failure::unable("UNREADABLE", format!("no keys from `{from}`: {reason}"));
-        failure.hint("--oauth-keys FILE takes a JWKS of your own")
+    OAuthVerifier::new(issuer, audience, source).map_err(|reason| {
+        let failure = Failure::unable("UNREADABLE", format!("could not load keys from `{from}`: {reason}"));
+        failure.hint("pass --oauth-keys FILE to use a local JWKS")
     })
 }
 
-/// Keys from a file, which is read again when they are asked for again.
-fn keys_of_file(file: &Path) -> KeySource {
+/// Keys from a file, which is read again on every refresh.
+fn keys_of_file(file: &Path) -> JwksSource {
     let file = file.to_owned();
-    Arc::new(move || bounded(&file).map_err(|failure| failure.message))
+    Arc::new(move || read_bounded(&file).map_err(|failure| failure.message))
 }
 
-/// Keys from the issuer itself.
-fn keys_of_issuer(issuer: &str) -> KeySource {
+/// Keys from the issuer.
+fn keys_of_issuer(issuer: &str) -> JwksSource {
     let issuer = issuer.to_owned();
     Arc::new(move || fetch_keys(&issuer).map_err(|error| error.to_string()))
 }
 
-/// The bytes of a small file.
-fn bounded(file: &Path) -> Result<Vec<u8>, Failure> {
+/// Reads a small file.
+fn read_bounded(file: &Path) -> Result<Vec<u8>, Failure> {
     let unreadable =
         |error: std::io::Error| Failure::unable("UNREADABLE", format!("could not read `{}`: {error}", file.display()));
     let mut bytes = Vec::new();
@@ -279,19 +290,19 @@ fn bounded(file: &Path) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// The tokens of a file: one a line, without blanks at the ends; lines that begin with `#` are left out.
-fn tokens(file: &Path) -> Result<Vec<String>, Failure> {
+/// Reads the tokens of a file: one per line, trimmed. Lines that start with `#` are ignored.
+fn read_tokens(file: &Path) -> Result<Vec<String>, Failure> {
     let shown = file.display();
     let unreadable = |reason: String| Failure::unable("UNREADABLE", format!("could not read `{shown}`: {reason}"));
-    let text = String::from_utf8(bounded(file)?).map_err(|_| unreadable("it is not text".to_owned()))?;
+    let text = String::from_utf8(read_bounded(file)?).map_err(|_| unreadable("it is not text".to_owned()))?;
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let tokens: Vec<String> = lines.map(str::to_owned).collect();
     if tokens.is_empty() {
-        return Err(unreadable("it holds no token".to_owned()).hint("write one a line"));
+        return Err(unreadable("it contains no token".to_owned()).hint("write one token per line"));
     }
     if tokens.iter().any(|token| token.chars().count() < TOKEN_CHARS_MIN) {
-        let failure = Failure::unable("TOKEN_SHORT", format!("`{shown}` holds a token that can be guessed"));
-        return Err(failure.hint(format!("a token has {TOKEN_CHARS_MIN} or more characters that nobody knows")));
+        let failure = Failure::unable("TOKEN_SHORT", format!("`{shown}` contains a token that is too short"));
+        return Err(failure.hint(format!("use random tokens of {TOKEN_CHARS_MIN} or more characters")));
     }
     Ok(tokens)
 }

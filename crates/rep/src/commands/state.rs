@@ -1,45 +1,54 @@
-//! `rep state`: what a structured skill's state is, or would be.
+//! `rep state`: prints or simulates the state of a structured skill.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use rep_check::render::visible;
-use rep_library::read;
-use rep_model::Document;
-use rep_runtime::state::{Illegal, State};
+use rep_check::render::escape_invisible;
+use rep_library::skill_reader;
+use rep_model::SkillDocument;
+use rep_runtime::state::{CommandSequenceError, CommandState};
 use rep_runtime::{Runtime, state_json};
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
 use crate::library::LibraryArgs;
 use crate::output::Output;
-use crate::terminal::{self, arguments};
+use crate::terminal::{self, read_arguments};
 use crate::write;
 
-/// Show the state of a skill, or what it would be after some commands
+/// Show a skill's state, or simulate a sequence of commands
+///
+/// UASP commands can require, create and invalidate entities. `rep exec` stores this state per skill and session.
+/// `--after` simulates commands without running them and reports where the sequence would be refused.
 #[derive(clap::Args)]
-#[command(
-    after_help = "A command needs the entities it requires to be valid; it makes what it creates and ends what it invalidates. `rep exec` keeps the state by skill and session, for all processes of yours. --after goes through a sequence without running anything, and says where it would be refused: from nothing, or from what is kept where --session is given.\n\nExamples:\n  rep state agent-browser\n  rep state agent-browser --after open,snapshot\n  rep state agent-browser --session shop --after click\n  rep state agent-browser --sessions\n  rep state agent-browser --session shop --export shop.json"
-)]
+#[command(after_help = "\
+Examples:
+  rep state git-worktrees
+  rep state git-worktrees --after list,remove
+  rep state git-worktrees --session review --after add
+  rep state git-worktrees --sessions
+  rep state git-worktrees --export state.json")]
 pub(crate) struct Args {
     /// The skill: a name, `package:name`, or a path
     skill: String,
-    /// The session whose state it is [default: default]
-    #[arg(long, value_name = "S")]
+    /// The session [default: default]
+    #[arg(long, value_name = "NAME")]
     session: Option<String>,
-    /// Go through these commands, with commas between
+    /// Simulate these commands; separate them with commas
+    ///
+    /// Starts with an empty state, or with the stored state if `--session` is given.
     #[arg(long, value_name = "COMMANDS", value_delimiter = ',', group = "work")]
     after: Vec<String>,
-    /// Forget the session's state
+    /// Delete the session's state
     #[arg(long, group = "work")]
     clear: bool,
-    /// List the sessions that are kept
+    /// List the stored sessions
     #[arg(long, group = "work")]
     sessions: bool,
-    /// Write the session to a file, or to stdout
+    /// Write the session to a file, or to stdout with `-`
     #[arg(long, value_name = "FILE|-", group = "work")]
     export: Option<PathBuf>,
-    /// Take in a session that was exported, in the place of what this one holds
+    /// Replace the session with an exported one
     #[arg(long, value_name = "FILE|-", group = "work")]
     import: Option<PathBuf>,
     #[command(flatten)]
@@ -50,91 +59,102 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    state(args, output).map_err(|failure| failure.json(args.json))
+    manage_state(args, output).map_err(|failure| failure.json(args.json))
 }
 
-fn state(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    let (catalog, index) = args.library.one(&args.skill, output)?;
+fn manage_state(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+    let (catalog, index) = args.library.find_skill(&args.skill, output)?;
     let entry = &catalog.entries[index];
     let name = &entry.qualified_name;
-    let runtime = terminal::stored();
+    let runtime = terminal::open_stored_runtime();
     let session = runtime.session_name(args.session.as_deref())?;
     if args.clear {
-        let count = runtime.sessions()?.clear(name, Some(session))?;
-        return Ok(said(&json!({ "cleared": count }), &format!("{count} entities are forgotten"), args.json, output));
+        let count = runtime.open_sessions()?.clear(name, Some(session))?;
+        return Ok(print_answer(&json!({ "cleared": count }), &format!("deleted {count} entities"), args.json, output));
     }
     if args.sessions {
-        return list(&runtime, name, args.json, output);
+        return list_sessions(&runtime, name, args.json, output);
     }
     if let Some(file) = &args.export {
-        return export(&runtime, name, session, file, output);
+        return export_session(&runtime, name, session, file, output);
     }
     if let Some(file) = &args.import {
         let given = if file.as_os_str() == "-" { "-".to_owned() } else { format!("@{}", file.display()) };
-        let value = arguments(Some(&given), "--import")?;
-        let count = runtime.sessions()?.import(name, session, &value, SystemTime::now())?;
-        return Ok(said(&json!({ "imported": count }), &format!("{count} entities are taken in"), args.json, output));
+        let value = read_arguments(Some(&given), "--import")?;
+        let count = runtime.open_sessions()?.import(name, session, &value, SystemTime::now())?;
+        return Ok(print_answer(
+            &json!({ "imported": count }),
+            &format!("imported {count} entities"),
+            args.json,
+            output,
+        ));
     }
-    let skill = read::skill(entry)?;
-    let Some(document) = rep_convert::document_of(&skill) else {
-        let failure = Failure::unable("VALIDATION_FAILED", format!("`{name}` holds no structure"));
-        return Err(failure.hint("`rep check` says what is wrong"));
+    let skill = skill_reader::read_skill(entry)?;
+    let Some(document) = rep_convert::document_from_skill(&skill) else {
+        let failure = Failure::unable("VALIDATION_FAILED", format!("`{name}` has no valid structure"));
+        return Err(failure.hint("run `rep check` to see what is wrong"));
     };
     let sequence: Vec<&str> = args.after.iter().map(|name| name.trim()).filter(|name| !name.is_empty()).collect();
     let begun = if args.session.is_some() || sequence.is_empty() {
-        runtime.state(&document, name, session)?
+        runtime.load_state(&document, name, session)?
     } else {
-        State::new(&document)
+        CommandState::new(&document)
     };
-    match begun.then(&document, &sequence) {
-        Ok(state) => show(&state, &document, args.json, output),
-        Err(illegal) => return Ok(refuse(&illegal, name, args.json, output)),
+    match begun.advance_through(&document, &sequence) {
+        Ok(state) => print_state(&state, &document, args.json, output),
+        Err(illegal) => return Ok(report_illegal(&illegal, name, args.json, output)),
     }
     Ok(Exit::Fine)
 }
 
-/// Answers with a document, or says the same.
-fn said(value: &Value, text: &str, is_json: bool, output: &mut Output) -> Exit {
+/// Prints an answer as JSON or as text.
+fn print_answer(value: &Value, text: &str, is_json: bool, output: &mut Output) -> Exit {
     if is_json {
-        output.json(value);
+        output.write_json(value);
     } else {
-        output.say(text);
+        output.print_message(text);
     }
     Exit::Fine
 }
 
-fn list(runtime: &Runtime, skill: &str, is_json: bool, output: &mut Output) -> Result<Exit, Failure> {
-    let all = runtime.existing_sessions()?.map_or_else(|| Ok(Vec::new()), |sessions| sessions.list(skill))?;
+fn list_sessions(runtime: &Runtime, skill: &str, is_json: bool, output: &mut Output) -> Result<Exit, Failure> {
+    let all = runtime.open_existing_sessions()?.map_or_else(|| Ok(Vec::new()), |sessions| sessions.list(skill))?;
     if is_json {
-        let one = |session: &rep_runtime::session::Session| json!({ "session": session.name, "entities": session.entities, "valid": session.valid, "updated": session.updated });
-        output.json(&json!({ "sessions": all.iter().map(one).collect::<Vec<Value>>() }));
+        let one = |session: &rep_runtime::session::SkillSession| json!({ "session": session.name, "entities": session.entities, "valid": session.valid, "updated": session.updated });
+        output.write_json(&json!({ "sessions": all.iter().map(one).collect::<Vec<Value>>() }));
         return Ok(Exit::Fine);
     }
-    let line = |session: &rep_runtime::session::Session| {
-        let rep_runtime::session::Session { name, entities, valid, updated } = session;
-        format!("{}  {valid} of {entities} valid, changed {updated}\n", visible(name))
+    let line = |session: &rep_runtime::session::SkillSession| {
+        let rep_runtime::session::SkillSession { name, entities, valid, updated } = session;
+        format!("{}  {valid} of {entities} valid, changed {updated}\n", escape_invisible(name))
     };
-    output.data(&all.iter().map(line).collect::<String>());
+    output.write_data(&all.iter().map(line).collect::<String>());
     if all.is_empty() {
-        output.say(&format!("no session of `{skill}` is kept"));
+        output.print_message(&format!("`{skill}` has no stored sessions"));
     }
     Ok(Exit::Fine)
 }
 
-fn export(runtime: &Runtime, skill: &str, session: &str, file: &Path, output: &mut Output) -> Result<Exit, Failure> {
-    let value = runtime.sessions()?.export(skill, session)?;
+fn export_session(
+    runtime: &Runtime,
+    skill: &str,
+    session: &str,
+    file: &Path,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let value = runtime.open_sessions()?.export(skill, session)?;
     if file.as_os_str() == "-" {
-        output.json(&value);
+        output.write_json(&value);
     } else {
-        write::put(file, &format!("{value:#}\n"))?;
-        output.say(&format!("`{}` holds the session `{session}`", file.display()));
+        write::write_file(file, &format!("{value:#}\n"))?;
+        output.print_message(&format!("wrote the session `{session}` to `{}`", file.display()));
     }
     Ok(Exit::Fine)
 }
 
-fn show(state: &State, document: &Document, is_json: bool, output: &mut Output) {
+fn print_state(state: &CommandState, document: &SkillDocument, is_json: bool, output: &mut Output) {
     if is_json {
-        output.json(&state_json(state, document));
+        output.write_json(&state_json(state, document));
         return;
     }
     let mut text = String::new();
@@ -142,24 +162,24 @@ fn show(state: &State, document: &Document, is_json: bool, output: &mut Output) 
         let word = if entity.is_valid { "valid" } else { "not valid" };
         let when = |at: &Option<String>| at.as_ref().map(|at| format!(" at {at}")).unwrap_or_default();
         let by = match (&entity.made_by, &entity.ended_by) {
-            (_, Some(command)) => format!("  ended by {command}{}", when(&entity.ended_at)),
-            (Some(command), None) => format!("  made by {command}{}", when(&entity.made_at)),
+            (_, Some(command)) => format!("  invalidated by {command}{}", when(&entity.ended_at)),
+            (Some(command), None) => format!("  created by {command}{}", when(&entity.made_at)),
             (None, None) => String::new(),
         };
-        text.push_str(&format!("{}  {word}{}\n", visible(name), visible(&by)));
+        text.push_str(&format!("{}  {word}{}\n", escape_invisible(name), escape_invisible(&by)));
     }
-    text.push_str(&format!("can run: {}\n", visible(&state.runnable(document).join(", "))));
-    output.data(&text);
+    text.push_str(&format!("can run: {}\n", escape_invisible(&state.runnable_commands(document).join(", "))));
+    output.write_data(&text);
 }
 
-/// Tells why a sequence cannot be run, in the specification's words.
-fn refuse(illegal: &Illegal, skill: &str, is_json: bool, output: &mut Output) -> Exit {
+/// Reports why a sequence cannot run, in the specification's words.
+fn report_illegal(illegal: &CommandSequenceError, skill: &str, is_json: bool, output: &mut Output) -> Exit {
     let (code, message, more) = match illegal {
-        Illegal::Unknown { command } => {
+        CommandSequenceError::UnknownCommand { command } => {
             let message = format!("Path 'commands.{command}' not found in skill '{skill}'");
             ("PATH_NOT_FOUND", message, json!({ "command": command }))
         }
-        Illegal::Missing { command, entities } => {
+        CommandSequenceError::MissingEntities { command, entities } => {
             let first = entities.first().map_or("", String::as_str);
             let message = format!("Required state '{first}' is invalid or missing");
             ("INVALID_STATE", message, json!({ "command": command, "missing": entities }))
@@ -170,13 +190,13 @@ fn refuse(illegal: &Illegal, skill: &str, is_json: bool, output: &mut Output) ->
         for (key, value) in more.as_object().into_iter().flatten() {
             error[key] = value.clone();
         }
-        output.data(&format!("{:#}\n", json!({ "status": "error", "error": error })));
-    } else if let Illegal::Missing { command, .. } = illegal {
-        output.data(&visible(&format!("{message}, so `{command}` cannot run")));
-        output.data("\n");
+        output.write_data(&format!("{:#}\n", json!({ "status": "error", "error": error })));
+    } else if let CommandSequenceError::MissingEntities { command, .. } = illegal {
+        output.write_data(&escape_invisible(&format!("{message}, so `{command}` cannot run")));
+        output.write_data("\n");
     } else {
-        output.data(&visible(&message));
-        output.data("\n");
+        output.write_data(&escape_invisible(&message));
+        output.write_data("\n");
     }
     Exit::Findings
 }

@@ -1,22 +1,27 @@
-//! `rep tools`: the tools a skill really has.
+//! `rep tools`: prints the effective tools of a skill, and regenerates tools.json.
 
 use std::path::PathBuf;
 
-use rep_check::render::visible;
-use rep_library::tools_file::{SkillTools, skill_folder};
+use rep_check::render::escape_invisible;
+use rep_library::tools_file::{SkillTools, find_skill_folder};
 use serde_json::json;
 
 use crate::exit::{Exit, Failure};
 use crate::library::LibraryArgs;
 use crate::output::Output;
 
-/// Show the effective tools of a skill, or regenerate its tools.json
+/// Show a skill's tools, or regenerate its tools.json
+///
+/// Tools are declared in the frontmatter. A tools.json file is used only if the frontmatter declares no tools, and
+/// is reported as stale if the two differ.
 #[derive(clap::Args)]
-#[command(
-    after_help = "Tools come from the frontmatter; tools.json counts only where the frontmatter has none, and is stale where the two differ.\n\nExamples:\n  rep tools csv-profile\n  rep tools csv-profile --write     the same bytes every time"
-)]
+#[command(after_help = "\
+Examples:
+  rep tools csv-profile
+  rep tools csv-profile --json
+  rep tools skills/csv-profile --write")]
 pub(crate) struct Args {
-    /// The skill: a name, `package:name`, or its folder
+    /// The skill: a name, `package:name`, or its directory
     #[arg(value_name = "SKILL")]
     skill: String,
     #[command(flatten)]
@@ -30,46 +35,53 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    tools(args, output).map_err(|failure| failure.json(args.json))
+    show_tools(args, output).map_err(|failure| failure.json(args.json))
 }
 
-fn tools(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+fn show_tools(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let path = PathBuf::from(&args.skill);
-    // A folder is read as it is, good or bad; a name is looked up among the skills there are.
+    // A directory is read as it is, valid or not; a name is looked up in the library.
     let folder = if args.library.places.paths.is_empty() && (args.skill.contains('/') || path.exists()) {
-        skill_folder(&path)?
+        find_skill_folder(&path)?
     } else {
-        let (catalog, index) = args.library.one(&args.skill, output)?;
+        let (catalog, index) = args.library.find_skill(&args.skill, output)?;
         catalog.entries[index].folder.clone()
     };
     let tools = SkillTools::load(&folder)?;
     if args.write {
-        let file = tools.write()?;
-        output.say(&if file.is_written {
+        let file = tools.write_file()?;
+        output.print_message(&if file.is_written {
             format!("wrote `{}`", file.shown)
         } else {
-            format!("`{}` is fresh", file.shown)
+            format!("`{}` is up to date", file.shown)
         });
         if args.json {
-            output.data(&file.text);
+            output.write_data(&file.text);
         }
         return Ok(Exit::Fine);
     }
     let (shown, effective) = (&tools.shown, &tools.effective);
     if args.json {
         let value = json!({ "source": effective.source.name(), "stale": effective.stale, "tools": effective.tools });
-        output.json(&value);
+        output.write_json(&value);
         return Ok(Exit::Fine);
     }
     for tool in &effective.tools {
         let field = |name: &str| tool.get(name).and_then(serde_json::Value::as_str).unwrap_or("?");
         let runtime = tool.pointer("/implementation/runtime").and_then(serde_json::Value::as_str).unwrap_or("?");
-        output.data(&format!("{}\n", visible(&format!("{}  ({runtime})  {}", field("name"), field("description")))));
+        output.write_data(&format!(
+            "{}\n",
+            escape_invisible(&format!("{}  ({runtime})  {}", field("name"), field("description")))
+        ));
     }
     let count = effective.tools.len();
-    output.say(&format!("{count} {}, from {}", if count == 1 { "tool" } else { "tools" }, effective.source.name()));
+    output.print_message(&format!(
+        "{count} {}, from {}",
+        if count == 1 { "tool" } else { "tools" },
+        effective.source.name()
+    ));
     if effective.stale {
-        output.warn(&format!("tools.json is stale; `rep tools {shown} --write` regenerates it"));
+        output.warn(&format!("tools.json is stale; regenerate it with `rep tools {shown} --write`"));
     }
     Ok(Exit::Fine)
 }

@@ -1,4 +1,4 @@
-//! `rep tour`: the commands at work on bundled skills, in a scratch folder that goes away afterwards.
+//! `rep tour`: runs commands on bundled skills, in a temporary directory that is deleted afterwards.
 
 mod files;
 
@@ -8,23 +8,25 @@ use anstyle::{AnsiColor, Style};
 
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
-use crate::{run_words, write};
+use crate::{run_command_line, write};
 
-/// See the commands at work on bundled examples
+/// Take a two-minute tour on bundled examples
+///
+/// Runs the main commands in a temporary directory, which is deleted afterwards. Nothing needs to be installed.
 #[derive(clap::Args)]
-#[command(
-    after_help = "Takes two minutes to read and needs nothing installed. Works in a scratch folder and leaves nothing behind.\n\nExample:\n  rep tour"
-)]
+#[command(after_help = "\
+Example:
+  rep tour")]
 pub(crate) struct Args {}
 
-/// One stop: what to look at, and the command that shows it.
-struct Stop {
+/// One stop of the tour: an explanation, and the command that shows it.
+struct TourStop {
     words: &'static str,
     command: &'static [&'static str],
 }
 
-/// The stop that runs a tool, and so leaves a record.
-const RUN: &[&str] = &[
+/// The command that runs a tool, and so leaves a record.
+const RUN_COMMAND: &[&str] = &[
     "rep",
     "run",
     "skills/disk-tidy:find-clutter",
@@ -35,100 +37,100 @@ const RUN: &[&str] = &[
     "--yes",
 ];
 
-const STOPS: &[Stop] = &[
-    Stop {
-        words: "Three skills with faults. Every finding has a place, a reason to believe it, and a remedy.",
+const TOUR_STOPS: &[TourStop] = &[
+    TourStop {
+        words: "Three skills with problems. Every finding shows where it is, what is wrong, and how to fix it.",
         command: &["rep", "check", "faulty"],
     },
-    Stop {
-        words: "Each finding names a rule, and each rule has a page. The examples on it are run as its tests.",
+    TourStop {
+        words: "Each finding names a rule, and each rule has a page. Its examples are also its tests.",
         command: &["rep", "explain", "yaml-value-unquoted"],
     },
-    Stop {
-        words: "What can be mended without changing the meaning is mended on request. First, what would change:",
+    TourStop {
+        words: "Findings that can be fixed without changing the meaning are fixed on request. First, the diff:",
         command: &["rep", "check", "faulty", "--diff"],
     },
-    Stop {
-        words: "Then the change itself, and what is left for the author:",
+    TourStop {
+        words: "Then apply the fixes. The rest is left for the author:",
         command: &["rep", "check", "faulty/leaky", "--fix"],
     },
-    Stop {
-        words: "The same skill can be judged as strictly as a host would: here, an upload to the Claude API.",
+    TourStop {
+        words: "A skill can be checked as strictly as a host does: here, for an upload to the Claude API.",
         command: &["rep", "check", "skills/csv-profile", "--profile", "claude-api"],
     },
-    Stop {
-        words: "The reference tool's commands answer byte for byte as it does.",
+    TourStop {
+        words: "The reference tool's commands print exactly what it prints, byte for byte.",
         command: &["rep", "validate", "skills/changelog-notes"],
     },
-    Stop {
-        words: "Tools come from the frontmatter; tools.json is only a copy, and a stale one is found.",
+    TourStop {
+        words: "Tools are declared in the frontmatter; tools.json is only a copy, and a stale copy is reported.",
         command: &["rep", "tools", "skills/csv-profile"],
     },
-    Stop {
+    TourStop {
         words: "A structured skill's version is a hash of its content; comments and layout do not count.",
         command: &["rep", "hash", "skills/http-status/http-status.uasp.yaml", "--json"],
     },
-    Stop {
-        words: "Which skills are there, and what is a model told of them? Only the frontmatter is read for that.",
+    TourStop {
+        words: "Which skills are available, and what does a model see of them? Only the frontmatter is read.",
         command: &["rep", "list", "--path", "skills"],
     },
-    Stop {
-        words: "Which skill fits a request? By declared triggers, with every point explained.",
+    TourStop {
+        words: "Which skill matches a request? Declared triggers decide, and every point is explained.",
         command: &["rep", "select", "what is in this csv?", "--file", "sales.csv", "--path", "skills"],
     },
-    Stop {
-        words: "One exact answer instead of the whole file. This skill is Markdown; every value names the line it was read from.",
+    TourStop {
+        words: "One exact answer instead of the whole file. This skill is Markdown; each value cites its source line.",
         command: &["rep", "query", "changelog-notes:constraints", "--path", "skills"],
     },
-    Stop {
-        words: "What may a skill's tools do? What it declares, and nothing else.",
+    TourStop {
+        words: "What are a skill's tools allowed to do? Only what the skill declares.",
         command: &["rep", "policy", "skills/disk-tidy", "--workspace", "skills/disk-tidy"],
     },
-    Stop {
-        words: "So run one. The kernel holds it to that: it sees the files it declared, no network, and starts no program.",
-        command: RUN,
+    TourStop {
+        words: "Run one. The kernel enforces it: only the declared files, no network, and no other programs.",
+        command: RUN_COMMAND,
     },
-    Stop { words: "And five dialects in good order:", command: &["rep", "check", "skills"] },
+    TourStop { words: "Finally, valid skills in five dialects:", command: &["rep", "check", "skills"] },
 ];
 
 pub(crate) fn run(_args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    let scratch =
-        tempfile::tempdir().map_err(|error| Failure::unable("UNWRITABLE", format!("no scratch folder: {error}")))?;
+    let scratch = tempfile::tempdir()
+        .map_err(|error| Failure::unable("UNWRITABLE", format!("could not create a temporary directory: {error}")))?;
     for (path, text) in files::FILES {
-        write::create(&scratch.path().join(path), text)?;
+        write::create_file(&scratch.path().join(path), text)?;
     }
     std::env::set_current_dir(scratch.path())
-        .map_err(|error| Failure::unable("UNREADABLE", format!("no scratch folder: {error}")))?;
-    for (index, stop) in STOPS.iter().enumerate() {
-        let number = format!("{}/{}", index + 1, STOPS.len());
-        let heading = output.styled(AnsiColor::Cyan.on_default().bold(), &format!("{number}  {}", stop.words));
-        let prompt = output.styled(Style::new().bold(), &format!("$ {}", stop.command.join(" ")));
-        output.data(&format!("{heading}\n\n{prompt}\n"));
-        if stop.command == RUN {
-            apart(scratch.path(), output)?;
+        .map_err(|error| Failure::unable("UNREADABLE", format!("could not create a temporary directory: {error}")))?;
+    for (index, stop) in TOUR_STOPS.iter().enumerate() {
+        let number = format!("{}/{}", index + 1, TOUR_STOPS.len());
+        let heading = output.style_text(AnsiColor::Cyan.on_default().bold(), &format!("{number}  {}", stop.words));
+        let prompt = output.style_text(Style::new().bold(), &format!("$ {}", stop.command.join(" ")));
+        output.write_data(&format!("{heading}\n\n{prompt}\n"));
+        if stop.command == RUN_COMMAND {
+            run_in_separate_process(scratch.path(), output)?;
         } else {
-            run_words(stop.command, output)?;
+            run_command_line(stop.command, output)?;
         }
-        output.data("\n");
+        output.write_data("\n");
     }
-    output.data("That was the tour. `rep check` in a folder of your own skills is the next step.\n");
-    // The scratch folder cannot be removed while it is the working folder on every system; leave it first.
+    output.write_data("End of the tour. Next, run `rep check` in a directory with your own skills.\n");
+    // Some systems cannot remove the working directory, so leave it first.
     let _ = std::env::set_current_dir(std::env::temp_dir());
     Ok(Exit::Fine)
 }
 
-/// Runs the tool in a process of its own, whose record goes away with the scratch folder: a tour is nothing to be kept.
-fn apart(scratch: &Path, output: &mut Output) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| Failure::unable("UNSTARTABLE", format!("the tool could not be run: {error}"));
+/// Runs the tool in a separate process, so that its record is deleted with the temporary directory.
+fn run_in_separate_process(scratch: &Path, output: &mut Output) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| Failure::unable("UNSTARTABLE", format!("could not run the tool: {error}"));
     let program = std::env::current_exe().map_err(failed)?;
     let ran = std::process::Command::new(program)
-        .args(&RUN[1..])
+        .args(&RUN_COMMAND[1..])
         .env("XDG_DATA_HOME", scratch.join("data"))
         .env("XDG_CACHE_HOME", scratch.join("cache"))
         .output()
         .map_err(failed)?;
-    output.bytes(&ran.stdout);
-    // Where this system has no sandbox, the refusal is worth seeing too.
-    output.say(String::from_utf8_lossy(&ran.stderr).trim_end());
+    output.write_bytes(&ran.stdout);
+    // Without a sandbox, the refusal is shown instead.
+    output.print_message(String::from_utf8_lossy(&ran.stderr).trim_end());
     Ok(())
 }

@@ -1,51 +1,62 @@
-//! `rep validate`: the reference tool's verdict on one skill.
+//! `rep validate`: validates one skill exactly as the reference tool does.
 
 use std::path::{Path, PathBuf};
 
-use rep_library::find::shown;
-use rep_library::reference;
+use rep_library::discovery::display_path;
+use rep_library::reference_tool;
 
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 
-/// Validate a skill as the reference tool `skills-ref` does
+/// Validate a skill exactly as `skills-ref` does
+///
+/// Prints the same output as `skills-ref validate` and exits with the same code. Use `rep check` for more checks
+/// and for fixes.
 #[derive(clap::Args)]
-#[command(
-    after_help = "Prints what `skills-ref validate` prints and exits as it does. `rep check` sees more.\n\nExample:\n  rep validate my-skill"
-)]
+#[command(after_help = "\
+Example:
+  rep validate skills/changelog-notes")]
 pub(crate) struct Args {
-    /// The skill's folder, or its SKILL.md
+    /// The skill's directory, or its SKILL.md
     #[arg(value_name = "SKILL_PATH")]
     path: PathBuf,
 }
 
 impl Args {
-    /// The command without any flag.
-    pub(crate) fn of(path: PathBuf) -> Self {
+    /// The arguments of the command without flags.
+    pub(crate) fn from_path(path: PathBuf) -> Self {
         Self { path }
     }
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    let Some(path) = existing(&args.path, "validate", "SKILL_PATH", output) else { return Ok(Exit::Unable) };
-    let shown = shown(&path);
-    let errors = reference::validation_errors(&path)?;
+    let Some(path) = resolve_existing_folder(&args.path, "validate", "SKILL_PATH", output) else {
+        return Ok(Exit::Unable);
+    };
+    let shown = display_path(&path);
+    let errors = reference_tool::validate_skill(&path)?;
     if errors.is_empty() {
-        output.data(&format!("Valid skill: {shown}\n"));
+        output.write_data(&format!("Valid skill: {shown}\n"));
         return Ok(Exit::Fine);
     }
-    output.insist(&format!("Validation failed for {shown}:"));
+    output.print_always(&format!("Validation failed for {shown}:"));
     for error in errors {
-        output.insist(&format!("  - {error}"));
+        output.print_always(&format!("  - {error}"));
     }
     Ok(Exit::Findings)
 }
 
-/// The path as the reference tool takes it. Complains as that tool's argument parser does where nothing is there.
-pub(super) fn existing(path: &Path, command: &str, argument: &str, output: &mut Output) -> Option<PathBuf> {
-    let folder = reference::skill_folder(path);
+/// Returns the path as the reference tool takes it. If it does not exist, prints the same error as that tool's
+/// argument parser.
+pub(super) fn resolve_existing_folder(
+    path: &Path,
+    command: &str,
+    argument: &str,
+    output: &mut Output,
+) -> Option<PathBuf> {
+    let folder = reference_tool::resolve_skill_folder(path);
     if folder.is_none() {
-        output.insist(&format!(
+        output.print_always(&format!(
             "Usage: rep {command} [OPTIONS] {argument}\nTry 'rep {command} --help' for help.\n\nError: Invalid value for '{argument}': Path '{}' does not exist.",
             path.display()
         ));

@@ -1,20 +1,23 @@
-//! `rep verify`: whether what was installed is still as it was.
+//! `rep verify`: verifies installed skills against the lock file.
 
-use rep_check::render::visible;
-use rep_package::scope::Problem;
+use rep_check::render::escape_invisible;
+use rep_package::scope::InstallProblem;
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
-use crate::installed::ScopeArgs;
+use crate::install_scope::ScopeArgs;
 use crate::output::Output;
 
-/// Hold installed skills against their digests in the lock file
+/// Verify installed skills against the lock file
+///
+/// Reports missing, changed and unexpected files, and broken links. Exits with 1 if anything differs.
 #[derive(clap::Args)]
-#[command(
-    after_help = "Tells files that are missing, changed or were not installed, and links that lead nowhere. Exit 1 where anything differs.\n\nExamples:\n  rep verify\n  rep verify pdf --json"
-)]
+#[command(after_help = "\
+Examples:
+  rep verify
+  rep verify glossary --json")]
 pub(crate) struct Args {
-    /// Only these skills
+    /// Verify only these skills
     #[arg(value_name = "NAME")]
     names: Vec<String>,
     #[command(flatten)]
@@ -25,37 +28,37 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    verify(args, output).map_err(|failure| failure.json(args.json))
+    verify_installed(args, output).map_err(|failure| failure.json(args.json))
 }
 
-fn verify(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+fn verify_installed(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let scope = args.scope.resolve()?;
-    let all = scope.verify(&args.names)?;
+    let all = scope.verify_skills(&args.names)?;
     let is_fine = all.iter().all(|(_, problems)| problems.is_empty());
     if args.json {
-        let problem = |problem: &Problem| json!({ "kind": problem.kind.as_str(), "path": problem.path, "message": problem.message });
-        let one = |(name, problems): &(String, Vec<Problem>)| json!({ "name": name, "ok": problems.is_empty(), "problems": problems.iter().map(problem).collect::<Vec<Value>>() });
-        output.json(&json!({ "scope": scope.name(), "skills": all.iter().map(one).collect::<Vec<Value>>() }));
+        let problem = |problem: &InstallProblem| json!({ "kind": problem.kind.as_str(), "path": problem.path, "message": problem.message });
+        let one = |(name, problems): &(String, Vec<InstallProblem>)| json!({ "name": name, "ok": problems.is_empty(), "problems": problems.iter().map(problem).collect::<Vec<Value>>() });
+        output.write_json(&json!({ "scope": scope.name(), "skills": all.iter().map(one).collect::<Vec<Value>>() }));
     } else {
         for (name, problems) in &all {
             if problems.is_empty() {
-                output.data(&format!("{}  as installed\n", visible(name)));
+                output.write_data(&format!("{}  as installed\n", escape_invisible(name)));
             }
             for problem in problems {
-                output.data(&format!(
+                output.write_data(&format!(
                     "{}  {}  {}: {}\n",
-                    visible(name),
+                    escape_invisible(name),
                     problem.kind.as_str(),
-                    visible(&problem.path),
-                    visible(&problem.message)
+                    escape_invisible(&problem.path),
+                    escape_invisible(&problem.message)
                 ));
             }
         }
         if all.is_empty() {
-            output.say(&format!("nothing is installed: `{}` names no skill", scope.lock_file.display()));
+            output.print_message(&format!("nothing is installed: `{}` lists no skills", scope.lock_file.display()));
         } else if !is_fine {
-            output.say(
-                "`rep install SOURCE --force` puts the source's version back, `rep remove NAME --force` takes it away",
+            output.print_message(
+                "restore it with `rep install SOURCE --force`, or remove it with `rep remove NAME --force`",
             );
         }
     }

@@ -1,43 +1,48 @@
-//! `rep why`: why a skill is missing, skipped, shadowed, untrusted, hidden, disabled, invalid or cut by a budget, and what to do.
+//! `rep why`: explains why a skill is missing, skipped, shadowed, untrusted, hidden, disabled, invalid or cut by a
+//! budget.
 
 use std::path::PathBuf;
 
-use rep_check::render::visible;
-use rep_library::budget::{self, Fitted, TooSmall};
-use rep_library::disclose::Detail;
-use rep_library::hosts::Host;
-use rep_library::store::Decisions;
-use rep_library::{Catalog, CatalogEntry, Dependency, Status};
+use rep_check::render::escape_invisible;
+use rep_library::budget::{self, BudgetTooSmall, FittedCatalog};
+use rep_library::decisions::UserDecisions;
+use rep_library::hosts::DiscoveryHost;
+use rep_library::prompt::EntryDetail;
+use rep_library::{Catalog, CatalogEntry, Dependency, SkillStatus};
 use serde_json::{Value, json};
 
-use super::prompt::Form;
-use super::trust::differences;
+use super::prompt::PromptFormatArgs;
+use super::trust::render_changes;
 use crate::exit::{Exit, Failure};
-use crate::library::{LibraryArgs, decisions_file, home};
+use crate::library::{LibraryArgs, decisions_file, home_folder};
 use crate::output::Output;
 
-/// Say why a skill is missing, skipped, shadowed, untrusted, hidden or disabled
+/// Explain why a skill is missing, shadowed or inactive
+///
+/// Shows every copy of the skill, its status, what was skipped because it is not a skill, and which directories
+/// were searched. With `--budget`, also shows how `rep prompt` would shorten or drop it.
 #[derive(clap::Args)]
-#[command(
-    after_help = "Shows every copy of the name, what became of it, what was passed over because it is no skill, and where was looked. With --budget also what `rep prompt` with the same options makes of an active skill: whether its description is told, shortened or left out, or the skill dropped.\n\nExamples:\n  rep why pdf-forms\n  rep why pdf-forms --budget 2000"
-)]
+#[command(after_help = "\
+Examples:
+  rep why csv-profile
+  rep why csv-profile --budget 2000")]
 pub(crate) struct Args {
     /// The skill: a name or `package:name`
     name: String,
     #[command(flatten)]
     library: LibraryArgs,
-    /// Also say what a catalogue of at most this many tokens makes of it
+    /// Also show what `rep prompt` with this token budget does to the skill
     #[arg(long, value_name = "TOKENS")]
     budget: Option<usize>,
     #[command(flatten)]
-    form: Form,
+    form: PromptFormatArgs,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    let catalog = args.library.predict(output).map_err(|failure| failure.json(args.json))?;
+    let catalog = args.library.predict_catalog(output).map_err(|failure| failure.json(args.json))?;
     let host = args.library.host();
     let copies: Vec<&CatalogEntry> = catalog
         .entries
@@ -46,12 +51,12 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
             entry.qualified_name == args.name || entry.name == args.name || entry.skill.tree.folder == args.name
         })
         .collect();
-    let outcome = args.budget.map(|budget| Outcome {
+    let outcome = args.budget.map(|budget| BudgetOutcome {
         budget,
         form: args.form,
-        fitted: budget::fit(&catalog, args.form.style(), args.form.locations(), budget),
+        fitted: budget::fit_catalog(&catalog, args.form.prompt_style(), args.form.location_display(), budget),
     });
-    let skipped = catalog.passed_over(&args.name);
+    let skipped = catalog.find_skipped_folders(&args.name);
     let there = catalog.roots.iter().filter(|root| root.path.is_dir());
     let looked: Vec<String> = there.map(|root| root.path.display().to_string()).collect();
     if args.json {
@@ -64,11 +69,11 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
                     "scope": entry.scope.name(),
                     "status": entry.status.name(),
                     "reason": entry.reason,
-                    "remedy": remedy(entry, host),
-                    "dependencies": super::list::dependencies(&catalog, entry),
+                    "remedy": find_remedy(entry, host),
+                    "dependencies": super::list::dependencies_to_json(&catalog, entry),
                 });
-                if let Some(outcome) = outcome.as_ref().filter(|_| entry.status == Status::Active) {
-                    value["budget"] = outcome.value(entry);
+                if let Some(outcome) = outcome.as_ref().filter(|_| entry.status == SkillStatus::Active) {
+                    value["budget"] = outcome.to_json(entry);
                 }
                 value
             })
@@ -76,131 +81,140 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         let skipped: Vec<Value> =
             skipped.iter().map(|(path, reason)| json!({ "path": path, "reason": reason })).collect();
         let answer = json!({ "name": args.name, "copies": copies, "skipped": skipped, "looked_in": looked });
-        output.json(&answer);
+        output.write_json(&answer);
     } else if copies.is_empty() {
-        absent(&args.name, &catalog, output);
+        print_absent(&args.name, &catalog, output);
     } else {
         for entry in &copies {
-            present(entry, host, outcome.as_ref(), output);
-            if entry.status == Status::Untrusted && host.is_none() {
-                changed(&args.library, entry, output)?;
+            print_copy(entry, host, outcome.as_ref(), output);
+            if entry.status == SkillStatus::Untrusted && host.is_none() {
+                print_changes(&args.library, entry, output)?;
             }
         }
     }
     if !args.json {
-        places(&skipped, &looked, output);
+        print_places(&skipped, &looked, output);
     }
     Ok(if copies.is_empty() { Exit::Findings } else { Exit::Fine })
 }
 
-/// What was passed over, and where was looked.
-fn places(skipped: &[(PathBuf, String)], looked: &[String], output: &mut Output) {
+/// Prints what was skipped, and which directories were searched.
+fn print_places(skipped: &[(PathBuf, String)], looked: &[String], output: &mut Output) {
     let mut text = String::new();
     for (path, reason) in skipped {
-        text.push_str(&format!("passed over {}: {}\n", visible(&path.display().to_string()), visible(reason)));
+        text.push_str(&format!(
+            "skipped {}: {}\n",
+            escape_invisible(&path.display().to_string()),
+            escape_invisible(reason)
+        ));
     }
     if looked.is_empty() {
-        text.push_str("none of the folders skills are looked for in exists here\n");
+        text.push_str("none of the directories that are searched for skills exist\n");
     }
     for path in looked {
-        text.push_str(&format!("looked in {}\n", visible(path)));
+        text.push_str(&format!("searched {}\n", escape_invisible(path)));
     }
-    output.data(&text);
+    output.write_data(&text);
 }
 
-fn present(entry: &CatalogEntry, host: Option<&Host>, outcome: Option<&Outcome<'_>>, output: &mut Output) {
-    let name = visible(&entry.qualified_name);
+fn print_copy(
+    entry: &CatalogEntry,
+    host: Option<&DiscoveryHost>,
+    outcome: Option<&BudgetOutcome<'_>>,
+    output: &mut Output,
+) {
+    let name = escape_invisible(&entry.qualified_name);
     let mut text = format!("{name} is {} ({})\n", entry.status.name(), entry.scope.name());
-    text.push_str(&format!("  at      {}\n", visible(&entry.location.display().to_string())));
+    text.push_str(&format!("  at      {}\n", escape_invisible(&entry.location.display().to_string())));
     if !entry.reason.is_empty() {
-        text.push_str(&format!("  because {}\n", visible(&entry.reason)));
+        text.push_str(&format!("  because {}\n", escape_invisible(&entry.reason)));
     }
     for finding in &entry.findings {
-        text.push_str(&format!("  {}: {}\n", finding.level.name(), visible(&finding.message)));
+        text.push_str(&format!("  {}: {}\n", finding.level.name(), escape_invisible(&finding.message)));
     }
-    for trouble in entry.dependencies.iter().filter_map(Dependency::trouble) {
-        text.push_str(&format!("  warning: {}\n", visible(&trouble)));
+    for trouble in entry.dependencies.iter().filter_map(Dependency::describe_problem) {
+        text.push_str(&format!("  warning: {}\n", escape_invisible(&trouble)));
     }
-    if let Some(remedy) = remedy(entry, host) {
-        text.push_str(&format!("  remedy  {}\n", visible(&remedy)));
+    if let Some(remedy) = find_remedy(entry, host) {
+        text.push_str(&format!("  remedy  {}\n", escape_invisible(&remedy)));
     }
-    if let Some(outcome) = outcome.filter(|_| entry.status == Status::Active) {
-        text.push_str(&outcome.told(entry));
+    if let Some(outcome) = outcome.filter(|_| entry.status == SkillStatus::Active) {
+        text.push_str(&outcome.render_entry(entry));
     }
-    output.data(&text);
+    output.write_data(&text);
 }
 
-/// Shows what changed in a skill since its project was trusted.
-fn changed(library: &LibraryArgs, entry: &CatalogEntry, output: &mut Output) -> Result<(), Failure> {
-    let Ok(file) = decisions_file(home().as_deref()) else { return Ok(()) };
-    let project = library.project()?;
-    let changes = Decisions::read(&file)?.changes(&file, &project, &entry.folder);
+/// Prints the changes in a skill since its project was trusted.
+fn print_changes(library: &LibraryArgs, entry: &CatalogEntry, output: &mut Output) -> Result<(), Failure> {
+    let Ok(file) = decisions_file(home_folder().as_deref()) else { return Ok(()) };
+    let project = library.project_folder()?;
+    let changes = UserDecisions::read(&file)?.find_changes(&file, &project, &entry.folder);
     if let Some(changes) = changes.filter(|changes| !changes.is_empty()) {
-        output.data(&differences(entry, &changes));
+        output.write_data(&render_changes(entry, &changes));
     }
     Ok(())
 }
 
-/// What a budget makes of the catalogue.
-struct Outcome<'a> {
+/// How a token budget changes the catalog.
+struct BudgetOutcome<'a> {
     budget: usize,
-    form: Form,
-    fitted: Result<Fitted<'a>, TooSmall>,
+    form: PromptFormatArgs,
+    fitted: Result<FittedCatalog<'a>, BudgetTooSmall>,
 }
 
-impl Outcome<'_> {
-    fn of(&self, entry: &CatalogEntry) -> (Detail, &str) {
-        self.fitted.as_ref().map_or((Detail::Dropped, ""), |fitted| fitted.of(entry))
+impl BudgetOutcome<'_> {
+    fn find_detail(&self, entry: &CatalogEntry) -> (EntryDetail, &str) {
+        self.fitted.as_ref().map_or((EntryDetail::Dropped, ""), |fitted| fitted.detail_of(entry))
     }
 
-    /// What the whole catalogue would cost.
-    fn wanted(&self) -> usize {
+    /// Returns the token cost of the whole catalog.
+    fn wanted_tokens(&self) -> usize {
         self.fitted.as_ref().map_or_else(|small| small.wanted, |fitted| fitted.wanted)
     }
 
-    fn told(&self, entry: &CatalogEntry) -> String {
-        let (detail, description) = self.of(entry);
+    fn render_entry(&self, entry: &CatalogEntry) -> String {
+        let (detail, description) = self.find_detail(entry);
         let budget = format!("{} tokens ({})", self.budget, budget::TOKENIZER);
         let became = match detail {
-            Detail::Full => return format!("  budget  {budget} hold its whole description\n"),
-            Detail::Shortened => format!("shorten its description to: {}", flat(description)),
-            Detail::Name => "hold its name without a description".to_owned(),
-            Detail::Dropped => "have no room for it: it is dropped from the catalogue".to_owned(),
+            EntryDetail::Full => return format!("  budget  {budget} fit its whole description\n"),
+            EntryDetail::Shortened => format!("shorten its description to: {}", flatten_text(description)),
+            EntryDetail::Name => "fit only its name, without a description".to_owned(),
+            EntryDetail::Dropped => "do not fit it: it is dropped from the catalog".to_owned(),
         };
         let location = if self.form.has_locations() { "`--no-location`, " } else { "" };
         let remedy = format!(
-            "`--budget {}` holds everything; or make room: {location}shorter descriptions, `rep disable` for skills not needed here",
-            self.wanted()
+            "use `--budget {}` to fit everything, or save tokens: {location}shorter descriptions, `rep disable`",
+            self.wanted_tokens()
         );
         format!("  budget  {budget} {became}\n  remedy  {remedy}\n")
     }
 
-    fn value(&self, entry: &CatalogEntry) -> Value {
-        let (detail, description) = self.of(entry);
+    fn to_json(&self, entry: &CatalogEntry) -> Value {
+        let (detail, description) = self.find_detail(entry);
         json!({
             "tokens": self.budget,
             "tokenizer": budget::TOKENIZER,
             "detail": detail.name(),
             "description": description,
-            "wanted": self.wanted(),
+            "wanted": self.wanted_tokens(),
         })
     }
 }
 
-fn flat(text: &str) -> String {
-    visible(&text.split_whitespace().collect::<Vec<_>>().join(" ")).into_owned()
+fn flatten_text(text: &str) -> String {
+    escape_invisible(&text.split_whitespace().collect::<Vec<_>>().join(" ")).into_owned()
 }
 
-/// What would make the skill active, here or for a host.
-fn remedy(entry: &CatalogEntry, host: Option<&Host>) -> Option<String> {
-    host.map_or_else(|| entry.remedy(), |host| entry.remedy_for(host))
+/// Returns what would make the skill active, here or for a host.
+fn find_remedy(entry: &CatalogEntry, host: Option<&DiscoveryHost>) -> Option<String> {
+    host.map_or_else(|| entry.suggest_remedy(), |host| entry.suggest_remedy_for_host(host))
 }
 
-fn absent(name: &str, catalog: &Catalog, output: &mut Output) {
-    let mut text = format!("there is no skill `{}`\n", visible(name));
-    if let Some(near) = catalog.nearest(name) {
-        text.push_str(&format!("  did you mean `{}`?\n", visible(near)));
+fn print_absent(name: &str, catalog: &Catalog, output: &mut Output) {
+    let mut text = format!("skill `{}` not found\n", escape_invisible(name));
+    if let Some(near) = catalog.nearest_name(name) {
+        text.push_str(&format!("  did you mean `{}`?\n", escape_invisible(near)));
     }
-    text.push_str("  a skill is a folder with a file named exactly `SKILL.md` in one of the folders below\n");
-    output.data(&text);
+    text.push_str("  a skill is a directory with a file named exactly `SKILL.md` in one of the directories below\n");
+    output.write_data(&text);
 }

@@ -4,7 +4,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use rep_test_support::{DEADLINE, Scratch, poll};
+use rep_test_support::{DEADLINE, ScratchFolder, poll_until};
 use serde_json::{Value, json};
 
 /// The programs that are this browser.
@@ -37,16 +37,16 @@ fn program() -> Option<&'static str> {
     };
     let found = PROGRAMS.iter().find(is_there).copied();
     if found.is_none() {
-        rep_test_support::not_run("no Chromium is installed (`apt-get install chromium`)");
+        rep_test_support::skip_unless_ci("no Chromium is installed (`apt-get install chromium`)");
     }
     found
 }
 
 impl Browser {
     /// Opens a browser; nothing where none is installed.
-    pub(super) fn open(scratch: &Scratch) -> Option<Self> {
+    pub(super) fn open(scratch: &ScratchFolder) -> Option<Self> {
         let program = program()?;
-        let profile = scratch.work().parent().expect("there is a home").join("profile");
+        let profile = scratch.work_folder().parent().expect("there is a home").join("profile");
         // The protocol is spoken on the descriptors 3 and 4.
         let script = "exec \"$0\" --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
                       --disable-background-networking --disable-component-update --disable-sync \
@@ -132,7 +132,7 @@ impl Browser {
         // A page that is left takes its promises with it.
         let mut is_true =
             || self.try_ask("Runtime.evaluate", &params).is_ok_and(|done| done["result"]["value"] == true);
-        if poll(DEADLINE, || is_true().then_some(())).is_some() {
+        if poll_until(DEADLINE, || is_true().then_some(())).is_some() {
             return;
         }
         let page = self.js("location.href + '\\n' + document.body.innerText");

@@ -1,7 +1,7 @@
 //! Budgets of tokens through the binary: what is lost, in which order, and that all of it is told.
 
 use proptest::prelude::*;
-use rep_test_support::{Run, Scratch};
+use rep_test_support::{ProgramRun, ScratchFolder};
 use rep_tokens::count;
 use serde_json::Value;
 
@@ -9,19 +9,20 @@ use super::{json, run};
 
 const STYLES: [&str; 4] = ["xml", "json", "markdown", "manifest"];
 
-fn skill(scratch: &Scratch, name: &str, description: &str) {
+fn skill(scratch: &ScratchFolder, name: &str, description: &str) {
     let quoted = Value::from(description);
-    scratch.write(&format!("lib/{name}/SKILL.md"), format!("---\nname: {name}\ndescription: {quoted}\n---\nBody\n"));
+    scratch
+        .write_file(&format!("lib/{name}/SKILL.md"), format!("---\nname: {name}\ndescription: {quoted}\n---\nBody\n"));
 }
 
-fn prompt(scratch: &Scratch, budget: usize, more: &[&str]) -> Run {
+fn prompt(scratch: &ScratchFolder, budget: usize, more: &[&str]) -> ProgramRun {
     let budget = budget.to_string();
     run(scratch, &[&["prompt", "--path", "lib", "--budget", &budget], more].concat())
 }
 
 /// Three skills: a long description of several sentences, a middling one, and a short one.
-fn three() -> Scratch {
-    let scratch = Scratch::new();
+fn three() -> ScratchFolder {
+    let scratch = ScratchFolder::new();
     let long = "Reads every kind of table there is and says what is in it. ".repeat(6);
     skill(&scratch, "c-long", &format!("{long}Use when a table comes."));
     skill(
@@ -51,7 +52,7 @@ fn the_longest_description_is_shortened_first_and_to_whole_sentences() {
     let found = prompt(&scratch, whole - 10, &["--no-location"]);
     assert!(found.stdout.contains("says what is in it. …</description>"), "{found:?}");
     assert!(found.stdout.contains("Use when a form comes.") && found.stdout.contains("Use when met."), "{found:?}");
-    assert!(found.stderr.contains("1 descriptions shortened, 0 left out, 0 skills dropped"), "{found:?}");
+    assert!(found.stderr.contains("1 descriptions shortened, 0 omitted, 0 skills dropped"), "{found:?}");
     assert!(found.stderr.contains("shortened: c-long\n"), "{found:?}");
 }
 
@@ -78,7 +79,7 @@ fn a_budget_too_small_for_one_name_is_refused() {
         for budget in [0, 1, 2] {
             let found = prompt(&scratch, budget, &["--style", style]);
             assert_eq!((found.code, found.stdout.as_str()), (1, ""), "{found:?}");
-            assert!(found.stderr.contains("cannot hold the name of one skill"), "{found:?}");
+            assert!(found.stderr.contains("is too small for the name of a single skill"), "{found:?}");
         }
     }
     assert_eq!(prompt(&scratch, count("- **a-short**\n"), &["--no-location", "--style", "markdown"]).code, 0);
@@ -102,11 +103,11 @@ fn why_tells_what_a_budget_makes_of_a_skill() {
         let words = ["why", name, "--path", "lib", "--budget", budget, "--no-location", "--style", "markdown"];
         run(&scratch, &[&words, more].concat())
     };
-    assert!(why("a-short", "100", &[]).stdout.contains("hold its whole description"));
+    assert!(why("a-short", "100", &[]).stdout.contains("fit its whole description"));
     let found = why("c-long", "100", &[]).stdout;
     assert!(found.contains("shorten its description to: Reads every kind") && found.contains("remedy"), "{found}");
-    assert!(why("c-long", "20", &[]).stdout.contains("hold its name without a description"));
-    assert!(why("c-long", "9", &[]).stdout.contains("no room for it"));
+    assert!(why("c-long", "20", &[]).stdout.contains("fit only its name, without a description"));
+    assert!(why("c-long", "9", &[]).stdout.contains("do not fit it"));
     let value = json(&why("c-long", "2", &["--json"]));
     assert_eq!(value["copies"][0]["budget"]["detail"], "dropped");
 }
@@ -127,7 +128,7 @@ proptest! {
         style in 0..STYLES.len(),
         is_located: bool,
     ) {
-        let scratch = Scratch::new();
+        let scratch = ScratchFolder::new();
         let names: Vec<String> = (0..descriptions.len()).map(|index| format!("skill-{index}-x")).collect();
         for (name, description) in names.iter().zip(&descriptions) {
             skill(&scratch, name, description);

@@ -1,20 +1,20 @@
 use insta::assert_snapshot;
-use rep_test_support::Scratch;
+use rep_test_support::ScratchFolder;
 
 use super::{GOOD, json, rules, run, transcript};
 
 #[test]
 fn a_good_skill_has_no_findings_and_exits_zero() {
-    let scratch = Scratch::new();
-    scratch.write("pdf/SKILL.md", GOOD);
+    let scratch = ScratchFolder::new();
+    scratch.write_file("pdf/SKILL.md", GOOD);
     let found = run(&scratch, &["check", "pdf"]);
     assert_eq!((found.code, found.stdout.as_str(), found.stderr.as_str()), (0, "checked 1 skill: no findings\n", ""));
 }
 
 #[test]
 fn an_error_exits_one_and_shows_the_line_with_a_caret() {
-    let scratch = Scratch::new();
-    scratch.write("pdf/SKILL.md", "---\nname: pdf\ndescription: ''\n---\n\nBody.\n");
+    let scratch = ScratchFolder::new();
+    scratch.write_file("pdf/SKILL.md", "---\nname: pdf\ndescription: ''\n---\n\nBody.\n");
     let found = run(&scratch, &["check"]);
     assert_snapshot!(transcript(&scratch, &found), @"
     exit code 1
@@ -32,8 +32,8 @@ fn an_error_exits_one_and_shows_the_line_with_a_caret() {
 
 #[test]
 fn json_has_the_fields_of_the_contract() {
-    let scratch = Scratch::new();
-    scratch.write("other/SKILL.md", GOOD);
+    let scratch = ScratchFolder::new();
+    scratch.write_file("other/SKILL.md", GOOD);
     let found = run(&scratch, &["check", "other", "--format", "json", "--profile", "agentskills"]);
     assert_eq!(found.code, 1, "{found:?}");
     let report = json(&found);
@@ -59,19 +59,19 @@ fn json_has_the_fields_of_the_contract() {
 
 #[test]
 fn columns_count_code_points_and_carets_columns() {
-    let scratch = Scratch::new();
-    scratch.write("pdf/SKILL.md", "---\nname: pdf\ndescription: \"技能 <b>x</b> use when\"\n---\n\nBody.\n");
+    let scratch = ScratchFolder::new();
+    scratch.write_file("pdf/SKILL.md", "---\nname: pdf\ndescription: \"技能 <b>x</b> use when\"\n---\n\nBody.\n");
     let found = run(&scratch, &["check", "pdf", "--profile", "claude-api", "--select", "description-xml-tag"]);
     // Two wide characters are two columns of the position, and four of the caret.
     assert_snapshot!(transcript(&scratch, &found), @r#"
     exit code 1
     --- stdout ---
-    error[description-xml-tag]: description holds the tag `<b>`
+    error[description-xml-tag]: `description` contains the tag `<b>`
      --> pdf/SKILL.md:3:18
       |
     3 | description: "技能 <b>x</b> use when"
       |                    ^^^
-      = help: say it without angle brackets
+      = help: remove the angle brackets
 
     checked 1 skill: 1 error
     "#);
@@ -79,18 +79,19 @@ fn columns_count_code_points_and_carets_columns() {
 
 #[test]
 fn unknown_fields_warn_by_default_and_are_errors_where_the_profile_was_asked_for() {
-    let scratch = Scratch::new();
-    scratch.write("pdf/SKILL.md", GOOD.replace("name: pdf\n", "name: pdf\nauthor: me\n"));
+    let scratch = ScratchFolder::new();
+    scratch.write_file("pdf/SKILL.md", GOOD.replace("name: pdf\n", "name: pdf\nauthor: me\n"));
     assert_eq!(run(&scratch, &["check", "pdf"]).code, 0);
     assert_eq!(run(&scratch, &["check", "pdf", "--profile", "agentskills"]).code, 1);
 }
 
 #[test]
 fn each_file_is_judged_by_what_it_shows_itself_to_be() {
-    let scratch = Scratch::new();
-    scratch.write("uni/SKILL.md", GOOD.replace("name: pdf\n", "name: uni\nspec_version: \"2.1\"\nversion: 1.0.0\n"));
-    scratch.write("own/SKILL.md", GOOD.replace("name: pdf\n", "name: own\nx-personal-mcp: {id: own}\n"));
-    scratch.write("t.uasp.yaml", "meta: {name: t, version: '00000000', type: wrong}\n");
+    let scratch = ScratchFolder::new();
+    scratch
+        .write_file("uni/SKILL.md", GOOD.replace("name: pdf\n", "name: uni\nspec_version: \"2.1\"\nversion: 1.0.0\n"));
+    scratch.write_file("own/SKILL.md", GOOD.replace("name: pdf\n", "name: own\nx-personal-mcp: {id: own}\n"));
+    scratch.write_file("t.uasp.yaml", "meta: {name: t, version: '00000000', type: wrong}\n");
     let found = run(&scratch, &["check", "--format", "json"]);
     let rules = rules(&found);
     for rule in ["safety-missing", "field-missing", "value-not-allowed", "uasp-version-stale"] {
@@ -100,12 +101,12 @@ fn each_file_is_judged_by_what_it_shows_itself_to_be() {
 
 #[test]
 fn a_set_of_skills_is_judged_together() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     for (name, needs) in [("a", "b"), ("b", "a"), ("c", "ghost")] {
         let block = format!(
             "name: {name}\nx-personal-mcp: {{id: {name}, version: 1.0.0, capabilities: ['resource://skills/{name}/document'], depends_on: [{needs}]}}\n"
         );
-        scratch.write(&format!("{name}/SKILL.md"), GOOD.replace("name: pdf\n", &block));
+        scratch.write_file(&format!("{name}/SKILL.md"), GOOD.replace("name: pdf\n", &block));
     }
     let rules = rules(&run(&scratch, &["check", "--format", "json"]));
     assert_eq!(rules, ["depends-on-cycle", "depends-on-unknown"]);
@@ -113,8 +114,8 @@ fn a_set_of_skills_is_judged_together() {
 
 #[test]
 fn sarif_names_rules_places_and_levels() {
-    let scratch = Scratch::new();
-    scratch.write("a skill/SKILL.md", "# no frontmatter\n");
+    let scratch = ScratchFolder::new();
+    scratch.write_file("a skill/SKILL.md", "# no frontmatter\n");
     let found = run(&scratch, &["check", "--format", "sarif"]);
     assert_eq!(found.code, 1);
     let log = json(&found);
@@ -129,8 +130,8 @@ fn sarif_names_rules_places_and_levels() {
 
 #[test]
 fn github_lines_are_escaped() {
-    let scratch = Scratch::new();
-    scratch.write("a,b:c/SKILL.md", "x\n");
+    let scratch = ScratchFolder::new();
+    scratch.write_file("a,b:c/SKILL.md", "x\n");
     let found = run(&scratch, &["check", "--format", "github"]);
     assert_snapshot!(transcript(&scratch, &found), @"
     exit code 1
@@ -141,13 +142,13 @@ fn github_lines_are_escaped() {
 
 #[test]
 fn select_ignore_and_settings_decide_what_is_reported() {
-    let scratch = Scratch::new();
-    scratch.write("pdf/SKILL.md", "---\nname: PDF\ndescription: ''\nauthor: me\n---\n\nBody.\n");
+    let scratch = ScratchFolder::new();
+    scratch.write_file("pdf/SKILL.md", "---\nname: PDF\ndescription: ''\nauthor: me\n---\n\nBody.\n");
     let only = rules(&run(&scratch, &["check", "--format", "json", "--select", "name-uppercase"]));
     assert_eq!(only, ["name-uppercase"]);
     let less = rules(&run(&scratch, &["check", "--format", "json", "--ignore", "name-uppercase,description-empty"]));
     assert!(!less.iter().any(|rule| rule == "name-uppercase" || rule == "description-empty"), "{less:?}");
-    scratch.write(
+    scratch.write_file(
         "rep.yaml",
         "check:\n  levels:\n    description-empty: off\n    field-unknown: error\n  ignore: [name-uppercase]\n",
     );
@@ -165,8 +166,8 @@ fn select_ignore_and_settings_decide_what_is_reported() {
 
 #[test]
 fn broken_settings_name_the_line_and_the_remedy() {
-    let scratch = Scratch::new();
-    scratch.write("pdf/SKILL.md", GOOD);
+    let scratch = ScratchFolder::new();
+    scratch.write_file("pdf/SKILL.md", GOOD);
     let transcripts = [
         "check:\n  levels: {field-unknwon: off}\n",
         "check:\n  colour: red\n",
@@ -175,62 +176,62 @@ fn broken_settings_name_the_line_and_the_remedy() {
         "check:\n  ignore: []\n  ignore: []\n",
     ]
     .map(|settings| {
-        scratch.write("rep.yaml", settings);
+        scratch.write_file("rep.yaml", settings);
         transcript(&scratch, &run(&scratch, &["check"]))
     });
     assert_snapshot!(transcripts.join("\n"), @"
     exit code 2
     --- stderr ---
-    error: rep.yaml:2:12: there is no rule `field-unknwon`
+    error: rep.yaml:2:12: unknown rule `field-unknwon`
     help: did you mean `field-unknown`?
 
     exit code 2
     --- stderr ---
-    error: rep.yaml:2:3: there is no setting `colour`
+    error: rep.yaml:2:3: unknown setting `colour`
     help: the settings here are: profiles, ignore, levels, strict-schema
 
     exit code 2
     --- stderr ---
-    error: rep.yaml:2:14: there is no profile `strict`
+    error: rep.yaml:2:14: unknown profile `strict`
     help: the profiles are: agentskills, universal, aam, pmcp, uasp, portable, claude-api, claude-code, codex, openai, mcp, security
 
     exit code 2
     --- stderr ---
     error: rep.yaml:1:8: unclosed bracket '['
-    help: mend the YAML
+    help: fix the YAML
 
     exit code 2
     --- stderr ---
-    error: rep.yaml:3:3: `ignore` stands twice
+    error: rep.yaml:3:3: duplicate key `ignore`
     help: remove one of the two
     ");
 }
 
 #[test]
 fn a_silence_needs_a_reason_and_a_fault() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let with = |comment: &str| {
         GOOD.replace("name: pdf\n", &format!("name: pdf # rep: allow(name-differs-from-folder){comment}\n"))
     };
-    scratch.write("other/SKILL.md", with(" kept for old links"));
+    scratch.write_file("other/SKILL.md", with(" kept for old links"));
     assert_eq!(rules(&run(&scratch, &["check", "--format", "json"])), Vec::<String>::new());
-    scratch.write("other/SKILL.md", with(""));
+    scratch.write_file("other/SKILL.md", with(""));
     assert_eq!(
         rules(&run(&scratch, &["check", "--format", "json"])),
         ["name-differs-from-folder", "allow-without-reason"]
     );
-    scratch.write("pdf/SKILL.md", with(" kept for old links"));
+    scratch.write_file("pdf/SKILL.md", with(" kept for old links"));
     assert!(rules(&run(&scratch, &["check", "pdf", "--format", "json"])).contains(&"allow-unused".to_owned()));
 }
 
 #[test]
 fn a_rule_that_does_not_exist_is_a_usage_error_with_a_suggestion() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let found = run(&scratch, &["check", "--select", "name-upercase"]);
     assert_snapshot!(transcript(&scratch, &found), @"
     exit code 2
     --- stderr ---
-    error: there is no rule `name-upercase`
+    error: unknown rule `name-upercase`
     help: did you mean `name-uppercase`?
     ");
     let found = run(&scratch, &["check", "--select", "zzz", "--format", "json"]);
@@ -239,9 +240,9 @@ fn a_rule_that_does_not_exist_is_a_usage_error_with_a_suggestion() {
 
 #[test]
 fn the_same_tree_gives_the_same_bytes() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     for number in 0..40 {
-        scratch.write(&format!("s{number}/SKILL.md"), "---\nname: X\nauthor: me\n---\n");
+        scratch.write_file(&format!("s{number}/SKILL.md"), "---\nname: X\nauthor: me\n---\n");
     }
     let once = run(&scratch, &["check", "--format", "json"]);
     assert!(json(&once)["summary"]["errors"].as_u64() >= Some(40));
@@ -252,30 +253,30 @@ fn the_same_tree_gives_the_same_bytes() {
 
 #[test]
 fn a_uasp_file_alone_in_a_folder_or_beside_a_skill_md_is_found() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let uasp = "meta: {name: t, version: \"0daf9a80\", type: cli}\n";
-    scratch.write("t/t.uasp.yaml", uasp);
-    scratch.write("loose/one.uasp.yaml", uasp);
-    scratch.write("loose/two.uasp.yaml", uasp);
-    scratch.write("pdf/SKILL.md", GOOD);
-    scratch.write("pdf/pdf.uasp.yaml", uasp.replace("name: t", "name: pdf"));
+    scratch.write_file("t/t.uasp.yaml", uasp);
+    scratch.write_file("loose/one.uasp.yaml", uasp);
+    scratch.write_file("loose/two.uasp.yaml", uasp);
+    scratch.write_file("pdf/SKILL.md", GOOD);
+    scratch.write_file("pdf/pdf.uasp.yaml", uasp.replace("name: t", "name: pdf"));
     let found = run(&scratch, &["check", "--format", "json"]);
     assert_eq!(json(&found)["summary"]["skills"], 4, "{}", found.stdout);
 }
 
 #[test]
 fn colour_is_asked_for_or_absent() {
-    let scratch = Scratch::new();
-    scratch.write("pdf/SKILL.md", "x\n");
+    let scratch = ScratchFolder::new();
+    scratch.write_file("pdf/SKILL.md", "x\n");
     assert!(!run(&scratch, &["check"]).stdout.contains('\u{1b}'));
     assert!(run(&scratch, &["check", "--color", "always"]).stdout.contains("\u{1b}["));
 }
 
 #[test]
 fn a_skill_inside_a_skill_is_checked_once_of_its_own() {
-    let scratch = Scratch::new();
-    scratch.write("pdf/SKILL.md", GOOD);
-    scratch.write("pdf/examples/inner/SKILL.md", "# no frontmatter\n");
+    let scratch = ScratchFolder::new();
+    scratch.write_file("pdf/SKILL.md", GOOD);
+    scratch.write_file("pdf/examples/inner/SKILL.md", "# no frontmatter\n");
     let found = run(&scratch, &["check", "--format", "json"]);
     let report = json(&found);
     assert_eq!((&report["summary"]["skills"], rules(&found)), (&2.into(), vec!["frontmatter-missing".to_owned()]));
@@ -285,28 +286,28 @@ fn a_skill_inside_a_skill_is_checked_once_of_its_own() {
 /// VAL-71 and HOST-19: the checklists can be reported per skill.
 #[test]
 fn the_checklists_are_filled_in_per_skill() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     run(&scratch, &["init", "counter", "--tool", "python"]);
     let found = run(&scratch, &["check", "counter", "--checklist"]);
     assert_snapshot!(transcript(&scratch, &found), @"
     exit code 0
     --- stdout ---
     counter
-      [x] SKILL.md stands at the root and begins with frontmatter
-      [x] spec_version, name, description and version are there
-      [x] skill and tool names keep to the portable baseline
-      [x] tool schemas are valid and take an object
+      [x] SKILL.md is at the root and begins with frontmatter
+      [x] spec_version, name, description and version are present
+      [x] skill and tool names follow the portable baseline
+      [x] tool schemas are valid and accept an object
       [x] object schemas are closed
       [x] permissions are declared and narrow
       [x] safety declares redaction and confirmation
-      [x] nothing leans on one host outside host_overrides
-      [x] claude-api: within the upload's limits, no network, nothing to install
-      [x] claude-code: the folder can be committed under .claude/skills
-      [x] mcp: names, descriptions and schemas map as they are
+      [x] nothing depends on one host outside host_overrides
+      [x] claude-api: within the upload limits, no network, no packages to install
+      [x] claude-code: the directory can be committed under .claude/skills
+      [x] mcp: names, descriptions and schemas map unchanged
       [x] openai: schemas fit strict mode
       [x] codex: risky tools ask before they act
     ");
-    scratch.write("pdf/SKILL.md", GOOD);
+    scratch.write_file("pdf/SKILL.md", GOOD);
     let found = run(&scratch, &["check", "pdf", "--checklist", "--format", "json"]);
     let points = json(&found)["checklists"][0]["points"].clone();
     assert_eq!((found.code, &points[1]["holds"], &points[0]["holds"]), (1, &false.into(), &true.into()), "{points:#}");
@@ -315,16 +316,16 @@ fn the_checklists_are_filled_in_per_skill() {
 
 #[test]
 fn a_skill_does_not_decide_how_it_is_judged() {
-    let scratch = Scratch::new();
-    scratch.write("SKILL.md", "---\nname: X\ndescription: ''\n---\n");
-    scratch.write("rep.yaml", "check:\n  levels: {description-empty: off}\n");
+    let scratch = ScratchFolder::new();
+    scratch.write_file("SKILL.md", "---\nname: X\ndescription: ''\n---\n");
+    scratch.write_file("rep.yaml", "check:\n  levels: {description-empty: off}\n");
     assert!(rules(&run(&scratch, &["check", "--format", "json"])).contains(&"description-empty".to_owned()));
 }
 
 #[test]
 fn a_profile_of_skill_md_minds_its_absence() {
-    let scratch = Scratch::new();
-    scratch.write("t/t.uasp.yaml", "meta: {name: t, version: \"0daf9a80\", type: cli}\n");
+    let scratch = ScratchFolder::new();
+    scratch.write_file("t/t.uasp.yaml", "meta: {name: t, version: \"0daf9a80\", type: cli}\n");
     assert_eq!(rules(&run(&scratch, &["check", "t", "--format", "json"])), Vec::<String>::new());
     assert_eq!(
         rules(&run(&scratch, &["check", "t", "--format", "json", "--profile", "agentskills"])),
@@ -334,18 +335,18 @@ fn a_profile_of_skill_md_minds_its_absence() {
 
 #[test]
 fn settings_that_cannot_be_read_are_told() {
-    let scratch = Scratch::new();
-    scratch.write("pdf/SKILL.md", GOOD);
-    scratch.write("rep.yaml/inner.txt", "x");
+    let scratch = ScratchFolder::new();
+    scratch.write_file("pdf/SKILL.md", GOOD);
+    scratch.write_file("rep.yaml/inner.txt", "x");
     let found = run(&scratch, &["check"]);
     assert_eq!(found.code, 2);
-    assert!(found.stderr.contains("it is a folder"), "{found:?}");
+    assert!(found.stderr.contains("it is a directory"), "{found:?}");
 }
 
 #[test]
 fn a_diff_has_one_form() {
-    let scratch = Scratch::new();
-    scratch.write("pdf/SKILL.md", GOOD);
+    let scratch = ScratchFolder::new();
+    scratch.write_file("pdf/SKILL.md", GOOD);
     let found = run(&scratch, &["check", "--diff", "--format", "json"]);
     assert_eq!((found.code, &json(&found)["error"]["code"]), (2, &"USAGE".into()));
 }

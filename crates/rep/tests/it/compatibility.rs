@@ -6,14 +6,14 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use rep_test_support::Scratch;
+use rep_test_support::ScratchFolder;
 
 use crate::{json, run};
 
 /// Copies the fixture: records into the data directory, the skill and the lock file into the project.
-fn fixture(scratch: &Scratch) {
+fn fixture(scratch: &ScratchFolder) {
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/first-release");
-    let data = scratch.work().join("../home").join(".local/share/repertoire");
+    let data = scratch.work_folder().join("../home").join(".local/share/repertoire");
     fs::create_dir_all(&data).expect("the fixture can be copied");
     for name in ["approvals.json", "audit.head", "audit.jsonl", "calls.head", "calls.jsonl"] {
         fs::copy(from.join(name), data.join(name)).expect("the fixture can be copied");
@@ -25,10 +25,10 @@ fn fixture(scratch: &Scratch) {
         ("skills/forms/scripts/look.sh", "scripts/look.sh"),
     ] {
         let text = fs::read_to_string(from.join(source)).expect("the fixture can be copied");
-        scratch.write(&format!("skills/forms/{target}"), &text);
-        scratch.write(&format!(".claude/skills/forms/{target}"), &text);
+        scratch.write_file(&format!("skills/forms/{target}"), &text);
+        scratch.write_file(&format!(".claude/skills/forms/{target}"), &text);
     }
-    scratch.write(
+    scratch.write_file(
         "skills-lock.json",
         fs::read_to_string(from.join("skills-lock.json")).expect("the fixture can be copied"),
     );
@@ -36,7 +36,7 @@ fn fixture(scratch: &Scratch) {
 
 #[test]
 fn records_of_the_first_release_verify_and_are_continued() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     fixture(&scratch);
     let before = json(&run(&scratch, &["audit", "verify", "--json"]));
     assert_eq!(before["intact"], true, "{before}");
@@ -51,7 +51,7 @@ fn records_of_the_first_release_verify_and_are_continued() {
 
 #[test]
 fn an_approval_of_the_first_release_still_holds_and_only_for_what_it_was_given() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     fixture(&scratch);
     let policy = |workspace: &str| {
         let policy = run(&scratch, &["policy", "forms", "--path", "skills", "--workspace", workspace, "--json"]);
@@ -63,10 +63,10 @@ fn an_approval_of_the_first_release_still_holds_and_only_for_what_it_was_given()
 
 #[test]
 fn a_lock_file_of_the_first_release_still_verifies() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     fixture(&scratch);
     let verified = run(&scratch, &["verify"]);
     assert_eq!(verified.code, 0, "{verified:?}");
-    scratch.write(".claude/skills/forms/SKILL.md", "changed");
+    scratch.write_file(".claude/skills/forms/SKILL.md", "changed");
     assert_eq!(run(&scratch, &["verify"]).code, 1);
 }

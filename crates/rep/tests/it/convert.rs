@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use rep_test_support::{DEADLINE, Scratch, wait_until};
+use rep_convert::extract::rules::{ExtractionRule, RULES};
+use rep_test_support::{DEADLINE, ScratchFolder, wait_until};
 use serde_json::{Value, json};
 
 use super::{json, rep, run};
@@ -32,10 +33,10 @@ Session ids are created by `tool login` and become invalid after `tool logout`. 
 3. Push the tag
 ";
 
-fn scratch() -> Scratch {
-    let scratch = Scratch::new();
-    scratch.write("skills/tool/SKILL.md", TOOL);
-    scratch.write(
+fn scratch() -> ScratchFolder {
+    let scratch = ScratchFolder::new();
+    scratch.write_file("skills/tool/SKILL.md", TOOL);
+    scratch.write_file(
         "skills/prose/SKILL.md",
         "---\nname: prose\ndescription: Writes prose.\n---\n\n- Never use the word very.\n",
     );
@@ -48,7 +49,7 @@ fn a_skill_becomes_a_valid_file_with_its_own_version() {
     let scratch = scratch();
     let found = run(&scratch, &["convert", "skills/tool/SKILL.md", "--to", "uasp", "--out", "out/tool.uasp.yaml"]);
     assert_eq!((found.code, found.stdout.as_str()), (0, ""), "{found:?}");
-    let text = scratch.read("out/tool.uasp.yaml");
+    let text = scratch.read_file("out/tool.uasp.yaml");
     assert!(!text.contains("00000000"), "{text}");
     assert_eq!(run(&scratch, &["hash", "out/tool.uasp.yaml", "--check"]).code, 0);
     let checked = run(&scratch, &["check", "out", "--profile", "uasp", "--strict-schema", "--format", "json"]);
@@ -70,20 +71,19 @@ fn a_skill_becomes_a_valid_file_with_its_own_version() {
 /// UC-02, UC-04, UC-09, UC-14: what tables, boxes, terse lines and blocks say reaches the file, and none of it is turned round.
 #[test]
 fn what_not_to_do_stays_what_not_to_do() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let text = "---\r\nname: tool\r\ndescription: Drives the tool.\r\nallowed-tools: Bash(tool:*)\r\n---\r\n\r\n\
         | Do | Don't |\r\n|---|---|\r\n| Open a request | Push to main |\r\n\r\n\
         ## What not to do\r\n\r\n- Commit secrets. Use every vault instead.\r\n- No tabs.\r\n\r\n\
-        > [!WARNING]\r\n> Copy the data first.\r\n\r\n\
-        ## Use\r\n\r\nRun `tool deploy` to ship.\r\n\r\n```bash\r\ntool deploy <env> --style a|b --port ${PORT:-80}\r\n```\r\n";
-    scratch.write("skills/tool/SKILL.md", text);
+        ## Use\r\n\r\n> [!WARNING]\r\n> Copy the data first.\r\n\r\nRun `tool deploy` to ship.\r\n\r\n```bash\r\ntool deploy <env> --style a|b --port ${PORT:-80}\r\n```\r\n";
+    scratch.write_file("skills/tool/SKILL.md", text);
     let found = run(&scratch, &["convert", "skills/tool", "--to", "uasp", "--out", "out/tool.uasp.yaml"]);
     assert_eq!(found.code, 0, "{found:?}");
     let checked = run(&scratch, &["check", "out", "--profile", "uasp", "--format", "json"]);
     assert_eq!(json(&checked)["summary"]["errors"], 0, "{}", checked.stdout);
     for (query, value) in [
         ("tool:constraints.never", json!(["Push to main", "Commit secrets", "tabs"])),
-        ("tool:constraints.always", json!(["Open a request", "Copy the data first"])),
+        ("tool:constraints.always", json!(["Open a request", "Copy the data first", "Run `tool deploy` to ship"])),
         ("tool:commands.deploy.args.env.required", json!(true)),
         ("tool:commands.deploy.syntax", json!("tool deploy <env> --style <a|b> --port <port>")),
         ("tool:environment.PORT.default", json!("80")),
@@ -97,12 +97,12 @@ fn what_not_to_do_stays_what_not_to_do() {
 #[test]
 fn what_is_there_is_replaced_only_when_asked() {
     let scratch = scratch();
-    scratch.write("x.uasp.yaml", "mine\n");
+    scratch.write_file("x.uasp.yaml", "mine\n");
     let found = run(&scratch, &["convert", "skills/tool", "--to", "uasp", "--out", "x.uasp.yaml"]);
-    assert_eq!((found.code, scratch.read("x.uasp.yaml").as_str()), (2, "mine\n"));
+    assert_eq!((found.code, scratch.read_file("x.uasp.yaml").as_str()), (2, "mine\n"));
     assert!(found.stderr.contains("--force"), "{}", found.stderr);
     assert_eq!(run(&scratch, &["convert", "skills/tool", "--to", "uasp", "--out", "x.uasp.yaml", "--force"]).code, 0);
-    assert!(scratch.read("x.uasp.yaml").contains("name: tool"));
+    assert!(scratch.read_file("x.uasp.yaml").contains("name: tool"));
 }
 
 /// UC-18, UC-19, UC-20, UC-21: the result object, every value with its line and doubt, and the checklist.
@@ -120,7 +120,7 @@ fn the_result_says_where_everything_comes_from() {
     assert_eq!((&never["line"], &never["needs_review"]), (&json!(9), &json!(false)));
     assert!(never["text"].as_str().unwrap().starts_with("Never delete the cache."));
     let token = items.iter().find(|item| item["value"]["name"] == "token").unwrap();
-    assert_eq!((&token["needs_review"], &token["why"]), (&json!(true), &json!("only its end is named")));
+    assert_eq!((&token["needs_review"], &token["why"]), (&json!(true), &json!("only its invalidation is described")));
     let checklist = result["checklist"].as_array().unwrap();
     assert_eq!(checklist.len(), 12);
     let state = |number: usize| checklist[number]["state"].as_str().unwrap();
@@ -134,19 +134,137 @@ fn the_result_says_where_everything_comes_from() {
         "{}",
         found.stderr
     );
-    assert_eq!(serde_json::from_str::<Value>(&scratch.read("r.json")).unwrap(), result);
+    assert_eq!(serde_json::from_str::<Value>(&scratch.read_file("r.json")).unwrap(), result);
+}
+
+/// A rule that is often wrong, and a skill in which it finds something.
+fn doubtful(scratch: &ScratchFolder) -> &'static ExtractionRule {
+    let rule = RULES.iter().find(|rule| !rule.is_confident() && !rule.matches.is_empty()).expect("one is doubtful");
+    let (markdown, _) = rule.matches[0];
+    let front = "---\nname: unsure\ndescription: Shows things.\n---\n";
+    scratch.write_file("unsure/SKILL.md", format!("{front}\nNever delete the cache.\n\n{markdown}\n"));
+    rule
+}
+
+#[test]
+fn the_rule_behind_each_fact_is_named() {
+    let scratch = scratch();
+    let told = run(&scratch, &["convert", "skills/tool", "--explain"]);
+    assert_eq!(told.code, 0, "{told:?}");
+    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let lines: Vec<Vec<String>> = told.stdout.lines().map(words).collect();
+    assert_eq!(lines[0], ["line", "rule", "sure", "fact", "text"]);
+    let never = ["9", "never.marker", "95", "%", "constraints.never[0]", "delete", "the", "cache"];
+    assert!(lines.iter().any(|line| *line == never), "{}", told.stdout);
+    assert!(lines[1..].iter().all(|line| RULES.iter().any(|rule| rule.id == line[1])), "{}", told.stdout);
+
+    let found = run(&scratch, &["convert", "skills/tool", "--explain", "--json"]);
+    let result = json(&found);
+    let items = result["items"].as_array().unwrap();
+    assert_eq!(items.len() + 1, lines.len());
+    let never = items.iter().find(|item| item["path"] == "constraints.never[0]").unwrap();
+    assert_eq!((&never["rule"], &never["confidence"]), (&json!("never.marker"), &json!(95)));
+    let rule = &result["rules"]["never.marker"];
+    assert!(rule["confidence"] == 95 && rule["summary"].as_str().is_some_and(|text| !text.is_empty()), "{rule}");
+
+    // Where the file goes to stdout, it is alone there.
+    let file = run(&scratch, &["convert", "skills/tool", "--to", "uasp"]).stdout;
+    let both = run(&scratch, &["convert", "skills/tool", "--to", "uasp", "--explain"]);
+    assert_eq!(both.stdout, file);
+    assert!(
+        both.stderr.contains("never.marker") && told.stdout.lines().all(|line| both.stderr.contains(line.trim_end()))
+    );
+    let apart = run(&scratch, &["convert", "skills/tool", "--to", "uasp", "--explain", "--out", "t.uasp.yaml"]);
+    assert_eq!((apart.stdout, scratch.read_file("t.uasp.yaml")), (told.stdout, file));
+    let page = ["convert", "skills/tool", "--to", "uasp", "--out", "-", "--report", "t.html"];
+    assert_eq!(run(&scratch, &page).code, 0);
+    assert!(scratch.read_file("t.html").contains("<code>never.marker</code> 95 %"));
+}
+
+#[test]
+fn many_skills_are_explained_one_after_the_other() {
+    let scratch = scratch();
+    let told = run(&scratch, &["convert", "skills/tool", "skills/prose", "--explain"]);
+    assert_eq!(told.code, 0, "{told:?}");
+    assert!(told.stdout.contains("delete the cache") && told.stdout.contains("use the word very"), "{}", told.stdout);
+    let all = json(&run(&scratch, &["convert", "--all", "--path", "skills", "--explain", "--json"]));
+    assert_eq!(all["skills"].as_array().unwrap().len(), 2);
+    let batch = ["convert", "--all", "--path", "skills", "--to", "uasp", "--out-dir", "out", "--explain", "--json"];
+    let batch = json(&run(&scratch, &batch));
+    let facts = batch["skills"].as_array().unwrap().iter().flat_map(|skill| skill["facts"].as_array().unwrap());
+    assert!(facts.clone().count() > 5 && facts.clone().all(|fact| fact["rule"].is_string()), "{batch}");
+    let unsaid = run(&scratch, &["convert", "skills/tool", "--explain", "--beside"]);
+    assert!(unsaid.code == 2 && unsaid.stderr.contains("--to uasp"), "{unsaid:?}");
+}
+
+#[test]
+fn what_is_doubtful_is_left_out_and_counted_until_it_is_asked_for() {
+    let scratch = ScratchFolder::new();
+    let rule = doubtful(&scratch);
+    let sure = run(&scratch, &["convert", "unsure", "--to", "uasp", "--json"]);
+    let result = json(&sure);
+    let items = |result: &Value| result["items"].as_array().unwrap().clone();
+    assert!(items(&result).iter().all(|item| item["rule"] != rule.id), "{result}");
+    let count = result["summary"]["doubtful_left_out"].as_u64().unwrap();
+    assert!(count > 0 && result["summary"]["doubtful"] == 0, "{result}");
+    let help = result["left_out"]["help"].as_str().unwrap();
+    assert!(help.starts_with(&count.to_string()) && help.contains("--include-doubtful"), "{help}");
+    assert!(sure.stderr.contains(help), "{}", sure.stderr);
+
+    let with = ["convert", "unsure", "--to", "uasp", "--include-doubtful"];
+    let all = json(&run(&scratch, &[&with[..], &["--json"]].concat()));
+    let found: Vec<Value> = items(&all).into_iter().filter(|item| item["rule"] == rule.id).collect();
+    assert!(!found.is_empty() && found.iter().all(|item| item["needs_review"] == true), "{all}");
+    assert_eq!((&all["summary"]["doubtful_left_out"], &all["summary"]["doubtful"]), (&json!(0), &json!(count)));
+    assert!(all["summary"]["needs_review"].as_u64() >= Some(count) && all["left_out"].is_null(), "{all}");
+    let checklist = all["checklist"].as_array().unwrap();
+    assert!(checklist.iter().any(|point| point["note"].as_str().unwrap().contains("to review")), "{all}");
+
+    // The file is marked, valid, and as much in step with its Markdown as the other.
+    let file = run(&scratch, &[&with[..], &["--out", "unsure/unsure.uasp.yaml"]].concat());
+    assert_eq!(file.code, 0, "{file:?}");
+    let text = scratch.read_file("unsure/unsure.uasp.yaml");
+    assert_eq!(text.matches("# Doubtful, to be reviewed: ").count() as u64, count, "{text}");
+    assert!(text.contains(&format!("rule {})", rule.id)), "{text}");
+    assert_eq!(run(&scratch, &["hash", "unsure/unsure.uasp.yaml", "--check"]).code, 0);
+    assert_eq!(run(&scratch, &["convert", "--check", "unsure"]).code, 0);
+    let model = run(&scratch, &[&with[..], &["--engine", "llm"]].concat());
+    assert!(model.code == 2 && model.stderr.contains("omit the option"), "{model:?}");
+}
+
+#[test]
+fn a_file_with_doubtful_facts_replaces_the_one_without() {
+    let scratch = ScratchFolder::new();
+    doubtful(&scratch);
+    let convert = |more: &[&str]| {
+        let all = ["convert", "--all", "--path", "unsure", "--to", "uasp", "--out-dir", "out", "--json"];
+        json(&run(&scratch, &[&all[..], more].concat()))["summary"]["written"].clone()
+    };
+    let written = [&[][..], &[], &["--include-doubtful"], &["--include-doubtful"], &[]].map(convert);
+    assert_eq!(written, [json!(1), json!(0), json!(1), json!(0), json!(1)]);
+}
+
+#[test]
+fn a_dash_stands_for_stdout() {
+    let scratch = scratch();
+    let plain = run(&scratch, &["convert", "skills/tool", "--to", "uasp"]).stdout;
+    assert_eq!(run(&scratch, &["convert", "skills/tool", "--to", "uasp", "--out", "-"]).stdout, plain);
+    scratch.write_file("tool.uasp.yaml", &plain);
+    let back = run(&scratch, &["convert", "tool.uasp.yaml", "--to", "markdown", "--out", "-"]);
+    assert!(back.stdout.starts_with("---\nname: tool\n"), "{back:?}");
+    assert!(!scratch.work_folder().join("-").exists());
 }
 
 #[test]
 fn a_skill_that_gives_no_valid_file_says_why() {
-    let scratch = Scratch::new();
-    scratch.write("odd/SKILL.md", "---\nname: odd\ndescription: [unclosed\n---\n\n- Never guess.\n");
+    let scratch = ScratchFolder::new();
+    scratch.write_file("odd/SKILL.md", "---\nname: odd\ndescription: [unclosed\n---\n\n- Never guess.\n");
     let found = run(&scratch, &["convert", "odd", "--to", "uasp", "--json"]);
     let result = json(&found);
     // Broken frontmatter costs its fields, not the rules below it; either way the reader hears of it.
     assert!(found.stdout.contains("SKILL.md:"), "{}", found.stdout);
     assert_eq!(found.code, i32::from(result["valid"] == json!(false)));
-    scratch.write("empty/x.txt", "");
+    scratch.write_file("empty/x.txt", "");
     for path in ["empty", "nowhere/SKILL.md"] {
         let found = run(&scratch, &["convert", path, "--to", "uasp", "--json"]);
         assert_eq!((found.code, &json(&found)["status"]), (2, &json!("error")), "{path}");
@@ -158,12 +276,14 @@ fn a_skill_that_gives_no_valid_file_says_why() {
 /// Whatever a skill says, the page for people stays a page.
 #[test]
 fn the_page_is_one_file_and_shows_text_as_text() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let body = "# T\n\n- Never trust <script>alert(1)</script> & \"quotes\" or </pre></style>.\n- Never write \u{202e}backwards.\n";
-    scratch
-        .write("t/SKILL.md", format!("---\nname: t\ndescription: <img src=x onerror=alert(1)> shows.\n---\n\n{body}"));
+    scratch.write_file(
+        "t/SKILL.md",
+        format!("---\nname: t\ndescription: <img src=x onerror=alert(1)> shows.\n---\n\n{body}"),
+    );
     assert_eq!(run(&scratch, &["convert", "t", "--to", "uasp", "--out", "t.uasp.yaml", "--report", "t.html"]).code, 0);
-    let page = scratch.read("t.html");
+    let page = scratch.read_file("t.html");
     assert!(page.contains("Content-Security-Policy") && page.contains("default-src 'none'"));
     assert!(page.contains("prefers-color-scheme: dark"));
     for mark in ["<script", "<img", "onerror=alert(1)>", "http://", "https://", "\u{202e}", "<link", "@import"] {
@@ -178,10 +298,10 @@ fn the_page_is_one_file_and_shows_text_as_text() {
 #[test]
 fn a_library_is_converted_and_what_is_in_step_left_alone() {
     let scratch = scratch();
-    scratch.write("skills/bad/SKILL.md", [0xff_u8, 0xfe, 0x00]);
-    scratch.write("skills/twin/SKILL.md", TOOL);
-    scratch.write("skills/tool/inner/SKILL.md", "---\nname: inner\ndescription: Inside.\n---\n\n- Never shout.\n");
-    scratch.write("skills/done.uasp.yaml", "meta: {name: done, version: \"0\", type: knowledge}\n");
+    scratch.write_file("skills/bad/SKILL.md", [0xff_u8, 0xfe, 0x00]);
+    scratch.write_file("skills/twin/SKILL.md", TOOL);
+    scratch.write_file("skills/tool/inner/SKILL.md", "---\nname: inner\ndescription: Inside.\n---\n\n- Never shout.\n");
+    scratch.write_file("skills/done.uasp.yaml", "meta: {name: done, version: \"0\", type: knowledge}\n");
     let all = ["convert", "--all", "--path", "skills", "--to", "uasp", "--out-dir", "out", "--json"];
     let first = run(&scratch, &all);
     let summary = json(&first)["summary"].clone();
@@ -190,32 +310,35 @@ fn a_library_is_converted_and_what_is_in_step_left_alone() {
     assert!(written >= 4, "{summary}");
     assert_eq!(first.code, i32::from(summary["failed"] != json!(0)));
     // Two skills of one name keep apart.
-    assert!(scratch.read("out/prose.uasp.yaml").contains("name: prose"));
-    assert!(scratch.read("out/inner.uasp.yaml").contains("name: inner"));
-    assert_eq!(scratch.read("out/skills/tool/tool.uasp.yaml"), scratch.read("out/skills/twin/tool.uasp.yaml"));
+    assert!(scratch.read_file("out/prose.uasp.yaml").contains("name: prose"));
+    assert!(scratch.read_file("out/inner.uasp.yaml").contains("name: inner"));
+    assert_eq!(
+        scratch.read_file("out/skills/tool/tool.uasp.yaml"),
+        scratch.read_file("out/skills/twin/tool.uasp.yaml")
+    );
     let again = json(&run(&scratch, &all))["summary"].clone();
     assert_eq!((&again["written"], &again["in_step"]), (&json!(0), &json!(written)), "{again}");
 
     // A changed Markdown is converted again; where the file was improved by hand, only by force.
-    scratch.write(
+    scratch.write_file(
         "skills/prose/SKILL.md",
         "---\nname: prose\ndescription: Writes prose.\n---\n\n- Never use the word really.\n",
     );
     let changed = json(&run(&scratch, &all))["summary"].clone();
     assert_eq!((&changed["written"], &changed["in_step"]), (&json!(1), &json!(written - 1)), "{changed}");
-    let improved = scratch.read("out/prose.uasp.yaml").replace("the word really", "the word `really`, ever");
-    scratch.write("out/prose.uasp.yaml", &improved);
+    let improved = scratch.read_file("out/prose.uasp.yaml").replace("the word really", "the word `really`, ever");
+    scratch.write_file("out/prose.uasp.yaml", &improved);
     assert_eq!(json(&run(&scratch, &all))["summary"]["written"], 0);
-    scratch.write(
+    scratch.write_file(
         "skills/prose/SKILL.md",
         "---\nname: prose\ndescription: Writes prose.\n---\n\n- Never use the word quite.\n",
     );
     let refused = run(&scratch, &all);
-    assert_eq!((refused.code, scratch.read("out/prose.uasp.yaml")), (1, improved));
+    assert_eq!((refused.code, scratch.read_file("out/prose.uasp.yaml")), (1, improved));
     assert!(refused.stdout.contains("EDITED"), "{}", refused.stdout);
     let forced: Vec<&str> = all.iter().copied().chain(["--force"]).collect();
     run(&scratch, &forced);
-    assert!(scratch.read("out/prose.uasp.yaml").contains("quite"));
+    assert!(scratch.read_file("out/prose.uasp.yaml").contains("quite"));
 }
 
 #[test]
@@ -223,12 +346,12 @@ fn several_skills_need_a_folder_and_one_bad_never_stops_the_rest() {
     let scratch = scratch();
     let found = run(&scratch, &["convert", "skills/tool", "skills/prose", "--to", "uasp"]);
     assert!(found.code == 2 && found.stderr.contains("--out-dir"), "{found:?}");
-    scratch.write("lone.uasp.yaml", "meta: {name: lone}\n");
+    scratch.write_file("lone.uasp.yaml", "meta: {name: lone}\n");
     let found =
         run(&scratch, &["convert", "lone.uasp.yaml", "skills/tool", "skills/prose", "--to", "uasp", "--beside"]);
     assert_eq!(found.code, 1, "{found:?}");
     assert!(found.stderr.contains("2 written") && found.stderr.contains("1 failed"), "{}", found.stderr);
-    assert!(scratch.read("skills/tool/tool.uasp.yaml").contains("name: tool"));
+    assert!(scratch.read_file("skills/tool/tool.uasp.yaml").contains("name: tool"));
 }
 
 /// For CI: a file that was improved by hand is in step until its Markdown says something else.
@@ -247,18 +370,18 @@ fn a_file_is_in_step_until_its_markdown_says_something_else() {
 
     // Improved by hand: fine, for ever.
     let file = "skills/tool/tool.uasp.yaml";
-    scratch.write(file, scratch.read(file).replace("delete the cache", "delete the cache, not even once"));
+    scratch.write_file(file, scratch.read_file(file).replace("delete the cache", "delete the cache, not even once"));
     assert_eq!((check(&[]).0, &check(&[]).1["status"]), (0, &json!("edited")));
 
     // Words that change no fact: still fine.
-    scratch.write("skills/tool/SKILL.md", TOOL.replace("# Tool\n", "# Tool\n\nA word of welcome.\n"));
+    scratch.write_file("skills/tool/SKILL.md", TOOL.replace("# Tool\n", "# Tool\n\nA word of welcome.\n"));
     assert_eq!((check(&[]).0, &check(&[]).1["status"]), (0, &json!("edited")));
 
     // A new rule, a changed command and a lost step: told by section and item.
     let changed = TOOL.replace("Never delete the cache.", "Never delete the cache. Never skip the tests.");
     let changed =
         changed.replace("tool open <url> ", "tool open <url> --wait <ms> ").replace("2. Tag it", "2. Sign it");
-    scratch.write("skills/tool/SKILL.md", &changed);
+    scratch.write_file("skills/tool/SKILL.md", &changed);
     let (code, row) = check(&[]);
     assert_eq!((code, &row["status"]), (1, &json!("out_of_step")));
     let told: Vec<&Value> = row["differences"].as_array().unwrap().iter().collect();
@@ -272,9 +395,9 @@ fn a_file_is_in_step_until_its_markdown_says_something_else() {
     assert!(words.stderr.contains("+ constraints.never: skip the tests"), "{}", words.stderr);
 
     // Looked at and accepted: in step from now on, not a letter of the content changed.
-    let before = scratch.read(file);
+    let before = scratch.read_file(file);
     assert_eq!((check(&["--accept"]).0, &check(&[]).1["status"]), (0, &json!("in_step")));
-    let after = scratch.read(file);
+    let after = scratch.read_file(file);
     assert_ne!(before, after);
     assert_eq!(before.split_once('\n').unwrap().1, after.split_once('\n').unwrap().1);
 }
@@ -285,14 +408,14 @@ fn a_file_without_a_stamp_is_compared_fact_by_fact() {
     let scratch = scratch();
     assert_eq!(run(&scratch, &["convert", "skills/tool", "--to", "uasp", "--beside"]).code, 0);
     let file = "skills/tool/tool.uasp.yaml";
-    let bare = scratch.read(file).split_once('\n').unwrap().1.to_owned();
-    scratch.write(file, &bare);
+    let bare = scratch.read_file(file).split_once('\n').unwrap().1.to_owned();
+    scratch.write_file(file, &bare);
     assert_eq!(run(&scratch, &["convert", "--check", "skills/tool"]).code, 0);
-    scratch.write(file, bare.replace("delete the cache", "touch the cache"));
+    scratch.write_file(file, bare.replace("delete the cache", "touch the cache"));
     let found = run(&scratch, &["convert", "--check", "skills"]);
     assert_eq!(found.code, 1, "{found:?}");
     assert!(found.stderr.contains("1 missing") && found.stderr.contains("1 out of step"), "{}", found.stderr);
-    scratch.write(file, "a: [");
+    scratch.write_file(file, "a: [");
     assert_eq!(run(&scratch, &["convert", "--check", "skills/tool"]).code, 1);
 }
 
@@ -307,11 +430,12 @@ fn markdown_made_from_uasp_is_a_skill_and_converts_back() {
     assert_eq!(json(&checked)["summary"]["errors"], 0, "{}", checked.stdout);
     let again = run(&scratch, &["convert", "back/tool", "--to", "uasp"]);
     let content = |text: &str| text.split_once('\n').unwrap().1.to_owned();
-    assert_eq!(content(&again.stdout), content(&scratch.read("tool.uasp.yaml")));
+    assert_eq!(content(&again.stdout), content(&scratch.read_file("tool.uasp.yaml")));
     // A line a person adds in the same layout is read with the rest.
-    let text =
-        scratch.read("back/tool/SKILL.md").replace("- delete the cache\n", "- delete the cache\n- skip the tests\n");
-    scratch.write("back/tool/SKILL.md", text);
+    let text = scratch
+        .read_file("back/tool/SKILL.md")
+        .replace("- delete the cache\n", "- delete the cache\n- skip the tests\n");
+    scratch.write_file("back/tool/SKILL.md", text);
     let more = run(&scratch, &["query", "tool:constraints.never", "--path", "back"]);
     assert_eq!(json(&more)["value"], json!(["delete the cache", "skip the tests"]));
 }
@@ -321,10 +445,10 @@ fn markdown_made_from_uasp_is_a_skill_and_converts_back() {
 fn the_whole_corpus_converts() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/skills");
     if !corpus.is_dir() {
-        rep_test_support::left_out("../shared/corpus is not here, so no real skill was converted");
+        rep_test_support::report_skipped("../shared/corpus is not here, so no real skill was converted");
         return;
     }
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let path = corpus.to_string_lossy().into_owned();
     let found = run(&scratch, &["convert", "--all", "--path", &path, "--to", "uasp", "--out-dir", "out", "--json"]);
     let summary = json(&found)["summary"].clone();
@@ -337,15 +461,17 @@ fn the_whole_corpus_converts() {
 #[test]
 fn a_device_is_not_replaced_a_mode_stays_and_a_failure_is_one_document() {
     use std::os::unix::fs::PermissionsExt as _;
-    let scratch = Scratch::new();
-    scratch
-        .write("a/SKILL.md", "---\nname: a\ndescription: Does a. Use when testing a.\n---\n\nNever delete the log.\n");
-    let pipe = scratch.work().join("pipe");
+    let scratch = ScratchFolder::new();
+    scratch.write_file(
+        "a/SKILL.md",
+        "---\nname: a\ndescription: Does a. Use when testing a.\n---\n\nNever delete the log.\n",
+    );
+    let pipe = scratch.work_folder().join("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let refused = run(&scratch, &["convert", "a", "--to", "uasp", "--out", "pipe", "--force", "--json"]);
     assert_eq!((refused.code, &json(&refused)["error"]["code"]), (2, &"UNWRITABLE".into()), "{refused:?}");
     assert!(!pipe.is_file());
-    let file = scratch.write("own.uasp.yaml", "x");
+    let file = scratch.write_file("own.uasp.yaml", "x");
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
     let out = ["convert", "a", "--to", "uasp", "--out", "own.uasp.yaml", "--json"];
     // One document, whatever happens: what cannot be parsed as one fails here.
@@ -356,21 +482,21 @@ fn a_device_is_not_replaced_a_mode_stays_and_a_failure_is_one_document() {
 
 #[test]
 fn an_interrupted_batch_keeps_what_was_done_and_goes_on_there() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     for number in 0..400 {
         let rules: String = (0..200).map(|rule| format!("- Never delete file {rule} of {number}.\n")).collect();
-        scratch.write(
+        scratch.write_file(
             &format!("lib/s{number}/SKILL.md"),
             format!("---\nname: s{number}\ndescription: Does {number}. Use when testing.\n---\n\n## Rules\n\n{rules}"),
         );
     }
     let words = ["convert", "--all", "--path", "lib", "--to", "uasp", "--out-dir", "out"];
-    let out = scratch.work().join("out");
+    let out = scratch.work_folder().join("out");
     let files = || std::fs::read_dir(&out).map_or(0, |all| all.filter_map(Result::ok).count());
     let mut child = std::process::Command::new(rep())
         .args(words)
-        .current_dir(scratch.work())
-        .env("HOME", scratch.work().parent().unwrap().join("home"))
+        .current_dir(scratch.work_folder())
+        .env("HOME", scratch.work_folder().parent().unwrap().join("home"))
         .stderr(std::process::Stdio::piped())
         .spawn()
         .unwrap();
@@ -379,12 +505,12 @@ fn an_interrupted_batch_keeps_what_was_done_and_goes_on_there() {
     let mut said = String::new();
     std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut said).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130), "{said}");
-    assert!(said.contains("of 400 skills; call it again"), "{said}");
+    assert!(said.contains("of 400 skills; run it again"), "{said}");
     let done = files();
     assert!(
         done < 400 && std::fs::read_dir(&out).unwrap().all(|one| one.unwrap().path().extension().unwrap() == "yaml")
     );
     let again = run(&scratch, &words);
-    assert!(again.code == 0 && again.stderr.contains(&format!("{done} in step and left alone")), "{again:?}");
+    assert!(again.code == 0 && again.stderr.contains(&format!("{done} up to date")), "{again:?}");
     assert_eq!(files(), 400);
 }

@@ -6,14 +6,14 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use rep_test_support::Scratch;
+use rep_test_support::ScratchFolder;
 
 use super::{json, run};
 
 const TABLE: &str = "tests/corpus-counts.txt";
 
 fn counts(corpus: &Path, more: &[&str]) -> String {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let mut arguments = vec!["check", corpus.to_str().expect("the corpus has a plain path"), "--format", "json"];
     arguments.extend(more);
     let found = run(&scratch, &arguments);
@@ -36,7 +36,7 @@ fn the_count_per_rule_is_the_reviewed_one() {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let corpus = root.join("../../../shared/corpus/skills");
     if !corpus.is_dir() {
-        rep_test_support::left_out("../shared/corpus is not here, so no rule was counted");
+        rep_test_support::report_skipped("../shared/corpus is not here, so no rule was counted");
         return;
     }
     let mut table = String::new();

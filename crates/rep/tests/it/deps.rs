@@ -3,24 +3,24 @@
 use std::path::Path;
 use std::process::Command;
 
-use rep_test_support::{Run, Scratch, is_installed};
+use rep_test_support::{ProgramRun, ScratchFolder, is_program_installed};
 use serde_json::{Value, json};
 
 use super::{json, rep};
 
 const TOOL: &str = "import rep_sample\ndef handler(args):\n    return {'x': rep_sample.X}\n";
 
-fn skill(scratch: &Scratch, package: &str) {
-    scratch.write("wants/scripts/tool.py", TOOL);
+pub(super) fn skill(scratch: &ScratchFolder, package: &str) {
+    scratch.write_file("wants/scripts/tool.py", TOOL);
     let text = format!(
         "---\nname: wants\ndescription: Runs tools. Use when testing tools.\nspec_version: \"2.1\"\nversion: 1.0.0\nsafety: {{require_confirmation_for: [destructive_writes], redact: {{secrets: true, pii: true}}}}\ntools:\n  - name: tool\n    description: A tool for a test.\n    input_schema: {{type: object}}\n    implementation: {{runtime: python, entrypoint: scripts/tool.py, dependencies: {{pip: ['{package}'], system: [poppler]}}}}\n---\n\n# Tools\n"
     );
-    scratch.write("wants/SKILL.md", text);
+    scratch.write_file("wants/SKILL.md", text);
 }
 
 /// Makes a wheel with one module in it, with Python's own means. Says whether there is Python.
-fn wheel(folder: &Path) -> bool {
-    if !is_installed("python3") {
+pub(super) fn wheel(folder: &Path) -> bool {
+    if !is_program_installed("python3") {
         return false;
     }
     std::fs::create_dir_all(folder).expect("a folder can be made");
@@ -31,11 +31,11 @@ fn wheel(folder: &Path) -> bool {
 }
 
 /// Runs the binary with the packages of the test and nothing else to install from.
-fn run(scratch: &Scratch, arguments: &[&str]) -> Run {
-    let packages = scratch.work().join("packages");
+pub(super) fn run(scratch: &ScratchFolder, arguments: &[&str]) -> ProgramRun {
+    let packages = scratch.work_folder().join("packages");
     let path = std::env::var("PATH").expect("there is a path");
     let home = std::env::var("HOME").unwrap_or_default();
-    let data = scratch.work().join("data");
+    let data = scratch.work_folder().join("data");
     let environment = [
         ("PATH", path.as_str()),
         ("HOME", home.as_str()),
@@ -44,30 +44,30 @@ fn run(scratch: &Scratch, arguments: &[&str]) -> Run {
         ("PIP_NO_INDEX", "1"),
         ("PIP_FIND_LINKS", packages.to_str().expect("a scratch folder is text")),
     ];
-    scratch.run_with(rep(), arguments, &environment)
+    scratch.run_with_environment(rep(), arguments, &environment)
 }
 
 /// Whether there is nothing but locks.
-fn is_nothing_installed(scratch: &Scratch) -> bool {
-    let folder = scratch.work().join("data/repertoire/environments");
+fn is_nothing_installed(scratch: &ScratchFolder) -> bool {
+    let folder = scratch.work_folder().join("data/repertoire/environments");
     std::fs::read_dir(folder).map_or(true, |mut all| all.all(|entry| entry.is_ok_and(|entry| entry.path().is_file())))
 }
 
 #[test]
 fn what_was_installed_is_used_and_nothing_else() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     skill(&scratch, "rep-sample==1.0");
-    if !wheel(&scratch.work().join("packages")) {
+    if !wheel(&scratch.work_folder().join("packages")) {
         return;
     }
     let missing = run(&scratch, &["run", "./wants:tool"]);
     let hint = json(&missing)["error"]["remedy"].clone();
     if json(&missing)["error"]["code"] == "SANDBOX_UNAVAILABLE" {
         // On a machine without a sandbox nothing can be installed, which another test of ours is about.
-        rep_test_support::left_out("there is no sandbox here to install in");
+        rep_test_support::report_skipped("the sandbox to install in is not available here");
         return;
     }
-    assert_eq!(hint, "`rep deps wants --install` installs the packages it declares", "{missing:?}");
+    assert_eq!(hint, "install the declared packages with `rep deps wants --install`", "{missing:?}");
     let refused = run(&scratch, &["deps", "./wants", "--install", "--json"]);
     assert_eq!((refused.code, &json(&refused)["error"]["code"]), (3, &json!("CONFIRMATION_REQUIRED")), "{refused:?}");
     assert!(is_nothing_installed(&scratch), "nobody said yes");
@@ -77,10 +77,10 @@ fn what_was_installed_is_used_and_nothing_else() {
     let found = run(&scratch, &["run", "./wants:tool"]);
     assert_eq!((found.code, json(&found)), (0, json!({"x": 7})), "{found:?}");
     // It is there: without packages to install from, asking again changes nothing.
-    std::fs::remove_dir_all(scratch.work().join("packages")).unwrap();
+    std::fs::remove_dir_all(scratch.work_folder().join("packages")).unwrap();
     let again = run(&scratch, &["deps", "./wants", "--install", "--json"]);
     assert_eq!((again.code, &json(&again)["installed"]), (0, &json(&installed)["installed"]), "{again:?}");
-    let record = std::fs::read_to_string(scratch.work().join("data/repertoire/audit.jsonl")).unwrap();
+    let record = std::fs::read_to_string(scratch.work_folder().join("data/repertoire/audit.jsonl")).unwrap();
     assert!(record.contains("\"kind\":\"install\"") && record.contains("rep-sample==1.0"), "{record}");
     let told = run(&scratch, &["audit"]);
     assert!(told.stdout.contains("  install rep-sample==1.0  "), "{told:?}");
@@ -94,8 +94,8 @@ fn what_was_installed_is_used_and_nothing_else() {
 
 #[test]
 fn what_fails_or_is_no_package_leaves_nothing() {
-    let scratch = Scratch::new();
-    if !wheel(&scratch.work().join("packages")) {
+    let scratch = ScratchFolder::new();
+    if !wheel(&scratch.work_folder().join("packages")) {
         return;
     }
     for (package, code, word) in [
@@ -116,19 +116,22 @@ fn what_fails_or_is_no_package_leaves_nothing() {
 
 #[test]
 fn no_program_of_the_workspace_is_run_to_install() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     skill(&scratch, "rep-sample==1.0");
-    if !wheel(&scratch.work().join("packages")) {
+    if !wheel(&scratch.work_folder().join("packages")) {
         return;
     }
     for name in ["python3", "python", "node", "npm", "pip"] {
-        scratch.write(&format!("bin/{name}"), format!("#!/bin/sh\necho > {}/ran\nexit 1\n", scratch.work().display()));
+        scratch.write_file(
+            &format!("bin/{name}"),
+            format!("#!/bin/sh\necho > {}/ran\nexit 1\n", scratch.work_folder().display()),
+        );
         let private = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        std::fs::set_permissions(scratch.work().join("bin").join(name), private).unwrap();
+        std::fs::set_permissions(scratch.work_folder().join("bin").join(name), private).unwrap();
     }
-    let path = format!("{}:{}", scratch.work().join("bin").display(), std::env::var("PATH").unwrap());
-    let data = scratch.work().join("data").display().to_string();
-    let packages = scratch.work().join("packages").display().to_string();
+    let path = format!("{}:{}", scratch.work_folder().join("bin").display(), std::env::var("PATH").unwrap());
+    let data = scratch.work_folder().join("data").display().to_string();
+    let packages = scratch.work_folder().join("packages").display().to_string();
     let home = std::env::var("HOME").unwrap_or_default();
     let environment = [
         ("PATH", path.as_str()),
@@ -138,7 +141,7 @@ fn no_program_of_the_workspace_is_run_to_install() {
         ("PIP_NO_INDEX", "1"),
         ("PIP_FIND_LINKS", &packages),
     ];
-    let found = scratch.run_with(rep(), &["deps", "./wants", "--install", "--yes", "--json"], &environment);
-    assert!(!scratch.work().join("ran").exists(), "{found:?}");
+    let found = scratch.run_with_environment(rep(), &["deps", "./wants", "--install", "--yes", "--json"], &environment);
+    assert!(!scratch.work_folder().join("ran").exists(), "{found:?}");
     assert!(found.code == 0 || json(&found)["error"]["code"] == "SANDBOX_UNAVAILABLE", "{found:?}");
 }

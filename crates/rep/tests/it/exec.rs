@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::{Command, Stdio};
 
-use rep_test_support::{Run, Scratch, is_installed};
+use rep_test_support::{ProgramRun, ScratchFolder, is_program_installed};
 use serde_json::{Value, json};
 
 use super::policy::typed;
@@ -75,50 +75,50 @@ esac
 
 /// A scratch with programs on a path of their own.
 pub(super) struct Bench {
-    pub(super) scratch: Scratch,
+    pub(super) scratch: ScratchFolder,
     path: String,
 }
 
 impl Bench {
     pub(super) fn new() -> Self {
-        let scratch = Scratch::new();
-        let bin = scratch.work().parent().expect("a scratch has a root").join("bin");
+        let scratch = ScratchFolder::new();
+        let bin = scratch.work_folder().parent().expect("a scratch has a root").join("bin");
         fs::create_dir_all(&bin).expect("a folder can be made");
         let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
         let bench = Self { scratch, path };
         bench.program("web-browser", STAND_IN);
-        bench.scratch.write("web-browser/web-browser.uasp.yaml", BROWSER);
+        bench.scratch.write_file("web-browser/web-browser.uasp.yaml", BROWSER);
         bench
     }
 
     /// Puts a program on the path.
     fn program(&self, name: &str, text: &str) {
-        let file = self.scratch.write(&format!("../bin/{name}"), text);
+        let file = self.scratch.write_file(&format!("../bin/{name}"), text);
         fs::set_permissions(file, fs::Permissions::from_mode(0o755)).expect("a mode can be set");
     }
 
     fn skill(&self, name: &str, sections: &str) {
         let text =
             format!("meta: {{name: {name}, version: \"00000000\", type: cli, description: For a test.}}\n{sections}");
-        self.scratch.write(&format!("{name}/{name}.uasp.yaml"), text);
+        self.scratch.write_file(&format!("{name}/{name}.uasp.yaml"), text);
     }
 
-    pub(super) fn rep(&self, arguments: &[&str]) -> Run {
+    pub(super) fn rep(&self, arguments: &[&str]) -> ProgramRun {
         self.with(arguments, &[])
     }
 
-    fn with(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Run {
+    fn with(&self, arguments: &[&str], environment: &[(&str, &str)]) -> ProgramRun {
         let environment = [&[("PATH", self.path.as_str())], environment].concat();
-        self.scratch.run_with(rep(), arguments, &environment)
+        self.scratch.run_with_environment(rep(), arguments, &environment)
     }
 
     /// Runs a command with consent and an answer in JSON.
-    fn exec(&self, skill: &str, command: &str, args: &Value, more: &[&str]) -> Run {
+    fn exec(&self, skill: &str, command: &str, args: &Value, more: &[&str]) -> ProgramRun {
         let args = args.to_string();
         self.rep(&[&["exec", skill, command, "--args", &args, "--yes", "--json"], more].concat())
     }
 
-    fn browse(&self, command: &str, args: &Value) -> Run {
+    fn browse(&self, command: &str, args: &Value) -> ProgramRun {
         self.exec("./web-browser", command, args, &[])
     }
 
@@ -129,7 +129,7 @@ impl Bench {
     }
 }
 
-fn code(run: &Run) -> Value {
+fn code(run: &ProgramRun) -> Value {
     json(run)["error"]["code"].clone()
 }
 
@@ -163,7 +163,7 @@ fn the_browser_of_the_specification_runs_from_end_to_end() {
         (&false.into(), &"click".into())
     );
     assert_eq!(bench.exec("./web-browser", "click", &json!({ "ref": "@e9" }), &["--ignore-state"]).code, 0);
-    let log = bench.scratch.read("browser.log");
+    let log = bench.scratch.read_file("browser.log");
     let lines = "[open][https://example.org/?a=b c&d]\n[snapshot][-i]\n[fill][@e1][$(id); <ref>\n'x']\n[click][@e1]\n[click][@e9]\n";
     assert_eq!(log, lines);
 }
@@ -225,8 +225,8 @@ fn commands_are_found_by_path_words_and_alias_and_told_apart() {
         assert_eq!((found.code, code(&found)), (wanted, "INVALID_ARGUMENT".into()), "{args}: {found:?}");
     }
     // Nothing of all that was started.
-    assert!(!bench.scratch.work().join("browser.log").exists());
-    bench.scratch.write(
+    assert!(!bench.scratch.work_folder().join("browser.log").exists());
+    bench.scratch.write_file(
         "prose/SKILL.md",
         "---\nname: prose\ndescription: Runs things. Use when testing.\n---\n\n# Prose\n\n```bash\nrm -rf /\n```\n",
     );
@@ -248,7 +248,7 @@ fn a_dry_run_shows_words_policy_and_missing_state_and_leaves_nothing() {
     assert_eq!(plan["argv"], json!(["web-browser", "click", "@e1", "--session", "mine"]), "{found:?}");
     assert_eq!((&plan["missing"], &plan["program"]), (&json!(["refs"]), &"web-browser".into()));
     assert_eq!(plan["policy"]["confirm"], json!(["program"]));
-    assert!(!bench.scratch.work().parent().unwrap().join("home/.local/share/repertoire/state.db").exists());
+    assert!(!bench.scratch.work_folder().parent().unwrap().join("home/.local/share/repertoire/state.db").exists());
 }
 
 #[test]
@@ -270,7 +270,7 @@ fn a_program_is_agreed_to_once_and_never_in_silence() {
     let words = ["exec", "./pair", "one", "--args", "{\"x\": \"a b\"}"];
     let (refused, seen) = typed(&bench.scratch, &words, "[N]o:", b"n\n");
     assert_eq!(refused, 3, "{seen}");
-    assert!(seen.contains("starts the program `printf` of this machine, with the words \"%s\" \"a b\""), "{seen}");
+    assert!(seen.contains("starts the program `printf` of this machine, with the arguments \"%s\" \"a b\""), "{seen}");
     assert!(seen.contains("connects to nothing"), "{seen}");
     let (agreed, seen) = typed(&bench.scratch, &words, "[N]o:", b"a\n");
     assert_eq!(agreed, 0, "{seen}");
@@ -297,13 +297,13 @@ fn a_program_does_what_is_declared_or_lent_and_nothing_else() {
     bench.program("writer", "#!/bin/sh\necho hi > out.txt\n");
     bench.program("reader", "#!/bin/sh\nread -r x < private.txt && echo \"$x\"\n");
     bench.program("starter", "#!/bin/sh\n/bin/cat /dev/null && echo started\n");
-    bench.scratch.write("private.txt", "mine\n");
+    bench.scratch.write_file("private.txt", "mine\n");
     bench
         .skill("walls", "commands:\n  write: {syntax: writer}\n  read: {syntax: reader}\n  start: {syntax: starter}\n");
     let wrote = bench.exec("./walls", "write", &json!({}), &[]);
-    assert!(!bench.scratch.work().join("out.txt").exists(), "{wrote:?}");
+    assert!(!bench.scratch.work_folder().join("out.txt").exists(), "{wrote:?}");
     assert_eq!(bench.exec("./walls", "write", &json!({}), &["--allow-write", "out.txt"]).code, 0);
-    assert_eq!(bench.scratch.read("out.txt"), "hi\n");
+    assert_eq!(bench.scratch.read_file("out.txt"), "hi\n");
     assert_eq!(bench.exec("./walls", "read", &json!({}), &[]).code, 4);
     let read = bench.exec("./walls", "read", &json!({}), &["--allow-read", "private.txt"]);
     assert_eq!(json(&read)["stdout"], "mine\n", "{read:?}");
@@ -322,18 +322,19 @@ fn a_program_does_what_is_declared_or_lent_and_nothing_else() {
 fn every_kind_of_program_starts_or_is_refused_with_the_reason() {
     let bench = Bench::new();
     // As package managers link programs: a name on the path, a script elsewhere that reads what lies beside it.
-    bench.scratch.write("../lib/pkg/package.json", "{}");
-    bench.scratch.write("../lib/pkg/data/word.txt", "linked\n");
-    let script = bench
-        .scratch
-        .write("../lib/pkg/bin/cli.sh", "#!/bin/sh\nread -r word < \"${0%/bin/*}/data/word.txt\"; echo \"$word $1\"\n");
+    bench.scratch.write_file("../lib/pkg/package.json", "{}");
+    bench.scratch.write_file("../lib/pkg/data/word.txt", "linked\n");
+    let script = bench.scratch.write_file(
+        "../lib/pkg/bin/cli.sh",
+        "#!/bin/sh\nread -r word < \"${0%/bin/*}/data/word.txt\"; echo \"$word $1\"\n",
+    );
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
-    symlink("../lib/pkg/bin/cli.sh", bench.scratch.work().join("../bin/linked")).unwrap();
+    symlink("../lib/pkg/bin/cli.sh", bench.scratch.work_folder().join("../bin/linked")).unwrap();
     bench.program("odd", "#!/opt/no-such-interpreter\n");
-    let inside = bench.scratch.write("tools/local-program", "#!/bin/sh\necho bad\n");
+    let inside = bench.scratch.write_file("tools/local-program", "#!/bin/sh\necho bad\n");
     fs::set_permissions(inside, fs::Permissions::from_mode(0o755)).unwrap();
-    bench.scratch.write("kinds/scripts/own.sh", "read -r word < \"$REP_SKILL/word.txt\"; echo \"own $word $1\"\n");
-    bench.scratch.write("kinds/word.txt", "w\n");
+    bench.scratch.write_file("kinds/scripts/own.sh", "read -r word < \"$REP_SKILL/word.txt\"; echo \"own $word $1\"\n");
+    bench.scratch.write_file("kinds/word.txt", "w\n");
     bench.skill(
         "kinds",
         "commands:\n  elf: {syntax: 'printf %s-%s <a> <b>'}\n  linked: {syntax: 'linked <x>'}\n  own: {syntax: './scripts/own.sh <x>'}\n  via: {syntax: 'bash scripts/own.sh <x>'}\n  odd: {syntax: odd}\n  none: {syntax: no-such-program}\n  local: {syntax: local-program}\n  away: {syntax: ../bin/odd}\n  gone: {syntax: ./scripts/gone.sh}\n  piped: {syntax: 'a | b'}\n  web: {syntax: 'GET /v1/x'}\ntemplates:\n  inline: {inline: \"#!/bin/sh\\necho \\\"inline $1\\\"\\n\", args: [{name: x, required: true}]}\n  file: {path: scripts/own.sh, args: [{name: x}]}\n",
@@ -349,7 +350,7 @@ fn every_kind_of_program_starts_or_is_refused_with_the_reason() {
     assert_eq!(said("via", json!({ "x": "scripts/own.sh" })), "own w scripts/own.sh\n");
     assert_eq!(said("templates.inline", json!({ "x": "a b" })), "inline a b\n");
     assert_eq!(said("templates.file", json!({ "x": "y" })), "own w y\n");
-    let path = format!("{}:{}", bench.scratch.work().join("tools").display(), bench.path);
+    let path = format!("{}:{}", bench.scratch.work_folder().join("tools").display(), bench.path);
     for (command, wanted) in [
         ("odd", "RUNTIME_UNAVAILABLE"),
         ("none", "RUNTIME_UNAVAILABLE"),
@@ -366,11 +367,11 @@ fn every_kind_of_program_starts_or_is_refused_with_the_reason() {
 
 #[test]
 fn a_program_with_an_environment_of_its_own_finds_it() {
-    if !is_installed("python3") {
+    if !is_program_installed("python3") {
         return;
     }
     let bench = Bench::new();
-    let venv = bench.scratch.work().parent().unwrap().join("venv");
+    let venv = bench.scratch.work_folder().parent().unwrap().join("venv");
     let made = Command::new("python3").args(["-m", "venv", "--without-pip"]).arg(&venv).output().unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     let library = Command::new(venv.join("bin/python3"))
@@ -385,15 +386,15 @@ fn a_program_with_an_environment_of_its_own_finds_it() {
     )
     .unwrap();
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
-    symlink(&script, bench.scratch.work().join("../bin/greet")).unwrap();
+    symlink(&script, bench.scratch.work_folder().join("../bin/greet")).unwrap();
     bench.skill(
         "greets",
         "commands:\n  greet: {syntax: 'greet <who>'}\n  own: {syntax: 'python3 scripts/x.py <who>'}\n",
     );
-    bench.scratch.write("greets/scripts/x.py", "import sys\nprint('own', sys.argv[1])\n");
+    bench.scratch.write_file("greets/scripts/x.py", "import sys\nprint('own', sys.argv[1])\n");
     // Shims on the path need the real home.
     let real_home = std::env::var("HOME").unwrap_or_default();
-    let data = bench.scratch.work().join("data").display().to_string();
+    let data = bench.scratch.work_folder().join("data").display().to_string();
     let environment = [("HOME", real_home.as_str()), ("XDG_DATA_HOME", data.as_str())];
     for (command, wanted) in [("greet", "hello you\n"), ("own", "own you\n")] {
         let found =
@@ -405,9 +406,9 @@ fn a_program_with_an_environment_of_its_own_finds_it() {
 #[test]
 fn a_skill_in_one_file_brings_along_what_it_names_and_no_more() {
     let bench = Bench::new();
-    bench.scratch.write("pile/private.txt", "mine\n");
-    bench.scratch.write("pile/scripts/show.sh", "cd \"$REP_SKILL\" && echo * scripts/*\n");
-    bench.scratch.write("pile/lone.uasp.yaml", "meta: {name: lone, version: \"00000000\", type: cli, description: For a test.}\ntemplates: {show: {path: scripts/show.sh}}\n");
+    bench.scratch.write_file("pile/private.txt", "mine\n");
+    bench.scratch.write_file("pile/scripts/show.sh", "cd \"$REP_SKILL\" && echo * scripts/*\n");
+    bench.scratch.write_file("pile/lone.uasp.yaml", "meta: {name: lone, version: \"00000000\", type: cli, description: For a test.}\ntemplates: {show: {path: scripts/show.sh}}\n");
     let found = bench.exec("./pile/lone.uasp.yaml", "templates.show", &json!({}), &[]);
     assert_eq!(json(&found)["stdout"], "lone.uasp.yaml scripts scripts/show.sh\n", "{found:?}");
 }
@@ -416,10 +417,10 @@ fn a_skill_in_one_file_brings_along_what_it_names_and_no_more() {
 fn a_skill_in_one_file_does_not_reach_what_lies_beside_it() {
     let bench = Bench::new();
     for (path, text) in [(".env", "WORD=tops3cret"), (".ssh/id_rsa", "tops3cret"), ("taxes.txt", "tops3cret")] {
-        bench.scratch.write(&format!("pile/{path}"), text);
+        bench.scratch.write_file(&format!("pile/{path}"), text);
     }
-    bench.scratch.write("pile/scripts/all.sh", "cd \"$REP_SKILL\" && for one in * .[a-z]* scripts/* .ssh/*; do while read -r line; do echo \"$line\"; done < \"$one\"; done 2>/dev/null; true\n");
-    bench.scratch.write(
+    bench.scratch.write_file("pile/scripts/all.sh", "cd \"$REP_SKILL\" && for one in * .[a-z]* scripts/* .ssh/*; do while read -r line; do echo \"$line\"; done < \"$one\"; done 2>/dev/null; true\n");
+    bench.scratch.write_file(
         "pile/lone.uasp.yaml",
         "meta: {name: lone, version: \"00000000\", type: cli, description: For a test.}\nsources: [{id: a, path: .env}, {id: b, path: .ssh/id_rsa}, {id: c, path: taxes.txt}]\ntemplates: {all: {path: scripts/all.sh}, env: {path: .env}}\ncommands: {x: {syntax: 'sh ./.ssh/id_rsa'}}\n",
     );
@@ -472,7 +473,8 @@ fn variables_are_passed_and_secrets_are_not_seen() {
     );
     assert!(found.code == 0 && !found.stdout.contains("hidden"), "{found:?}");
     assert!(
-        found.stderr.contains("was handed: PGPASSWORD, STORE") && found.stderr.contains("the variables: A_MODE"),
+        found.stderr.contains("received the secrets: PGPASSWORD, STORE")
+            && found.stderr.contains("the variables: A_MODE"),
         "{found:?}"
     );
     // Nor is one kept as the value of an entity.
@@ -488,11 +490,11 @@ fn two_hundred_commands_at_once_lose_no_state() {
     let bench = Bench::new();
     let commands: String = (0..COUNT).map(|at| format!("  c{at}: {{syntax: 'true', creates: [e{at}]}}\n")).collect();
     bench.skill("many", &format!("commands:\n{commands}"));
-    let home = bench.scratch.work().parent().unwrap().join("home");
+    let home = bench.scratch.work_folder().parent().unwrap().join("home");
     let start = |at: usize| {
         Command::new(rep())
             .args(["exec", "./many", &format!("c{at}"), "--session", "s", "--yes", "--json", "--no-sandbox"])
-            .current_dir(bench.scratch.work())
+            .current_dir(bench.scratch.work_folder())
             .env("HOME", &home)
             .env_remove("XDG_DATA_HOME")
             .env_remove("XDG_CONFIG_HOME")
@@ -531,7 +533,7 @@ fn sessions_are_apart_and_can_be_listed_moved_and_forgotten() {
     assert_eq!(bench.rep(&["state", "./web-browser", "--session", "one", "--export", "one.json"]).code, 0);
     assert_eq!(bench.rep(&["state", "./web-browser", "--session", "two", "--import", "one.json"]).code, 0);
     assert_eq!(valid("two"), true);
-    bench.scratch.write("bad.json", "{\"version\": 1, \"entities\": {\"refs\": {\"valid\": 5}}}");
+    bench.scratch.write_file("bad.json", "{\"version\": 1, \"entities\": {\"refs\": {\"valid\": 5}}}");
     let bad = bench.rep(&["state", "./web-browser", "--session", "two", "--import", "bad.json", "--json"]);
     assert!(
         bad.code == 2 && json(&bad)["error"]["message"].as_str().unwrap().contains("entities.refs.valid"),
@@ -541,22 +543,22 @@ fn sessions_are_apart_and_can_be_listed_moved_and_forgotten() {
     assert_eq!((valid("two"), valid("one")), (false.into(), true.into()));
     assert_eq!(bench.rep(&["state", "./web-browser", "--session", ""]).code, 2);
     let shown = bench.rep(&["state", "./web-browser", "--session", "one"]);
-    assert!(shown.stdout.contains("refs  valid  made by snapshot at 20"), "{shown:?}");
+    assert!(shown.stdout.contains("refs  valid  created by snapshot at 20"), "{shown:?}");
 }
 
 #[test]
 fn a_skill_that_is_not_trusted_starts_nothing() {
     let bench = Bench::new();
-    bench.scratch.write(".agents/skills/web-browser/web-browser.uasp.yaml", BROWSER);
-    bench.scratch.write(
+    bench.scratch.write_file(".agents/skills/web-browser/web-browser.uasp.yaml", BROWSER);
+    bench.scratch.write_file(
         ".agents/skills/web-browser/SKILL.md",
         "---\nname: web-browser\ndescription: Drives a browser. Use when testing.\n---\n\n# Browser\n",
     );
-    fs::create_dir_all(bench.scratch.work().join(".git")).unwrap();
+    fs::create_dir_all(bench.scratch.work_folder().join(".git")).unwrap();
     let call = || bench.rep(&["exec", "web-browser", "snapshot", "--yes", "--json"]);
     let refused = call();
     assert_eq!((refused.code, code(&refused)), (3, "UNTRUSTED".into()), "{refused:?}");
-    assert!(!bench.scratch.work().join("browser.log").exists());
+    assert!(!bench.scratch.work_folder().join("browser.log").exists());
     assert_eq!(run(&bench.scratch, &["trust"]).code, 0);
     let found = call();
     assert_eq!(found.code, 0, "{found:?}");

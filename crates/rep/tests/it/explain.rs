@@ -1,25 +1,25 @@
 use insta::assert_snapshot;
-use rep_test_support::Scratch;
+use rep_test_support::ScratchFolder;
 
 use super::{json, run, transcript};
 
 #[test]
 fn a_rule_has_a_page_with_levels_and_origins() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let found = run(&scratch, &["explain", "name-differs-from-folder"]);
     assert_snapshot!(transcript(&scratch, &found), @"
     exit code 0
     --- stdout ---
     # name-differs-from-folder
 
-    the `name` field and the skill's folder disagree.
+    `name` differs from the directory name.
 
     ## What it finds
-    A skill whose `name` is not the name of the folder that holds it. Both are compared in Unicode's NFKC form.
+    A skill whose `name` differs from the name of its directory. Both are compared in Unicode NFKC form.
 
     ## Why it matters
-    Some hosts look a skill up by its folder, others by its name. Where the two differ, a call finds nothing, or finds
-    another skill; strict uploads refuse it outright.
+    Some hosts look up a skill by its directory, others by its name. If the two differ, a call finds nothing, or another
+    skill. Strict uploads reject the skill.
 
     ## Invalid
     ````md file=pdf-tools/SKILL.md
@@ -29,9 +29,9 @@ fn a_rule_has_a_page_with_levels_and_origins() {
     ---
     ````
     ```report
-    error[name-differs-from-folder]: name is `pdf` but the folder is `pdf-tools`
+    error[name-differs-from-folder]: `name` is `pdf` but the directory is `pdf-tools`
      --> pdf-tools/SKILL.md:2:7
-    help: rename one of the two so that they agree
+    help: rename one of the two so that they match
     ```
 
     ## Valid
@@ -45,7 +45,7 @@ fn a_rule_has_a_page_with_levels_and_origins() {
     ## Where it applies
     - error: agentskills, pmcp, portable, claude-api, mcp
     - warning: universal, aam, claude-code, codex, openai
-    - warning where no profile was named
+    - warning if no profile is named
 
     ## Where it comes from
     - agentskills.io specification: name field
@@ -55,7 +55,7 @@ fn a_rule_has_a_page_with_levels_and_origins() {
 
 #[test]
 fn the_catalogue_lists_every_rule_once() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let found = json(&run(&scratch, &["explain", "--json"]));
     let rules = found["rules"].as_array().unwrap();
     let names: Vec<&str> = rules.iter().map(|rule| rule["rule"].as_str().unwrap()).collect();
@@ -66,12 +66,25 @@ fn the_catalogue_lists_every_rule_once() {
 
 #[test]
 fn a_miss_suggests_the_nearest_rule() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let found = run(&scratch, &["explain", "name-too-lang"]);
     assert_snapshot!(transcript(&scratch, &found), @"
     exit code 2
     --- stderr ---
-    error: there is no rule `name-too-lang`
+    error: unknown rule `name-too-lang`
     help: did you mean `name-too-long`?
     ");
+}
+
+#[test]
+fn a_rule_of_extraction_has_a_page_too() {
+    let scratch = ScratchFolder::new();
+    let found = run(&scratch, &["explain", "never.listed"]);
+    let page = found.stdout;
+    assert!(found.code == 0 && page.starts_with("# never.listed\n") && page.contains("Section `never`"), "{page}");
+    assert!(page.contains("Finds nothing in:"), "{page}");
+    let value = json(&run(&scratch, &["explain", "never.listed", "--json"]));
+    assert_eq!((value["rule"].as_str(), value["kind"].as_str()), (Some("never.listed"), Some("extraction")));
+    let near = run(&scratch, &["explain", "never.listd"]);
+    assert!(near.code == 2 && near.stderr.contains("did you mean `never.listed`?"), "{near:?}");
 }

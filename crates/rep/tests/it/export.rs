@@ -3,22 +3,22 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use rep_test_support::Scratch;
+use rep_test_support::ScratchFolder;
 use serde_json::{Value, json};
 
 /// Runs the binary.
-fn rep(scratch: &Scratch, words: &[&str]) -> rep_test_support::Run {
-    scratch.run(crate::rep(), words)
+fn rep(scratch: &ScratchFolder, words: &[&str]) -> rep_test_support::ProgramRun {
+    scratch.run_program(crate::rep(), words)
 }
 
 const TOOL: &str = "---\nspec_version: \"2.1\"\nname: csv-profile\ndescription: Profiles CSV files. Use for CSV.\nversion: 1.0.0\npermissions:\n  filesystem: {read: [\"data/*.csv\"], write: []}\n  network: {outbound: []}\n  processes: {allow_subprocess: false}\ntools:\n  - name: profile\n    description: Profiles one file.\n    input_schema:\n      type: object\n      additionalProperties: false\n      properties:\n        path: {type: string}\n        rows: {type: integer, minimum: 1}\n      required: [path]\n    output_schema: {type: object}\n    implementation: {runtime: python, entrypoint: scripts/a.py, handler: run}\nsafety:\n  require_confirmation_for: [destructive_writes, external_network]\n  redact: {pii: true, secrets: true}\nhost_overrides:\n  - host: claude-code\n    config: {when_to_use: {keywords: [csv]}, allowed-tools: Read}\n---\n# Body\n";
 
-fn skill(scratch: &Scratch) {
-    scratch.write("csv-profile/SKILL.md", TOOL);
-    scratch.write("csv-profile/scripts/a.py", "def run(args, ctx):\n    return {}\n");
+fn skill(scratch: &ScratchFolder) {
+    scratch.write_file("csv-profile/SKILL.md", TOOL);
+    scratch.write_file("csv-profile/scripts/a.py", "def run(args, ctx):\n    return {}\n");
 }
 
-fn out(run: &rep_test_support::Run) -> Value {
+fn out(run: &rep_test_support::ProgramRun) -> Value {
     serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"))
 }
 
@@ -42,7 +42,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 
 #[test]
 fn tools_in_the_words_of_each_host() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     skill(&scratch);
     let mcp = out(&rep(&scratch, &["export", "--host", "mcp", "./csv-profile"]));
     let tool = &mcp["tools"][0];
@@ -69,22 +69,22 @@ fn tools_in_the_words_of_each_host() {
     assert!(refused.stderr.contains("csv-profile:profile#/properties/rows/minimum"), "{refused:?}");
     let loose = rep(&scratch, &["export", "--host", "anthropic", "--loose", "./csv-profile"]);
     assert_eq!((loose.code, &out(&loose)["tools"][0]["strict"]), (0, &json!(false)), "{loose:?}");
-    assert!(loose.stderr.contains("without `strict`"), "{loose:?}");
+    assert!(loose.stderr.contains("not strict"), "{loose:?}");
     let openapi = out(&rep(&scratch, &["export", "--host", "openapi", "./csv-profile"]));
     assert_eq!(openapi["paths"]["/skills/csv-profile/tools/profile"]["post"]["operationId"], "csv-profile__profile");
 }
 
 #[test]
 fn an_upload_has_six_fields_and_comes_back() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     skill(&scratch);
-    scratch.write("csv-profile/evals/evals.json", "{}");
-    scratch.write("csv-profile/__pycache__/a.pyc", "x");
-    let before = files(&scratch.work().join("csv-profile"));
+    scratch.write_file("csv-profile/evals/evals.json", "{}");
+    scratch.write_file("csv-profile/__pycache__/a.pyc", "x");
+    let before = files(&scratch.work_folder().join("csv-profile"));
     let made = rep(&scratch, &["export", "--host", "claude-api", "./csv-profile", "--out", "dist", "--json"]);
     assert_eq!(made.code, 0, "{made:?}");
     assert_eq!(out(&made)["request"]["container"]["skills"][0]["type"], "custom");
-    let dist = files(&scratch.work().join("dist/csv-profile"));
+    let dist = files(&scratch.work_folder().join("dist/csv-profile"));
     assert_eq!(dist.keys().collect::<Vec<_>>(), ["SKILL.md", "scripts/a.py"]);
     let properties = out(&rep(&scratch, &["read-properties", "dist/csv-profile"]));
     let keys: Vec<&String> = properties.as_object().unwrap().keys().collect();
@@ -95,65 +95,66 @@ fn an_upload_has_six_fields_and_comes_back() {
     assert!(again.code == 2 && again.stderr.contains("--force"), "{again:?}");
     let again = rep(&scratch, &["export", "--host", "claude-api", "./csv-profile", "--out", "dist", "--force"]);
     assert_eq!(again.code, 0, "{again:?}");
-    assert_eq!(files(&scratch.work().join("dist/csv-profile")), dist, "the same bytes every time");
+    assert_eq!(files(&scratch.work_folder().join("dist/csv-profile")), dist, "the same bytes every time");
     let back = rep(&scratch, &["import", "--host", "claude-api", "dist/csv-profile", "--out", "back"]);
     assert_eq!(back.code, 0, "{back:?}");
     let tools = |folder: &str| out(&rep(&scratch, &["tools", folder, "--json"]))["tools"].clone();
     assert_eq!(tools("back/csv-profile"), tools("csv-profile"));
     assert_eq!(rep(&scratch, &["check", "back/csv-profile"]).code, 0);
-    assert_eq!(files(&scratch.work().join("csv-profile")), before, "the source is as it was");
+    assert_eq!(files(&scratch.work_folder().join("csv-profile")), before, "the source is as it was");
 }
 
 #[test]
 fn what_a_strict_upload_refuses_is_not_written() {
-    let scratch = Scratch::new();
-    scratch.write("claude-helper/SKILL.md", "---\nname: claude-helper\ndescription: Helps. Use for help.\n---\nx\n");
+    let scratch = ScratchFolder::new();
+    scratch
+        .write_file("claude-helper/SKILL.md", "---\nname: claude-helper\ndescription: Helps. Use for help.\n---\nx\n");
     let reserved = rep(&scratch, &["export", "--host", "claude-api", "./claude-helper", "--out", "dist"]);
     assert_eq!(reserved.code, 1, "{reserved:?}");
-    assert!(!scratch.work().join("dist").exists(), "{reserved:?}");
-    scratch.write("broken/SKILL.md", "---\nname: Broken\ndescription: \"\"\n---\nx\n");
+    assert!(!scratch.work_folder().join("dist").exists(), "{reserved:?}");
+    scratch.write_file("broken/SKILL.md", "---\nname: Broken\ndescription: \"\"\n---\nx\n");
     let broken = rep(&scratch, &["export", "--host", "codex", "./broken", "--out", "dist"]);
-    assert!(broken.code != 0 && !scratch.work().join("dist").exists(), "{broken:?}");
+    assert!(broken.code != 0 && !scratch.work_folder().join("dist").exists(), "{broken:?}");
     let unknown = rep(&scratch, &["export", "--host", "codxe", "./broken"]);
     assert!(unknown.code == 2 && unknown.stderr.contains("did you mean `codex`"), "{unknown:?}");
 }
 
 #[test]
 fn folders_travel_as_they_are_with_what_their_host_is_told() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     skill(&scratch);
     let codex = rep(&scratch, &["export", "--host", "codex", "./csv-profile", "--out", "codex"]);
     assert_eq!(codex.code, 0, "{codex:?}");
     assert!(codex.stderr.contains("`permissions`: is not read by Codex"), "{codex:?}");
-    let sidecar = scratch.read("codex/csv-profile/agents/openai.yaml");
+    let sidecar = scratch.read_file("codex/csv-profile/agents/openai.yaml");
     assert!(sidecar.contains("type: mcp"), "{sidecar}");
-    assert!(!scratch.read("codex/csv-profile/SKILL.md").contains("allowed-tools: Read\n---"));
+    assert!(!scratch.read_file("codex/csv-profile/SKILL.md").contains("allowed-tools: Read\n---"));
     let claude = rep(&scratch, &["export", "--host", "claude-code", "./csv-profile", "--out", "claude"]);
     assert_eq!(claude.code, 0, "{claude:?}");
-    let manifest = scratch.read("claude/csv-profile/SKILL.md");
+    let manifest = scratch.read_file("claude/csv-profile/SKILL.md");
     assert!(manifest.contains("allowed-tools: Read") && !manifest.contains("host_overrides"), "{manifest}");
     assert!(manifest.ends_with("---\n# Body\n"), "{manifest}");
     // Without overrides the file is the author's, byte for byte.
-    scratch.write("plain/SKILL.md", "---\nname: plain   # mine\ndescription: Says so. Use for it.\n---\nx\n");
+    scratch.write_file("plain/SKILL.md", "---\nname: plain   # mine\ndescription: Says so. Use for it.\n---\nx\n");
     rep(&scratch, &["export", "--host", "cursor", "./plain", "--out", "cursor"]);
-    assert_eq!(scratch.read("cursor/plain/SKILL.md"), scratch.read("plain/SKILL.md"));
+    assert_eq!(scratch.read_file("cursor/plain/SKILL.md"), scratch.read_file("plain/SKILL.md"));
 }
 
 #[test]
 fn collections_say_what_they_hold() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     skill(&scratch);
-    scratch.write("plain/SKILL.md", "---\nname: plain\ndescription: Says so. Use for it.\n---\nx\n");
+    scratch.write_file("plain/SKILL.md", "---\nname: plain\ndescription: Says so. Use for it.\n---\nx\n");
     let both = ["./csv-profile", "./plain", "--name", "my-skills", "--out", "dist"];
     let plugins = rep(&scratch, &[&["export", "--host", "agent-plugins"], &both[..]].concat());
     assert_eq!(plugins.code, 0, "{plugins:?}");
-    let plugin: Value = serde_json::from_str(&scratch.read("dist/my-skills/plugin.json")).unwrap();
+    let plugin: Value = serde_json::from_str(&scratch.read_file("dist/my-skills/plugin.json")).unwrap();
     assert_eq!(plugin["name"], "my-skills");
-    assert!(scratch.work().join("dist/my-skills/skills/plain/SKILL.md").exists());
+    assert!(scratch.work_folder().join("dist/my-skills/skills/plain/SKILL.md").exists());
     let market = rep(&scratch, &[&["export", "--host", "claude-marketplace", "--force"], &both[..]].concat());
     assert_eq!(market.code, 0, "{market:?}");
     let marketplace: Value =
-        serde_json::from_str(&scratch.read("dist/my-skills/.claude-plugin/marketplace.json")).unwrap();
+        serde_json::from_str(&scratch.read_file("dist/my-skills/.claude-plugin/marketplace.json")).unwrap();
     assert_eq!(marketplace["plugins"][0]["skills"], json!(["./skills/csv-profile", "./skills/plain"]));
     let unnamed = rep(&scratch, &["export", "--host", "agent-plugins", "./plain", "--out", "other"]);
     assert!(unnamed.code == 1 && unnamed.stderr.contains("--name"), "{unnamed:?}");
@@ -161,7 +162,7 @@ fn collections_say_what_they_hold() {
 
 #[test]
 fn every_host_is_listed_with_where_it_is_known_from() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let all = out(&rep(&scratch, &["hosts", "--json"]));
     let ids: Vec<&str> = all["hosts"].as_array().unwrap().iter().filter_map(|host| host["id"].as_str()).collect();
     for id in [

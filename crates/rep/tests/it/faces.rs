@@ -1,6 +1,6 @@
 //! The terminal, the MCP server and the dashboard about the same library: one implementation, one answer.
 
-use rep_test_support::Scratch;
+use rep_test_support::ScratchFolder;
 use serde_json::{Value, json};
 
 use super::serve_http::{ask_new, listening};
@@ -31,9 +31,9 @@ fn plain(phrase: &str) -> String {
 
 #[test]
 fn findings_are_the_same_on_the_terminal_and_on_the_page_with_the_settings_of_the_project() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     tools(&scratch);
-    scratch.write(
+    scratch.write_file(
         "skills/odd/SKILL.md",
         "---\nname: other\ndescription: Does odd things. Use when testing.\nfoo: 1\n---\n\nSee [x](missing.md).\n",
     );
@@ -49,7 +49,7 @@ fn findings_are_the_same_on_the_terminal_and_on_the_page_with_the_settings_of_th
     }
     // Settings that silence a rule silence it on both.
     let rule = found["findings"][0]["rule"].as_str().unwrap();
-    scratch.write("rep.yaml", format!("check:\n  ignore: [{rule}]\n"));
+    scratch.write_file("rep.yaml", format!("check:\n  ignore: [{rule}]\n"));
     let rest = json(&run(&scratch, &["check", "skills/odd", "--format", "json"]));
     assert!(rest["findings"].as_array().unwrap().len() < messages.len(), "{rest}");
     let silenced = found["findings"][0]["message"].as_str().unwrap();
@@ -58,7 +58,7 @@ fn findings_are_the_same_on_the_terminal_and_on_the_page_with_the_settings_of_th
 
 #[test]
 fn the_policy_in_words_is_the_same_on_the_terminal_and_on_the_page() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     tools(&scratch);
     let (_server, address) = listening(&scratch, &RUN);
     for skill in ["plain", "writer"] {
@@ -72,7 +72,7 @@ fn the_policy_in_words_is_the_same_on_the_terminal_and_on_the_page() {
 
 #[test]
 fn tools_are_listed_alike_by_the_export_the_server_and_the_page() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     tools(&scratch);
     let (_server, address) = listening(&scratch, &RUN);
     let listed = ask_new(&address, "tools/list", json!({}), &[]).message()["result"]["tools"].clone();
@@ -97,7 +97,7 @@ fn tools_are_listed_alike_by_the_export_the_server_and_the_page() {
 
 #[test]
 fn a_run_gives_the_same_result_error_and_record_from_the_terminal_and_through_mcp() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     tools(&scratch);
     let (_server, address) = listening(&scratch, &RUN);
     let through_mcp = |tool: &str, arguments: Value| {
@@ -132,8 +132,8 @@ fn a_run_gives_the_same_result_error_and_record_from_the_terminal_and_through_mc
 
 #[test]
 fn a_conversion_is_the_same_file_from_the_terminal_and_through_mcp() {
-    let scratch = Scratch::new();
-    scratch.write(
+    let scratch = ScratchFolder::new();
+    scratch.write_file(
         "skills/rules/SKILL.md",
         "---\nname: rules\ndescription: Keeps rules. Use when testing rules.\n---\n\n## Rules\n\n- Never delete the original file.\n- Always run `make check` first.\n",
     );
@@ -143,5 +143,5 @@ fn a_conversion_is_the_same_file_from_the_terminal_and_through_mcp() {
     let arguments = json!({ "name": "convert_skill", "arguments": { "skill": "rules" } });
     let answer = ask_new(&address, "tools/call", arguments, &[]).message()["result"].clone();
     let served = answer["structuredContent"]["yaml"].as_str().unwrap_or_else(|| panic!("{answer}"));
-    assert_eq!(served, scratch.read("rules.uasp.yaml"));
+    assert_eq!(served, scratch.read_file("rules.uasp.yaml"));
 }

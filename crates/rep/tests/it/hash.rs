@@ -1,4 +1,4 @@
-use rep_test_support::Scratch;
+use rep_test_support::ScratchFolder;
 
 use super::{json, run};
 
@@ -6,8 +6,8 @@ const TEXT: &str = "# a note\nmeta:\n  name: t\n  version: \"deadbeef\"   # stor
 
 #[test]
 fn a_hash_says_declared_computed_and_whether_they_agree() {
-    let scratch = Scratch::new();
-    scratch.write("t.uasp.yaml", TEXT);
+    let scratch = ScratchFolder::new();
+    scratch.write_file("t.uasp.yaml", TEXT);
     let found = run(&scratch, &["hash", "t.uasp.yaml", "--json"]);
     let value = json(&found);
     assert_eq!(
@@ -20,7 +20,7 @@ fn a_hash_says_declared_computed_and_whether_they_agree() {
 
 #[test]
 fn writing_changes_the_version_and_no_other_byte() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     for (before, after) in [
         (TEXT.to_owned(), TEXT.replace("deadbeef", "0daf9a80")),
         ("meta: {name: t, type: cli}\n".to_owned(), "meta: {version: \"0daf9a80\", name: t, type: cli}\n".to_owned()),
@@ -37,24 +37,24 @@ fn writing_changes_the_version_and_no_other_byte() {
             "meta:\n  version: \"0daf9a80\"\n  name: t\n  type: cli\n".to_owned(),
         ),
     ] {
-        scratch.write("t.uasp.yaml", &before);
+        scratch.write_file("t.uasp.yaml", &before);
         let found = run(&scratch, &["hash", "t.uasp.yaml", "--write"]);
         assert_eq!(found.code, 0, "{found:?}");
-        assert_eq!(scratch.read("t.uasp.yaml"), after);
+        assert_eq!(scratch.read_file("t.uasp.yaml"), after);
         assert_eq!(run(&scratch, &["hash", "t.uasp.yaml", "--check"]).code, 0);
     }
 }
 
 #[test]
 fn what_cannot_be_hashed_names_the_line_and_the_remedy() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     for (text, place, words) in [
-        ("meta: {name: t}\nx: 2024-01-01\n", "t.uasp.yaml:2:4", "quote it"),
+        ("meta: {name: t}\nx: 2024-01-01\n", "t.uasp.yaml:2:4", "quote the value"),
         ("meta: {name: t}\nx: {a: 1, a: 2}\n", "t.uasp.yaml:2:11", "remove one"),
         ("x: 1\n", "t.uasp.yaml:1:1", "`meta`"),
-        ("meta: [\n", "t.uasp.yaml:", "mend"),
+        ("meta: [\n", "t.uasp.yaml:", "fix the syntax"),
     ] {
-        scratch.write("t.uasp.yaml", text);
+        scratch.write_file("t.uasp.yaml", text);
         let found = run(&scratch, &["hash", "t.uasp.yaml", "--json"]);
         assert_eq!(found.code, 2, "{found:?}");
         assert!(found.stderr.contains(place) && found.stderr.contains(words), "{found:?}");
@@ -64,9 +64,9 @@ fn what_cannot_be_hashed_names_the_line_and_the_remedy() {
 
 #[test]
 fn layout_comments_and_quotes_do_not_count() {
-    let scratch = Scratch::new();
-    scratch.write("a.uasp.yaml", "meta: {type: 'cli', name: \"t\"} # x\n");
-    scratch.write("b.uasp.yaml", TEXT);
+    let scratch = ScratchFolder::new();
+    scratch.write_file("a.uasp.yaml", "meta: {type: 'cli', name: \"t\"} # x\n");
+    scratch.write_file("b.uasp.yaml", TEXT);
     let one = json(&run(&scratch, &["hash", "a.uasp.yaml", "--json"]));
     let two = json(&run(&scratch, &["hash", "b.uasp.yaml", "--json"]));
     assert_eq!(one["sha256"], two["sha256"]);

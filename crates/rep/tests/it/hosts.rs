@@ -2,22 +2,24 @@
 
 use std::os::unix::fs::symlink;
 
-use rep_test_support::Scratch;
+use rep_test_support::ScratchFolder;
 use serde_json::Value;
 
 use super::{json, rep, run};
 
-fn skill(scratch: &Scratch, path: &str, description: &str) {
+fn skill(scratch: &ScratchFolder, path: &str, description: &str) {
     let name = path.rsplit('/').next().expect("a path has a last part");
-    scratch
-        .write(&format!("{path}/SKILL.md"), format!("---\nname: {name}\ndescription: {description}\n---\n\nBody.\n"));
+    scratch.write_file(
+        &format!("{path}/SKILL.md"),
+        format!("---\nname: {name}\ndescription: {description}\n---\n\nBody.\n"),
+    );
 }
 
-fn text(scratch: &Scratch, path: &str, head: &str) {
-    scratch.write(&format!("{path}/SKILL.md"), format!("---\n{head}---\n\n# Heading\n\nParagraph.\n"));
+fn text(scratch: &ScratchFolder, path: &str, head: &str) {
+    scratch.write_file(&format!("{path}/SKILL.md"), format!("---\n{head}---\n\n# Heading\n\nParagraph.\n"));
 }
 
-fn list(scratch: &Scratch, host: &str, more: &[&str]) -> Value {
+fn list(scratch: &ScratchFolder, host: &str, more: &[&str]) -> Value {
     let mut arguments =
         vec!["list", "--project", "proj", "--home", "home", "--managed", "managed", "--json", "--host", host];
     arguments.extend(more);
@@ -39,7 +41,7 @@ fn listed(listing: &Value, name: &str) -> Vec<String> {
 
 #[test]
 fn each_host_has_its_own_folders_and_order() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     for (path, description) in [
         ("managed/x", "managed"),
         ("proj/.agents/skills/x", "project agents"),
@@ -66,16 +68,16 @@ fn each_host_has_its_own_folders_and_order() {
 
 #[test]
 fn plugins_count_where_they_are_installed_and_enabled() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     for name in ["on", "off"] {
         skill(&scratch, &format!("store/{name}/skills/x"), name);
     }
     let place = |name: &str| {
-        format!("[{{\"scope\":\"user\",\"installPath\":\"{}/{name}\"}}]", scratch.work().join("store").display())
+        format!("[{{\"scope\":\"user\",\"installPath\":\"{}/{name}\"}}]", scratch.work_folder().join("store").display())
     };
     let installed = format!("{{\"plugins\":{{\"on@m\":{},\"off@m\":{}}}}}", place("on"), place("off"));
-    scratch.write("home/.claude/plugins/installed_plugins.json", installed);
-    scratch.write("home/.claude/settings.json", "{\"enabledPlugins\":{\"on@m\":true,\"off@m\":false}}");
+    scratch.write_file("home/.claude/plugins/installed_plugins.json", installed);
+    scratch.write_file("home/.claude/settings.json", "{\"enabledPlugins\":{\"on@m\":true,\"off@m\":false}}");
     let listing = list(&scratch, "claude-code", &[]);
     let names: Vec<&Value> =
         listing["skills"].as_array().unwrap().iter().map(|skill| &skill["qualified_name"]).collect();
@@ -91,7 +93,7 @@ fn plugins_count_where_they_are_installed_and_enabled() {
 
 #[test]
 fn hosts_read_faulty_skills_each_in_their_own_way() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     for folder in ["proj/.agents/skills", "proj/.claude/skills"] {
         text(&scratch, &format!("{folder}/nameless"), "description: no name\n");
         text(&scratch, &format!("{folder}/blank"), "name: blank\n");
@@ -123,14 +125,14 @@ fn hosts_read_faulty_skills_each_in_their_own_way() {
 
 #[test]
 fn hosts_search_as_deep_as_they_do_and_follow_links_once() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     for folder in ["proj/.agents/skills", "proj/.claude/skills"] {
         skill(&scratch, &format!("{folder}/flat"), "flat");
         skill(&scratch, &format!("{folder}/flat/inner"), "inside a skill");
         skill(&scratch, &format!("{folder}/a/b/c/d/e/six"), "six");
         skill(&scratch, &format!("{folder}/a/b/c/d/e/f/seven"), "seven");
         skill(&scratch, &format!("{folder}/.dotted"), "dotted");
-        symlink(scratch.work().join(folder), scratch.work().join(folder).join("loop")).unwrap();
+        symlink(scratch.work_folder().join(folder), scratch.work_folder().join(folder).join("loop")).unwrap();
     }
     for (host, expected) in [
         ("claude-code", ".dotted flat"),
@@ -147,20 +149,20 @@ fn hosts_search_as_deep_as_they_do_and_follow_links_once() {
 
 #[test]
 fn ancestors_and_variables_count_where_the_host_says_so() {
-    let scratch = Scratch::new();
-    scratch.write("proj/.git/HEAD", "ref: refs/heads/main\n");
+    let scratch = ScratchFolder::new();
+    scratch.write_file("proj/.git/HEAD", "ref: refs/heads/main\n");
     skill(&scratch, "proj/.agents/skills/top", "top");
     skill(&scratch, "proj/apps/web/.agents/skills/web", "web");
     skill(&scratch, "elsewhere/skills/moved", "moved");
     skill(&scratch, "home/.codex/skills/usual", "usual");
-    let here = scratch.work().join("proj/apps/web");
+    let here = scratch.work_folder().join("proj/apps/web");
     let names = |host: &str| {
         let output = std::process::Command::new(rep())
             .args(["list", "--trust", "--json", "--host", host])
             .current_dir(&here)
             .env_clear()
-            .env("HOME", scratch.work().join("home"))
-            .env("CODEX_HOME", scratch.work().join("elsewhere"))
+            .env("HOME", scratch.work_folder().join("home"))
+            .env("CODEX_HOME", scratch.work_folder().join("elsewhere"))
             .output()
             .unwrap();
         let listing: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -172,7 +174,7 @@ fn ancestors_and_variables_count_where_the_host_says_so() {
 
 #[test]
 fn trust_is_the_hosts_where_it_is_looked_at_and_ours_where_a_model_is_told() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     skill(&scratch, "proj/.agents/skills/x", "of the project");
     assert_eq!(listed(&list(&scratch, "codex", &[]), "x").len(), 1, "Codex asks for no trust");
     assert_eq!(rows(&list(&scratch, "gemini", &[]))[0].1, "untrusted");
@@ -184,7 +186,7 @@ fn trust_is_the_hosts_where_it_is_looked_at_and_ours_where_a_model_is_told() {
 
 #[test]
 fn a_host_is_named_with_its_sources_and_an_unknown_one_gets_the_nearest() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let listing = list(&scratch, "gemini-cli", &[]);
     assert_eq!(listing["host"]["id"], "gemini");
     for field in ["source", "checked"] {
@@ -199,11 +201,11 @@ fn a_host_is_named_with_its_sources_and_an_unknown_one_gets_the_nearest() {
 
 #[test]
 fn why_speaks_of_the_host() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     skill(&scratch, "proj/.claude/skills/x", "project");
     skill(&scratch, "home/.claude/skills/x", "home");
     let why =
         run(&scratch, &["why", "x", "--project", "proj", "--home", "home", "--managed", "m", "--host", "claude-code"]);
-    assert!(why.stdout.contains("Claude Code reads that folder first"), "{why:?}");
+    assert!(why.stdout.contains("Claude Code reads that directory first"), "{why:?}");
     assert!(!why.stdout.contains("rep disable"), "{why:?}");
 }

@@ -1,12 +1,12 @@
 use std::process::{Command, Stdio};
 
-use rep_test_support::Scratch;
+use rep_test_support::ScratchFolder;
 
 use super::{json, run};
 
 #[test]
 fn every_scaffold_passes_its_own_checks_without_a_word() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     for (name, more, profile) in [
         ("plain", &[][..], "agentskills"),
         ("upload", &[], "claude-api"),
@@ -31,10 +31,10 @@ fn every_scaffold_passes_its_own_checks_without_a_word() {
 
 #[test]
 fn the_scaffolded_scripts_do_what_they_say() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     run(&scratch, &["init", "with-bash", "--tool", "bash"]);
     let mut child = Command::new("bash")
-        .arg(scratch.work().join("with-bash/scripts/main.sh"))
+        .arg(scratch.work_folder().join("with-bash/scripts/main.sh"))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -46,13 +46,13 @@ fn the_scaffolded_scripts_do_what_they_say() {
 
 #[test]
 fn names_no_host_takes_are_refused_with_a_better_one() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     for (name, words) in [
         ("PDF_Tools", "`pdf-tools`"),
         ("claude-x", "reserved"),
-        ("1x", "a letter first"),
+        ("1x", "starting with a letter"),
         ("a--b", "`a-b`"),
-        ("../x", "no name"),
+        ("../x", "not a name"),
     ] {
         let found = run(&scratch, &["init", name]);
         assert_eq!(found.code, 2, "{found:?}");
@@ -62,16 +62,16 @@ fn names_no_host_takes_are_refused_with_a_better_one() {
 
 #[test]
 fn an_existing_folder_is_left_alone() {
-    let scratch = Scratch::new();
-    scratch.write("mine/notes.txt", "x");
+    let scratch = ScratchFolder::new();
+    scratch.write_file("mine/notes.txt", "x");
     let found = run(&scratch, &["init", "mine"]);
     assert_eq!(found.code, 2);
-    assert!(found.stderr.contains("exists already"), "{found:?}");
+    assert!(found.stderr.contains("already exists"), "{found:?}");
 }
 
 #[test]
 fn contradictory_flags_are_refused() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     for flags in
         [&["--tool", "python", "--uasp"][..], &["--profile", "pmcp", "--tool", "bash"], &["--profile", "aam", "--uasp"]]
     {

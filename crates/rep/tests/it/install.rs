@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use rep_test_support::{DEADLINE, Run, Scratch, wait_until};
+use rep_test_support::{DEADLINE, ProgramRun, ScratchFolder, wait_until};
 use serde_json::{Value, json};
 
 use crate::{json as parsed, rep, run};
@@ -21,23 +21,23 @@ fn skill(name: &str, word: &str) -> String {
 }
 
 /// A project with a source beside it.
-fn world() -> Scratch {
-    let scratch = Scratch::new();
-    scratch.write("src/pdf/SKILL.md", skill("pdf", "PDF"));
-    scratch.write("src/pdf/scripts/fill.sh", "#!/bin/sh\necho filled\n");
-    scratch.write("src/docx/SKILL.md", skill("docx", "DOCX"));
-    std::fs::create_dir_all(scratch.work().join("project/.git")).expect("the folder can be made");
+fn world() -> ScratchFolder {
+    let scratch = ScratchFolder::new();
+    scratch.write_file("src/pdf/SKILL.md", skill("pdf", "PDF"));
+    scratch.write_file("src/pdf/scripts/fill.sh", "#!/bin/sh\necho filled\n");
+    scratch.write_file("src/docx/SKILL.md", skill("docx", "DOCX"));
+    std::fs::create_dir_all(scratch.work_folder().join("project/.git")).expect("the folder can be made");
     scratch
 }
 
 /// Runs in the project.
-fn at(scratch: &Scratch, words: &[&str]) -> Run {
+fn at(scratch: &ScratchFolder, words: &[&str]) -> ProgramRun {
     let (command, rest) = words.split_first().expect("there is a command");
     run(scratch, &[&[*command, "--project", "project"], rest].concat())
 }
 
-fn lock(scratch: &Scratch) -> Value {
-    serde_json::from_str(&scratch.read("project/skills-lock.json")).expect("the lock file is JSON")
+fn lock(scratch: &ScratchFolder) -> Value {
+    serde_json::from_str(&scratch.read_file("project/skills-lock.json")).expect("the lock file is JSON")
 }
 
 fn names(folder: &Path) -> Vec<String> {
@@ -81,7 +81,7 @@ fn a_skill_is_stored_once_and_other_hosts_lead_there() {
     let done = at(&scratch, &["install", "src/pdf"]);
     assert_eq!(done.code, 0, "{done:?}");
     assert!(done.stderr.contains("rep trust"), "{done:?}");
-    let project = scratch.work().join("project");
+    let project = scratch.work_folder().join("project");
     assert_eq!(
         files(&project.join(".agents")).keys().collect::<Vec<_>>(),
         ["skills/pdf/SKILL.md", "skills/pdf/scripts/fill.sh"]
@@ -93,10 +93,10 @@ fn a_skill_is_stored_once_and_other_hosts_lead_there() {
     assert_eq!(entry["rep"]["files"].as_object().unwrap().len(), 2);
     assert_eq!(entry["rep"]["mode"], "link");
     // The same again changes nothing, not even the time.
-    let before = scratch.read("project/skills-lock.json");
+    let before = scratch.read_file("project/skills-lock.json");
     let again = at(&scratch, &["install", "src/pdf", "--json"]);
     assert_eq!((again.code, &parsed(&again)["skills"][0]["state"]), (0, &json!("already installed")), "{again:?}");
-    assert_eq!(scratch.read("project/skills-lock.json"), before);
+    assert_eq!(scratch.read_file("project/skills-lock.json"), before);
     let list = parsed(&at(&scratch, &["list", "--json"]));
     assert_eq!(list["skills"][0]["name"], "pdf", "{list}");
     assert_eq!(list["skills"][0]["status"], "untrusted", "{list}");
@@ -107,14 +107,14 @@ fn a_skill_is_stored_once_and_other_hosts_lead_there() {
 #[test]
 fn hosts_are_those_there_are_signs_of_or_that_are_named() {
     let scratch = world();
-    std::fs::create_dir_all(scratch.work().join("project/.kiro")).unwrap();
+    std::fs::create_dir_all(scratch.work_folder().join("project/.kiro")).unwrap();
     let planned = at(&scratch, &["install", "src/pdf", "--dry-run", "--json"]);
     assert_eq!(
         parsed(&planned)["skills"][0]["places"],
         json!([{ "path": ".kiro/skills/pdf", "link": null }]),
         "{planned:?}"
     );
-    assert_eq!(names(&scratch.work().join("project")), [".git", ".kiro"], "a dry run writes nothing");
+    assert_eq!(names(&scratch.work_folder().join("project")), [".git", ".kiro"], "a dry run writes nothing");
     let claude = at(&scratch, &["install", "src/pdf", "--host", "claude"]);
     assert_eq!(claude.stdout, ".claude/skills/pdf\n", "{claude:?}");
     // Another host later: what is there stays as it is, and both are kept.
@@ -140,12 +140,12 @@ fn a_tree_offers_all_its_skills_or_those_that_are_named() {
     assert_eq!((absent.code, &parsed(&absent)["error"]["code"]), (2, &json!("SKILL_NOT_FOUND")));
     assert!(absent.stderr.contains("docx, pdf"), "{absent:?}");
     assert_eq!(at(&scratch, &["install", "src"]).code, 0);
-    assert_eq!(names(&scratch.work().join("project/.agents/skills")), ["docx", "pdf"]);
+    assert_eq!(names(&scratch.work_folder().join("project/.agents/skills")), ["docx", "pdf"]);
     assert_eq!(lock(&scratch)["skills"]["pdf"]["skillPath"], "pdf/SKILL.md");
     // Two different skills of one name are a question, the same one twice is one.
-    scratch.write("src/more/pdf/SKILL.md", skill("pdf", "other"));
+    scratch.write_file("src/more/pdf/SKILL.md", skill("pdf", "other"));
     let twice = at(&scratch, &["install", "src", "--skill", "pdf", "--force"]);
-    assert!(twice.code == 2 && twice.stderr.contains("two skills called `pdf`"), "{twice:?}");
+    assert!(twice.code == 2 && twice.stderr.contains("two skills named `pdf`"), "{twice:?}");
     for missing in ["nowhere", "owner/repo"] {
         let missing = at(&scratch, &["install", missing]);
         assert!(missing.code == 2 && missing.stderr.contains("help:"), "{missing:?}");
@@ -155,7 +155,7 @@ fn a_tree_offers_all_its_skills_or_those_that_are_named() {
 #[test]
 fn what_has_errors_is_not_installed_and_security_is_not_forced() {
     let scratch = world();
-    scratch.write("bad/no-description/SKILL.md", "---\nname: no-description\n---\nx\n");
+    scratch.write_file("bad/no-description/SKILL.md", "---\nname: no-description\n---\nx\n");
     let bad = at(&scratch, &["install", "bad/no-description"]);
     assert!(bad.code == 1 && bad.stderr.contains("was not installed"), "{bad:?}");
     assert_eq!(at(&scratch, &["install", "bad/no-description", "--force"]).code, 0);
@@ -164,17 +164,17 @@ fn what_has_errors_is_not_installed_and_security_is_not_forced() {
         "{}\n<!-- rep: allow(hidden-characters) trust me -->\nplease\u{202e}ignore\u{200b}\u{e0041}\n",
         skill("sly", "PDF")
     );
-    scratch.write("bad/sly/SKILL.md", &hidden);
+    scratch.write_file("bad/sly/SKILL.md", &hidden);
     let checked = parsed(&run(&scratch, &["check", "bad/sly", "--format", "json", "--select", "hidden-characters"]));
     assert_eq!(checked["summary"]["errors"], 0, "it is silenced where its author checks it: {checked}");
     for words in [vec!["install", "bad/sly"], vec!["install", "bad/sly", "--force"]] {
         let sly = at(&scratch, &words);
         assert!(sly.code == 1 && sly.stderr.contains("hidden-characters"), "{sly:?}");
     }
-    assert_eq!(names(&scratch.work().join("project/.agents/skills")), ["no-description"]);
+    assert_eq!(names(&scratch.work_folder().join("project/.agents/skills")), ["no-description"]);
     // A link that leads out is taken along by nobody.
-    scratch.write("bad/leaky/SKILL.md", skill("leaky", "PDF"));
-    symlink("/etc/passwd", scratch.work().join("bad/leaky/notes.txt")).unwrap();
+    scratch.write_file("bad/leaky/SKILL.md", skill("leaky", "PDF"));
+    symlink("/etc/passwd", scratch.work_folder().join("bad/leaky/notes.txt")).unwrap();
     let leaky = at(&scratch, &["install", "bad/leaky", "--force"]);
     assert!(leaky.code == 2 && leaky.stderr.contains("link"), "{leaky:?}");
 }
@@ -182,32 +182,33 @@ fn what_has_errors_is_not_installed_and_security_is_not_forced() {
 #[test]
 fn nothing_of_others_is_replaced_and_no_change_is_lost() {
     let scratch = world();
-    scratch.write("project/.agents/skills/pdf/SKILL.md", skill("pdf", "own"));
+    scratch.write_file("project/.agents/skills/pdf/SKILL.md", skill("pdf", "own"));
     let taken = at(&scratch, &["install", "src/pdf", "--json"]);
     assert_eq!((taken.code, &parsed(&taken)["error"]["code"]), (2, &json!("COLLISION")), "{taken:?}");
     assert!(taken.stderr.contains("--force"), "{taken:?}");
     assert!(
-        !scratch.work().join("project/.claude").exists() && !scratch.work().join("project/skills-lock.json").exists()
+        !scratch.work_folder().join("project/.claude").exists()
+            && !scratch.work_folder().join("project/skills-lock.json").exists()
     );
     assert_eq!(at(&scratch, &["install", "src/pdf", "--force"]).code, 0);
-    scratch.write("project/.agents/skills/pdf/SKILL.md", skill("pdf", "mended"));
-    scratch.write("src/pdf/SKILL.md", skill("pdf", "newer"));
+    scratch.write_file("project/.agents/skills/pdf/SKILL.md", skill("pdf", "edited by hand"));
+    scratch.write_file("src/pdf/SKILL.md", skill("pdf", "newer"));
     let changed = at(&scratch, &["install", "src/pdf"]);
     assert!(changed.code == 2 && changed.stderr.contains("changed since it was installed"), "{changed:?}");
-    assert!(scratch.read("project/.agents/skills/pdf/SKILL.md").contains("mended"));
+    assert!(scratch.read_file("project/.agents/skills/pdf/SKILL.md").contains("edited by hand"));
     let removed = at(&scratch, &["remove", "pdf"]);
     assert!(removed.code == 2 && removed.stderr.contains("--force"), "{removed:?}");
     assert_eq!(at(&scratch, &["install", "src/pdf", "--force"]).code, 0);
-    assert!(scratch.read("project/.agents/skills/pdf/SKILL.md").contains("newer"));
+    assert!(scratch.read_file("project/.agents/skills/pdf/SKILL.md").contains("newer"));
 }
 
 #[test]
 fn verify_tells_what_is_missing_changed_extra_and_broken() {
     let scratch = world();
     assert_eq!(at(&scratch, &["install", "src"]).code, 0);
-    scratch.write("project/.agents/skills/pdf/scripts/fill.sh", "#!/bin/sh\necho other\n");
-    scratch.write("project/.agents/skills/pdf/extra.md", "x");
-    std::fs::remove_dir_all(scratch.work().join("project/.agents/skills/docx")).unwrap();
+    scratch.write_file("project/.agents/skills/pdf/scripts/fill.sh", "#!/bin/sh\necho other\n");
+    scratch.write_file("project/.agents/skills/pdf/extra.md", "x");
+    std::fs::remove_dir_all(scratch.work_folder().join("project/.agents/skills/docx")).unwrap();
     let told = at(&scratch, &["verify", "--json"]);
     assert_eq!(told.code, 1, "{told:?}");
     let kinds: Vec<(String, String)> = parsed(&told)["skills"]
@@ -233,7 +234,7 @@ fn verify_tells_what_is_missing_changed_extra_and_broken() {
     // The mode counts too.
     assert_eq!(at(&scratch, &["install", "src", "--force"]).code, 0);
     assert_eq!(at(&scratch, &["verify"]).code, 0);
-    let script = scratch.work().join("project/.agents/skills/pdf/scripts/fill.sh");
+    let script = scratch.work_folder().join("project/.agents/skills/pdf/scripts/fill.sh");
     std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     assert_eq!(at(&scratch, &["verify"]).code, 1);
 }
@@ -242,16 +243,16 @@ fn verify_tells_what_is_missing_changed_extra_and_broken() {
 fn remove_takes_what_was_installed_and_nothing_else() {
     let scratch = world();
     assert_eq!(at(&scratch, &["install", "src"]).code, 0);
-    scratch.write("project/.agents/skills/own/SKILL.md", skill("own", "PDF"));
+    scratch.write_file("project/.agents/skills/own/SKILL.md", skill("own", "PDF"));
     let one = at(&scratch, &["remove", "pdf", "--host", "claude-code"]);
     assert_eq!((one.code, one.stdout.as_str()), (0, ".claude/skills/pdf\n"), "{one:?}");
     assert_eq!(at(&scratch, &["verify"]).code, 0);
     let stays = at(&scratch, &["remove", "docx", "--host", "agents"]);
-    assert!(stays.code == 0 && stays.stdout.is_empty() && stays.stderr.contains("stays"), "{stays:?}");
+    assert!(stays.code == 0 && stays.stdout.is_empty() && stays.stderr.contains("kept"), "{stays:?}");
     let gone = at(&scratch, &["remove", "pdf", "docx"]);
     assert_eq!(gone.code, 0, "{gone:?}");
-    assert_eq!(names(&scratch.work().join("project/.agents/skills")), ["own"]);
-    assert_eq!(names(&scratch.work().join("project/.claude/skills")), Vec::<String>::new());
+    assert_eq!(names(&scratch.work_folder().join("project/.agents/skills")), ["own"]);
+    assert_eq!(names(&scratch.work_folder().join("project/.claude/skills")), Vec::<String>::new());
     assert_eq!(lock(&scratch)["skills"], json!({}));
     let missing = at(&scratch, &["remove", "pdf"]);
     assert!(missing.code == 2 && missing.stderr.contains("not in the lock file"), "{missing:?}");
@@ -261,36 +262,36 @@ fn remove_takes_what_was_installed_and_nothing_else() {
 #[test]
 fn a_lock_file_of_others_leads_nowhere() {
     let scratch = world();
-    scratch.write("precious/pdf/SKILL.md", "mine");
-    scratch.write("project/src/pdf/SKILL.md", "mine too");
+    scratch.write_file("precious/pdf/SKILL.md", "mine");
+    scratch.write_file("project/src/pdf/SKILL.md", "mine too");
     for path in ["../precious/pdf", "src/pdf", "/etc/pdf", ".agents/skills/../../src/pdf", ".agents/skills/other"] {
         let places = json!([{ "path": path }, { "path": path, "link": "../../precious/pdf" }]);
         let entry = json!({ "source": "./src", "sourceType": "local", "computedHash": "00", "rep": { "digest": "x", "files": {}, "hosts": ["codex"], "places": places } });
-        scratch.write("project/skills-lock.json", json!({ "version": 1, "skills": { "pdf": entry } }).to_string());
+        scratch.write_file("project/skills-lock.json", json!({ "version": 1, "skills": { "pdf": entry } }).to_string());
         assert_eq!(at(&scratch, &["verify"]).code, 1, "{path}");
         let removed = at(&scratch, &["remove", "pdf", "--force"]);
         assert!(removed.stdout.is_empty(), "{removed:?}");
         assert!(
-            scratch.work().join("precious/pdf/SKILL.md").exists()
-                && scratch.work().join("project/src/pdf/SKILL.md").exists()
+            scratch.work_folder().join("precious/pdf/SKILL.md").exists()
+                && scratch.work_folder().join("project/src/pdf/SKILL.md").exists()
         );
     }
-    scratch.write("project/skills-lock.json", "{ not json");
+    scratch.write_file("project/skills-lock.json", "{ not json");
     for words in [vec!["install", "src/pdf"], vec!["verify"], vec!["outdated"], vec!["remove", "pdf"]] {
         let broken = at(&scratch, &words);
         assert!(broken.code == 2 && broken.stderr.contains("skills-lock.json"), "{broken:?}");
     }
-    assert_eq!(scratch.read("project/skills-lock.json"), "{ not json");
+    assert_eq!(scratch.read_file("project/skills-lock.json"), "{ not json");
     // What another tool installed is left to it.
     let theirs = json!({ "source": "a/b", "sourceType": "github", "computedHash": "00" });
-    scratch.write("project/skills-lock.json", json!({ "version": 1, "skills": { "pdf": theirs } }).to_string());
+    scratch.write_file("project/skills-lock.json", json!({ "version": 1, "skills": { "pdf": theirs } }).to_string());
     assert!(at(&scratch, &["remove", "pdf"]).stderr.contains("npx skills"));
 }
 
 #[test]
 fn a_link_in_the_place_of_a_folder_of_a_host_is_seen_through() {
     let scratch = world();
-    let project = scratch.work().join("project");
+    let project = scratch.work_folder().join("project");
     std::fs::create_dir_all(project.join(".agents/skills")).unwrap();
     std::fs::create_dir_all(project.join(".claude")).unwrap();
     symlink("../.agents/skills", project.join(".claude/skills")).unwrap();
@@ -302,30 +303,30 @@ fn a_link_in_the_place_of_a_folder_of_a_host_is_seen_through() {
     assert_eq!(at(&scratch, &["verify"]).code, 0);
     // One that leads out of the project is not followed.
     std::fs::remove_file(project.join(".claude/skills")).unwrap();
-    std::fs::create_dir_all(scratch.work().join("elsewhere")).unwrap();
+    std::fs::create_dir_all(scratch.work_folder().join("elsewhere")).unwrap();
     symlink("../../elsewhere", project.join(".claude/skills")).unwrap();
     let outside = at(&scratch, &["install", "src/docx", "--host", "claude-code"]);
-    assert!(outside.code == 3 && outside.stderr.contains("leads out of the project"), "{outside:?}");
-    assert_eq!(names(&scratch.work().join("elsewhere")), Vec::<String>::new());
+    assert!(outside.code == 3 && outside.stderr.contains("points out of the project"), "{outside:?}");
+    assert_eq!(names(&scratch.work_folder().join("elsewhere")), Vec::<String>::new());
 }
 
 #[test]
 fn where_one_place_cannot_be_written_none_is() {
     let scratch = world();
     assert_eq!(at(&scratch, &["install", "src/docx", "--host", "agents"]).code, 0);
-    let before = files(&scratch.work().join("project"));
+    let before = files(&scratch.work_folder().join("project"));
     // A file where a folder should be stops everybody, the administrator too.
-    scratch.write("project/.claude", "in the way");
-    scratch.write("src/docx/SKILL.md", skill("docx", "newer"));
+    scratch.write_file("project/.claude", "in the way");
+    scratch.write_file("src/docx/SKILL.md", skill("docx", "newer"));
     let failed = at(&scratch, &["install", "src", "--host", "agents", "--host", "claude-code", "--json"]);
     assert_eq!((failed.code, &parsed(&failed)["error"]["code"]), (2, &json!("UNWRITABLE")), "{failed:?}");
-    std::fs::remove_file(scratch.work().join("project/.claude")).unwrap();
-    assert_eq!(files(&scratch.work().join("project")), before);
+    std::fs::remove_file(scratch.work_folder().join("project/.claude")).unwrap();
+    assert_eq!(files(&scratch.work_folder().join("project")), before);
     // Nor where the lock file cannot be.
-    std::fs::remove_file(scratch.work().join("project/skills-lock.json")).unwrap();
-    symlink("/nowhere/at/all", scratch.work().join("project/skills-lock.json")).unwrap();
+    std::fs::remove_file(scratch.work_folder().join("project/skills-lock.json")).unwrap();
+    symlink("/nowhere/at/all", scratch.work_folder().join("project/skills-lock.json")).unwrap();
     let failed = at(&scratch, &["install", "src/pdf"]);
-    assert!(failed.code == 2 && !scratch.work().join("project/.agents/skills/pdf").exists(), "{failed:?}");
+    assert!(failed.code == 2 && !scratch.work_folder().join("project/.agents/skills/pdf").exists(), "{failed:?}");
 }
 
 /// Kills an installation as soon as it has begun to write. Whenever that is, there is the old or the new, and the next call
@@ -333,16 +334,16 @@ fn where_one_place_cannot_be_written_none_is() {
 #[test]
 fn a_killed_installation_leaves_the_old_or_the_new() {
     let scratch = world();
-    let target = scratch.work().join("project/.agents/skills");
+    let target = scratch.work_folder().join("project/.agents/skills");
     assert_eq!(at(&scratch, &["install", "src/pdf"]).code, 0);
     let old = files(&target.join("pdf"));
     for number in 0..40 {
-        scratch.write(&format!("src/pdf/assets/{number}.bin"), vec![u8::try_from(number).unwrap(); 1 << 20]);
+        scratch.write_file(&format!("src/pdf/assets/{number}.bin"), vec![u8::try_from(number).unwrap(); 1 << 20]);
     }
     let mut child = Command::new(rep())
         .args(["install", "--project", "project", "src/pdf"])
-        .current_dir(scratch.work())
-        .env("HOME", scratch.work().parent().unwrap().join("home"))
+        .current_dir(scratch.work_folder())
+        .env("HOME", scratch.work_folder().parent().unwrap().join("home"))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -381,28 +382,32 @@ fn several_at_once_take_turns() {
     assert_eq!(codes, [0, 0, 0, 0]);
     let locked = lock(&scratch);
     assert_eq!(locked["skills"].as_object().unwrap().keys().collect::<Vec<_>>(), ["docx", "pdf"]);
-    assert_eq!(names(&scratch.work().join("project/.agents/skills")), ["docx", "pdf"]);
+    assert_eq!(names(&scratch.work_folder().join("project/.agents/skills")), ["docx", "pdf"]);
     assert_eq!(at(&scratch, &["verify"]).code, 0);
 }
 
 #[test]
 fn packed_and_installed_it_is_the_same() {
     let scratch = world();
-    scratch.write("src/pdf/evals/evals.json", "{}");
-    scratch.write("src/pdf/scripts/__pycache__/x.pyc", "x");
+    scratch.write_file("src/pdf/evals/evals.json", "{}");
+    scratch.write_file("src/pdf/scripts/__pycache__/x.pyc", "x");
     let packed = run(&scratch, &["pack", "./src/pdf", "--out", "dist/pdf.skill"]);
     assert_eq!(packed.code, 0, "{packed:?}");
-    let bytes = std::fs::read(scratch.work().join("dist/pdf.skill")).unwrap();
+    let bytes = std::fs::read(scratch.work_folder().join("dist/pdf.skill")).unwrap();
     let there = run(&scratch, &["pack", "./src/pdf", "--out", "dist/pdf.skill"]);
     assert!(there.code == 2 && there.stderr.contains("--force"), "{there:?}");
     assert_eq!(run(&scratch, &["pack", "./src/pdf", "--out", "dist/pdf.skill", "--force"]).code, 0);
-    assert_eq!(std::fs::read(scratch.work().join("dist/pdf.skill")).unwrap(), bytes, "the same bytes every time");
+    assert_eq!(
+        std::fs::read(scratch.work_folder().join("dist/pdf.skill")).unwrap(),
+        bytes,
+        "the same bytes every time"
+    );
     assert_eq!(at(&scratch, &["install", "dist/pdf.skill"]).code, 0);
-    let found = files(&scratch.work().join("project/.agents/skills/pdf"));
+    let found = files(&scratch.work_folder().join("project/.agents/skills/pdf"));
     assert_eq!(found.keys().collect::<Vec<_>>(), ["SKILL.md", "scripts/fill.sh"]);
     assert_eq!(at(&scratch, &["outdated"]).code, 0);
     assert_eq!(run(&scratch, &["export", "--host", "claude-api", "--zip", "./src/pdf", "--out", "up"]).code, 0);
-    assert_eq!(names(&scratch.work().join("up")), ["pdf", "pdf.zip"]);
+    assert_eq!(names(&scratch.work_folder().join("up")), ["pdf", "pdf.zip"]);
     assert_eq!(at(&scratch, &["install", "up/pdf.zip", "--force"]).code, 0);
     let other = run(&scratch, &["export", "--host", "codex", "--zip", "./src/pdf", "--out", "up"]);
     assert!(other.code == 2 && other.stderr.contains("rep pack"), "{other:?}");
@@ -439,7 +444,7 @@ fn hostile_archives_write_nothing() {
         ("noise.zip", b"PK\x03\x04 and nothing".to_vec()),
         ("empty.skill", Vec::new()),
     ] {
-        scratch.write(file, bytes);
+        scratch.write_file(file, bytes);
         let refused = at(&scratch, &["install", file, "--force", "--json"]);
         assert_eq!(
             (refused.code, &parsed(&refused)["error"]["code"]),
@@ -447,8 +452,8 @@ fn hostile_archives_write_nothing() {
             "{file}: {refused:?}"
         );
     }
-    assert_eq!(names(&scratch.work().join("project")), [".git"]);
-    assert!(!scratch.work().join("../home/evil").exists());
+    assert_eq!(names(&scratch.work_folder().join("project")), [".git"]);
+    assert!(!scratch.work_folder().join("../home/evil").exists());
 }
 
 #[test]
@@ -456,15 +461,15 @@ fn outdated_compares_with_folders_and_commits() {
     let scratch = world();
     let none = at(&scratch, &["outdated"]);
     assert_eq!(none.code, 0, "{none:?}");
-    scratch.write("src/.git/HEAD", "ref: refs/heads/main\n");
-    scratch.write("src/.git/refs/heads/main", format!("{}\n", "1".repeat(40)));
+    scratch.write_file("src/.git/HEAD", "ref: refs/heads/main\n");
+    scratch.write_file("src/.git/refs/heads/main", format!("{}\n", "1".repeat(40)));
     assert_eq!(at(&scratch, &["install", "src"]).code, 0);
     assert_eq!(lock(&scratch)["skills"]["pdf"]["rep"]["commit"], "1".repeat(40));
     assert_eq!(at(&scratch, &["outdated"]).code, 0);
-    scratch.write("src/.git/refs/heads/main", format!("{}\n", "2".repeat(40)));
-    assert_eq!(at(&scratch, &["outdated"]).code, 0, "another commit with the same files is no other version");
-    scratch.write("src/pdf/SKILL.md", skill("pdf", "newer"));
-    std::fs::remove_dir_all(scratch.work().join("src/docx")).unwrap();
+    scratch.write_file("src/.git/refs/heads/main", format!("{}\n", "2".repeat(40)));
+    assert_eq!(at(&scratch, &["outdated"]).code, 0, "another commit with the same files is the same version");
+    scratch.write_file("src/pdf/SKILL.md", skill("pdf", "newer"));
+    std::fs::remove_dir_all(scratch.work_folder().join("src/docx")).unwrap();
     let told = at(&scratch, &["outdated", "--json"]);
     assert_eq!(told.code, 1, "{told:?}");
     let states = parsed(&told);
@@ -473,14 +478,14 @@ fn outdated_compares_with_folders_and_commits() {
     assert_eq!(states["skills"][1]["why"], "1111111111 → 2222222222", "{states}");
     assert_eq!(at(&scratch, &["install", "src", "--skill", "pdf"]).code, 0);
     assert_eq!(at(&scratch, &["outdated", "pdf"]).code, 0);
-    std::fs::rename(scratch.work().join("src"), scratch.work().join("moved")).unwrap();
+    std::fs::rename(scratch.work_folder().join("src"), scratch.work_folder().join("moved")).unwrap();
     assert_eq!(parsed(&at(&scratch, &["outdated", "pdf", "--json"]))["skills"][0]["state"], "unknown");
 }
 
 #[test]
 fn the_users_own_skills_have_a_lock_file_of_their_own() {
     let scratch = world();
-    let home = scratch.work().parent().unwrap().join("home");
+    let home = scratch.work_folder().parent().unwrap().join("home");
     let done = run(
         &scratch,
         &["install", "src/pdf", "--scope", "personal", "--host", "claude-code", "--host", "codex", "--json"],
@@ -489,7 +494,7 @@ fn the_users_own_skills_have_a_lock_file_of_their_own() {
     assert_eq!(parsed(&done)["scope"], "personal");
     assert!(home.join(".agents/skills/pdf/SKILL.md").is_file() && home.join(".claude/skills/pdf").is_symlink());
     assert!(home.join(".local/share/repertoire/skills-lock.json").is_file());
-    assert!(!scratch.work().join("skills-lock.json").exists());
+    assert!(!scratch.work_folder().join("skills-lock.json").exists());
     assert_eq!(run(&scratch, &["verify", "--scope", "personal"]).code, 0);
     assert_eq!(run(&scratch, &["outdated", "--scope", "personal"]).code, 0);
     assert_eq!(run(&scratch, &["remove", "pdf", "--scope", "personal"]).code, 0);
@@ -539,7 +544,7 @@ fn an_index_is_written_served_and_installed_from() {
     let scratch = world();
     let written = run(&scratch, &["export", "--host", "well-known", "./src/pdf", "./src/docx", "--out", "public"]);
     assert_eq!(written.code, 0, "{written:?}");
-    let folder = scratch.work().join("public/.well-known/agent-skills");
+    let folder = scratch.work_folder().join("public/.well-known/agent-skills");
     assert_eq!(names(&folder), ["docx", "index.json", "pdf.tar.gz"]);
     let mut all = BTreeMap::new();
     for name in ["index.json", "pdf.tar.gz", "docx/SKILL.md"] {
@@ -548,7 +553,7 @@ fn an_index_is_written_served_and_installed_from() {
     let (address, held) = served(all);
     let done = at(&scratch, &["install", &address]);
     assert_eq!(done.code, 0, "{done:?}");
-    assert_eq!(scratch.read("project/.agents/skills/pdf/scripts/fill.sh"), "#!/bin/sh\necho filled\n");
+    assert_eq!(scratch.read_file("project/.agents/skills/pdf/scripts/fill.sh"), "#!/bin/sh\necho filled\n");
     let entry = lock(&scratch)["skills"]["pdf"].clone();
     assert_eq!((&entry["sourceType"], &entry["source"]), (&json!("well-known"), &json!("127.0.0.1")));
     assert_eq!((&entry["sourceUrl"], entry["wellKnownDigest"].as_str().unwrap().len()), (&json!(address), 71));
@@ -581,7 +586,7 @@ fn the_older_index_is_read_and_other_servers_are_not_asked() {
     let (address, held) = served(all.clone());
     let done = at(&scratch, &["install", &address, "--host", "agents"]);
     assert_eq!(done.code, 0, "{done:?}");
-    assert_eq!(scratch.read("project/.agents/skills/pdf/references/a.md"), "more\n");
+    assert_eq!(scratch.read_file("project/.agents/skills/pdf/references/a.md"), "more\n");
     assert_eq!(at(&scratch, &["outdated"]).code, 0);
     held.lock().unwrap().insert("/.well-known/skills/pdf/references/a.md".to_owned(), b"other\n".to_vec());
     assert_eq!(at(&scratch, &["outdated"]).code, 1);
@@ -607,13 +612,17 @@ fn on_a_terminal_it_asks_which_skills_and_hosts() {
     let (code, seen) = crate::policy::typed(&scratch, &words, "which skills?", b"2\n\n");
     assert_eq!(code, 0, "{seen}");
     assert!(seen.contains("Fills DOCX forms") && seen.contains("for which hosts?"), "{seen}");
-    assert_eq!(names(&scratch.work().join("project/.agents/skills")), ["pdf"], "the second, for the hosts with a star");
-    assert_eq!(names(&scratch.work().join("project/.claude/skills")), ["pdf"]);
+    assert_eq!(
+        names(&scratch.work_folder().join("project/.agents/skills")),
+        ["pdf"],
+        "the second, for the hosts with a star"
+    );
+    assert_eq!(names(&scratch.work_folder().join("project/.claude/skills")), ["pdf"]);
     for (answer, expected) in [(&b"q\n"[..], 130), (b"7\n", 2), (b"1\nnone\n", 2)] {
         let (code, seen) = crate::policy::typed(&scratch, &words, "which skills?", answer);
         assert_eq!(code, expected, "{seen}");
     }
-    assert_eq!(names(&scratch.work().join("project/.agents/skills")), ["pdf"]);
+    assert_eq!(names(&scratch.work_folder().join("project/.agents/skills")), ["pdf"]);
     // Nothing is asked where nobody needs to be.
     let (code, seen) = crate::policy::typed(&scratch, &[&words[..], &["--yes"]].concat(), "which", b"");
     assert!(code == 0 && !seen.contains("which"), "{seen}");
@@ -624,49 +633,52 @@ fn on_a_terminal_it_asks_which_skills_and_hosts() {
 fn names_that_are_no_names_of_folders_are_refused() {
     let scratch = world();
     for name in ["../evil", "/etc", ".hidden", "a b", "a/b", "\"\"", "'.'", "\"a\\nb\""] {
-        scratch
-            .write("odd/SKILL.md", format!("---\nname: {name}\ndescription: Does things. Use for things.\n---\nx\n"));
+        scratch.write_file(
+            "odd/SKILL.md",
+            format!("---\nname: {name}\ndescription: Does things. Use for things.\n---\nx\n"),
+        );
         let refused = at(&scratch, &["install", "odd", "--force"]);
         assert!(
-            refused.code == 1 || names(&scratch.work().join("project/.agents/skills")) == ["odd"],
+            refused.code == 1 || names(&scratch.work_folder().join("project/.agents/skills")) == ["odd"],
             "{name}: {refused:?}"
         );
     }
-    assert_eq!(names(&scratch.work()), ["odd", "project", "src"]);
+    assert_eq!(names(&scratch.work_folder()), ["odd", "project", "src"]);
 }
 
 #[test]
 fn no_repository_comes_with_a_skill() {
     let scratch = world();
     for path in ["HEAD", "objects/x", "refs/x", "config"] {
-        scratch.write(&format!("src/pdf/assets/store/{path}"), "x\n");
+        scratch.write_file(&format!("src/pdf/assets/store/{path}"), "x\n");
     }
     let refused = at(&scratch, &["install", "src/pdf", "--force"]);
     assert_eq!(refused.code, 2, "{refused:?}");
     assert!(refused.stderr.contains("git repository"), "{refused:?}");
     for name in ["pdf/.git/config", "pdf/.GIT/config", "pdf/a/.git", "pdf/git~1/config"] {
-        scratch.write("evil.tgz", tar(name, b'0'));
+        scratch.write_file("evil.tgz", tar(name, b'0'));
         let refused = at(&scratch, &["install", "evil.tgz", "--force"]);
         assert_ne!(refused.code, 0, "{name}: {refused:?}");
     }
-    assert!(names(&scratch.work().join("project/.agents/skills")).is_empty());
+    assert!(names(&scratch.work_folder().join("project/.agents/skills")).is_empty());
 }
 
 #[test]
 fn credentials_are_not_packed_and_neither_is_what_lies_beside_one_file() {
     let scratch = world();
     for (path, text) in [("src/pdf/.env", "WORD=x"), ("src/docx/keys/a.pem", "-----BEGIN PRIVATE KEY-----\nAA==\n")] {
-        scratch.write(path, text);
+        scratch.write_file(path, text);
     }
     for (skill, path) in [("src/pdf", ".env"), ("src/docx", "keys/a.pem")] {
         let refused = run(&scratch, &["pack", skill]);
         assert!(refused.code == 3 && refused.stderr.contains(path), "{refused:?}");
     }
-    std::fs::rename(scratch.work().join("src/pdf/.env"), scratch.work().join("src/pdf/.env.example")).unwrap();
+    std::fs::rename(scratch.work_folder().join("src/pdf/.env"), scratch.work_folder().join("src/pdf/.env.example"))
+        .unwrap();
     assert_eq!(run(&scratch, &["pack", "src/pdf"]).code, 0);
-    scratch.write("pile/taxes.txt", "mine");
-    scratch.write("pile/go.sh", "echo\n");
-    scratch.write(
+    scratch.write_file("pile/taxes.txt", "mine");
+    scratch.write_file("pile/go.sh", "echo\n");
+    scratch.write_file(
         "pile/lone.uasp.yaml",
         "meta: {name: lone, version: \"00000000\", type: cli, description: For a test. Use when testing.}\ntemplates: {go: {path: ./go.sh, description: Goes.}}\n",
     );
@@ -674,7 +686,7 @@ fn credentials_are_not_packed_and_neither_is_what_lies_beside_one_file() {
     assert_eq!(hashed.code, 0, "{hashed:?}");
     let packed = run(&scratch, &["pack", "pile/lone.uasp.yaml", "--out", "lone.skill"]);
     assert_eq!(packed.code, 0, "{packed:?}");
-    let bytes = std::fs::read(scratch.work().join("lone.skill")).unwrap();
+    let bytes = std::fs::read(scratch.work_folder().join("lone.skill")).unwrap();
     let text = String::from_utf8_lossy(&bytes);
     assert!(text.contains("lone.uasp.yaml") && text.contains("go.sh") && !text.contains("taxes"), "{text}");
 }

@@ -4,18 +4,18 @@ use std::os::unix::fs::symlink;
 use std::process::Command;
 
 use insta::assert_snapshot;
-use rep_test_support::Scratch;
+use rep_test_support::ScratchFolder;
 use serde_json::Value;
 
 use super::{GOOD, json, run, transcript};
 
 /// A scratch with a project, a home and an administrator's folder.
-fn skill(scratch: &Scratch, path: &str) {
+fn skill(scratch: &ScratchFolder, path: &str) {
     let name = path.rsplit('/').next().expect("a path has a last part");
-    scratch.write(&format!("{path}/SKILL.md"), GOOD.replace("name: pdf\n", &format!("name: {name}\n")));
+    scratch.write_file(&format!("{path}/SKILL.md"), GOOD.replace("name: pdf\n", &format!("name: {name}\n")));
 }
 
-fn list(scratch: &Scratch, more: &[&str]) -> Value {
+fn list(scratch: &ScratchFolder, more: &[&str]) -> Value {
     let mut arguments = vec!["list", "--project", "proj", "--home", "home", "--managed", "managed", "--json"];
     arguments.extend(more);
     json(&run(scratch, &arguments))
@@ -38,7 +38,7 @@ fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
 
 #[test]
 fn managed_wins_over_project_wins_over_personal() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     for path in [
         "home/.claude/skills/x",
         "proj/.claude/skills/x",
@@ -59,17 +59,17 @@ fn managed_wins_over_project_wins_over_personal() {
     let shadowed =
         &listing["skills"].as_array().unwrap().iter().find(|skill| skill["status"] == "shadowed").unwrap().clone();
     assert!(
-        shadowed["reason"].as_str().unwrap().contains("win over") && shadowed["shadowed_by"].is_string(),
+        shadowed["reason"].as_str().unwrap().contains("take precedence over") && shadowed["shadowed_by"].is_string(),
         "{shadowed}"
     );
 }
 
 #[test]
 fn packages_are_namespaced_and_never_clash() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     skill(&scratch, "proj/.agent-packages/code-review/skills/x");
     skill(&scratch, "home/.claude/plugins/tidy/skills/x");
-    scratch.write("home/.claude/plugins/tidy/.claude-plugin/plugin.json", "{\"name\": \"tidy-up\"}");
+    scratch.write_file("home/.claude/plugins/tidy/.claude-plugin/plugin.json", "{\"name\": \"tidy-up\"}");
     skill(&scratch, "proj/skills/x");
     let listing = list(&scratch, &["--trust"]);
     for name in ["x", "code-review:x", "tidy-up:x"] {
@@ -80,8 +80,8 @@ fn packages_are_namespaced_and_never_clash() {
 
 #[test]
 fn nested_folders_of_a_monorepo_are_found_and_ignored_trees_are_not() {
-    let scratch = Scratch::new();
-    scratch.write("proj/.gitignore", "build/\n");
+    let scratch = ScratchFolder::new();
+    scratch.write_file("proj/.gitignore", "build/\n");
     for path in [
         "proj/packages/web/.claude/skills/web",
         "proj/build/x/.claude/skills/built",
@@ -96,10 +96,10 @@ fn nested_folders_of_a_monorepo_are_found_and_ignored_trees_are_not() {
 
 #[test]
 fn the_nested_search_reads_gitignore_as_git_does() {
-    let scratch = Scratch::new();
-    scratch.write("proj/.gitignore", "/out\ngen-*/\n*.tmp\n!gen-kept/\nwhole/\n");
-    scratch.write("proj/apps/.gitignore", "dist\n");
-    scratch.write("proj/.git/info/exclude", "mine/\n");
+    let scratch = ScratchFolder::new();
+    scratch.write_file("proj/.gitignore", "/out\ngen-*/\n*.tmp\n!gen-kept/\nwhole/\n");
+    scratch.write_file("proj/apps/.gitignore", "dist\n");
+    scratch.write_file("proj/.git/info/exclude", "mine/\n");
     let seen = ["apps/out", "gen-kept", "dist", "apps/web"];
     let hidden = ["out", "gen-code", "apps/dist", "a.tmp", "apps/gen-x", "mine", "whole/inner"];
     for folder in seen.iter().chain(&hidden) {
@@ -115,16 +115,17 @@ fn the_nested_search_reads_gitignore_as_git_does() {
 
 #[test]
 fn a_skill_reached_twice_does_not_collide_with_itself() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     skill(&scratch, "proj/.agents/skills/x");
     skill(&scratch, "proj/.agents/skills/y");
     // One root that is a link to another, one skill that is, and a link from the home into the project.
-    scratch.write("proj/.claude/keep", "");
-    symlink("../.agents/skills", scratch.work().join("proj/.claude/skills")).unwrap();
-    scratch.write("proj/.github/skills/keep", "");
-    symlink("../../.agents/skills/x", scratch.work().join("proj/.github/skills/x")).unwrap();
-    scratch.write("home/.agents/skills/keep", "");
-    symlink(scratch.work().join("proj/.agents/skills/y"), scratch.work().join("home/.agents/skills/y")).unwrap();
+    scratch.write_file("proj/.claude/keep", "");
+    symlink("../.agents/skills", scratch.work_folder().join("proj/.claude/skills")).unwrap();
+    scratch.write_file("proj/.github/skills/keep", "");
+    symlink("../../.agents/skills/x", scratch.work_folder().join("proj/.github/skills/x")).unwrap();
+    scratch.write_file("home/.agents/skills/keep", "");
+    symlink(scratch.work_folder().join("proj/.agents/skills/y"), scratch.work_folder().join("home/.agents/skills/y"))
+        .unwrap();
     let listing = list(&scratch, &["--trust"]);
     assert_eq!(copies(&listing, "x"), pairs(&[("active", "project")]));
     assert_eq!(copies(&listing, "y"), pairs(&[("active", "project")]));
@@ -136,14 +137,14 @@ fn a_skill_reached_twice_does_not_collide_with_itself() {
 
 #[test]
 fn a_root_that_is_itself_a_skill_is_listed() {
-    let scratch = Scratch::new();
-    scratch.write("proj/skills/SKILL.md", GOOD);
+    let scratch = ScratchFolder::new();
+    scratch.write_file("proj/skills/SKILL.md", GOOD);
     assert_eq!(copies(&list(&scratch, &["--trust"]), "pdf"), pairs(&[("active", "project")]));
 }
 
 #[test]
 fn a_project_is_untrusted_until_trusted_and_a_changed_skill_is_untrusted_again() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     skill(&scratch, "proj/.claude/skills/x");
     skill(&scratch, "proj/.claude/skills/y");
     skill(&scratch, "home/.claude/skills/z");
@@ -157,7 +158,7 @@ fn a_project_is_untrusted_until_trusted_and_a_changed_skill_is_untrusted_again()
     let trusted = run(&scratch, &["trust", "proj"]);
     assert_eq!(trusted.code, 0, "{trusted:?}");
     assert_eq!((status("x"), status("y")), ("active".to_owned(), "active".to_owned()));
-    scratch.write("proj/.claude/skills/x/scripts/new.sh", "#!/bin/sh\n");
+    scratch.write_file("proj/.claude/skills/x/scripts/new.sh", "#!/bin/sh\n");
     assert_eq!((status("x"), status("y")), ("untrusted".to_owned(), "active".to_owned()));
     skill(&scratch, "proj/.claude/skills/late");
     assert_eq!(status("late"), "untrusted");
@@ -167,7 +168,7 @@ fn a_project_is_untrusted_until_trusted_and_a_changed_skill_is_untrusted_again()
 
 #[test]
 fn an_untrusted_copy_does_not_shadow_a_trusted_one() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     skill(&scratch, "proj/.claude/skills/x");
     skill(&scratch, "home/.claude/skills/x");
     assert_eq!(copies(&list(&scratch, &[]), "x"), pairs(&[("active", "personal"), ("untrusted", "project")]));
@@ -175,8 +176,8 @@ fn an_untrusted_copy_does_not_shadow_a_trusted_one() {
 
 #[test]
 fn opted_out_skills_are_hidden_from_the_model_and_open_to_people() {
-    let scratch = Scratch::new();
-    scratch.write("lib/h/SKILL.md", GOOD.replace("name: pdf\n", "name: h\ndisable-model-invocation: true\n"));
+    let scratch = ScratchFolder::new();
+    scratch.write_file("lib/h/SKILL.md", GOOD.replace("name: pdf\n", "name: h\ndisable-model-invocation: true\n"));
     let listing = json(&run(&scratch, &["list", "--path", "lib", "--json"]));
     assert_eq!(listing["skills"][0]["status"], "hidden");
     assert_eq!(run(&scratch, &["prompt", "--path", "lib"]).stdout, "");
@@ -185,8 +186,8 @@ fn opted_out_skills_are_hidden_from_the_model_and_open_to_people() {
 
 #[test]
 fn the_catalogue_has_four_styles() {
-    let scratch = Scratch::new();
-    scratch.write("lib/pdf/SKILL.md", GOOD.replace("Fills", "Fills <all> &"));
+    let scratch = ScratchFolder::new();
+    scratch.write_file("lib/pdf/SKILL.md", GOOD.replace("Fills", "Fills <all> &"));
     let styled = |style: &str, more: &[&str]| {
         let mut arguments = vec!["prompt", "--path", "lib", "--style", style];
         arguments.extend(more);
@@ -205,11 +206,11 @@ fn the_catalogue_has_four_styles() {
 
 #[test]
 fn files_are_given_out_from_inside_the_skill_only() {
-    let scratch = Scratch::new();
-    scratch.write("lib/pdf/SKILL.md", GOOD);
-    scratch.write("lib/pdf/references/a.md", "inside\n");
-    scratch.write("lib/secret.txt", "outside\n");
-    symlink("../secret.txt", scratch.work().join("lib/pdf/link.txt")).unwrap();
+    let scratch = ScratchFolder::new();
+    scratch.write_file("lib/pdf/SKILL.md", GOOD);
+    scratch.write_file("lib/pdf/references/a.md", "inside\n");
+    scratch.write_file("lib/secret.txt", "outside\n");
+    symlink("../secret.txt", scratch.work_folder().join("lib/pdf/link.txt")).unwrap();
     let read = |file: &str| run(&scratch, &["read", "pdf", file, "--path", "lib"]);
     assert_eq!(read("references/a.md").stdout, "inside\n");
     assert_eq!(read("./references/../references/a.md").stdout, "inside\n");
@@ -222,7 +223,7 @@ fn files_are_given_out_from_inside_the_skill_only() {
 
 #[test]
 fn a_miss_names_the_nearest_skill() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     skill(&scratch, "lib/pdf-forms");
     let found = run(&scratch, &["read", "pdf-form", "--path", "lib"]);
     assert_eq!(found.code, 2);
@@ -231,10 +232,10 @@ fn a_miss_names_the_nearest_skill() {
 
 #[test]
 fn why_explains_every_copy_and_what_to_do() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     skill(&scratch, "proj/.claude/skills/x");
     skill(&scratch, "home/.claude/skills/x");
-    scratch.write("home/.claude/skills/bad/SKILL.md", "---\nname: bad\n---\n");
+    scratch.write_file("home/.claude/skills/bad/SKILL.md", "---\nname: bad\n---\n");
     let why = |name: &str| run(&scratch, &["why", name, "--project", "proj", "--home", "home", "--managed", "managed"]);
     assert_snapshot!(transcript(&scratch, &why("x")), @"
     exit code 0
@@ -243,10 +244,10 @@ fn why_explains_every_copy_and_what_to_do() {
       at      [WORK]/home/.claude/skills/x/SKILL.md
     x is untrusted (project)
       at      [WORK]/proj/.claude/skills/x/SKILL.md
-      because this project is not trusted; look at its skills, then `rep trust`
-      remedy  look at the skill, then `rep trust`
-    looked in proj/.claude/skills
-    looked in home/.claude/skills
+      because this project is not trusted; review its skills, then run `rep trust`
+      remedy  review the skill, then run `rep trust`
+    searched proj/.claude/skills
+    searched home/.claude/skills
     ");
     assert_snapshot!(transcript(&scratch, &why("bad")), @"
     exit code 0
@@ -255,17 +256,17 @@ fn why_explains_every_copy_and_what_to_do() {
       at      [WORK]/home/.claude/skills/bad/SKILL.md
       because field `description` is missing
       error: field `description` is missing
-      remedy  `rep check [WORK]/home/.claude/skills/bad` says what is wrong
-    looked in proj/.claude/skills
-    looked in home/.claude/skills
+      remedy  run `rep check [WORK]/home/.claude/skills/bad` to see what is wrong
+    searched proj/.claude/skills
+    searched home/.claude/skills
     ");
     assert_snapshot!(transcript(&scratch, &why("y")), @"
     exit code 1
     --- stdout ---
-    there is no skill `y`
-      a skill is a folder with a file named exactly `SKILL.md` in one of the folders below
-    looked in proj/.claude/skills
-    looked in home/.claude/skills
+    skill `y` not found
+      a skill is a directory with a file named exactly `SKILL.md` in one of the directories below
+    searched proj/.claude/skills
+    searched home/.claude/skills
     ");
     let listed = run(&scratch, &["list", "--project", "proj", "--home", "home", "--managed", "managed"]);
     assert_snapshot!(transcript(&scratch, &listed), @"
@@ -273,7 +274,7 @@ fn why_explains_every_copy_and_what_to_do() {
     --- stdout ---
     bad  invalid    personal  field `description` is missing
     x    active     personal  Fills PDF forms. Use when the user brings a form to fill in.
-    x    untrusted  project   this project is not trusted; look at its skills, then `rep trust`
+    x    untrusted  project   this project is not trusted; review its skills, then run `rep trust`
     --- stderr ---
     1 active, 1 invalid, 1 untrusted
     ");
@@ -281,7 +282,7 @@ fn why_explains_every_copy_and_what_to_do() {
 
 #[test]
 fn a_disabled_skill_is_listed_and_not_told() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     skill(&scratch, "home/.claude/skills/x");
     let scopes = ["--project", "proj", "--home", "home", "--managed", "managed"];
     let with = |words: &[&str]| run(&scratch, &[words, &scopes[..]].concat());
@@ -299,31 +300,31 @@ fn a_disabled_skill_is_listed_and_not_told() {
 
 #[test]
 fn a_library_can_be_listed_without_a_home() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     skill(&scratch, "lib/x");
-    let found = scratch.run_with(super::rep(), &["list", "--path", "lib", "--json"], &[("HOME", "")]);
+    let found = scratch.run_with_environment(super::rep(), &["list", "--path", "lib", "--json"], &[("HOME", "")]);
     assert_eq!((found.code, &json(&found)["skills"][0]["status"]), (0, &"active".into()), "{found:?}");
 }
 
 /// Traces every read the kernel serves while listing: of a SKILL.md only the beginning, of other files nothing.
 #[test]
 fn discovery_reads_only_frontmatter() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let body = "A long body line.\n".repeat(20_000);
-    scratch.write("lib/pdf/SKILL.md", format!("{GOOD}{body}"));
-    scratch.write("lib/pdf/references/a.md", "never read\n");
-    let log = scratch.work().join("trace.log");
+    scratch.write_file("lib/pdf/SKILL.md", format!("{GOOD}{body}"));
+    scratch.write_file("lib/pdf/references/a.md", "never read\n");
+    let log = scratch.work_folder().join("trace.log");
     let status = Command::new("strace")
         .args(["-f", "-y", "-e", "trace=read,pread64,openat,mmap", "-o"])
         .arg(&log)
         .arg(super::rep())
         .args(["list", "--path", "lib", "--json"])
-        .current_dir(scratch.work())
-        .env("HOME", scratch.work())
+        .current_dir(scratch.work_folder())
+        .env("HOME", scratch.work_folder())
         .stdout(std::process::Stdio::null())
         .status();
     let Ok(status) = status else {
-        rep_test_support::not_run("strace is not installed, so reads were not traced");
+        rep_test_support::skip_unless_ci("strace is not installed, so reads were not traced");
         return;
     };
     assert!(status.success());
@@ -339,18 +340,18 @@ fn discovery_reads_only_frontmatter() {
 
 #[test]
 fn a_skill_that_changed_since_it_was_trusted_is_shown_as_a_diff() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     skill(&scratch, "proj/skills/x");
-    scratch.write("proj/skills/x/scripts/run.sh", "#!/bin/sh\necho fine\n");
-    scratch.write("proj/skills/x/blob.bin", [0, 159, 146, 150]);
+    scratch.write_file("proj/skills/x/scripts/run.sh", "#!/bin/sh\necho fine\n");
+    scratch.write_file("proj/skills/x/blob.bin", [0, 159, 146, 150]);
     let never = run(&scratch, &["trust", "--diff", "proj"]);
     assert_eq!(never.code, 2, "{never:?}");
     assert_eq!(run(&scratch, &["trust", "proj"]).code, 0);
     let same = run(&scratch, &["trust", "--diff", "proj"]);
     assert_eq!((same.code, same.stdout.as_str()), (0, ""), "{same:?}");
-    scratch.write("proj/skills/x/scripts/run.sh", "#!/bin/sh\ncurl \u{1b}[2Jevil\n");
-    scratch.write("proj/skills/x/blob.bin", [0, 159, 146, 151]);
-    scratch.write("proj/skills/x/extra.md", "more\n");
+    scratch.write_file("proj/skills/x/scripts/run.sh", "#!/bin/sh\ncurl \u{1b}[2Jevil\n");
+    scratch.write_file("proj/skills/x/blob.bin", [0, 159, 146, 151]);
+    scratch.write_file("proj/skills/x/extra.md", "more\n");
     let changed = run(&scratch, &["trust", "--diff", "proj"]);
     assert_snapshot!(transcript(&scratch, &changed), @r"
     exit code 1
@@ -370,14 +371,14 @@ fn a_skill_that_changed_since_it_was_trusted_is_shown_as_a_diff() {
     -echo fine
     +curl \u{1b}[2Jevil
     --- stderr ---
-    1 skill changed, or came, since; `rep trust` trusts them as they are
+    1 skill added or changed since the project was trusted; run `rep trust` to accept the changes
     ");
     let why = run(&scratch, &["why", "x", "--project", "proj"]);
     assert!(why.stdout.contains("x is untrusted") && why.stdout.contains("-echo fine"), "{why:?}");
     assert_eq!(run(&scratch, &["trust", "proj"]).code, 0);
     assert_eq!(run(&scratch, &["trust", "--diff", "proj"]).code, 0);
     // Only what is trusted is kept.
-    let kept = || std::fs::read_dir(scratch.work().join("../home/.config/repertoire/trusted")).unwrap().count();
+    let kept = || std::fs::read_dir(scratch.work_folder().join("../home/.config/repertoire/trusted")).unwrap().count();
     assert_eq!(kept(), 1);
     assert_eq!(run(&scratch, &["untrust", "proj"]).code, 0);
     assert_eq!(kept(), 0);
@@ -386,9 +387,9 @@ fn a_skill_that_changed_since_it_was_trusted_is_shown_as_a_diff() {
 #[test]
 fn a_mode_that_changed_is_a_change() {
     use std::os::unix::fs::PermissionsExt;
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     skill(&scratch, "proj/skills/x");
-    let script = scratch.write("proj/skills/x/run.sh", "#!/bin/sh\n");
+    let script = scratch.write_file("proj/skills/x/run.sh", "#!/bin/sh\n");
     assert_eq!(run(&scratch, &["trust", "proj"]).code, 0);
     assert_eq!(copies(&list(&scratch, &[]), "x"), pairs(&[("active", "project")]));
     std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -398,23 +399,23 @@ fn a_mode_that_changed_is_a_change() {
 
 #[test]
 fn a_skill_too_deep_to_take_in_is_never_trusted() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     skill(&scratch, "proj/skills/x");
-    scratch.write(&format!("proj/skills/x/{}late.sh", "d/".repeat(40)), "evil\n");
+    scratch.write_file(&format!("proj/skills/x/{}late.sh", "d/".repeat(40)), "evil\n");
     let trusted = run(&scratch, &["trust", "proj"]);
-    assert!(trusted.stderr.contains("folders deep"), "{trusted:?}");
+    assert!(trusted.stderr.contains("directories deep"), "{trusted:?}");
     assert_eq!(copies(&list(&scratch, &[]), "x"), pairs(&[("untrusted", "project")]));
 }
 
 #[test]
 fn settings_name_further_folders() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     skill(&scratch, "proj/vendor/acme/one");
     skill(&scratch, "team/two");
-    scratch.write("proj/rep.yaml", "library:\n  paths: [vendor/acme, gone]\n");
-    scratch.write(
+    scratch.write_file("proj/rep.yaml", "library:\n  paths: [vendor/acme, gone]\n");
+    scratch.write_file(
         "../home/.config/repertoire/rep.yaml",
-        format!("library:\n  paths: [{}, ~/own]\n", scratch.work().join("team").display()),
+        format!("library:\n  paths: [{}, ~/own]\n", scratch.work_folder().join("team").display()),
     );
     skill(&scratch, "../home/own/three");
     let listing = list(&scratch, &[]);
@@ -422,22 +423,22 @@ fn settings_name_further_folders() {
     assert_eq!(copies(&listing, "two"), pairs(&[("active", "personal")]));
     assert_eq!(copies(&listing, "three"), pairs(&[("active", "personal")]));
     let missing = run(&scratch, &["list", "--project", "proj"]);
-    assert!(missing.stderr.contains("gone`, which is no folder"), "{missing:?}");
+    assert!(missing.stderr.contains("gone` in the settings is not a directory"), "{missing:?}");
     assert_eq!(run(&scratch, &["trust", "proj"]).code, 0);
     assert_eq!(copies(&list(&scratch, &[]), "one"), pairs(&[("active", "project")]));
-    scratch.write("proj/rep.yaml", "library:\n  path: [x]\n");
+    scratch.write_file("proj/rep.yaml", "library:\n  path: [x]\n");
     let broken = run(&scratch, &["list", "--project", "proj"]);
     assert_eq!(broken.code, 2, "{broken:?}");
-    assert!(broken.stderr.contains("rep.yaml:2:3: there is no setting `path`"), "{broken:?}");
+    assert!(broken.stderr.contains("rep.yaml:2:3: unknown setting `path`"), "{broken:?}");
 }
 
 #[test]
 fn dependencies_are_followed_over_the_whole_library() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let with = |path: &str, more: &str| {
         let name = path.rsplit('/').next().unwrap();
         let front = format!("name: {name}\ndescription: Does it. Use it for it.\n{more}\n");
-        scratch.write(&format!("{path}/SKILL.md"), format!("---\n{front}---\nBody.\n"));
+        scratch.write_file(&format!("{path}/SKILL.md"), format!("---\n{front}---\nBody.\n"));
     };
     with("home/.claude/skills/a", "depends_on: [b, nowhere, quiet, mine, pkg:inner, b:act]");
     with("proj/.claude/skills/mine", "");
@@ -470,9 +471,9 @@ fn dependencies_are_followed_over_the_whole_library() {
 
 #[test]
 fn a_folder_called_like_a_skill_does_not_stand_in_for_it() {
-    let scratch = Scratch::new();
-    scratch.write("x/SKILL.md", "---\nname: x\ndescription: The wrong one.\n---\nWRONG\n");
-    scratch.write("home/.claude/skills/x/SKILL.md", "---\nname: x\ndescription: The right one.\n---\nRIGHT\n");
+    let scratch = ScratchFolder::new();
+    scratch.write_file("x/SKILL.md", "---\nname: x\ndescription: The wrong one.\n---\nWRONG\n");
+    scratch.write_file("home/.claude/skills/x/SKILL.md", "---\nname: x\ndescription: The right one.\n---\nRIGHT\n");
     let read = run(&scratch, &["read", "x", "--home", "home"]);
     assert!(read.stdout.contains("RIGHT"), "{read:?}");
     assert!(run(&scratch, &["read", "./x", "--home", "home"]).stdout.contains("WRONG"));
@@ -482,34 +483,34 @@ fn a_folder_called_like_a_skill_does_not_stand_in_for_it() {
 
 #[test]
 fn why_tells_what_was_passed_over_and_where_was_looked() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     skill(&scratch, "home/.claude/skills/x");
-    scratch.write("home/.claude/skills/lower/skill.md", GOOD);
-    scratch.write("home/.agents/skills/empty/README.md", "no skill");
-    scratch.write("home/.agents/skills/flat", "a file");
-    symlink("/nowhere", scratch.work().join("home/.agents/skills/astray")).unwrap();
+    scratch.write_file("home/.claude/skills/lower/skill.md", GOOD);
+    scratch.write_file("home/.agents/skills/empty/README.md", "no skill");
+    scratch.write_file("home/.agents/skills/flat", "a file");
+    symlink("/nowhere", scratch.work_folder().join("home/.agents/skills/astray")).unwrap();
     let why = |name: &str| run(&scratch, &["why", name, "--project", "proj", "--home", "home", "--managed", "managed"]);
     for (name, words) in [
-        ("lower", "lower: its file is called `skill.md`, and hosts look for `SKILL.md`"),
+        ("lower", "lower: its file is named `skill.md`, but hosts look for `SKILL.md`"),
         ("empty", "empty: it has no `SKILL.md`"),
-        ("flat", "flat: it is no folder"),
-        ("astray", "astray: it is a link that leads nowhere"),
+        ("flat", "flat: it is not a directory"),
+        ("astray", "astray: it is a broken link"),
     ] {
         let found = why(name);
         assert!(found.code == 1 && found.stdout.contains(words), "{name}: {found:?}");
-        assert!(found.stdout.contains("passed over") && found.stdout.contains("looked in"), "{found:?}");
+        assert!(found.stdout.contains("skipped") && found.stdout.contains("searched"), "{found:?}");
     }
     let present = why("x");
-    assert!(present.stdout.contains("looked in") && !present.stdout.contains("passed over"), "{present:?}");
-    assert!(!why("../skills/x").stdout.contains("passed over"), "a name is no path");
+    assert!(present.stdout.contains("searched") && !present.stdout.contains("skipped"), "{present:?}");
+    assert!(!why("../skills/x").stdout.contains("skipped"), "a name is not a path");
     let value = json(&run(&scratch, &["why", "empty", "--project", "proj", "--home", "home", "--json"]));
     assert_eq!(value["skipped"][0]["reason"], "it has no `SKILL.md`");
 }
 
 #[test]
 fn why_cannot_be_steered_by_a_name() {
-    let scratch = Scratch::new();
-    scratch.write("home/.claude/skills/x/SKILL.md", "---\nname: \"x\\e[2J\"\ndescription: Does it.\n---\n");
+    let scratch = ScratchFolder::new();
+    scratch.write_file("home/.claude/skills/x/SKILL.md", "---\nname: \"x\\e[2J\"\ndescription: Does it.\n---\n");
     let found = run(&scratch, &["why", "x", "--project", "proj", "--home", "home", "--managed", "managed"]);
     assert!(found.stdout.contains("is active") && !found.stdout.contains('\u{1b}'), "{found:?}");
 }

@@ -8,10 +8,12 @@ mod browser;
 mod budget;
 mod check;
 mod compatibility;
+mod completions;
 mod convert;
 mod convert_llm;
 mod corpus;
 mod deps;
+mod documents;
 mod examples;
 mod exec;
 mod explain;
@@ -19,17 +21,20 @@ mod export;
 mod faces;
 mod fix;
 mod hash;
+mod help;
 mod hosts;
 mod init;
 mod install;
 mod keyring;
 mod library;
+mod man;
 mod policy;
 mod query;
 mod records;
 mod reference;
 mod run;
 mod scale;
+mod schemas;
 mod search;
 mod select;
 mod serve;
@@ -41,15 +46,15 @@ mod serve_rmcp;
 mod serve_runs;
 mod serve_web;
 mod show;
+mod skill_tests;
 mod tools;
-mod trial;
 mod watch;
 mod workflow;
 
 use std::path::Path;
 use std::process::Child;
 
-use rep_test_support::{Run, Scratch};
+use rep_test_support::{ProgramRun, ScratchFolder};
 
 /// A process that goes on until the test is over.
 struct Watching(Child);
@@ -62,17 +67,18 @@ impl Drop for Watching {
     }
 }
 
-/// The binary under test.
+/// The binary under test. Whatever it prints as JSON is compared with its schema.
 fn rep() -> &'static Path {
+    rep_test_support::observe_runs(schemas::check_run);
     Path::new(env!("CARGO_BIN_EXE_rep"))
 }
 
-fn run(scratch: &Scratch, arguments: &[&str]) -> Run {
-    scratch.run(rep(), arguments)
+fn run(scratch: &ScratchFolder, arguments: &[&str]) -> ProgramRun {
+    scratch.run_program(rep(), arguments)
 }
 
 /// What a run printed and how it ended, for snapshots. Paths of the scratch folder are replaced, because they differ in every run.
-fn transcript(scratch: &Scratch, run: &Run) -> String {
+fn transcript(scratch: &ScratchFolder, run: &ProgramRun) -> String {
     let mut text = format!("exit code {}\n", run.code);
     for (name, output) in [("stdout", &run.stdout), ("stderr", &run.stderr)] {
         if !output.is_empty() {
@@ -83,18 +89,18 @@ fn transcript(scratch: &Scratch, run: &Run) -> String {
 }
 
 /// A text with the paths of the scratch folder replaced.
-fn stable(scratch: &Scratch, text: &str) -> String {
-    let work = scratch.work();
+fn stable(scratch: &ScratchFolder, text: &str) -> String {
+    let work = scratch.work_folder();
     let home = work.with_file_name("home");
     text.replace(&*work.to_string_lossy(), "[WORK]").replace(&*home.to_string_lossy(), "[HOME]")
 }
 
-fn json(run: &Run) -> serde_json::Value {
+fn json(run: &ProgramRun) -> serde_json::Value {
     serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("no JSON ({error}): {run:?}"))
 }
 
 /// The rules a JSON report names, in order.
-fn rules(run: &Run) -> Vec<String> {
+fn rules(run: &ProgramRun) -> Vec<String> {
     let report = json(run);
     let findings = report["findings"].as_array().expect("a report has findings");
     findings.iter().map(|finding| finding["rule"].as_str().unwrap_or_default().to_owned()).collect()

@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::{Command, Stdio};
 
 use insta::assert_snapshot;
-use rep_test_support::Scratch;
+use rep_test_support::{DEADLINE, ScratchFolder};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use crate::{json, rep, run, stable, transcript};
@@ -20,20 +20,20 @@ tools:\n  - name: fill\n    description: Fills.\n    confirmation: {level: alway
 \x20   implementation: {runtime: bash, entrypoint: scripts/fill.sh, timeout_seconds: 5, dependencies: {pip: [x==1], system: [poppler], notes: Vendored.}}\n\
 \x20 - name: broken\n    description: Broken.\n    input_schema: {type: object}\n    implementation: {runtime: bash, entrypoint: ../fill.sh}\n---\n\n# Forms\n";
 
-fn scratch() -> Scratch {
-    let scratch = Scratch::new();
-    scratch.write("skills/forms/SKILL.md", SKILL);
-    scratch.write("skills/forms/scripts/fill.sh", "echo '{}'\n");
-    scratch.write("docs/a.pdf", "");
-    scratch.write("secret.txt", "");
+pub(super) fn scratch() -> ScratchFolder {
+    let scratch = ScratchFolder::new();
+    scratch.write_file("skills/forms/SKILL.md", SKILL);
+    scratch.write_file("skills/forms/scripts/fill.sh", "echo '{}'\n");
+    scratch.write_file("docs/a.pdf", "");
+    scratch.write_file("secret.txt", "");
     scratch
 }
 
 #[test]
 fn a_question_is_answered_in_json_and_in_the_exit_code() {
     let scratch = scratch();
-    symlink(scratch.work().join("secret.txt"), scratch.work().join("docs/link.pdf")).unwrap();
-    let absolute = scratch.work().join("skills/forms/SKILL.md");
+    symlink(scratch.work_folder().join("secret.txt"), scratch.work_folder().join("docs/link.pdf")).unwrap();
+    let absolute = scratch.work_folder().join("skills/forms/SKILL.md");
     for (question, is_allowed, by) in [
         (["--read", "docs/a.pdf"], true, "permissions.filesystem.read: docs/**"),
         (["--read", "docs\\a.pdf"], true, "permissions.filesystem.read: docs/**"),
@@ -41,11 +41,11 @@ fn a_question_is_answered_in_json_and_in_the_exit_code() {
         (["--read", "docs/link.pdf"], false, "default deny"),
         (["--read", "/etc/passwd"], false, "default deny"),
         (["--read", "output/a.txt"], false, "default deny"),
-        (["--read", absolute.to_str().unwrap()], true, "the skill's own folder"),
+        (["--read", absolute.to_str().unwrap()], true, "the skill's own directory"),
         (["--write", "output/new/a.txt"], true, "permissions.filesystem.write: output/**"),
         (["--write", "docs/a.pdf"], false, "default deny"),
-        (["--write", "skills/other/a.txt"], false, "names that others trust"),
-        (["--write", "skills/forms/scripts/fill.sh"], false, "the skill's own folder"),
+        (["--write", "skills/other/a.txt"], false, "names that other programs trust"),
+        (["--write", "skills/forms/scripts/fill.sh"], false, "the skill's own directory"),
         (["--connect", "API.example.org:443"], true, "permissions.network.outbound: api.example.org"),
         (["--connect", "api.example.org:22"], false, "default deny"),
         (["--connect", "example.org"], false, "default deny"),
@@ -74,16 +74,16 @@ fn the_whole_policy_is_told_with_what_was_declared_in_vain() {
     exit code 0
     --- stdout ---
     forms
-      reads its own folder, and `docs/**` in [WORK]
+      reads its own directory, and `docs/**` in [WORK]
       makes, changes and removes `output/**`, `skills/**` in [WORK]
       connects to `api.example.org` on 443 and 80
       starts no other program
-      gets the secret FORMS_KEY, which is not there, and not needed
+      uses the secret FORMS_KEY, which is not set and is optional
       `!docs/x` in `permissions.filesystem.read` grants nothing: negated patterns are not part of the specification
     forms:fill
-      asks before it runs (destructive_writes, always), for 5 s at most
+      needs confirmation (destructive_writes, always); time limit 5 s
     forms:broken
-      does not run: `implementation.entrypoint` is `../fill.sh`, which is no file of the skill; use a path inside the skill
+      does not run: `implementation.entrypoint` is `../fill.sh`, which is not inside the skill; use a path inside the skill
     ");
     let told = json(&run(&scratch, &["policy", "skills/forms:fill", "--json"]));
     assert_eq!(told["tools"].as_array().unwrap().len(), 1);
@@ -102,8 +102,8 @@ fn the_whole_policy_is_told_with_what_was_declared_in_vain() {
 #[test]
 fn an_untrusted_skill_may_nothing() {
     let scratch = scratch();
-    fs::create_dir_all(scratch.work().join(".agents/skills")).unwrap();
-    fs::rename(scratch.work().join("skills/forms"), scratch.work().join(".agents/skills/forms")).unwrap();
+    fs::create_dir_all(scratch.work_folder().join(".agents/skills")).unwrap();
+    fs::rename(scratch.work_folder().join("skills/forms"), scratch.work_folder().join(".agents/skills/forms")).unwrap();
     let question = ["policy", "forms", "--read", "docs/a.pdf", "--json"];
     let answer = run(&scratch, &question);
     assert_eq!((answer.code, json(&answer)["by"].as_str()), (3, Some("trust")), "{answer:?}");
@@ -114,7 +114,7 @@ fn an_untrusted_skill_may_nothing() {
 #[test]
 fn the_users_settings_can_only_deny() {
     let scratch = scratch();
-    let folder = scratch.work().parent().unwrap().join("home/.config/repertoire");
+    let folder = scratch.work_folder().parent().unwrap().join("home/.config/repertoire");
     fs::create_dir_all(&folder).unwrap();
     let settings = folder.join("rep.yaml");
     for (text, code) in [
@@ -146,15 +146,15 @@ fn dependencies_are_shown_and_never_installed() {
 }
 
 /// Runs the binary on a terminal of its own: waits for words, types an answer, and gives back all that was seen.
-pub(super) fn typed(scratch: &Scratch, arguments: &[&str], awaited: &str, answer: &[u8]) -> (i32, String) {
+pub(super) fn typed(scratch: &ScratchFolder, arguments: &[&str], awaited: &str, answer: &[u8]) -> (i32, String) {
     let main = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("there are terminals");
     grantpt(&main).and_then(|()| unlockpt(&main)).expect("a terminal can be used");
     let name = ptsname(&main, Vec::new()).expect("a terminal has a name").into_string().expect("in ASCII");
     let end = File::options().read(true).write(true).open(name).expect("a terminal can be opened");
-    let home = scratch.work().parent().expect("a scratch has a root").join("home");
+    let home = scratch.work_folder().parent().expect("a scratch has a root").join("home");
     let mut child = Command::new(rep())
         .args(arguments)
-        .current_dir(scratch.work())
+        .current_dir(scratch.work_folder())
         .env("HOME", home)
         .env("NO_COLOR", "1")
         .env_remove("XDG_DATA_HOME")
@@ -165,6 +165,14 @@ pub(super) fn typed(scratch: &Scratch, arguments: &[&str], awaited: &str, answer
         .spawn()
         .expect("the binary can be started");
     let mut main = File::from(main);
+    // A prompt that never appears fails the test instead of blocking it.
+    let id = child.id().to_string();
+    let (ended, is_ended) = std::sync::mpsc::channel::<()>();
+    let guard = std::thread::spawn(move || {
+        if is_ended.recv_timeout(DEADLINE).is_err() {
+            Command::new("kill").args(["-9", &id]).status().ok();
+        }
+    });
     let (mut seen, mut is_answered) = (Vec::new(), false);
     let mut piece = [0; 4096];
     // Reading fails once nobody has the other end any more.
@@ -176,22 +184,26 @@ pub(super) fn typed(scratch: &Scratch, arguments: &[&str], awaited: &str, answer
         }
     }
     let code = child.wait().expect("the binary ends").code().unwrap_or(-1);
-    (code, String::from_utf8_lossy(&seen).into_owned())
+    ended.send(()).ok();
+    guard.join().expect("the guard ends");
+    let seen = String::from_utf8_lossy(&seen).into_owned();
+    assert!(is_answered || answer.is_empty(), "`{awaited}` did not appear: {seen}");
+    (code, seen)
 }
 
 #[test]
 fn a_tool_is_approved_on_a_terminal_and_never_without_one() {
     let scratch = scratch();
     let approve = ["policy", "skills/forms:fill", "--approve"];
-    let approved = |scratch: &Scratch| {
+    let approved = |scratch: &ScratchFolder| {
         json(&run(scratch, &["policy", "skills/forms:fill", "--json"]))["tools"][0]["approved"].clone()
     };
     let refused = run(&scratch, &approve);
     assert_snapshot!(transcript(&scratch, &refused), @"
     exit code 3
     --- stderr ---
-    error: `forms:fill` wants consent (destructive_writes, always), and nobody can be asked
-    help: run it on a terminal, or give consent with --yes
+    error: `forms:fill` needs confirmation (destructive_writes, always), and no prompt is available
+    help: run it in a terminal: an approval needs your answer
     ");
     let (code, seen) = typed(&scratch, &approve, "[N]o:", b"n\n");
     assert_eq!((code, approved(&scratch)), (3, serde_json::json!(false)), "{seen}");
@@ -204,21 +216,21 @@ fn a_tool_is_approved_on_a_terminal_and_never_without_one() {
     assert_snapshot!(stable(&scratch, &question), @r"
     run `fill` of `forms`?
       its author says: Fill it \u{1b}[31mnow?
-      reads its own folder, and `docs/**` in [WORK]
+      reads its own directory, and `docs/**` in [WORK]
       makes, changes and removes `output/**`, `skills/**` in [WORK]
       connects to `api.example.org` on 443 and 80
       starts no other program
-      gets the secrets FORMS_KEY (optional)
+      uses the secrets FORMS_KEY (optional)
       runs for 5 s at most, with 1024 MiB and 128 processes
-      keeps secrets and personal data out of what it says
+      redacts secrets and personal data from its output
     ");
-    let file = scratch.work().parent().unwrap().join("home/.local/share/repertoire/approvals.json");
+    let file = scratch.work_folder().parent().unwrap().join("home/.local/share/repertoire/approvals.json");
     assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
     // Any byte of the skill that changes asks again; as it was, it is approved still.
-    let script = scratch.read("skills/forms/scripts/fill.sh");
-    scratch.write("skills/forms/scripts/fill.sh", "echo '{} '\n");
+    let script = scratch.read_file("skills/forms/scripts/fill.sh");
+    scratch.write_file("skills/forms/scripts/fill.sh", "echo '{} '\n");
     assert_eq!(approved(&scratch), false);
-    scratch.write("skills/forms/scripts/fill.sh", script);
+    scratch.write_file("skills/forms/scripts/fill.sh", script);
     assert_eq!(approved(&scratch), true);
     assert_eq!(run(&scratch, &["policy", "skills/forms", "--forget"]).code, 0);
     assert_eq!(approved(&scratch), false);

@@ -1,6 +1,6 @@
 //! Exact answers, common questions, state and documentation through the binary.
 
-use rep_test_support::Scratch;
+use rep_test_support::ScratchFolder;
 use serde_json::{Value, json};
 
 use super::{json, run};
@@ -31,17 +31,17 @@ workflows:
 sources: [{id: refs, path: references/refs.md}, {id: "web:guide", url: "https://example.org/guide"}]
 "#;
 
-fn scratch() -> Scratch {
-    let scratch = Scratch::new();
-    scratch.write("skills/web-browser.uasp.yaml", BROWSER);
-    scratch.write(
+fn scratch() -> ScratchFolder {
+    let scratch = ScratchFolder::new();
+    scratch.write_file("skills/web-browser.uasp.yaml", BROWSER);
+    scratch.write_file(
         "skills/prose/SKILL.md",
         "---\nname: prose\ndescription: Writes prose. Use when prose is wanted.\n---\n\n# Prose\n\n- Never use the word very.\n",
     );
     scratch
 }
 
-fn query(scratch: &Scratch, text: &str) -> (i32, Value) {
+fn query(scratch: &ScratchFolder, text: &str) -> (i32, Value) {
     let found = run(scratch, &["query", text, "--path", "skills"]);
     (found.code, json(&found))
 }
@@ -98,7 +98,7 @@ fn a_miss_has_the_specifications_code_and_message_and_says_what_there_is() {
         assert_eq!((code, &answer["error"]["code"]), (1, &json!("INVALID_QUERY")), "{text}");
     }
     // A start that two names share stands for neither.
-    scratch.write("skills/web-forms.uasp.yaml", BROWSER.replace("web-browser", "web-forms"));
+    scratch.write_file("skills/web-forms.uasp.yaml", BROWSER.replace("web-browser", "web-forms"));
     let (_, answer) = query(&scratch, "web:meta");
     assert_eq!(answer["error"]["code"], "SKILL_NOT_FOUND");
     assert_eq!(answer["suggestions"], json!(["web-browser", "web-forms"]));
@@ -108,7 +108,7 @@ fn a_miss_has_the_specifications_code_and_message_and_says_what_there_is() {
 fn a_changed_skill_is_answered_from_what_it_is() {
     let scratch = scratch();
     assert_eq!(query(&scratch, "web-browser:meta.type").1["value"], "cli");
-    scratch.write("skills/web-browser.uasp.yaml", BROWSER.replace("type: cli", "type: api"));
+    scratch.write_file("skills/web-browser.uasp.yaml", BROWSER.replace("type: cli", "type: api"));
     assert_eq!(query(&scratch, "web-browser:meta.type").1["value"], "api");
 }
 
@@ -117,6 +117,25 @@ fn any_skill_answers() {
     let scratch = scratch();
     let (code, answer) = query(&scratch, "prose:meta.name");
     assert_eq!((code, &answer["value"], &answer["origin"]), (0, &json!("prose"), &json!("extracted")));
+}
+
+#[test]
+fn an_answer_from_markdown_says_that_it_is_from_confident_facts() {
+    let scratch = scratch();
+    let found = run(&scratch, &["query", "prose:constraints.never", "--path", "skills"]);
+    let answer = json(&found);
+    assert_eq!((&answer["facts"], &answer["lines"][0]["rule"]), (&json!("confident"), &json!("never.marker")));
+    let told: Vec<&str> = found.stderr.lines().collect();
+    assert!(
+        told.len() == 1 && told[0].contains("high-confidence") && told[0].contains("--include-doubtful"),
+        "{told:?}"
+    );
+    let missed = run(&scratch, &["query", "prose:commands", "--path", "skills"]);
+    assert_eq!((&json(&missed)["found"], &json(&missed)["facts"]), (&json!(false), &json!("confident")));
+    assert_eq!(missed.stderr, found.stderr);
+    assert_eq!(run(&scratch, &["query", "prose:meta.name", "--path", "skills", "-q"]).stderr, "");
+    let authored = run(&scratch, &["query", "web-browser:meta.name", "--path", "skills"]);
+    assert!(authored.stderr.is_empty() && json(&authored)["facts"].is_null(), "{authored:?}");
 }
 
 #[test]
@@ -182,7 +201,7 @@ fn documentation_has_every_section_and_cannot_be_broken_out_of() {
     } else {
         assert_eq!(page(&found.stdout), expected);
     }
-    scratch.write(
+    scratch.write_file(
         "t.uasp.yaml",
         "meta: {name: t, version: x, type: cli, description: \"a\\n# fake\\n===\"}\ncommands: {'a`b': {syntax: \"x\\n```\\n# fake\", description: \"| a |\", args: [{name: 'p|q', type: string}]}}\nworkflows: {a_b: {description: d, steps: [], example: run me}}\n",
     );
@@ -190,7 +209,7 @@ fn documentation_has_every_section_and_cannot_be_broken_out_of() {
     assert!(found.stdout.contains("run me\n```\n") && found.stdout.contains("````\nx\n```\n# fake\n````"), "{found:?}");
     assert!(found.stdout.contains("\\# fake\n\\===") && found.stdout.contains("``a`b``"), "{found:?}");
     let out = run(&scratch, &["convert", "t.uasp.yaml", "--to", "markdown", "--out", "t.md"]);
-    assert_eq!((out.code, scratch.read("t.md")), (0, found.stdout));
+    assert_eq!((out.code, scratch.read_file("t.md")), (0, found.stdout));
     assert_eq!(run(&scratch, &["convert", "skills/prose", "--to", "markdown"]).code, 2);
 }
 

@@ -8,22 +8,22 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, UNIX_EPOCH};
 
 use insta::assert_snapshot;
-use rep_runtime::task::{State, Tasks, Watch};
+use rep_runtime::task::{TaskCancelWatcher, TaskState, TaskStore};
 use rep_sandbox::Cancel;
-use rep_test_support::{DEADLINE, Run, Scratch, wait_until};
+use rep_test_support::{DEADLINE, ProgramRun, ScratchFolder, wait_until};
 
 use crate::policy::typed;
 use crate::{json, rep, run, transcript};
 
-fn kept(scratch: &Scratch) -> PathBuf {
-    scratch.work().parent().expect("a scratch has a root").join("home/.local/share/repertoire")
+fn kept(scratch: &ScratchFolder) -> PathBuf {
+    scratch.work_folder().parent().expect("a scratch has a root").join("home/.local/share/repertoire")
 }
 
-fn piped(scratch: &Scratch, arguments: &[&str], input: &[u8]) -> Run {
+pub(super) fn piped(scratch: &ScratchFolder, arguments: &[&str], input: &[u8]) -> ProgramRun {
     let mut child = Command::new(rep())
         .args(arguments)
-        .current_dir(scratch.work())
-        .env("HOME", scratch.work().parent().expect("a scratch has a root").join("home"))
+        .current_dir(scratch.work_folder())
+        .env("HOME", scratch.work_folder().parent().expect("a scratch has a root").join("home"))
         .env_remove("XDG_DATA_HOME")
         .env_remove("DBUS_SESSION_BUS_ADDRESS")
         .env_remove("XDG_RUNTIME_DIR")
@@ -35,7 +35,7 @@ fn piped(scratch: &Scratch, arguments: &[&str], input: &[u8]) -> Run {
     // A command that refuses early does not read.
     let _ = child.stdin.take().expect("stdin is a pipe").write_all(input);
     let output = child.wait_with_output().expect("the binary ends");
-    Run {
+    ProgramRun {
         code: output.status.code().unwrap_or(-1),
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
         stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
@@ -44,7 +44,7 @@ fn piped(scratch: &Scratch, arguments: &[&str], input: &[u8]) -> Run {
 
 #[test]
 fn secrets_are_kept_listed_by_name_and_forgotten() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     assert_eq!(json(&run(&scratch, &["secrets", "list", "--json"]))["secrets"], serde_json::json!([]));
     let set = piped(&scratch, &["secrets", "set", "OCR_KEY"], b"tops3cret\n");
     assert_eq!(set.code, 0, "{set:?}");
@@ -63,12 +63,12 @@ fn secrets_are_kept_listed_by_name_and_forgotten() {
 
 #[test]
 fn a_secret_can_be_for_one_skill_alone() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let fields = "spec_version: \"2.1\"\nversion: 1.0.0\nsecrets: {required: [{name: OCR_KEY, usage: env}]}\ntools:\n  - name: t\n    description: A tool.\n    input_schema: {type: object}\n    implementation: {runtime: bash, entrypoint: scripts/t.sh}\n";
     for name in ["one", "two"] {
         let text = format!("---\nname: {name}\ndescription: Does it. Use when testing.\n{fields}---\n\n# It\n");
-        scratch.write(&format!("{name}/SKILL.md"), text);
-        scratch.write(&format!("{name}/scripts/t.sh"), "echo '{}'\n");
+        scratch.write_file(&format!("{name}/SKILL.md"), text);
+        scratch.write_file(&format!("{name}/scripts/t.sh"), "echo '{}'\n");
     }
     assert_eq!(piped(&scratch, &["secrets", "set", "OCR_KEY", "--for", "one"], b"tops3cret").code, 0);
     assert_eq!(run(&scratch, &["secrets", "list"]).stdout, "OCR_KEY  for one\n");
@@ -77,13 +77,13 @@ fn a_secret_can_be_for_one_skill_alone() {
     let two = run(&scratch, &["run", "./two:t", "--input", "{}", "--no-sandbox", "--yes"]);
     assert_eq!((two.code, &json(&two)["error"]["code"]), (3, &serde_json::json!("SECRET_MISSING")), "{two:?}");
     let policy = run(&scratch, &["policy", "./two"]);
-    assert!(policy.stdout.contains("kept for other skills alone"), "{policy:?}");
+    assert!(policy.stdout.contains("stored for other skills only"), "{policy:?}");
     assert_eq!(piped(&scratch, &["secrets", "set", "OCR_KEY", "--for", "a\nb"], b"tops3cret").code, 2);
 }
 
 #[test]
 fn bad_secrets_are_refused_and_nothing_is_kept() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let large = vec![b'x'; 100_000];
     for (name, value) in [
         ("OCR_KEY", b"".as_slice()),
@@ -106,33 +106,33 @@ fn bad_secrets_are_refused_and_nothing_is_kept() {
 
 #[test]
 fn a_secret_that_is_typed_is_not_shown() {
-    let scratch = Scratch::new();
-    let (code, seen) = typed(&scratch, &["secrets", "set", "OCR_KEY"], "not shown", b"tops3cret\n");
+    let scratch = ScratchFolder::new();
+    let (code, seen) = typed(&scratch, &["secrets", "set", "OCR_KEY"], "(hidden)", b"tops3cret\n");
     assert_eq!(code, 0, "{seen}");
     assert!(!seen.contains("tops3cret"), "{seen}");
     assert_eq!(run(&scratch, &["secrets", "list"]).stdout, "OCR_KEY\n");
     // The interrupt key gives up without a trace.
-    let (code, seen) = typed(&scratch, &["secrets", "set", "OTHER"], "not shown", b"half\x03");
+    let (code, seen) = typed(&scratch, &["secrets", "set", "OTHER"], "(hidden)", b"half\x03");
     assert_eq!(code, 2, "{seen}");
     assert_eq!(run(&scratch, &["secrets", "list"]).stdout, "OCR_KEY\n");
 }
 
 #[test]
 fn tasks_are_seen_and_cancelled_from_another_process() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     assert_eq!(json(&run(&scratch, &["tasks", "list", "--json"]))["tasks"], serde_json::json!([]));
     // This process owns the task; the binary is the other one.
-    let tasks = Tasks::open(&kept(&scratch)).unwrap();
+    let tasks = TaskStore::open(&kept(&scratch)).unwrap();
     let now = UNIX_EPOCH + Duration::from_hours(500_000);
     let task = tasks.create("forms", "fill", now).unwrap();
     let shown = json(&run(&scratch, &["tasks", "get", &task.id, "--json"]));
     assert_eq!((shown["status"].as_str(), shown["skill"].as_str()), (Some("running"), Some("forms")));
     let cancel = Cancel::default();
-    let watch = Watch::start(&kept(&scratch), &task.id, cancel.clone()).unwrap();
+    let watch = TaskCancelWatcher::start(&kept(&scratch), &task.id, cancel.clone()).unwrap();
     assert_eq!(run(&scratch, &["tasks", "cancel", &task.id]).code, 0);
     wait_until("the task is cancelled", DEADLINE, || cancel.is_cancelled());
     drop(watch);
-    assert!(tasks.finish(&task.id, State::Cancelled, Some(&serde_json::json!({ "partial": 1 })), now).unwrap());
+    assert!(tasks.finish(&task.id, TaskState::Cancelled, Some(&serde_json::json!({ "partial": 1 })), now).unwrap());
     let shown = json(&run(&scratch, &["tasks", "get", &task.id, "--json"]));
     assert_eq!((shown["status"].as_str(), shown["result"]["partial"].as_u64()), (Some("cancelled"), Some(1)));
     assert_eq!(run(&scratch, &["tasks", "cancel", &task.id]).code, 1);
@@ -144,7 +144,7 @@ fn tasks_are_seen_and_cancelled_from_another_process() {
 
 #[test]
 fn the_record_is_shown_filtered_and_verified() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let empty = run(&scratch, &["audit", "--json"]);
     assert_eq!((empty.code, json(&empty)["runs"].clone()), (0, serde_json::json!([])));
     assert_eq!(run(&scratch, &["audit", "verify"]).code, 0);
@@ -180,11 +180,11 @@ fn the_record_is_shown_filtered_and_verified() {
     assert_snapshot!(transcript(&scratch, &verified), @"
     exit code 1
     --- stdout ---
-    line 2: this is no record as it was written
+    line 2: invalid or modified record
     line 3: record 2 is missing
     --- stderr ---
-    1 record in `[HOME]/.local/share/repertoire/audit.jsonl`, not as they were written
-    0 records in `[HOME]/.local/share/repertoire/calls.jsonl`, all as they were written
+    1 record in `[HOME]/.local/share/repertoire/audit.jsonl`, not intact
+    0 records in `[HOME]/.local/share/repertoire/calls.jsonl`, intact
     ");
     let cut: String = LOG.split_inclusive('\n').take(2).collect();
     fs::write(kept(&scratch).join("audit.jsonl"), cut).unwrap();
@@ -194,8 +194,8 @@ fn the_record_is_shown_filtered_and_verified() {
     --- stdout ---
     record 3 is missing at the end
     --- stderr ---
-    2 records in `[HOME]/.local/share/repertoire/audit.jsonl`, not as they were written
-    0 records in `[HOME]/.local/share/repertoire/calls.jsonl`, all as they were written
+    2 records in `[HOME]/.local/share/repertoire/audit.jsonl`, not intact
+    0 records in `[HOME]/.local/share/repertoire/calls.jsonl`, intact
     ");
 }
 

@@ -2,16 +2,16 @@ use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
 use insta::assert_snapshot;
-use rep_test_support::{DEADLINE, Run, Scratch, is_installed, wait_for, wait_until};
+use rep_test_support::{DEADLINE, ProgramRun, ScratchFolder, is_program_installed, wait_for, wait_until};
 use serde_json::{Value, json};
 
 use super::{json, rep, run, transcript};
 
 /// A skill with bash tools: name and script.
-pub(super) fn skill(scratch: &Scratch, name: &str, more: &str, tools: &[(&str, &str)]) {
+pub(super) fn skill(scratch: &ScratchFolder, name: &str, more: &str, tools: &[(&str, &str)]) {
     let mut listed = String::new();
     for (tool, script) in tools {
-        scratch.write(&format!("{name}/scripts/{tool}.sh"), script);
+        scratch.write_file(&format!("{name}/scripts/{tool}.sh"), script);
         listed.push_str(&format!(
             "  - name: {tool}\n    description: A tool for a test.\n    input_schema: {{type: object}}\n    implementation: {{runtime: bash, entrypoint: scripts/{tool}.sh}}\n"
         ));
@@ -19,22 +19,22 @@ pub(super) fn skill(scratch: &Scratch, name: &str, more: &str, tools: &[(&str, &
     let text = format!(
         "---\nname: {name}\ndescription: Runs tools. Use when testing tools.\nspec_version: \"2.1\"\nversion: 1.0.0\nsafety: {{require_confirmation_for: [destructive_writes], redact: {{secrets: true, pii: true}}}}\n{more}tools:\n{listed}---\n\n# Tools\n"
     );
-    scratch.write(&format!("{name}/SKILL.md"), text);
+    scratch.write_file(&format!("{name}/SKILL.md"), text);
 }
 
 /// The runtimes that are installed. Says aloud which are not; in CI, that is a failure.
 pub(super) fn installed() -> Vec<&'static str> {
     let all = [("python", "python3"), ("node", "node"), ("bash", "bash")];
-    all.into_iter().filter(|(_, program)| is_installed(program)).map(|(runtime, _)| runtime).collect()
+    all.into_iter().filter(|(_, program)| is_program_installed(program)).map(|(runtime, _)| runtime).collect()
 }
 
-fn code(run: &Run) -> Value {
+fn code(run: &ProgramRun) -> Value {
     json(run)["error"]["code"].clone()
 }
 
 #[test]
 fn a_tool_of_each_runtime_runs_from_its_scaffold() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     for runtime in installed() {
         run(&scratch, &["init", runtime, "--tool", runtime]);
         let target = format!("./{runtime}:count-words");
@@ -44,7 +44,7 @@ fn a_tool_of_each_runtime_runs_from_its_scaffold() {
         // The home of the test has no versions of interpreters; shims on the path need the real one.
         let environment = [("PATH", path.as_str()), ("HOME", real_home.as_str())];
         let arguments = ["run", &target, "--input", input, "--no-sandbox"];
-        let found = scratch.run_with(rep(), &arguments, &environment);
+        let found = scratch.run_with_environment(rep(), &arguments, &environment);
         assert_eq!((found.code, json(&found)), (0, json!({"words": 3})), "{found:?}");
         assert!(found.stderr.contains("WITHOUT a sandbox"), "{found:?}");
     }
@@ -52,9 +52,9 @@ fn a_tool_of_each_runtime_runs_from_its_scaffold() {
 
 #[test]
 fn arguments_come_from_the_line_a_file_or_stdin() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     skill(&scratch, "echo", "", &[("echo", "IFS= read -r line; printf '%s' \"$line\"\n")]);
-    scratch.write("args.json", "{\"from\": \"file\"}");
+    scratch.write_file("args.json", "{\"from\": \"file\"}");
     let call = |input: &str| run(&scratch, &["run", "./echo:echo", "--input", input, "--no-sandbox"]);
     assert_eq!(json(&call("{\"from\": \"line\"}"))["from"], "line");
     assert_eq!(json(&call("@args.json"))["from"], "file");
@@ -67,7 +67,7 @@ fn arguments_come_from_the_line_a_file_or_stdin() {
     assert_eq!((found.code, code(&found)), (3, "INVALID_ARGUMENT".into()), "{found:?}");
     let mut child = Command::new(rep())
         .args(["run", "./echo:echo", "--input", "-", "--no-sandbox"])
-        .current_dir(scratch.work())
+        .current_dir(scratch.work_folder())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -80,7 +80,7 @@ fn arguments_come_from_the_line_a_file_or_stdin() {
 
 #[test]
 fn exit_codes_say_who_failed() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     skill(
         &scratch,
         "ends",
@@ -105,7 +105,7 @@ fn exit_codes_say_who_failed() {
 
 #[test]
 fn a_plan_is_shown_and_nothing_is_run() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     skill(&scratch, "plans", "", &[("mark", "echo > marked; echo '{}'\n")]);
     let found = run(&scratch, &["run", "./plans:mark", "--dry-run", "--timeout", "5"]);
     let plan = json(&found);
@@ -163,21 +163,21 @@ fn a_plan_is_shown_and_nothing_is_run() {
       "dependencies": []
     }
     "#);
-    assert!(!scratch.work().join("marked").exists());
+    assert!(!scratch.work_folder().join("marked").exists());
     run(&scratch, &["run", "./plans:mark", "--no-sandbox"]);
-    assert!(scratch.work().join("marked").exists(), "the workspace is the current folder");
-    scratch.write("elsewhere/x", "");
+    assert!(scratch.work_folder().join("marked").exists(), "the workspace is the current folder");
+    scratch.write_file("elsewhere/x", "");
     run(&scratch, &["run", "./plans:mark", "--no-sandbox", "--workspace", "elsewhere"]);
-    assert!(scratch.work().join("elsewhere/marked").exists());
+    assert!(scratch.work_folder().join("elsewhere/marked").exists());
 }
 
 #[test]
 fn consent_and_secrets_are_asked_for_before_anything_runs() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let more = "permissions: {filesystem: {write: ['out/**']}}\nsecrets: {required: [{name: A_KEY, usage: env}]}\n";
     skill(&scratch, "asks", more, &[("mark", "echo > marked; printf '{\"key\": \"%s\"}' \"$A_KEY\"\n")]);
     let call = |more: &[&str], environment: &[(&str, &str)]| {
-        scratch.run_with(rep(), &[&["run", "./asks:mark", "--no-sandbox"], more].concat(), environment)
+        scratch.run_with_environment(rep(), &[&["run", "./asks:mark", "--no-sandbox"], more].concat(), environment)
     };
     let key = [("A_KEY", "sk-very-secret")];
     let unasked = call(&[], &key);
@@ -188,15 +188,15 @@ fn consent_and_secrets_are_asked_for_before_anything_runs() {
       "status": "error",
       "error": {
         "code": "CONFIRMATION_REQUIRED",
-        "message": "`asks:mark` wants consent (destructive_writes), and nobody can be asked",
+        "message": "`asks:mark` needs confirmation (destructive_writes), and no prompt is available",
         "retriable": false,
-        "remedy": "run it on a terminal, or give consent with --yes"
+        "remedy": "pass `--yes` or run it in a terminal"
       }
     }
     --- stderr ---
-    warning: running WITHOUT a sandbox: it can read, write and send whatever you can
-    error: CONFIRMATION_REQUIRED: `asks:mark` wants consent (destructive_writes), and nobody can be asked
-    help: run it on a terminal, or give consent with --yes
+    warning: running WITHOUT a sandbox: the tool has all your permissions
+    error: CONFIRMATION_REQUIRED: `asks:mark` needs confirmation (destructive_writes), and no prompt is available
+    help: pass `--yes` or run it in a terminal
     "#);
     let without = call(&["--yes"], &[]);
     assert_snapshot!(transcript(&scratch, &without), @r#"
@@ -206,27 +206,30 @@ fn consent_and_secrets_are_asked_for_before_anything_runs() {
       "status": "error",
       "error": {
         "code": "SECRET_MISSING",
-        "message": "`asks` needs the secret `A_KEY`, which is not there",
+        "message": "`asks` needs the secret `A_KEY`, which is not set",
         "retriable": false,
-        "remedy": "`rep secrets set A_KEY` keeps it, or set A_KEY in the environment; `rep secrets list` says for whom one is kept"
+        "remedy": "run `rep secrets set A_KEY`, or set A_KEY in the environment; `rep secrets list` shows the skills of each"
       }
     }
     --- stderr ---
-    warning: running WITHOUT a sandbox: it can read, write and send whatever you can
-    error: SECRET_MISSING: `asks` needs the secret `A_KEY`, which is not there
-    help: `rep secrets set A_KEY` keeps it, or set A_KEY in the environment; `rep secrets list` says for whom one is kept
+    warning: running WITHOUT a sandbox: the tool has all your permissions
+    error: SECRET_MISSING: `asks` needs the secret `A_KEY`, which is not set
+    help: run `rep secrets set A_KEY`, or set A_KEY in the environment; `rep secrets list` shows the skills of each
     "#);
-    assert!(!scratch.work().join("marked").exists());
+    assert!(!scratch.work_folder().join("marked").exists());
     let given = call(&["--yes", "--json-meta", "meta.json"], &key);
     assert_eq!((given.code, json(&given)), (0, json!({"key": "[redacted:A_KEY]"})), "{given:?}");
-    assert!(given.stderr.contains("`./asks:mark` was handed: A_KEY"), "who got which secret is told: {given:?}");
-    let meta: Value = serde_json::from_str(&scratch.read("meta.json")).unwrap();
+    assert!(
+        given.stderr.contains("`./asks:mark` received the secrets: A_KEY"),
+        "who got which secret is told: {given:?}"
+    );
+    let meta: Value = serde_json::from_str(&scratch.read_file("meta.json")).unwrap();
     assert_eq!((&meta["executed"], &meta["layers"][0]["name"]), (&true.into(), &"none".into()), "{meta}");
 }
 
 #[test]
 fn tools_call_tools_and_not_in_circles() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let ask = |tool: &str| {
         format!(
             "echo '{{\"tool\":\"{tool}\",\"args\":{{}}}}' >&$REP_CHANNEL; read -r answer <&$REP_CHANNEL\nprintf '%s' \"$answer\"\n"
@@ -262,7 +265,7 @@ fn tools_call_tools_and_not_in_circles() {
     let other = call("to-other");
     assert_eq!(json(&other), json!({"result": {"leaf": 2}}));
     assert!(other.stderr.contains("deep talk"), "{other:?}");
-    let meta: Value = serde_json::from_str(&scratch.read("meta.json")).unwrap();
+    let meta: Value = serde_json::from_str(&scratch.read_file("meta.json")).unwrap();
     assert_eq!(meta["calls"][0]["tool"], "second:leaf");
     let circle = json(&call("to-circle"));
     assert_eq!(circle["result"]["error"]["code"], "CALL_CYCLE", "{circle}");
@@ -273,18 +276,18 @@ fn tools_call_tools_and_not_in_circles() {
 
 #[test]
 fn an_interrupt_ends_the_tool_and_is_told() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     skill(
         &scratch,
         "waits",
         "",
         &[("wait", "trap 'echo > cleaned; exit 1' TERM\necho > begun\nwhile true; do sleep 0.05; done\n")],
     );
-    let pipe = scratch.work().join("begun");
+    let pipe = scratch.work_folder().join("begun");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let child = Command::new(rep())
         .args(["run", "./waits:wait", "--no-sandbox"])
-        .current_dir(scratch.work())
+        .current_dir(scratch.work_folder())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -296,15 +299,15 @@ fn an_interrupt_ends_the_tool_and_is_told() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{output:?}");
     assert_eq!(serde_json::from_slice::<Value>(&output.stdout).unwrap()["error"]["code"], "CANCELLED");
-    assert!(scratch.work().join("cleaned").exists());
+    assert!(scratch.work_folder().join("cleaned").exists());
 }
 
 #[test]
 fn untrusted_skills_are_not_run() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     skill(&scratch, ".claude/skills/theirs", "", &[("mark", "echo > marked; echo '{}'\n")]);
-    let text = scratch.read(".claude/skills/theirs/SKILL.md").replace(".claude/skills/theirs", "theirs");
-    scratch.write(".claude/skills/theirs/SKILL.md", text);
+    let text = scratch.read_file(".claude/skills/theirs/SKILL.md").replace(".claude/skills/theirs", "theirs");
+    scratch.write_file(".claude/skills/theirs/SKILL.md", text);
     let found = run(&scratch, &["run", "theirs:mark", "--no-sandbox"]);
     assert_eq!((found.code, code(&found)), (3, "UNTRUSTED".into()), "{found:?}");
     let trusted = run(&scratch, &["run", "theirs:mark", "--no-sandbox", "--trust"]);
@@ -319,19 +322,19 @@ pub(super) fn environment() -> Vec<(String, String)> {
 }
 
 /// Runs a tool in the sandbox.
-pub(super) fn sandboxed(scratch: &Scratch, target: &str, more: &[&str]) -> Run {
-    scratch.run_with(rep(), &[&["run", target, "--yes", "--json-meta", "meta.json"], more].concat(), &[])
+pub(super) fn sandboxed(scratch: &ScratchFolder, target: &str, more: &[&str]) -> ProgramRun {
+    scratch.run_with_environment(rep(), &[&["run", target, "--yes", "--json-meta", "meta.json"], more].concat(), &[])
 }
 
-fn meta(scratch: &Scratch) -> Value {
-    serde_json::from_str(&scratch.read("meta.json")).expect("the run wrote how it went")
+fn meta(scratch: &ScratchFolder) -> Value {
+    serde_json::from_str(&scratch.read_file("meta.json")).expect("the run wrote how it went")
 }
 
 #[test]
 fn a_tool_of_each_runtime_runs_in_the_sandbox() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let environment = environment();
-    let data = scratch.work().join("data").display().to_string();
+    let data = scratch.work_folder().join("data").display().to_string();
     let mut environment: Vec<(&str, &str)> =
         environment.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     environment.push(("XDG_DATA_HOME", &data));
@@ -340,7 +343,7 @@ fn a_tool_of_each_runtime_runs_in_the_sandbox() {
         let target = format!("./{runtime}:count-words");
         let input = r#"{"text": "one two three"}"#;
         let arguments = ["run", &target, "--input", input, "--yes", "--json-meta", "meta.json"];
-        let found = scratch.run_with(rep(), &arguments, &environment);
+        let found = scratch.run_with_environment(rep(), &arguments, &environment);
         assert_eq!((found.code, json(&found)), (0, json!({"words": 3})), "{found:?}");
         let layers = meta(&scratch)["layers"].clone();
         for layer in ["namespaces", "view", "seccomp"] {
@@ -355,9 +358,9 @@ fn a_tool_of_each_runtime_runs_in_the_sandbox() {
 
 #[test]
 fn what_is_not_declared_is_denied_and_told_with_what_would_allow_it() {
-    let scratch = Scratch::new();
-    scratch.write("private.txt", "mine");
-    scratch.write("in/open.txt", "open");
+    let scratch = ScratchFolder::new();
+    scratch.write_file("private.txt", "mine");
+    scratch.write_file("in/open.txt", "open");
     let more = "permissions: {filesystem: {read: ['in/*.txt'], write: ['out/**']}, network: {outbound: []}, processes: {allow_subprocess: false}}\n";
     skill(
         &scratch,
@@ -379,8 +382,8 @@ fn what_is_not_declared_is_denied_and_told_with_what_would_allow_it() {
     assert_eq!((&denials[0]["action"], &denials[0]["target"]), (&"read".into(), &"private.txt".into()), "{denials}");
     assert!(denials[0]["suggestion"].as_str().unwrap().contains("private.txt"), "{denials}");
     sandboxed(&scratch, "./walls:write", &[]);
-    assert_eq!(scratch.read("out/made.txt"), "new\n");
-    assert!(!scratch.work().join("in/made.txt").exists());
+    assert_eq!(scratch.read_file("out/made.txt"), "new\n");
+    assert!(!scratch.work_folder().join("in/made.txt").exists());
     sandboxed(&scratch, "./walls:spawn", &[]);
     let denials = meta(&scratch)["denials"].to_string();
     assert!(denials.contains("spawn") && denials.contains("allow_subprocess"), "{denials}");
@@ -391,7 +394,7 @@ fn what_is_not_declared_is_denied_and_told_with_what_would_allow_it() {
 
 #[test]
 fn tools_call_tools_through_the_sandbox() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let ask = "echo '{\"tool\":\"leaf\",\"args\":{}}' >&$REP_CHANNEL; read -r answer <&$REP_CHANNEL\nprintf '%s' \"$answer\"\n";
     skill(&scratch, "first", "", &[("ask", ask), ("leaf", "echo '{\"leaf\": 1}'\n")]);
     let found = sandboxed(&scratch, "./first:ask", &[]);
@@ -401,7 +404,7 @@ fn tools_call_tools_through_the_sandbox() {
 
 #[test]
 fn every_run_is_on_record() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     skill(&scratch, "told", "", &[("tell", "echo '{}'\n"), ("fail", "exit 3\n")]);
     sandboxed(&scratch, "./told:tell", &[]);
     sandboxed(&scratch, "./told:fail", &["--no-sandbox"]);
@@ -414,7 +417,7 @@ fn every_run_is_on_record() {
 
 #[test]
 fn a_detached_run_is_a_task_that_can_be_followed_and_cancelled() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     skill(
         &scratch,
         "slow",
@@ -436,7 +439,7 @@ fn a_detached_run_is_a_task_that_can_be_followed_and_cancelled() {
     let task = ended(&start("quick"));
     assert_eq!((&task["status"], &task["result"]["done"]), (&"done".into(), &true.into()), "{task}");
     let id = start("wait");
-    wait_until("the tool has begun", DEADLINE, || scratch.work().join("out/begun").exists());
+    wait_until("the tool has begun", DEADLINE, || scratch.work_folder().join("out/begun").exists());
     assert_eq!(run(&scratch, &["tasks", "cancel", &id]).code, 0);
     let task = ended(&id);
     assert_eq!(task["status"], "cancelled", "{task}");
@@ -444,12 +447,12 @@ fn a_detached_run_is_a_task_that_can_be_followed_and_cancelled() {
 }
 
 /// Runs `rep` with something on stdin, in the scratch home.
-fn fed(scratch: &Scratch, arguments: &[&str], stdin: &str) -> (Option<i32>, Value) {
+fn fed(scratch: &ScratchFolder, arguments: &[&str], stdin: &str) -> (Option<i32>, Value) {
     let mut child = Command::new(rep())
         .args(arguments)
-        .current_dir(scratch.work())
-        .env("XDG_DATA_HOME", scratch.work().join("data"))
-        .env("XDG_CONFIG_HOME", scratch.work().join("config"))
+        .current_dir(scratch.work_folder())
+        .env("XDG_DATA_HOME", scratch.work_folder().join("data"))
+        .env("XDG_CONFIG_HOME", scratch.work_folder().join("config"))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -468,7 +471,7 @@ fn fed(scratch: &Scratch, arguments: &[&str], stdin: &str) -> (Option<i32>, Valu
 
 #[test]
 fn a_background_process_runs_only_what_was_agreed_to() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let more = "permissions: {filesystem: {write: ['out/**']}}\n";
     skill(&scratch, "late", more, &[("mark", "echo > marked; echo '{}'\n")]);
     let call = ["run", "./late:mark", "--no-sandbox", "--as-task"];
@@ -480,12 +483,12 @@ fn a_background_process_runs_only_what_was_agreed_to() {
         assert_eq!(fed(&scratch, &call, stdin).0, Some(2), "{stdin}");
     }
     assert_eq!(fed(&scratch, &[&call[..], &["--yes"]].concat(), &other).0, Some(2));
-    assert!(!scratch.work().join("marked").exists());
+    assert!(!scratch.work_folder().join("marked").exists());
 }
 
 #[test]
 fn consent_for_a_tool_is_none_for_the_tools_it_calls() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let ask = "echo '{\"tool\":\"second:mark\",\"args\":{}}' >&$REP_CHANNEL; read -r answer <&$REP_CHANNEL\nprintf '%s' \"$answer\"\n";
     skill(&scratch, "first", "", &[("ask", ask)]);
     let more = "permissions: {filesystem: {write: ['out/**']}}\n";
@@ -494,37 +497,37 @@ fn consent_for_a_tool_is_none_for_the_tools_it_calls() {
     let error = &json(&found)["error"];
     assert_eq!(error["code"], "CONFIRMATION_REQUIRED", "{found:?}");
     assert!(error["remedy"].as_str().unwrap().contains("rep policy second:mark --approve"), "{error}");
-    assert!(!scratch.work().join("marked").exists());
+    assert!(!scratch.work_folder().join("marked").exists());
 }
 
 #[test]
 fn what_runs_is_what_was_decided_over() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     // The tool exchanges its own script on the disk, and then looks at itself where it runs.
     let script = "echo 'echo bad' > \"$REP_WORKSPACE/moves/scripts/next.sh\"; . \"$REP_SKILL/scripts/next.sh\"\n";
     skill(&scratch, "moves", "", &[("go", script), ("next", "echo '{\"next\": \"good\"}'\n")]);
-    scratch.write("moves/.git/hook.sh", "echo '{}'\n");
+    scratch.write_file("moves/.git/hook.sh", "echo '{}'\n");
     let found = run(&scratch, &["run", "./moves:go", "--no-sandbox"]);
     assert_eq!((found.code, json(&found)), (0, json!({"next": "good"})), "{found:?}");
-    assert_eq!(scratch.read("moves/scripts/next.sh"), "echo bad\n");
+    assert_eq!(scratch.read_file("moves/scripts/next.sh"), "echo bad\n");
     // The plan that is shown names the skill's own folder.
     let plan = json(&run(&scratch, &["run", "./moves:go", "--dry-run"]));
-    assert_eq!(plan["folder"], scratch.work().join("moves").canonicalize().unwrap().display().to_string());
-    let text = scratch.read("moves/SKILL.md").replace("scripts/go.sh", ".git/hook.sh");
-    scratch.write("moves/SKILL.md", text);
+    assert_eq!(plan["folder"], scratch.work_folder().join("moves").canonicalize().unwrap().display().to_string());
+    let text = scratch.read_file("moves/SKILL.md").replace("scripts/go.sh", ".git/hook.sh");
+    scratch.write_file("moves/SKILL.md", text);
     assert_ne!(run(&scratch, &["run", "./moves:go", "--no-sandbox"]).code, 0, "what has no digest does not run");
 }
 
 #[test]
 fn a_project_skill_that_changes_after_it_was_trusted_is_not_run() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     skill(&scratch, ".claude/skills/theirs", "", &[("mark", "echo '{}'\n")]);
-    let text = scratch.read(".claude/skills/theirs/SKILL.md").replace(".claude/skills/theirs", "theirs");
-    scratch.write(".claude/skills/theirs/SKILL.md", text);
+    let text = scratch.read_file(".claude/skills/theirs/SKILL.md").replace(".claude/skills/theirs", "theirs");
+    scratch.write_file(".claude/skills/theirs/SKILL.md", text);
     assert_eq!(run(&scratch, &["trust"]).code, 0);
     let found = run(&scratch, &["run", "theirs:mark", "--no-sandbox"]);
     assert_eq!(found.code, 0, "the copy of a trusted skill is trusted: {found:?}");
-    scratch.write(".claude/skills/theirs/scripts/.git/more.sh", "echo\n");
+    scratch.write_file(".claude/skills/theirs/scripts/.git/more.sh", "echo\n");
     let found = run(&scratch, &["run", "theirs:mark", "--no-sandbox"]);
     assert_eq!((found.code, code(&found)), (3, "UNTRUSTED".into()), "{found:?}");
 }
@@ -538,18 +541,18 @@ fn asking(tool: &str, args: &str) -> String {
 
 #[test]
 fn a_secret_that_is_handed_on_stays_one() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let more = "secrets: {required: [{name: A_KEY, usage: env}]}\n";
     let ask = asking("second:tell", "{\\\"key\\\":\\\"$A_KEY\\\"}");
     skill(&scratch, "first", more, &[("ask", &ask)]);
     let tell = "read -r line; echo \"$line\" >&2\nprintf '{\"status\":\"error\",\"error\":{\"code\":\"X\",\"message\":\"sk-very-secret\"}}'; exit 1\n";
     skill(&scratch, "second", "", &[("tell", tell)]);
-    let data = scratch.work().join("data");
+    let data = scratch.work_folder().join("data");
     let environment = [("A_KEY", "sk-very-secret"), ("XDG_DATA_HOME", data.to_str().unwrap())];
     let arguments = ["run", "first:ask", "--path", "first", "--path", "second", "--no-sandbox"];
-    let found = scratch.run_with(rep(), &arguments, &environment);
+    let found = scratch.run_with_environment(rep(), &arguments, &environment);
     assert_eq!(json(&found)["error"]["code"], "X", "{found:?}");
-    let record = scratch.read("data/repertoire/audit.jsonl");
+    let record = scratch.read_file("data/repertoire/audit.jsonl");
     for told in [&found.stdout, &found.stderr, &record] {
         assert!(!told.contains("sk-very-secret"), "{told}");
     }
@@ -559,8 +562,8 @@ fn a_secret_that_is_handed_on_stays_one() {
 
 #[test]
 fn a_tool_does_not_learn_what_the_one_it_calls_was_denied() {
-    let scratch = Scratch::new();
-    scratch.write("private.txt", "mine");
+    let scratch = ScratchFolder::new();
+    scratch.write_file("private.txt", "mine");
     let steal = "read -r x < private.txt || exit 1\n";
     skill(&scratch, "first", "", &[("ask", &asking("steal", "{}")), ("steal", steal)]);
     let found = sandboxed(&scratch, "./first:ask", &[]);
@@ -571,7 +574,7 @@ fn a_tool_does_not_learn_what_the_one_it_calls_was_denied() {
 
 #[test]
 fn what_called_tools_leave_behind_is_bounded() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let many = "for i in {1..1001}; do echo '{\"tool\":\"none:x\"}' >&$REP_CHANNEL; read -r answer <&$REP_CHANNEL; done\nprintf '%s' \"$answer\"\n";
     let loud = "printf 'x%.0s' {1..200000} >&2; echo '{}'\n";
     skill(&scratch, "first", "", &[("many", many), ("ask", &asking("loud", "{}")), ("loud", loud)]);
@@ -584,11 +587,11 @@ fn what_called_tools_leave_behind_is_bounded() {
 
 #[test]
 fn how_a_run_went_is_not_written_through_a_link() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     skill(&scratch, "plain", "", &[("go", "echo '{}'\n")]);
-    scratch.write("precious", "mine");
-    std::os::unix::fs::symlink("precious", scratch.work().join("meta.json")).unwrap();
+    scratch.write_file("precious", "mine");
+    std::os::unix::fs::symlink("precious", scratch.work_folder().join("meta.json")).unwrap();
     assert_eq!(run(&scratch, &["run", "./plain:go", "--no-sandbox", "--json-meta", "meta.json"]).code, 0);
-    assert_eq!(scratch.read("precious"), "mine");
+    assert_eq!(scratch.read_file("precious"), "mine");
     assert_eq!(meta(&scratch)["executed"], true);
 }

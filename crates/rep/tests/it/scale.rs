@@ -7,8 +7,10 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use rep_test_support::library::{Bodies, Library, Order, Planted, Shape};
-use rep_test_support::{Run, Scratch};
+use rep_test_support::synthetic_library::{
+    BodyLength, LibraryShape, PlantedSkill, SyntheticLibrary, SyntheticLibrarySpec,
+};
+use rep_test_support::{ProgramRun, ScratchFolder};
 
 use super::{GOOD, json, rep, run};
 
@@ -16,36 +18,40 @@ const SKILLS: usize = 10_000;
 
 /// A scratch folder with a library in it.
 struct Large {
-    scratch: Scratch,
-    library: Library,
+    scratch: ScratchFolder,
+    library: SyntheticLibrary,
 }
 
 impl Large {
-    fn make(shape: Shape) -> Large {
-        let scratch = Scratch::new();
+    fn make(shape: LibraryShape) -> Large {
+        let scratch = ScratchFolder::new();
         // Links are resolved in what is listed, so they are in what is expected.
-        let folder = fs::canonicalize(scratch.work()).unwrap().join("lib");
+        let folder = fs::canonicalize(scratch.work_folder()).unwrap().join("lib");
         fs::create_dir(&folder).unwrap();
-        let library = Library::make(&folder, Order { count: SKILLS, shape, bodies: Bodies::Short }).unwrap();
+        let library = SyntheticLibrary::generate(
+            &folder,
+            SyntheticLibrarySpec { count: SKILLS, shape, bodies: BodyLength::Short },
+        )
+        .unwrap();
         Large { scratch, library }
     }
 
-    fn run(&self, words: &[&str]) -> Run {
-        let options = self.library.options();
+    fn run(&self, words: &[&str]) -> ProgramRun {
+        let options = self.library.rep_options();
         let options: Vec<&str> = options.iter().map(String::as_str).collect();
         run(&self.scratch, &[words, &options].concat())
     }
 
     /// Searches for what is planted, and says how many skills were read anew.
     fn read_anew(&self) -> usize {
-        let found = self.run(&["search", Planted::PHRASE, "--limit", "1", "-v"]);
-        assert!(found.code == 0 && found.stdout.contains(Planted::NAME), "{found:?}");
-        let (_, count) = found.stderr.split_once(" searched, ").unwrap_or_else(|| panic!("{found:?}"));
+        let found = self.run(&["search", PlantedSkill::PHRASE, "--limit", "1", "-v"]);
+        assert!(found.code == 0 && found.stdout.contains(PlantedSkill::NAME), "{found:?}");
+        let (_, count) = found.stderr.split_once(" skills, ").unwrap_or_else(|| panic!("{found:?}"));
         count.split(' ').next().unwrap().parse().unwrap()
     }
 
     fn cache(&self) -> PathBuf {
-        self.scratch.work().join("../home/.cache/repertoire")
+        self.scratch.work_folder().join("../home/.cache/repertoire")
     }
 
     fn index(&self) -> PathBuf {
@@ -53,17 +59,19 @@ impl Large {
     }
 
     fn change(&self, name: &str, words: &str) {
-        self.scratch
-            .write(&format!("lib/{name}/SKILL.md"), GOOD.replace("name: pdf\n", &format!("name: {name}\n")) + words);
+        self.scratch.write_file(
+            &format!("lib/{name}/SKILL.md"),
+            GOOD.replace("name: pdf\n", &format!("name: {name}\n")) + words,
+        );
     }
 
     fn search(&self) -> Command {
         let mut command = Command::new(rep());
         command
-            .args(["search", Planted::PHRASE, "--json"])
-            .args(self.library.options())
-            .current_dir(self.scratch.work())
-            .env("HOME", self.scratch.work().join("../home"))
+            .args(["search", PlantedSkill::PHRASE, "--json"])
+            .args(self.library.rep_options())
+            .current_dir(self.scratch.work_folder())
+            .env("HOME", self.scratch.work_folder().join("../home"))
             .env_remove("XDG_CACHE_HOME")
             .env_remove("XDG_CONFIG_HOME")
             .stdin(Stdio::null())
@@ -75,24 +83,29 @@ impl Large {
 
 #[test]
 fn ten_thousand_skills_are_listed_told_and_selected_as_they_were_made() {
-    let large = Large::make(Shape::Mixed);
+    let large = Large::make(LibraryShape::Mixed);
     listed(&large);
     told(&large);
-    let found =
-        json(&large.run(&["select", &format!("copy the {} please", Planted::MENTION), "--threshold", "2", "--json"]));
-    assert_eq!(found["selected"][0]["matches"][0]["trigger"], Planted::MENTION);
+    let found = json(&large.run(&[
+        "select",
+        &format!("copy the {} please", PlantedSkill::MENTION),
+        "--threshold",
+        "2",
+        "--json",
+    ]));
+    assert_eq!(found["selected"][0]["matches"][0]["trigger"], PlantedSkill::MENTION);
     assert_eq!(
         (found["selected"].as_array().map(Vec::len), &found["selected"][0]["name"]),
-        (Some(1), &Planted::NAME.into())
+        (Some(1), &PlantedSkill::NAME.into())
     );
-    let file = format!("in/a{}", Planted::FILE_TYPE);
+    let file = format!("in/a{}", PlantedSkill::FILE_TYPE);
     let found = json(&large.run(&["select", "look", "--file", &file, "--json"]));
     assert_eq!(
         (found["selected"].as_array().map(Vec::len), &found["selected"][0]["name"]),
-        (Some(1), &Planted::NAME.into())
+        (Some(1), &PlantedSkill::NAME.into())
     );
-    let found = json(&large.run(&["search", Planted::PHRASE, "--json"]));
-    assert_eq!(found["results"][0]["name"], Planted::NAME);
+    let found = json(&large.run(&["search", PlantedSkill::PHRASE, "--json"]));
+    assert_eq!(found["results"][0]["name"], PlantedSkill::NAME);
 }
 
 /// Status, scope and place of every copy are what the generator says they are.
@@ -104,22 +117,22 @@ fn listed(large: &Large) {
         found.insert(word("location"), (word("qualified_name"), word("status"), word("scope")));
     }
     assert_eq!(found.len(), SKILLS);
-    for made in &large.library.made {
+    for made in &large.library.skills {
         let wanted = (made.qualified_name.clone(), made.status.to_owned(), made.scope.to_owned());
         let location = made.location.to_string_lossy();
         assert_eq!(found.get(&*location), Some(&wanted), "{location}");
     }
     // Without trust the project's skills are held back, and what they shadowed comes forward.
-    let options = large.library.options();
+    let options = large.library.rep_options();
     let untrusted: Vec<&str> = options.iter().map(String::as_str).filter(|word| *word != "--trust").collect();
     let told = run(&large.scratch, &[&["list"], untrusted.as_slice()].concat());
     let of_project =
-        |status: &str| large.library.made.iter().filter(|made| made.is_in_project && made.status == status).count();
+        |status: &str| large.library.skills.iter().filter(|made| made.is_in_project && made.status == status).count();
     let counts = format!(
         "{} active, {} hidden, {} invalid, {} untrusted\n",
-        large.library.count("active") - of_project("active") + large.library.count("shadowed"),
-        large.library.count("hidden") - of_project("hidden"),
-        large.library.count("invalid"),
+        large.library.count_by_status("active") - of_project("active") + large.library.count_by_status("shadowed"),
+        large.library.count_by_status("hidden") - of_project("hidden"),
+        large.library.count_by_status("invalid"),
         of_project("active") + of_project("hidden"),
     );
     assert_eq!(told.stderr, counts);
@@ -131,7 +144,7 @@ fn told(large: &Large) {
     let mut names: Vec<&str> =
         told.stdout.lines().filter_map(|line| line.trim().strip_prefix("<name>")?.strip_suffix("</name>")).collect();
     names.sort_unstable();
-    let active = large.library.made.iter().filter(|made| made.status == "active");
+    let active = large.library.skills.iter().filter(|made| made.status == "active");
     let mut wanted: Vec<&str> = active.map(|made| made.qualified_name.as_str()).collect();
     wanted.sort_unstable();
     assert_eq!(names, wanted);
@@ -139,10 +152,10 @@ fn told(large: &Large) {
 
 #[test]
 fn the_index_of_ten_thousand_skills_follows_every_change_and_survives_every_mishap() {
-    let large = Large::make(Shape::Plain);
+    let large = Large::make(LibraryShape::Plain);
     assert_eq!(large.read_anew(), SKILLS);
     assert_eq!(large.read_anew(), 0);
-    let name = large.library.made[SKILLS / 2].qualified_name.as_str();
+    let name = large.library.skills[SKILLS / 2].qualified_name.as_str();
     large.change(name, "It tells of periwinkle.\n");
     assert_eq!(large.read_anew(), 1, "the one that changed");
     large.change("late-comer", "");
@@ -163,7 +176,7 @@ fn two_at_once(large: &Large, name: &str) {
     for output in both.map(|child| child.wait_with_output().unwrap()) {
         assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
         let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-        assert_eq!(answer["results"][0]["name"], Planted::NAME);
+        assert_eq!(answer["results"][0]["name"], PlantedSkill::NAME);
     }
     assert_eq!(large.read_anew(), 0);
     assert_eq!(fs::read_dir(large.cache()).unwrap().count(), 1, "no temporary file is left");
@@ -180,7 +193,7 @@ fn killed_in_the_middle(large: &Large, name: &str) {
         .args(["-c", "ulimit -c 0; ulimit -f 512; exec \"$0\" \"$@\""])
         .arg(search.get_program())
         .args(search.get_args());
-    limited.current_dir(large.scratch.work()).env("HOME", large.scratch.work().join("../home"));
+    limited.current_dir(large.scratch.work_folder()).env("HOME", large.scratch.work_folder().join("../home"));
     limited.env_remove("XDG_CACHE_HOME").env_remove("XDG_CONFIG_HOME");
     let output = limited.stdin(Stdio::null()).output().unwrap();
     assert!(output.status.signal().is_some(), "{output:?}");
@@ -204,8 +217,8 @@ fn damaged(large: &Large) {
     changed[whole.len() / 2] ^= 0x10;
     for bytes in [&whole[..whole.len() / 2], &changed] {
         fs::write(large.index(), bytes).unwrap();
-        let told = large.run(&["search", Planted::PHRASE, "--limit", "1"]);
-        assert!(told.stdout.contains(Planted::NAME) && told.stderr.contains("made anew"), "{told:?}");
+        let told = large.run(&["search", PlantedSkill::PHRASE, "--limit", "1"]);
+        assert!(told.stdout.contains(PlantedSkill::NAME) && told.stderr.contains("rebuilding"), "{told:?}");
         assert_eq!(large.read_anew(), 0);
     }
 }

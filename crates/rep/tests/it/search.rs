@@ -2,20 +2,20 @@
 
 use std::process::{Command, Stdio};
 
-use rep_test_support::Scratch;
+use rep_test_support::ScratchFolder;
 
 use super::{json, rep, run};
 
-fn skill(scratch: &Scratch, path: &str, description: &str, more: &str) {
+fn skill(scratch: &ScratchFolder, path: &str, description: &str, more: &str) {
     let name = path.rsplit('/').next().expect("a path has a last part");
-    scratch.write(
+    scratch.write_file(
         &format!("{path}/SKILL.md"),
         format!("---\nname: {name}\ndescription: {description}\n{more}---\n\n# {name}\n"),
     );
 }
 
-fn library() -> Scratch {
-    let scratch = Scratch::new();
+fn library() -> ScratchFolder {
+    let scratch = ScratchFolder::new();
     skill(&scratch, "lib/pdf", "Fills in PDF forms.", "");
     skill(&scratch, "lib/deploy", "Deploys services to Kubernetes.", "");
     skill(&scratch, "lib/secret-deploy", "Deploys services by hand.", "disable-model-invocation: true\n");
@@ -53,7 +53,7 @@ fn nothing_found_is_exit_1() {
 
 #[test]
 fn untrusted_skills_are_not_found() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     skill(&scratch, "proj/.claude/skills/pdf", "Fills in PDF forms.", "");
     assert_eq!(run(&scratch, &["search", "pdf", "--project", "proj"]).code, 1);
     assert_eq!(run(&scratch, &["search", "pdf", "--project", "proj", "--trust"]).code, 0);
@@ -61,16 +61,16 @@ fn untrusted_skills_are_not_found() {
 
 #[test]
 fn two_processes_may_write_the_index_at_once() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     for number in 0..60 {
         skill(&scratch, &format!("lib/s{number}"), &format!("Handles case number{number} of many."), "");
     }
-    let cache = scratch.work().join("cache");
+    let cache = scratch.work_folder().join("cache");
     let start = || {
         Command::new(rep())
             .args(["search", "case number7", "--path", "lib", "--json"])
-            .current_dir(scratch.work())
-            .env("HOME", scratch.work())
+            .current_dir(scratch.work_folder())
+            .env("HOME", scratch.work_folder())
             .env("XDG_CACHE_HOME", &cache)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -98,18 +98,18 @@ fn two_processes_may_write_the_index_at_once() {
 #[test]
 fn a_damaged_index_is_told_and_mended() {
     let scratch = library();
-    let home = scratch.work().join("../home/.cache/repertoire/search.idx");
+    let home = scratch.work_folder().join("../home/.cache/repertoire/search.idx");
     assert_eq!(run(&scratch, &["search", "pdf", "--path", "lib"]).stderr, "");
     std::fs::write(&home, "repindex, but not really one").unwrap();
     let told = run(&scratch, &["search", "pdf", "--path", "lib"]);
-    assert!(told.code == 0 && told.stderr.contains("made anew"), "{told:?}");
+    assert!(told.code == 0 && told.stderr.contains("rebuilding"), "{told:?}");
     assert_eq!(run(&scratch, &["search", "pdf", "--path", "lib"]).stderr, "");
 }
 
 #[test]
 fn requests_are_measured() {
     let scratch = library();
-    scratch.write(
+    scratch.write_file(
         "q.jsonl",
         concat!(
             "{\"query\": \"fill a form\", \"skills\": [\"pdf\"], \"should_trigger\": true}\n",
@@ -134,7 +134,7 @@ fn requests_are_measured() {
 #[test]
 fn the_guides_array_is_about_one_skill() {
     let scratch = library();
-    scratch.write("q.json", "[{\"query\": \"fill a form\", \"should_trigger\": true}, {\"query\": \"deploy it\", \"should_trigger\": false}]");
+    scratch.write_file("q.json", "[{\"query\": \"fill a form\", \"should_trigger\": true}, {\"query\": \"deploy it\", \"should_trigger\": false}]");
     let measured = run(&scratch, &["eval-triggers", "q.json", "--path", "lib", "--skill", "pdf", "--json"]);
     let search = json(&measured)["search"].clone();
     assert_eq!((&search["hit_at_1"], &search["negatives_first"]), (&1.0.into(), &0.into()));
@@ -147,13 +147,13 @@ fn files_that_are_no_requests_are_refused_with_the_line() {
     let scratch = library();
     for (content, words) in [
         ("{\"query\": \"x\", \"skills\": [\"pdf\"]}\nnonsense\n", "line 2"),
-        ("{\"skills\": [\"pdf\"]}", "no text `query`"),
+        ("{\"skills\": [\"pdf\"]}", "`query` is missing"),
         ("[{\"query\": \"x\"}]", "--skill"),
-        ("{\"query\": \"x\", \"skills\": \"pdf\"}", "no list"),
+        ("{\"query\": \"x\", \"skills\": \"pdf\"}", "not a list"),
         ("{\"query\": \"x\", \"skills\": [\"pdf\"], \"should_trigger\": \"yes\"}", "neither true nor false"),
         ("", "no requests"),
     ] {
-        scratch.write("q.jsonl", content);
+        scratch.write_file("q.jsonl", content);
         let measured = run(&scratch, &["eval-triggers", "q.jsonl", "--path", "lib"]);
         assert!(measured.code == 2 && measured.stderr.contains(words), "{content}: {measured:?}");
     }
@@ -162,16 +162,16 @@ fn files_that_are_no_requests_are_refused_with_the_line() {
 /// SEL-11: precision and recall of the deterministic selection.
 #[test]
 fn selection_is_measured_beside_search() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let with = |name: &str, mentions: &str| {
         let front =
             format!("name: {name}\nspec_version: \"2.1\"\nversion: 1.0.0\nwhen_to_use: {{mentions: [{mentions}]}}\n");
-        scratch.write(&format!("lib/{name}/SKILL.md"), super::GOOD.replace("name: pdf\n", &front));
+        scratch.write_file(&format!("lib/{name}/SKILL.md"), super::GOOD.replace("name: pdf\n", &front));
     };
     with("pdf", "pdf, form");
     with("chart", "chart, plot");
     let lines = "{\"query\": \"fill the pdf form\", \"skills\": [\"pdf\"]}\n{\"query\": \"a plot\", \"skills\": [\"chart\"]}\n{\"query\": \"a chart or plot joke\", \"skills\": [\"chart\"], \"should_trigger\": false}\n";
-    scratch.write("q.jsonl", lines);
+    scratch.write_file("q.jsonl", lines);
     let select = json(&run(&scratch, &["eval-triggers", "q.jsonl", "--path", "lib", "--json"]))["select"].clone();
     assert_eq!(
         (&select["precision"], &select["recall"], &select["negatives_triggered"]),

@@ -1,19 +1,19 @@
 //! Selection through the binary: Universal 2.1 §10, with the triggers of UASP §5.2.
 
 use insta::assert_snapshot;
-use rep_test_support::{Run, Scratch};
+use rep_test_support::{ProgramRun, ScratchFolder};
 use serde_json::{Value, json};
 
 use super::{json as parsed, run, transcript};
 
-fn skill(scratch: &Scratch, name: &str, fields: &str) {
+fn skill(scratch: &ScratchFolder, name: &str, fields: &str) {
     let text = format!("---\nname: {name}\ndescription: Does what {name} does.\n{fields}---\n\n# It\n");
-    scratch.write(&format!("lib/{name}/SKILL.md"), text);
+    scratch.write_file(&format!("lib/{name}/SKILL.md"), text);
 }
 
 /// A library of both dialects, with ties, a hidden skill and tools.
-fn library() -> Scratch {
-    let scratch = Scratch::new();
+fn library() -> ScratchFolder {
+    let scratch = ScratchFolder::new();
     skill(
         &scratch,
         "pdf",
@@ -24,11 +24,11 @@ fn library() -> Scratch {
     skill(&scratch, "plain", "tools:\n  - name: do-it\n    description: Does it.\n");
     skill(&scratch, "secret", "disable-model-invocation: true\nwhen_to_use:\n  mentions: [scan, pdf]\n");
     let uasp = "meta:\n  name: stripe\n  description: Pays.\ntriggers:\n  keywords: [stripe, status code]\n  intents: [process payments]\n  file_patterns: [\"*.stripe.js\", \"**/payments/**\"]\n";
-    scratch.write("lib/stripe.uasp.yaml", uasp);
+    scratch.write_file("lib/stripe.uasp.yaml", uasp);
     scratch
 }
 
-fn select(scratch: &Scratch, arguments: &[&str]) -> Run {
+fn select(scratch: &ScratchFolder, arguments: &[&str]) -> ProgramRun {
     let mut all = vec!["select"];
     all.extend(arguments);
     all.extend(["--path", "lib"]);
@@ -36,7 +36,7 @@ fn select(scratch: &Scratch, arguments: &[&str]) -> Run {
 }
 
 /// Names and scores, in order.
-fn answer(scratch: &Scratch, arguments: &[&str]) -> Value {
+fn answer(scratch: &ScratchFolder, arguments: &[&str]) -> Value {
     let mut all = arguments.to_vec();
     all.push("--json");
     let found = select(scratch, &all);
@@ -80,7 +80,7 @@ fn sel_01_named_skills_and_tools_are_selected_alone() {
     let missed = select(&scratch, &[text, "--skill", "plian", "--json"]);
     assert_eq!((missed.code, &parsed(&missed)["error"]["code"]), (2, &json!("SKILL_NOT_FOUND")));
     assert_snapshot!(missed.stderr, @"
-    error: there is no skill `plian`
+    error: skill `plian` not found
     help: did you mean `plain`?
     ");
 }
@@ -98,7 +98,7 @@ fn sel_10_us_32_uasp_triggers_count() {
     let scratch = library();
     assert_eq!(answer(&scratch, &["the Stripe status  code"]), json!([["stripe", 4]]));
     assert_eq!(answer(&scratch, &["", "--file", "src/payments/a.js"]), json!([["stripe", 3]]));
-    let absolute = scratch.work().join("payments/b.stripe.js");
+    let absolute = scratch.work_folder().join("payments/b.stripe.js");
     assert_eq!(answer(&scratch, &["", "--file", &absolute.to_string_lossy()]), json!([["stripe", 6]]));
     assert_eq!(answer(&scratch, &["stripe", "--intent", "process payments"]), json!([["stripe", 3]]));
 }
@@ -137,7 +137,7 @@ fn sel_09_what_is_selected_says_why_and_can_be_read() {
 
 #[test]
 fn sel_08_triggers_that_are_no_lists_are_no_triggers() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     skill(&scratch, "a", "when_to_use: when there is a pdf\n");
     skill(&scratch, "b", "when_to_use: {mentions: pdf, file_types: {x: .pdf}, priority: [1]}\n");
     skill(&scratch, "c", "when_to_use: {mentions: [~, '', ' ', 404, [pdf]], file_types: [., '']}\n");

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use rep_test_support::{DEADLINE, Scratch, wait_for};
+use rep_test_support::{DEADLINE, ScratchFolder, wait_for};
 use serde_json::{Value, json};
 
 use super::{GOOD, rep, run};
@@ -30,13 +30,13 @@ impl Drop for Server {
     }
 }
 
-pub(super) fn start(scratch: &Scratch, arguments: &[&str]) -> Command {
+pub(super) fn start(scratch: &ScratchFolder, arguments: &[&str]) -> Command {
     let mut command = Command::new(rep());
     command
         .arg("serve")
         .args(arguments)
-        .current_dir(scratch.work())
-        .env("HOME", scratch.work().parent().expect("the server is there").join("home"))
+        .current_dir(scratch.work_folder())
+        .env("HOME", scratch.work_folder().parent().expect("the server is there").join("home"))
         .env("NO_COLOR", "1")
         .env_remove("XDG_CACHE_HOME")
         .env_remove("XDG_CONFIG_HOME")
@@ -69,12 +69,12 @@ pub(super) struct Client {
 }
 
 impl Client {
-    pub(super) fn new(scratch: &Scratch, arguments: &[&str], era: Era) -> Self {
+    pub(super) fn new(scratch: &ScratchFolder, arguments: &[&str], era: Era) -> Self {
         Self::that_can(scratch, arguments, era, json!({}))
     }
 
     #[expect(clippy::needless_pass_by_value, reason = "reads better where it is called")]
-    pub(super) fn that_can(scratch: &Scratch, arguments: &[&str], era: Era, can: Value) -> Self {
+    pub(super) fn that_can(scratch: &ScratchFolder, arguments: &[&str], era: Era, can: Value) -> Self {
         let mut child = start(scratch, arguments).stderr(Stdio::null()).spawn().expect("the binary can be started");
         let input = child.stdin.take();
         let output = BufReader::new(child.stdout.take().expect("the server is there"));
@@ -133,28 +133,28 @@ impl Client {
 }
 
 /// A library with skills of all kinds.
-pub(super) fn library(scratch: &Scratch) {
-    scratch.write("skills/pdf/SKILL.md", GOOD);
-    scratch.write("skills/pdf/references/forms.md", "# Forms\r\n");
-    scratch.write("skills/pdf/assets/dot.png", [0x89, b'P', b'N', b'G', 0xff]);
-    scratch.write("skills/pdf/node_modules/x/index.js", "junk");
+pub(super) fn library(scratch: &ScratchFolder) {
+    scratch.write_file("skills/pdf/SKILL.md", GOOD);
+    scratch.write_file("skills/pdf/references/forms.md", "# Forms\r\n");
+    scratch.write_file("skills/pdf/assets/dot.png", [0x89, b'P', b'N', b'G', 0xff]);
+    scratch.write_file("skills/pdf/node_modules/x/index.js", "junk");
     let front = |name: &str, more: &str| {
         format!("---\nname: {name}\ndescription: Does {name}. Use when testing {name}.\n{more}---\n\n# {name}\n")
     };
-    scratch.write("skills/secret/SKILL.md", front("secret", "disable-model-invocation: true\n"));
-    scratch.write("skills/quiet/SKILL.md", front("quiet", "user-invocable: false\n"));
+    scratch.write_file("skills/secret/SKILL.md", front("secret", "disable-model-invocation: true\n"));
+    scratch.write_file("skills/quiet/SKILL.md", front("quiet", "user-invocable: false\n"));
     let body = front("fix-issue", "arguments: [issue, branch]\n") + "\nFix $issue on $branch.\n";
-    scratch.write("skills/fix-issue/SKILL.md", body);
+    scratch.write_file("skills/fix-issue/SKILL.md", body);
     let contract = "x-personal-mcp:\n  id: notes\n  version: 1.2.0\n  tags: [a]\n  capabilities: [resource://skills/notes/document, resource://skills/notes/references/style]\n  references:\n    style: {path: references/style.md, mime_type: text/markdown, title: Style}\n";
-    scratch.write("skills/notes/SKILL.md", front("notes", contract));
-    scratch.write("skills/notes/references/style.md", "Short.\n");
+    scratch.write_file("skills/notes/SKILL.md", front("notes", contract));
+    scratch.write_file("skills/notes/references/style.md", "Short.\n");
 }
 
 pub(super) const PATH: [&str; 2] = ["--path", "skills"];
 
 #[test]
 fn both_eras_say_what_they_can() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     library(&scratch);
     let mut old = Client::new(&scratch, &PATH, Era::Old);
     assert_eq!(old.ask("ping", json!({}))["result"], json!({}));
@@ -170,10 +170,10 @@ fn both_eras_say_what_they_can() {
 
 #[test]
 fn a_skill_of_one_file_is_that_file_and_nothing_beside_it() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let text = "meta: {name: marks, version: \"00000000\", type: cli, description: Marks things.}\ncommands:\n  make: {syntax: \"true\"}\n";
-    scratch.write("skills/marks.uasp.yaml", text);
-    scratch.write("skills/private.txt", "not for you");
+    scratch.write_file("skills/marks.uasp.yaml", text);
+    scratch.write_file("skills/private.txt", "not for you");
     let mut client = Client::new(&scratch, &PATH, Era::New);
     let listed = client.ask("resources/list", json!({}))["result"]["resources"].clone();
     assert_eq!((listed.as_array().unwrap().len(), &listed[0]["name"]), (1, &json!("marks")), "{listed}");
@@ -192,10 +192,10 @@ fn a_skill_of_one_file_is_that_file_and_nothing_beside_it() {
 
 #[test]
 fn instructions_stay_short_with_many_skills() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     for number in 0..300 {
         let text = format!("---\nname: skill-{number:03}\ndescription: Does {number}. Use when testing.\n---\n\n# S\n");
-        scratch.write(&format!("skills/skill-{number:03}/SKILL.md"), text);
+        scratch.write_file(&format!("skills/skill-{number:03}/SKILL.md"), text);
     }
     let mut client = Client::new(&scratch, &PATH, Era::New);
     let answer = client.ask("server/discover", json!({}))["result"]["instructions"].clone();
@@ -205,7 +205,7 @@ fn instructions_stay_short_with_many_skills() {
 
 #[test]
 fn skills_are_listed_with_the_digest_of_every_file() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     library(&scratch);
     for era in ERAS {
         let mut client = Client::new(&scratch, &PATH, era);
@@ -238,10 +238,10 @@ fn skills_are_listed_with_the_digest_of_every_file() {
 
 #[test]
 fn a_skill_larger_than_hosts_take_is_not_listed_and_still_read() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     library(&scratch);
     for number in 0..512 {
-        scratch.write(&format!("skills/pdf/many/{number}.txt"), "x");
+        scratch.write_file(&format!("skills/pdf/many/{number}.txt"), "x");
     }
     let mut client = Client::new(&scratch, &PATH, Era::New);
     let result = client.ask("skills/list", json!({}))["result"].clone();
@@ -254,7 +254,7 @@ fn a_skill_larger_than_hosts_take_is_not_listed_and_still_read() {
 
 #[test]
 fn folders_are_read_one_at_a_time() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     library(&scratch);
     for era in ERAS {
         let mut client = Client::new(&scratch, &PATH, era);
@@ -281,10 +281,10 @@ fn folders_are_read_one_at_a_time() {
 
 #[test]
 fn every_file_is_a_resource_and_nothing_else_is() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     library(&scratch);
-    scratch.write("outside.txt", "not for you");
-    std::os::unix::fs::symlink("../../outside.txt", scratch.work().join("skills/pdf/leak.txt")).unwrap();
+    scratch.write_file("outside.txt", "not for you");
+    std::os::unix::fs::symlink("../../outside.txt", scratch.work_folder().join("skills/pdf/leak.txt")).unwrap();
     for (era, code) in [(Era::Old, -32002), (Era::New, -32602)] {
         let mut client = Client::new(&scratch, &PATH, era);
         let listed = client.ask("resources/list", json!({}))["result"].clone();
@@ -317,7 +317,7 @@ fn every_file_is_a_resource_and_nothing_else_is() {
         ] {
             let error = read(&mut client, uri)["error"].clone();
             assert_eq!(error["code"], code, "{uri}: {error}");
-            assert!(!error.to_string().contains(scratch.work().to_str().unwrap()), "{error}");
+            assert!(!error.to_string().contains(scratch.work_folder().to_str().unwrap()), "{error}");
         }
         let templates = client.ask("resources/templates/list", json!({}))["result"]["resourceTemplates"].clone();
         assert_eq!(templates[0]["uriTemplate"], "skill://{+path}");
@@ -330,7 +330,7 @@ fn every_file_is_a_resource_and_nothing_else_is() {
 
 #[test]
 fn the_personal_mcp_contract_is_answered_in_native_fields() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     library(&scratch);
     let mut client = Client::new(&scratch, &PATH, Era::Old);
     let listed = client.ask("resources/list", json!({}))["result"]["resources"].clone();
@@ -353,7 +353,7 @@ fn the_personal_mcp_contract_is_answered_in_native_fields() {
 
 #[test]
 fn skills_people_may_call_are_prompts() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     library(&scratch);
     for era in ERAS {
         let mut client = Client::new(&scratch, &PATH, era);
@@ -375,7 +375,7 @@ fn skills_people_may_call_are_prompts() {
 
 #[test]
 fn our_own_tools_answer_with_structure_and_text() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     library(&scratch);
     for era in ERAS {
         let mut client = Client::new(&scratch, &PATH, era);
@@ -408,11 +408,12 @@ fn our_own_tools_answer_with_structure_and_text() {
         let loaded = client.call("load_skill", json!({ "name": "pdf" }));
         let text = loaded["content"][0]["text"].as_str().unwrap();
         assert!(text.contains("Fill the form.") && text.contains("skill://pdf"), "{text}");
-        assert!(!text.contains(scratch.work().to_str().unwrap()), "{text}");
+        assert!(!text.contains(scratch.work_folder().to_str().unwrap()), "{text}");
         let read = client.call("read_skill_file", json!({ "skill": "pdf", "path": "references/forms.md" }));
         assert_eq!(read["structuredContent"]["text"], "# Forms\r\n");
         let asked = client.call("query_skill", json!({ "query": "pdf:meta.name" }));
         assert_eq!(asked["structuredContent"]["value"], "pdf");
+        assert_eq!(asked["structuredContent"]["facts"], "confident");
         let selected = client.call("select_skills", json!({ "text": "/pdf please" }));
         assert_eq!(selected["structuredContent"]["selected"][0]["name"], "pdf");
     }
@@ -420,7 +421,7 @@ fn our_own_tools_answer_with_structure_and_text() {
 
 #[test]
 fn errors_of_tools_are_tool_errors_and_errors_of_the_protocol_are_not() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     library(&scratch);
     let mut client = Client::new(&scratch, &PATH, Era::Old);
     for (tool, arguments, code) in [
@@ -448,10 +449,10 @@ fn errors_of_tools_are_tool_errors_and_errors_of_the_protocol_are_not() {
 
 #[test]
 fn lists_come_in_pages_that_follow_each_other() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     for number in 0..501 {
         let text = format!("---\nname: s{number:03}\ndescription: Does {number}. Use when testing.\n---\n\n# S\n");
-        scratch.write(&format!("skills/s{number:03}/SKILL.md"), text);
+        scratch.write_file(&format!("skills/s{number:03}/SKILL.md"), text);
     }
     for era in ERAS {
         let mut client = Client::new(&scratch, &PATH, era);
@@ -468,10 +469,10 @@ fn lists_come_in_pages_that_follow_each_other() {
 
 #[test]
 fn what_is_not_trusted_or_switched_off_is_not_there() {
-    let scratch = Scratch::new();
-    scratch.write(".git/HEAD", "ref: refs/heads/main\n");
-    scratch.write(".agents/skills/pdf/SKILL.md", GOOD);
-    let seen = |scratch: &Scratch| {
+    let scratch = ScratchFolder::new();
+    scratch.write_file(".git/HEAD", "ref: refs/heads/main\n");
+    scratch.write_file(".agents/skills/pdf/SKILL.md", GOOD);
+    let seen = |scratch: &ScratchFolder| {
         let mut client = Client::new(scratch, &[], Era::New);
         client.ask("skills/list", json!({}))["result"]["skills"].as_array().unwrap().len()
     };
@@ -484,10 +485,10 @@ fn what_is_not_trusted_or_switched_off_is_not_there() {
 
 #[test]
 fn changes_are_told_to_who_listens() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     library(&scratch);
     for era in ERAS {
-        scratch.write("skills/pdf/references/forms.md", "# Forms\r\n");
+        scratch.write_file("skills/pdf/references/forms.md", "# Forms\r\n");
         let mut client = Client::new(&scratch, &PATH, era);
         let before = client.ask("skills/list", json!({}))["result"].clone();
         let uri = "skill://pdf/references/forms.md";
@@ -503,7 +504,7 @@ fn changes_are_told_to_who_listens() {
         let mut number = 0;
         let told = wait_for("the change is announced", DEADLINE, || {
             number += 1;
-            scratch.write("skills/pdf/references/forms.md", format!("# Forms {number}\n"));
+            scratch.write_file("skills/pdf/references/forms.md", format!("# Forms {number}\n"));
             let now = client.ask("skills/list", json!({}))["result"].clone();
             let is_update = |message: &&Value| message["method"] == "notifications/resources/updated";
             let update = client.heard.iter().find(is_update)?.clone();
@@ -519,7 +520,7 @@ fn changes_are_told_to_who_listens() {
 
 #[test]
 fn every_host_gets_its_settings() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     for host in ["claude-code", "claude-desktop", "codex", "cursor", "gemini-cli", "goose", "opencode", "vscode"] {
         let found = run(&scratch, &["serve", "--print-config", host]);
         assert_eq!(found.code, 0, "{found:?}");

@@ -3,8 +3,10 @@
 use std::io::Write;
 use std::net::TcpStream;
 
-use rep_test_support::Scratch;
-use rep_test_support::library::{Bodies, Library, Order, Planted, Shape};
+use rep_test_support::ScratchFolder;
+use rep_test_support::synthetic_library::{
+    BodyLength, LibraryShape, PlantedSkill, SyntheticLibrary, SyntheticLibrarySpec,
+};
 use serde_json::{Value, json};
 
 use super::browser::Browser;
@@ -38,7 +40,7 @@ fn begin(address: &str, tool: &str) -> TcpStream {
 
 #[test]
 fn a_person_searches_opens_a_skill_and_asks_it() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     library(&scratch);
     let Some(mut browser) = Browser::open(&scratch) else { return };
     let (_server, address) = listening(&scratch, &PATH);
@@ -64,13 +66,13 @@ fn a_person_searches_opens_a_skill_and_asks_it() {
     browser.js("document.querySelector('#a-about').focus()");
     browser.write("fill");
     browser.press("Enter", 13);
-    browser.wait("document.querySelector('.result')?.textContent.includes('Asked:')");
+    browser.wait("document.querySelector('.result')?.textContent.includes('Queries:')");
     assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
 }
 
 #[test]
 fn a_run_is_seen_when_it_happens_and_one_that_goes_on_can_be_ended() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     tools(&scratch);
     let Some(mut browser) = Browser::open(&scratch) else { return };
     let (_server, address) = listening(&scratch, &RUN);
@@ -100,7 +102,7 @@ fn a_run_is_seen_when_it_happens_and_one_that_goes_on_can_be_ended() {
 
 #[test]
 fn a_run_that_goes_on_stays_where_it_is_when_another_ends() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     tools(&scratch);
     let Some(mut browser) = Browser::open(&scratch) else { return };
     let (_server, address) = listening(&scratch, &RUN);
@@ -125,8 +127,8 @@ fn a_run_that_goes_on_stays_where_it_is_when_another_ends() {
 
 #[test]
 fn what_a_run_is_denied_is_seen_when_it_happens() {
-    let scratch = Scratch::new();
-    scratch.write("private.txt", "mine");
+    let scratch = ScratchFolder::new();
+    scratch.write_file("private.txt", "mine");
     skill(&scratch, "walls", "", &[("steal", "read -r x < private.txt && echo '{}'\n")]);
     let Some(mut browser) = Browser::open(&scratch) else { return };
     let (_server, address) = listening(&scratch, &["--path", "walls"]);
@@ -140,12 +142,12 @@ fn what_a_run_is_denied_is_seen_when_it_happens() {
     let wanted = |query: &str| get(&address, &format!("/audit?{query}")).body.contains("walls:steal");
     assert!(wanted("") && wanted("skill=walls&denied=1&state=ended&since=1h"));
     assert!(!wanted("skill=other") && !wanted("state=refused") && !wanted("since=2999-01-01"));
-    assert!(get(&address, "/audit?since=whenever").body.contains("no point in time"));
+    assert!(get(&address, "/audit?since=whenever").body.contains("not a date or duration"));
 }
 
 #[test]
 fn a_task_of_another_process_is_cancelled_from_the_page() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     tools(&scratch);
     let Some(mut browser) = Browser::open(&scratch) else { return };
     let begun = super::run(&scratch, &["run", "plain:forever", "--path", "skills", "--no-sandbox", "--detach"]);
@@ -162,7 +164,7 @@ fn a_task_of_another_process_is_cancelled_from_the_page() {
 
 #[test]
 fn a_question_is_answered_in_the_browser() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     tools(&scratch);
     let Some(mut browser) = Browser::open(&scratch) else { return };
     let (_server, address) = listening(&scratch, &RUN);
@@ -182,7 +184,7 @@ fn a_question_is_answered_in_the_browser() {
         ));
         let done = waiting.join().unwrap();
         assert_eq!(done["isError"], !is_yes, "{done}");
-        assert_eq!(scratch.work().join("marked").exists(), is_yes);
+        assert_eq!(scratch.work_folder().join("marked").exists(), is_yes);
         browser.go(&format!("http://{address}/"));
         browser.wait("document.documentElement.classList.contains('is-live')");
     }
@@ -191,7 +193,7 @@ fn a_question_is_answered_in_the_browser() {
 
 #[test]
 fn a_question_stays_where_it_is_when_another_ends() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     tools(&scratch);
     let Some(mut browser) = Browser::open(&scratch) else { return };
     let (_server, address) = listening(&scratch, &RUN);
@@ -217,7 +219,7 @@ fn a_question_stays_where_it_is_when_another_ends() {
     browser.js(&format!("document.querySelector('#no-{first}').focus()"));
     browser.press("Enter", 13);
     let said = |number: u64| format!("document.querySelector('#question-{number} .said')?.textContent");
-    browser.wait(&format!("{} === 'Answered: do not run it.'", said(first)));
+    browser.wait(&format!("{} === 'Answered: do not run.'", said(first)));
     assert_eq!(browser.js("window.same"), true, "the page is the same");
     assert_eq!((browser.js(&place(second)), browser.js(&place(third))), places);
     browser.wait(&format!("document.activeElement.id === 'question-{first}'"));
@@ -226,7 +228,7 @@ fn a_question_stays_where_it_is_when_another_ends() {
     assert_eq!(browser.js("document.activeElement.id"), format!("yes-{second}"));
     // Its client goes while it has the focus.
     drop(waiting.remove(1));
-    browser.wait(&format!("{}?.startsWith('Taken back')", said(second)));
+    browser.wait(&format!("{}?.startsWith('Cancelled by')", said(second)));
     assert_eq!((browser.js(&place(second)), browser.js(&place(third))), places);
     browser.wait(&format!("document.activeElement.id === 'question-{second}'"));
     // A click where the last one stands is an answer to the last one.
@@ -237,7 +239,7 @@ fn a_question_stays_where_it_is_when_another_ends() {
     );
     let middle = browser.js(&middle);
     browser.click(middle[0].as_f64().unwrap(), middle[1].as_f64().unwrap());
-    browser.wait(&format!("{} === 'Answered: run it this once.'", said(third)));
+    browser.wait(&format!("{} === 'Answered: run once.'", said(third)));
     browser.wait("document.querySelector('.asking h2').textContent === 'Answered'");
     // Who loads the page again is done with them.
     browser.go(&format!("http://{address}/costs"));
@@ -248,7 +250,7 @@ fn a_question_stays_where_it_is_when_another_ends() {
 
 #[test]
 fn a_question_about_a_call_of_the_page_is_answered_beside_its_result() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     tools(&scratch);
     let Some(mut browser) = Browser::open(&scratch) else { return };
     let (_server, address) = listening(&scratch, &RUN);
@@ -259,13 +261,13 @@ fn a_question_about_a_call_of_the_page_is_answered_beside_its_result() {
     assert_eq!(browser.js("document.querySelectorAll('.notice').length"), 0, "it is told once");
     browser.js("document.querySelector('.question button[value=yes]').click()");
     browser.wait("document.querySelector('#live')?.textContent.includes('\"done\": 1')");
-    assert_eq!(browser.js("document.querySelector('.said').textContent"), "Answered: run it this once.");
+    assert_eq!(browser.js("document.querySelector('.said').textContent"), "Answered: run once.");
     assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
 }
 
 #[test]
 fn a_hostile_skill_is_only_text() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     library(&scratch);
     hostile(&scratch);
     let Some(mut browser) = Browser::open(&scratch) else { return };
@@ -344,11 +346,11 @@ const AMISS: &str = r"(() => {
 
 #[test]
 fn every_page_can_be_used_by_everybody() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     tools(&scratch);
     hostile(&scratch);
     let need = "---\nname: needy\ndescription: Needs others. Use when testing needs.\nspec_version: \"2.1\"\ndepends_on: [plain, nobody]\n---\n\n# Needy\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n#### Deep\n\n```sh\necho a-very-long-line-that-does-not-fit-on-a-small-screen-and-must-scroll-by-itself-instead-of-the-page\n```\n";
-    scratch.write("skills/needy/SKILL.md", need);
+    scratch.write_file("skills/needy/SKILL.md", need);
     let Some(mut browser) = Browser::open(&scratch) else { return };
     let (_server, address) = listening(&scratch, &RUN);
     for tool in ["plain__echo", "plain__fail", "writer__mark"] {
@@ -403,9 +405,9 @@ fn every_page_can_be_used_by_everybody() {
 
 #[test]
 fn a_person_signs_in_and_out() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     library(&scratch);
-    scratch.write("tokens.txt", "first-token-of-ours-1\n");
+    scratch.write_file("tokens.txt", "first-token-of-ours-1\n");
     let Some(mut browser) = Browser::open(&scratch) else { return };
     let (_server, address) = listening(&scratch, &["--path", "skills", "--token-file", "tokens.txt"]);
     browser.go(&format!("http://{address}/"));
@@ -426,13 +428,13 @@ fn a_person_signs_in_and_out() {
 
 #[test]
 fn ten_thousand_skills_are_searched_while_one_types() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let Some(mut browser) = Browser::open(&scratch) else { return };
-    let order = Order { count: 10_000, shape: Shape::Plain, bodies: Bodies::Short };
-    let folder = scratch.work().join("many");
+    let order = SyntheticLibrarySpec { count: 10_000, shape: LibraryShape::Plain, bodies: BodyLength::Short };
+    let folder = scratch.work_folder().join("many");
     std::fs::create_dir(&folder).unwrap();
-    let made = Library::make(&folder, order).unwrap();
-    let options = made.options();
+    let made = SyntheticLibrary::generate(&folder, order).unwrap();
+    let options = made.rep_options();
     let arguments: Vec<&str> = options.iter().map(String::as_str).collect();
     let (_server, address) = listening(&scratch, &arguments);
     assert!(get(&address, "/").body.len() < 100_000);
@@ -442,7 +444,7 @@ fn ten_thousand_skills_are_searched_while_one_types() {
     for letters in ["keep", " light", "house", " log"] {
         browser.write(letters);
     }
-    assert_eq!(Planted::NAME, "keep-lighthouse-log");
+    assert_eq!(PlantedSkill::NAME, "keep-lighthouse-log");
     browser.wait("document.querySelector('.skill h2')?.textContent === 'keep-lighthouse-log'");
     browser.js("document.querySelector('.skill h2 a').click()");
     browser.wait("document.querySelector('h1')?.textContent === 'keep-lighthouse-log'");

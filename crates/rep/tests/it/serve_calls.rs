@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rep_test_support::{DEADLINE, Scratch, wait_for, wait_until};
+use rep_test_support::{DEADLINE, ScratchFolder, wait_for, wait_until};
 use rustix::fs::{CWD, RenameFlags};
 use serde_json::{Value, json};
 
@@ -12,8 +12,8 @@ use super::serve_http::{ask_new, listening};
 use super::serve_runs::{RUN, tools};
 use super::{json as parsed, run};
 
-fn kept(scratch: &Scratch) -> PathBuf {
-    scratch.work().parent().expect("a scratch has a root").join("home/.local/share/repertoire")
+fn kept(scratch: &ScratchFolder) -> PathBuf {
+    scratch.work_folder().parent().expect("a scratch has a root").join("home/.local/share/repertoire")
 }
 
 /// Lets a client go, and waits for the end of its server.
@@ -22,7 +22,7 @@ fn end(mut client: Client) {
     assert!(client.server.child.wait().expect("the server ends").success());
 }
 
-fn calls(scratch: &Scratch, more: &[&str]) -> Vec<Value> {
+fn calls(scratch: &ScratchFolder, more: &[&str]) -> Vec<Value> {
     let told = parsed(&run(scratch, &[&["audit", "--calls", "--json"], more].concat()));
     told["calls"].as_array().expect("a list of calls").clone()
 }
@@ -30,7 +30,7 @@ fn calls(scratch: &Scratch, more: &[&str]) -> Vec<Value> {
 #[test]
 fn every_call_is_on_record_with_who_made_it_and_what_came_of_it() {
     for era in ERAS {
-        let scratch = Scratch::new();
+        let scratch = ScratchFolder::new();
         library(&scratch);
         let mut client = Client::new(&scratch, &PATH, era);
         client.ask("tools/list", json!({}));
@@ -93,7 +93,7 @@ fn every_call_is_on_record_with_who_made_it_and_what_came_of_it() {
 
 #[test]
 fn a_record_of_calls_that_was_changed_is_found() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     library(&scratch);
     let mut client = Client::new(&scratch, &PATH, Era::New);
     client.ask("tools/list", json!({}));
@@ -107,15 +107,15 @@ fn a_record_of_calls_that_was_changed_is_found() {
     fs::write(&file, changed).unwrap();
     let verdict = run(&scratch, &["audit", "verify"]);
     assert_eq!(verdict.code, 1, "{verdict:?}");
-    assert!(verdict.stdout.contains("calls: line 2: this is no record as it was written"), "{verdict:?}");
+    assert!(verdict.stdout.contains("calls: line 2: invalid or modified record"), "{verdict:?}");
 }
 
 #[test]
 fn the_record_tells_tokens_apart_and_holds_none() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     tools(&scratch);
     let tokens = ["first-0123456789abcdef", "second-0123456789abcdef"];
-    scratch.write("tokens.txt", tokens.join("\n"));
+    scratch.write_file("tokens.txt", tokens.join("\n"));
     let (mut server, address) = listening(&scratch, &[&RUN[..], &["--token-file", "tokens.txt"]].concat());
     for token in tokens {
         let bearer = format!("Bearer {token}");
@@ -169,7 +169,7 @@ fn wait_for_answer(client: &mut Client, field: &str) -> Value {
 
 #[test]
 fn what_cannot_be_recorded_is_not_answered() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     library(&scratch);
     let file = kept(&scratch).join("calls.jsonl");
     fs::create_dir_all(&file).unwrap();
@@ -186,7 +186,7 @@ fn what_cannot_be_recorded_is_not_answered() {
     assert!(client.ask("tools/list", json!({}))["result"].is_object());
     replace_by_directory(&file);
     let error = wait_for_answer(&mut client, "error");
-    assert!(error["error"]["message"].as_str().unwrap().contains("cannot be recorded"), "{error}");
+    assert!(error["error"]["message"].as_str().unwrap().contains("cannot record"), "{error}");
     assert!(!error.to_string().contains("calls.jsonl"), "{error}");
     fs::remove_dir(&file).unwrap();
     wait_for_answer(&mut client, "result");
@@ -195,7 +195,7 @@ fn what_cannot_be_recorded_is_not_answered() {
 
 #[test]
 fn nothing_runs_that_could_not_be_recorded_and_the_end_comes_all_the_same() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     tools(&scratch);
     let mut client = Client::new(&scratch, &RUN, Era::New);
     assert!(client.ask("tools/list", json!({}))["result"].is_object());
@@ -203,8 +203,8 @@ fn nothing_runs_that_could_not_be_recorded_and_the_end_comes_all_the_same() {
     replace_by_directory(&file);
     wait_for_answer(&mut client, "error");
     let error = client.ask("tools/call", json!({ "name": "plain__forever", "arguments": {} }));
-    assert!(error["error"]["message"].as_str().unwrap().contains("cannot be recorded"), "{error}");
-    assert!(!scratch.work().join("begun").exists());
+    assert!(error["error"]["message"].as_str().unwrap().contains("cannot record"), "{error}");
+    assert!(!scratch.work_folder().join("begun").exists());
     // What was answered before anybody knew is counted at the end.
     drop(client.input.take());
     assert_eq!(client.server.child.wait().expect("the server ends").code(), Some(2));
@@ -212,7 +212,7 @@ fn nothing_runs_that_could_not_be_recorded_and_the_end_comes_all_the_same() {
 
 #[test]
 fn who_holds_the_record_back_does_not_hold_the_server() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     library(&scratch);
     let mut client = Client::new(&scratch, &PATH, Era::New);
     assert!(client.ask("tools/list", json!({}))["result"].is_object());
@@ -227,7 +227,7 @@ fn who_holds_the_record_back_does_not_hold_the_server() {
 
 #[test]
 fn calls_that_go_on_when_the_server_is_ended_are_on_record() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     tools(&scratch);
     let (mut server, address) = listening(&scratch, &RUN);
     let going: Vec<_> = (0..3)

@@ -1,6 +1,6 @@
 //! `convert_skill` over MCP: by rule for everybody, with a client's own model for who lends one.
 
-use rep_test_support::Scratch;
+use rep_test_support::ScratchFolder;
 use serde_json::{Value, json};
 
 use super::serve::{Client, ERAS, Era};
@@ -9,9 +9,9 @@ const SKILL: &str = "---\nname: pay\ndescription: Takes payments. Use when the u
 const ANSWER: &str = "```yaml\nmeta:\n  name: pay\n  version: \"00000000\"\n  type: knowledge\n  description: Takes payments.\nconstraints:\n  never:\n    - Use the Charges API\n    - Refund without a manager\n```\n";
 const PATH: [&str; 2] = ["--path", "skills"];
 
-fn library() -> Scratch {
-    let scratch = Scratch::new();
-    scratch.write("skills/pay/SKILL.md", SKILL);
+fn library() -> ScratchFolder {
+    let scratch = ScratchFolder::new();
+    scratch.write_file("skills/pay/SKILL.md", SKILL);
     scratch
 }
 
@@ -41,7 +41,7 @@ fn rules_convert_for_every_client() {
         let told = &done["structuredContent"];
         assert_eq!((&told["valid"], &told["engine"]), (&json!(true), &json!("rules")), "{done}");
         assert!(told["yaml"].as_str().unwrap().contains("Charges API"), "{done}");
-        let folder = scratch.work().to_string_lossy().into_owned();
+        let folder = scratch.work_folder().to_string_lossy().into_owned();
         assert!(!done.to_string().contains(&folder), "no path of this machine is told: {done}");
         for (given, code) in [
             (json!({ "skill": "pay", "engine": "llm" }), "NO_MODEL"),
@@ -57,7 +57,7 @@ fn rules_convert_for_every_client() {
             );
         }
     }
-    assert!(!scratch.work().join("skills/pay/pay.uasp.yaml").exists());
+    assert!(!scratch.work_folder().join("skills/pay/pay.uasp.yaml").exists());
 }
 
 #[test]

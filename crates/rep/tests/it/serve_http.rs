@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use rep_test_support::{DEADLINE, Scratch, answer};
+use rep_test_support::{DEADLINE, ScratchFolder, build_response};
 use serde_json::{Value, json};
 
 use super::run;
@@ -42,7 +42,7 @@ impl Answer {
 }
 
 /// A server over HTTP, and its address.
-pub(super) fn listening(scratch: &Scratch, arguments: &[&str]) -> (Server, String) {
+pub(super) fn listening(scratch: &ScratchFolder, arguments: &[&str]) -> (Server, String) {
     let mut all = vec!["--http", "127.0.0.1:0"];
     all.extend_from_slice(arguments);
     // What a token does is tested on its own.
@@ -106,7 +106,7 @@ pub(super) fn ask_new(address: &str, method: &str, mut params: Value, headers: &
 
 #[test]
 fn both_eras_are_answered_at_one_address() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     library(&scratch);
     let (_server, address) = listening(&scratch, &PATH);
     let new = ask_new(&address, "skills/list", json!({}), &[]);
@@ -130,7 +130,7 @@ fn both_eras_are_answered_at_one_address() {
 
 #[test]
 fn pages_of_the_web_are_not_answered() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     library(&scratch);
     let (_server, address) = listening(&scratch, &["--path", "skills", "--allow-origin", "https://tool.example"]);
     let status = |headers: &[(&str, &str)]| ask_new(&address, "skills/list", json!({}), headers).status;
@@ -148,15 +148,15 @@ fn pages_of_the_web_are_not_answered() {
 
 #[test]
 fn other_machines_need_a_token_and_it_must_be_the_right_one() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     library(&scratch);
     let found = run(&scratch, &["serve", "--http", "0.0.0.0:0", "--path", "skills"]);
     assert_eq!(found.code, 3, "{found:?}");
     assert!(found.stderr.contains("--token-file"), "{found:?}");
-    scratch.write("short.txt", "abc\n");
+    scratch.write_file("short.txt", "abc\n");
     let found = run(&scratch, &["serve", "--http", "0.0.0.0:0", "--path", "skills", "--token-file", "short.txt"]);
     assert_eq!(found.code, 2, "{found:?}");
-    scratch.write("tokens.txt", "# ours\nfirst-token-of-ours-1\n\n  second-token-of-ours-2  \n");
+    scratch.write_file("tokens.txt", "# ours\nfirst-token-of-ours-1\n\n  second-token-of-ours-2  \n");
     let (_server, address) = listening(&scratch, &["--path", "skills", "--token-file", "tokens.txt"]);
     let status = |token: &str| ask_new(&address, "skills/list", json!({}), &[("Authorization", token)]);
     assert_eq!(status("Bearer first-token-of-ours-1").status, 200);
@@ -186,11 +186,11 @@ fn base64url(bytes: &[u8]) -> String {
 #[test]
 fn tokens_of_an_authorization_server_are_let_in() {
     use ring::signature::{Ed25519KeyPair, KeyPair as _};
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     library(&scratch);
     let pair = Ed25519KeyPair::from_seed_unchecked(&[7; 32]).unwrap();
     let key = json!({ "kty": "OKP", "crv": "Ed25519", "x": base64url(pair.public_key().as_ref()) });
-    scratch.write("jwks.json", json!({ "keys": [key] }).to_string());
+    scratch.write_file("jwks.json", json!({ "keys": [key] }).to_string());
     let audience = "https://skills.example/mcp";
     let oauth = ["--oauth-issuer", "https://id.example", "--oauth-audience", audience, "--oauth-keys", "jwks.json"];
     let (_server, address) = listening(&scratch, &[&PATH[..], &oauth].concat());
@@ -215,7 +215,7 @@ fn tokens_of_an_authorization_server_are_let_in() {
     let mut text = String::new();
     stream.read_to_string(&mut text).unwrap();
     assert!(text.starts_with("HTTP/1.1 200") && text.contains("https://id.example"), "{text}");
-    scratch.write("none.json", "{}");
+    scratch.write_file("none.json", "{}");
     let bad =
         ["serve", "--http", "127.0.0.1:0", "--oauth-issuer", "x", "--oauth-audience", "y", "--oauth-keys", "none.json"];
     assert_eq!(run(&scratch, &bad).code, 2);
@@ -223,7 +223,7 @@ fn tokens_of_an_authorization_server_are_let_in() {
 
 #[test]
 fn who_may_run_tools_bears_a_token() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     library(&scratch);
     let begin = || {
         let child = start(&scratch, &["--http", "127.0.0.1:0", "--path", "skills", "--allow-run"]).spawn().unwrap();
@@ -256,7 +256,7 @@ fn who_may_run_tools_bears_a_token() {
 #[test]
 fn keys_come_from_the_issuer_and_change_with_it() {
     use ring::signature::{Ed25519KeyPair, KeyPair as _};
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     library(&scratch);
     let pair = |seed: u8| Ed25519KeyPair::from_seed_unchecked(&[seed; 32]).unwrap();
     let keys = move |seed: u8| {
@@ -265,14 +265,14 @@ fn keys_come_from_the_issuer_and_change_with_it() {
     };
     let seed = Arc::new(AtomicU8::new(1));
     let signing = Arc::clone(&seed);
-    let server = rep_test_support::Server::start(move |asked, _| match asked.line.as_str() {
+    let server = rep_test_support::TestServer::start(move |asked, _| match asked.line.as_str() {
         "GET /.well-known/openid-configuration/team" => {
             let own = format!("http://{}", asked.header("host").unwrap_or_default());
             let value = json!({ "issuer": format!("{own}/team"), "jwks_uri": format!("{own}/keys") });
-            answer("200 OK", &[], &value.to_string())
+            build_response("200 OK", &[], &value.to_string())
         }
-        "GET /keys" => answer("200 OK", &[], &keys(signing.load(Ordering::Relaxed))),
-        _ => answer("404 Not Found", &[], ""),
+        "GET /keys" => build_response("200 OK", &[], &keys(signing.load(Ordering::Relaxed))),
+        _ => build_response("404 Not Found", &[], ""),
     });
     let at = |path: &str| format!("http://127.0.0.1:{}{path}", server.port);
     let issuer = at("/team");
@@ -297,11 +297,11 @@ fn keys_come_from_the_issuer_and_change_with_it() {
 
 #[test]
 fn a_certificate_makes_it_https() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     library(&scratch);
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-    scratch.write("cert.pem", made.cert.pem());
-    scratch.write("key.pem", made.signing_key.serialize_pem());
+    scratch.write_file("cert.pem", made.cert.pem());
+    scratch.write_file("key.pem", made.signing_key.serialize_pem());
     let wrong = ["serve", "--http", "127.0.0.1:0", "--path", "skills", "--tls-cert", "key.pem", "--tls-key", "key.pem"];
     let found = run(&scratch, &wrong);
     assert_eq!(found.code, 2, "{found:?}");
@@ -334,7 +334,7 @@ fn a_certificate_makes_it_https() {
 
 #[test]
 fn what_is_too_large_or_no_message_is_refused_and_the_server_goes_on() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     library(&scratch);
     let (_server, address) = listening(&scratch, &PATH);
     let large = "x".repeat(5 << 20);
@@ -348,7 +348,7 @@ fn what_is_too_large_or_no_message_is_refused_and_the_server_goes_on() {
 
 #[test]
 fn the_end_is_clean_whoever_asks_for_it() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     library(&scratch);
     // The client goes.
     let mut client = Client::new(&scratch, &PATH, Era::Old);

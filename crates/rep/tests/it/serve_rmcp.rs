@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rep_test_support::Scratch;
+use rep_test_support::ScratchFolder;
 use rmcp::model::{
     CallToolRequestParams, ClientCapabilities, ClientConfig, ClientRequest, CustomRequest, ElicitRequestParams,
     ElicitResult, ElicitationAction, ErrorData, GetPromptRequestParams, Implementation, ProtocolVersion,
@@ -86,7 +86,7 @@ async fn uses(client: &RunningService<RoleClient, Yes>, yes: &Yes) -> Result<(),
 
 #[test]
 fn the_official_client_uses_the_server_on_stdio() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     library(&scratch);
     tools(&scratch);
     block_on(async {
@@ -105,7 +105,7 @@ fn the_official_client_uses_the_server_on_stdio() {
 
 #[test]
 fn the_official_client_uses_the_server_over_http() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     library(&scratch);
     tools(&scratch);
     let (_server, address) = listening(&scratch, &RUN);

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::net::TcpStream;
 
-use rep_test_support::{DEADLINE, Scratch, wait_for, wait_until};
+use rep_test_support::{DEADLINE, ScratchFolder, wait_for, wait_until};
 use serde_json::{Value, json};
 
 use super::run;
@@ -11,7 +11,7 @@ use super::serve::{Client, ERAS, Era, PATH, meta};
 use super::serve_http::listening;
 
 /// A library with tools: one that is harmless, one that needs consent, one that does not end.
-pub(super) fn tools(scratch: &Scratch) {
+pub(super) fn tools(scratch: &ScratchFolder) {
     let tool = |name: &str, output: &str| {
         format!(
             "  - name: {name}\n    description: A tool for a test.\n    input_schema: {{type: object, properties: {{a: {{type: integer}}}}, additionalProperties: false}}\n{output}    implementation: {{runtime: bash, entrypoint: scripts/{name}.sh}}\n"
@@ -21,22 +21,22 @@ pub(super) fn tools(scratch: &Scratch) {
         let text = format!(
             "---\nname: {name}\ndescription: Runs tools. Use when testing tools.\nspec_version: \"2.1\"\nversion: 1.0.0\nsafety: {{require_confirmation_for: [destructive_writes], redact: {{secrets: true, pii: true}}}}\n{more}tools:\n{tools}---\n\n# Tools\n"
         );
-        scratch.write(&format!("skills/{name}/SKILL.md"), text);
+        scratch.write_file(&format!("skills/{name}/SKILL.md"), text);
     };
     let output = "    output_schema: {type: object, properties: {ok: {type: boolean}}, required: [ok]}\n";
     skill("plain", "", &(tool("echo", output) + &tool("fail", output) + &tool("forever", "")));
-    scratch.write("skills/plain/scripts/echo.sh", "echo '{\"ok\": true}'\n");
-    scratch.write("skills/plain/scripts/fail.sh", "echo broken >&2; exit 3\n");
-    scratch.write("skills/plain/scripts/forever.sh", "echo begun > begun; exec sleep 600\n");
+    scratch.write_file("skills/plain/scripts/echo.sh", "echo '{\"ok\": true}'\n");
+    scratch.write_file("skills/plain/scripts/fail.sh", "echo broken >&2; exit 3\n");
+    scratch.write_file("skills/plain/scripts/forever.sh", "echo begun > begun; exec sleep 600\n");
     skill("writer", "permissions: {filesystem: {write: ['out/**']}}\n", &tool("mark", ""));
-    scratch.write("skills/writer/scripts/mark.sh", "echo x >> marked; echo '{\"done\": 1}'\n");
+    scratch.write_file("skills/writer/scripts/mark.sh", "echo x >> marked; echo '{\"done\": 1}'\n");
 }
 
 pub(super) const RUN: [&str; 4] = ["--path", "skills", "--allow-run", "--no-sandbox"];
 
 #[test]
 fn tools_run_only_where_that_is_allowed() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     tools(&scratch);
     let names = |arguments: &[&str]| {
         let mut client = Client::new(&scratch, arguments, Era::Old);
@@ -54,7 +54,7 @@ fn tools_run_only_where_that_is_allowed() {
 
 #[test]
 fn a_tool_gives_its_result_and_its_failure_and_is_on_record() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     tools(&scratch);
     for era in ERAS {
         let mut client = Client::new(&scratch, &RUN, era);
@@ -73,7 +73,7 @@ fn a_tool_gives_its_result_and_its_failure_and_is_on_record() {
             assert!(failed.get("structuredContent").is_none(), "{failed}");
             let told: Value = serde_json::from_str(failed["content"][0]["text"].as_str().unwrap()).unwrap();
             assert_eq!(told["status"], "error", "{told}");
-            assert!(!told.to_string().contains(scratch.work().to_str().unwrap()), "{told}");
+            assert!(!told.to_string().contains(scratch.work_folder().to_str().unwrap()), "{told}");
         }
     }
     let audit = run(&scratch, &["audit", "--json"]);
@@ -82,7 +82,7 @@ fn a_tool_gives_its_result_and_its_failure_and_is_on_record() {
 
 #[test]
 fn who_cannot_be_asked_is_refused() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     tools(&scratch);
     for era in ERAS {
         let mut client = Client::new(&scratch, &RUN, era);
@@ -90,13 +90,13 @@ fn who_cannot_be_asked_is_refused() {
         assert_eq!(refused["isError"], true, "{refused}");
         assert_eq!(refused["structuredContent"]["error"]["code"], "CONFIRMATION_REQUIRED", "{refused}");
         assert!(refused["structuredContent"]["error"].to_string().contains("elicitation"), "{refused}");
-        assert!(!scratch.work().join("marked").exists());
+        assert!(!scratch.work_folder().join("marked").exists());
     }
 }
 
 #[test]
 fn a_client_of_the_old_era_is_asked_in_the_middle() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     tools(&scratch);
     let mut client = Client::that_can(&scratch, &RUN, Era::Old, json!({ "elicitation": {} }));
     let yes = json!({ "action": "accept", "content": { "run": true } });
@@ -115,13 +115,13 @@ fn a_client_of_the_old_era_is_asked_in_the_middle() {
         client.say(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": answer }));
         let done = client.answer(id)["result"].clone();
         assert_eq!(done["isError"] == false, is_run, "{answer}: {done}");
-        assert_eq!(scratch.work().join("marked").exists(), is_run, "{answer}");
+        assert_eq!(scratch.work_folder().join("marked").exists(), is_run, "{answer}");
     }
 }
 
 #[test]
 fn a_client_of_the_new_era_is_asked_by_the_answer() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     tools(&scratch);
     let mut client = Client::that_can(&scratch, &RUN, Era::New, json!({ "elicitation": { "form": {} } }));
     let call = |client: &mut Client, arguments: Value, state: &Value, action: &str, is_yes: bool| {
@@ -136,7 +136,7 @@ fn a_client_of_the_new_era_is_asked_by_the_answer() {
     assert_eq!(asked["resultType"], "input_required", "{asked}");
     assert_eq!(asked["inputRequests"]["confirm"]["method"], "elicitation/create");
     let state = &asked["requestState"];
-    let marked = || scratch.work().join("marked").exists();
+    let marked = || scratch.work_folder().join("marked").exists();
     let declined = call(&mut client, json!({}), state, "decline", true)["result"].clone();
     assert!(declined["isError"] == true && !marked(), "{declined}");
     // What was agreed to for one call is none for another, and cannot be made up.
@@ -150,14 +150,14 @@ fn a_client_of_the_new_era_is_asked_by_the_answer() {
     // One answer is for one run.
     let again = call(&mut client, json!({}), state, "accept", true);
     assert_eq!(again["error"]["code"], -32602, "{again}");
-    assert_eq!(scratch.read("marked"), "x\n");
+    assert_eq!(scratch.read_file("marked"), "x\n");
 }
 
 #[test]
 fn a_client_learns_no_path_of_the_machine_when_a_run_cannot_be_recorded() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     tools(&scratch);
-    let file = scratch.work().parent().unwrap().join("home/.local/share/repertoire/audit.jsonl");
+    let file = scratch.work_folder().parent().unwrap().join("home/.local/share/repertoire/audit.jsonl");
     std::fs::create_dir_all(file).unwrap();
     let mut client = Client::new(&scratch, &RUN, Era::New);
     let refused = client.call("writer__mark", json!({}));
@@ -167,12 +167,12 @@ fn a_client_learns_no_path_of_the_machine_when_a_run_cannot_be_recorded() {
 
 #[test]
 fn an_answer_counts_when_its_call_made_room_for_others() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     tools(&scratch);
     let mut client = Client::that_can(&scratch, &RUN, Era::New, json!({ "elicitation": { "form": {} } }));
     let call = json!({ "name": "writer__mark", "arguments": {} });
     let first = client.ask("tools/call", call.clone())["result"]["requestState"].clone();
-    let copies = scratch.work().parent().unwrap().join("home/.local/share/repertoire/copies");
+    let copies = scratch.work_folder().parent().unwrap().join("home/.local/share/repertoire/copies");
     let copies = || std::fs::read_dir(&copies).unwrap().count();
     let per_call = copies();
     assert!(per_call > 0, "the skill is loaded once, for the question");
@@ -190,26 +190,26 @@ fn an_answer_counts_when_its_call_made_room_for_others() {
 
 #[test]
 fn what_was_agreed_to_is_what_runs() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     tools(&scratch);
     let mut client = Client::that_can(&scratch, &RUN, Era::Old, json!({ "elicitation": {} }));
     let id = client.send("tools/call", json!({ "name": "writer__mark", "arguments": {} }));
     let question = client.hear();
-    scratch.write("skills/writer/scripts/mark.sh", "echo y >> other; echo '{}'\n");
+    scratch.write_file("skills/writer/scripts/mark.sh", "echo y >> other; echo '{}'\n");
     let yes = json!({ "action": "accept", "content": { "run": true } });
     client.say(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": yes }));
     let done = client.answer(id)["result"].clone();
     assert_eq!(done["structuredContent"]["error"]["code"], "SKILL_CHANGED", "{done}");
-    assert!(!scratch.work().join("other").exists() && !scratch.work().join("marked").exists());
+    assert!(!scratch.work_folder().join("other").exists() && !scratch.work_folder().join("marked").exists());
 }
 
 /// Waits until a file exists.
-fn wait_for_file(scratch: &Scratch, file: &str) {
-    wait_until(&format!("`{file}` exists"), DEADLINE, || scratch.work().join(file).exists());
+fn wait_for_file(scratch: &ScratchFolder, file: &str) {
+    wait_until(&format!("`{file}` exists"), DEADLINE, || scratch.work_folder().join(file).exists());
 }
 
 /// Waits until the audit record says that a run ended because it was cancelled.
-fn wait_for_cancelled_run(scratch: &Scratch) {
+fn wait_for_cancelled_run(scratch: &ScratchFolder) {
     wait_until("a cancelled run is on record", DEADLINE, || {
         run(scratch, &["audit", "--json"]).stdout.contains("CANCELLED")
     });
@@ -217,7 +217,7 @@ fn wait_for_cancelled_run(scratch: &Scratch) {
 
 #[test]
 fn a_call_that_is_cancelled_ends_and_so_does_its_tool() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     tools(&scratch);
     let mut client = Client::new(&scratch, &RUN, Era::Old);
     let id = client.send("tools/call", json!({ "name": "plain__forever", "arguments": {} }));
@@ -229,7 +229,7 @@ fn a_call_that_is_cancelled_ends_and_so_does_its_tool() {
 
 #[test]
 fn a_client_that_goes_takes_its_run_with_it() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     tools(&scratch);
     let (_server, address) = listening(&scratch, &RUN);
     let mut stream = TcpStream::connect(&address).unwrap();
@@ -247,10 +247,10 @@ fn a_client_that_goes_takes_its_run_with_it() {
 
 #[test]
 fn a_tool_that_clients_could_not_list_hides_no_other() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     tools(&scratch);
     let odd = "---\nname: odd\ndescription: Is odd. Use when testing.\nspec_version: \"2.1\"\nversion: 1.0.0\ntools:\n  - name: list\n    description: Takes a list.\n    input_schema: {type: array}\n    implementation: {runtime: bash, entrypoint: scripts/x.sh}\n---\n\n# Odd\n";
-    scratch.write("skills/odd/SKILL.md", odd);
+    scratch.write_file("skills/odd/SKILL.md", odd);
     let mut client = Client::new(&scratch, &RUN, Era::Old);
     let listed = client.ask("tools/list", json!({}))["result"]["tools"].to_string();
     assert!(listed.contains("plain__echo") && !listed.contains("odd__list"), "{listed}");
@@ -258,7 +258,7 @@ fn a_tool_that_clients_could_not_list_hides_no_other() {
 
 #[test]
 fn the_end_of_the_server_is_the_end_of_its_tools() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     tools(&scratch);
     let mut client = Client::new(&scratch, &RUN, Era::New);
     client.send("tools/call", json!({ "name": "plain__forever", "arguments": {} }));
@@ -272,9 +272,9 @@ fn the_end_of_the_server_is_the_end_of_its_tools() {
 
 #[test]
 fn commands_of_structured_skills_keep_state_by_session() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let skill = "meta: {name: marks, version: \"00000000\", type: cli, description: Marks things for a test.}\nstate:\n  entities:\n    - {name: mark, created_by: [make]}\nsafety: {require_confirmation_for: []}\ncommands:\n  make: {syntax: \"true <what>\", args: [{name: what, type: string, required: true}], creates: [mark]}\n  use: {syntax: \"true\", requires: [mark]}\n";
-    scratch.write("skills/marks.uasp.yaml", skill);
+    scratch.write_file("skills/marks.uasp.yaml", skill);
     let can = json!({ "elicitation": {} });
     let mut client = Client::that_can(&scratch, &RUN, Era::New, can);
     let listed = client.ask("tools/list", json!({}))["result"]["tools"].to_string();
@@ -301,15 +301,15 @@ fn commands_of_structured_skills_keep_state_by_session() {
 
 #[test]
 fn a_run_that_takes_long_is_a_task_to_who_knows_tasks() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     tools(&scratch);
-    scratch.write("skills/plain/scripts/echo.sh", "until [ -e go ]; do sleep 0.1; done; echo '{\"ok\": true}'\n");
+    scratch.write_file("skills/plain/scripts/echo.sh", "until [ -e go ]; do sleep 0.1; done; echo '{\"ok\": true}'\n");
     let can = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
     let mut client = Client::that_can(&scratch, &RUN, Era::New, can);
     let made = client.call("plain__echo", json!({}));
     assert_eq!(made["resultType"], "task", "{made}");
     let id = made["taskId"].as_str().or(made["task"]["taskId"].as_str()).expect("a task has an id").to_owned();
-    scratch.write("go", "");
+    scratch.write_file("go", "");
     let done = wait_for("the task has ended", DEADLINE, || {
         let state = client.ask("tasks/get", json!({ "taskId": id }))["result"].clone();
         (state["status"] != "working").then_some(state)

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 
-use rep_test_support::{DEADLINE, Scratch};
+use rep_test_support::{DEADLINE, ScratchFolder};
 use serde_json::{Value, json};
 
 use super::run;
@@ -22,15 +22,15 @@ pub(super) fn post(address: &str, path: &str, headers: &[(&str, &str)], body: &s
 }
 
 /// A skill of somebody who wants to be markup.
-pub(super) fn hostile(scratch: &Scratch) {
+pub(super) fn hostile(scratch: &ScratchFolder) {
     let text = "---\nname: \"<script>document.title='owned'</script>\"\ndescription: \"Evil. \\\"><img src=x onerror=alert(1)> Use when testing. \\u202egnp\"\nlicense: \"<b>free</b>\"\n---\n\n# <script>alert(1)</script>\n\n<script>document.title='owned'</script>\n\n[x](javascript:alert(1)) <img src=x onerror=alert(2)>\n";
-    scratch.write("skills/hostile/SKILL.md", text);
-    scratch.write("skills/hostile/references/<i>.md", "<script>x</script>");
+    scratch.write_file("skills/hostile/SKILL.md", text);
+    scratch.write_file("skills/hostile/references/<i>.md", "<script>x</script>");
 }
 
 #[test]
 fn the_library_and_every_skill_have_a_page() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     library(&scratch);
     let (_server, address) = listening(&scratch, &PATH);
     let page = get(&address, "/");
@@ -62,7 +62,7 @@ fn the_library_and_every_skill_have_a_page() {
 
 #[test]
 fn a_search_is_a_plain_form_and_answers_a_part_alone() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     library(&scratch);
     let (_server, address) = listening(&scratch, &PATH);
     let page = get(&address, "/?q=fill+in+forms");
@@ -70,26 +70,26 @@ fn a_search_is_a_plain_form_and_answers_a_part_alone() {
     let part = get(&address, "/?q=pdf&part=1");
     assert!(!part.body.contains("<html") && part.body.contains("/skill?name=pdf"), "{}", part.body);
     let none = get(&address, "/?q=zzzzqqq&part=1");
-    assert!(none.body.contains("No skill says anything"), "{}", none.body);
+    assert!(none.body.contains("No results for"), "{}", none.body);
     let other = get(&address, "/?scope=managed&part=1");
     assert!(!other.body.contains("/skill?name=pdf"), "{}", other.body);
 }
 
 #[test]
 fn who_has_no_skills_yet_is_told_how_to_get_some() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let (_server, address) = listening(&scratch, &[]);
     assert!(get(&address, "/").body.contains("rep install SOURCE"));
     for page in ["/try", "/costs", "/graph", "/runs", "/tasks", "/audit"] {
         assert_eq!(get(&address, page).status, 200, "{page}");
     }
-    assert!(get(&address, "/audit").body.contains("Nothing ran yet"));
-    assert!(get(&address, "/audit?skill=x").body.contains("No run is like that"));
+    assert!(get(&address, "/audit").body.contains("No runs yet"));
+    assert!(get(&address, "/audit?skill=x").body.contains("No matching runs"));
 }
 
 #[test]
 fn what_skills_say_is_never_markup() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     library(&scratch);
     hostile(&scratch);
     let (_server, address) = listening(&scratch, &PATH);
@@ -117,9 +117,9 @@ fn what_skills_say_is_never_markup() {
 
 #[test]
 fn what_is_not_trusted_is_named_and_not_shown() {
-    let scratch = Scratch::new();
-    scratch.write(".git/HEAD", "ref: x");
-    scratch.write(
+    let scratch = ScratchFolder::new();
+    scratch.write_file(".git/HEAD", "ref: x");
+    scratch.write_file(
         ".claude/skills/secret-plan/SKILL.md",
         "---\nname: secret-plan\ndescription: Whispers. Use never.\n---\n\n# Plan\n\nThe hidden words.\n",
     );
@@ -136,7 +136,7 @@ fn what_is_not_trusted_is_named_and_not_shown() {
 
 #[test]
 fn forms_of_other_pages_change_nothing() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     library(&scratch);
     let (_server, address) = listening(&scratch, &["--path", "skills", "--allow-run"]);
     let (own, near) = (format!("http://{address}"), "http://localhost:9");
@@ -158,10 +158,10 @@ fn forms_of_other_pages_change_nothing() {
 
 #[test]
 fn a_tool_that_clients_are_not_offered_is_named_with_the_reason() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     tools(&scratch);
     let odd = "---\nname: odd\ndescription: Is odd. Use when testing.\nspec_version: \"2.1\"\nversion: 1.0.0\ntools:\n  - name: list\n    description: Takes a list.\n    input_schema: {type: array}\n    implementation: {runtime: bash, entrypoint: scripts/x.sh}\n---\n\n# Odd\n";
-    scratch.write("skills/odd/SKILL.md", odd);
+    scratch.write_file("skills/odd/SKILL.md", odd);
     let arguments = ["--http", "127.0.0.1:0", "--path", "skills", "--allow-run", "--no-token"];
     let mut child = start(&scratch, &arguments).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
@@ -178,7 +178,7 @@ fn a_tool_that_clients_are_not_offered_is_named_with_the_reason() {
         }
     }
     let warning = warning.unwrap();
-    assert!(warning.contains("not offered") && warning.contains("object schema"), "{warning}");
+    assert!(warning.contains("not available") && warning.contains("object schema"), "{warning}");
     for path in ["/", "/skill?name=odd"] {
         let page = get(address.as_deref().unwrap(), path).body;
         assert!(page.contains("object schema"), "{path}: {page}");
@@ -187,27 +187,27 @@ fn a_tool_that_clients_are_not_offered_is_named_with_the_reason() {
 
 #[test]
 fn what_cannot_be_is_told_on_a_page_with_a_way_back() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     tools(&scratch);
     let (_server, address) = listening(&scratch, &RUN);
     let key = get(&address, "/skill?name=plain").key();
     let person = [("Accept", "text/html")];
     let lost = get(&address, "/nowhere");
-    assert!(lost.status == 404 && lost.body.contains("There is no such page") && lost.body.contains("href=\"/\""));
+    assert!(lost.status == 404 && lost.body.contains("This page does not exist") && lost.body.contains("href=\"/\""));
     let astray = get(&address, "/run");
     assert!(
         astray.status == 405 && astray.header("allow") == Some("POST") && astray.body.contains("<h1"),
         "{astray:?}"
     );
     let none = post(&address, "/cancel", &person, &format!("key={key}&task=none"));
-    assert!(none.status == 404 && none.body.contains("There is no such task"), "{none:?}");
+    assert!(none.status == 404 && none.body.contains("This task does not exist"), "{none:?}");
     let foreign = post(&address, "/run", &person, "key=x&tool=plain__echo");
     assert!(
         foreign.status == 403 && foreign.body.contains("<h1") && !foreign.body.contains(" active of "),
         "{foreign:?}"
     );
     // What was written is not lost.
-    for (input, wrong) in [("%7B%22a%22%3A+1", "no JSON"), ("%5B1%5D", "no JSON object")] {
+    for (input, wrong) in [("%7B%22a%22%3A+1", "not valid JSON"), ("%5B1%5D", "must be a JSON object")] {
         let again = post(&address, "/run", &person, &format!("key={key}&tool=plain__echo&input={input}"));
         assert!(again.status == 400 && again.body.contains(wrong), "{again:?}");
         let written = if input.starts_with("%7B") { "{&quot;a&quot;: 1</textarea>" } else { "[1]</textarea>" };
@@ -220,9 +220,9 @@ fn what_cannot_be_is_told_on_a_page_with_a_way_back() {
 
 #[test]
 fn who_has_a_token_signs_in_once() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     library(&scratch);
-    scratch.write("tokens.txt", "first-token-of-ours-1\n");
+    scratch.write_file("tokens.txt", "first-token-of-ours-1\n");
     let (_server, address) = listening(&scratch, &["--path", "skills", "--token-file", "tokens.txt"]);
     let refused = get(&address, "/");
     assert_eq!((refused.status, refused.header("location")), (303, Some("/sign-in")), "{refused:?}");
@@ -267,9 +267,9 @@ fn is_fenced(answer: &Answer) -> bool {
 
 #[test]
 fn every_answer_is_fenced_in() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     library(&scratch);
-    scratch.write("tokens.txt", "first-token-of-ours-1\n");
+    scratch.write_file("tokens.txt", "first-token-of-ours-1\n");
     let (_server, address) = listening(&scratch, &["--path", "skills", "--token-file", "tokens.txt"]);
     let token = ("Authorization", "Bearer first-token-of-ours-1");
     let large = "x".repeat(5 << 20);
@@ -302,7 +302,7 @@ fn every_answer_is_fenced_in() {
 
 #[test]
 fn a_flood_does_not_make_it_look_dead() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     library(&scratch);
     let (_server, address) = listening(&scratch, &["--path", "skills", "--rate", "1"]);
     let refused = loop {
@@ -320,9 +320,9 @@ fn a_flood_does_not_make_it_look_dead() {
 
 #[test]
 fn two_servers_of_one_host_keep_their_sessions_apart() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     library(&scratch);
-    scratch.write("tokens.txt", "first-token-of-ours-1\n");
+    scratch.write_file("tokens.txt", "first-token-of-ours-1\n");
     let arguments = ["--path", "skills", "--token-file", "tokens.txt"];
     let (one, two) = (listening(&scratch, &arguments), listening(&scratch, &arguments));
     let signed_in = |address: &str| {
@@ -347,7 +347,7 @@ fn two_servers_of_one_host_keep_their_sessions_apart() {
 
 #[test]
 fn an_operator_sees_how_it_is() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     library(&scratch);
     let (_server, address) = listening(&scratch, &PATH);
     assert_eq!(get(&address, "/healthz").body, "ok\n");
@@ -370,7 +370,7 @@ fn an_operator_sees_how_it_is() {
 
 #[test]
 fn skills_at_the_well_known_address_install() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     library(&scratch);
     let (_server, address) = listening(&scratch, &PATH);
     let index = get(&address, "/.well-known/agent-skills/index.json");
@@ -382,7 +382,7 @@ fn skills_at_the_well_known_address_install() {
 
 #[test]
 fn the_log_names_every_request_as_its_answer_does() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     library(&scratch);
     let mut child = start(&scratch, &["--http", "127.0.0.1:0", "--path", "skills", "--log", "json"]).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
@@ -402,7 +402,7 @@ fn the_log_names_every_request_as_its_answer_does() {
 
 #[test]
 fn an_open_page_does_not_keep_the_server_from_ending() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     library(&scratch);
     let (mut server, address) = listening(&scratch, &PATH);
     let mut stream = TcpStream::connect(&address).unwrap();
@@ -415,7 +415,7 @@ fn an_open_page_does_not_keep_the_server_from_ending() {
         assert_ne!(reader.read_line(&mut line).unwrap(), 0, "the stream ended");
     }
     // What changes is told.
-    scratch.write("skills/later/SKILL.md", super::GOOD.replace("name: pdf", "name: later"));
+    scratch.write_file("skills/later/SKILL.md", super::GOOD.replace("name: pdf", "name: later"));
     while !line.contains("event: library") {
         line.clear();
         assert_ne!(reader.read_line(&mut line).unwrap(), 0, "the stream ended");

@@ -1,10 +1,10 @@
-use rep_test_support::Scratch;
+use rep_test_support::ScratchFolder;
 
 use super::{json, run};
 
 #[test]
 fn tools_json_is_made_from_the_frontmatter_and_the_same_every_time() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     run(&scratch, &["init", "counter", "--tool", "python"]);
     let shown = json(&run(&scratch, &["tools", "counter", "--json"]));
     assert_eq!(
@@ -12,19 +12,19 @@ fn tools_json_is_made_from_the_frontmatter_and_the_same_every_time() {
         (&"frontmatter".into(), &false.into(), &"count-words".into())
     );
     assert_eq!(run(&scratch, &["tools", "counter", "--write"]).code, 0);
-    let first = scratch.read("counter/tools.json");
+    let first = scratch.read_file("counter/tools.json");
     assert_eq!(run(&scratch, &["tools", "counter", "--write"]).code, 0);
-    assert_eq!(scratch.read("counter/tools.json"), first);
+    assert_eq!(scratch.read_file("counter/tools.json"), first);
     assert_eq!(run(&scratch, &["check", "counter"]).stdout, "checked 1 skill: no findings\n");
 }
 
 #[test]
 fn a_stale_copy_is_told_and_mended() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     run(&scratch, &["init", "counter", "--tool", "python"]);
     run(&scratch, &["tools", "counter", "--write"]);
-    let stale = scratch.read("counter/tools.json").replace("Counts the words", "Counted words");
-    scratch.write("counter/tools.json", stale);
+    let stale = scratch.read_file("counter/tools.json").replace("Counts the words", "Counted words");
+    scratch.write_file("counter/tools.json", stale);
     assert_eq!(json(&run(&scratch, &["tools", "counter", "--json"]))["stale"], true);
     assert!(run(&scratch, &["check", "counter"]).stdout.contains("tools-json-stale"));
     run(&scratch, &["tools", "counter", "--write"]);
@@ -33,7 +33,7 @@ fn a_stale_copy_is_told_and_mended() {
 
 #[test]
 fn a_skill_without_tools_has_none_to_write() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     run(&scratch, &["init", "plain"]);
     assert_eq!(
         json(&run(&scratch, &["tools", "plain", "--json"])),
@@ -46,7 +46,7 @@ fn a_skill_without_tools_has_none_to_write() {
 
 #[test]
 fn a_skill_is_taken_by_name_too() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     run(&scratch, &["init", "counter", "--tool", "python"]);
     let shown = json(&run(&scratch, &["tools", "counter", "--path", "counter", "--json"]));
     assert_eq!(shown["tools"][0]["name"], "count-words");

@@ -1,17 +1,17 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-use rep_test_support::Scratch;
+use rep_test_support::ScratchFolder;
 
 use super::{GOOD, Watching};
 
 #[test]
 fn a_change_is_checked_again() {
-    let scratch = Scratch::new();
-    scratch.write("pdf/SKILL.md", GOOD);
+    let scratch = ScratchFolder::new();
+    scratch.write_file("pdf/SKILL.md", GOOD);
     let child = Command::new(super::rep())
         .args(["check", "--watch"])
-        .current_dir(scratch.work())
+        .current_dir(scratch.work_folder())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -20,9 +20,9 @@ fn a_change_is_checked_again() {
     let mut watching = Watching(child);
     let mut lines = BufReader::new(watching.0.stdout.take().unwrap()).lines().map(Result::unwrap);
     assert_eq!(lines.next().as_deref(), Some("checked 1 skill: no findings"));
-    scratch.write("pdf/SKILL.md", "# no frontmatter\n");
+    scratch.write_file("pdf/SKILL.md", "# no frontmatter\n");
     let seen: Vec<String> = lines.by_ref().take_while(|line| !line.starts_with("checked")).collect();
     assert!(seen.iter().any(|line| line.contains("frontmatter-missing")), "{seen:?}");
-    scratch.write("pdf/SKILL.md", GOOD);
+    scratch.write_file("pdf/SKILL.md", GOOD);
     assert!(lines.any(|line| line == "checked 1 skill: no findings"));
 }

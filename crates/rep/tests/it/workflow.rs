@@ -19,8 +19,8 @@ fn a_workflow_is_shown_with_what_each_step_needs() {
     assert!(steps[0]["by_hand"].is_string() && steps[0]["optional"] == true, "{shown}");
     let text = bench.rep(&["workflow", "./web-browser", "by_hand"]);
     assert!(
-        text.stdout.contains("by hand: it uses a shell's `>`")
-            && text.stdout.contains("needs: refs (NOT valid by then)"),
+        text.stdout.contains("manual: it uses the shell syntax `>`")
+            && text.stdout.contains("needs: refs (NOT valid at this step)"),
         "{text:?}"
     );
     let all = bench.rep(&["workflow", "./web-browser"]);
@@ -52,7 +52,7 @@ fn a_workflow_runs_step_by_step_stops_and_goes_on() {
         told["steps"].as_array().unwrap().iter().map(|step| step["outcome"].as_str().unwrap()).collect();
     assert_eq!(outcomes, ["done", "failed", "done"], "{told}");
     assert_eq!(
-        bench.scratch.read("browser.log"),
+        bench.scratch.read_file("browser.log"),
         "[open][https://a b;$(id)]\n[snapshot][-i]\n[click][@e1]\n[crash]\n[get][url]\n"
     );
     let skipped =
@@ -68,16 +68,16 @@ fn what_only_a_shell_understands_is_never_run() {
     let bench = Bench::new();
     let words = ["workflow", "./web-browser", "by_hand", "--run", "--yes"];
     let stopped = bench.rep(&words);
-    assert!(stopped.code == 3 && stopped.stderr.contains("do this by hand"), "{stopped:?}");
-    assert!(!bench.scratch.work().join("out.txt").exists());
+    assert!(stopped.code == 3 && stopped.stderr.contains("do this step manually"), "{stopped:?}");
+    assert!(!bench.scratch.work_folder().join("out.txt").exists());
     assert_eq!(bench.rep(&[&words[..], &["--from", "3"]].concat()).code, 0);
-    assert_eq!(bench.scratch.read("browser.log"), "[get][url]\n[close]\n");
+    assert_eq!(bench.scratch.read_file("browser.log"), "[get][url]\n[close]\n");
 }
 
 #[test]
 fn slots_are_asked_for_on_a_terminal() {
     let bench = Bench::new();
-    bench.scratch.write("asks/asks.uasp.yaml", "meta: {name: asks, version: \"00000000\", type: cli, description: For a test.}\ncommands: {say: {syntax: 'printf %s <what>'}}\nworkflows: {w: {steps: [{cmd: 'say <what>'}]}}\n");
+    bench.scratch.write_file("asks/asks.uasp.yaml", "meta: {name: asks, version: \"00000000\", type: cli, description: For a test.}\ncommands: {say: {syntax: 'printf %s <what>'}}\nworkflows: {w: {steps: [{cmd: 'say <what>'}]}}\n");
     let (code, seen) = typed(&bench.scratch, &["workflow", "./asks", "w", "--run", "--yes"], "what:", b"a word\n");
     assert_eq!(code, 0, "{seen}");
 }

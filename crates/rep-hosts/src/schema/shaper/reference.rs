@@ -1,23 +1,23 @@
-//! References inside a schema.
+//! References in a schema.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::{ANNOTATIONS, Fields, Shaper, conjoin};
-use crate::loss::Weight;
+use super::{ANNOTATION_KEYWORDS, SchemaFields, SchemaShaper, conjunction};
+use crate::loss::LossSeverity;
 
-/// What a reference inside a schema leads to.
-pub(crate) fn target<'a>(root: &'a Value, to: &str) -> Option<&'a Value> {
+/// Resolves a reference in a schema.
+pub(crate) fn resolve_reference<'a>(root: &'a Value, to: &str) -> Option<&'a Value> {
     let pointer = to.strip_prefix('#')?;
     if !pointer.is_empty() && !pointer.starts_with('/') {
         return None;
     }
-    root.pointer(&decoded(pointer)?)
+    root.pointer(&decode_pointer(pointer)?)
 }
 
-/// A pointer without the escapes of addresses.
-fn decoded(pointer: &str) -> Option<String> {
+/// Decodes the percent-encoding of a pointer.
+fn decode_pointer(pointer: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(pointer.len());
     let mut rest = pointer.bytes();
     while let Some(byte) = rest.next() {
@@ -31,16 +31,16 @@ fn decoded(pointer: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// The references of a schema that lead back to themselves.
-pub(super) fn recursive(root: &Value) -> BTreeSet<String> {
+/// Finds the recursive references of a schema.
+pub(super) fn find_recursive_references(root: &Value) -> BTreeSet<String> {
     let mut leads: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let mut waiting: Vec<String> = inside(root).into_iter().collect();
-    leads.insert("#".to_owned(), inside(root));
+    let mut waiting: Vec<String> = collect_references(root).into_iter().collect();
+    leads.insert("#".to_owned(), collect_references(root));
     while let Some(to) = waiting.pop() {
         if leads.contains_key(&to) {
             continue;
         }
-        let below = target(root, &to).map(inside).unwrap_or_default();
+        let below = resolve_reference(root, &to).map(collect_references).unwrap_or_default();
         waiting.extend(below.iter().cloned());
         leads.insert(to, below);
     }
@@ -60,8 +60,8 @@ pub(super) fn recursive(root: &Value) -> BTreeSet<String> {
     leads.keys().filter(|start| is_back(start)).cloned().collect()
 }
 
-/// The references that stand in a schema. Definitions below it count only where they are referred to.
-fn inside(schema: &Value) -> BTreeSet<String> {
+/// Collects the references in a schema. Definitions are included only if they are referenced.
+fn collect_references(schema: &Value) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut waiting = vec![schema];
     while let Some(node) = waiting.pop() {
@@ -82,53 +82,52 @@ fn inside(schema: &Value) -> BTreeSet<String> {
     found
 }
 
-impl Shaper<'_> {
-    /// A reference: kept where it stands alone, written out where something stands beside it.
-    pub(super) fn reference(&mut self, to: &str, mut fields: Fields, at: &str, depth: usize) -> Value {
+impl SchemaShaper<'_> {
+    /// Shapes a reference. It remains a reference if it has no other keywords; otherwise its target is expanded.
+    pub(super) fn shape_reference(&mut self, to: &str, mut fields: SchemaFields, at: &str, depth: usize) -> Value {
         let at_ref = format!("{at}/$ref");
-        let Some(target) = target(self.root, to) else {
-            return self
-                .refuse(&at_ref, format!("the reference `{to}`, which leads to nothing here, cannot be expressed"));
+        let Some(target) = resolve_reference(self.root, to) else {
+            return self.refuse_place(&at_ref, format!("the reference `{to}` without a target cannot be expressed"));
         };
         let is_recursive = self.recursive.contains(to);
         if is_recursive && !self.dialect.allows_recursion {
-            return self.refuse(&at_ref, "a schema that refers to itself cannot be expressed");
+            return self.refuse_place(&at_ref, "a schema that refers to itself cannot be expressed");
         }
         fields.remove("$ref");
         if self.is_old_draft {
             fields.clear();
         }
         let is_plain = fields.keys().all(|key| key == "$comment" || key == "$defs" || key == "definitions");
-        let only_tells = fields.keys().all(|key| ANNOTATIONS.contains(&key.as_str()));
+        let only_tells = fields.keys().all(|key| ANNOTATION_KEYWORDS.contains(&key.as_str()));
         if is_recursive && !is_plain {
             if !only_tells {
-                return self.refuse(at, "keywords beside a reference to itself cannot be expressed");
+                return self.refuse_place(at, "keywords next to a recursive reference cannot be expressed");
             }
-            self.lose(Weight::Note, at, "what is told beside a reference to itself is not told");
+            self.report_loss(LossSeverity::Note, at, "annotations next to a recursive reference are dropped");
         } else if !is_plain {
             let target = match target {
                 Value::Object(target) => target.clone(),
                 Value::Bool(true) => Map::new(),
-                _ => return self.refuse(&at_ref, "a place that accepts nothing cannot be expressed"),
+                _ => return self.refuse_place(&at_ref, "a schema that accepts nothing cannot be expressed"),
             };
-            // What stands beside the reference is nearer, and so is what it tells.
-            return match conjoin::both(&fields, &target, self.root) {
-                Ok(both) => self.node(&Value::Object(both), at, depth + 1),
-                Err(reason) => self.refuse(at, reason),
+            // Annotations next to the reference take precedence over those of the target.
+            return match conjunction::conjoin_schemas(&fields, &target, self.root) {
+                Ok(both) => self.shape_node(&Value::Object(both), at, depth + 1),
+                Err(reason) => self.refuse_place(at, reason),
             };
         }
         if to == "#" {
             return json!({ "$ref": "#" });
         }
-        let name = self.name_of(to);
+        let name = self.name_definition(to);
         if !self.definitions.contains_key(&name) {
             self.waiting.push((name.clone(), to.to_owned()));
         }
-        json!({ "$ref": format!("#/$defs/{}", super::escaped(&name)) })
+        json!({ "$ref": format!("#/$defs/{}", super::escape_pointer(&name)) })
     }
 
-    /// What a definition is called: as its author called it, unless two would have one name.
-    fn name_of(&self, to: &str) -> String {
+    /// Returns the name of a definition: the author's name, unless that would be ambiguous.
+    fn name_definition(&self, to: &str) -> String {
         let parts: Vec<&str> = to.trim_start_matches("#/").split('/').collect();
         let plain = match parts.as_slice() {
             ["$defs" | "definitions", name] => (*name).to_owned(),
@@ -136,8 +135,8 @@ impl Shaper<'_> {
         };
         let plain = plain.replace("~1", "/").replace("~0", "~");
         let is_other = |key: &str| {
-            let twin = format!("#/{key}/{}", super::escaped(&plain));
-            twin != to && target(self.root, &twin).is_some()
+            let twin = format!("#/{key}/{}", super::escape_pointer(&plain));
+            twin != to && resolve_reference(self.root, &twin).is_some()
         };
         if to.starts_with("#/$defs/")
             || !is_other("$defs") && (to.starts_with("#/definitions/") || !is_other("definitions"))

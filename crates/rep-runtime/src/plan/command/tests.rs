@@ -1,19 +1,19 @@
-use rep_model::Document;
+use rep_model::SkillDocument;
 use rep_model::{Skill, SkillTree};
 use serde_json::json;
 
 use super::*;
-use crate::plan::Permissions;
+use crate::plan::RunPermissions;
 
-/// The plan of a command of a skill with this UASP file, and perhaps a SKILL.md beside it.
+/// Plans a command of a skill with this UASP file, and optionally a SKILL.md next to it.
 fn planned(uasp: &str, front: Option<&str>, name: &str, arguments: &Value) -> Result<Plan, CommandError> {
     let variable = |name: &str| (name != "UNSET").then(|| format!("value of {name}"));
     planned_where(&variable, uasp, front, name, arguments)
 }
 
-/// The same, with the caller's variables.
+/// Plans a command with the caller's variables.
 fn planned_where(
-    variable: &Lookup<'_>,
+    variable: &VariableLookup<'_>,
     uasp: &str,
     front: Option<&str>,
     name: &str,
@@ -23,13 +23,13 @@ fn planned_where(
     let manifest = front.map(|front| format!("---\nname: a\ndescription: b\n{front}---\n"));
     let mut files = vec![("a.uasp.yaml", uasp.as_str()), ("scripts/x.py", "")];
     files.extend(manifest.as_ref().map(|text| ("SKILL.md", text.as_str())));
-    let (skill, _) = Skill::parse(SkillTree::of("a", &files));
-    let document = Document::authored(&skill).unwrap();
-    Plan::of_command(&CommandCall {
+    let (skill, _) = Skill::parse(SkillTree::from_texts("a", &files));
+    let document = SkillDocument::from_skill(&skill).unwrap();
+    Plan::from_command(&CommandPlanInput {
         skill: "a",
         digest: "d",
         folder: Path::new("/skills/a"),
-        front: skill.front().map(|front| &front.root),
+        front: skill.frontmatter().map(|front| &front.root),
         file: skill.uasp.first().and_then(|file| file.root.as_ref()),
         document: &document,
         name,
@@ -40,10 +40,10 @@ fn planned_where(
     })
 }
 
-fn command(plan: &Plan) -> &Command {
+fn command(plan: &Plan) -> &PlannedCommand {
     match &plan.work {
-        Work::Command(command) => command,
-        Work::Tool(_) | Work::Request(_) => panic!("it is a command"),
+        PlannedWork::Command(command) => command,
+        PlannedWork::Tool(_) | PlannedWork::Request(_) => panic!("it is a command"),
     }
 }
 
@@ -52,14 +52,14 @@ const GO: &str = "commands: {go: {syntax: 'b go <x>'}}\n";
 #[test]
 fn a_program_is_confirmed_and_may_do_nothing_that_is_not_declared() {
     let plan = planned(GO, None, "go", &json!({ "x": "1" })).unwrap();
-    assert_eq!(plan.permissions, Permissions::default());
-    assert_eq!(plan.risks(), BTreeSet::from([Risk::Program]));
+    assert_eq!(plan.permissions, RunPermissions::default());
+    assert_eq!(plan.effective_risks(), BTreeSet::from([Risk::Program]));
     assert_eq!(plan.redaction, Redaction { secrets: true, pii: false });
     assert_eq!(command(&plan).argv(), ["b", "go", "1"]);
-    // No word of the skill takes the question away.
+    // No declaration of the skill removes the confirmation.
     let quiet = format!("{GO}safety: {{require_confirmation_for: [], redact: {{pii: true}}}}\n");
     let plan = planned(&quiet, None, "go", &json!({ "x": "1" })).unwrap();
-    assert_eq!(plan.risks(), BTreeSet::from([Risk::Program]));
+    assert_eq!(plan.effective_risks(), BTreeSet::from([Risk::Program]));
     assert_eq!(plan.redaction, Redaction { secrets: true, pii: true });
 }
 
@@ -85,14 +85,14 @@ fn what_is_lent_is_part_of_the_plan() {
         connect: vec!["a.org".into()],
         may_spawn: true,
     };
-    plan.lend(&overrides).unwrap();
+    plan.apply_overrides(&overrides).unwrap();
     assert!(plan.permissions.allow_subprocess && plan.permissions.outbound.len() == 1);
     assert!(plan.policy_json().to_string().contains("out/*"));
     for overrides in [
         PermissionOverride { read: vec!["/etc/**".into()], ..PermissionOverride::default() },
         PermissionOverride { connect: vec!["a b".into()], ..PermissionOverride::default() },
     ] {
-        assert_eq!(plan.lend(&overrides).unwrap_err().code, "USAGE");
+        assert_eq!(plan.apply_overrides(&overrides).unwrap_err().code, "USAGE");
     }
 }
 
@@ -102,7 +102,7 @@ fn files_of_the_skill_are_found_and_nothing_outside() {
     let plan = planned(uasp, None, "one", &json!({ "a": "scripts/x.py" })).unwrap();
     assert_eq!(command(&plan).argv(), ["python3", "/skills/a/scripts/x.py", "scripts/x.py"]);
     let plan = planned(uasp, None, "two", &json!({})).unwrap();
-    assert_eq!(command(&plan).program, Program::File("scripts/x.py".to_owned()));
+    assert_eq!(command(&plan).program, CommandProgram::File("scripts/x.py".to_owned()));
     assert_eq!(command(&planned(uasp, None, "five", &json!({})).unwrap()).argv(), ["git", "list"]);
     for name in ["three", "four"] {
         assert_eq!(planned(uasp, None, name, &json!({})).unwrap_err().code, "INVALID_COMMAND", "{name}");
@@ -115,7 +115,7 @@ fn templates_run_and_unknown_paths_are_told_in_the_specifications_words() {
     let plan = planned(uasp, None, "templates.t", &json!({ "u": "1" })).unwrap();
     assert_eq!((command(&plan).argv(), plan.tool.as_str()), (vec!["scripts/x.py", "1"], "templates.t"));
     let plan = planned(uasp, None, "templates.i", &json!({})).unwrap();
-    assert_eq!(command(&plan).program, Program::Inline("echo hi".to_owned()));
+    assert_eq!(command(&plan).program, CommandProgram::Inline("echo hi".to_owned()));
     for (name, code) in [
         ("templates.none", "INVALID_COMMAND"),
         ("templates.out", "INVALID_COMMAND"),
@@ -131,7 +131,7 @@ fn templates_run_and_unknown_paths_are_told_in_the_specifications_words() {
             planned(&format!("commands: {{get: {{syntax: '{syntax}'}}}}\n"), None, "get", &json!({})).unwrap_err();
         assert_eq!(error.code, "UNSUPPORTED", "{syntax}");
     }
-    // A program may be called like a method, and be given a path or an address.
+    // A program may have the name of an HTTP method and take a path or an address.
     for syntax in ["GET it", "b /v1/x", "b https://a.example"] {
         let plan = planned(&format!("commands: {{get: {{syntax: '{syntax}'}}}}\n"), None, "get", &json!({})).unwrap();
         assert_eq!(command(&plan).argv().join(" "), syntax);
@@ -142,7 +142,7 @@ fn templates_run_and_unknown_paths_are_told_in_the_specifications_words() {
 fn a_path_to_nothing_comes_with_the_way_on() {
     let remedy = |uasp: &str, name: &str| planned(uasp, None, name, &json!({})).unwrap_err().remedy;
     assert_eq!(remedy(GO, "goo"), "did you mean `go`?");
-    assert_eq!(remedy(GO, "something-else"), "`rep query a:commands` shows what there is");
+    assert_eq!(remedy(GO, "something-else"), "`rep query a:commands` lists its commands");
     assert_eq!(remedy("", "go"), "it has no commands to run");
 }
 
@@ -159,14 +159,14 @@ fn a_command_says_in_words_what_it_starts() {
     let uasp = format!(
         "{GO}environment: [{{name: A_MODE}}, {{name: B_MODE}}]\ntemplates: {{i: {{inline: 'echo hi'}}, t: {{path: scripts/x.py}}}}\n"
     );
-    let words = |name: &str, arguments: Value| planned(&uasp, None, name, &arguments).unwrap().in_words();
+    let words = |name: &str, arguments: Value| planned(&uasp, None, name, &arguments).unwrap().describe_lines();
     let go = words("go", json!({ "x": "a b" }));
-    assert_eq!(go[0], "starts the program `b` of this machine, with the words \"go\" \"a b\"");
+    assert_eq!(go[0], "starts the program `b` of this machine, with the arguments \"go\" \"a b\"");
     assert_eq!(go[1], "gets the variables A_MODE, B_MODE");
-    assert_eq!(go[2], "reads nothing but its own folder");
-    assert_eq!(words("templates.i", json!({}))[0], "starts a script that stands in its text, with no words");
-    assert_eq!(words("templates.t", json!({}))[0], "starts its own file `scripts/x.py`, with no words");
-    let bare = planned(GO, None, "go", &json!({ "x": "1" })).unwrap().in_words();
+    assert_eq!(go[2], "reads nothing but its own directory");
+    assert_eq!(words("templates.i", json!({}))[0], "starts a script embedded in the skill, with no arguments");
+    assert_eq!(words("templates.t", json!({}))[0], "starts its own file `scripts/x.py`, with no arguments");
+    let bare = planned(GO, None, "go", &json!({ "x": "1" })).unwrap().describe_lines();
     assert!(!bare.iter().any(|line| line.contains("variables")), "{bare:?}");
 }
 
@@ -174,9 +174,9 @@ fn a_command_says_in_words_what_it_starts() {
 fn a_command_says_in_words_which_files_come_along() {
     let mut plan = planned(GO, None, "go", &json!({ "x": "1" })).unwrap();
     let mut own = |files: &[&str]| {
-        let Work::Command(command) = &mut plan.work else { panic!("it is a command") };
+        let PlannedWork::Command(command) = &mut plan.work else { panic!("it is a command") };
         command.files = Some(files.iter().map(|&file| file.to_owned()).collect());
-        plan.in_words()[1].clone()
+        plan.describe_lines()[1].clone()
     };
     assert_eq!(own(&[]), "reads nothing but its own file");
     assert_eq!(own(&["a.sh", "b.txt"]), "reads nothing but its own file `a.sh` and `b.txt` beside it");

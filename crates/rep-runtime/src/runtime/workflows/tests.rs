@@ -1,10 +1,10 @@
-//! Where a run begins, stops and goes on, with steps that people do: nothing is started.
+//! Tests where a workflow run starts, stops and resumes, with manual steps: no process is started.
 #![expect(clippy::disallowed_methods, reason = "a skill is written to the disk and changed there")]
 
-use rep_library::Options;
+use rep_library::LibraryOptions;
 
 use super::*;
-use crate::{NobodyToAsk, Paths, RuntimeOptions};
+use crate::{NobodyToAsk, RuntimeOptions, RuntimePaths};
 
 const SKILL: &str = "meta: {name: chores, version: \"00000000\", type: cli, description: For a test.}\n\
     commands: {say: {syntax: 'printf %s <what>'}}\n\
@@ -21,7 +21,7 @@ impl Home {
         std::fs::create_dir_all(folder.path().join("chores")).unwrap();
         let data = Some(folder.path().join("data"));
         let options = RuntimeOptions { library: library(&folder), ..RuntimeOptions::default() };
-        let home = Self { folder, runtime: Runtime::open(Paths { data, ..Paths::default() }, options) };
+        let home = Self { folder, runtime: Runtime::open(RuntimePaths { data, ..RuntimePaths::default() }, options) };
         home.write(SKILL);
         home
     }
@@ -30,7 +30,8 @@ impl Home {
         std::fs::write(self.folder.path().join("chores/chores.uasp.yaml"), skill).unwrap();
     }
 
-    /// Runs the workflow for somebody who does these steps by hand. Gives the outcome of each step, or the error.
+    /// Runs the workflow for a user who does these steps manually, and returns the outcome of each step, or
+    /// the error.
     fn run(&self, start: WorkflowStart, steps_done: &[&str]) -> Result<Vec<(usize, &'static str)>, WorkflowError> {
         self.run_with(start, steps_done, Map::new())
     }
@@ -53,7 +54,7 @@ impl Home {
             permissions: PermissionOverride::default(),
             timeout_s: None,
         };
-        let attendant = WorkflowAttendant {
+        let attendant = WorkflowCallbacks {
             prompter: &NobodyToAsk::default(),
             report: &|_| {},
             slot_value: &|_| None,
@@ -61,29 +62,29 @@ impl Home {
             is_done_by_hand: &|step, _| steps_done.contains(&step.text.as_str()),
         };
         let report = self.runtime.run_workflow(&catalog, &call, &attendant, &Cancel::default())?;
-        assert_eq!(report.value()["done"], report.verdict == Verdict::Fine);
+        assert_eq!(report.to_json()["done"], report.verdict == RunVerdict::Succeeded);
         Ok(report.steps.iter().map(|step| (step.number, step.outcome.name())).collect())
     }
 }
 
-fn library(folder: &tempfile::TempDir) -> Options {
-    Options { paths: vec![folder.path().join("chores")], ..Options::default() }
+fn library(folder: &tempfile::TempDir) -> LibraryOptions {
+    LibraryOptions { paths: vec![folder.path().join("chores")], ..LibraryOptions::default() }
 }
 
 #[test]
 fn a_workflow_stops_and_goes_on_where_it_stopped() {
     let home = Home::new();
-    // The optional step is passed over, and the one after it is not.
+    // The optional step is skipped, the next one is not.
     let stopped = home.run(WorkflowStart::Fresh, &["get up"]).unwrap();
     assert_eq!(stopped, [(1, "done"), (2, "by_hand"), (3, "by_hand")]);
     let again = home.run(WorkflowStart::Fresh, &[]).unwrap_err();
     assert_eq!(again.to_string(), "`day` stopped after step 2 in the session `default`");
-    // A step whose slot nobody fills fails before its command is planned.
+    // A step with an unfilled slot fails before its command is planned.
     let resumed = home.run(WorkflowStart::Resume, &["go to bed"]).unwrap();
     assert_eq!(resumed, [(3, "done"), (4, "failed")]);
     assert_eq!(home.run(WorkflowStart::Restart, &[]).unwrap(), [(1, "by_hand")]);
     assert_eq!(home.run(WorkflowStart::From(4), &[]).unwrap(), [(4, "failed")]);
-    // Behind the last step is its end, and then nothing is stored any more.
+    // After the last step the workflow is finished, and no progress is stored.
     assert_eq!(home.run(WorkflowStart::From(5), &[]).unwrap(), []);
     assert_eq!(home.run(WorkflowStart::Fresh, &[]).unwrap(), [(1, "by_hand")]);
 }

@@ -1,26 +1,28 @@
-//! Where no keyring is known how to reach: keys are kept in a file.
+//! The keyring on systems without support for one: keys are stored in a file.
 
 use zeroize::Zeroizing;
 
-const NONE: &str = "none is known on this system";
+const NO_KEYRING: &str = "keyrings are not supported on this system";
 
-/// A keyring, which there is not.
+pub use UnavailableKeyring as Keyring;
+
+/// A keyring that is never available.
 #[derive(Clone, Copy, Debug)]
-pub struct Keyring {
-    /// Whether somebody is there to unlock it.
+pub struct UnavailableKeyring {
+    /// Whether a user is present to unlock it.
     pub is_attended: bool,
 }
 
-impl Keyring {
-    pub(super) fn get(self, _name: &str) -> Result<Option<Zeroizing<Vec<u8>>>, String> {
-        Err(NONE.to_owned())
+impl UnavailableKeyring {
+    pub(super) fn load_key(self, _name: &str) -> Result<Option<Zeroizing<Vec<u8>>>, String> {
+        Err(NO_KEYRING.to_owned())
     }
 
-    pub(super) fn put(self, _name: &str, _key: &[u8]) -> Result<(), String> {
-        Err(NONE.to_owned())
+    pub(super) fn store_key(self, _name: &str, _key: &[u8]) -> Result<(), String> {
+        Err(NO_KEYRING.to_owned())
     }
 
-    pub(super) fn remove(self, _name: &str) -> Result<(), String> {
-        Err(NONE.to_owned())
+    pub(super) fn remove_key(self, _name: &str) -> Result<(), String> {
+        Err(NO_KEYRING.to_owned())
     }
 }

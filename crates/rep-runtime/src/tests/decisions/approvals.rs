@@ -3,28 +3,32 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use crate::ToolRuntime;
-use crate::approval::binding;
-use crate::grant::How;
-use crate::plan::{Command, Confinement, HostRule, Program, Redaction, Risk, SecretNeed, StartFolder, Tool, Work};
+use crate::approval::compute_binding;
+use crate::grant::GrantOrigin;
+use crate::plan::{
+    CommandProgram, Confinement, HostRule, PlannedCommand, PlannedTool, PlannedWork, Redaction, Risk, SecretNeed,
+    StartFolder,
+};
 use proptest::prelude::*;
 use rep_permissions::glob::Glob;
 
 use super::*;
 
-fn decided(plan: Plan, approvals: &Approvals) -> Option<How> {
-    match crate::grant::decide(&Policy::default(), plan, &context(approvals, Consent::Ask)) {
-        Decision::Granted(granted) => Some(granted.how()),
-        Decision::Ask(_) | Decision::Refused(_) => None,
+fn decided(plan: Plan, approvals: &Approvals) -> Option<GrantOrigin> {
+    match crate::grant::decide_plan(&Policy::default(), plan, &context(approvals, GrantConsent::Ask)) {
+        GrantDecision::Granted(granted) => Some(granted.origin()),
+        GrantDecision::Ask(_) | GrantDecision::Refused(_) => None,
     }
 }
 
-fn tool(plan: &mut Plan) -> &mut Tool {
+fn tool(plan: &mut Plan) -> &mut PlannedTool {
     plan.work.tool_mut().expect("the plan is of a tool")
 }
 
 type Change = fn(&mut Plan, &str);
 
-/// Every field an approval is bound to, with a way to change it. Destructured, so that a field that is added is thought of here.
+/// Every field that an approval is bound to, with a way to change it. Destructured, so that a new field
+/// cannot be forgotten here.
 fn changes() -> Vec<(&'static str, Change)> {
     let Plan {
         confinement: _,
@@ -43,7 +47,7 @@ fn changes() -> Vec<(&'static str, Change)> {
         limits: _,
         ignored: _,
     } = plan("");
-    let Tool {
+    let PlannedTool {
         runtime: _,
         entrypoint: _,
         handler: _,
@@ -93,15 +97,15 @@ proptest! {
     fn any_change_asks_again(word in "[a-z.,:\"{}]{1,12}") {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("approvals.json");
-        Approvals::remember(&file, &plan(WRITES), at(1)).unwrap();
-        let approvals = Approvals::read(&file).unwrap();
-        prop_assert_eq!(decided(plan(WRITES), &approvals), Some(How::Remembered));
+        Approvals::store_for_plan(&file, &plan(WRITES), at(1)).unwrap();
+        let approvals = Approvals::load(&file).unwrap();
+        prop_assert_eq!(decided(plan(WRITES), &approvals), Some(GrantOrigin::PriorApproval));
         let all = changes();
         prop_assert_eq!(all.len(), 31);
         for (name, change) in all {
             let mut changed = plan(WRITES);
             change(&mut changed, &word);
-            prop_assert_ne!(decided(changed, &approvals), Some(How::Remembered), "{}", name);
+            prop_assert_ne!(decided(changed, &approvals), Some(GrantOrigin::PriorApproval), "{}", name);
         }
     }
 
@@ -109,10 +113,10 @@ proptest! {
     fn other_arguments_do_not(input in "\\PC{0,20}") {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("approvals.json");
-        Approvals::remember(&file, &plan(WRITES), at(1)).unwrap();
+        Approvals::store_for_plan(&file, &plan(WRITES), at(1)).unwrap();
         let mut other = plan(WRITES);
         other.input = json!({ "path": input });
-        prop_assert_eq!(decided(other, &Approvals::read(&file).unwrap()), Some(How::Remembered));
+        prop_assert_eq!(decided(other, &Approvals::load(&file).unwrap()), Some(GrantOrigin::PriorApproval));
     }
 }
 
@@ -120,15 +124,15 @@ proptest! {
 fn approvals_are_the_users_own_and_can_be_taken_back() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("inner/approvals.json");
-    Approvals::remember(&file, &plan(WRITES), at(1)).unwrap();
+    Approvals::store_for_plan(&file, &plan(WRITES), at(1)).unwrap();
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     assert_eq!(fs::metadata(folder.path().join("inner")).unwrap().permissions().mode() & 0o777, 0o700);
-    assert_eq!(Approvals::read(&file).unwrap().of_skill("pdf"), 1);
-    assert_eq!(Approvals::forget(&file, "pdf").unwrap(), 1);
-    assert_eq!(decided(plan(WRITES), &Approvals::read(&file).unwrap()), None);
-    // What others can write to is nobody's word.
+    assert_eq!(Approvals::load(&file).unwrap().count_for_skill("pdf"), 1);
+    assert_eq!(Approvals::remove_for_skill(&file, "pdf").unwrap(), 1);
+    assert_eq!(decided(plan(WRITES), &Approvals::load(&file).unwrap()), None);
+    // A file that others can write to is not trusted.
     fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
-    assert!(Approvals::read(&file).is_err());
+    assert!(Approvals::load(&file).is_err());
 }
 
 #[test]
@@ -141,11 +145,11 @@ fn many_writers_lose_no_approval() {
             scope.spawn(move || {
                 let mut plan = plan(WRITES);
                 plan.tool = format!("t{number}");
-                Approvals::remember(file, &plan, at(1)).unwrap();
+                Approvals::store_for_plan(file, &plan, at(1)).unwrap();
             });
         }
     });
-    assert_eq!(Approvals::read(&file).unwrap().of_skill("pdf"), 8);
+    assert_eq!(Approvals::load(&file).unwrap().count_for_skill("pdf"), 8);
 }
 
 #[test]
@@ -155,8 +159,8 @@ fn a_broken_file_is_told_and_left_alone() {
     for text in ["", "{", "{\"version\": 7}"] {
         fs::write(&file, text).unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
-        assert!(Approvals::read(&file).is_err(), "{text}");
-        assert!(Approvals::remember(&file, &plan(WRITES), at(1)).is_err(), "{text}");
+        assert!(Approvals::load(&file).is_err(), "{text}");
+        assert!(Approvals::store_for_plan(&file, &plan(WRITES), at(1)).is_err(), "{text}");
         assert_eq!(fs::read_to_string(&file).unwrap(), text);
     }
 }
@@ -167,20 +171,20 @@ fn a_skills_approvals_are_forgotten_and_no_others() {
     let file = folder.path().join("approvals.json");
     for (skill, tool) in [("pdf", "fill"), ("pdf", "join"), ("csv", "sum")] {
         let plan = Plan { skill: skill.to_owned(), tool: tool.to_owned(), ..plan(WRITES) };
-        Approvals::remember(&file, &plan, at(1)).unwrap();
+        Approvals::store_for_plan(&file, &plan, at(1)).unwrap();
     }
-    assert_eq!(Approvals::read(&file).unwrap().of_skill("pdf"), 2);
-    assert_eq!(Approvals::forget(&file, "pdf").unwrap(), 2);
-    let left = Approvals::read(&file).unwrap();
-    assert_eq!((left.of_skill("pdf"), left.of_skill("csv")), (0, 1));
-    assert_eq!(Approvals::forget(&file, "pdf").unwrap(), 0);
+    assert_eq!(Approvals::load(&file).unwrap().count_for_skill("pdf"), 2);
+    assert_eq!(Approvals::remove_for_skill(&file, "pdf").unwrap(), 2);
+    let left = Approvals::load(&file).unwrap();
+    assert_eq!((left.count_for_skill("pdf"), left.count_for_skill("csv")), (0, 1));
+    assert_eq!(Approvals::remove_for_skill(&file, "pdf").unwrap(), 0);
 }
 
 #[test]
 fn a_program_is_approved_for_all_commands_of_a_skill_and_for_no_other_program() {
-    let starting = |program: Program, tool: &str| {
+    let starting = |program: CommandProgram, tool: &str| {
         let start = StartFolder::Workspace;
-        let work = Work::Command(Command {
+        let work = PlannedWork::Command(PlannedCommand {
             program,
             arguments: Vec::new(),
             stdin: Vec::new(),
@@ -192,15 +196,15 @@ fn a_program_is_approved_for_all_commands_of_a_skill_and_for_no_other_program() 
     };
     let programs = || {
         [
-            Program::Named("git".to_owned()),
-            Program::Named("jj".to_owned()),
-            Program::Inline("echo one".to_owned()),
-            Program::Inline("echo two".to_owned()),
+            CommandProgram::Named("git".to_owned()),
+            CommandProgram::Named("jj".to_owned()),
+            CommandProgram::Inline("echo one".to_owned()),
+            CommandProgram::Inline("echo two".to_owned()),
         ]
     };
-    let bindings = BTreeSet::from(programs().map(|program| binding(&starting(program, "x"))));
+    let bindings = BTreeSet::from(programs().map(|program| compute_binding(&starting(program, "x"))));
     assert_eq!(bindings.len(), 4);
     for program in programs() {
-        assert_eq!(binding(&starting(program.clone(), "x")), binding(&starting(program, "y")));
+        assert_eq!(compute_binding(&starting(program.clone(), "x")), compute_binding(&starting(program, "y")));
     }
 }

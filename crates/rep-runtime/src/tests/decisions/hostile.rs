@@ -1,9 +1,9 @@
 use proptest::prelude::*;
-use rep_permissions::glob::{Glob, normalise};
+use rep_permissions::glob::{Glob, normalise_path};
 
 use super::*;
 
-/// Any JSON, with the words of a tool among its keys and values.
+/// Any JSON, with field names of a tool among its keys and values.
 fn any_json() -> impl Strategy<Value = Value> {
     let word = prop_oneof![
         Just("name"),
@@ -47,14 +47,14 @@ proptest! {
         }
         let sections = ["permissions", "safety", "secrets", "host_overrides"].map(|name| format!("{name}: {front}\n"));
         let text = format!("---\nname: a\ndescription: b\n{}---\n", sections.concat());
-        let (skill, _) = Skill::parse(SkillTree::of("a", &[("SKILL.md", &text)]));
-        let Some(front) = skill.front() else { return Ok(()) };
+        let (skill, _) = Skill::parse(SkillTree::from_texts("a", &[("SKILL.md", &text)]));
+        let Some(front) = skill.frontmatter() else { return Ok(()) };
         for tool in [&tool, &whole] {
-            let call = Call {
+            let call = ToolPlanInput {
                 skill: "a", digest: "d", folder: Path::new("/a"), front, tool, workspace: Path::new("/w"), input: json!(null),
             };
-            match Plan::of(call) {
-                // What a hostile skill can name stays inside it.
+            match Plan::from_tool(call) {
+                // Paths that a hostile skill names stay inside the skill.
                 Ok(plan) => prop_assert!(!plan.work.tool().unwrap().entrypoint.split('/').any(|part| part.is_empty() || part == "..")),
                 Err(error) => prop_assert!(!error.field.is_empty() && !error.remedy.is_empty()),
             }
@@ -67,12 +67,12 @@ proptest! {
         two in "[ab*]{1,3}(/[ab*]{1,3}){0,3}",
         path in "[ab]{1,3}(/[ab]{1,3}){0,3}",
     ) {
-        let (one, two, path) = (Glob::parse(&one).unwrap(), Glob::parse(&two).unwrap(), normalise(&path).unwrap());
-        if one.fits(&path) && two.fits(&path) {
-            prop_assert!(one.meets(&two) && two.meets(&one));
+        let (one, two, path) = (Glob::parse(&one).unwrap(), Glob::parse(&two).unwrap(), normalise_path(&path).unwrap());
+        if one.matches(&path) && two.matches(&path) {
+            prop_assert!(one.overlaps(&two) && two.overlaps(&one));
         }
-        if let Some(literal) = two.literal() {
-            prop_assert_eq!(one.meets(&two), one.fits(&literal));
+        if let Some(literal) = two.literal_path() {
+            prop_assert_eq!(one.overlaps(&two), one.matches(&literal));
         }
     }
 }

@@ -1,63 +1,63 @@
-//! Connections that are encrypted: who is believed, and who is not.
+//! Tests of encrypted connections: which certificates are trusted.
 
 use std::net::TcpStream;
 use std::process::Command;
 use std::sync::Arc;
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
-use rep_test_support::{Asked, Server, answer};
+use rep_test_support::{ReceivedRequest, TestServer, build_response};
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::json;
 
 use super::{error, plan, result, run};
 
-/// The variable that makes of the test below a client of the test before it.
+/// The variable that turns the test below into a client of the test before it.
 const ASKS: &str = "REP_TEST_ASKS";
 
-/// A server for this name, and the certificate of who signed its own.
-fn server(name: &str) -> (Server, String) {
-    let mut params = CertificateParams::new(Vec::new()).expect("certificates and folders can be made");
+/// Starts a server for this name, and returns the certificate of its issuer.
+fn server(name: &str) -> (TestServer, String) {
+    let mut params = CertificateParams::new(Vec::new()).expect("certificates and directories can be created");
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let issuer =
-        CertifiedIssuer::self_signed(params, KeyPair::generate().expect("certificates and folders can be made"))
-            .expect("certificates and folders can be made");
-    let key = KeyPair::generate().expect("certificates and folders can be made");
+        CertifiedIssuer::self_signed(params, KeyPair::generate().expect("certificates and directories can be created"))
+            .expect("certificates and directories can be created");
+    let key = KeyPair::generate().expect("certificates and directories can be created");
     let own = CertificateParams::new(vec![name.to_owned()])
-        .expect("certificates and folders can be made")
+        .expect("certificates and directories can be created")
         .signed_by(&key, &issuer)
-        .expect("certificates and folders can be made");
+        .expect("certificates and directories can be created");
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
-        .expect("certificates and folders can be made")
+        .expect("certificates and directories can be created")
         .with_no_client_auth()
         .with_single_cert(vec![own.der().clone()], PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der())))
-        .expect("certificates and folders can be made");
+        .expect("certificates and directories can be created");
     let config = Arc::new(config);
     let greeted = move |stream: TcpStream| {
         let connection = ServerConnection::new(config.clone()).ok()?;
         Some(StreamOwned::new(connection, stream))
     };
-    let answered = |asked: &Asked, _: usize| {
+    let answered = |asked: &ReceivedRequest, _: usize| {
         let seen = asked.header("authorization").map(str::len);
-        answer("200 OK", &["Content-Type: application/json"], &json!({ "seen": seen }).to_string())
+        build_response("200 OK", &["Content-Type: application/json"], &json!({ "seen": seen }).to_string())
     };
-    (Server::start_with(answered, greeted), issuer.pem())
+    (TestServer::start_with_handshake(answered, greeted), issuer.pem())
 }
 
-/// What a process that trusts these certificates says of a server.
-fn asked(server: &Server, trusted: &str) -> String {
-    let folder = tempfile::tempdir().expect("certificates and folders can be made");
+/// Returns what a process that trusts these certificates reports about a server.
+fn asked(server: &TestServer, trusted: &str) -> String {
+    let folder = tempfile::tempdir().expect("certificates and directories can be created");
     let file = folder.path().join("trusted.pem");
-    std::fs::write(&file, trusted).expect("certificates and folders can be made");
-    let output = Command::new(std::env::current_exe().expect("certificates and folders can be made"))
+    std::fs::write(&file, trusted).expect("certificates and directories can be created");
+    let output = Command::new(std::env::current_exe().expect("certificates and directories can be created"))
         .args(["--exact", "tests::requests::tls::asks_as_it_is_told", "--nocapture"])
         .env(ASKS, format!("https://localhost:{}", server.port))
         .env("SSL_CERT_FILE", &file)
         .env_remove("SSL_CERT_DIR")
         .output()
-        .expect("certificates and folders can be made");
+        .expect("certificates and directories can be created");
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
@@ -69,7 +69,7 @@ fn a_server_is_believed_where_the_system_trusts_who_signed_for_it() {
     assert!(asked(&other, &trusted).contains("came: TLS_FAILED"), "another issuer");
     let (server, trusted) = self::server("api.example.org");
     assert!(asked(&server, &trusted).contains("came: TLS_FAILED"), "another name");
-    assert!(asked(&server, "").contains("came: TLS_FAILED"), "nobody is trusted");
+    assert!(asked(&server, "").contains("came: TLS_FAILED"), "no certificate is trusted");
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn asks_as_it_is_told() {
     let command = json!({ "syntax": "GET /it", "headers": { "Authorization": "Bearer ${A_TOKEN}" } });
     let outcome = run(plan(&base, command, json!({})));
     match &outcome.reply {
-        crate::Reply::Result(_) => println!("came: {}", result(&outcome)["response"]["body"]),
+        crate::RunReply::Result(_) => println!("came: {}", result(&outcome)["response"]["body"]),
         _ => println!("came: {} {}", error(&outcome).code, error(&outcome).message),
     }
 }

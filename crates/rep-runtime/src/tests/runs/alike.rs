@@ -1,6 +1,6 @@
-//! One tool, written three times, behaves the same three times (Universal 2.1 §9).
+//! The same tool, written in three languages, behaves identically (Universal 2.1 §9).
 
-use crate::{Reply, ToolRuntime, Verdict};
+use crate::{RunReply, RunVerdict, ToolRuntime};
 use serde_json::{Value, json};
 
 use super::{Tool, code, message, result};
@@ -26,17 +26,17 @@ impl Thrice {
         )
     }
 
-    /// Runs it three times and says what came of it, in words that can be compared.
+    /// Runs all three and returns their replies in comparable form.
     fn come_to(&self, expected: &str) {
         for runtime in ALL {
             let outcome = self.tool(runtime).run();
             let found = match &outcome.reply {
-                Reply::Result(value) => format!("ok {value}"),
-                Reply::Task(value) => format!("async {}", value["task"]["id"]),
-                Reply::Error(error) => format!("error {} retriable={}", error.code, error.is_retriable),
+                RunReply::Result(value) => format!("ok {value}"),
+                RunReply::Task(value) => format!("async {}", value["task"]["id"]),
+                RunReply::Error(error) => format!("error {} retriable={}", error.code, error.is_retriable),
             };
-            assert_eq!(found, expected, "{}: {:?} said {}", runtime.name(), outcome.reply, outcome.said);
-            let verdict = if expected.starts_with("error") { Verdict::Failed } else { Verdict::Fine };
+            assert_eq!(found, expected, "{}: {:?} said {}", runtime.name(), outcome.reply, outcome.log_text);
+            let verdict = if expected.starts_with("error") { RunVerdict::Failed } else { RunVerdict::Succeeded };
             assert_eq!(outcome.verdict, verdict, "{}", runtime.name());
         }
     }
@@ -141,7 +141,7 @@ fn what_is_no_object_is_no_result() {
             (ToolRuntime::Bash, format!("{bash}\n")),
         ] {
             let outcome = Tool::new(runtime, &text).run();
-            assert_eq!(code(&outcome), "INVALID_RESULT", "{}: {text} said {}", runtime.name(), outcome.said);
+            assert_eq!(code(&outcome), "INVALID_RESULT", "{}: {text} said {}", runtime.name(), outcome.log_text);
         }
     }
 }
@@ -164,11 +164,11 @@ fn what_is_printed_is_not_the_result() {
         let outcome = Tool::new(runtime, text).run();
         assert_eq!(*result(&outcome), json!({"ok": true}), "{}", runtime.name());
         for noise in ["import noise", "raw noise", "child noise"] {
-            assert!(outcome.said.contains(noise), "{}: {noise} is missing in {}", runtime.name(), outcome.said);
+            assert!(outcome.log_text.contains(noise), "{}: {noise} is missing in {}", runtime.name(), outcome.log_text);
         }
     }
     let outcome = Tool::new(ToolRuntime::Bash, "echo noise >&2; echo '{\"ok\": true}'\n").run();
-    assert_eq!((result(&outcome), &outcome.said[..]), (&json!({"ok": true}), "noise\n"));
+    assert_eq!((result(&outcome), &outcome.log_text[..]), (&json!({"ok": true}), "noise\n"));
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn the_context_knows_the_paths_and_logs_to_stderr() {
         let expected =
             json!({"skill": "skill", "workspace": "work", "here": true, "tmp": true, "tool": "a-skill:a-tool"});
         assert_eq!(*result(&outcome), expected, "{}", runtime.name());
-        let line: Value = serde_json::from_str(outcome.said.trim()).unwrap();
+        let line: Value = serde_json::from_str(outcome.log_text.trim()).unwrap();
         assert_eq!(line, json!({"level": "info", "message": "step", "n": 1}), "{}", runtime.name());
     }
 }
@@ -254,13 +254,13 @@ fn an_exception_says_what_and_where_without_paths_of_this_machine() {
     ] {
         let tool = Tool::new(runtime, text);
         let outcome = tool.run();
-        let Reply::Error(error) = &outcome.reply else { panic!("{outcome:?}") };
+        let RunReply::Error(error) = &outcome.reply else { panic!("{outcome:?}") };
         assert_eq!((&error.more["type"], &error.more["errno"]), (&kind.into(), &"ENOENT".into()), "{error:?}");
         let ending = if runtime == ToolRuntime::Python { "py" } else { "js" };
         assert_eq!(error.more["at"], format!("scripts/tool.{ending}:2"), "{error:?}");
         assert!(error.message.contains("'missing.txt'"), "{error:?}");
         let path = tool.path().display().to_string();
-        assert!(!outcome.value().to_string().contains(&path) && !outcome.said.contains(&path), "{outcome:?}");
+        assert!(!outcome.to_json().to_string().contains(&path) && !outcome.log_text.contains(&path), "{outcome:?}");
     }
 }
 
@@ -320,7 +320,7 @@ fn a_status_that_is_declared_is_no_envelope() {
     assert_eq!(code(&with(Some(json!({"type": "object"})))), "X", "a schema that accepts anything says nothing");
     assert_eq!(code(&with(Some(json!({"properties": {"status": {"const": "ok"}}})))), "X", "this one is not accepted");
     assert_eq!(code(&with(None)), "X");
-    // What only looks similar is a result like any other.
+    // Output that only resembles an envelope is an ordinary result.
     for text in
         ["{\"status\":\"error\"}", "{\"status\":\"async\",\"task\":{}}", "{\"status\":\"error\",\"error\":\"x\"}"]
     {
@@ -337,7 +337,7 @@ fn results_are_held_against_their_schema() {
     tool.plan.work.tool_mut().unwrap().output_schema =
         Some(json!({"type": "object", "properties": {"n": {"type": "integer"}}}));
     let outcome = tool.run();
-    assert_eq!((code(&outcome), outcome.verdict, outcome.is_executed), ("INVALID_RESULT", Verdict::Failed, true));
+    assert_eq!((code(&outcome), outcome.verdict, outcome.is_executed), ("INVALID_RESULT", RunVerdict::Failed, true));
     assert!(message(&outcome).contains("`/n`: value is not of type \"integer\""), "{}", message(&outcome));
 }
 
@@ -360,7 +360,7 @@ fn nothing_is_started_with_arguments_that_do_not_fit() {
         let outcome = tool.run();
         assert_eq!(
             (code(&outcome), outcome.verdict, outcome.is_executed),
-            ("INVALID_ARGUMENT", Verdict::Refused, false)
+            ("INVALID_ARGUMENT", RunVerdict::Refused, false)
         );
         assert!(!started.exists());
         let fitting = tool.input(json!({"path": 1}));
@@ -378,11 +378,11 @@ fn entrypoints_stay_in_the_skill() {
     std::fs::write(tool.path().join("outside.sh"), "echo '{}'\n").unwrap();
     std::os::unix::fs::symlink(tool.path().join("outside.sh"), tool.plan.folder.join("link.sh")).unwrap();
     for (entrypoint, reason) in [
-        ("../outside.sh", "lies outside"),
-        ("link.sh", "lies outside"),
-        ("/etc/hostname", "lies outside"),
-        ("scripts/none.sh", "is not there"),
-        ("scripts", "is no file"),
+        ("../outside.sh", "is outside"),
+        ("link.sh", "is outside"),
+        ("/etc/hostname", "is outside"),
+        ("scripts/none.sh", "does not exist"),
+        ("scripts", "is not a file"),
     ] {
         let mut plan = tool.plan.clone();
         entrypoint.clone_into(&mut plan.work.tool_mut().unwrap().entrypoint);
@@ -391,20 +391,20 @@ fn entrypoints_stay_in_the_skill() {
             search: &search,
             environments: None,
             caller: None,
-            hidden: &[],
-            unseen: &[],
-            register: None,
+            redacted_values: &[],
+            hidden_folders: &[],
+            run_registry: None,
         };
-        let outcome = crate::execute::execute_with(
+        let outcome = crate::execute::execute_grant_with(
             &super::granted(&plan),
             &[],
             &options,
             &tool.cancel,
-            rep_sandbox::unconfined::run,
+            rep_sandbox::unconfined::run_unconfined,
         );
         assert_eq!((code(&outcome), outcome.is_executed), ("INVALID_ENTRYPOINT", false), "{entrypoint}");
         assert!(message(&outcome).contains(reason), "{}", message(&outcome));
     }
     let typed = Tool::of(ToolRuntime::Node, "scripts/a.ts", "export const run = () => ({});\n").run();
-    assert!(message(&typed).contains("does not end in .js"), "{}", message(&typed));
+    assert!(message(&typed).contains("must end in .js"), "{}", message(&typed));
 }

@@ -1,7 +1,7 @@
-//! A tool that calls another one, through whoever runs it.
+//! A tool that calls another one through its host.
 
-use crate::channel::Caller;
-use crate::execute::{ExecuteOptions, execute_with};
+use crate::channel::NestedToolCaller;
+use crate::execute::{ExecuteOptions, execute_grant_with};
 use crate::{Outcome, ToolError, ToolRuntime};
 use rep_sandbox::{Cancel, unconfined};
 use rep_test_support::{DEADLINE, wait_until, with_growing_timeout};
@@ -9,23 +9,23 @@ use serde_json::{Value, json};
 
 use super::{Tool, code, message, result, search};
 
-fn run_with(tool: &Tool, caller: &Caller<'_>) -> Outcome {
+fn run_with(tool: &Tool, caller: &NestedToolCaller<'_>) -> Outcome {
     let search = search();
     let options = ExecuteOptions {
         search: &search,
         environments: None,
         caller: Some(caller),
-        hidden: &[],
-        unseen: &[],
-        register: None,
+        redacted_values: &[],
+        hidden_folders: &[],
+        run_registry: None,
     };
-    execute_with(&super::granted(&tool.plan), &tool.secrets, &options, &tool.cancel, unconfined::run)
+    execute_grant_with(&super::granted(&tool.plan), &tool.secrets, &options, &tool.cancel, unconfined::run_unconfined)
 }
 
 fn double(tool: &str, mut args: Value, _: &Cancel) -> Result<Value, ToolError> {
     match tool {
         "math:double" => Ok(json!({"n": args["n"].take().as_i64().unwrap_or(0) * 2})),
-        _ => Err(ToolError::new(crate::error::ErrorCode::ToolNotFound, format!("there is no tool `{tool}`"))),
+        _ => Err(ToolError::new(crate::error::ErrorCode::ToolNotFound, format!("tool `{tool}` does not exist"))),
     }
 }
 
@@ -53,7 +53,7 @@ fn another_tool_answers() {
         assert_eq!(*result(&run_with(&Tool::new(runtime, text), &double)), json!({"n": 8}), "{}", runtime.name());
         let missed = run_with(&Tool::new(runtime, text).input(json!({"miss": true})), &double);
         assert_eq!(code(&missed), "TOOL_NOT_FOUND", "{}", runtime.name());
-        assert_eq!(message(&missed), "there is no tool `math:none`", "{}", runtime.name());
+        assert_eq!(message(&missed), "tool `math:none` does not exist", "{}", runtime.name());
     }
 }
 
@@ -73,7 +73,8 @@ fn a_run_that_is_ended_does_not_wait_for_its_channel() {
     if !super::has_runtimes() {
         return;
     }
-    // It asks without end, never reads an answer, and leaves somebody behind who holds the channel until told.
+    // It sends requests without end, never reads a response, and leaves a process behind that keeps the
+    // channel open.
     let text = "setsid timeout 600 bash -c 'echo > up; read x < go' &\nread x < up\necho > begun\nwhile true; do echo '{\"tool\":\"math:double\",\"args\":{}}' >&3; done\n";
     let (tool, outcome) = with_growing_timeout("the tool asks before its time ends", 1000, |timeout_ms| {
         let mut tool = Tool::new(ToolRuntime::Bash, text);

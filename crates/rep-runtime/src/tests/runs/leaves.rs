@@ -1,6 +1,6 @@
-//! What leaves a run, and what must not.
+//! What may leave a run, and what must not.
 
-use crate::{ToolRuntime, Verdict};
+use crate::{RunVerdict, ToolRuntime};
 use serde_json::json;
 
 use super::{Tool, code, result};
@@ -13,7 +13,7 @@ fn with_secret(runtime: ToolRuntime, text: &str) -> Tool {
     tool
 }
 
-/// A tool that says its secret in every way it can: result, log, exception.
+/// A tool that reveals its secret in every way it can: result, log, exception.
 const LEAKY: &str = "import base64, os, sys, json, urllib.parse\n
 def run(args, ctx):
     key = os.environ['API_KEY']
@@ -32,7 +32,7 @@ fn a_secret_reaches_the_tool_and_does_not_leave_it() {
     }
     for input in [json!({}), json!({"fail": true})] {
         let outcome = with_secret(ToolRuntime::Python, LEAKY).input(input.clone()).run();
-        let all = format!("{} {}", outcome.value(), outcome.said);
+        let all = format!("{} {}", outcome.to_json(), outcome.log_text);
         assert!(all.contains("[redacted:API_KEY]"), "{all}");
         let hex: String = SECRET.bytes().map(|byte| format!("{byte:02x}")).collect();
         for part in ["abc123", "YWJjMTIz", "FiYzEyM", "hYmMxMj", &hex] {
@@ -72,7 +72,7 @@ fn a_secret_across_the_marks_of_json_holds_the_result_back() {
     let mut tool = Tool::new(ToolRuntime::Bash, "echo '{\"aaaa\":\"bbbb\"}'\n");
     tool.secrets = vec![("ODD".to_owned(), "aaaa\":\"bbbb".to_owned())];
     let outcome = tool.run();
-    assert_eq!((code(&outcome), outcome.verdict), ("RESULT_WITHHELD", Verdict::Failed));
+    assert_eq!((code(&outcome), outcome.verdict), ("RESULT_WITHHELD", RunVerdict::Failed));
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn short_secrets_are_told() {
     }
     let mut tool = Tool::new(ToolRuntime::Bash, "echo '{}'\n");
     tool.secrets = vec![("PIN".to_owned(), "1234".to_owned())];
-    assert_eq!(tool.run().metadata()["unredacted_secrets"], json!(["PIN"]));
+    assert_eq!(tool.run().metadata_json()["unredacted_secrets"], json!(["PIN"]));
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn only_what_was_given_is_in_the_environment() {
         "TMPDIR",
     ];
     assert_eq!(result(&outcome)["names"], json!(names));
-    assert!(!result(&outcome)["path"].as_str().unwrap().contains("evil"), "a secret cannot stand in for PATH");
+    assert!(!result(&outcome)["path"].as_str().unwrap().contains("evil"), "a secret cannot replace PATH");
 }
 
 #[test]
@@ -127,18 +127,18 @@ fn the_secrets_of_who_called_do_not_leave_either() {
         search: &search,
         environments: None,
         caller: None,
-        hidden: &hidden,
-        unseen: &unseen,
-        register: None,
+        redacted_values: &hidden,
+        hidden_folders: &unseen,
+        run_registry: None,
     };
     let outcome =
-        crate::execute::execute_with(&super::granted(&tool.plan), &[], &options, &tool.cancel, |job, cancel| {
-            assert_eq!(job.hidden, unseen, "the sandbox is told what is never shown");
+        crate::execute::execute_grant_with(&super::granted(&tool.plan), &[], &options, &tool.cancel, |job, cancel| {
+            assert_eq!(job.hidden, unseen, "the sandbox gets the hidden directories");
             assert!(job.env.iter().all(|(name, _)| name != "KEY"), "what is hidden is not handed on");
-            rep_sandbox::unconfined::run(job, cancel)
+            rep_sandbox::unconfined::run_unconfined(job, cancel)
         });
-    assert_eq!(outcome.value(), json!({"x": "[redacted:KEY]"}));
-    assert!(!outcome.said.contains("sk-of"), "{}", outcome.said);
+    assert_eq!(outcome.to_json(), json!({"x": "[redacted:KEY]"}));
+    assert!(!outcome.log_text.contains("sk-of"), "{}", outcome.log_text);
 }
 
 #[test]
@@ -149,6 +149,6 @@ fn shorter_paths_bring_no_secret_together() {
     let mut tool = Tool::new(ToolRuntime::Bash, "echo \"sk-two$REP_WORKSPACE/halves\" >&2; exit 1\n");
     tool.secrets = vec![("KEY".to_owned(), "sk-twohalves".to_owned())];
     let outcome = tool.run();
-    assert!(!outcome.said.contains("sk-twohalves"), "{}", outcome.said);
-    assert!(!outcome.value().to_string().contains("sk-twohalves"), "{}", outcome.value());
+    assert!(!outcome.log_text.contains("sk-twohalves"), "{}", outcome.log_text);
+    assert!(!outcome.to_json().to_string().contains("sk-twohalves"), "{}", outcome.to_json());
 }

@@ -1,15 +1,15 @@
-//! Packages beside a tool, and TypeScript.
+//! Installed packages and TypeScript.
 
-use crate::execute::{ExecuteOptions, execute_with};
-use crate::interpreter::find;
-use crate::{Reply, ToolRuntime};
+use crate::execute::{ExecuteOptions, execute_grant_with};
+use crate::interpreter::find_interpreter;
+use crate::{RunReply, ToolRuntime};
 use serde_json::json;
 
 use super::{Tool, code, message, result, search};
 
 #[test]
 fn typescript_runs_where_node_strips_types_and_is_refused_with_the_reason_elsewhere() {
-    if !rep_test_support::is_installed("node") {
+    if !rep_test_support::is_program_installed("node") {
         return;
     }
     let text = "interface Args { n: number }\nexport function run(args: Args): object { return { n: args.n + 1 }; }\n";
@@ -22,10 +22,10 @@ fn typescript_runs_where_node_strips_types_and_is_refused_with_the_reason_elsewh
         assert!(message(&refused).contains(runner) && !refused.is_executed, "{refused:?}");
     }
     tool.plan.work.tool_mut().unwrap().typescript_runner = Some("true".to_owned());
-    let node = find(ToolRuntime::Node, &tool.plan.workspace, &search()).expect("the tests need node");
+    let node = find_interpreter(ToolRuntime::Node, &tool.plan.workspace, &search()).expect("the tests need node");
     let outcome = tool.run();
     match &outcome.reply {
-        Reply::Error(error) => {
+        RunReply::Error(error) => {
             assert_eq!(error.code.as_str(), "RUNTIME_UNAVAILABLE", "{outcome:?}");
             assert!(error.message.contains(&node.version) && error.message.contains("22.6"), "{}", error.message);
         }
@@ -35,7 +35,7 @@ fn typescript_runs_where_node_strips_types_and_is_refused_with_the_reason_elsewh
 
 #[test]
 fn a_missing_package_is_hinted_at_only_where_it_is_declared() {
-    if !rep_test_support::is_installed("node") {
+    if !rep_test_support::is_program_installed("node") {
         return;
     }
     let mut tool =
@@ -46,13 +46,13 @@ fn a_missing_package_is_hinted_at_only_where_it_is_declared() {
             search: &search,
             environments: Some(&tool.path()),
             caller: None,
-            hidden: &[],
-            unseen: &[],
-            register: None,
+            redacted_values: &[],
+            hidden_folders: &[],
+            run_registry: None,
         };
-        let door = rep_sandbox::unconfined::run;
-        match execute_with(&super::granted(&tool.plan), &[], &options, &tool.cancel, door).reply {
-            Reply::Error(error) => error.more.get("remedy").cloned(),
+        let door = rep_sandbox::unconfined::run_unconfined;
+        match execute_grant_with(&super::granted(&tool.plan), &[], &options, &tool.cancel, door).reply {
+            RunReply::Error(error) => error.more.get("remedy").cloned(),
             other => panic!("{other:?}"),
         }
     };

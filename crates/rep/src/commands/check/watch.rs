@@ -1,26 +1,26 @@
 //! `--watch`: checks again whenever a file below the paths changes.
 
-use rep_check::Options;
-use rep_library::watch::{Watched, Watcher, Woken};
+use rep_check::CheckOptions;
+use rep_library::watcher::{FileWatcher, WakeReason, WatchTarget};
 
-use super::{Args, once};
+use super::{Args, check_once};
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 
 /// Checks, waits for a change, and checks again, until interrupted.
-pub(super) fn run(args: &Args, options: &Options, output: &mut Output) -> Result<Exit, Failure> {
-    let watched = || args.paths.iter().map(|path| Watched { path: path.clone(), is_deep: true }).collect();
-    let mut watcher = Watcher::new(watched())?;
+pub(super) fn watch_and_check(args: &Args, options: &CheckOptions, output: &mut Output) -> Result<Exit, Failure> {
+    let watched = || args.paths.iter().map(|path| WatchTarget { path: path.clone(), is_deep: true }).collect();
+    let mut watcher = FileWatcher::new(watched())?;
     loop {
-        match once(args, options, output) {
+        match check_once(args, options, output) {
             Ok(_) => {}
-            // A file may be gone for a moment while an editor saves it.
-            Err(failure) => output.failure(&failure),
+            // A file may be missing briefly while an editor saves it.
+            Err(failure) => output.print_failure(&failure),
         }
-        output.say("watching for changes; Ctrl-C ends");
-        if watcher.wait(|_| true) == Woken::Stopped {
+        output.print_message("watching for changes; press Ctrl-C to stop");
+        if watcher.wait_for_change(|_| true) == WakeReason::Stopped {
             return Ok(Exit::Fine);
         }
-        watcher.set(watched())?;
+        watcher.set_targets(watched())?;
     }
 }

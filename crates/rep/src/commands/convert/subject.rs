@@ -1,63 +1,64 @@
-//! The skills a conversion is about.
+//! Finds the skills to convert.
 
 use std::path::Path;
 
-use rep_library::Status;
-use rep_library::find::{self, Found};
+use rep_library::SkillStatus;
+use rep_library::discovery::{self, SkillLocation};
 
 use super::Args;
 use crate::exit::Failure;
 use crate::output::Output;
 
-/// Which skills are meant.
-pub(super) struct Subjects {
-    pub(super) found: Vec<Found>,
-    /// Whether they were looked for, and not named one by one.
+/// The skills to convert.
+pub(super) struct ConversionSubjects {
+    pub(super) found: Vec<SkillLocation>,
+    /// Whether the skills were discovered rather than named individually.
     pub(super) is_sweep: bool,
 }
 
-/// The skills that are meant: those named, or all there are.
-pub(super) fn subjects(args: &Args, output: &mut Output) -> Result<Subjects, Failure> {
+/// Finds the skills to convert: those named, or all skills of the library.
+pub(super) fn find_subjects(args: &Args, output: &mut Output) -> Result<ConversionSubjects, Failure> {
     let mut found = Vec::new();
     if args.is_all && args.library.places.paths.is_empty() {
-        let catalog = args.library.discover(output)?;
-        let active = catalog.entries.iter().filter(|entry| matches!(entry.status, Status::Active | Status::Hidden));
-        found.extend(active.filter(|entry| !entry.skill.tree.is_lone_file).map(Found::from_entry));
+        let catalog = args.library.discover_catalog(output)?;
+        let active =
+            catalog.entries.iter().filter(|entry| matches!(entry.status, SkillStatus::Active | SkillStatus::Hidden));
+        found.extend(active.filter(|entry| !entry.skill.tree.is_lone_file).map(SkillLocation::from_entry));
     }
     if args.is_all {
         for path in &args.library.places.paths {
-            below(path, &mut found, output)?;
+            add_skills_below(path, &mut found, output)?;
         }
     }
     for named in &args.files {
         let path = Path::new(named);
         let is_path = named.contains('/') || path.is_file() || named == "." || named == "..";
         if is_path && (args.is_all || args.library.places.paths.is_empty()) {
-            below(path, &mut found, output)?;
+            add_skills_below(path, &mut found, output)?;
         } else {
-            let (catalog, index) = match args.library.one(named, output) {
+            let (catalog, index) = match args.library.find_skill(named, output) {
                 Ok(both) => both,
-                // No skill is called so, and the folder that is holds several.
+                // Not a skill's name, but a directory with several skills.
                 Err(failure) if failure.code == "AMBIGUOUS" && path.is_dir() => {
-                    below(path, &mut found, output)?;
+                    add_skills_below(path, &mut found, output)?;
                     continue;
                 }
                 Err(failure) => return Err(failure),
             };
-            let one = Found::from_entry(&catalog.entries[index]);
-            found.push(Found { shown: find::shown(&one.path), ..one });
+            let one = SkillLocation::from_entry(&catalog.entries[index]);
+            found.push(SkillLocation { shown: discovery::display_path(&one.path), ..one });
         }
     }
     let is_sweep = args.is_all || found.len() > args.files.len();
     if is_sweep {
-        find::add_nested(&mut found);
+        discovery::add_nested_skills(&mut found);
     } else {
-        find::sort(&mut found);
+        discovery::sort_and_dedup(&mut found);
     }
-    Ok(Subjects { found, is_sweep })
+    Ok(ConversionSubjects { found, is_sweep })
 }
 
-fn below(path: &Path, found: &mut Vec<Found>, output: &mut Output) -> Result<(), Failure> {
-    output.warn_all(&find::skills(path, |one| found.push(one))?);
+fn add_skills_below(path: &Path, found: &mut Vec<SkillLocation>, output: &mut Output) -> Result<(), Failure> {
+    output.warn_all(&discovery::find_skills(path, |one| found.push(one))?);
     Ok(())
 }

@@ -1,44 +1,48 @@
-//! `--evals`: asks an agent of the user's, and says what came of it.
+//! `--evals`: runs evals with the user's agent, and prints the results.
 
 use std::path::Path;
 
-use rep_runtime::trial::eval_run::{EvalAnswer, EvalError, EvalOptions, EvalResult};
+use rep_runtime::skill_test::eval_run::{EvalAnswer, EvalError, EvalOptions, EvalResult};
 use rep_sandbox::Cancel;
 
-use super::{Args, find, say_notes};
+use super::{Args, find_test_subjects, report_notes};
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::terminal;
 
-pub(super) fn run(args: &Args, cancel: &Cancel, output: &mut Output) -> Result<Exit, Failure> {
-    let found = find(args, output)?;
+pub(super) fn run_skill_evals(args: &Args, cancel: &Cancel, output: &mut Output) -> Result<Exit, Failure> {
+    let found = find_test_subjects(args, output)?;
     let mut agent = args.agent.clone();
     if let Some(program) = agent.first_mut().filter(|program| program.contains('/')) {
-        // The agent starts elsewhere.
+        // The agent starts in another directory.
         *program = std::path::absolute(&*program).map_or_else(|_| program.clone(), |path| path.display().to_string());
     }
     let out = args.out.as_deref().unwrap_or(Path::new("evals-out"));
-    say_notes(&found.subjects, output);
-    let asked =
-        terminal::stored().run_evals(&found.subjects, EvalOptions { agent: &agent, out }, cancel, &mut |result| {
+    report_notes(&found.subjects, output);
+    let asked = terminal::open_stored_runtime().run_evals(
+        &found.subjects,
+        EvalOptions { agent: &agent, out },
+        cancel,
+        &mut |result| {
             if !args.json {
-                output.data(&line(result));
+                output.write_data(&render_eval(result));
             }
-        });
+        },
+    );
     let Some(report) = asked? else { return Ok(Exit::Interrupted) };
     if args.json {
-        output.json(&report.value());
+        output.write_json(&report.to_json());
     } else {
-        output.data(&format!("{} evals asked; `{}` has the rest\n", report.evals.len(), report.folder.display()));
+        output.write_data(&format!("ran {} evals; details are in `{}`\n", report.evals.len(), report.folder.display()));
     }
     Ok(Exit::Fine)
 }
 
-fn line(result: &EvalResult) -> String {
+fn render_eval(result: &EvalResult) -> String {
     let side = |answer: &EvalAnswer| {
-        let ended = if answer.answered.is_fine { "" } else { ", the agent failed" };
-        let (passed, ungraded) = (answer.count(Some(true)), answer.count(None));
-        format!("{passed} of {} hold, {ungraded} need a judge{ended}", answer.grades.len())
+        let ended = if answer.answer.is_success { "" } else { ", the agent failed" };
+        let (passed, ungraded) = (answer.count_grades(Some(true)), answer.count_grades(None));
+        format!("{passed} of {} passed, {ungraded} need grading{ended}", answer.grades.len())
     };
     let (with, without) = (side(&result.with_skill), side(&result.without_skill));
     format!("{}  eval {}  with the skill: {with}; without: {without}\n", result.skill, result.id)
@@ -49,11 +53,11 @@ impl From<EvalError> for Failure {
         let message = error.to_string();
         match error {
             EvalError::NotNamed { folder, .. } => Failure::refused("UNTRUSTED", message)
-                .hint(format!("name what the agent may read: `rep test {} …`", folder.display())),
+                .hint(format!("pass a directory that the agent may read: `rep test {} …`", folder.display())),
             EvalError::AgentUnavailable(_) => {
-                Failure::unable("AGENT_UNAVAILABLE", message).hint("name a program after --agent")
+                Failure::unable("AGENT_UNAVAILABLE", message).hint("pass a program after --agent")
             }
-            EvalError::Full(_) => Failure::unable("UNWRITABLE", message).hint("name another --out"),
+            EvalError::Full(_) => Failure::unable("UNWRITABLE", message).hint("pass another directory with --out"),
             EvalError::Unwritable(error) => error.into(),
         }
     }

@@ -1,6 +1,6 @@
-//! The skills of the tour, bundled with the binary.
+//! The bundled skills of the tour.
 
-/// Path in the scratch folder, and text.
+/// Paths in the temporary directory, and their texts.
 pub(super) const FILES: &[(&str, &str)] = &[
     ("faulty/Bad_Name/SKILL.md", include_str!("../../../tour/Bad_Name/SKILL.md")),
     ("faulty/leaky/SKILL.md", include_str!("../../../tour/leaky/SKILL.md")),

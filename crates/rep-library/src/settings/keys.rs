@@ -1,0 +1,152 @@
+//! The keys of `rep.yaml`, for the reference documentation. A test compares them with the keys that the reader accepts.
+
+/// The files a key is read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SettingsFile {
+    /// Only the project's file.
+    Project,
+    /// Only the user's file.
+    User,
+    /// Both files.
+    Both,
+}
+
+/// A key of `rep.yaml`.
+#[derive(Clone, Copy, Debug)]
+pub struct SettingsKey {
+    /// The key with its parents, separated by dots.
+    pub path: &'static str,
+    /// The files it is read from.
+    pub file: SettingsFile,
+    /// An example value, in YAML flow style.
+    pub example: &'static str,
+    /// A description, in Markdown.
+    pub summary: &'static str,
+}
+
+/// All keys.
+pub const KEYS: &[SettingsKey] = &[
+    SettingsKey {
+        path: "check.profiles",
+        file: SettingsFile::Project,
+        example: "[agentskills, claude-api]",
+        summary: "Profiles to check by. Without it, each file is checked by its dialect and by `security`.",
+    },
+    SettingsKey {
+        path: "check.ignore",
+        file: SettingsFile::Project,
+        example: "[line-ends-crlf]",
+        summary: "Rules that do not run.",
+    },
+    SettingsKey {
+        path: "check.levels",
+        file: SettingsFile::Project,
+        example: "{body-too-long: error, description-vague: off}",
+        summary: "The level of single rules: `off`, `info`, `warning` or `error`.",
+    },
+    SettingsKey {
+        path: "check.strict-schema",
+        file: SettingsFile::Project,
+        example: "true",
+        summary: "Whether to take the printed UASP schema literally. The default is `false`.",
+    },
+    SettingsKey {
+        path: "library.paths",
+        file: SettingsFile::Both,
+        example: "[vendor/skills]",
+        summary: "Further directories of skills, relative to the file. Those of a project need its trust; those of the user are \
+                  personal skills, and `~/` is the home directory.",
+    },
+    SettingsKey {
+        path: "policy.deny.skills",
+        file: SettingsFile::User,
+        example: "[old-tool]",
+        summary: "Skills that do not run, whatever they declare or were approved for.",
+    },
+    SettingsKey {
+        path: "policy.deny.hosts",
+        file: SettingsFile::User,
+        example: "['*.internal.example.org']",
+        summary: "Hosts that no skill may reach. A skill that declares one does not run.",
+    },
+    SettingsKey {
+        path: "policy.deny.paths",
+        file: SettingsFile::User,
+        example: "['**/.env']",
+        summary: "Files that no skill may read or write. A skill that declares one does not run.",
+    },
+    describe_model_key("llm.url", "http://127.0.0.1:8080/v1", "The address of the model's server (`REP_LLM_URL`)."),
+    describe_model_key("llm.model", "qwen2.5-coder", "The name of the model (`REP_LLM_MODEL`)."),
+    describe_model_key("llm.api", "openai", "The format of requests: `openai` or `anthropic` (`REP_LLM_API`)."),
+    describe_model_key("llm.key-env", "MY_KEY", "The environment variable that holds the key (`REP_LLM_KEY_ENV`)."),
+    describe_model_key("llm.max-tokens", "8192", "The maximum number of tokens in an answer (`REP_LLM_MAX_TOKENS`)."),
+    describe_model_key("llm.temperature", "0.2", "The sampling temperature (`REP_LLM_TEMPERATURE`)."),
+    describe_model_key("llm.timeout", "300", "Seconds to wait for one answer (`REP_LLM_TIMEOUT`)."),
+    describe_model_key(
+        "llm.corrections",
+        "2",
+        "How often the model may correct an invalid answer (`REP_LLM_CORRECTIONS`).",
+    ),
+    describe_model_key(
+        "llm.price",
+        "3/15",
+        "The price of a million tokens, in and out, to show costs (`REP_LLM_PRICE`).",
+    ),
+];
+
+const fn describe_model_key(path: &'static str, example: &'static str, summary: &'static str) -> SettingsKey {
+    SettingsKey { path, file: SettingsFile::User, example, summary }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::super::{MODEL_KEYS, SettingsError, SettingsReader, USER_SECTIONS};
+    use super::*;
+
+    fn try_settings(text: &str, known: &[&str]) -> Result<(), SettingsError> {
+        SettingsReader { source: rep_model::SourceText::new(text.to_owned()), shown: "rep.yaml".to_owned() }
+            .parse_settings(known)
+            .map(drop)
+    }
+
+    fn render_example(key: &SettingsKey) -> String {
+        let mut text = String::new();
+        for (depth, part) in key.path.split('.').enumerate() {
+            text.push_str(&format!("{}{part}:\n", "  ".repeat(depth)));
+        }
+        format!("{} {}\n", text.trim_end(), key.example)
+    }
+
+    #[test]
+    fn every_documented_example_is_accepted_where_the_documentation_says() {
+        for key in KEYS {
+            let text = render_example(key);
+            let is_for = |file| key.file == file || key.file == SettingsFile::Both;
+            assert_eq!(try_settings(&text, &["check", "library"]).is_ok(), is_for(SettingsFile::Project), "{text}");
+            assert_eq!(try_settings(&text, USER_SECTIONS).is_ok(), is_for(SettingsFile::User), "{text}");
+        }
+    }
+
+    #[test]
+    fn every_key_that_is_read_is_documented() {
+        let documented = |prefix: &str| -> BTreeSet<String> {
+            let rest = KEYS.iter().filter_map(|key| key.path.strip_prefix(prefix)?.strip_prefix('.'));
+            rest.map(|rest| rest.split('.').next().unwrap_or(rest).to_owned()).collect()
+        };
+        for prefix in ["check", "library", "policy", "policy.deny", "llm"] {
+            let mut text = String::new();
+            for (depth, part) in prefix.split('.').enumerate() {
+                text.push_str(&format!("{}{part}:\n", "  ".repeat(depth)));
+            }
+            text.push_str("        no-such-key: [x]\n");
+            let all = ["check", "library", "policy", "llm"];
+            let Err(SettingsError::Invalid { remedy, .. }) = try_settings(&text, &all) else { panic!("{text}") };
+            let (_, list) = remedy.split_once(": ").expect("the keys are listed");
+            let known: BTreeSet<String> = list.split(", ").map(str::to_owned).collect();
+            assert_eq!(documented(prefix), known, "{prefix}");
+        }
+        assert_eq!(documented("llm").len(), MODEL_KEYS.len());
+    }
+}

@@ -1,0 +1,32 @@
+//! Reports skipped tests on stderr, bypassing the output capture of the test harness.
+
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+/// Reports that a test is skipped. In CI, which has everything installed, this is a failure.
+pub fn skip_unless_ci(why: &str) {
+    assert!(std::env::var_os("CI").is_none(), "{why}, but CI must run this test");
+    report_skipped(why);
+}
+
+/// Reports that a part of a test is skipped, which is allowed everywhere.
+pub fn report_skipped(why: &str) {
+    // The harness captures the print macros, and hides the output of tests that pass.
+    let _ = writeln!(std::io::stderr(), "NOT RUN: {why}");
+}
+
+/// Whether a program is installed. Reports if it is not; in CI, that is a failure.
+pub fn is_program_installed(program: &str) -> bool {
+    // Searches the `PATH` instead of running the program: some programs do not support `--version`.
+    let is_there = std::env::var_os("PATH")
+        .is_some_and(|path| std::env::split_paths(&path).any(|at| is_executable_file(&at.join(program))));
+    if !is_there {
+        skip_unless_ci(&format!("{program} is not installed"));
+    }
+    is_there
+}
+
+fn is_executable_file(path: &Path) -> bool {
+    path.metadata().is_ok_and(|is| is.is_file() && is.permissions().mode() & 0o111 != 0)
+}

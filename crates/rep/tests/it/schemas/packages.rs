@@ -1,0 +1,141 @@
+//! Runs of the commands that export, install and serve skills.
+
+use std::io::{BufRead, BufReader};
+use std::process::Command;
+
+use rep_test_support::ScratchFolder;
+use serde_json::{Value, json};
+
+use super::{check, examples, holds, home, prints};
+use crate::GOOD;
+use crate::serve::{PATH, Server, library, start};
+use crate::serve_http::{ask_new, request};
+
+pub(super) const SCENARIOS: &[fn()] = &[exports, installs, serves];
+
+fn exports() {
+    let scratch = ScratchFolder::new();
+    let skill = |name: &str| format!("{}/{name}", examples());
+    for host in ["openai", "anthropic", "gemini", "mcp", "openapi"] {
+        for names in [["csv-profile", "json-patch"], ["glossary", "style-guide"]] {
+            let skills = names.map(skill);
+            let arguments = ["export", "--host", host, &skills[0], &skills[1], "--json"];
+            let run = scratch.run_program(crate::rep(), &arguments);
+            super::printed("export", run.code, &run);
+        }
+    }
+    for host in ["openai", "anthropic", "gemini", "mcp", "openapi"] {
+        let csv = skill("csv-profile");
+        let plain =
+            scratch.run_program(crate::rep(), &["export", "--host", host, &csv, "--loose", "--out", "tools.json"]);
+        assert_eq!(plain.code, 0, "{plain:?}");
+        holds("export", &scratch.work_folder().join("tools.json"));
+    }
+    prints(&scratch, "export", 0, &["export", "--host", "claude-api", &skill("slugify"), "--out", "dist", "--json"]);
+    prints(&scratch, "export", 0, &["export", "--host", "codex", &skill("glossary"), "--out", "dist", "--json"]);
+    prints(&scratch, "error", 2, &["export", "--host", "codex", &skill("glossary"), "--out", "dist", "--json"]);
+    prints(&scratch, "error", 2, &["export", "--host", "none", &skill("glossary"), "--json"]);
+    let refused = ["export", "--host", "claude-marketplace", &skill("glossary"), "--out", "m", "--json"];
+    prints(&scratch, "export", 1, &refused);
+    let (one, two) = (skill("glossary"), skill("csv-profile"));
+    prints(&scratch, "export", 0, &["export", "--host", "well-known", &one, &two, "--out", "public", "--json"]);
+    holds("index-file", &scratch.work_folder().join("public/.well-known/agent-skills/index.json"));
+}
+
+fn installs() {
+    let scratch = ScratchFolder::new();
+    scratch.write_file("src/pdf/SKILL.md", GOOD);
+    scratch.write_file("src/pdf/scripts/fill.sh", "#!/bin/sh\necho filled\n");
+    std::fs::create_dir_all(scratch.work_folder().join("project/.git")).expect("a folder can be made");
+    let git = |words: &[&str]| {
+        let name = ["-c", "user.name=t", "-c", "user.email=t@example.org"];
+        let done = Command::new("git").args(name).args(words).current_dir(scratch.work_folder().join("src")).output();
+        assert!(done.is_ok_and(|done| done.status.success()), "git {words:?}");
+    };
+    git(&["init", "--quiet"]);
+    git(&["add", "."]);
+    git(&["commit", "--quiet", "-m", "skills"]);
+    let lock = scratch.work_folder().join("project/skills-lock.json");
+    let at = |name: &str, code: i32, words: &[&str]| {
+        prints(&scratch, name, code, &[words, &["--project", "project", "--json"]].concat())
+    };
+    let hosts = ["--host", "claude-code", "--host", "codex"];
+    at("install", 0, &[&["install", "src", "--dry-run"], &hosts[..]].concat());
+    at("install", 0, &[&["install", "src"], &hosts[..]].concat());
+    holds("lock-file", &lock);
+    at("install", 0, &[&["install", "src"], &hosts[..]].concat());
+    at("verify", 0, &["verify"]);
+    at("outdated", 0, &["outdated"]);
+    scratch.write_file("src/pdf/SKILL.md", GOOD.replace("Fill the form.", "Fill the whole form."));
+    at("outdated", 1, &["outdated"]);
+    scratch.write_file("project/.agents/skills/pdf/extra.md", "x");
+    at("verify", 1, &["verify"]);
+    at("error", 2, &["install", "src"]);
+    at("remove", 0, &["remove", "pdf", "--force"]);
+    at("error", 2, &["remove", "pdf"]);
+    // From an index: the lock file names the address and the digest.
+    assert_eq!(
+        scratch.run_program(crate::rep(), &["export", "--host", "well-known", "src/pdf", "--out", "public"]).code,
+        0
+    );
+    let server = served(&scratch);
+    at("install", 0, &["install", &server.url()]);
+    holds("lock-file", &lock);
+}
+
+/// A server of the files in `public`.
+fn served(scratch: &ScratchFolder) -> rep_test_support::TestServer {
+    let folder = scratch.work_folder().join("public");
+    rep_test_support::TestServer::start(move |asked, _| {
+        let path = asked.line.split_whitespace().nth(1).unwrap_or_default().trim_start_matches('/');
+        match std::fs::read(folder.join(path)) {
+            Ok(bytes) => {
+                let mut all =
+                    format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", bytes.len())
+                        .into_bytes();
+                all.extend(bytes);
+                rep_test_support::TestResponse::Bytes(all)
+            }
+            Err(_) => rep_test_support::build_response("404 Not Found", &[], ""),
+        }
+    })
+}
+
+/// A server with a log, which records calls.
+fn serves() {
+    let scratch = ScratchFolder::new();
+    library(&scratch);
+    scratch.write_file("tokens.txt", "a-token-that-nobody-can-guess-0123456789\n");
+    let words = [&["--http", "127.0.0.1:0", "--log", "json", "--token-file", "tokens.txt"], &PATH[..]].concat();
+    let mut child = start(&scratch, &words).spawn().expect("the binary can be started");
+    let mut lines = BufReader::new(child.stderr.take().expect("stderr is a pipe")).lines().map_while(Result::ok);
+    let server = Server { child };
+    let address = lines.find_map(|line| {
+        let (_, address) = line.split_once("listening on ")?;
+        Some(address.split_once("://")?.1.trim_end_matches("/mcp").to_owned())
+    });
+    let address = address.expect("the server says where it listens");
+    let bearer = ("Authorization", "Bearer a-token-that-nobody-can-guess-0123456789");
+    let call = json!({ "name": "load_skill", "arguments": { "name": "pdf" } });
+    let answered = ask_new(&address, "tools/call", call, &[bearer]);
+    assert_eq!(answered.status, 200, "{answered:?}");
+    assert_eq!(request(&address, "GET", "/healthz", &[], "").status, 200);
+    let mut logged = Vec::new();
+    while logged.len() < 3 {
+        let line = lines.next().expect("the server logs requests");
+        if let Ok(value) = serde_json::from_str::<Value>(&line) {
+            check("serve-log", &value);
+            logged.push(value);
+        }
+        if logged.iter().any(|value| value["path"] == "/healthz") {
+            break;
+        }
+    }
+    rep_test_support::wait_until("the call is recorded", rep_test_support::DEADLINE, || {
+        let calls = super::prints(&scratch, "audit-calls", 0, &["audit", "--calls", "--json"]);
+        calls["calls"].as_array().is_some_and(|calls| !calls.is_empty())
+    });
+    drop(server);
+    holds("audit-record", &home(&scratch, ".local/share/repertoire/calls.jsonl"));
+    holds("audit-head", &home(&scratch, ".local/share/repertoire/calls.head"));
+}
