@@ -133,7 +133,7 @@ HOSTS = [
     ("claude-code", "@anthropic-ai/claude-code", "2.1.325", "claude", claude, {"active", "hidden"}),
     ("codex", "@openai/codex", "0.166.0", "codex", codex, {"active"}),
     ("copilot", "@github/copilot", "1.0.102", "copilot", copilot, {"active", "hidden"}),
-    ("gemini", "@google/gemini-cli", "0.61.0", "gemini", gemini, {"active", "hidden"}),
+    ("gemini-cli", "@google/gemini-cli", "0.61.0", "gemini", gemini, {"active", "hidden"}),
     ("opencode", "opencode-ai", "1.18.33", "opencode", opencode, {"active", "hidden"}),
 ]
 

@@ -63,7 +63,7 @@ def ask_hosts(program, source, base, wanted):
             # For two hosts, so that one of the two directories is a link in link mode.
             other = "codex" if host == "claude-code" else "claude-code"
             rep(program, folder, home, "install", str(source), "--host", host, "--host", other, *(["--copy"] if how == "copy" else []))
-            environment = {"GEMINI_CLI_TRUST_WORKSPACE": "true"} if host == "gemini" else {}
+            environment = {"GEMINI_CLI_TRUST_WORKSPACE": "true"} if host == "gemini-cli" else {}
             try:
                 binary = hosts.install(package, version, PEERS / "hosts" / name) / name
                 listed = [row[0] for row in listing(binary, folder, home, environment)]

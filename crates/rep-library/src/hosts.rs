@@ -4,6 +4,7 @@
 //! host does, and `host_entry` builds an entry from each. `bench/hosts.sh` compares the predictions with hosts that run
 //! without a network.
 
+mod adopters;
 mod host_entry;
 mod known_hosts;
 mod plugins;
@@ -21,7 +22,7 @@ use crate::catalog::{self, Catalog, CatalogEntry, LibraryOptions, SkillStatus, T
 use crate::decisions::UserDecisions;
 use crate::roots::{Scope, SkillRoot};
 
-pub use known_hosts::{KnownHost, UnknownHost};
+pub use known_hosts::{HostWithoutFolders, KnownHost, UnknownHost};
 pub use table::HOSTS;
 pub use targets::{HostFolderTarget, shared_folder};
 
@@ -109,6 +110,8 @@ pub enum FolderBase {
     /// Each enabled plugin of Claude Code. Its settings are in the value of a variable, or else in this directory of
     /// the home directory.
     Plugins(&'static str, &'static str),
+    /// Each plugin in this directory of the home directory: a subdirectory with a plugin manifest.
+    PluginFolders(&'static str),
 }
 
 /// How a directory is searched.
@@ -288,7 +291,12 @@ impl DiscoveryHost {
             | FolderBase::VariableOnly(name)
             | FolderBase::EachIn(name, _)
             | FolderBase::Plugins(name, _) => Some(name),
-            FolderBase::Machine | FolderBase::Upward | FolderBase::Here | FolderBase::Nested | FolderBase::Home => None,
+            FolderBase::Machine
+            | FolderBase::Upward
+            | FolderBase::Here
+            | FolderBase::Nested
+            | FolderBase::Home
+            | FolderBase::PluginFolders(_) => None,
         };
         self.folders.iter().filter_map(of).collect()
     }
@@ -355,11 +363,11 @@ fn resolve_roots(
         FolderBase::VariableOnly(name) => personal(view.variables.get(name).cloned()),
         FolderBase::Plugins(name, default) => {
             let enabled = below(name, default).map(|config| plugins::list_enabled_plugins(&config)).unwrap_or_default();
-            let of = |(name, path): (String, PathBuf)| SkillRoot {
-                package: Some(name),
-                ..root(Scope::Package, path.join(folder.path))
-            };
-            enabled.into_iter().map(of).collect()
+            list_package_roots(enabled, folder)
+        }
+        FolderBase::PluginFolders(within) => {
+            let found = home.map(|home| plugins::list_plugin_folders(&home.join(within))).unwrap_or_default();
+            list_package_roots(found, folder)
         }
         FolderBase::EachIn(name, within) => {
             let base = below(name, "").map(|base| base.join(within));
@@ -369,6 +377,17 @@ fn resolve_roots(
             each.into_iter().map(|path| root(Scope::Package, path.join(folder.path))).collect()
         }
     }
+}
+
+/// Returns the skill directories of packages, each with the name and directory of its package.
+fn list_package_roots(packages: Vec<(String, PathBuf)>, folder: &HostFolder) -> Vec<SkillRoot> {
+    let root = |(name, path): (String, PathBuf)| SkillRoot {
+        package: Some(name),
+        path: path.join(folder.path),
+        scope: Scope::Package,
+        is_in_project: false,
+    };
+    packages.into_iter().map(root).collect()
 }
 
 /// Returns the working directory and its parents, as far as the host searches.

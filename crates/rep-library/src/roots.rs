@@ -49,7 +49,7 @@ pub struct SkillRoot {
 
 /// The skill directories of a project, in order of precedence. `skills` is the project's own, and the others belong to
 /// hosts.
-pub const PROJECT_FOLDERS: [&str; 16] = [
+pub const PROJECT_FOLDERS: [&str; 37] = [
     "skills",
     ".claude/skills",
     ".github/skills",
@@ -66,10 +66,31 @@ pub const PROJECT_FOLDERS: [&str; 16] = [
     ".factory/skills",
     ".agent/skills",
     ".codeium/skills",
+    ".cognition/skills",
+    ".ai/skills",
+    ".assistant/skills",
+    ".autohand/skills",
+    ".commandcode/skills",
+    ".cortex/skills",
+    ".deepcode/skills",
+    ".fast-agent/skills",
+    ".firebender/skills",
+    ".junie/skills",
+    ".mux/skills",
+    ".ona/skills",
+    ".openhands/skills",
+    ".pi/skills",
+    ".roo/skills",
+    ".skills",
+    ".snowflake/cortex/skills",
+    ".tabnine/agent/skills",
+    ".trae/skills",
+    ".vibe/skills",
+    ".vtcode/skills",
 ];
 
 /// The skill directories of a home directory.
-pub const PERSONAL_FOLDERS: [&str; 18] = [
+pub const PERSONAL_FOLDERS: [&str; 42] = [
     ".claude/skills",
     ".github/skills",
     ".agents/skills",
@@ -88,6 +109,30 @@ pub const PERSONAL_FOLDERS: [&str; 18] = [
     ".factory/skills",
     ".gemini/config/skills",
     ".gemini/antigravity/skills",
+    ".opencode/skill",
+    ".agent/skills",
+    ".agentskills",
+    ".assistant/skills",
+    ".autohand/skills",
+    ".commandcode/skills",
+    ".deepcode/skills",
+    ".firebender/skills",
+    ".hermes/skills",
+    ".junie/skills",
+    ".letta/skills",
+    ".mux/skills",
+    ".nanobot/workspace/skills",
+    ".ona/skills",
+    ".openclaw/skills",
+    ".openhands/skills",
+    ".pi/agent/skills",
+    ".pi/skills",
+    ".roo/skills",
+    ".snowflake/cortex/skills",
+    ".tabnine/agent/skills",
+    ".trae/skills",
+    ".vibe/skills",
+    ".vtcode/skills",
 ];
 
 /// The skill directories searched in the subdirectories of a project, for monorepos.
@@ -98,8 +143,8 @@ const MANAGED_FOLDERS: [&str; 3] = ["/etc/claude-code/.claude/skills", "/etc/cod
 
 /// The directory of installed packages, in a project and in a home directory.
 const PACKAGES_FOLDER: &str = ".agent-packages";
-/// The plugins directory of Claude Code, in a home directory.
-const PLUGINS_FOLDER: &str = ".claude/plugins";
+/// The plugin directories of hosts, in a home directory: those of Claude Code and Cursor.
+const PLUGIN_FOLDERS: [&str; 3] = [".claude/plugins", ".cursor/plugins/local", ".cursor/plugins"];
 
 /// The maximum depth of the search for nested directories.
 const NESTED_DEPTH_MAX: usize = 6;
@@ -120,7 +165,7 @@ pub(crate) fn list_home_roots(home: &Path) -> Vec<SkillRoot> {
     let root = |path: PathBuf| SkillRoot { path, scope: Scope::Personal, package: None, is_in_project: false };
     let mut roots: Vec<SkillRoot> = PERSONAL_FOLDERS.iter().map(|folder| root(home.join(folder))).collect();
     roots.extend(list_package_roots(&home.join(PACKAGES_FOLDER), false));
-    roots.extend(list_package_roots(&home.join(PLUGINS_FOLDER), false));
+    roots.extend(PLUGIN_FOLDERS.iter().flat_map(|folder| list_package_roots(&home.join(folder), false)));
     roots
 }
 
@@ -153,7 +198,7 @@ fn list_package_roots(folder: &Path, is_in_project: bool) -> Vec<SkillRoot> {
 
 /// Returns the name that a package declares, or else its directory name.
 fn read_package_name(folder: &Path) -> String {
-    let manifests = ["package.agent.json", ".claude-plugin/plugin.json", "plugin.json"];
+    let manifests = ["package.agent.json", ".claude-plugin/plugin.json", ".cursor-plugin/plugin.json", "plugin.json"];
     let named = manifests.iter().find_map(|manifest| {
         let text = crate::skill_reader::read_text(&folder.join(manifest), 256 * 1024).ok()?;
         let value: serde_json::Value = serde_json::from_str(&text).ok()?;

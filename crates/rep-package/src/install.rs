@@ -235,6 +235,11 @@ fn resolve_install_roots(
     let mut order = Vec::new();
     let old = before.into_iter().flat_map(|before| &before.places);
     let old = old.filter_map(|put| Some((scope.resolve_place(name, put)?.parent()?.to_owned(), put.link.is_none())));
+    if let Some(host) = hosts.iter().find(|host| scope.host_folder(host).is_none()) {
+        let message = format!("`{host}` has no skill directory in the {} scope", scope.name());
+        let other = if scope.is_personal { "project" } else { "personal" };
+        return Err(PackageError::new(PackageErrorCode::NoFolder, message).remedy(format!("use `--scope {other}`")));
+    }
     let new = hosts.iter().filter_map(|host| Some((scope.host_folder(host)?, false)));
     for (path, has_copy) in old.chain(new) {
         let Some(real) = resolve_links(&path).filter(|_| scope.is_inside_project(&path)) else {

@@ -300,18 +300,11 @@ impl InstallScope {
 pub fn resolve_host_ids(names: &[String]) -> Result<Vec<String>, PackageError> {
     let mut ids: Vec<String> = Vec::new();
     for name in names {
-        let name = if name == "gemini-cli" { "gemini" } else { name };
-        let id = match DiscoveryHost::find(name) {
-            Some(host) => host.id,
-            None if name == ANY_HOST => ANY_HOST,
-            None => {
-                let message = format!("`{name}` is not a known host that reads skill directories");
-                let all: Vec<&str> = HOSTS.iter().map(|host| host.id).collect();
-                let remedy = match DiscoveryHost::nearest_id(name) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("the hosts are: {ANY_HOST}, {}", all.join(", ")),
-                };
-                return Err(PackageError::new(PackageErrorCode::UnknownHost, message).remedy(remedy));
+        let id = match DiscoveryHost::find_named(name) {
+            Ok(host) => host.id,
+            Err(_) if name == ANY_HOST => ANY_HOST,
+            Err(error) => {
+                return Err(PackageError::new(PackageErrorCode::UnknownHost, error.to_string()).remedy(error.remedy()));
             }
         };
         if !ids.iter().any(|known| known == id) {

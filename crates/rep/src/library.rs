@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use rep_library::hosts::{DiscoveryHost, HOSTS, HostView};
+use rep_library::hosts::{DiscoveryHost, HostView};
 use rep_library::{
     Catalog, LibraryError, LibraryOptions, LookupError, Precedence, TrustRequirement, find_project_folder,
 };
@@ -99,14 +99,8 @@ impl LibraryArgs {
 
     /// Returns the view of the named host.
     pub(crate) fn host_view(&self, name: &str) -> Result<HostView, Failure> {
-        let host = DiscoveryHost::find(name).ok_or_else(|| {
-            let failure = Failure::unable("UNKNOWN_HOST", format!("unknown host `{name}`"));
-            let all: Vec<&str> = HOSTS.iter().map(|host| host.id).collect();
-            match DiscoveryHost::nearest_id(name) {
-                Some(near) => failure.hint(format!("did you mean `{near}`?")),
-                None => failure.hint(format!("the hosts are: {}", all.join(", "))),
-            }
-        })?;
+        let host = DiscoveryHost::find_named(name)
+            .map_err(|error| Failure::unable("UNKNOWN_HOST", error.to_string()).hint(error.remedy()))?;
         let here = working_folder()?;
         let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
         let project = self.places.project.as_ref().map(absolute);

@@ -3,7 +3,14 @@
 //! Every fact has a source and the date it was checked. Behavior observed in a run is authoritative for that version.
 //! Unknown behavior follows the client guide of the specification.
 
-use super::FolderBase::{EachIn, Here, Home, HomeWithout, Machine, Nested, Plugins, Upward, Variable, VariableOnly};
+use super::FolderBase::{
+    EachIn, Here, Home, HomeWithout, Machine, Nested, PluginFolders, Plugins, Upward, Variable, VariableOnly,
+};
+use super::adopters::{
+    AUTOHAND, BUB, COMMAND_CODE, CORTEX_CODE, DATABRICKS, DEEP_CODE, EMDASH, FAST_AGENT, FIREBENDER, HERMES, JUNIE,
+    LARAVEL_BOOST, LETTA, MISTRAL_VIBE, MUX, NANOBOT, ONA, OPENCLAW, OPENHANDS, PI, ROO, SPRING_AI, TABNINE, TRAE,
+    VTCODE,
+};
 use super::{
     AnomalyHandling, DescriptionHandling, DescriptionLimit, DescriptionSubstitute, DiscoveryHost, FactSource,
     FieldHandling, FileHandling, FolderBase, FolderSearch, HostFact, HostFolder, KnownDifference, NameCollisions,
@@ -17,6 +24,8 @@ static GEMINI_RUN: FactSource = cite_source("Gemini CLI 0.61.0, run");
 static OPENCODE_RUN: FactSource = cite_source("OpenCode 1.18.33, run");
 static VSCODE_DOCS: FactSource = cite_source("microsoft/vscode-docs, docs/agent-customization/agent-skills.md");
 static CURSOR_DOCS: FactSource = cite_source("Cursor documentation, skills");
+static CURSOR_PLUGIN_DOCS: FactSource =
+    FactSource { text: "https://cursor.com/docs/reference/plugins; AAM §4, platforms", checked: "2026-11-18" };
 static GOOSE_DOCS: FactSource =
     cite_source("block/goose, documentation/docs/guides/context-engineering/using-skills.md");
 static AMP_DOCS: FactSource = cite_source("Amp manual, agent skills");
@@ -30,16 +39,16 @@ const fn cite_source(text: &'static str) -> FactSource {
     FactSource { text, checked: "2026-11-15" }
 }
 
-const fn state_fact<T>(value: T, source: &'static FactSource) -> HostFact<T> {
+pub(super) const fn state_fact<T>(value: T, source: &'static FactSource) -> HostFact<T> {
     HostFact { value, source }
 }
 
-const fn list_folder(at: FolderBase, path: &'static str, source: &'static FactSource) -> HostFolder {
+pub(super) const fn list_folder(at: FolderBase, path: &'static str, source: &'static FactSource) -> HostFolder {
     HostFolder { at, path, source }
 }
 
 /// One level of directories, no nested skills, hidden directories skipped.
-const FLAT_SEARCH: FolderSearch =
+pub(super) const FLAT_SEARCH: FolderSearch =
     FolderSearch { depth_max: 1, takes_root: false, enters_skills: false, enters_hidden: false };
 
 /// The client guide's handling of names: a missing name is replaced by the directory name.
@@ -67,7 +76,7 @@ const OPTIONAL_STRINGS: FieldHandling = FieldHandling {
     list: AnomalyHandling::Skips,
 };
 
-const DEFAULT_DESCRIPTION_HANDLING: DescriptionHandling = DescriptionHandling {
+pub(super) const DEFAULT_DESCRIPTION_HANDLING: DescriptionHandling = DescriptionHandling {
     field: DESCRIPTION_FIELD,
     substitute: DescriptionSubstitute::Nothing,
     longest: DescriptionLimit::Any,
@@ -83,13 +92,13 @@ const DEFAULT_FILE_HANDLING: FileHandling = FileHandling {
 };
 
 /// The note for hosts that cannot be run without a network.
-const NOT_RUN: KnownDifference = KnownDifference {
+pub(super) const NOT_RUN: KnownDifference = KnownDifference {
     key: "unrun",
     text: "based on documentation: this host lists no skills without a network or a login",
 };
 
 /// Describes a host of which only the directories are documented. The rest follows the client guide.
-const fn describe_host(
+pub(super) const fn describe_host(
     id: &'static str,
     name: &'static str,
     aliases: &'static [&'static str],
@@ -113,7 +122,7 @@ const fn describe_host(
 }
 
 /// The hosts, ordered by id.
-pub static HOSTS: [DiscoveryHost; 13] = [
+pub static HOSTS: [DiscoveryHost; 38] = [
     describe_host(
         "amp",
         "Amp",
@@ -138,9 +147,13 @@ pub static HOSTS: [DiscoveryHost; 13] = [
             list_folder(Home, ".gemini/antigravity/skills", &ANTIGRAVITY_DOCS),
         ],
     ),
+    AUTOHAND,
+    BUB,
     CLAUDE_CODE,
     CODEX,
+    COMMAND_CODE,
     COPILOT,
+    CORTEX_CODE,
     describe_host(
         "cursor",
         "Cursor",
@@ -156,8 +169,13 @@ pub static HOSTS: [DiscoveryHost; 13] = [
             list_folder(Home, ".cursor/skills", &CURSOR_DOCS),
             list_folder(Home, ".claude/skills", &CURSOR_DOCS),
             list_folder(Home, ".codex/skills", &CURSOR_DOCS),
+            list_folder(PluginFolders(".cursor/plugins/local"), "skills", &CURSOR_PLUGIN_DOCS),
+            list_folder(PluginFolders(".cursor/plugins"), "skills", &CURSOR_PLUGIN_DOCS),
         ],
     ),
+    DATABRICKS,
+    DEEP_CODE,
+    EMDASH,
     describe_host(
         "factory",
         "Factory Droid",
@@ -169,7 +187,9 @@ pub static HOSTS: [DiscoveryHost; 13] = [
             list_folder(Home, ".factory/skills", &FACTORY_DOCS),
         ],
     ),
-    GEMINI,
+    FAST_AGENT,
+    FIREBENDER,
+    GEMINI_CLI,
     describe_host(
         "goose",
         "Goose",
@@ -183,17 +203,33 @@ pub static HOSTS: [DiscoveryHost; 13] = [
             list_folder(Home, ".claude/skills", &GOOSE_DOCS),
         ],
     ),
+    HERMES,
+    JUNIE,
     describe_host(
         "kiro",
         "Kiro",
         &["kiro-cli"],
         &[list_folder(Here, ".kiro/skills", &KIRO_DOCS), list_folder(Home, ".kiro/skills", &KIRO_DOCS)],
     ),
+    LARAVEL_BOOST,
+    LETTA,
+    MISTRAL_VIBE,
+    MUX,
+    NANOBOT,
+    ONA,
+    OPENCLAW,
     OPENCODE,
+    OPENHANDS,
+    PI,
+    ROO,
+    SPRING_AI,
+    TABNINE,
+    TRAE,
     DiscoveryHost {
         naming: state_fact(NameSource::SameAsFolder, &VSCODE_DOCS),
         ..describe_host("vscode", "VS Code", &["code", "vscode-copilot"], &VSCODE_FOLDERS)
     },
+    VTCODE,
     describe_host(
         "windsurf",
         "Windsurf",
@@ -362,10 +398,10 @@ const COPILOT: DiscoveryHost = DiscoveryHost {
     ],
 };
 
-const GEMINI: DiscoveryHost = DiscoveryHost {
-    id: "gemini",
+const GEMINI_CLI: DiscoveryHost = DiscoveryHost {
+    id: "gemini-cli",
     name: "Gemini CLI",
-    aliases: &["gemini-cli"],
+    aliases: &[],
     folders: &[
         list_folder(Here, ".agents/skills", &GEMINI_RUN),
         list_folder(Here, ".gemini/skills", &GEMINI_RUN),

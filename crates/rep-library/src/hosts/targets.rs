@@ -10,19 +10,44 @@ const SHARED_FOLDER: &str = ".agents/skills";
 
 /// The directories that show that a host is in use: its id, a directory in a project, and a directory in a home. A path
 /// is empty if the host only has shared directories there, or one that exists for other reasons.
-const HOST_SIGNS: [(&str, &str, &str); 13] = [
+const HOST_SIGNS: [(&str, &str, &str); 38] = [
     ("amp", "", ".config/amp"),
     ("antigravity", ".agent", ".gemini/antigravity"),
+    ("autohand", ".autohand", ".autohand"),
+    ("bub", "", ""),
     ("claude-code", ".claude", ".claude"),
     ("codex", ".codex", ".codex"),
+    ("command-code", ".commandcode", ".commandcode"),
     ("copilot", ".github/skills", ".copilot"),
+    ("cortex-code", ".cortex", ".snowflake/cortex"),
     ("cursor", ".cursor", ".cursor"),
+    ("databricks", ".assistant", ".assistant"),
+    ("deep-code", ".deepcode", ".deepcode"),
+    ("emdash", "", ".agentskills"),
     ("factory", ".factory", ".factory"),
-    ("gemini", ".gemini", ".gemini"),
+    ("fast-agent", ".fast-agent", ""),
+    ("firebender", ".firebender", ".firebender"),
+    ("gemini-cli", ".gemini", ".gemini"),
     ("goose", ".goose", ".config/goose"),
+    ("hermes", "", ".hermes"),
+    ("junie", ".junie", ".junie"),
     ("kiro", ".kiro", ".kiro"),
+    ("laravel-boost", ".ai/skills", ""),
+    ("letta", ".skills", ".letta"),
+    ("mistral-vibe", ".vibe", ".vibe"),
+    ("mux", ".mux", ".mux"),
+    ("nanobot", "", ".nanobot"),
+    ("ona", ".ona", ".ona"),
+    ("openclaw", "", ".openclaw"),
     ("opencode", ".opencode", ".config/opencode"),
+    ("openhands", ".openhands", ".openhands"),
+    ("pi", ".pi", ".pi"),
+    ("roo", ".roo", ".roo"),
+    ("spring-ai", "", ""),
+    ("tabnine", ".tabnine", ".tabnine"),
+    ("trae", ".trae", ".trae"),
     ("vscode", ".vscode", ""),
+    ("vtcode", ".vtcode", ".vtcode"),
     ("windsurf", ".windsurf", ".codeium/windsurf"),
 ];
 
@@ -84,21 +109,30 @@ mod tests {
     use crate::hosts::HOSTS;
 
     #[test]
-    fn every_host_has_a_folder_in_every_scope_and_signs() {
+    fn every_host_has_a_folder_in_a_scope_and_signs() {
         let none = BTreeMap::new();
-        for is_personal in [false, true] {
-            let target = HostFolderTarget { base: Path::new("/base"), is_personal, variables: &none };
-            for host in &HOSTS {
-                let folder = target.skills_folder(host).unwrap_or_else(|| panic!("{} has no folder", host.id));
-                assert!(folder.starts_with("/base") && folder.ends_with("skills"), "{}: {}", host.id, folder.display());
-                assert!(HOST_SIGNS.iter().any(|(id, _, _)| *id == host.id), "{}", host.id);
+        for host in &HOSTS {
+            assert!(HOST_SIGNS.iter().any(|(id, _, _)| *id == host.id), "{}", host.id);
+            let folders = [false, true].map(|is_personal| {
+                let target = HostFolderTarget { base: Path::new("/base"), is_personal, variables: &none };
+                target.skills_folder(host)
+            });
+            assert!(folders.iter().any(Option::is_some), "{} has no folder", host.id);
+            for folder in folders.iter().flatten() {
+                assert!(folder.starts_with("/base"), "{}: {}", host.id, folder.display());
+            }
+            // Signs name only the scopes that skills can be installed in.
+            let (_, project, home) = HOST_SIGNS.iter().find(|(id, _, _)| *id == host.id).unwrap();
+            for (sign, folder) in [project, home].iter().zip(&folders) {
+                assert!(sign.is_empty() || folder.is_some(), "{}: {sign}", host.id);
             }
         }
         let project = HostFolderTarget { base: Path::new("/base"), is_personal: false, variables: &none };
         let of = |id: &str| project.skills_folder(DiscoveryHost::find(id).unwrap()).unwrap();
         assert_eq!(of("claude-code"), Path::new("/base/.claude/skills"));
         assert_eq!(of("kiro"), Path::new("/base/.kiro/skills"));
-        for id in ["codex", "gemini", "copilot", "opencode", "cursor", "amp", "goose", "vscode", "windsurf", "factory"]
+        for id in
+            ["codex", "gemini-cli", "copilot", "opencode", "cursor", "amp", "goose", "vscode", "windsurf", "factory"]
         {
             assert_eq!(of(id), Path::new("/base/.agents/skills"), "{id}");
         }

@@ -61,7 +61,9 @@ fn render_folder(folder: &HostFolder) -> String {
         FolderBase::Machine => format!("/{}", folder.path.trim_start_matches('/')),
         FolderBase::Home | FolderBase::HomeWithout(_) => format!("~/{}", folder.path),
         FolderBase::Variable(name, _) | FolderBase::VariableOnly(name) => format!("${name}/{}", folder.path),
-        FolderBase::EachIn(_, below) | FolderBase::Plugins(_, below) => format!("~/{below}/*/{}", folder.path),
+        FolderBase::EachIn(_, below) | FolderBase::Plugins(_, below) | FolderBase::PluginFolders(below) => {
+            format!("~/{below}/*/{}", folder.path)
+        }
         FolderBase::Upward | FolderBase::Here | FolderBase::Nested => folder.path.to_owned(),
     }
 }

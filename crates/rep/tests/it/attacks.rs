@@ -47,7 +47,9 @@ fn every_folder_hosts_read_skills_from_is_trusted() {
             | FolderBase::Home
             | FolderBase::HomeWithout(_) => folders.push(folder.path.to_owned()),
             FolderBase::Variable(_, home) => folders.push(Path::new(home).join(folder.path).display().to_string()),
-            FolderBase::EachIn(_, home) => folders.push(format!("{home}/x/{}", folder.path)),
+            FolderBase::EachIn(_, home) | FolderBase::PluginFolders(home) => {
+                folders.push(format!("{home}/x/{}", folder.path));
+            }
             FolderBase::Plugins(_, home) => folders.push(format!("{home}/plugins/x/{}", folder.path)),
             // An administrator's, or wherever a variable says.
             FolderBase::Machine | FolderBase::VariableOnly(_) => {}

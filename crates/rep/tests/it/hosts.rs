@@ -59,7 +59,7 @@ fn each_host_has_its_own_folders_and_order() {
     assert_eq!(listed(&list(&scratch, "claude-code", &[]), "x"), ["managed"]);
     assert_eq!(listed(&list(&scratch, "claude-code", &[]), "y"), ["home claude"]);
     assert_eq!(listed(&list(&scratch, "copilot", &[]), "x"), ["project github"]);
-    assert_eq!(listed(&list(&scratch, "gemini", &["--trust"]), "x"), ["project agents"]);
+    assert_eq!(listed(&list(&scratch, "gemini-cli", &["--trust"]), "x"), ["project agents"]);
     assert_eq!(listed(&list(&scratch, "amp", &[]), "x"), ["home config"]);
     assert_eq!(listed(&list(&scratch, "codex", &[]), "x"), ["project agents", "home agents", "managed"]);
     assert!(listed(&list(&scratch, "codex", &[]), "y").is_empty(), "Codex does not read .claude");
@@ -86,7 +86,7 @@ fn plugins_count_where_they_are_installed_and_enabled() {
     skill(&scratch, "home/.gemini/extensions/pack/skills/y", "of the extension");
     skill(&scratch, "home/.gemini/extensions/pack/skills/z", "of the extension");
     skill(&scratch, "home/.gemini/skills/z", "of the home");
-    let listing = list(&scratch, "gemini", &[]);
+    let listing = list(&scratch, "gemini-cli", &[]);
     assert_eq!(listed(&listing, "y"), ["of the extension"]);
     assert_eq!(listed(&listing, "z"), ["of the home"]);
 }
@@ -107,7 +107,7 @@ fn hosts_read_faulty_skills_each_in_their_own_way() {
         ("claude-code", "no name|Heading|Use: with colons|two names|-|1536|-"),
         ("codex", "no name|-|Use: with colons|-|two names|1024|opted out"),
         ("copilot", "no name|Paragraph.|-|-|two names|-|opted out"),
-        ("gemini", "-|-|Use: with colons|-|two names|1600|opted out"),
+        ("gemini-cli", "-|-|Use: with colons|-|two names|1600|opted out"),
         ("opencode", "-|-|Use: with colons|-|two names|1600|opted out"),
         ("vscode", "-|-|Use: with colons|-|-|1600|-"),
     ] {
@@ -138,7 +138,7 @@ fn hosts_search_as_deep_as_they_do_and_follow_links_once() {
         ("claude-code", ".dotted flat"),
         ("codex", "flat inner six"),
         ("copilot", "flat seven six"),
-        ("gemini", "flat"),
+        ("gemini-cli", "flat"),
         ("opencode", ".dotted flat inner seven six"),
     ] {
         let listing = list(&scratch, host, &["--trust"]);
@@ -169,7 +169,7 @@ fn ancestors_and_variables_count_where_the_host_says_so() {
         rows(&listing).into_iter().map(|row| row.0).collect::<Vec<_>>().join(" ")
     };
     assert_eq!(names("codex"), "moved top web");
-    assert_eq!(names("gemini"), "web");
+    assert_eq!(names("gemini-cli"), "web");
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn trust_is_the_hosts_where_it_is_looked_at_and_ours_where_a_model_is_told() {
     let scratch = ScratchFolder::new();
     skill(&scratch, "proj/.agents/skills/x", "of the project");
     assert_eq!(listed(&list(&scratch, "codex", &[]), "x").len(), 1, "Codex asks for no trust");
-    assert_eq!(rows(&list(&scratch, "gemini", &[]))[0].1, "untrusted");
+    assert_eq!(rows(&list(&scratch, "gemini-cli", &[]))[0].1, "untrusted");
     let prompt = ["prompt", "--project", "proj", "--home", "home", "--managed", "managed", "--host", "codex"];
     assert!(!run(&scratch, &prompt).stdout.contains("of the project"));
     assert_eq!(run(&scratch, &["trust", "proj"]).code, 0);
@@ -188,7 +188,7 @@ fn trust_is_the_hosts_where_it_is_looked_at_and_ours_where_a_model_is_told() {
 fn a_host_is_named_with_its_sources_and_an_unknown_one_gets_the_nearest() {
     let scratch = ScratchFolder::new();
     let listing = list(&scratch, "gemini-cli", &[]);
-    assert_eq!(listing["host"]["id"], "gemini");
+    assert_eq!(listing["host"]["id"], "gemini-cli");
     for field in ["source", "checked"] {
         assert!(listing["host"]["folders"][0][field].as_str().is_some_and(|text| !text.is_empty()), "{listing}");
     }

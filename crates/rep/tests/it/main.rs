@@ -22,6 +22,7 @@ mod faces;
 mod fix;
 mod hash;
 mod help;
+mod host_table;
 mod hosts;
 mod init;
 mod install;

@@ -34,7 +34,7 @@ fn lists() {
     prints(&scratch, "list", 0, &["list", "--path", &examples(), "--json"]);
     prints(&scratch, "list", 0, &["list", "--json"]);
     prints(&scratch, "list", 0, &["list", "--json", "--trust"]);
-    for host in ["codex", "claude-code", "goose", "gemini"] {
+    for host in ["codex", "claude-code", "goose", "gemini-cli"] {
         prints(&scratch, "list", 0, &["list", "--json", "--host", host]);
     }
     prints(&scratch, "error", 2, &["list", "--json", "--host", "no-such-host"]);
