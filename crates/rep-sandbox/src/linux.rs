@@ -3,12 +3,14 @@
 mod control;
 mod denials;
 mod guard;
+mod hidden_paths;
 mod id_mapping;
 mod init;
 mod kernel;
 mod landlock;
 mod launch;
 mod launch_spec;
+mod mount_table;
 mod mounts;
 mod repository;
 mod run_registry;

@@ -443,7 +443,7 @@ fn is_gone(old: &OwnedFd, source: &Path) -> bool {
 }
 
 /// Whether every user of the machine may read a path anyway.
-fn is_system_path(target: &Path) -> bool {
+pub(super) fn is_system_path(target: &Path) -> bool {
     ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc"].iter().any(|root| target.starts_with(root))
 }
 

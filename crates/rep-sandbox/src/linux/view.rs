@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 
 use super::guard::{self, EnclosingRepositories, GuardedFolder};
+use super::hidden_paths::HiddenPaths;
 use super::launch_spec::MountStep;
+use super::mount_table::MountTable;
 use super::protected_paths::ProtectedPaths;
 use super::run_registry::{RunEntry, RunRegistry};
 use super::{INJECTED_FILES_FOLDER, SandboxError, SandboxJob, mounts, repository, staging, walk};
@@ -78,9 +80,10 @@ pub(super) fn compile_view(job: &SandboxJob) -> Result<SandboxView, SandboxError
         }
         readable.push(folder);
     }
-    let hidden = resolve_hidden(job, &workspace)?;
+    let mounted = MountTable::read().map_err(|error| path_error(Path::new("/proc/self/mountinfo"), &error))?;
+    let hidden = resolve_hidden(job, &workspace, &mounted)?;
     let is_in_system = is_in_system(job, &workspace, &program)?;
-    let trusted = find_protected_paths(job, &workspace);
+    let trusted = find_protected_paths(job, &workspace, &mounted);
     let mut pieces = ViewBuilder {
         job,
         workspace: workspace.clone(),
@@ -111,9 +114,10 @@ pub(super) fn compile_view(job: &SandboxJob) -> Result<SandboxView, SandboxError
         pieces.add_writable(&kept)?;
         pieces.add_readable()?;
     }
-    for folder in &hidden {
+    for folder in &hidden.folders {
         pieces.hide_folder(folder, &readable)?;
     }
+    pieces.refuse_hidden_files(&hidden)?;
     pieces.add_program(&program);
     let temporary = pieces.choose_temporary();
     pieces.add_etc(&temporary);
@@ -140,12 +144,17 @@ pub(super) fn compile_view(job: &SandboxJob) -> Result<SandboxView, SandboxError
 }
 
 /// Returns the protected paths, with link targets if the job may write.
-fn find_protected_paths(job: &SandboxJob, workspace: &Path) -> ProtectedPaths {
+fn find_protected_paths(job: &SandboxJob, workspace: &Path, mounted: &MountTable) -> ProtectedPaths {
     if job.protection.installs_packages {
         return ProtectedPaths::for_package_install();
     }
-    let trusted =
-        ProtectedPaths::for_workspace(workspace, &job.protection.program_folders, job.protection.home.as_deref());
+    // The workspace may show these directories under other paths.
+    let mut program_folders = job.protection.program_folders.clone();
+    let absolute = job.protection.program_folders.iter().filter(|folder| folder.is_absolute());
+    program_folders.extend(absolute.flat_map(|folder| mounted.find_aliases(folder)));
+    let homes = job.protection.home.iter().flat_map(|home| [vec![home.clone()], mounted.find_aliases(home)].concat());
+    let home = homes.into_iter().find(|home| home.starts_with(workspace));
+    let trusted = ProtectedPaths::for_workspace(workspace, &program_folders, home.as_deref());
     if job.permissions.write.is_empty() { trusted } else { trusted.with_link_targets(workspace) }
 }
 
@@ -180,15 +189,16 @@ fn find_runnable(job: &SandboxJob, program: &Path, readable: &[PathBuf]) -> Vec<
     runnable
 }
 
-/// Returns the resolved paths of the hidden directories.
-fn resolve_hidden(job: &SandboxJob, workspace: &Path) -> Result<Vec<PathBuf>, SandboxError> {
+/// Returns the paths of the hidden directories, whatever path leads there.
+fn resolve_hidden(job: &SandboxJob, workspace: &Path, mounted: &MountTable) -> Result<HiddenPaths, SandboxError> {
     let hidden: Vec<PathBuf> = job.hidden.iter().map(|path| resolve_existing_part(path)).collect();
+    let hidden = HiddenPaths::find(&hidden, mounted);
     // The copy of a skill is in a directory of the runtime and may be the workspace.
     let is_own = |folder: &Path| {
         let readable = job.readable.iter().filter_map(|own| resolve_path(own).ok());
         readable.into_iter().any(|own| own.starts_with(folder) && workspace.starts_with(own))
     };
-    match hidden.iter().find(|folder| workspace.starts_with(folder) && !is_own(folder)) {
+    match hidden.folders.iter().find(|folder| workspace.starts_with(folder) && !is_own(folder)) {
         Some(folder) => {
             let reason = format!("the workspace is in `{}`, which is hidden from tools", folder.display());
             Err(unstartable_error(job, &reason))
@@ -349,6 +359,33 @@ impl ViewBuilder<'_> {
         let has_own = readable.iter().any(|own| own.starts_with(hidden));
         if is_staged || is_there && (self.is_shown(hidden) || has_own) {
             self.steps.insert(hidden.to_path_buf(), MountStep::Cover { target: hidden.to_path_buf() });
+        }
+        Ok(())
+    }
+
+    /// Refuses grants that show a hidden file under another name, which no directory can cover.
+    fn refuse_hidden_files(&self, hidden: &HiddenPaths) -> Result<(), SandboxError> {
+        let refuse = |path: &Path, what: &str| {
+            let reason = format!("`{}` is {what} to a file that is hidden from tools; remove it", path.display());
+            Err(unstartable_error(self.job, &reason))
+        };
+        let is_granted = |path: &&PathBuf| self.is_shown(path) || self.steps.contains_key(*path);
+        if let Some(file) = hidden.files.iter().find(is_granted) {
+            return refuse(file, "a mount that leads");
+        }
+        for step in self.steps.values() {
+            let found = match step {
+                MountStep::File { source, .. } | MountStep::Copy { source, .. } => {
+                    hidden.is_hard_link(source).then(|| source.clone())
+                }
+                MountStep::Folder { source, .. } if !mounts::is_system_path(source) => {
+                    hidden.find_hard_link(source).map_err(|error| unstartable_error(self.job, &error))?
+                }
+                _ => None,
+            };
+            if let Some(path) = found {
+                return refuse(&path, "a hard link");
+            }
         }
         Ok(())
     }

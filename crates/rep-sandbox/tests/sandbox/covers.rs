@@ -109,3 +109,88 @@ fn a_folder_of_the_runtime_that_is_not_there_yet_is_hidden_under_its_real_name()
         assert_eq!(scene.text("src/own/deep/x"), None);
     }
 }
+
+#[test]
+fn folders_of_the_runtime_are_never_seen_by_another_path() {
+    if !is_root() {
+        rep_test_support::skip_unless_ci("only root makes bind mounts");
+        return;
+    }
+    for who in everyone() {
+        let scene = Scene::new(who);
+        scene.put("local/data/rep/grants", "GRANTS\n");
+        scene.put("local/other", "other\n");
+        scene.put("config/rep.yaml", "POLICY\n");
+        fs::create_dir_all(scene.outside().join("alias")).unwrap();
+        fs::create_dir_all(scene.workspace().join("docs/inner")).unwrap();
+        scene.own();
+        let (workspace, alias) = (scene.workspace(), scene.outside().join("alias"));
+        let hidden = json!([workspace.join("local/data/rep"), workspace.join("config"), workspace.join("local/cache")]);
+        let bind = |from: &str, to: &str| format!("mount --bind {0}/{from} {0}/{to}", scene.outside().display());
+        let code = format!(
+            "{LOOK}\nfor path in os.environ['LOOK'].split() + ['local/cache/new', 'local/data/rep/new']:\n\
+             \x20 try: open(path, 'a').write('x')\n  except OSError: pass"
+        );
+        let env = json!({ "LOOK": "local/data/rep/grants config/rep.yaml local/other" });
+        let nothing = "No such file or directory\n";
+        for (read, write) in [
+            (json!(["**"]), json!([])),
+            (json!(["**"]), json!(["**"])),
+            (json!(["**"]), json!(["local/**"])),
+            (json!(["local/**"]), json!(["local/data/*", "local/*"])),
+            (json!(["**/grants", "**/rep.yaml", "**/other"]), json!(["**/grants", "**/rep.yaml"])),
+        ] {
+            let job = json!({ "workspace": alias, "read": read, "write": write, "env": env, "hidden": hidden });
+            let result = scene.python_behind_mounts(&bind("ws", "alias"), &code, job);
+            let expected = format!("{nothing}{nothing}other\n");
+            assert_eq!(result["stdout"], expected, "{read} {write}: {result:#}");
+            assert_eq!(scene.text("local/data/rep/grants").as_deref(), Some("GRANTS\n"), "{read} {write}");
+            assert_eq!(scene.text("config/rep.yaml").as_deref(), Some("POLICY\n"), "{read} {write}");
+            assert_eq!(scene.text("local/cache/new"), None, "{read} {write}");
+            scene.put("local/other", "other\n");
+        }
+        // A hidden directory, and a part of one, mounted into a directory that is granted.
+        for from in ["ws/local/data/rep", "ws/local/data"] {
+            let look = json!({ "LOOK": "docs/inner/grants docs/inner/rep/grants" });
+            for (read, write) in [(json!(["docs/**"]), json!([])), (json!([]), json!(["docs/**"]))] {
+                let job = json!({ "read": read, "write": write, "env": look, "hidden": hidden });
+                let result = scene.python_behind_mounts(&bind(from, "ws/docs/inner"), LOOK, job);
+                assert_eq!(result["stdout"], format!("{nothing}{nothing}"), "{from} {read} {write}: {result:#}");
+            }
+        }
+        let outer = json!([workspace.join("local")]);
+        let job = json!({ "read": ["docs/**"], "env": { "LOOK": "docs/inner/grants" }, "hidden": outer });
+        let result = scene.python_behind_mounts(&bind("ws/local/data/rep", "ws/docs/inner"), LOOK, job);
+        assert_eq!(result["stdout"], nothing, "{result:#}");
+        // A workspace inside a hidden directory, and a file of one by another name.
+        let job = json!({ "workspace": alias, "read": ["**"], "hidden": hidden });
+        let result = scene.python_behind_mounts(&bind("ws/local/data/rep", "alias"), LOOK, job);
+        assert!(result["unstartable"].is_string(), "{result:#}");
+        let job = json!({ "read": ["docs/**"], "hidden": hidden });
+        let result = scene.python_behind_mounts(&bind("ws/local/data/rep/grants", "ws/docs/b.txt"), LOOK, job);
+        assert!(result["unstartable"].as_str().is_some_and(|why| why.contains("docs/b.txt")), "{result:#}");
+    }
+}
+
+#[test]
+fn hard_links_to_files_of_the_runtime_are_not_granted() {
+    for who in everyone() {
+        let scene = Scene::new(who);
+        scene.put("data/grants", "GRANTS\n");
+        scene.put("docs/deep/x", "x\n");
+        let hidden = json!([scene.workspace().join("data")]);
+        let all = |read, write| json!({ "read": [read], "write": [write], "hidden": hidden });
+        let result = scene.python("print(1)", all("docs/**", "docs/*.csv"));
+        assert_eq!(result["stdout"], "1\n", "{result:#}");
+        fs::hard_link(scene.workspace().join("data/grants"), scene.workspace().join("docs/deep/link.csv")).unwrap();
+        for (read, write) in [("docs/**", "output/**"), ("**/*.csv", "output/**"), ("x", "docs/**"), ("x", "**/*.csv")]
+        {
+            let result = scene.python("print(1)", all(read, write));
+            let why = result["unstartable"].as_str().unwrap_or_default();
+            assert!(why.contains("docs/deep/link.csv"), "{read} {write}: {result:#}");
+        }
+        // Where the link is not granted, the tool runs.
+        let result = scene.python("print(1)", all("docs/*.pdf", "output/**"));
+        assert_eq!(result["stdout"], "1\n", "{result:#}");
+    }
+}

@@ -125,14 +125,17 @@ impl Scene {
     }
 
     pub(crate) fn start(&self, job: &Value) -> Child {
-        let mut command = if self.who == Who::User && is_root() {
-            let mut command = Command::new("setpriv");
-            command.args([&format!("--reuid={USER}"), &format!("--regid={USER}"), "--clear-groups"]);
-            command.arg(&self.program);
-            command
-        } else {
-            Command::new(&self.program)
-        };
+        self.start_after("exec \"$@\"", job)
+    }
+
+    /// Starts a job after a line of shell, which gets the command that starts it as its arguments.
+    fn start_after(&self, line: &str, job: &Value) -> Child {
+        let mut command = Command::new("sh");
+        command.args(["-c", line, "sh"]);
+        if self.who == Who::User && is_root() {
+            command.args(["setpriv", &format!("--reuid={USER}"), &format!("--regid={USER}"), "--clear-groups"]);
+        }
+        command.arg(&self.program);
         let mut child = command
             .env("RUNTIME_ONLY", "1")
             .stdin(Stdio::piped())
@@ -145,8 +148,20 @@ impl Scene {
 
     /// Runs a job and gives what came of it.
     pub(crate) fn run(&self, change: Value) -> Value {
+        self.run_after("exec \"$@\"", change)
+    }
+
+    /// Runs lines of Python where other mounts are seen: those that lines of shell make, which only root can.
+    pub(crate) fn python_behind_mounts(&self, mounts: &str, code: &str, mut change: Value) -> Value {
+        change["argv"] = json!([python(), "-I", "-c", code]);
+        let line = format!("exec unshare -m --propagation private sh -ec '{mounts}; exec \"$@\"' sh \"$@\"");
+        self.run_after(&line, change)
+    }
+
+    /// Runs a job after a line of shell, which gets the command that runs it as its arguments.
+    pub(crate) fn run_after(&self, line: &str, change: Value) -> Value {
         let job = self.job(change);
-        let output = self.start(&job).wait_with_output().unwrap();
+        let output = self.start_after(line, &job).wait_with_output().unwrap();
         serde_json::from_slice(&output.stdout)
             .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stdout)))
     }
