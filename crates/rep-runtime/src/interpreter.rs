@@ -11,7 +11,7 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use rep_model::truncate::truncate_chars;
 use serde_json::{Map, Value, json};
@@ -71,6 +71,8 @@ const SYSTEM_FOLDERS: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/l
 /// Variables that version managers use to select a version.
 const VERSION_MANAGER_VARIABLES: [&str; 6] =
     ["HOME", "PYENV_VERSION", "ASDF_PYTHON_VERSION", "ASDF_NODEJS_VERSION", "MISE_PYTHON_VERSION", "MISE_NODE_VERSION"];
+/// The maximum number of links on the way to a program, as in the kernel.
+const LINKS_MAX: usize = 40;
 /// The time limit of a query.
 const QUERY_TIMEOUT_MS: u64 = 20_000;
 /// The format version of the cache; other versions are ignored.
@@ -91,14 +93,14 @@ pub fn find_interpreter(
     };
     let mut passed = None;
     let mut all = names.iter().flat_map(|name| find_on_path(name, search));
-    let (found, asked) = loop {
+    let asked = loop {
         let Some(found) = all.next() else { return Err(passed.unwrap_or(InterpreterError::Missing(names[0]))) };
         match resolve_outside_workspace(&found, workspace) {
-            Some(asked) => break (found, asked),
+            Some(asked) => break asked,
             None => passed = passed.or_else(|| Some(InterpreterError::inside_workspace(&found))),
         }
     };
-    load_or_query_interpreter(runtime, &found, &asked, workspace, search)
+    load_or_query_interpreter(runtime, &asked, workspace, search)
 }
 
 /// Resolves the interpreter that an installed script names by its path. The interpreter is started outside
@@ -110,25 +112,24 @@ pub(crate) fn resolve_interpreter_at(
     search: &InterpreterSearch,
 ) -> Result<Interpreter, InterpreterError> {
     let asked = resolve_outside_workspace(found, workspace).ok_or_else(|| InterpreterError::inside_workspace(found))?;
-    load_or_query_interpreter(runtime, found, &asked, workspace, search)
+    load_or_query_interpreter(runtime, &asked, workspace, search)
 }
 
 /// Returns the cached answer for an interpreter, or queries it.
 fn load_or_query_interpreter(
     runtime: ToolRuntime,
-    found: &Path,
     asked: &Path,
     workspace: &Path,
     search: &InterpreterSearch,
 ) -> Result<Interpreter, InterpreterError> {
-    let interpreter = if let Some(interpreter) = find_cached_interpreter(found, search) {
+    let interpreter = if let Some(interpreter) = find_cached_interpreter(asked, search) {
         interpreter
     } else {
         // For a virtual environment in the workspace, only the program it points to is used: any process that
         // can write to the workspace could have modified its packages, and they would be loaded into every
         // run.
-        let interpreter = query_interpreter(runtime, asked, search)?;
-        store_interpreter(found, &interpreter, search);
+        let interpreter = query_interpreter(runtime, asked, &search_outside_workspace(search, workspace))?;
+        store_interpreter(asked, &interpreter, search);
         interpreter
     };
     narrow_readable_folders(interpreter, workspace, search)
@@ -172,19 +173,87 @@ pub(crate) fn find_on_path(name: &str, search: &InterpreterSearch) -> Vec<PathBu
     folders.map(|folder| folder.join(name)).filter(is_program).collect()
 }
 
-/// Returns the program to query. Tools can write to the workspace, so nothing in it runs outside the sandbox:
-/// for a link in the workspace its target is queried under the target's own name, and a program in the
-/// workspace is not.
+/// Returns the program to query. Tools can write to the workspace, so nothing in it runs outside the sandbox,
+/// and nothing in it decides which program does. If the way to a program leads through the workspace, the
+/// program is queried under its resolved path, which no link in the workspace can redirect. A program in the
+/// workspace is not queried.
 pub(crate) fn resolve_outside_workspace(found: &Path, workspace: &Path) -> Option<PathBuf> {
-    let is_inside =
-        |path: &Path| path.starts_with(workspace) && !SYSTEM_FOLDERS.iter().any(|system| path.starts_with(system));
-    let folder = found.parent().and_then(|folder| fs::canonicalize(folder).ok())?;
     let real = fs::canonicalize(found).ok()?;
-    match (is_inside(&real), is_inside(&folder) || is_inside(found)) {
-        (true, _) => None,
-        (false, true) => Some(real),
-        (false, false) => Some(found.to_owned()),
+    let workspace = WorkspaceFolder::new(workspace);
+    if workspace.contains(&real) {
+        return None;
     }
+    Some(if workspace.is_on_way_to(found)? { real } else { found.to_owned() })
+}
+
+/// The workspace, recognised by device and inode: bind mounts show it under other paths.
+struct WorkspaceFolder<'a> {
+    path: &'a Path,
+    id: Option<(u64, u64)>,
+}
+
+impl<'a> WorkspaceFolder<'a> {
+    fn new(path: &'a Path) -> Self {
+        Self { path, id: fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino())) }
+    }
+
+    /// Whether a path without links is the workspace or inside it.
+    fn contains(&self, path: &Path) -> bool {
+        let is_workspace = |folder: &Path| {
+            folder == self.path
+                || self.id.is_some()
+                    && self.id == fs::symlink_metadata(folder).ok().map(|metadata| (metadata.dev(), metadata.ino()))
+        };
+        path.ancestors().any(is_workspace) && !SYSTEM_FOLDERS.iter().any(|system| path.starts_with(system))
+    }
+
+    /// Whether one of the directories that the kernel passes when it opens a path is the workspace or inside it.
+    /// Returns `None` if the path cannot be resolved.
+    fn is_on_way_to(&self, path: &Path) -> Option<bool> {
+        let mut links = 0;
+        let mut folder = PathBuf::from("/");
+        let mut rest: Vec<OsString> = path.components().rev().map(|part| part.as_os_str().to_owned()).collect();
+        while let Some(part) = rest.pop() {
+            match Path::new(&part).components().next() {
+                Some(Component::RootDir) => folder = PathBuf::from("/"),
+                Some(Component::ParentDir) => {
+                    folder.pop();
+                }
+                Some(Component::Normal(_)) if self.contains(&folder) => return Some(true),
+                Some(Component::Normal(name)) => {
+                    let next = folder.join(name);
+                    match fs::read_link(&next) {
+                        Ok(target) => {
+                            links += 1;
+                            if links > LINKS_MAX {
+                                return None;
+                            }
+                            rest.extend(target.components().rev().map(|part| part.as_os_str().to_owned()));
+                        }
+                        // It is not a link.
+                        Err(error) if error.kind() == io::ErrorKind::InvalidInput => folder = next,
+                        Err(_) => return None,
+                    }
+                }
+                Some(Component::CurDir | Component::Prefix(_)) | None => {}
+            }
+        }
+        Some(self.contains(&folder))
+    }
+}
+
+/// Returns the search with the directories on its path that are outside the workspace: scripts that select a
+/// version start further programs by name.
+fn search_outside_workspace(search: &InterpreterSearch, workspace: &Path) -> InterpreterSearch {
+    let workspace = WorkspaceFolder::new(workspace);
+    let mut outside = search.clone();
+    for (_, value) in outside.env.iter_mut().filter(|(name, _)| name == "PATH") {
+        let folders = std::env::split_paths(value)
+            .filter(|folder| folder.is_absolute() && workspace.is_on_way_to(folder) == Some(false));
+        // A directory that was on a path can be on another one.
+        *value = std::env::join_paths(folders.collect::<Vec<_>>()).unwrap_or_default();
+    }
+    outside
 }
 
 impl InterpreterError {

@@ -137,3 +137,60 @@ fn nothing_in_the_workspace_is_run_to_find_an_interpreter() {
     assert!(!Path::new(&found.argv0).starts_with(&work), "the link target is used under its own name: {found:?}");
     assert!(!work.join("ran").exists());
 }
+
+#[test]
+fn no_link_in_the_workspace_decides_which_program_is_started() {
+    let scratch = tempfile::tempdir().unwrap();
+    let root = fs::canonicalize(scratch.path()).unwrap();
+    let (work, bin) = (root.join("work"), root.join("home/bin"));
+    for folder in [&bin, &work.join("tools"), &root.join("other")] {
+        fs::create_dir_all(folder).unwrap();
+    }
+    let real = script(&root.join("other"), "bash", "#!/bin/sh\n");
+    let link = |to: &Path, at: PathBuf| {
+        // Links of an earlier case are replaced.
+        let _ = fs::remove_file(&at);
+        std::os::unix::fs::symlink(to, at).unwrap();
+    };
+    let found = bin.join("bash");
+    // Links outside of the workspace are followed by the kernel when the program starts.
+    link(&real, found.clone());
+    assert_eq!(resolve_outside_workspace(&found, &work), Some(found.clone()));
+    // A link in the workspace, a directory that is one, and a relative one.
+    link(&real, work.join("tools/bash"));
+    link(&work.join("tools/bash"), found.clone());
+    assert_eq!(resolve_outside_workspace(&found, &work), Some(real.clone()));
+    link(&root.join("other"), work.join("tools/folder"));
+    link(&work.join("tools/folder/bash"), found.clone());
+    assert_eq!(resolve_outside_workspace(&found, &work), Some(real.clone()));
+    link(Path::new("../../work/tools/../../other/bash"), found.clone());
+    assert_eq!(resolve_outside_workspace(&found, &work), Some(real.clone()));
+    // The same workspace by another name.
+    link(&work, root.join("alias"));
+    link(&root.join("alias/tools/bash"), found.clone());
+    assert_eq!(resolve_outside_workspace(&found, &work), Some(real));
+    let own = script(&work.join("tools"), "mine", "#!/bin/sh\n");
+    link(&own, found.clone());
+    assert_eq!(resolve_outside_workspace(&found, &work), None);
+    link(&found, found.clone());
+    assert_eq!(resolve_outside_workspace(&found, &work), None, "a link to itself leads nowhere");
+}
+
+#[test]
+fn a_shim_finds_no_program_in_the_workspace() {
+    let scratch = tempfile::tempdir().unwrap();
+    let root = fs::canonicalize(scratch.path()).unwrap();
+    let (work, shims) = (root.join("work"), root.join("shims"));
+    for folder in [work.join("bin"), shims.clone()] {
+        fs::create_dir_all(folder).unwrap();
+    }
+    let real = find_interpreter(ToolRuntime::Bash, &work, &here()).unwrap();
+    script(&work.join("bin"), "choose", &format!("#!/bin/sh\necho > {}/ran\nexec \"$@\"\n", root.display()));
+    script(&shims, "choose", "#!/bin/sh\nexec \"$@\"\n");
+    script(&shims, "bash", &format!("#!/bin/sh\nexec choose {} \"$@\"\n", real.program.display()));
+    std::os::unix::fs::symlink(work.join("bin"), root.join("link")).unwrap();
+    let path = std::env::join_paths([root.join("link"), work.join("bin"), shims, "/usr/bin".into(), "/bin".into()]);
+    let found = find_interpreter(ToolRuntime::Bash, &work, &search(Path::new(&path.unwrap()))).unwrap();
+    assert_eq!(found.program, real.program);
+    assert!(!root.join("ran").exists(), "a program of the workspace ran");
+}
