@@ -11,6 +11,7 @@ use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::Mode;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use rustix::process::{DumpableBehavior, Pid, WaitOptions};
 use rustix::thread::{CapabilitySet, CapabilitySets};
@@ -46,6 +47,8 @@ pub(super) fn run_init() -> ! {
     let (order, control) = unsafe { (kernel::adopt_descriptor(3), kernel::adopt_descriptor(4)) };
     // The caller may ignore SIGCHLD or block signals, which this process depends on.
     kernel::reset_signals();
+    // The tool's user must be able to enter the directories of the view, whatever the caller's umask is.
+    rustix::process::umask(Mode::from_raw_mode(0o022));
     // The tool must inherit only its own descriptors.
     if kernel::close_on_exec_from(3).is_err() {
         kernel::exit_now(126);

@@ -125,3 +125,18 @@ fn a_link_in_the_workspace_shows_nothing_of_what_it_leads_to() {
         assert!(!scene.outside().join("home/x").exists());
     }
 }
+
+#[test]
+fn tools_run_with_any_umask_of_the_caller() {
+    for who in everyone() {
+        for umask in ["022", "027", "077", "777"] {
+            let scene = Scene::new(who);
+            let code = "import os, tempfile\nos.makedirs('output/d')\nopen('output/d/x', 'w').write('x')\n\
+                        with tempfile.NamedTemporaryFile() as file: file.write(b'x')\nos.listdir('/usr/bin')\n\
+                        print(open('docs/a.pdf').read(), os.umask(0o022) == 0o022)";
+            let job = json!({ "argv": [crate::scene::python(), "-I", "-c", code] });
+            let result = scene.run_after(&format!("umask {umask}; exec \"$@\""), job);
+            assert_eq!(result["stdout"], "PDFDATA\n True\n", "{who:?} {umask}: {result:#}");
+        }
+    }
+}
