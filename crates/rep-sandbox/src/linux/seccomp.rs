@@ -80,6 +80,7 @@ fn build_rules(allow_subprocess: bool, has_network: bool) -> Vec<SyscallRule> {
     let mut rules: Vec<(i64, Vec<sock_filter>)> = ALLOWED_CALLS.iter().map(|call| (*call, vec![ALLOW])).collect();
     rules.extend(REFUSED_CALLS.iter().map(|call| (*call, vec![return_errno(libc::EPERM)])));
     rules.extend(build_file_rules());
+    rules.extend(build_effect_rules());
     rules.extend(build_process_rules(allow_subprocess));
     rules.extend(build_socket_rules(has_network));
     let mut numbered: Vec<SyscallRule> = rules
@@ -113,10 +114,21 @@ fn build_search(rules: &[SyscallRule]) -> Vec<sock_filter> {
     program
 }
 
-/// Builds rules that prevent creating set-user-ID and set-group-ID files.
+/// Builds rules that prevent creating set-user-ID and set-group-ID files and devices.
 fn build_file_rules() -> Vec<(i64, Vec<sock_filter>)> {
     let mode = |at: u32| {
         vec![load_argument(at), build_jump(libc::BPF_JSET, SET_ID_BITS, 0, 1), return_errno(libc::EPERM), ALLOW]
+    };
+    let node = |at: u32| {
+        let mut body = vec![
+            load_argument(at),
+            build_statement(libc::BPF_ALU | libc::BPF_AND | libc::BPF_K, libc::S_IFMT),
+            build_jump(libc::BPF_JEQ, libc::S_IFCHR, 1, 0),
+            build_jump(libc::BPF_JEQ, libc::S_IFBLK, 0, 1),
+            return_errno(libc::EPERM),
+        ];
+        body.extend(mode(at));
+        body
     };
     let opening = |flags: u32, at: u32| {
         let makes = (libc::O_CREAT | libc::O_TMPFILE & !libc::O_DIRECTORY).cast_unsigned();
@@ -124,10 +136,6 @@ fn build_file_rules() -> Vec<(i64, Vec<sock_filter>)> {
         body.extend(mode(at));
         body
     };
-    let mut injection = vec![load_argument(1)];
-    injection
-        .extend(TERMINAL_INJECTION.iter().zip([3, 2, 1]).map(|(call, over)| build_jump(libc::BPF_JEQ, *call, over, 0)));
-    injection.extend([ALLOW, return_errno(libc::EPERM)]);
     vec![
         (libc::SYS_open, opening(1, 2)),
         (libc::SYS_openat, opening(2, 3)),
@@ -138,15 +146,37 @@ fn build_file_rules() -> Vec<(i64, Vec<sock_filter>)> {
         (SYS_FCHMODAT2, mode(2)),
         (libc::SYS_mkdir, mode(1)),
         (libc::SYS_mkdirat, mode(2)),
-        (libc::SYS_mknod, mode(1)),
-        (libc::SYS_mknodat, mode(2)),
+        (libc::SYS_mknod, node(1)),
+        (libc::SYS_mknodat, node(2)),
+    ]
+}
+
+/// Builds rules that prevent effects on other processes and on this filter.
+fn build_effect_rules() -> Vec<(i64, Vec<sock_filter>)> {
+    let mut injection = vec![load_argument(1)];
+    injection
+        .extend(TERMINAL_INJECTION.iter().zip([3, 2, 1]).map(|(call, over)| build_jump(libc::BPF_JEQ, *call, over, 0)));
+    injection.extend([ALLOW, return_errno(libc::EPERM)]);
+    vec![
         (libc::SYS_ioctl, injection),
-        // A lease on a file would make other processes wait when they open it.
+        // A whiteout is a character device, which the kernel creates without asking any other rule.
+        (
+            libc::SYS_renameat2,
+            vec![
+                load_argument(4),
+                build_jump(libc::BPF_JSET, libc::RENAME_WHITEOUT, 0, 1),
+                return_errno(libc::EPERM),
+                ALLOW,
+            ],
+        ),
+        // A lease on a file would make other processes wait when they open it. Notifications about a directory tell
+        // what other processes do in it.
         (
             libc::SYS_fcntl,
             vec![
                 load_argument(1),
-                build_jump(libc::BPF_JEQ, libc::F_SETLEASE.cast_unsigned(), 0, 1),
+                build_jump(libc::BPF_JEQ, libc::F_SETLEASE.cast_unsigned(), 1, 0),
+                build_jump(libc::BPF_JEQ, libc::F_NOTIFY.cast_unsigned(), 0, 1),
                 return_errno(libc::EPERM),
                 ALLOW,
             ],
@@ -311,6 +341,9 @@ const REFUSED_CALLS: &[i64] = &[
 ];
 
 /// Calls that are allowed with any arguments.
+///
+/// inotify is not one of them: watches on visible directories of the system tell which programs other users start, and
+/// its instances are counted per user of the machine. Programs fall back to polling.
 const ALLOWED_CALLS: &[i64] = &[
     // Reading, writing and inspecting files.
     libc::SYS_read,
@@ -369,7 +402,6 @@ const ALLOWED_CALLS: &[i64] = &[
     // Changing directory entries.
     libc::SYS_rename,
     libc::SYS_renameat,
-    libc::SYS_renameat2,
     libc::SYS_rmdir,
     libc::SYS_link,
     libc::SYS_linkat,
@@ -393,10 +425,6 @@ const ALLOWED_CALLS: &[i64] = &[
     libc::SYS_removexattr,
     libc::SYS_lremovexattr,
     libc::SYS_fremovexattr,
-    libc::SYS_inotify_init,
-    libc::SYS_inotify_init1,
-    libc::SYS_inotify_add_watch,
-    libc::SYS_inotify_rm_watch,
     // Memory.
     libc::SYS_mmap,
     libc::SYS_mprotect,

@@ -72,14 +72,7 @@ pub(super) fn compile_view(job: &SandboxJob) -> Result<SandboxView, SandboxError
     if read_file_type(&program) != Some(FileType::RegularFile) {
         return Err(unstartable_error(job, "it is not a regular file"));
     }
-    let mut readable = Vec::new();
-    for folder in &job.readable {
-        let folder = resolve_path(folder).map_err(|error| path_error(folder, &error))?;
-        if folder == Path::new("/") {
-            return Err(unstartable_error(job, "it would read the whole file system"));
-        }
-        readable.push(folder);
-    }
+    let readable = resolve_readable(job)?;
     let mounted = MountTable::read().map_err(|error| path_error(Path::new("/proc/self/mountinfo"), &error))?;
     let hidden = resolve_hidden(job, &workspace, &mounted)?;
     let is_in_system = is_in_system(job, &workspace, &program)?;
@@ -141,6 +134,15 @@ pub(super) fn compile_view(job: &SandboxJob) -> Result<SandboxView, SandboxError
         readable: add_system_folders(readable),
         writable,
     })
+}
+
+/// Returns the resolved paths of the readable directories.
+fn resolve_readable(job: &SandboxJob) -> Result<Vec<PathBuf>, SandboxError> {
+    let resolve = |folder: &PathBuf| match resolve_path(folder) {
+        Ok(folder) if folder == Path::new("/") => Err(unstartable_error(job, "it would read the whole file system")),
+        other => other.map_err(|error| path_error(folder, &error)),
+    };
+    job.readable.iter().map(resolve).collect()
 }
 
 /// Returns the protected paths, with link targets if the job may write.

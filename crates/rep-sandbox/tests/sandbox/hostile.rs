@@ -190,3 +190,54 @@ fn nobody_is_made_to_wait_for_a_file() {
         assert_eq!(result["stdout"], "Operation not permitted\n", "{result:#}");
     }
 }
+
+/// Lines of Python that make system calls and print the name of each error.
+const CALLS: &str = "import ctypes, errno, os\nlibc = ctypes.CDLL(None, use_errno=True)\n\
+    def call(*words):\n\
+    \x20 done = libc.syscall(*[ctypes.c_long(word) if isinstance(word, int) else word for word in words])\n\
+    \x20 print('done' if done >= 0 else errno.errorcode[ctypes.get_errno()])\n";
+
+#[test]
+fn nobody_is_watched() {
+    // inotify_init, inotify_init1, fanotify_init, and dnotify, which is older: F_NOTIFY with DN_ACCESS.
+    let code = format!("{CALLS}call(253)\ncall(294, 0)\ncall(300, 0, 0)\ncall(72, os.open('/usr/bin', 0), 1026, 1)");
+    for who in everyone() {
+        let result = Scene::new(who).python(&code, json!({}));
+        assert_eq!(result["stdout"], "ENOSYS\nENOSYS\nEPERM\nEPERM\n", "{result:#}");
+    }
+}
+
+#[test]
+fn programs_that_watch_files_fall_back_or_say_so() {
+    for who in everyone() {
+        let scene = Scene::new(who);
+        let code = "timeout 0.5 tail -n +1 -f docs/a.pdf; true";
+        let result = scene.bash(code, json!({}));
+        assert_eq!(result["stdout"], "PDFDATA\n", "{result:#}");
+        let Some(node) = crate::scene::node() else { continue };
+        let code = "const fs = require('fs'); fs.watchFile('docs/a.pdf', () => {}); fs.unwatchFile('docs/a.pdf');\n\
+                    try { fs.watch('docs'); console.log('watches'); } catch (error) { console.log(error.code); }";
+        let result = scene.run(json!({ "argv": [node, "-e", code] }));
+        assert_eq!(result["stdout"], "ENOSYS\n", "{result:#}");
+    }
+}
+
+#[test]
+fn no_device_is_left_where_others_see_it() {
+    // renameat2 with RENAME_WHITEOUT, and mknodat of a whiteout and of a block device.
+    let code = format!(
+        "{CALLS}open('output/a', 'w')\nwords = [ctypes.c_char_p(b'output/' + name) for name in (b'a', b'b', b'c', b'd')]\n\
+         call(316, -100, words[0], -100, words[1], 4)\ncall(316, -100, words[0], -100, words[1], 5)\n\
+         call(259, -100, words[2], 0o020644, 0)\ncall(259, -100, words[3], 0o060644, 1 << 8)\n\
+         call(316, -100, words[0], -100, words[1], 1)"
+    );
+    for who in everyone() {
+        for without in [json!([]), json!(["landlock"])] {
+            let scene = Scene::new(who);
+            let result = scene.python(&code, json!({ "without": without }));
+            assert_eq!(result["stdout"], "EPERM\nEPERM\nEPERM\nEPERM\ndone\n", "{result:#}");
+            let left = scene.files().into_iter().filter(|path| path.starts_with("output/")).collect::<Vec<_>>();
+            assert_eq!(left, ["output/b"]);
+        }
+    }
+}

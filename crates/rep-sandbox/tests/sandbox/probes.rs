@@ -27,7 +27,7 @@ const PROBES: &[(&str, &[&str], &[&str])] = &[
     ("link-through-proc", &["EACCES", "ENOENT"], FILES),
     ("make-link", &["EACCES"], RULES),
     ("make-pipe", &["EACCES"], RULES),
-    ("make-device", &["EACCES"], RULES),
+    ("make-device", &["EPERM"], CALLS),
     ("hard-link-undeclared", &["ENOENT"], FILES),
     ("hard-link-declared", &["EXDEV", "EACCES"], FILES),
     ("dot-dot", &["ENOENT"], FILES),
