@@ -24,6 +24,7 @@ said() {
 }
 # Every host has a separate home.
 fresh() { rm -rf "home-$1" && mkdir -p "home-$1" && export HOME=$lab/home-$1; }
+# The settings are on stdout, and what to do with them is on stderr.
 snippet() { "$rep" serve --print-config "$1" --path "$here/examples" "${@:2}"; }
 
 export REPERTOIRE_TOKEN=a-token-nobody-can-guess
@@ -44,18 +45,18 @@ for way in stdio http; do
   [ $way = http ] && options=(--http "$address" --token-file tokens.txt)
 
   fresh "claude-$way"
-  snippet claude-code "${options[@]}" >command
+  snippet claude-code "${options[@]}" 2>&1 >/dev/null | sed -n 's/^or run: //p' >command
   (cd "$HOME" && bash "$lab/command" >/dev/null 2>&1; timeout 120 claude mcp list) >answer 2>&1
   grep -q 'repertoire.*✔\|repertoire.*✓\|repertoire.*Connected' answer && said pass "claude-code $way" || said FAIL "claude-code $way"
 
   fresh "gemini-$way"
   mkdir -p "$HOME/.gemini"
-  snippet gemini-cli "${options[@]}" | tail -n +2 >"$HOME/.gemini/settings.json"
+  snippet gemini-cli "${options[@]}" >"$HOME/.gemini/settings.json"
   (cd "$HOME" && GEMINI_CLI_TRUST_WORKSPACE=true timeout 120 gemini mcp list) >answer 2>&1
   grep -q 'repertoire.*Connected' answer && said pass "gemini-cli $way" || said FAIL "gemini-cli $way"
 
   fresh "opencode-$way"
-  snippet opencode "${options[@]}" | tail -n +2 >"$HOME/opencode.json"
+  snippet opencode "${options[@]}" >"$HOME/opencode.json"
   (cd "$HOME" && timeout 120 opencode mcp list) >answer 2>&1
   grep -q 'repertoire.*connected' answer && said pass "opencode $way" || said FAIL "opencode $way"
 

@@ -31,6 +31,7 @@
 mod call_log;
 mod catalog_view;
 mod client_config;
+mod client_hosts;
 mod confirmation;
 mod connections;
 mod convert_tool;
@@ -57,7 +58,8 @@ mod uri;
 
 pub use call_log::DashboardAction;
 pub use catalog_view::{AllowedRuns, CatalogView, collapse_whitespace, sha256_digest};
-pub use client_config::{CLIENT_HOSTS, ClientConfig};
+pub use client_config::{ClientConfig, ClientHost, ConfigFormat, RenderedConfig};
+pub use client_hosts::CLIENT_HOSTS;
 pub use confirmation::random_bytes;
 pub use connections::Connection;
 pub use http::{

@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use rep_audit::CallRecorder;
 use rep_library::SkillLibrary;
+use rep_library::hosts::KnownHost;
 use rep_mcp::{
-    AllowedRuns, CLIENT_HOSTS, ClientConfig, HttpOptions, JwksSource, LogFormat, LogOptions, McpServer, OAuthVerifier,
-    ServerOptions, TlsIdentity, init_log, serve_http, serve_stdio,
+    AllowedRuns, CLIENT_HOSTS, ClientConfig, ClientHost, HttpOptions, JwksSource, LogFormat, LogOptions, McpServer,
+    OAuthVerifier, ServerOptions, TlsIdentity, init_log, serve_http, serve_stdio,
 };
 use rep_net::issuer::fetch_keys;
 use rep_runtime::Runtime;
@@ -94,7 +95,7 @@ pub(crate) struct Args {
     /// Log every request to stderr
     #[arg(long, value_name = "FORMAT", value_enum)]
     log: Option<LogFormatChoice>,
-    /// Print the configuration that starts this server from a host, then exit
+    /// Print a host's configuration that starts or reaches this server, then exit
     #[arg(long, value_name = "HOST")]
     print_config: Option<String>,
     #[command(flatten)]
@@ -112,12 +113,7 @@ enum LogFormatChoice {
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     if let Some(host) = &args.print_config {
-        let text = build_client_config(args).render(host).ok_or_else(|| {
-            let failure = Failure::unable("UNKNOWN_HOST", format!("no configuration is known for `{host}`"));
-            failure.hint(format!("the hosts are: {}", CLIENT_HOSTS.join(", ")))
-        })?;
-        output.write_data(&text);
-        return Ok(Exit::Fine);
+        return print_client_config(args, host, output);
     }
     let http = args.http.as_deref().map(|address| http_options(args, address, output)).transpose()?;
     let library = Arc::new(SkillLibrary::open(args.library.resolve_options()?)?);
@@ -152,6 +148,23 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let recorded = recorder.map_or(Ok(()), |recorder| finish_record(&recorder));
     ended.map_err(|error| Failure::unable("SERVE_FAILED", error.to_string()))?;
     recorded?;
+    Ok(Exit::Fine)
+}
+
+/// Prints the configuration for a host: the document on stdout, and what to do with it on stderr.
+fn print_client_config(args: &Args, name: &str, output: &mut Output) -> Result<Exit, Failure> {
+    // Other names of a host are accepted too.
+    let id = KnownHost::find(name).map_or(name, |host| host.id);
+    let host = ClientHost::find(id).ok_or_else(|| {
+        let failure = Failure::unable("UNKNOWN_HOST", format!("no configuration is known for `{name}`"));
+        let all: Vec<&str> = CLIENT_HOSTS.iter().map(|host| host.id).collect();
+        failure.hint(format!("the hosts are: {}", all.join(", ")))
+    })?;
+    let rendered = host.render(&build_client_config(args));
+    output.write_data(&rendered.document);
+    for note in &rendered.notes {
+        output.print_message(note);
+    }
     Ok(Exit::Fine)
 }
 

@@ -519,15 +519,23 @@ fn changes_are_told_to_who_listens() {
 }
 
 #[test]
-fn every_host_gets_its_settings() {
+fn every_host_gets_its_settings_and_nothing_else_on_stdout() {
     let scratch = ScratchFolder::new();
-    for host in ["claude-code", "claude-desktop", "codex", "cursor", "gemini-cli", "goose", "opencode", "vscode"] {
-        let found = run(&scratch, &["serve", "--print-config", host]);
+    for host in &rep_mcp::CLIENT_HOSTS {
+        let found = run(&scratch, &["serve", "--print-config", host.id]);
         assert_eq!(found.code, 0, "{found:?}");
         assert!(found.stdout.contains("rep") && found.stdout.contains("serve"), "{found:?}");
-        let found = run(&scratch, &["serve", "--print-config", host, "--http", "127.0.0.1:8300"]);
-        assert!(found.stdout.contains("8300") || host == "claude-desktop", "{found:?}");
+        assert!(found.stderr.contains(host.file), "{found:?}");
+        if host.format == rep_mcp::ConfigFormat::Json {
+            assert!(serde_json::from_str::<Value>(&found.stdout).is_ok(), "{found:?}");
+        }
+        let quiet = run(&scratch, &["--quiet", "serve", "--print-config", host.id]);
+        assert_eq!((&quiet.stdout, quiet.stderr.as_str()), (&found.stdout, ""));
+        let found = run(&scratch, &["serve", "--print-config", host.id, "--http", "127.0.0.1:8300"]);
+        assert!(found.stdout.contains("8300") || ["claude-desktop", "mux"].contains(&host.id), "{found:?}");
     }
+    let alias = run(&scratch, &["serve", "--print-config", "codex-cli"]);
+    assert_eq!((alias.code, alias.stdout.starts_with("[mcp_servers.repertoire]")), (0, true), "{alias:?}");
     let found = run(&scratch, &["serve", "--print-config", "nobody"]);
     assert_eq!(found.code, 2, "{found:?}");
     assert!(found.stderr.contains("claude-code"), "{found:?}");
