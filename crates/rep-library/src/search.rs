@@ -18,6 +18,7 @@ mod index_file;
 mod ranking;
 mod spelling;
 mod stemmer;
+pub(crate) mod stop_words;
 pub(crate) mod words;
 
 use std::fs;

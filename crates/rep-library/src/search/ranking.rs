@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 use super::document::{SearchDocument, SearchField, SearchVocabulary};
 use super::spelling::SpellingIndex;
+use super::stop_words::find_foreign_stop_words;
 use super::{ScoreReason, words};
 
 /// The weight of a use in each field. Tuned with the numbers below on author-written requests; see
@@ -140,7 +141,8 @@ impl SearchRanking {
         let mut counts: Vec<u32> = Vec::new();
         let mut places: BTreeMap<u32, usize> = BTreeMap::new();
         let mut sequence: Vec<Option<usize>> = Vec::new();
-        for run in words::split_runs(text) {
+        let foreign = find_foreign_stop_words(words::split_runs(text));
+        for run in words::split_runs(text).filter(|run| !foreign.contains(run.to_lowercase().as_str())) {
             words::split_run_words(run, &mut |written, word| {
                 let place = self.resolve_term(written, &word).map(|(term, shown, share)| {
                     *places.entry(term).or_insert_with(|| {

@@ -81,6 +81,25 @@ fn word_forms_and_typing_errors_are_seen_through() {
 }
 
 #[test]
+fn function_words_of_other_languages_have_no_points() {
+    let scratch = write_library();
+    write_skill(
+        &scratch,
+        "german",
+        "Hilft mit der Post und den Briefen.",
+        "Die Post ist da, und das ist gut für die Firma.",
+    );
+    for text in ["ist das da für die", "prüfe und fülle die Formulare der Firmen", "und"] {
+        let catalog = discover_catalog(&scratch);
+        for hit in SearchIndex::open(&catalog, is_findable, None).search(text, 10) {
+            let words = ["ist", "das", "da", "für", "die", "und", "der"];
+            assert!(hit.why.iter().all(|reason| !words.contains(&reason.term.as_str())), "{text}: {hit:?}");
+        }
+    }
+    assert_eq!(search_names(&scratch, "briefen"), ["german"]);
+}
+
+#[test]
 fn a_score_is_the_sum_of_its_reasons() {
     let scratch = write_library();
     let catalog = discover_catalog(&scratch);
