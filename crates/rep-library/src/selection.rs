@@ -13,7 +13,8 @@
 //! - A file type is a suffix of the file name, ignoring ASCII case. `pdf` is `.pdf`.
 //! - In a file pattern, only `*` and `**` are special. A pattern without a `/` matches the file name.
 //! - Intents are determined by the host and compared literally.
-//! - A skill that is named is selected regardless of its score. Only named skills are then selected.
+//! - A skill that is named is selected regardless of its score. Only named skills are then selected. The text names a
+//!   skill as `/name`, and in its own words by the rules of `named_in_text`: "use pdf-tools to merge these".
 //!
 //! ```no_run
 //! use rep_library::{Catalog, LibraryOptions};
@@ -31,6 +32,7 @@
 mod files;
 mod glob;
 mod name_lookup;
+mod named_in_text;
 #[cfg(test)]
 mod tests;
 mod triggers;
@@ -42,6 +44,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::catalog::{Catalog, SkillStatus};
 use files::FileTriggers;
 use name_lookup::{CallableNames, NameResolution};
+use named_in_text::NamesInText;
 use triggers::SkillTrigger;
 use words::WordTriggers;
 
@@ -182,6 +185,7 @@ pub struct SkillSelector {
     files: FileTriggers,
     intents: HashMap<String, Vec<usize>>,
     names: CallableNames,
+    names_in_text: NamesInText,
     notes: Vec<String>,
 }
 
@@ -217,12 +221,14 @@ impl SkillSelector {
             intents.entry(trigger.key.clone()).or_default().push(id);
         }
         notes.sort();
+        let names = CallableNames::new(catalog);
         Self {
             ranks,
             words: WordTriggers::new(&all, &mut notes),
             files: FileTriggers::new(&all),
             intents,
-            names: CallableNames::new(catalog),
+            names_in_text: NamesInText::new(&names, &mut notes),
+            names,
             triggers: all,
             notes,
         }
@@ -259,7 +265,7 @@ impl SkillSelector {
         selection
     }
 
-    /// Finds the entries that are named explicitly, or as `/name` in the text.
+    /// Finds the entries that are named explicitly, as `/name` in the text, or in its own words.
     fn find_named(
         &self,
         text: &str,
@@ -280,17 +286,16 @@ impl SkillSelector {
                 }
             }
         }
-        for word in name_lookup::find_slash_words(text) {
-            match self.names.resolve_called_skill(word) {
+        let slashed = name_lookup::find_slash_words(text).into_iter();
+        let slashed = slashed.map(|word| (format!("/{word}"), self.names.resolve_called_skill(word)));
+        let in_words = self.names_in_text.find_names(text).into_iter();
+        let in_words = in_words.map(|name| (name.to_owned(), self.names.resolve_called_skill_or_tool(name)));
+        for (name, resolution) in slashed.chain(in_words) {
+            match resolution {
                 NameResolution::One(index) => {
-                    named.entry(index).or_default().insert(format!("/{word}"));
+                    named.entry(index).or_default().insert(name);
                 }
-                NameResolution::Many(candidates) => {
-                    let names = candidates.iter().map(|index| format!("`/{}`", self.ranks[*index].qualified_name));
-                    let names: BTreeSet<String> = names.collect();
-                    let names: Vec<String> = names.into_iter().collect();
-                    selection.notes.push(format!("`/{word}` is ambiguous: it could be {}", names.join(" or ")));
-                }
+                NameResolution::Many(candidates) => selection.notes.push(self.describe_ambiguity(&name, &candidates)),
                 // A word after a slash is often not a skill.
                 NameResolution::None => {}
             }
@@ -298,6 +303,15 @@ impl SkillSelector {
         selection.unfound.sort_by(|one, two| one.name.cmp(&two.name));
         selection.unfound.dedup();
         named
+    }
+
+    /// Says which skills a name in the text could refer to.
+    fn describe_ambiguity(&self, name: &str, candidates: &[usize]) -> String {
+        let slash = if name.starts_with('/') { "/" } else { "" };
+        let names = candidates.iter().map(|index| format!("`{slash}{}`", self.ranks[*index].qualified_name));
+        let names: BTreeSet<String> = names.collect();
+        let names: Vec<String> = names.into_iter().collect();
+        format!("`{name}` is ambiguous: it could be {}", names.join(" or "))
     }
 
     /// Finds the matches of each entry.

@@ -1,6 +1,6 @@
 //! Resolves explicitly named skills and tools, which override scores.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use rep_model::frontmatter::ToolDeclaration;
 use rep_model::{Frontmatter, names};
@@ -21,9 +21,9 @@ pub(super) enum NameResolution {
 /// The callable names: of active and hidden skills, and of their tools.
 #[derive(Default)]
 pub(super) struct CallableNames {
-    qualified: HashMap<String, usize>,
-    plain: HashMap<String, Vec<usize>>,
-    tools: HashMap<String, Vec<usize>>,
+    qualified: BTreeMap<String, usize>,
+    plain: BTreeMap<String, Vec<usize>>,
+    tools: BTreeMap<String, Vec<usize>>,
     /// The skills that users cannot call, but hosts can.
     closed: BTreeSet<usize>,
 }
@@ -70,6 +70,39 @@ impl CallableNames {
             };
         }
         resolve_candidates(self.tools.get(&name).cloned().unwrap_or_default())
+    }
+
+    /// Returns every name that users can write in a request, and whether it is only the name of a tool.
+    pub(super) fn list_names(&self) -> BTreeSet<(String, bool)> {
+        let is_open = |index: &usize| !self.closed.contains(index);
+        let mut found: BTreeSet<(String, bool)> = BTreeSet::new();
+        let mut skill_names: BTreeMap<usize, Vec<&String>> = BTreeMap::new();
+        for (name, index) in self.qualified.iter().filter(|(_, index)| is_open(index)) {
+            skill_names.entry(*index).or_default().push(name);
+        }
+        for (name, indices) in &self.plain {
+            for index in indices.iter().filter(|index| is_open(index)) {
+                skill_names.entry(*index).or_default().push(name);
+            }
+        }
+        found.extend(skill_names.values().flatten().map(|name| ((*name).clone(), false)));
+        for (tool, owners) in &self.tools {
+            for name in owners.iter().filter_map(|owner| skill_names.get(owner)).flatten() {
+                found.insert((format!("{name}:{tool}"), false));
+                found.insert((tool.clone(), true));
+            }
+        }
+        found
+    }
+
+    /// Resolves a skill or tool that users name in a request.
+    pub(super) fn resolve_called_skill_or_tool(&self, name: &str) -> NameResolution {
+        let is_open = |index: &usize| !self.closed.contains(index);
+        match self.resolve_skill_or_tool(name) {
+            NameResolution::One(index) if is_open(&index) => NameResolution::One(index),
+            NameResolution::Many(skills) => resolve_candidates(skills.into_iter().filter(is_open).collect()),
+            _ => NameResolution::None,
+        }
     }
 
     /// Resolves the skill that users call by a name.

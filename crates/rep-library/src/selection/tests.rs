@@ -178,6 +178,49 @@ fn sel_01_a_named_skill_is_selected_alone_unless_asked_otherwise() {
 }
 
 #[test]
+fn sel_01_a_request_names_skills_and_tools_without_a_slash() {
+    let tools = "tools: [{name: fill_form, description: Fills.}, {name: split, description: Splits.}]\n";
+    let catalog = make_catalog(vec![
+        markdown_entry(None, "pdf", PDF),
+        markdown_entry(None, "pdf-tools", tools),
+        markdown_entry(Some("acme"), "csv-tools", ""),
+        markdown_entry(Some("other"), "csv-tools", "tools: [{name: fix-rows, description: Fixes.}]\n"),
+        markdown_entry(None, "test", ""),
+    ]);
+    for (text, names) in [
+        ("Use pdf-tools to ocr the pdf scan", &["pdf-tools"][..]),
+        ("PDF-Tools, please: a pdf scan", &["pdf-tools"]),
+        ("ocr the scan with `pdf-tools`.", &["pdf-tools"]),
+        ("pdf-tools:split the scan and ocr it", &["pdf-tools"]),
+        ("pdf-tools:unknown for the pdf scan", &["pdf-tools"]),
+        ("call fill_form on the pdf scan", &["pdf-tools"]),
+        ("run the split tool on the pdf scan", &["pdf-tools"]),
+        ("fix-rows, then pdf-tools", &["other:csv-tools", "pdf-tools"]),
+        ("use acme:csv-tools", &["acme:csv-tools"]),
+        ("use test on the pdf scan", &["test"]),
+        ("ocr the scan with the test skill", &["test"]),
+    ] {
+        assert_eq!(select_names(&catalog, &text_request(text)), expect_named(names), "{text}");
+    }
+    for text in [
+        "test the ocr of a scan",
+        "split the scan and ocr it",
+        "ocr the scan in docs/pdf-tools or pdf-tools.md or my-pdf-tools",
+        "ocr the scan with pdf-tools2 and pdf-tools-extra --pdf-tools",
+        "ocr the scan, but not with pdf-tools",
+        "ocr the scan, do not use the pdf-tools skill",
+        "ocr the scan instead of running pdf-tools",
+        "ocr the scan by foreign:pdf-tools",
+    ] {
+        let found = select_names(&catalog, &text_request(text));
+        assert_eq!(found.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["pdf"], "{text}");
+        assert!(found[0].1.is_some(), "{text}: selected by score");
+    }
+    let ambiguous = SkillSelector::new(&catalog).select(&text_request("use csv-tools"));
+    assert_eq!(ambiguous.notes, ["`csv-tools` is ambiguous: it could be `acme:csv-tools` or `other:csv-tools`"]);
+}
+
+#[test]
 fn sel_12_13_hidden_skills_are_called_by_name_only() {
     let mut hidden = markdown_entry(None, "secret-forms", PDF);
     hidden.status = SkillStatus::Hidden;
@@ -315,5 +358,7 @@ proptest! {
     fn no_text_or_file_makes_selection_panic(text in "\\PC{0,40}", file in "\\PC{0,20}", name in "\\PC{0,10}") {
         let catalog = make_catalog(vec![markdown_entry(None, "pdf", PDF), uasp_entry("u", "{keywords: [é], file_patterns: ['**']}")]);
         select_skills(&catalog, &request_with(&format!("{text} é/{name}"), &[&file], &[&text], &[]));
+        let named = make_catalog(vec![markdown_entry(None, "a-é", "tools: [{name: é}]\n"), markdown_entry(None, "é", "")]);
+        select_skills(&named, &request_with(&format!("use é{text} use a-é{name}a-é the é skill"), &[], &[], &[]));
     }
 }

@@ -78,7 +78,7 @@ fn fold_letter(letter: char) -> impl Iterator<Item = char> {
 }
 
 /// Returns whether two adjacent characters belong to the same word.
-fn is_joined(one: char, two: char) -> bool {
+pub(super) fn is_joined(one: char, two: char) -> bool {
     let is_word = |letter: char| names::is_letter_or_digit(letter) || is_mark(letter);
     // In every script, a mark belongs to the letter before it.
     is_word(one) && (is_mark(two) || is_word(two) && !is_unspaced(one) && !is_unspaced(two))

@@ -16,7 +16,7 @@ use crate::output::Output;
 /// Select the skills whose triggers match a request
 ///
 /// A matching file type or pattern scores 3, a mention or keyword 2, and an intent 1. A skill named with `--skill`,
-/// or as `/name` in the text, is selected regardless of score. Exits with 1 if none is selected.
+/// or in the text (`/name`, "use name to"), is selected regardless of score. Exits with 1 if none is selected.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

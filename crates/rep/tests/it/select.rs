@@ -86,6 +86,24 @@ fn sel_01_named_skills_and_tools_are_selected_alone() {
 }
 
 #[test]
+fn sel_01_a_skill_named_in_the_words_of_the_request_wins() {
+    let scratch = library();
+    skill(&scratch, "pdf-tools", "tools:\n  - name: merge_pages\n    description: Merges.\n");
+    skill(&scratch, "review", "");
+    for text in ["Use pdf-tools to ocr the pdf scan", "merge_pages of the pdf scan", "pdf-tools:merge_pages: pdf scan"]
+    {
+        assert_eq!(answer(&scratch, &[text]), json!([["pdf-tools", null]]), "{text}");
+    }
+    assert_eq!(answer(&scratch, &["use review on the pdf scan"]), json!([["review", null]]));
+    assert_eq!(answer(&scratch, &["use plain and do-it to review the pdf scan"]), json!([["plain", null]]));
+    for text in ["review the pdf scan", "a pdf scan without pdf-tools", "the pdf scan in x/pdf-tools"] {
+        assert_eq!(answer(&scratch, &[text]), json!([["urgent", 4], ["archive", 4], ["pdf", 4]]), "{text}");
+    }
+    let found = select(&scratch, &["Use pdf-tools to read it"]);
+    assert!(found.stdout.contains("named as `pdf-tools`"), "{found:?}");
+}
+
+#[test]
 fn sel_12_13_hidden_skills_answer_to_their_name_only() {
     let scratch = library();
     assert_eq!(answer(&scratch, &["/secret the pdf scan"]), json!([["secret", null]]));

@@ -416,6 +416,8 @@ fn our_own_tools_answer_with_structure_and_text() {
         assert_eq!(asked["structuredContent"]["facts"], "confident");
         let selected = client.call("select_skills", json!({ "text": "/pdf please" }));
         assert_eq!(selected["structuredContent"]["selected"][0]["name"], "pdf");
+        let selected = client.call("select_skills", json!({ "text": "Use pdf to fill it in" }));
+        assert_eq!(selected["structuredContent"]["selected"][0]["matches"][0]["trigger"], "pdf");
     }
 }
 
