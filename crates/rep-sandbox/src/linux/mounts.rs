@@ -23,7 +23,7 @@ use super::kernel::{self, NO_DEVICES, NO_EXEC, NO_SUID, READ_ONLY};
 use super::launch::to_c_string;
 use super::launch_spec::{LaunchSpec, MountStep, ToolIdentity};
 use super::staging::FileDigest;
-use super::{id_mapping, staging};
+use super::{id_mapping, staging, view};
 use rep_storage::files;
 
 /// The unprivileged user, which owns nothing. `nobody` is one higher, and owns files on some systems.
@@ -284,12 +284,7 @@ impl RootBuilder {
 
     /// Mounts one file system for everything kept in memory, so that a single size limit applies.
     fn mount_pool(&self, order: &LaunchSpec) -> io::Result<()> {
-        let own = order.limits.temporary_bytes;
-        let copied = order.steps.iter().map(|step| match step {
-            MountStep::Stage { bytes_max, .. } => bytes_max.saturating_sub(own),
-            _ => 0,
-        });
-        let bytes_max = copied.fold(own, u64::saturating_add);
+        let bytes_max = view::compute_pool_bytes(&order.steps, order.limits.temporary_bytes);
         ensure_folder(&self.root, Path::new(POOL_FOLDER))?;
         self.mount_tmpfs(Path::new(POOL_FOLDER), bytes_max, "700")
     }

@@ -7,13 +7,14 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 use rustix::fs::{AtFlags, Dir, FileType, Gid, Mode, OFlags, ResolveFlags, Stat, Uid};
 use sha2::{Digest as _, Sha256};
 
 use super::protected_paths::{self, ProtectedPaths};
 use super::view::WriteStage;
-use super::{mounts, repository, walk};
+use super::{Cancel, KillReason, mounts, repository, walk};
 use rep_permissions::glob::Glob;
 
 /// The maximum directory depth in a stage. A tool can create deeper directories, but they are rejected.
@@ -62,6 +63,52 @@ pub(super) fn copy_and_hash(from: &mut impl Read, to: &mut impl Write, bytes_max
     }
 }
 
+/// What a commit may use.
+#[derive(Clone, Copy)]
+pub(super) struct CommitBounds<'a> {
+    /// The maximum total length of the files in all stages. Holes count as their length.
+    pub(super) bytes_max: u64,
+    pub(super) deadline: Instant,
+    pub(super) cancel: &'a Cancel,
+}
+
+impl CommitBounds<'_> {
+    /// Returns why the commit must stop, if it must.
+    fn stop_reason(&self) -> Option<KillReason> {
+        if self.cancel.is_cancelled() {
+            Some(KillReason::Cancelled)
+        } else if Instant::now() > self.deadline {
+            Some(KillReason::Timeout)
+        } else {
+            None
+        }
+    }
+}
+
+/// A file whose reading fails when the commit must stop.
+struct BoundedFile<'a> {
+    file: File,
+    bounds: CommitBounds<'a>,
+}
+
+impl Read for BoundedFile<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.bounds.stop_reason() {
+            Some(_) => Err(io::ErrorKind::TimedOut.into()),
+            None => self.file.read(buffer),
+        }
+    }
+}
+
+/// Why nothing was committed.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum CommitError {
+    /// The tool broke a rule, or the files could not be written.
+    Rejected(String),
+    /// The run was cancelled, or its time is over.
+    Stopped(KillReason),
+}
+
 /// Commits the changes, or returns the violations without changing anything.
 pub(super) fn commit_stages(
     workspace: &Path,
@@ -69,12 +116,15 @@ pub(super) fn commit_stages(
     copied: &CopiedFiles,
     patterns: &[Glob],
     trusted: Option<&ProtectedPaths>,
-) -> Result<CommittedChanges, String> {
+    bounds: CommitBounds<'_>,
+) -> Result<CommittedChanges, CommitError> {
     let mut verdict = StageReview {
         workspace,
         patterns,
         copied,
         protected: trusted,
+        bounds,
+        bytes: 0,
         stage: 0,
         changed: Vec::new(),
         removed: Vec::new(),
@@ -97,10 +147,14 @@ pub(super) fn commit_stages(
         verdict.check_repositories(stages);
         verdict.check_environments();
     }
-    if !verdict.violations.is_empty() {
-        return Err(verdict.violations.join_messages());
+    if let Some(reason) = bounds.stop_reason() {
+        return Err(CommitError::Stopped(reason));
     }
-    apply_changes(workspace, stages, verdict.changed, verdict.removed)
+    if !verdict.violations.is_empty() {
+        return Err(CommitError::Rejected(verdict.violations.join_messages()));
+    }
+    let ready = prepare_changes(workspace, stages, verdict.changed, bounds)?;
+    apply_changes(workspace, ready, verdict.removed).map_err(CommitError::Rejected)
 }
 
 /// Counts violations and stores the first ones. A tool can cause more than fit into memory.
@@ -155,6 +209,9 @@ struct StageReview<'a> {
     copied: &'a CopiedFiles,
     /// The protected paths; if `None`, nothing is checked.
     protected: Option<&'a ProtectedPaths>,
+    bounds: CommitBounds<'a>,
+    /// The total length of the files so far.
+    bytes: u64,
     /// The stage that is being checked.
     stage: usize,
     changed: Vec<FileChange>,
@@ -284,9 +341,17 @@ impl StageReview<'_> {
         }
     }
 
-    fn review_file(&mut self, path: PathBuf, inside: &Path, mut content: File, stat: &Stat) {
+    fn review_file(&mut self, path: PathBuf, inside: &Path, content: File, stat: &Stat) {
         let shown = path.to_string_lossy().into_owned();
         let before = self.copied.get(&path).copied();
+        // A hole takes no room in the stage, but does where the file is committed.
+        self.bytes = self.bytes.saturating_add(stat.st_size.cast_unsigned());
+        if self.bytes > self.bounds.bytes_max {
+            let bytes_max = self.bounds.bytes_max;
+            self.violations.add(format!("its files are longer than {bytes_max} bytes in total, counting holes"));
+            return;
+        }
+        let mut content = BoundedFile { file: content, bounds: self.bounds };
         let after = match copy_and_hash(&mut content, &mut io::sink(), u64::MAX) {
             Ok(after) => after,
             Err(error) => return self.violations.add(format!("`{shown}` cannot be read: {error}")),
@@ -347,7 +412,7 @@ impl FileStamp {
 }
 
 impl PathState {
-    fn inspect(workspace: &Path, path: &Path) -> PathState {
+    fn inspect(workspace: &Path, path: &Path, bounds: Option<CommitBounds<'_>>) -> PathState {
         let Ok(place) = walk::open_without_links(workspace, path) else {
             let parent = walk::open_without_links(workspace, path.parent().unwrap_or(Path::new("")));
             let found = parent.map(|folder| {
@@ -365,7 +430,11 @@ impl PathState {
             let how = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
             let mut file = File::from(rustix::fs::openat2(root, path, flags, Mode::empty(), how)?);
             let id = FileStamp::from_stat(&rustix::fs::fstat(&file)?);
-            Ok(Some(PathState::File(copy_and_hash(&mut file, &mut io::sink(), u64::MAX)?, id)))
+            let digest = match bounds {
+                Some(bounds) => copy_and_hash(&mut BoundedFile { file, bounds }, &mut io::sink(), u64::MAX)?,
+                None => copy_and_hash(&mut file, &mut io::sink(), u64::MAX)?,
+            };
+            Ok(Some(PathState::File(digest, id)))
         })();
         // An entry that cannot be compared is not replaced.
         looked.ok().flatten().unwrap_or(PathState::Other)
@@ -389,31 +458,50 @@ struct PreparedChange {
     replaces: Option<PathState>,
 }
 
-/// Applies changes, opening one file at a time, because there may be more than the limit on open files.
-fn apply_changes(
+/// Writes the changes next to their destinations, opening one file at a time, because there may be more than the limit
+/// on open files.
+fn prepare_changes(
     workspace: &Path,
     stages: &[(WriteStage, OwnedFd)],
     changed: Vec<FileChange>,
-    removed: Vec<(PathBuf, FileDigest)>,
-) -> Result<CommittedChanges, String> {
+    bounds: CommitBounds<'_>,
+) -> Result<Vec<PreparedChange>, CommitError> {
     let mut ready = Vec::new();
     for change in changed {
-        let over = match (change.before, PathState::inspect(workspace, &change.path)) {
+        let over = match (change.before, PathState::inspect(workspace, &change.path, Some(bounds))) {
             // Another process made the same change.
             (_, PathState::File(now, _)) if now == change.after => continue,
             (Some(before), now @ PathState::File(digest, _)) if digest == before => Some(now),
             (None, PathState::Nothing) => Some(PathState::Nothing),
             _ => None,
         };
-        let content = open_file(&stages[change.stage].1, &change.inside);
-        match content.and_then(|content| prepare_change(workspace, &change, content, over)) {
+        let content = open_file(&stages[change.stage].1, &change.inside).map(|file| BoundedFile { file, bounds });
+        let prepared = content.and_then(|content| prepare_change(workspace, &change, content, over));
+        // A state that could not be read in time is not a conflict.
+        let stop_reason = bounds.stop_reason();
+        match prepared {
             Ok(one) => ready.push(one),
-            Err(error) => {
+            Err(error) if stop_reason.is_none() => {
                 remove_prepared(workspace, ready);
-                return Err(format!("could not commit any changes: `{}`: {error}", change.path.display()));
+                let shown = change.path.display();
+                return Err(CommitError::Rejected(format!("could not commit any changes: `{shown}`: {error}")));
             }
+            Err(_) => {}
+        }
+        if let Some(reason) = stop_reason {
+            remove_prepared(workspace, ready);
+            return Err(CommitError::Stopped(reason));
         }
     }
+    Ok(ready)
+}
+
+/// Renames prepared changes to their destinations, and removes files.
+fn apply_changes(
+    workspace: &Path,
+    ready: Vec<PreparedChange>,
+    removed: Vec<(PathBuf, FileDigest)>,
+) -> Result<CommittedChanges, String> {
     let mut taken = CommittedChanges::default();
     let mut ready = ready.into_iter();
     while let Some(one) = ready.next() {
@@ -465,7 +553,7 @@ fn install_change(workspace: &Path, one: &PreparedChange, taken: &mut CommittedC
     }
     let beside = mounts::rename_beside(&folder, one.temporary.as_ref(), name, CONFLICT_SUFFIX)?;
     let (shown, beside) = (one.path.display(), one.path.with_file_name(beside));
-    let what = match PathState::inspect(workspace, &one.path) {
+    let what = match PathState::inspect(workspace, &one.path, None) {
         PathState::Other => "is not a regular file, and was not replaced",
         PathState::Nothing => "was removed by another process while the tool ran",
         PathState::File(..) => "was changed by another process while the tool ran",
@@ -476,7 +564,7 @@ fn install_change(workspace: &Path, one: &PreparedChange, taken: &mut CommittedC
 
 /// Removes a file that the tool removed, unless another process changed it.
 fn remove_file(workspace: &Path, path: &Path, before: FileDigest, taken: &mut CommittedChanges) -> io::Result<()> {
-    let there = PathState::inspect(workspace, path);
+    let there = PathState::inspect(workspace, path, None);
     let name = path.file_name().unwrap_or_default();
     match there {
         PathState::Nothing => return Ok(()),
@@ -509,7 +597,7 @@ fn read_umask() -> u32 {
 fn prepare_change(
     workspace: &Path,
     change: &FileChange,
-    mut content: File,
+    mut content: BoundedFile<'_>,
     over: Option<PathState>,
 ) -> io::Result<PreparedChange> {
     let folder = open_parent(workspace, &change.path)?;

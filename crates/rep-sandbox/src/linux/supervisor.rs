@@ -15,7 +15,7 @@ use super::guard::GuardReport;
 use super::launch::{self, Pipes};
 use super::launch_spec::{LaunchSpec, MountStep, ToolIdentity};
 use super::run_registry::RunEntry;
-use super::staging::{CommittedChanges, CopiedFiles, FileDigest};
+use super::staging::{CommitBounds, CommitError, CommittedChanges, CopiedFiles, FileDigest};
 use super::view::SandboxView;
 use super::{
     Cancel, Denial, KillReason, ProcessExit, SandboxError, SandboxJob, SandboxLayer, SandboxOutcome, denials, seccomp,
@@ -29,6 +29,9 @@ const POLL_INTERVAL_NS: i64 = 20_000_000;
 /// How long output is awaited after the last process of a sandbox has ended. Its writers are gone, but another sandbox
 /// that this process is just starting may still hold a copy of the pipe.
 const OUTPUT_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The time limit of a commit for jobs that practically have none.
+const LONGEST_COMMIT: Duration = Duration::from_secs(1 << 20);
 
 /// Runs a job, optionally without some layers.
 pub(super) fn supervise_job(
@@ -54,7 +57,9 @@ pub(super) fn supervise_job(
             .and_then(|run| run.wait_for_end(cancel, &mut channel, note.as_mut()));
         reason = match (followed, identity) {
             // The record of the run is removed after all checks.
-            (Ok(WaitOutcome::Exited(over)), _) => return over.conclude_run(job, &view, identity, &reason, without),
+            (Ok(WaitOutcome::Exited(over)), _) => {
+                return over.conclude_run(job, &view, identity, &reason, without, cancel);
+            }
             // Nothing ran. Running as the caller's user in a namespace may work where the ID mapping does not.
             (Ok(WaitOutcome::Unmappable(why)), ToolIdentity::Mapped) => why,
             (Err(SandboxError::Unavailable { feature, .. }), ToolIdentity::Mapped) => feature,
@@ -454,6 +459,7 @@ impl ExitedRun {
         identity: ToolIdentity,
         reason: &str,
         without: &[&str],
+        cancel: &Cancel,
     ) -> Result<SandboxOutcome, SandboxError> {
         let is_judged = !without.contains(&"judge");
         let mut told = GuardReport::default();
@@ -464,12 +470,24 @@ impl ExitedRun {
             }
         }
         let mut taken = CommittedChanges::default();
-        if self.kill_reason.is_none() && self.stages.len() == view.stages.len() {
+        let mut kill_reason = self.kill_reason;
+        if kill_reason.is_none() && self.stages.len() == view.stages.len() {
             let stages: Vec<_> = view.stages.iter().cloned().zip(self.stages).collect();
             let trusted = is_judged.then_some(&view.protected);
             let copied = match_copied_files(view, &self.copied);
-            taken = staging::commit_stages(&view.workspace, &stages, &copied, &job.permissions.write, trusted)
-                .map_err(|reason| rejection_error(reason, view))?;
+            let time_ms = job.limits.timeout_ms.saturating_add(job.limits.grace_ms);
+            let end = self.start.checked_add(Duration::from_millis(time_ms));
+            let bounds = CommitBounds {
+                bytes_max: view::compute_pool_bytes(&view.steps, job.limits.temporary_bytes),
+                deadline: end.unwrap_or_else(|| Instant::now() + LONGEST_COMMIT),
+                cancel,
+            };
+            let patterns = &job.permissions.write;
+            match staging::commit_stages(&view.workspace, &stages, &copied, patterns, trusted, bounds) {
+                Ok(changes) => taken = changes,
+                Err(CommitError::Rejected(reason)) => return Err(rejection_error(reason, view)),
+                Err(CommitError::Stopped(reason)) => kill_reason = Some(reason),
+            }
         }
         taken.conflicts.extend(told.conflicts);
         let [stdout, stderr] = self.outputs;
@@ -482,7 +500,7 @@ impl ExitedRun {
         }
         Ok(SandboxOutcome {
             exit: self.exit,
-            kill_reason: self.kill_reason,
+            kill_reason,
             stdout,
             stderr,
             is_truncated: self.is_truncated,

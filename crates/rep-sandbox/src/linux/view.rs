@@ -631,6 +631,15 @@ impl ViewBuilder<'_> {
     }
 }
 
+/// Returns the size of the file system for temporary files and stages: the limit, and room for the copies.
+pub(super) fn compute_pool_bytes(steps: &[MountStep], temporary_bytes: u64) -> u64 {
+    let copied = steps.iter().map(|step| match step {
+        MountStep::Stage { bytes_max, .. } => bytes_max.saturating_sub(temporary_bytes),
+        _ => 0,
+    });
+    copied.fold(temporary_bytes, u64::saturating_add)
+}
+
 /// Whether a path is a directory or inside it.
 fn is_same_or_inside(path: &str, folder: &str) -> bool {
     folder.is_empty() || path == folder || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))

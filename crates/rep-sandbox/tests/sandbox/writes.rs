@@ -269,3 +269,39 @@ fn where_both_changed_a_file_neither_is_lost() {
         assert!(!scene.files().iter().any(|path| path.contains(".rep-") && !path.ends_with(".rep-conflict")));
     }
 }
+
+#[test]
+fn holes_of_a_file_count_as_their_length() {
+    for who in everyone() {
+        let scene = Scene::new(who);
+        let code = "import os\nfor n in range(4):\n  with open(f'docs/{n}.csv', 'wb') as file: os.truncate(file.fileno(), 1 << 30)";
+        let result = scene.python(code, json!({ "write": ["docs/*.csv"] }));
+        assert!(result["rejected"].as_str().is_some_and(|why| why.contains("counting holes")), "{result:#}");
+        assert_eq!(scene.text("docs/0.csv"), None);
+        // A hole that fits is committed.
+        let code = "import os\nwith open('docs/x.csv', 'wb') as file: os.truncate(file.fileno(), 1 << 20)";
+        let result = scene.python(code, json!({ "write": ["docs/*.csv"] }));
+        assert_eq!(result["written"], json!(["docs/x.csv"]), "{result:#}");
+        assert_eq!(scene.text("docs/x.csv").map(|text| text.len()), Some(1 << 20));
+    }
+}
+
+#[test]
+fn taking_results_over_ends_with_the_time_of_the_run() {
+    for who in everyone() {
+        let scene = Scene::new(who);
+        // The tool needs almost no time for holes, and reading them takes longer than there is.
+        let code = "import os\nwith open('docs/x.csv', 'wb') as file: os.truncate(file.fileno(), 64 << 30)";
+        let gib = 1_u64 << 30;
+        let limits =
+            json!({ "timeout_ms": 1500, "grace_ms": 100, "file_bytes": 100 * gib, "temporary_bytes": 100 * gib });
+        let result = scene.python(code, json!({ "write": ["docs/*.csv"], "limits": limits }));
+        assert_eq!(result["killed"], "Timeout", "{result:#}");
+        assert_eq!(result["written"], json!([]), "{result:#}");
+        assert!(
+            scene.files().iter().all(|path| !path.contains("csv") && !path.contains(".rep-")),
+            "{:?}",
+            scene.files()
+        );
+    }
+}
