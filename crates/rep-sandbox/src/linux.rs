@@ -10,6 +10,7 @@ mod kernel;
 mod landlock;
 mod launch;
 mod launch_spec;
+mod memory;
 mod mount_table;
 mod mounts;
 mod repository;

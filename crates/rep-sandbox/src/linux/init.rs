@@ -1,6 +1,5 @@
 //! The init process of a sandbox: builds the view, starts the tool, answers seccomp notifications, and ends everything.
 #![expect(unsafe_code, reason = "descriptors are passed by number, and clone3 has no safe wrapper")]
-#![expect(clippy::disallowed_methods, reason = "reads its own name, and `/proc` of its sandbox")]
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -19,15 +18,11 @@ use rustix::thread::{CapabilitySet, CapabilitySets};
 use super::control::{self, ControlMessage, StartupError};
 use super::kernel::{self, CloneResult};
 use super::launch_spec::{LaunchSpec, ToolIdentity};
+use super::memory::MemoryMeter;
 use super::{CHANNEL_FD, gateway, launch, mounts, tool};
 
 /// How often the memory use of the tool is checked.
 const MEMORY_CHECK_INTERVAL: Duration = Duration::from_millis(50);
-
-/// The number of sockets that are not counted as memory, and the number of bytes counted for each further socket: the
-/// kernel's limit on unread data. The seccomp filter prevents changing that limit.
-const SOCKETS_FREE: u64 = 64;
-const SOCKET_BYTES: u64 = 256 << 10;
 
 /// The maximum number of reported denials.
 const DENIALS_MAX: usize = 64;
@@ -84,8 +79,10 @@ fn prepare_sandbox(order: OwnedFd, control: &OwnedFd) -> Result<(LaunchSpec, Sta
             .map_err(|error| kernel_error("could not open the gateway sockets", error))?;
         control::send_sockets(control, &sockets.fds()).map_err(|error| kernel_error("control socket", error))?;
     }
+    let mut locks = None;
     if order.has_layer("view") {
-        let (mut handed, copied) = mounts::build_view(&order)?;
+        let (mut handed, copied, opened) = mounts::build_view(&order)?;
+        locks = opened;
         let noted = control::write_copy_digests(&copied)
             .map_err(|error| kernel_error("could not record copied files", error))?;
         handed.push(noted);
@@ -96,7 +93,7 @@ fn prepare_sandbox(order: OwnedFd, control: &OwnedFd) -> Result<(LaunchSpec, Sta
     if order.identity == ToolIdentity::Mapped {
         drop_to_unprivileged_user()?;
     }
-    let started = start_tool(&order, channel)?;
+    let started = start_tool(&order, channel, MemoryMeter::new(locks))?;
     reduce_capabilities(&order)?;
     Ok((order, started))
 }
@@ -154,9 +151,10 @@ struct StartedTool {
     /// The tool's process reports failures here before it executes the tool.
     status_socket: OwnedFd,
     signals: OwnedFd,
+    memory: MemoryMeter,
 }
 
-fn start_tool(order: &LaunchSpec, channel: Option<OwnedFd>) -> Result<StartedTool, StartupError> {
+fn start_tool(order: &LaunchSpec, channel: Option<OwnedFd>, memory: MemoryMeter) -> Result<StartedTool, StartupError> {
     let told = |what: &str, error: std::io::Error| StartupError::unavailable(format!("{what}: {error}"), KERNEL_REMEDY);
     let signals = kernel::open_child_signals().map_err(|error| told("could not watch child processes", error))?;
     let (line, theirs) =
@@ -179,7 +177,7 @@ fn start_tool(order: &LaunchSpec, channel: Option<OwnedFd>) -> Result<StartedToo
             for number in 0..3 {
                 kernel::close_inherited(number);
             }
-            Ok(StartedTool { pid, status_socket: line, signals })
+            Ok(StartedTool { pid, status_socket: line, signals, memory })
         }
         Err(error) if order.identity == ToolIdentity::Mapped => {
             Err(StartupError::Unmappable(format!("could not create a user namespace: {error}")))
@@ -199,6 +197,7 @@ fn watch_tool(order: &LaunchSpec, control: &OwnedFd, started: StartedTool) -> ! 
         has_started: false,
         denied: BTreeSet::new(),
         last_memory_check: Instant::now(),
+        memory: started.memory,
     };
     loop {
         let absent = control.as_fd();
@@ -236,6 +235,7 @@ struct ControlChannel<'a> {
     has_started: bool,
     denied: BTreeSet<(String, String)>,
     last_memory_check: Instant,
+    memory: MemoryMeter,
 }
 
 impl ControlChannel<'_> {
@@ -325,38 +325,12 @@ impl ControlChannel<'_> {
         // Without a view, `/proc` shows the whole machine.
         if self.spec.has_layer("watchdog")
             && self.spec.has_layer("view")
-            && measure_memory_bytes() > self.spec.limits.memory_bytes
+            && self.memory.is_exceeded(self.spec.limits.memory_bytes)
         {
             self.report(&ControlMessage::MemoryExceeded);
             kernel::signal_everything(libc::SIGKILL);
         }
     }
-}
-
-/// Measures the private memory of all processes in this sandbox except this one.
-fn measure_memory_bytes() -> u64 {
-    let Ok(entries) = fs::read_dir("/proc") else { return 0 };
-    let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    numbers.filter(|pid| *pid != 1).map(read_resident_bytes).sum::<u64>() + estimate_socket_bytes()
-}
-
-/// Estimates the memory of the sandbox's sockets beyond the free ones. The kernel charges their content to no process,
-/// so the maximum capacity is counted.
-fn estimate_socket_bytes() -> u64 {
-    let Ok(table) = fs::read_to_string("/proc/net/protocols") else { return 0 };
-    let lines = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-    let sockets = lines.filter(|words| words.first().is_some_and(|name| name.starts_with("UNIX")));
-    let sockets = sockets.filter_map(|words| words.get(2)?.parse::<u64>().ok()).sum::<u64>();
-    sockets.saturating_sub(SOCKETS_FREE) * SOCKET_BYTES
-}
-
-fn read_resident_bytes(pid: u32) -> u64 {
-    let Ok(status) = fs::read_to_string(format!("/proc/{pid}/status")) else { return 0 };
-    // Page tables are memory too: one page for every 512 mapped pages.
-    let counted = ["RssAnon:", "RssShmem:", "VmPTE:", "VmSwap:"];
-    let lines = status.lines().filter(|line| counted.iter().any(|name| line.starts_with(name)));
-    let kilobytes = lines.filter_map(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok());
-    kilobytes.sum::<u64>() * 1024
 }
 
 /// Reads the path argument of a waiting process. Use it only for reports: the process can change it at any time.

@@ -23,7 +23,7 @@ use super::kernel::{self, NO_DEVICES, NO_EXEC, NO_SUID, READ_ONLY};
 use super::launch::to_c_string;
 use super::launch_spec::{LaunchSpec, MountStep, ToolIdentity};
 use super::staging::FileDigest;
-use super::{id_mapping, staging, view};
+use super::{id_mapping, memory, staging, view};
 use rep_storage::files;
 
 /// The unprivileged user, which owns nothing. `nobody` is one higher, and owns files on some systems.
@@ -68,8 +68,11 @@ const POOL_FOLDER: &str = "/.pool";
 const NO_LINKS: ResolveFlags =
     ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_MAGICLINKS);
 
-/// Builds the view and enters it. Returns the stages in the order of their steps, and the digests of the copied files.
-pub(super) fn build_view(order: &LaunchSpec) -> Result<(Vec<OwnedFd>, Vec<Option<FileDigest>>), StartupError> {
+/// The stages in the order of their steps, the digests of the copied files, and the kernel's list of file locks.
+type BuiltView = (Vec<OwnedFd>, Vec<Option<FileDigest>>, Option<OwnedFd>);
+
+/// Builds the view and enters it.
+pub(super) fn build_view(order: &LaunchSpec) -> Result<BuiltView, StartupError> {
     let mut rooms = enter_empty_root(order).map_err(|error| {
         StartupError::unavailable(
             format!("could not mount an empty root: {error}"),
@@ -78,6 +81,9 @@ pub(super) fn build_view(order: &LaunchSpec) -> Result<(Vec<OwnedFd>, Vec<Option
     })?;
     mount_proc(&rooms)?;
     limit_process_count(order.limits.processes);
+    limit_tcp_buffers();
+    // If the list cannot be opened, locks are not counted.
+    let locks = rustix::fs::open("/proc/locks", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok();
     let (mut stages, mut copied) = (Vec::new(), Vec::new());
     rooms.mount_pool(order).map_err(|error| mount_error("temporary files", &error))?;
     rooms.mount_temporary(&order.temporary).map_err(|error| mount_error("/tmp", &error))?;
@@ -94,7 +100,7 @@ pub(super) fn build_view(order: &LaunchSpec) -> Result<(Vec<OwnedFd>, Vec<Option
         rooms.mask_proc().map_err(|error| mount_error("/proc", &error))?;
     }
     leave_old_root(rooms).map_err(|error| mount_error("/", &error))?;
-    Ok((stages, copied))
+    Ok((stages, copied, locks))
 }
 
 fn mount_error(what: &str, error: &io::Error) -> StartupError {
@@ -171,6 +177,15 @@ fn limit_process_count(processes: u64) {
     if version >= (6, 14) {
         // Without it, the limit of the tool's user still applies.
         let _ = std::fs::write("/proc/sys/kernel/pid_max", processes.saturating_mul(2).max(LEAST).to_string());
+    }
+}
+
+/// Limits the data that a TCP socket of this network namespace holds, because the kernel charges it to no process.
+#[expect(clippy::disallowed_methods, reason = "kernel settings are files")]
+fn limit_tcp_buffers() {
+    for name in ["tcp_rmem", "tcp_wmem"] {
+        // Without it, the limits of the machine apply.
+        let _ = std::fs::write(format!("/proc/sys/net/ipv4/{name}"), memory::TCP_BUFFER_BYTES);
     }
 }
 

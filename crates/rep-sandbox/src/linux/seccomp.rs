@@ -170,7 +170,8 @@ fn build_effect_rules() -> Vec<(i64, Vec<sock_filter>)> {
             ],
         ),
         // A lease on a file would make other processes wait when they open it. Notifications about a directory tell
-        // what other processes do in it.
+        // what other processes do in it. Locks of open files belong to no process, so they cannot be counted; older
+        // kernels do not have them either.
         (
             libc::SYS_fcntl,
             vec![
@@ -178,6 +179,9 @@ fn build_effect_rules() -> Vec<(i64, Vec<sock_filter>)> {
                 build_jump(libc::BPF_JEQ, libc::F_SETLEASE.cast_unsigned(), 1, 0),
                 build_jump(libc::BPF_JEQ, libc::F_NOTIFY.cast_unsigned(), 0, 1),
                 return_errno(libc::EPERM),
+                build_jump(libc::BPF_JEQ, libc::F_OFD_SETLK.cast_unsigned(), 1, 0),
+                build_jump(libc::BPF_JEQ, libc::F_OFD_SETLKW.cast_unsigned(), 0, 1),
+                return_errno(libc::EINVAL),
                 ALLOW,
             ],
         ),

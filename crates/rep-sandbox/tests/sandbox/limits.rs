@@ -181,3 +181,45 @@ fn what_sockets_hold_is_memory_too() {
         assert_eq!(result["code"], 0, "{result:#}");
     }
 }
+
+#[test]
+fn sockets_of_the_network_are_memory_too() {
+    for who in everyone() {
+        let scene = Scene::new(who);
+        let limits = json!({ "memory_bytes": 128 * MEGABYTE });
+        let code = "import socket, time\nall = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(700)]\n\
+                    for one in all: one.bind(('127.0.0.1', 0))\ntime.sleep(60)";
+        let result = scene.python(code, json!({ "limits": limits, "outbound": ["example.com:443"] }));
+        assert_eq!(result["killed"], "Memory", "{result:#}");
+        // The sockets of the gateway are not the tool's.
+        let ports: Vec<String> = (1000..1060).map(|port| format!("example.com:{port}")).collect();
+        let job = json!({ "limits": limits, "outbound": ports });
+        let result = scene.python("import socket\nall = [socket.socket() for _ in range(20)]\nprint(1)", job);
+        assert_eq!(result["stdout"], "1\n", "{result:#}");
+    }
+}
+
+#[test]
+fn mappings_and_locks_are_memory_too() {
+    let mappings = "import ctypes, os, time\nlibc = ctypes.CDLL(None)\nlibc.mmap.restype = ctypes.c_void_p\n\
+                    for _ in range(4):\n  if os.fork(): continue\n\
+                    \x20 start = libc.mmap(None, ctypes.c_size_t(4096 * 130000), 0, 0x22, -1, ctypes.c_long(0))\n\
+                    \x20 for at in range(0, 130000, 2): libc.mprotect(ctypes.c_void_p(start + at * 4096), ctypes.c_size_t(4096), 1)\n\
+                    \x20 time.sleep(60)\ntime.sleep(60)";
+    let locks = "import fcntl, os, time\nfor name in range(200):\n  file = os.open(f'/run/tmp/{name}', os.O_CREAT | os.O_RDWR)\n\
+                 \x20 for at in range(0, 400, 2): fcntl.lockf(file, fcntl.LOCK_EX, 1, at)\ntime.sleep(60)";
+    for who in everyone() {
+        let scene = Scene::new(who);
+        let job = json!({ "limits": { "memory_bytes": 64 * MEGABYTE }, "allow_subprocess": true });
+        let result = scene.python(mappings, job);
+        assert_eq!(result["killed"], "Memory", "{result:#}");
+        let result = scene.python(locks, json!({}));
+        assert_eq!(result["killed"], "Memory", "{result:#}");
+        // Locks that belong to no process cannot be counted, and do not exist.
+        let open_file_lock = "import fcntl, struct\nfile = open('output/x', 'w')\n\
+                              try: fcntl.fcntl(file, 37, struct.pack('hhqqi4x', fcntl.F_WRLCK, 0, 0, 1, 0))\n\
+                              except OSError as error: print(error.strerror)";
+        let result = scene.python(open_file_lock, json!({}));
+        assert_eq!(result["stdout"], "Invalid argument\n", "{result:#}");
+    }
+}
