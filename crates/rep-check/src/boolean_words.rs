@@ -1,7 +1,7 @@
 //! Booleans written as text, such as `"yes"`, and the fields where authors write them.
 
 /// The frontmatter fields that take `true` or `false`.
-pub(crate) const BOOLEAN_FIELDS: [&str; 2] = ["disable-model-invocation", "user-invocable"];
+pub(crate) const BOOLEAN_FIELDS: [&str; 3] = ["background", "disable-model-invocation", "user-invocable"];
 
 /// Returns the boolean that a word means, if any.
 pub(crate) fn parse_boolean_word(text: &str) -> Option<bool> {

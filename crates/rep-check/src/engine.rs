@@ -61,21 +61,26 @@ fn choose_profiles(skill: &Skill) -> Vec<Profile> {
     profiles
 }
 
-/// Detects the dialects that a skill is written in.
+/// Detects the dialects that a skill is written in. A mapping in `compatibility` marks UAAPS, because every other
+/// dialect requires text there.
 pub fn detect_dialects(skill: &Skill) -> Vec<Profile> {
     let mut profiles = Vec::new();
-    let has = |field: &str| skill.frontmatter().is_some_and(|front| front.find_field(field).is_some());
+    let front = skill.frontmatter();
+    let has = |field: &str| front.is_some_and(|front| front.find_field(field).is_some());
     if has("spec_version") {
         profiles.push(Profile::Universal);
     }
     if has(rep_model::frontmatter::PERSONAL_MCP_FIELD) {
         profiles.push(Profile::Pmcp);
     }
+    let has_dialect = !profiles.is_empty();
     if !skill.uasp.is_empty() {
         profiles.push(Profile::Uasp);
     }
-    if profiles.is_empty() || (skill.manifest.is_some() && profiles == [Profile::Uasp]) {
-        profiles.push(Profile::AgentSkills);
+    if !has_dialect && (profiles.is_empty() || skill.manifest.is_some()) {
+        let compatibility = front.and_then(|front| front.get("compatibility"));
+        let is_mapping = compatibility.is_some_and(|value| value.entries().is_some());
+        profiles.push(if is_mapping { Profile::Aam } else { Profile::AgentSkills });
     }
     profiles
 }

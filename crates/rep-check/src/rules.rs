@@ -86,6 +86,7 @@ mod permission_glob_negated;
 mod permission_outside;
 mod permission_overbroad;
 mod permissions_missing;
+mod placeholder_text;
 mod pmcp_capability_missing;
 mod pmcp_depends_on_invalid;
 mod pmcp_id_differs_from_name;
@@ -113,6 +114,7 @@ mod spec_version_invalid;
 mod spec_version_unknown;
 mod symlink_dangling;
 mod symlink_outside;
+mod test_config_invalid;
 mod tool_entrypoint_absolute;
 mod tool_entrypoint_extension;
 mod tool_entrypoint_missing;
@@ -246,6 +248,7 @@ pub static RULES: &[&LintRule] = &[
     &permission_outside::RULE,
     &permission_overbroad::RULE,
     &permissions_missing::RULE,
+    &placeholder_text::RULE,
     &pmcp_capability_missing::RULE,
     &pmcp_depends_on_invalid::RULE,
     &pmcp_id_differs_from_name::RULE,
@@ -273,6 +276,7 @@ pub static RULES: &[&LintRule] = &[
     &spec_version_unknown::RULE,
     &symlink_dangling::RULE,
     &symlink_outside::RULE,
+    &test_config_invalid::RULE,
     &tool_entrypoint_absolute::RULE,
     &tool_entrypoint_extension::RULE,
     &tool_entrypoint_missing::RULE,

@@ -1,4 +1,5 @@
-//! The files of a new skill for each dialect. They pass the checks of their own profile.
+//! The files of a new skill for each dialect. They pass the checks of their own profile; `placeholder-text` reminds the
+//! author of the description to write.
 //!
 //! ```
 //! use rep_check::Profile;
@@ -82,9 +83,16 @@ fn format_title(name: &str) -> String {
     words
 }
 
+/// The first line of the description of a new skill, by which `placeholder-text` recognizes it.
+pub(crate) const DESCRIPTION_PLACEHOLDER: &str =
+    "Says in one sentence what this skill does, then names the situations to use it";
+
+/// The end of the description of a new UASP skill.
+pub(crate) const UASP_PLACEHOLDER: &str = ", as rules an agent can ask for one by one";
+
 fn render_skill_md(name: &str, fields: &str, body: &str) -> String {
     format!(
-        "---\nname: {name}\ndescription: >-\n  Says in one sentence what this skill does, then names the situations to use it\n  in. Use when the user asks for {}.\n{fields}---\n\n{body}",
+        "---\nname: {name}\ndescription: >-\n  {DESCRIPTION_PLACEHOLDER}\n  in. Use when the user asks for {}.\n{fields}---\n\n{body}",
         name.replace('-', " ")
     )
 }
@@ -123,14 +131,7 @@ fn build_aam_files(name: &str, title: &str) -> Vec<(String, String)> {
     let case = "name: counts-two-words\ndescription: Two words give two.\ninput:\n  command: \"sh scripts/count.sh\"\n  stdin: \"hello world\"\nexpected:\n  exit-code: 0\n  stdout-contains:\n    - \"2\"\n  not-contains:\n    - \"error\"\n";
     let steps = format!("{}\nRun `scripts/count.sh` to count words; it reads stdin.\n", render_body(title));
     vec![
-        (
-            "SKILL.md".to_owned(),
-            render_skill_md(
-                name,
-                "# rep: allow(compatibility-not-text) UAAPS requires a mapping\ncompatibility:\n  requires:\n    - sh\n",
-                &steps,
-            ),
-        ),
+        ("SKILL.md".to_owned(), render_skill_md(name, "compatibility:\n  requires:\n    - sh\n", &steps)),
         (
             "scripts/count.sh".to_owned(),
             "#!/bin/sh\n# Counts the words on stdin.\nset -eu\nwc -w | tr -d ' '\n".to_owned(),
@@ -154,7 +155,7 @@ fn build_pmcp_files(name: &str, title: &str) -> Vec<(String, String)> {
 fn render_uasp(name: &str, title: &str) -> String {
     let draft = |version: &str| {
         format!(
-            "meta:\n  name: {name}\n  version: \"{version}\"\n  type: knowledge\n  description: {title}, as rules an agent can ask for one by one\n\ntriggers:\n  keywords:\n    - {}\n\nconstraints:\n  never:\n    - guess what was not asked\n  always:\n    - check the result against the goal\n\ndecisions:\n  - when: something needed is missing\n    then: ask for it\n",
+            "meta:\n  name: {name}\n  version: \"{version}\"\n  type: knowledge\n  description: {title}{UASP_PLACEHOLDER}\n\ntriggers:\n  keywords:\n    - {}\n\nconstraints:\n  never:\n    - guess what was not asked\n  always:\n    - check the result against the goal\n\ndecisions:\n  - when: something needed is missing\n    then: ask for it\n",
             name.replace('-', " ")
         )
     };
@@ -171,7 +172,7 @@ mod tests {
     use crate::{CheckOptions, Level, check_skill};
 
     #[test]
-    fn new_skills_pass_the_checks_of_their_own_dialect() {
+    fn new_skills_pass_the_checks_of_their_own_dialect_but_for_their_placeholder() {
         let plain = [Profile::AgentSkills, Profile::Aam, Profile::Pmcp, Profile::Uasp, Profile::Universal];
         let with_tools = [ToolLanguage::Python, ToolLanguage::Node, ToolLanguage::Bash];
         let all = plain.map(|profile| (profile, None)).into_iter();
@@ -179,9 +180,11 @@ mod tests {
             let files = build_skill_files("word-count", profile, tool);
             let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
             let (skill, faults) = Skill::parse(SkillTree::from_texts("word-count", &files));
-            let options = CheckOptions { profiles: vec![profile], ..CheckOptions::default() };
-            for finding in check_skill(&skill, faults, &options).findings {
-                assert!(finding.level != Level::Error, "{}: {}", profile.name(), finding.message);
+            for profiles in [vec![], vec![profile]] {
+                let options = CheckOptions { profiles, ..CheckOptions::default() };
+                let findings = check_skill(&skill, faults.clone(), &options).findings;
+                let found: Vec<_> = findings.iter().map(|finding| (finding.rule.name, finding.level)).collect();
+                assert_eq!(found, [("placeholder-text", Level::Info)], "{}", profile.name());
             }
         }
     }

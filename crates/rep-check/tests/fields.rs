@@ -107,14 +107,16 @@ fn lists_of_tools_become_text() {
     let fixes = |before: &str, after: &str| fixes("allowed-tools-list", Profile::AgentSkills, before, after);
     fixes("allowed-tools: [Read, 'Write']", "allowed-tools: Read Write");
     fixes(
-        "allowed-tools:\n  - Read\n  - \"Bash(git add:*)\" # all\nlicense: MIT",
-        "allowed-tools: Read Bash(git add:*) # all\nlicense: MIT",
+        "allowed-tools:\n  - Read\n  - \"Bash(git:*)\" # all\nlicense: MIT",
+        "allowed-tools: Read Bash(git:*) # all\nlicense: MIT",
     );
-    fixes("allowed-tools:\n- 'Bash(a: b)'", "allowed-tools: \"Bash(a: b)\"");
     fixes("allowed-tools: ['true']", "allowed-tools: \"true\"");
     for kept in [
         "allowed-tools: []",
         "allowed-tools: [Read file, Write]",
+        // The specification splits at every space.
+        "allowed-tools: [Bash(git *)]",
+        "allowed-tools:\n  - Read\n  - \"Bash(git add:*)\"",
         "allowed-tools: [Read, [Write]]",
         "allowed-tools: [1, Read]",
         "allowed-tools: ['Bash(', Read]",
@@ -129,12 +131,15 @@ fn lists_of_tools_become_text() {
 #[test]
 fn commas_between_tools_become_blanks() {
     let fixes = |before: &str, after: &str| fixes("allowed-tools-commas", Profile::AgentSkills, before, after);
-    fixes("allowed-tools: Read, Bash(cut -d, -f1),Write # x", "allowed-tools: Read Bash(cut -d, -f1) Write # x");
+    fixes("allowed-tools: Read, Bash(a,b),Write # x", "allowed-tools: Read Bash(a,b) Write # x");
     fixes("allowed-tools: 'Read, Write,'", "allowed-tools: 'Read Write'");
     fixes("allowed-tools: \"Read,Write\"", "allowed-tools: \"Read Write\"");
-    for kept in
-        ["allowed-tools: Read file, Write", "allowed-tools: >-\n  Read,\n  Write", "allowed-tools: Read,\n  Write"]
-    {
+    for kept in [
+        "allowed-tools: Read file, Write",
+        "allowed-tools: Read, Bash(git add:*)",
+        "allowed-tools: >-\n  Read,\n  Write",
+        "allowed-tools: Read,\n  Write",
+    ] {
         fixes(kept, kept);
     }
 }

@@ -170,6 +170,7 @@ impl SettingsReader {
         if let Some((trouble, span)) = document.fatal_problem() {
             let message = match trouble {
                 yaml::YamlProblem::Syntax(message) | yaml::YamlProblem::TooComplex(message) => message.clone(),
+                yaml::YamlProblem::TabIndentation => "a tab in the indentation; use spaces".to_owned(),
                 yaml::YamlProblem::Anchor | yaml::YamlProblem::Tag(_) | yaml::YamlProblem::Tab => {
                     "anchors, tags and tabs are not supported".to_owned()
                 }

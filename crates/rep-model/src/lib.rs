@@ -27,6 +27,7 @@ pub mod skill_md;
 mod skill_tree;
 mod source_text;
 pub mod suggestion;
+pub mod test_config;
 pub mod truncate;
 pub mod uasp;
 pub mod yaml;

@@ -41,7 +41,11 @@ pub(crate) fn quote_broken_values(
     let mut quoted: Vec<QuotedValue> = Vec::new();
     let mut document = broken.clone();
     for _ in 0..ATTEMPTS_MAX {
-        let (yaml::YamlProblem::Syntax(trouble), at) = document.fatal_problem()?.clone() else { return None };
+        let (trouble, at) = match document.fatal_problem()?.clone() {
+            (yaml::YamlProblem::Syntax(trouble), at) => (trouble, at),
+            (yaml::YamlProblem::TabIndentation, at) => ("a tab in the indentation".to_owned(), at),
+            _ => return None,
+        };
         let repaired = apply_quotes(text, base, &quoted);
         let offset = map_offset_back(&repaired.moves, at.start - base);
         let next = find_broken_value(text, offset, &trouble, base, &quoted)?;

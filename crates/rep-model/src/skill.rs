@@ -397,6 +397,13 @@ fn report_yaml_faults(document: &YamlDocument, file: &str, faults: &mut Vec<Faul
                 "a tab where YAML requires spaces".to_owned(),
                 "replace it with a space, or quote the value",
             ),
+            YamlProblem::TabIndentation => Fault::new(
+                FaultKind::YamlInvalid,
+                file,
+                *span,
+                "invalid YAML: a tab in the indentation, where YAML allows only spaces".to_owned(),
+                "replace the tab with spaces",
+            ),
             YamlProblem::Tag(tag) => Fault::new(
                 FaultKind::YamlTag,
                 file,
@@ -427,9 +434,7 @@ fn parse_tools_json(tree: &SkillTree, faults: &mut Vec<Fault>) -> Option<ToolsJs
         return Some(ToolsJson { source, root: None });
     }
     if let Err(error) = serde_json::from_str::<serde_json::Value>(source.text()) {
-        let mut lines = source.text().split_inclusive('\n');
-        let before: usize = lines.by_ref().take(error.line().saturating_sub(1)).map(str::len).sum();
-        let at = (before + error.column().saturating_sub(1)).min(source.text().len());
+        let at = crate::test_config::locate_json_error(source.text(), &error);
         // The report contains the position, counted in characters; the parser counts bytes.
         let words = error.to_string();
         let words = words.rsplit_once(" at line ").map_or(words.as_str(), |(words, _)| words);
@@ -437,7 +442,7 @@ fn parse_tools_json(tree: &SkillTree, faults: &mut Vec<Fault>) -> Option<ToolsJs
         faults.push(Fault::new(
             FaultKind::ToolsJsonInvalid,
             file,
-            Span::empty_at(at),
+            at,
             message,
             "regenerate it with `rep tools --write`",
         ));

@@ -156,6 +156,8 @@ pub enum YamlProblem {
     Tag(String),
     /// A tab outside quotes, block scalars and comments, which many parsers reject.
     Tab,
+    /// A tab in the indentation of a line, because of which the document could not be parsed.
+    TabIndentation,
 }
 
 /// A parsed document.
@@ -172,7 +174,10 @@ pub struct YamlDocument {
 impl YamlDocument {
     /// Returns the first problem that prevented parsing.
     pub fn fatal_problem(&self) -> Option<&(YamlProblem, Span)> {
-        self.problems.iter().find(|(trouble, _)| matches!(trouble, YamlProblem::Syntax(_) | YamlProblem::TooComplex(_)))
+        let is_fatal = |trouble: &YamlProblem| {
+            matches!(trouble, YamlProblem::Syntax(_) | YamlProblem::TooComplex(_) | YamlProblem::TabIndentation)
+        };
+        self.problems.iter().find(|(trouble, _)| is_fatal(trouble))
     }
 }
 
@@ -190,13 +195,17 @@ pub fn parse(text: &str, base: usize) -> YamlDocument {
             Ok((event, span)) => builder.handle_event(event, span),
             Err(error) => {
                 let at = error.marker().byte_offset().unwrap_or(0).min(text.len());
-                let trouble = match error.kind() {
+                let (trouble, span) = match error.kind() {
                     kind if is_limit_error(kind) => {
-                        YamlProblem::TooComplex(format!("nested more than {DEPTH_MAX} levels deep"))
+                        let message = format!("nested more than {DEPTH_MAX} levels deep");
+                        (YamlProblem::TooComplex(message), Span::empty_at(at))
                     }
-                    _ => YamlProblem::Syntax(error.info()),
+                    _ => match find_indenting_tab(text, at) {
+                        Some(tab) => (YamlProblem::TabIndentation, tab),
+                        None => (YamlProblem::Syntax(error.info()), Span::empty_at(at)),
+                    },
                 };
-                builder.add_problem(trouble, Span::empty_at(at + base));
+                builder.add_problem(trouble, Span::new(span.start + base, span.end + base));
                 Err(())
             }
         };
@@ -242,6 +251,23 @@ fn find_first_tab(text: &str, base: usize, root: &YamlNode, comments: &[Span]) -
         }
     }
     None
+}
+
+/// Finds a tab in the indentation of the line that contains `at`, or at the start of a line next to it, because parsers
+/// report the token before or after a tab. A tab after spaces in those lines can be part of a block scalar.
+fn find_indenting_tab(text: &str, at: usize) -> Option<Span> {
+    let at = (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at))?;
+    let line_start = |end: usize| text[..end].rfind('\n').map_or(0, |newline| newline + 1);
+    let this = line_start(at);
+    let before = this.checked_sub(1).map(line_start);
+    let after = text[at..].find('\n').map(|newline| at + newline + 1);
+    let find_tab = |start: usize| {
+        let line = text[start..].split('\n').next().unwrap_or("");
+        let content = line.find(|letter| letter != ' ' && letter != '\t').filter(|_| !line.trim().is_empty())?;
+        line[..content].find('\t').map(|tab| Span::new(start + tab, start + tab + 1))
+    };
+    let find_leading_tab = |start: usize| find_tab(start).filter(|tab| tab.start == start);
+    find_tab(this).or_else(|| [before, after].into_iter().flatten().find_map(find_leading_tab))
 }
 
 fn is_limit_error(kind: &granit_parser::ErrorKind) -> bool {

@@ -10,7 +10,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use rep_model::{FileContent, Frontmatter, SkillTree, SymlinkTarget, TreeEntry};
+use rep_model::test_config::{TEST_CASES_PREFIX, TEST_CONFIG_PATH, TestConfig, TestConfigError, parse_test_config};
+use rep_model::{FileContent, Frontmatter, SkillTree, SourceText, SymlinkTarget, TreeEntry};
 use serde_json::Value;
 
 use crate::outcome::{Outcome, RunReply, RunVerdict, ToolError};
@@ -22,7 +23,6 @@ use rep_sandbox::KillReason;
 
 pub mod agent;
 pub mod case;
-pub mod config;
 pub mod eval_run;
 pub mod evals;
 pub mod expectation;
@@ -34,15 +34,10 @@ pub mod selection;
 pub mod smoke_test;
 
 use case::{CaseFile, TestCase};
-use config::CaseConfig;
 use evals::EvalSet;
 use expectation::{AssertionFailure, TestOutput};
 use smoke_test::SmokeTest;
 
-/// The path of the test settings.
-pub const CONFIG_PATH: &str = "tests/test-config.json";
-/// The directory of the cases.
-pub const CASES_PREFIX: &str = "tests/cases/";
 /// The path of the evals.
 pub const EVALS_PATH: &str = "evals/evals.json";
 /// The prefix of smoke test names.
@@ -74,7 +69,7 @@ pub struct SkillTests {
     /// The tests: cases in the order of their files, then smoke tests in the order they are listed.
     pub tests: Vec<SkillTest>,
     /// The settings of the cases.
-    pub config: CaseConfig,
+    pub config: TestConfig,
     /// Why the settings cannot be used. If there are any, no case runs.
     pub config_errors: Vec<CaseError>,
     /// The evals, which need a model and do not run here.
@@ -108,8 +103,8 @@ impl SkillTests {
     pub fn from_tree(tree: &SkillTree, front: Option<&Frontmatter>) -> Self {
         let mut trials = Self::default();
         trials.parse_cases(tree);
-        match (tree.entries.contains_key(CONFIG_PATH), trials.tests.is_empty()) {
-            (true, _) => match find_file_text(tree, CONFIG_PATH).and_then(|text| config::parse_config(&text)) {
+        match (tree.entries.contains_key(TEST_CONFIG_PATH), trials.tests.is_empty()) {
+            (true, _) => match find_file_text(tree, TEST_CONFIG_PATH).and_then(|text| read_config(&text)) {
                 Ok((config, notes)) => {
                     trials.config = config;
                     trials.notes.extend(notes);
@@ -118,7 +113,8 @@ impl SkillTests {
             },
             (false, false) => {
                 let remedy = "create it with `{\"version\": 1}`";
-                trials.config_errors = vec![CaseError::new(CONFIG_PATH, "is missing, but there are cases", remedy)];
+                trials.config_errors =
+                    vec![CaseError::new(TEST_CONFIG_PATH, "is missing, but there are cases", remedy)];
             }
             (false, true) => {}
         }
@@ -133,8 +129,8 @@ impl SkillTests {
     }
 
     fn parse_cases(&mut self, tree: &SkillTree) {
-        for (path, entry) in tree.entries.range(CASES_PREFIX.to_owned()..) {
-            let Some(name) = path.strip_prefix(CASES_PREFIX) else { break };
+        for (path, entry) in tree.entries.range(TEST_CASES_PREFIX.to_owned()..) {
+            let Some(name) = path.strip_prefix(TEST_CASES_PREFIX) else { break };
             let is_here = !name.contains('/') && !name.starts_with('.') && *entry != TreeEntry::Directory;
             match name.strip_suffix(".yaml").filter(|_| is_here) {
                 Some(stem) => {
@@ -166,6 +162,18 @@ impl std::fmt::Display for CaseError {
 }
 
 /// Returns the text of a skill file, or why it cannot be read.
+/// Parses the test settings. A mistake has the line of its value.
+fn read_config(text: &str) -> Result<(TestConfig, Vec<String>), Vec<CaseError>> {
+    parse_test_config(text).map_err(|errors| {
+        let source = SourceText::new(text.to_owned());
+        let to_case_error = |error: TestConfigError| CaseError {
+            line: error.span.map(|span| source.position_at(span.start).line),
+            ..CaseError::new(TEST_CONFIG_PATH, error.message, error.remedy)
+        };
+        errors.into_iter().map(to_case_error).collect()
+    })
+}
+
 fn find_file_text(tree: &SkillTree, path: &str) -> Result<String, Vec<CaseError>> {
     let fail = |message: String, remedy: &str| Err(vec![CaseError::new(path, message, remedy)]);
     let content = match tree.entries.get(path) {
@@ -213,7 +221,7 @@ pub fn plan_case(
     ground: &CaseContext<'_>,
     case: &TestCase,
     stem: &str,
-    config: &CaseConfig,
+    config: &TestConfig,
 ) -> Result<Plan, PlanError> {
     let (declared, ignored) = ground.front.map(declarations::parse_permissions).unwrap_or_default();
     let mut confirm = ground.front.map_or_else(BTreeSet::new, |front| declarations::parse_safety(front).confirm);

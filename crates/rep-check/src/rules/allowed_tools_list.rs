@@ -27,7 +27,12 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let draft = findings
         .add(manifest.file, entry.value.span, "`allowed-tools` is a list, not text")
         .with_data_path("allowed-tools")
-        .help("write one string with spaces between tools");
+        .help(match items.iter().filter_map(YamlNode::text).find(|item| item.contains(char::is_whitespace)) {
+            Some(item) => format!(
+                "write one string with spaces between tools; `{item}` contains a space, where strict hosts split it"
+            ),
+            None => "write one string with spaces between tools".to_owned(),
+        });
     let after_key = Span::new(entry.key.span.end, entry.value.span.start);
     let whole = Span::new(after_key.start, entry.value.span.end);
     // A comment, an anchor or a tag between the items would be lost.
@@ -39,9 +44,11 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     }
 }
 
-/// Joins the items into one text, if each item remains a separate entry in it.
+/// Joins the items into one text, if each item remains a separate entry in it. The specification separates entries with
+/// spaces and has no quotes, so an item such as `Bash(git *)` would become two for a host that follows it literally.
 fn join_tools(items: &[YamlNode]) -> Option<String> {
-    let is_entry = |item: &&str| split_allowed_tools(item) == [*item] && !item.contains(char::is_control);
+    let is_split = |letter: char| letter.is_control() || letter.is_whitespace();
+    let is_entry = |item: &&str| split_allowed_tools(item) == [*item] && !item.contains(is_split);
     let entries: Option<Vec<&str>> = items
         .iter()
         .map(|item| read_text(item).filter(|text| text.is_text() && item.tag.is_none()).map(|text| text.value))

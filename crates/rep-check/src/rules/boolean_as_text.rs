@@ -11,7 +11,7 @@ pub(super) static RULE: LintRule = LintRule {
     since: "0.1.0",
     levels: RuleLevels {
         warning: ProfileSet::new(&[Profile::Aam, Profile::Pmcp]),
-        info: Profile::ClaudeCode.as_set(),
+        info: ProfileSet::new(&[Profile::AgentSkills, Profile::ClaudeCode]),
         ..RuleLevels::NONE
     },
     citations: &[

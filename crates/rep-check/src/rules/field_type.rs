@@ -12,13 +12,14 @@ pub(super) static RULE: LintRule = LintRule {
     since: "0.1.0",
     levels: RuleLevels {
         error: ProfileSet::new(&[Profile::Universal, Profile::Pmcp, Profile::Uasp]),
-        warning: ProfileSet::new(&[Profile::Aam, Profile::ClaudeCode]),
+        warning: ProfileSet::new(&[Profile::AgentSkills, Profile::Aam, Profile::ClaudeCode]),
         ..RuleLevels::NONE
     },
     citations: &[
         RuleCitation::universal("Appendix A and B, type"),
         RuleCitation::uasp("§3.1, type"),
         RuleCitation::pmcp("validate_skill_frontmatter"),
+        RuleCitation::host_table("Claude Code: frontmatter fields"),
         RuleCitation::yaml("§10.3 core schema"),
     ],
     requirements: &[

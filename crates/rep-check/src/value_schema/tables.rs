@@ -11,8 +11,13 @@ const TEXT_LIST: ValueSchema = ValueSchema::ListOf(&ValueSchema::Text);
 pub(super) static FRONTMATTER: &[(ProfileSet, &MappingSchema)] = &[
     (Profile::Universal.as_set(), &UNIVERSAL),
     (Profile::Pmcp.as_set(), &PMCP),
-    (ProfileSet::new(&[Profile::Aam, Profile::ClaudeCode]), &CLAUDE_CODE),
+    (CLAUDE_FIELDS, &CLAUDE_CODE),
+    (Profile::ClaudeCode.as_set(), &CLAUDE_CODE_TRIGGER),
 ];
+
+/// The profiles that check the values of Claude Code's fields. agentskills.io does not define them, but a skill that
+/// has them means what Claude Code means.
+const CLAUDE_FIELDS: ProfileSet = ProfileSet::new(&[Profile::AgentSkills, Profile::Aam, Profile::ClaudeCode]);
 
 /// Universal 2.1, Appendix A, without the constraints that the rules on names, descriptions and versions check.
 static UNIVERSAL: MappingSchema = MappingSchema {
@@ -193,19 +198,30 @@ static PMCP_REFERENCE: MappingSchema = MappingSchema {
     rest: UnknownFieldPolicy::Allowed,
 };
 
-/// The fields that UAAPS and Claude Code define beyond the standard ones.
+/// The fields that UAAPS and Claude Code define beyond the standard ones. Models and agents have any name.
 static CLAUDE_CODE: MappingSchema = MappingSchema {
     required: &[],
     known: &[
-        ("context", ValueSchema::Text),
         ("agent", ValueSchema::Text),
-        ("disable-model-invocation", ValueSchema::Boolean),
-        ("user-invocable", ValueSchema::Boolean),
         ("argument-hint", ValueSchema::Text),
         ("arguments", ValueSchema::TextOrList),
+        ("background", ValueSchema::Boolean),
+        ("context", ValueSchema::Choice(&["fork"])),
+        ("disable-model-invocation", ValueSchema::Boolean),
+        ("disallowed-tools", ValueSchema::TextOrList),
+        ("effort", ValueSchema::Choice(&["low", "medium", "high", "xhigh", "max"])),
+        ("hooks", ValueSchema::AnyMapping),
+        ("model", ValueSchema::Text),
+        ("paths", ValueSchema::TextOrList),
+        ("shell", ValueSchema::Choice(&["bash", "powershell"])),
+        ("user-invocable", ValueSchema::Boolean),
     ],
     rest: UnknownFieldPolicy::Allowed,
 };
+
+/// Claude Code reads `when_to_use` as text, while Universal 2.1 has a mapping there.
+static CLAUDE_CODE_TRIGGER: MappingSchema =
+    MappingSchema { required: &[], known: &[("when_to_use", ValueSchema::Text)], rest: UnknownFieldPolicy::Allowed };
 
 const ENTITY: ValueSchema = ValueSchema::Fields(&MappingSchema {
     required: &["name"],

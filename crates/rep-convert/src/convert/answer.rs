@@ -117,6 +117,7 @@ fn parse_yaml(text: &str) -> Result<Value, String> {
     if let Some((trouble, span)) = read.fatal_problem() {
         let why = match trouble {
             YamlProblem::Syntax(why) | YamlProblem::TooComplex(why) => why.as_str(),
+            YamlProblem::TabIndentation => "a tab in the indentation",
             YamlProblem::Anchor | YamlProblem::Tag(_) | YamlProblem::Tab => "anchors, tags and tabs are not supported",
         };
         return Err(format!("the YAML cannot be read: line {}: {why}", line(span.start)));

@@ -126,6 +126,20 @@ fn a_tab_counts_outside_quotes_blocks_and_comments_only() {
 }
 
 #[test]
+fn a_tab_in_the_indentation_is_called_a_tab() {
+    let tab = |text: &str| match parse(text, 3).fatal_problem() {
+        Some((YamlProblem::TabIndentation, span)) => Some(span.start - 3),
+        _ => None,
+    };
+    assert_eq!(tab("a:\n\tb: c\n"), Some(3));
+    assert_eq!(tab("a:\n  b: c\n\td: e\n"), Some(10));
+    assert_eq!(tab("a:\n\t- b\n\t- c\n"), Some(3));
+    // Tabs elsewhere are not the cause.
+    assert_eq!(tab("a: |\n  \tcode\nb: c: d\n"), None);
+    assert_eq!(tab("a:\tb: c\n"), None);
+}
+
+#[test]
 fn a_value_that_is_not_there_has_no_text() {
     let root = root("a:\nb: ~\nc: {d: }\n");
     assert_eq!(root.find_entry("a").unwrap().value.text(), Some(""));

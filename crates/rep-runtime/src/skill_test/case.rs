@@ -47,6 +47,7 @@ pub fn parse_case(text: &str, file: &str, tree: &SkillTree) -> CaseFile {
     if let Some((trouble, span)) = document.fatal_problem() {
         let what = match trouble {
             yaml::YamlProblem::Syntax(words) | yaml::YamlProblem::TooComplex(words) => words.clone(),
+            yaml::YamlProblem::TabIndentation => "a tab in the indentation; use spaces".to_owned(),
             _ => "it cannot be read".to_owned(),
         };
         reader.push_error(*span, format!("is not valid YAML: {what}"), "fix the syntax");

@@ -11,6 +11,7 @@ use rep_check::tools::effective_tools;
 use rep_library::decisions::PrivateCopy;
 use rep_library::{CatalogEntry, LibraryOptions, SkillStatus, skill_reader};
 use rep_model::Skill;
+use rep_model::test_config::TEST_CONFIG_PATH;
 use rep_permissions::HostRule;
 use rep_sandbox::{Cancel, Denial};
 use serde_json::Value;
@@ -18,9 +19,7 @@ use serde_json::Value;
 use super::case::TestCase;
 use super::expectation::{AssertionFailure, TestOutput};
 use super::smoke_test::SmokeTest;
-use super::{
-    CONFIG_PATH, CaseContext, CaseError, SkillTests, TestAction, TestOutcome, check_case, check_smoke_test, plan_case,
-};
+use super::{CaseContext, CaseError, SkillTests, TestAction, TestOutcome, check_case, check_smoke_test, plan_case};
 use crate::error::{CallError, ErrorCode};
 use crate::executable_skill::tool_name;
 use crate::grant::ExecutionTrust;
@@ -265,7 +264,7 @@ impl Runtime {
     pub fn run_test(&self, subject: &TestSubject, trial: Option<usize>, cancel: &Cancel) -> TestResult {
         let Some(trial) = trial.map(|index| &subject.tests.tests[index]) else {
             let faults = subject.tests.config_errors.iter().map(|mistake| TestFault::Case(mistake.clone())).collect();
-            let name = CONFIG_PATH.rsplit('/').next().unwrap_or(CONFIG_PATH);
+            let name = TEST_CONFIG_PATH.rsplit('/').next().unwrap_or(TEST_CONFIG_PATH);
             let result = TestResult::new(&subject.name, name, name);
             return TestResult { status: TestStatus::Error, faults, is_setup: true, ..result };
         };

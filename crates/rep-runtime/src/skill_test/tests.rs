@@ -4,7 +4,7 @@ use serde_json::json;
 use super::expectation::{CaseExpectations, TestOutput};
 use super::*;
 
-const CONFIG_1: (&str, &str) = (CONFIG_PATH, "{\"version\": 1}");
+const CONFIG_1: (&str, &str) = (TEST_CONFIG_PATH, "{\"version\": 1}");
 
 fn trials(files: &[(&str, &str)]) -> SkillTests {
     let (skill, _) = Skill::parse(SkillTree::from_texts("s", files));
@@ -93,14 +93,13 @@ fn settings_are_held_to_their_version_and_shape() {
         ("{\"version\": 1, \"env\": {\"PATH\": \"/x\"}}", "set by the runtime"),
         ("{\"version\": 1, \"env\": {\"A=B\": \"x\"}}", "not a valid variable name"),
     ] {
-        let found: Vec<String> = config::parse_config(config).unwrap_err().iter().map(ToString::to_string).collect();
+        let found: Vec<String> = read_config(config).unwrap_err().iter().map(ToString::to_string).collect();
         assert!(found.iter().any(|mistake| mistake.contains(words)), "{config}: {found:?}");
     }
-    let (config, notes) =
-        config::parse_config("{\"version\": 1.0, \"timeout\": 0.5, \"env\": {\"N\": 3}, \"x\": 1}").unwrap();
+    let (config, notes) = read_config("{\"version\": 1.0, \"timeout\": 0.5, \"env\": {\"N\": 3}, \"x\": 1}").unwrap();
     assert_eq!((config.timeout_ms, notes.len()), (500, 1));
     assert_eq!(config.variables, [("N".to_owned(), "3".to_owned())]);
-    assert_eq!(config::parse_config("{\"version\": 1}").unwrap().0.timeout_ms, 30_000);
+    assert_eq!(read_config("{\"version\": 1}").unwrap().0.timeout_ms, 30_000);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 mod api;
 mod attacks;
+mod authoring;
 mod bad_input;
 mod browser;
 mod budget;

@@ -1,71 +1,99 @@
-//! The settings of a skill's cases: `tests/test-config.json`.
+//! The settings of a skill's test cases: `tests/test-config.json` (UAAPS chapter 4).
+//!
+//! ```
+//! use rep_model::test_config::parse_test_config;
+//!
+//! assert_eq!(parse_test_config("{\"version\": 1}").unwrap().0.timeout_ms, 30_000);
+//! assert_eq!(parse_test_config("{}").unwrap_err()[0].message, "has no `version`");
+//! ```
 
 use std::time::Duration;
 
-use rep_model::SourceText;
-use rep_model::yaml::{self, YamlNode};
 use serde_json::{Map, Value};
 
-use super::{CONFIG_PATH, CaseError};
+use crate::Span;
+use crate::yaml::{self, YamlNode};
+
+/// The path of the settings in a skill.
+pub const TEST_CONFIG_PATH: &str = "tests/test-config.json";
+/// The directory of the cases, with a slash.
+pub const TEST_CASES_PREFIX: &str = "tests/cases/";
 
 /// The default time limit of a case, in milliseconds.
 const DEFAULT_TIMEOUT_MS: u64 = 30_000;
 /// The maximum time limit of a case, in seconds: one day.
 const TIMEOUT_S_MAX: f64 = 86_400.0;
 /// The known fields.
-const CONFIG_FIELDS: &[&str] = &["version", "timeout", "env"];
+const KNOWN_FIELDS: &[&str] = &["version", "timeout", "env"];
 /// Variables that the runtime sets.
 const RESERVED_VARIABLES: &[&str] = &["PATH", "HOME", "TMPDIR"];
 
 /// The settings of a skill's cases.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CaseConfig {
+pub struct TestConfig {
     /// The time limit of each case.
     pub timeout_ms: u64,
     /// The variables of each case.
     pub variables: Vec<(String, String)>,
 }
 
-impl Default for CaseConfig {
+impl Default for TestConfig {
     fn default() -> Self {
         Self { timeout_ms: DEFAULT_TIMEOUT_MS, variables: Vec::new() }
     }
 }
 
+/// A mistake in the settings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TestConfigError {
+    /// The value at fault, or `None` for the whole file.
+    pub span: Option<Span>,
+    /// The mistake.
+    pub message: String,
+    /// The remedy.
+    pub remedy: String,
+}
+
 /// Parses the settings, and returns notes about ignored fields.
-pub fn parse_config(text: &str) -> Result<(CaseConfig, Vec<String>), Vec<CaseError>> {
+pub fn parse_test_config(text: &str) -> Result<(TestConfig, Vec<String>), Vec<TestConfigError>> {
+    let remedy = "write `{\"version\": 1}`".to_owned();
     let value: Value = serde_json::from_str(text).map_err(|error| {
-        let line = Some(error.line()).filter(|line| *line > 0);
-        vec![CaseError {
-            line,
-            ..CaseError::new(CONFIG_PATH, format!("is not valid JSON: {error}"), "write `{\"version\": 1}`")
-        }]
+        let span = Some(locate_json_error(text, &error));
+        let message = format!("is not valid JSON: {error}");
+        vec![TestConfigError { span, message, remedy: remedy.clone() }]
     })?;
     let Value::Object(fields) = &value else {
-        return Err(vec![CaseError::new(CONFIG_PATH, "is not an object", "write `{\"version\": 1}`")]);
+        return Err(vec![TestConfigError { span: None, message: "is not an object".to_owned(), remedy }]);
     };
-    let mut reader =
-        ConfigParser { source: SourceText::new(text.to_owned()), root: yaml::parse(text, 0).root, errors: vec![] };
+    let mut reader = TestConfigParser { root: yaml::parse(text, 0).root, errors: vec![] };
     reader.check_version(fields);
-    let config = CaseConfig { timeout_ms: reader.parse_timeout(fields), variables: reader.parse_variables(fields) };
-    let unknown = fields.keys().filter(|field| !CONFIG_FIELDS.contains(&field.as_str()));
-    let notes =
-        unknown.map(|field| format!("`{CONFIG_PATH}` has the unknown field `{field}`, which is ignored")).collect();
+    let config = TestConfig { timeout_ms: reader.parse_timeout(fields), variables: reader.parse_variables(fields) };
+    let unknown = fields.keys().filter(|field| !KNOWN_FIELDS.contains(&field.as_str()));
+    let notes = unknown
+        .map(|field| format!("`{TEST_CONFIG_PATH}` has the unknown field `{field}`, which is ignored"))
+        .collect();
     if reader.errors.is_empty() { Ok((config, notes)) } else { Err(reader.errors) }
 }
 
-struct ConfigParser {
-    source: SourceText,
-    /// The same text parsed as YAML, a superset of JSON, for its positions.
-    root: Option<YamlNode>,
-    errors: Vec<CaseError>,
+/// Returns the place of a syntax error. The parser counts columns in bytes.
+pub(crate) fn locate_json_error(text: &str, error: &serde_json::Error) -> Span {
+    let mut lines = text.split_inclusive('\n');
+    let before: usize = lines.by_ref().take(error.line().saturating_sub(1)).map(str::len).sum();
+    let at = (before + error.column().saturating_sub(1)).min(text.len());
+    Span::empty_at((0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0))
 }
 
-impl ConfigParser {
+struct TestConfigParser {
+    /// The same text parsed as YAML, a superset of JSON, for its positions.
+    root: Option<YamlNode>,
+    errors: Vec<TestConfigError>,
+}
+
+impl TestConfigParser {
     fn push_error(&mut self, path: &[&str], message: String, remedy: &str) {
         let entry = path.iter().try_fold(self.root.as_ref(), |node, key| node.map(|node| node.get(key)));
-        let line = entry.flatten().map(|node| self.source.position_at(node.span.start).line);
-        self.errors.push(CaseError { line, ..CaseError::new(CONFIG_PATH, message, remedy) });
+        let span = entry.flatten().filter(|_| !path.is_empty()).map(|node| node.span);
+        self.errors.push(TestConfigError { span, message, remedy: remedy.to_owned() });
     }
 
     fn check_version(&mut self, fields: &Map<String, Value>) {
