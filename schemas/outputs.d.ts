@@ -2323,6 +2323,60 @@ interface KnownHost {
     /** When that was last checked. */
     checked: string;
   };
+  /** How completely it supports skills, as Universal 2.1 defines it. */
+  level?: {
+    /** `L0` needs an adapter, `L1` discovers, `L2` loads on demand, `L3` runs tools. */
+    value: "L0" | "L1" | "L2" | "L3";
+    /** Why it has this level. */
+    reason: string;
+    /** Where this is documented. */
+    source: string;
+    /** When that was last checked. */
+    checked: string;
+  };
+  /** Its limits. */
+  limits?: HostLimit[];
+  /** Other facts: headers, containers, paused answers, files, versions, settings, approvals and schemas. */
+  facts?: HostFact[];
+  /** Its MCP settings, which `rep serve --print-config` prints. */
+  mcp?: {
+    /** The file. */
+    file: string;
+    /** The format of the file. */
+    format: "json" | "toml" | "yaml";
+    /** Where this is documented. */
+    source: string;
+    /** When that was last checked. */
+    checked: string;
+  };
+}
+
+/** A limit of a host. */
+interface HostLimit {
+  /** What is limited. */
+  subject: string;
+  /** The largest value. */
+  value: integer;
+  /** Whether the host enforces it today. */
+  is_current: boolean;
+  /** Where this is documented. */
+  source: string;
+  /** When that was last checked. */
+  checked: string;
+}
+
+/** A fact about a host. */
+interface HostFact {
+  /** The subject. */
+  topic: "headers" | "container" | "continuation" | "files" | "versions" | "configuration" | "approvals" | "schemas";
+  /** The fact. */
+  text: string;
+  /** Whether it is true today. */
+  is_current: boolean;
+  /** Where this is documented. */
+  source: string;
+  /** When that was last checked. */
+  checked: string;
 }
 
 /**
@@ -2361,8 +2415,30 @@ interface ExportedFolders {
   written: string[];
   /** What is lost. */
   losses: Loss[];
-  /** The part of a request that attaches the uploaded skills. */
+  /** The body of a request that uses the uploaded skills. */
   request?: Record<string, unknown>;
+  /** The calls that upload the skills, use them, continue a paused answer, and download files. */
+  calls?: ApiCall[];
+  /** What is known about the headers, with sources and dates. */
+  notes?: string[];
+}
+
+/** A call of an API. */
+interface ApiCall {
+  /** The name of the call. */
+  name: "upload" | "message" | "continue" | "download";
+  /** What it does. */
+  purpose: string;
+  /** The method. */
+  method: "GET" | "POST";
+  /** The address. */
+  url: string;
+  /** The headers, with `$NAME` in the place of secrets. */
+  headers: Record<string, string>;
+  /** The files that are uploaded. */
+  files?: string[];
+  /** The body. */
+  body?: Record<string, unknown>;
 }
 
 /** Tools for the API of OpenAI. Without `--json`, `losses` is left out. */

@@ -45,6 +45,7 @@ mod uasp_version;
 mod value_schema;
 
 pub use engine::{CheckOptions, SkillChecker, check_skill, check_skill_set, detect_dialects};
+pub use host_limits::{HostLimit, list_host_limits};
 pub use profile::{Profile, ProfileSet};
 pub use report::{CheckReport, Finding, FindingLocation, ReportSummary, SkillFacts, SkillReport};
 pub use rule::{Level, LintRule, RuleCheck, RuleCitation, RuleLevels};

@@ -3,6 +3,8 @@
 use crate::projection::{Projection, ProjectionSource};
 
 mod claude_api;
+mod claude_api_calls;
+mod codex_approvals;
 mod collection;
 mod folder;
 mod functions;
@@ -10,7 +12,10 @@ mod mcp;
 mod openapi;
 mod table;
 
-pub use claude_api::{build_attachment_request, restore_manifest};
+pub use claude_api::restore_manifest;
+pub use claude_api_calls::{
+    UploadedSkill, build_attachment_request, describe_header_notes, describe_upload_calls, render_upload_script,
+};
 pub use collection::{CollectionInfo, WellKnownIndexEntry, build_well_known_index};
 use folder::FolderSupport;
 pub use functions::{UnfitToolPolicy, function_name};

@@ -13,9 +13,11 @@
 
 pub mod hosts;
 pub mod loss;
+pub mod profile;
 mod projection;
 pub mod schema;
 
 pub use hosts::{HOSTS, HostInput, ProjectionHost, ProjectionOptions};
 pub use loss::{Loss, LossSeverity};
+pub use profile::{CompatibilityLevel, FactTopic, HostProfile, ProfileFact};
 pub use projection::{ProjectedContent, ProjectedFile, Projection, ProjectionOutput, ProjectionSource, is_skill_part};

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use rep_check::{CheckOptions, Level, Profile, check_skill, tools};
+use rep_hosts::hosts::UploadedSkill;
 use rep_hosts::{
     HOSTS, HostInput, Loss, LossSeverity, ProjectedContent, ProjectedFile, Projection, ProjectionHost,
     ProjectionOptions, ProjectionOutput, ProjectionSource, hosts,
@@ -145,12 +146,31 @@ impl Export {
         self.projection.losses.extend(losses);
     }
 
-    /// Builds the request that attaches uploaded skills, for a host that takes uploads.
+    /// Builds the request that uses the uploaded skills, for a host that takes uploads.
     pub fn build_upload_request(&self) -> Option<Value> {
         (self.host.takes == HostInput::Upload).then(|| {
             let names: Vec<String> = self.sources.iter().map(|one| format!("<id of {}>", one.name)).collect();
             hosts::build_attachment_request(&names.iter().map(String::as_str).collect::<Vec<&str>>())
         })
+    }
+
+    /// Describes all calls from the upload to the download of results, for a host that takes uploads.
+    pub fn describe_upload_calls(&self) -> Option<Value> {
+        (self.host.takes == HostInput::Upload).then(|| hosts::describe_upload_calls(&self.list_uploaded_skills()))
+    }
+
+    /// Renders all calls from the upload to the download of results as a script, for a host that takes uploads.
+    pub fn render_upload_script(&self) -> Option<String> {
+        (self.host.takes == HostInput::Upload).then(|| hosts::render_upload_script(&self.list_uploaded_skills()))
+    }
+
+    fn list_uploaded_skills(&self) -> Vec<UploadedSkill<'_>> {
+        let ProjectionOutput::Folder(files) = &self.projection.form else { return Vec::new() };
+        let files_of = |name: &str| {
+            let below = format!("{name}/");
+            files.iter().map(|file| file.path.as_str()).filter(|path| path.starts_with(&below)).collect()
+        };
+        self.sources.iter().map(|one| UploadedSkill { name: &one.name, files: files_of(&one.name) }).collect()
     }
 
     /// Writes the directories of an export, each atomically. Returns the written paths; empty if the export is a

@@ -249,12 +249,3 @@ fn parse_metadata_value(text: &str) -> Value {
 pub fn restore_manifest(front: &Frontmatter, body: &str) -> Option<Vec<u8>> {
     restore_frontmatter(front).map(|front| render_manifest(&front, body))
 }
-
-/// Builds the part of a request that attaches uploaded skills. `identifiers` are the ids that the uploads returned.
-pub fn build_attachment_request(identifiers: &[&str]) -> Value {
-    let skills = identifiers.iter().map(|id| json!({ "type": "custom", "skill_id": id, "version": "latest" }));
-    json!({
-        "container": { "skills": skills.collect::<Vec<Value>>() },
-        "tools": [{ "type": "code_execution_20260521", "name": "code_execution" }],
-    })
-}

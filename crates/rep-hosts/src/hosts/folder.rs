@@ -4,7 +4,7 @@
 use rep_model::Frontmatter;
 use serde_json::{Map, Value, json};
 
-use super::ProjectionHost;
+use super::{ProjectionHost, codex_approvals};
 use crate::loss::{Loss, LossSeverity};
 use crate::projection::{
     ProjectedContent, ProjectedFile, Projection, ProjectionOutput, ProjectionSource, apply_host_overrides,
@@ -20,7 +20,7 @@ pub(super) struct FolderSupport {
     pub(super) overrides: &'static [&'static str],
     /// The maximum length of a description.
     pub(super) description_max: Option<usize>,
-    /// Whether the host reads `agents/openai.yaml`.
+    /// Whether the host is Codex, which reads `agents/openai.yaml` and approval rules.
     pub(super) has_sidecar: bool,
 }
 
@@ -70,6 +70,7 @@ pub(super) fn project_skill(
     report_unread_fields(host, reads, front, &fields, losses);
     if reads.has_sidecar {
         write_sidecar(source, &fields, below, &mut made, losses);
+        codex_approvals::write_approval_rules(source, below, &mut made, losses);
     }
     made
 }

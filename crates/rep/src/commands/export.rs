@@ -144,13 +144,16 @@ fn write_folders(args: &Args, export: &Export, output: &mut Output) -> Result<Ex
         collection: args.name.clone().unwrap_or_default(),
         is_zipped: args.zip,
     })?;
-    let request = export.build_upload_request();
     if args.json {
         let written: Vec<String> = targets.iter().map(|target| target.display().to_string()).collect();
         let mut document =
             json!({ "host": export.host.id, "written": written, "losses": losses_to_json(&export.projection) });
-        if let Some(request) = request {
+        if let Some(request) = export.build_upload_request() {
             document["request"] = request;
+        }
+        if let Some(calls) = export.describe_upload_calls() {
+            document["calls"] = calls;
+            document["notes"] = rep_hosts::hosts::describe_header_notes().into();
         }
         output.write_json(&document);
         return Ok(Exit::Fine);
@@ -158,8 +161,8 @@ fn write_folders(args: &Args, export: &Export, output: &mut Output) -> Result<Ex
     for target in &targets {
         output.write_data(&format!("{}\n", target.display()));
     }
-    if let Some(request) = request {
-        output.print_message(&format!("upload each directory, then attach them to a request:\n{request:#}"));
+    if let Some(script) = export.render_upload_script() {
+        output.print_message(&format!("to upload and use the skills, run this where the directories are:\n{script}"));
     }
     Ok(Exit::Fine)
 }

@@ -1,8 +1,10 @@
 //! `rep hosts`: lists the known hosts, and what is known about each.
 
 use anstyle::Style;
-use rep_hosts::HostInput;
+use rep_check::{HostLimit, list_host_limits};
+use rep_hosts::{HostInput, ProfileFact};
 use rep_library::hosts::{FolderBase, HostFolder, KnownHost, NameCollisions};
+use rep_mcp::ClientHost;
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
@@ -10,13 +12,14 @@ use crate::output::Output;
 
 /// Show supported hosts and where they look for skills
 ///
-/// Prints the directories, fields and limits of each host, and whether `rep export` supports it. Each fact has a
-/// source and the date it was checked; pass a host or `--json` to see them.
+/// Prints the directories, compatibility level, fields and limits of each host, its requests and approvals, and its
+/// MCP settings. Each fact has a source and the date it was checked; pass a host or `--json` to see them.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   rep hosts
   rep hosts codex
+  rep hosts claude-api
   rep hosts claude-code --json")]
 pub(crate) struct Args {
     /// Show only this host
@@ -47,9 +50,10 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     for host in &chosen {
         let id = output.style_text(Style::new().bold(), &format!("{:width$}", host.id));
         let takes = host.shape.map_or("", |shape| shape.takes.name());
+        let level = host.shape.map_or("", |shape| shape.profile().level.name());
         let places: Vec<String> =
             host.discovery.into_iter().flat_map(|host| host.folders).take(3).map(render_folder).collect();
-        output.write_data(&format!("{id}  {takes:10}  {:28}  {}\n", host.name, places.join(", ")));
+        output.write_data(&format!("{id}  {level}  {takes:10}  {:28}  {}\n", host.name, places.join(", ")));
     }
     output.print_message("run `rep hosts HOST` for details, or `rep list --host HOST` to see the skills that it lists");
     Ok(Exit::Fine)
@@ -110,8 +114,35 @@ fn print_host_page(host: &KnownHost, output: &mut Output) {
             text.push_str(&format!("reads       {}\n", shape.frontmatter_fields().join(", ")));
         }
         text.push_str(&format!("write       rep export --host {} SKILL\n", shape.id));
+        let profile = shape.profile();
+        let (level, reason) = (profile.level.name(), profile.reason);
+        text.push_str(&format!("level       {level}: {reason} ({}, {})\n", shape.source, shape.checked));
+        text.push_str(&render_limits(host.id));
+        text.push_str(&render_facts(profile.facts));
+    }
+    if let Some(client) = ClientHost::find(host.id) {
+        text.push_str(&format!("\nMCP         {} ({}, {})\n", client.file, client.source, client.checked));
+        text.push_str(&format!("print       rep serve --print-config {}\n", client.id));
     }
     output.write_data(&text);
+}
+
+fn render_limits(host: &str) -> String {
+    let line = |limit: &HostLimit| {
+        let past = if limit.is_current { "" } else { " (no longer enforced)" };
+        format!("  {} {}{past} ({}, {})\n", limit.value, limit.subject, limit.source, limit.checked_date)
+    };
+    let lines: String = list_host_limits(host).map(line).collect();
+    if lines.is_empty() { lines } else { format!("\nlimits\n{lines}") }
+}
+
+fn render_facts(facts: &[ProfileFact]) -> String {
+    let line = |fact: &ProfileFact| {
+        let past = if fact.is_current { "" } else { " (no longer)" };
+        format!("  {:14}{}{past} ({}, {})\n", fact.topic.name(), fact.text, fact.source, fact.checked)
+    };
+    let lines: String = facts.iter().map(line).collect();
+    if lines.is_empty() { lines } else { format!("\nfacts\n{lines}") }
 }
 
 fn host_to_json(host: &KnownHost) -> Value {
@@ -140,6 +171,46 @@ fn host_to_json(host: &KnownHost) -> Value {
             "source": shape.source,
             "checked": shape.checked,
         });
+        add_profile(host, shape, &mut value);
+    }
+    if let Some(client) = ClientHost::find(host.id) {
+        value["mcp"] = json!({
+            "file": client.file,
+            "format": client.format.name(),
+            "source": client.source,
+            "checked": client.checked,
+        });
     }
     value
+}
+
+/// Adds the level, the limits and the facts of a host.
+fn add_profile(host: &KnownHost, shape: &rep_hosts::ProjectionHost, value: &mut Value) {
+    let profile = shape.profile();
+    value["level"] = json!({
+        "value": profile.level.name(),
+        "reason": profile.reason,
+        "source": shape.source,
+        "checked": shape.checked,
+    });
+    let limit = |limit: &HostLimit| {
+        json!({
+            "subject": limit.subject,
+            "value": limit.value,
+            "is_current": limit.is_current,
+            "source": limit.source,
+            "checked": limit.checked_date,
+        })
+    };
+    value["limits"] = list_host_limits(host.id).map(limit).collect();
+    let fact = |fact: &ProfileFact| {
+        json!({
+            "topic": fact.topic.name(),
+            "text": fact.text,
+            "is_current": fact.is_current,
+            "source": fact.source,
+            "checked": fact.checked,
+        })
+    };
+    value["facts"] = profile.facts.iter().map(fact).collect();
 }

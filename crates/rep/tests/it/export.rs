@@ -195,3 +195,78 @@ fn every_host_is_listed_with_where_it_is_known_from() {
     assert!(one.code == 0 && one.stdout.contains(".agents/skills"), "{one:?}");
     assert_eq!(rep(&scratch, &["hosts", "nowhere"]).code, 2);
 }
+
+#[test]
+fn an_upload_comes_with_all_calls_from_the_upload_to_the_download() {
+    let scratch = ScratchFolder::new();
+    skill(&scratch);
+    scratch.write_file("plain/SKILL.md", "---\nname: plain\ndescription: Says so. Use for it.\n---\nx\n");
+    let made =
+        rep(&scratch, &["export", "--host", "claude-api", "./csv-profile", "./plain", "--out", "dist", "--json"]);
+    let document = out(&made);
+    let calls = document["calls"].as_array().expect("there are calls");
+    let names: Vec<&str> = calls.iter().filter_map(|call| call["name"].as_str()).collect();
+    assert_eq!(names, ["upload", "upload", "message", "continue", "download"]);
+    assert_eq!(calls[0]["files"], json!(["csv-profile/SKILL.md", "csv-profile/scripts/a.py"]));
+    for call in calls {
+        assert_eq!(call["headers"]["anthropic-version"], "2023-06-01", "{call}");
+        assert!(call["url"].as_str().is_some_and(|url| url.starts_with("https://api.anthropic.com/v1/")), "{call}");
+    }
+    assert_eq!(calls[2]["headers"]["anthropic-beta"], "code-execution-2025-08-25,skills-2025-10-02");
+    assert_eq!(calls[2]["body"], document["request"]);
+    let request = &document["request"];
+    assert_eq!(request["container"]["skills"][1]["skill_id"], "<id of plain>");
+    assert_eq!(request["tools"][0]["name"], "code_execution");
+    assert!(request["messages"].is_array() && request["max_tokens"].is_u64(), "{request}");
+    assert_eq!(calls[3]["body"]["messages"].as_array().map(Vec::len), Some(2));
+    assert_eq!(calls[4]["headers"]["anthropic-beta"], "files-api-2025-04-14");
+    let notes = document["notes"].to_string();
+    assert!(notes.contains("today: `x-api-key`") && notes.contains("no longer required: `anthropic-beta"), "{notes}");
+    // For people, the same calls are a script that a shell accepts, with a request that is JSON.
+    let made = rep(&scratch, &["export", "--host", "claude-api", "./csv-profile", "./plain", "--out", "again"]);
+    let script = made.stderr.split_once("are:\n").expect("the script is last").1;
+    for word in ["skills-2025-10-02", "pause_turn", "/content", "id_2=$(upload 'plain')"] {
+        assert!(script.contains(word), "{script}");
+    }
+    scratch.write_file("calls.sh", script);
+    let checked = scratch.run_program(Path::new("/bin/bash"), &["-n", "calls.sh"]);
+    assert_eq!((checked.code, checked.stderr.as_str()), (0, ""));
+    let body = script.split("<<JSON\n").nth(1).and_then(|rest| rest.split("\nJSON\n").next()).expect("a request");
+    assert!(serde_json::from_str::<Value>(body).is_ok(), "{body}");
+}
+
+#[test]
+fn codex_is_made_to_ask_before_risky_tools() {
+    let scratch = ScratchFolder::new();
+    skill(&scratch);
+    // A tool that only reads is not gated.
+    let calm = rep(&scratch, &["export", "--host", "codex", "./csv-profile", "--out", "calm"]);
+    assert_eq!(calm.code, 0, "{calm:?}");
+    assert!(!scratch.work_folder().join("calm/csv-profile/agents/codex.rules").exists());
+    for (found, risk) in [
+        (TOOL.replace("write: []", "write: [\"out/**\"]"), "it writes files"),
+        (TOOL.replace("outbound: []", "outbound: [api.example.org]"), "it connects to the network"),
+        (TOOL.replace("allow_subprocess: false", "allow_subprocess: true"), "it starts programs"),
+        (TOOL.replace("    output_schema", "    confirmation: {level: always}\n    output_schema"), "it always asks"),
+    ] {
+        scratch.write_file("csv-profile/SKILL.md", &found);
+        let risky = rep(&scratch, &["export", "--host", "codex", "./csv-profile", "--out", "risky", "--force"]);
+        assert_eq!(risky.code, 0, "{risky:?}");
+        assert!(risky.stderr.contains(".codex/rules/csv-profile.rules"), "{risky:?}");
+        let rules = scratch.read_file("risky/csv-profile/agents/codex.rules");
+        assert!(rules.contains("pattern = [\"rep\",\"run\",\"csv-profile:profile\"]"), "{rules}");
+        assert!(rules.contains(".agents/skills/csv-profile/scripts/a.py"), "{rules}");
+        assert!(rules.contains("decision = \"prompt\"") && rules.contains(risk), "{rules}");
+        assert!(!rules.contains("allow\""), "{rules}");
+        let modes = scratch.read_file("risky/csv-profile/agents/codex.toml");
+        assert!(modes.contains("[mcp_servers.repertoire.tools.\"csv-profile__profile\"]"), "{modes}");
+        assert!(modes.ends_with("approval_mode = \"prompt\"\n"), "{modes}");
+    }
+    // The author's own rules are kept.
+    scratch.write_file("csv-profile/agents/codex.rules", "# mine\n");
+    let kept = rep(&scratch, &["export", "--host", "codex", "./csv-profile", "--out", "risky", "--force"]);
+    assert!(kept.stderr.contains("is provided by the author"), "{kept:?}");
+    assert_eq!(scratch.read_file("risky/csv-profile/agents/codex.rules"), "# mine\n");
+    let again = scratch.read_file("risky/csv-profile/agents/codex.toml");
+    assert!(again.contains("approval_mode"), "{again}");
+}

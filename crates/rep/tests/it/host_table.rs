@@ -135,3 +135,61 @@ fn plugins_of_cursor_lend_their_skills_under_their_own_name() {
     let all = names(&["list"]);
     assert!(all.contains(&"team-kit:pdf".to_owned()) && all.contains(&"open-kit:pdf".to_owned()), "{all:?}");
 }
+
+#[test]
+fn every_host_says_its_level_and_every_fact_where_it_is_from() {
+    let scratch = ScratchFolder::new();
+    let all = json(&run(&scratch, &["hosts", "--json"]));
+    let is_dated = |fact: &Value| {
+        fact["source"].as_str().is_some_and(|text| !text.is_empty()) && fact["checked"].as_str().is_some_and(is_date)
+    };
+    for host in all["hosts"].as_array().expect("there are hosts") {
+        let level = host["level"]["value"].as_str().unwrap_or_default();
+        assert!(["L0", "L1", "L2", "L3"].contains(&level) && is_dated(&host["level"]), "{host}");
+        assert!(host.get("mcp").is_none_or(is_dated) && is_dated(&host["export"]), "{host}");
+        for list in ["limits", "facts", "folders"] {
+            assert!(host[list].as_array().into_iter().flatten().all(is_dated), "{host}");
+        }
+        // The page for people shows the same.
+        let id = host["id"].as_str().expect("an id is text");
+        let page = run(&scratch, &["hosts", id]).stdout;
+        assert!(page.contains(&format!("level       {level}: ")), "{page}");
+        for fact in host["facts"].as_array().into_iter().flatten() {
+            assert!(page.contains(fact["text"].as_str().expect("a fact is text")), "{page}");
+        }
+    }
+    let level = |id: &str| json(&run(&scratch, &["hosts", id, "--json"]))["level"]["value"].clone();
+    let expected = [("claude-api", "L3"), ("codex", "L3"), ("roo", "L2"), ("well-known", "L1"), ("openai", "L0")];
+    for (id, value) in expected {
+        assert_eq!(level(id), value, "{id}");
+    }
+}
+
+#[test]
+fn the_claude_api_is_described_as_it_was_and_as_it_is() {
+    let scratch = ScratchFolder::new();
+    let host = json(&run(&scratch, &["hosts", "claude-api", "--json"]));
+    let limits: Vec<(u64, bool)> = host["limits"]
+        .as_array()
+        .expect("it has limits")
+        .iter()
+        .filter(|limit| limit["subject"] == "skills per request")
+        .map(|limit| (limit["value"].as_u64().unwrap_or_default(), limit["is_current"] == true))
+        .collect();
+    assert_eq!(limits, [(20, true), (8, false)]);
+    let facts = host["facts"].to_string();
+    for word in [
+        "code-execution-2025-08-25",
+        "skills-2025-10-02",
+        "files-api-2025-04-14",
+        "/skills/{directory}/",
+        "pause_turn",
+        "/v1/files/{file_id}/content",
+        "2026-08-20",
+    ] {
+        assert!(facts.contains(word), "{word}: {facts}");
+    }
+    let beta =
+        host["facts"].as_array().into_iter().flatten().find(|fact| fact["text"].to_string().contains("skills-2025"));
+    assert_eq!(beta.expect("the seed's headers are there")["is_current"], false);
+}
