@@ -1557,6 +1557,12 @@ interface Entity {
   ended_by: string | null;
   /** When it was invalidated. */
   ended_at: string | null;
+  /** The value that was persisted last. */
+  persisted_value: string | null;
+  /** The command that persisted it. */
+  persisted_by: string | null;
+  /** When it was persisted. */
+  persisted_at: string | null;
 }
 
 /** The sessions of a skill. */

@@ -134,6 +134,7 @@ mod uasp_entity_created_and_invalidated;
 mod uasp_file_missing;
 mod uasp_file_name;
 mod uasp_key_unknown;
+mod uasp_lifecycle_contradiction;
 mod uasp_list_in_reference;
 mod uasp_name_hyphens;
 mod uasp_not_hashable;
@@ -296,6 +297,7 @@ pub static RULES: &[&LintRule] = &[
     &uasp_file_missing::RULE,
     &uasp_file_name::RULE,
     &uasp_key_unknown::RULE,
+    &uasp_lifecycle_contradiction::RULE,
     &uasp_list_in_reference::RULE,
     &uasp_name_hyphens::RULE,
     &uasp_not_hashable::RULE,

@@ -103,7 +103,8 @@ pub(crate) fn report_unknown_names(
     }
 }
 
-/// Finds the unknown commands in one list of an entity. `invalidated_by` is written for people and never checked.
+/// Finds the unknown commands in one list of an entity. A word in `invalidated_by` may be an event that no command
+/// causes, so that list is not checked.
 pub(crate) fn find_unknown_commands<'a>(
     entity: &StateEntity,
     index: usize,

@@ -4,6 +4,7 @@
 //! Everything else uses a [`SkillDocument`](crate::SkillDocument), which is parsed once.
 
 mod commands;
+mod effects;
 mod parse;
 mod prose;
 mod sections;
@@ -11,6 +12,7 @@ mod spanned_text;
 mod version;
 
 pub use commands::UaspCommands;
+pub use effects::{CommandEffects, StateEffects};
 pub(crate) use parse::parse_sections;
 pub use sections::{
     ApiSettings, ArgumentLocation, CommandVariant, EnvironmentVariable, ReferenceEntry, RequestFields, SourceEntry,

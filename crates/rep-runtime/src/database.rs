@@ -10,9 +10,10 @@ use rep_storage::files;
 /// How long a process waits while another one writes.
 const BUSY_TIMEOUT_MS: u64 = 30_000;
 
-/// Opens a file, and creates it if it does not exist. `form` creates the tables of a new file; `version` is
-/// the schema version.
-pub(crate) fn open_database(path: &Path, form: &str, version: i64) -> Result<Connection, String> {
+/// Opens a file, and creates it if it does not exist. The first of the `steps` creates the tables of a new
+/// file, and each further one extends those of the version before. The schema version is their number.
+pub(crate) fn open_database(path: &Path, steps: &[&str]) -> Result<Connection, String> {
+    let version = i64::try_from(steps.len()).map_err(|error| error.to_string())?;
     // SQLite would create the file readable for everyone; its side files inherit the mode of this one.
     drop(files::open_for_append(path).map_err(|error| error.to_string())?);
     let mut connection = Connection::open(path).map_err(|error| describe_sqlite_error(&error))?;
@@ -24,14 +25,13 @@ pub(crate) fn open_database(path: &Path, form: &str, version: i64) -> Result<Con
     let transaction = connection
         .transaction_with_behavior(TransactionBehavior::Immediate)
         .map_err(|error| describe_sqlite_error(&error))?;
-    match read_schema_version(&transaction)? {
-        0 => {
-            transaction.execute_batch(form).map_err(|error| describe_sqlite_error(&error))?;
-            transaction.pragma_update(None, "user_version", version).map_err(|error| describe_sqlite_error(&error))?;
-        }
-        found if found == version => {}
-        newer => return Err(format!("its schema version is {newer}, written by a newer rep")),
+    let found = read_schema_version(&transaction)?;
+    let done = usize::try_from(found).ok().filter(|done| *done <= steps.len());
+    let done = done.ok_or_else(|| format!("its schema version is {found}, written by a newer rep"))?;
+    for step in &steps[done..] {
+        transaction.execute_batch(step).map_err(|error| describe_sqlite_error(&error))?;
     }
+    transaction.pragma_update(None, "user_version", version).map_err(|error| describe_sqlite_error(&error))?;
     transaction.commit().map_err(|error| describe_sqlite_error(&error))?;
     Ok(connection)
 }

@@ -1,6 +1,6 @@
 //! The state that commands leave, by skill and session, shared by all processes of the user.
 //!
-//! The store is one SQLite file, `state.db` (schema `user_version` 1). The effects of a command are applied
+//! The store is one SQLite file, `state.db` (schema `user_version` 2). The effects of a command are applied
 //! to the current state in one exclusive transaction, so that two commands that finish at the same time both
 //! count. An invalidated entity retains its value, the commands that created and invalidated it, and the
 //! times.
@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::state::{CommandEnding, CommandState, EntityStatus};
+use crate::state::{CommandEnding, CommandState, EntityStatus, PersistedValue};
 use rep_model::SkillDocument;
-use rep_model::uasp::UaspCommand;
+use rep_model::uasp::StateEffects;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 use serde_json::{Map, Value, json};
 
@@ -19,7 +19,8 @@ use crate::database;
 use rep_storage::files;
 use rep_storage::time;
 
-const VERSION: i64 = 1;
+/// The version of an export.
+const EXPORT_VERSION: i64 = 1;
 /// How much of a command's output is stored.
 pub const VALUE_BYTES_MAX: usize = 64 << 10;
 /// The maximum length of a session or entity name.
@@ -64,7 +65,7 @@ impl SessionStore {
     /// Opens the store in a directory, and creates it if it does not exist.
     pub fn open(folder: &Path) -> Result<Self, SessionError> {
         let path = folder.join("state.db");
-        let connection = database::open_database(&path, SCHEMA_SQL, VERSION).map_err(|reason| SessionError {
+        let connection = database::open_database(&path, SCHEMA_STEPS).map_err(|reason| SessionError {
             action: "look",
             path: path.clone(),
             reason,
@@ -96,13 +97,14 @@ impl SessionStore {
             .map_err(self.error_for("read the state"))
     }
 
-    /// Applies the effects of a command to the current state and returns the new state.
+    /// Applies the effects of the command with the path `command` to the current state and returns the new
+    /// state.
     pub fn apply_command(
         &mut self,
         document: &SkillDocument,
         skill: &str,
         session: &str,
-        command: &UaspCommand,
+        command: &str,
         ended: &CommandEnding,
         at: SystemTime,
     ) -> Result<CommandState, SessionError> {
@@ -111,13 +113,15 @@ impl SessionStore {
             CommandEnding::Succeeded(Some(value)) => &CommandEnding::Succeeded(Some(truncate_value(value))),
             other => other,
         };
+        let all_effects = StateEffects::from_sections(&document.sections);
+        let effects = all_effects.get_or_named(command);
         let mut work = || {
             let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let mut state = read_state(&transaction, CommandState::new(document), skill, session)?;
             let at = time::format_timestamp(at);
-            state.apply_command(command, ended, Some(&at));
-            for entity in command.creates.iter().chain(&command.invalidates).chain([&command.path]) {
-                if let Some(kept) = state.entities.get(&**entity) {
+            state.apply_command(&effects, ended, Some(&at));
+            for entity in effects.changed_names() {
+                if let Some(kept) = state.entities.get(entity) {
                     write_entity(&transaction, skill, session, entity, kept, &at)?;
                 }
             }
@@ -153,7 +157,7 @@ impl SessionStore {
             .map_err(self.error_for("read the state"))?;
         let entities: Map<String, Value> =
             state.entities.iter().map(|(name, entity)| (name.clone(), entity_json(entity))).collect();
-        Ok(json!({ "version": VERSION, "skill": skill, "session": session, "entities": entities }))
+        Ok(json!({ "version": EXPORT_VERSION, "skill": skill, "session": session, "entities": entities }))
     }
 
     /// Imports an export of this skill in place of the session's contents, and returns the number of
@@ -232,13 +236,18 @@ pub fn entity_json(entity: &EntityStatus) -> Value {
         "made_at": entity.made_at,
         "ended_by": entity.ended_by,
         "ended_at": entity.ended_at,
+        "persisted_value": entity.persisted.as_ref().and_then(|kept| kept.value.as_deref()),
+        "persisted_by": entity.persisted.as_ref().map(|kept| kept.by.as_str()),
+        "persisted_at": entity.persisted.as_ref().and_then(|kept| kept.at.as_deref()),
     })
 }
 
 /// Parses and validates the entities of an export.
 fn parse_entities(skill: &str, export: &Value) -> Result<BTreeMap<String, EntityStatus>, String> {
-    if export.get("version").and_then(Value::as_i64) != Some(VERSION) {
-        return Err(format!("its `version` is not {VERSION}; create the export with `rep state SKILL --export -`"));
+    if export.get("version").and_then(Value::as_i64) != Some(EXPORT_VERSION) {
+        return Err(format!(
+            "its `version` is not {EXPORT_VERSION}; create the export with `rep state SKILL --export -`"
+        ));
     }
     if let Some(other) = export.get("skill").and_then(Value::as_str).filter(|other| *other != skill) {
         return Err(format!("it belongs to the skill `{other}`, not to `{skill}`"));
@@ -247,28 +256,31 @@ fn parse_entities(skill: &str, export: &Value) -> Result<BTreeMap<String, Entity
     if entities.len() > ENTITIES_MAX {
         return Err(format!("it has more than {ENTITIES_MAX} entities"));
     }
-    let one = |(name, value): (&String, &Value)| {
-        let text = |field: &str, most: usize| match value.get(field) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::String(text)) if text.len() <= most => Ok(Some(text.clone())),
-            Some(_) => Err(format!("`entities.{name}.{field}` is not text, or is longer than {most} bytes")),
-        };
-        if !is_session_name(name) {
-            return Err(format!("an entity name is empty, longer than {NAME_BYTES_MAX} bytes, or not printable"));
-        }
-        let is_valid = value.get("valid").and_then(Value::as_bool);
-        let is_valid = is_valid.ok_or_else(|| format!("`entities.{name}.valid` is neither true nor false"))?;
-        let entity = EntityStatus {
-            is_valid,
-            value: text("value", VALUE_BYTES_MAX)?,
-            made_by: text("made_by", NAME_BYTES_MAX)?,
-            made_at: text("made_at", NAME_BYTES_MAX)?,
-            ended_by: text("ended_by", NAME_BYTES_MAX)?,
-            ended_at: text("ended_at", NAME_BYTES_MAX)?,
-        };
-        Ok((name.clone(), entity))
+    entities.iter().map(|(name, value)| Ok((name.clone(), parse_entity(name, value)?))).collect()
+}
+
+fn parse_entity(name: &str, value: &Value) -> Result<EntityStatus, String> {
+    if !is_session_name(name) {
+        return Err(format!("an entity name is empty, longer than {NAME_BYTES_MAX} bytes, or not printable"));
+    }
+    let text = |field: &str, most: usize| match value.get(field) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) if text.len() <= most => Ok(Some(text.clone())),
+        Some(_) => Err(format!("`entities.{name}.{field}` is not text, or is longer than {most} bytes")),
     };
-    entities.iter().map(one).collect()
+    let is_valid = value.get("valid").and_then(Value::as_bool);
+    let is_valid = is_valid.ok_or_else(|| format!("`entities.{name}.valid` is neither true nor false"))?;
+    let (kept, kept_at) = (text("persisted_value", VALUE_BYTES_MAX)?, text("persisted_at", NAME_BYTES_MAX)?);
+    let persisted = text("persisted_by", NAME_BYTES_MAX)?.map(|by| PersistedValue { value: kept, by, at: kept_at });
+    Ok(EntityStatus {
+        is_valid,
+        value: text("value", VALUE_BYTES_MAX)?,
+        made_by: text("made_by", NAME_BYTES_MAX)?,
+        made_at: text("made_at", NAME_BYTES_MAX)?,
+        ended_by: text("ended_by", NAME_BYTES_MAX)?,
+        ended_at: text("ended_at", NAME_BYTES_MAX)?,
+        persisted,
+    })
 }
 
 /// Truncates a value for the store.
@@ -282,9 +294,14 @@ fn read_state(
     skill: &str,
     session: &str,
 ) -> rusqlite::Result<CommandState> {
-    let sql = "SELECT name, valid, value, made_by, made_at, ended_by, ended_at FROM entities WHERE skill = ?1 AND session = ?2";
+    let sql = "SELECT name, valid, value, made_by, made_at, ended_by, ended_at, persisted_by, persisted_value, persisted_at \
+               FROM entities WHERE skill = ?1 AND session = ?2";
     let mut statement = connection.prepare(sql)?;
     let rows = statement.query_map([skill, session], |row| {
+        let persisted = match row.get::<_, Option<String>>(7)? {
+            Some(by) => Some(PersistedValue { by, value: row.get(8)?, at: row.get(9)? }),
+            None => None,
+        };
         let entity = EntityStatus {
             is_valid: row.get(1)?,
             value: row.get(2)?,
@@ -292,6 +309,7 @@ fn read_state(
             made_at: row.get(4)?,
             ended_by: row.get(5)?,
             ended_at: row.get(6)?,
+            persisted,
         };
         Ok((row.get::<_, String>(0)?, entity))
     })?;
@@ -311,14 +329,25 @@ fn write_entity(
     at: &str,
 ) -> rusqlite::Result<()> {
     let sql = "INSERT OR REPLACE INTO entities \
-               (skill, session, name, valid, value, made_by, made_at, ended_by, ended_at, updated) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
-    let EntityStatus { is_valid, value, made_by, made_at, ended_by, ended_at } = entity;
-    let values = params![skill, session, name, is_valid, value, made_by, made_at, ended_by, ended_at, at];
+               (skill, session, name, valid, value, made_by, made_at, ended_by, ended_at, updated, \
+               persisted_by, persisted_value, persisted_at) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
+    let EntityStatus { is_valid, value, made_by, made_at, ended_by, ended_at, persisted } = entity;
+    let by = persisted.as_ref().map(|kept| &kept.by);
+    let kept = persisted.as_ref().and_then(|kept| kept.value.as_ref());
+    let kept_at = persisted.as_ref().and_then(|kept| kept.at.as_ref());
+    let values =
+        params![skill, session, name, is_valid, value, made_by, made_at, ended_by, ended_at, at, by, kept, kept_at];
     transaction.execute(sql, values).map(drop)
 }
 
-/// The tables of the store.
+/// The tables of the store, and what each later version adds.
+const SCHEMA_STEPS: &[&str] = &[SCHEMA_SQL, PERSISTED_SQL];
+
+const PERSISTED_SQL: &str = "ALTER TABLE entities ADD COLUMN persisted_by TEXT; \
+                    ALTER TABLE entities ADD COLUMN persisted_value TEXT; \
+                    ALTER TABLE entities ADD COLUMN persisted_at TEXT;";
+
 const SCHEMA_SQL: &str = "CREATE TABLE entities (skill TEXT NOT NULL, session TEXT NOT NULL, name TEXT NOT NULL, valid INTEGER NOT NULL, \
                     value TEXT, made_by TEXT, made_at TEXT, ended_by TEXT, ended_at TEXT, updated TEXT NOT NULL, \
                     PRIMARY KEY (skill, session, name)) STRICT; \
@@ -332,7 +361,8 @@ mod tests {
     use super::*;
 
     fn document() -> SkillDocument {
-        let value = json!({ "commands": {
+        let value = json!({ "state": { "entities": [{ "name": "a", "persisted_by": ["save"] }] }, "commands": {
+            "save": { "syntax": "b save" },
             "make": { "syntax": "b make", "creates": ["a"] },
             "end": { "syntax": "b end", "requires": ["a"], "invalidates": ["a"] },
             "after": { "syntax": "b after", "requires": ["make"] },
@@ -341,9 +371,7 @@ mod tests {
     }
 
     fn applied(sessions: &mut SessionStore, session: &str, name: &str, ended: &CommandEnding) -> CommandState {
-        let document = document();
-        let command = document.get_command(name).unwrap();
-        sessions.apply_command(&document, "s", session, command, ended, SystemTime::UNIX_EPOCH).unwrap()
+        sessions.apply_command(&document(), "s", session, name, ended, SystemTime::UNIX_EPOCH).unwrap()
     }
 
     #[test]
@@ -355,7 +383,7 @@ mod tests {
         assert!(
             state.entities["a"].is_valid
                 && state.entities["make"].is_valid
-                && state.missing_entities(document().get_command("after").unwrap()).is_empty()
+                && state.runnable_commands(&document()).contains(&"after")
         );
         assert_eq!(state.entities["a"].value.as_ref().map(String::len), Some(VALUE_BYTES_MAX));
         for (skill, session) in [("s", "two"), ("t", "one")] {
@@ -405,5 +433,29 @@ mod tests {
         assert_eq!(sessions.load_progress("s", "one", "w").unwrap(), Some((2, "d".to_owned())));
         set(None);
         assert_eq!(sessions.load_progress("s", "one", "w").unwrap(), None);
+    }
+
+    #[test]
+    fn a_store_of_the_first_version_is_read_and_extended() {
+        let folder = tempfile::tempdir().unwrap();
+        let old = Connection::open(folder.path().join("state.db")).unwrap();
+        old.execute_batch(SCHEMA_SQL).unwrap();
+        old.execute_batch("PRAGMA user_version = 1").unwrap();
+        old.execute_batch("INSERT INTO entities VALUES ('s', 'one', 'a', 1, 'v', 'make', 't', NULL, NULL, 't')")
+            .unwrap();
+        drop(old);
+        let mut sessions = SessionStore::open(folder.path()).unwrap();
+        let state = sessions.load_state(&document(), "s", "one").unwrap();
+        assert_eq!((state.entities["a"].value.as_deref(), &state.entities["a"].persisted), (Some("v"), &None));
+        let state = applied(&mut sessions, "one", "save", &CommandEnding::Succeeded(None));
+        assert_eq!(state.entities["a"].persisted.as_ref().and_then(|kept| kept.value.as_deref()), Some("v"));
+        assert_eq!(SessionStore::open(folder.path()).unwrap().load_state(&document(), "s", "one").unwrap(), state);
+        let export = sessions.export("s", "one").unwrap();
+        sessions.import("s", "two", &export, SystemTime::UNIX_EPOCH).unwrap();
+        assert_eq!(sessions.load_state(&document(), "s", "two").unwrap(), state);
+        let newer = Connection::open(folder.path().join("state.db")).unwrap();
+        newer.execute_batch("PRAGMA user_version = 3").unwrap();
+        let refused = SessionStore::open(folder.path()).err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(refused.contains("newer rep"), "{refused}");
     }
 }

@@ -1,14 +1,14 @@
 //! State entities and how commands change them: UASP §5.5 and §9.3.
 //!
-//! An entity is absent, valid or invalid. The entities that a command `requires` must be valid. After the
-//! command ran, the entities it `creates` are valid if it succeeded, and then the entities it `invalidates`
-//! are invalid in any case. Names are used as commands write them, declared or not. A requirement that names
-//! a command is met once that command has succeeded.
+//! An entity is absent, valid or invalid. The entities that a command requires must be valid. After the command
+//! succeeded, the entities it creates or restores are valid, and the values of the entities it persists are
+//! kept for a command that restores them. Then the entities it invalidates are invalid, even if it failed.
+//! What a command requires and changes comes from [`StateEffects`], for commands and entities alike.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use rep_model::SkillDocument;
-use rep_model::uasp::UaspCommand;
+use rep_model::uasp::{CommandEffects, StateEffects};
 
 /// The status of one entity.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,6 +25,19 @@ pub struct EntityStatus {
     pub ended_by: Option<String>,
     /// When it was invalidated, if that was stored.
     pub ended_at: Option<String>,
+    /// The value that a command persisted last.
+    pub persisted: Option<PersistedValue>,
+}
+
+/// The value of an entity that a command persisted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PersistedValue {
+    /// The value.
+    pub value: Option<String>,
+    /// The command that persisted it.
+    pub by: String,
+    /// When it was persisted, if that was stored.
+    pub at: Option<String>,
 }
 
 /// The entities of a skill.
@@ -63,48 +76,54 @@ pub enum CommandEnding {
 impl CommandState {
     /// Creates the initial state, in which nothing is valid.
     pub fn new(document: &SkillDocument) -> Self {
-        let declared = document.sections.state.entity_names();
-        let commands = document.sections.commands.iter();
-        let lists = commands.flat_map(|command| [&command.requires, &command.creates, &command.invalidates]);
-        let names: BTreeSet<&str> = declared.chain(lists.flatten().map(|name| &**name)).collect();
-        Self { entities: names.into_iter().map(|name| (name.to_owned(), EntityStatus::default())).collect() }
+        let effects = StateEffects::from_sections(&document.sections);
+        Self { entities: effects.entity_names().map(|name| (name.to_owned(), EntityStatus::default())).collect() }
     }
 
     /// Returns the required entities that are not valid.
-    pub fn missing_entities<'a>(&self, command: &'a UaspCommand) -> Vec<&'a str> {
-        let is_valid = |name: &str| self.entities.get(name).is_some_and(|entity| entity.is_valid);
-        command.requires.iter().map(|name| &**name).filter(|name| !is_valid(name)).collect()
+    pub fn missing_entities<'a>(&self, effects: &CommandEffects<'a>) -> Vec<&'a str> {
+        effects.requires.iter().copied().filter(|name| !self.is_valid(name)).collect()
+    }
+
+    fn is_valid(&self, name: &str) -> bool {
+        self.entities.get(name).is_some_and(|entity| entity.is_valid)
     }
 
     /// Applies the effects of a command to the state, at the time `at`.
-    pub fn apply_command(&mut self, command: &UaspCommand, ended: &CommandEnding, at: Option<&str>) {
-        let name = &command.path;
+    pub fn apply_command(&mut self, effects: &CommandEffects<'_>, ended: &CommandEnding, at: Option<&str>) {
+        let command = effects.command;
         if let CommandEnding::Succeeded(value) = ended {
-            // A command's own name is an entity only if another command requires it.
-            let own = self.entities.contains_key(&**name).then_some(name);
-            for entity in command.creates.iter().chain(own) {
-                let entity = self.entities.entry(entity.to_string()).or_default();
-                *entity = EntityStatus {
-                    is_valid: true,
-                    value: value.clone(),
-                    made_by: Some(name.to_string()),
-                    made_at: at.map(str::to_owned),
-                    ..EntityStatus::default()
-                };
+            for name in effects.creates.iter().chain(&effects.completes) {
+                self.entities.entry((*name).to_owned()).or_default().make_valid(command, value.clone(), at);
+            }
+            for name in &effects.restores {
+                let entity = self.entities.entry((*name).to_owned()).or_default();
+                // It may have been persisted elsewhere.
+                let value = entity.persisted.as_ref().map_or_else(|| value.clone(), |kept| kept.value.clone());
+                entity.make_valid(command, value, at);
+            }
+            for name in &effects.persists {
+                let entity = self.entities.entry((*name).to_owned()).or_default();
+                if entity.is_valid {
+                    let (value, by) = (entity.value.clone(), command.to_owned());
+                    entity.persisted = Some(PersistedValue { value, by, at: at.map(str::to_owned) });
+                }
             }
         }
-        for entity in &command.invalidates {
-            let entity = self.entities.entry(entity.to_string()).or_default();
+        for name in &effects.invalidates {
+            let entity = self.entities.entry((*name).to_owned()).or_default();
             entity.is_valid = false;
-            entity.ended_by = Some(name.to_string());
+            entity.ended_by = Some(command.to_owned());
             entity.ended_at = at.map(str::to_owned);
         }
     }
 
     /// Returns the commands whose requirements are met, in the skill's order.
     pub fn runnable_commands<'a>(&self, document: &'a SkillDocument) -> Vec<&'a str> {
-        let all = document.sections.commands.iter();
-        all.filter(|command| self.missing_entities(command).is_empty()).map(|command| &*command.path).collect()
+        let effects = StateEffects::from_sections(&document.sections);
+        let is_runnable =
+            |path: &str| effects.get(path).is_some_and(|one| one.requires.iter().all(|name| self.is_valid(name)));
+        document.sections.commands.iter().map(|command| &*command.path).filter(|path| is_runnable(path)).collect()
     }
 
     /// Computes the state after a sequence of successful commands, or the first command that could not run.
@@ -119,17 +138,33 @@ impl CommandState {
         document: &SkillDocument,
         sequence: &[&str],
     ) -> Result<Self, CommandSequenceError> {
+        let all_effects = StateEffects::from_sections(&document.sections);
         for given in sequence {
             let unknown = || CommandSequenceError::UnknownCommand { command: (*given).to_owned() };
             let command = document.get_command(given).ok_or_else(unknown)?;
-            let missing = self.missing_entities(command);
+            let effects = all_effects.get_or_named(&command.path);
+            let missing = self.missing_entities(&effects);
             if !missing.is_empty() {
                 let entities = missing.into_iter().map(str::to_owned).collect();
                 return Err(CommandSequenceError::MissingEntities { command: command.path.to_string(), entities });
             }
-            self.apply_command(command, &CommandEnding::Succeeded(None), None);
+            self.apply_command(&effects, &CommandEnding::Succeeded(None), None);
         }
         Ok(self)
+    }
+}
+
+impl EntityStatus {
+    /// Makes the entity valid. The persisted value stays for later.
+    fn make_valid(&mut self, command: &str, value: Option<String>, at: Option<&str>) {
+        *self = Self {
+            is_valid: true,
+            value,
+            made_by: Some(command.to_owned()),
+            made_at: at.map(str::to_owned),
+            persisted: self.persisted.take(),
+            ..Self::default()
+        };
     }
 }
 
@@ -160,7 +195,7 @@ mod tests {
     fn commands_make_and_end_entities() {
         let document = browser();
         let state = CommandState::after_commands(&document, &["goto", "snapshot"]).unwrap();
-        assert!(state.entities["refs"].is_valid && !state.entities["ref"].is_valid);
+        assert!(state.entities["refs"].is_valid && state.entities["ref"].is_valid);
         assert_eq!(state.entities["refs"].made_by.as_deref(), Some("snapshot"));
         assert_eq!(state.runnable_commands(&document), ["open", "snapshot", "click", "report"]);
         let state = CommandState::after_commands(&document, &["snapshot", "click"]).unwrap();
@@ -179,13 +214,14 @@ mod tests {
     fn a_failed_command_makes_nothing_and_still_ends_what_it_ends() {
         let document =
             document(json!({ "commands": { "x": { "syntax": "x", "creates": ["a"], "invalidates": ["b"] } } }));
-        let command = document.get_command("x").unwrap();
+        let all_effects = StateEffects::from_sections(&document.sections);
+        let effects = all_effects.get("x").unwrap();
         let mut state = CommandState::new(&document);
         state.entities.get_mut("b").unwrap().is_valid = true;
-        state.apply_command(command, &CommandEnding::Failed, Some("then"));
+        state.apply_command(effects, &CommandEnding::Failed, Some("then"));
         assert!(!state.entities["a"].is_valid && !state.entities["b"].is_valid);
         assert_eq!(state.entities["b"].ended_at.as_deref(), Some("then"));
-        state.apply_command(command, &CommandEnding::Succeeded(Some("out".to_owned())), None);
+        state.apply_command(effects, &CommandEnding::Succeeded(Some("out".to_owned())), None);
         assert_eq!(state.entities["a"].value.as_deref(), Some("out"));
     }
 
@@ -194,5 +230,38 @@ mod tests {
         let document =
             document(json!({ "commands": { "x": { "syntax": "x", "creates": ["a"], "invalidates": ["a"] } } }));
         assert!(!CommandState::after_commands(&document, &["x"]).unwrap().entities["a"].is_valid);
+    }
+
+    #[test]
+    fn a_restored_entity_has_the_value_that_was_persisted() {
+        let document = document(json!({
+            "state": { "entities": [
+                { "name": "session", "created_by": ["login"], "consumed_by": ["list"], "invalidated_by": ["logout"],
+                  "persisted_by": ["state save"], "restored_by": ["state load"] },
+            ] },
+            "commands": {
+                "login": { "syntax": "b" }, "logout": { "syntax": "b" }, "list": { "syntax": "b" },
+                "state.save": { "syntax": "b" }, "state.load": { "syntax": "b" },
+            },
+        }));
+        let all_effects = StateEffects::from_sections(&document.sections);
+        let mut state = CommandState::new(&document);
+        let mut run = |path: &str, ended: &CommandEnding| {
+            state.apply_command(all_effects.get(path).unwrap(), ended, None);
+            let session = &state.entities["session"];
+            (session.is_valid, session.value.clone(), state.runnable_commands(&document).contains(&"list"))
+        };
+        let output = |text: &str| CommandEnding::Succeeded(Some(text.to_owned()));
+        // Nothing is persisted as long as nothing is valid, and what was persisted elsewhere can be restored.
+        assert_eq!(run("state.save", &output("saved")), (false, None, false));
+        assert_eq!(run("state.load", &output("loaded")), (true, Some("loaded".to_owned()), true));
+        assert_eq!(run("login", &output("token")), (true, Some("token".to_owned()), true));
+        assert_eq!(run("state.save", &CommandEnding::Failed), (true, Some("token".to_owned()), true));
+        assert_eq!(run("state.save", &output("saved")), (true, Some("token".to_owned()), true));
+        assert_eq!(run("logout", &CommandEnding::Failed), (false, Some("token".to_owned()), false));
+        assert_eq!(run("login", &output("other")), (true, Some("other".to_owned()), true));
+        assert_eq!(run("logout", &output("")), (false, Some("other".to_owned()), false));
+        assert_eq!(run("state.load", &CommandEnding::Failed), (false, Some("other".to_owned()), false));
+        assert_eq!(run("state.load", &output("loaded")), (true, Some("token".to_owned()), true));
     }
 }

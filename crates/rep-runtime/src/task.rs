@@ -22,7 +22,6 @@ use rep_storage::files::random_bytes;
 use rep_storage::owner::ProcessOwner;
 use rep_storage::time;
 
-const VERSION: i64 = 1;
 /// How often an owner checks whether its task should be cancelled.
 const WATCH_INTERVAL_MS: u64 = 100;
 
@@ -103,7 +102,7 @@ impl TaskStore {
     /// Opens the store in a directory, and creates it if it does not exist.
     pub fn open(folder: &Path) -> Result<Self, TaskError> {
         let path = folder.join("tasks.db");
-        let connection = database::open_database(&path, SCHEMA_SQL, VERSION).map_err(|reason| TaskError {
+        let connection = database::open_database(&path, &[SCHEMA_SQL]).map_err(|reason| TaskError {
             action: "look",
             path: path.clone(),
             reason,

@@ -5,7 +5,7 @@
 //! is manual.
 
 use rep_model::SkillDocument;
-use rep_model::uasp::WorkflowStep;
+use rep_model::uasp::{StateEffects, WorkflowStep};
 use serde_json::{Map, Value, json};
 
 use crate::command::{self, BindError};
@@ -74,8 +74,9 @@ pub fn summarize_workflows(document: &SkillDocument) -> impl Iterator<Item = (&s
 pub fn build_checklist(document: &SkillDocument, name: &str, state: &CommandState) -> Option<WorkflowChecklist> {
     let definition = document.find_workflow(name)?;
     let mut state = state.clone();
+    let effects = StateEffects::from_sections(&document.sections);
     let steps = definition.steps.iter().take(STEPS_MAX);
-    let steps = steps.filter_map(|step| ChecklistStep::from_definition(step, document, &mut state)).collect();
+    let steps = steps.filter_map(|step| ChecklistStep::from_definition(step, document, &effects, &mut state)).collect();
     let description = definition.description.as_deref().unwrap_or_default().to_owned();
     let invariants = definition.invariants.iter().map(ToString::to_string).collect();
     Some(WorkflowChecklist { name: name.to_owned(), description, invariants, steps })
@@ -109,7 +110,12 @@ impl ChecklistStep {
         })
     }
 
-    fn from_definition(step: &WorkflowStep, document: &SkillDocument, state: &mut CommandState) -> Option<Self> {
+    fn from_definition(
+        step: &WorkflowStep,
+        document: &SkillDocument,
+        all_effects: &StateEffects<'_>,
+        state: &mut CommandState,
+    ) -> Option<Self> {
         let text = step.command.as_deref()?.trim().to_owned();
         let note = step.note.as_deref().map(str::to_owned);
         let is_optional = step.is_optional;
@@ -142,9 +148,10 @@ impl ChecklistStep {
         match document.sections.commands.find_by_step(&plain) {
             Some(command) => {
                 found.command = Some(command.path.to_string());
-                found.requires = command.requires.iter().map(ToString::to_string).collect();
-                found.missing = state.missing_entities(command).into_iter().map(str::to_owned).collect();
-                state.apply_command(command, &CommandEnding::Succeeded(None), None);
+                let effects = all_effects.get_or_named(&command.path);
+                found.requires = effects.requires.iter().map(|name| (*name).to_owned()).collect();
+                found.missing = state.missing_entities(&effects).into_iter().map(str::to_owned).collect();
+                state.apply_command(&effects, &CommandEnding::Succeeded(None), None);
             }
             // If a slot comes first, the command is unknown until the slot is filled.
             None if found.by_hand.is_none()

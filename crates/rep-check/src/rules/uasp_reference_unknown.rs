@@ -27,7 +27,13 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
             find_unknown_entities(command, &declared, &mut unknown);
         }
         for (index, entity) in sections.state.entities.iter().enumerate() {
-            find_unknown_commands(entity, index, ("created_by", &entity.created_by), &declared, &mut unknown);
+            for list in [
+                ("created_by", entity.created_by.as_slice()),
+                ("persisted_by", entity.persisted_by.as_slice()),
+                ("restored_by", entity.restored_by.as_slice()),
+            ] {
+                find_unknown_commands(entity, index, list, &declared, &mut unknown);
+            }
         }
         for (index, decision) in sections.decisions.iter().enumerate() {
             find_unknown_source(decision, index, skill, &declared, &mut unknown);

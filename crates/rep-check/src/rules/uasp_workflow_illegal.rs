@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use rep_model::uasp::{UaspSections, UaspWorkflow};
+use rep_model::uasp::{StateEffects, UaspSections, UaspWorkflow};
 use rep_model::{Skill, Span};
 
 use crate::engine::Findings;
@@ -20,19 +20,24 @@ pub(super) static RULE: LintRule = LintRule {
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     for uasp in &skill.uasp {
         let Some(document) = uasp.document() else { continue };
+        let effects = StateEffects::from_sections(&document.sections);
         for workflow in &document.sections.workflows {
-            for (span, path, message) in find_illegal_steps(&document.sections, workflow) {
+            for (span, path, message) in find_illegal_steps(&document.sections, &effects, workflow) {
                 findings
                     .add(&uasp.file, span, message)
                     .with_data_path(path)
-                    .help("add a step before it that creates the entity again, or fix `invalidates` of the commands");
+                    .help("add a step before it that creates the entity again, or fix what the commands and entities invalidate");
             }
         }
     }
 }
 
 /// Returns the steps that can never run: an entity that they require was invalidated and not created again.
-fn find_illegal_steps(sections: &UaspSections, workflow: &UaspWorkflow) -> Vec<(Span, String, String)> {
+fn find_illegal_steps(
+    sections: &UaspSections,
+    all_effects: &StateEffects<'_>,
+    workflow: &UaspWorkflow,
+) -> Vec<(Span, String, String)> {
     // The entities that are certainly invalid, and the step that invalidated each.
     let mut ended: BTreeMap<&str, usize> = BTreeMap::new();
     let mut found = Vec::new();
@@ -44,18 +49,19 @@ fn find_illegal_steps(sections: &UaspSections, workflow: &UaspWorkflow) -> Vec<(
             ended.clear();
             continue;
         };
-        for entity in &command.requires {
-            if let Some(ender) = ended.get(&**entity) {
+        let Some(effects) = all_effects.get(&command.path) else { continue };
+        for entity in &effects.requires {
+            if let Some(ender) = ended.get(entity) {
                 let message = format!("this step requires `{entity}`, which step {} invalidated", ender + 1);
                 found.push((text.span_or_start(), format!("workflows.{}.steps[{number}]", workflow.name), message));
             }
         }
-        for entity in &command.creates {
-            ended.remove(&**entity);
+        for entity in effects.made_names().chain(effects.completes.iter().copied()) {
+            ended.remove(entity);
         }
         // An optional step does not certainly invalidate anything.
         if !step.is_optional {
-            ended.extend(command.invalidates.iter().map(|entity| (&**entity, number)));
+            ended.extend(effects.invalidates.iter().map(|entity| (*entity, number)));
         }
     }
     found

@@ -1,6 +1,7 @@
 //! The commands of a document, and the lookup of a command by name.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ops::Bound;
 
 use super::{UaspArgument, UaspCommand};
 
@@ -14,6 +15,8 @@ pub struct UaspCommands {
     /// The index of each command by path and alias. Paths take precedence over aliases, and the first use of an alias
     /// counts.
     by_name: HashMap<String, usize>,
+    /// The names with dots, sorted, so that prefixes are found.
+    dotted: BTreeMap<String, usize>,
     /// The first words of all syntaxes.
     programs: HashSet<String>,
 }
@@ -30,7 +33,9 @@ impl UaspCommands {
             programs.extend(command.program().map(str::to_owned));
         }
         by_name.extend(all.iter().enumerate().map(|(at, command)| (command.path.value.clone(), at)));
-        Self { all, by_name, programs }
+        let dotted = by_name.iter().filter(|(name, _)| name.contains('.'));
+        let dotted = dotted.map(|(name, at)| (name.clone(), *at)).collect();
+        Self { all, by_name, dotted, programs }
     }
 
     /// Returns the commands in document order.
@@ -52,6 +57,25 @@ impl UaspCommands {
     pub fn find_by_name(&self, name: &str) -> Option<&UaspCommand> {
         let joined = || name.split_whitespace().collect::<Vec<_>>().join(".");
         self.get(name).or_else(|| self.get(&joined()))
+    }
+
+    /// Finds the commands that an entry of a state entity names: the command with that path or alias, or else all
+    /// commands below that prefix (`get` for `get.text` and `get.url`). Dots or spaces are between the parts. Free text
+    /// names no command.
+    pub fn match_entry(&self, entry: &str) -> Vec<&UaspCommand> {
+        if let Some(command) = self.find_by_name(entry) {
+            return vec![command];
+        }
+        let parts: Vec<&str> = entry.split_whitespace().collect();
+        if parts.is_empty() {
+            return Vec::new();
+        }
+        let group = format!("{}.", parts.join("."));
+        let below = self.dotted.range::<str, _>((Bound::Included(group.as_str()), Bound::Unbounded));
+        let below = below.take_while(|(name, _)| name.starts_with(&group)).map(|(_, at)| *at);
+        // A command and its aliases may both be below the prefix.
+        let found: BTreeSet<usize> = below.collect();
+        found.into_iter().filter_map(|at| self.all.get(at)).collect()
     }
 
     /// Finds the command that a step runs: the one whose path or alias is the longest prefix of the words. The name of

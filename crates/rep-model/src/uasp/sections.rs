@@ -126,7 +126,7 @@ pub struct StateEntity {
     pub created_by: Vec<SpannedText>,
     /// The commands that use the entity.
     pub consumed_by: Vec<SpannedText>,
-    /// The events that invalidate the entity, as prose.
+    /// The commands and events that invalidate the entity.
     pub invalidated_by: Vec<SpannedText>,
     /// The commands that store the entity. Only in the examples of the specification.
     pub persisted_by: Vec<SpannedText>,

@@ -148,3 +148,75 @@ fn what_can_be_run_has_a_name() {
     assert!(document.find_template("t").is_some() && document.find_workflow("t").is_none());
     assert_eq!(document.unknown_sections().collect::<Vec<_>>(), [("own", &json!(1))]);
 }
+
+/// Commands that say nothing about state, so that only the entities do.
+fn declare_entities(entities: &Value) -> SkillDocument {
+    let commands = ["open", "snap", "click", "get.text", "get.url", "state.save", "state.load"];
+    let syntax = |path: &str| match path {
+        "get.text" => "b get text <ref>".to_owned(),
+        path => format!("b {path}"),
+    };
+    let commands: serde_json::Map<String, Value> =
+        commands.iter().map(|path| ((*path).to_owned(), json!({ "syntax": syntax(path) }))).collect();
+    from_value(json!({ "state": { "entities": entities }, "commands": commands }))
+}
+
+#[test]
+fn entities_name_their_commands_by_path_words_and_prefix() {
+    let document = declare_entities(&json!([
+        { "name": "ref", "created_by": ["snap", "--all flag"], "consumed_by": ["click", "get", "drag"],
+          "invalidated_by": ["open", "navigation (open, back)", "page-changing clicks"] },
+        { "name": "session", "persisted_by": ["state save"], "restored_by": ["state load"] },
+        { "name": "page", "invalidated_by": ["state"] },
+    ]));
+    let effects = StateEffects::from_sections(&document.sections);
+    let of = |path: &str| effects.get(path).expect("the command is declared").clone();
+    assert_eq!((of("snap").creates, of("open").invalidates), (vec!["ref"], vec!["ref"]));
+    assert_eq!((of("click").requires, of("get.text").requires), (vec!["ref"], vec!["ref"]));
+    // `get` names the commands of the group that take the entity.
+    assert_eq!(of("get.url"), CommandEffects { command: "get.url", ..CommandEffects::default() });
+    assert_eq!((of("state.save").persists, of("state.load").restores), (vec!["session"], vec!["session"]));
+    assert_eq!((of("state.save").invalidates, of("state.load").invalidates), (vec!["page"], vec!["page"]));
+    assert_eq!(effects.entity_names().collect::<Vec<_>>(), ["page", "ref", "session"]);
+}
+
+#[test]
+fn a_group_whose_commands_do_not_show_what_they_take_consumes_as_a_whole() {
+    let document = declare_entities(&json!([{ "name": "page", "consumed_by": ["get"] }]));
+    let effects = StateEffects::from_sections(&document.sections);
+    for path in ["get.text", "get.url"] {
+        assert_eq!(effects.get(path).expect("the command is declared").requires, ["page"], "{path}");
+    }
+}
+
+#[test]
+fn commands_and_entities_are_united_and_number_makes_no_difference() {
+    let document = from_value(json!({
+        "state": { "entities": [{ "name": "ref", "created_by": ["snap"], "consumed_by": ["click", "press"] }] },
+        "commands": {
+            "open": { "syntax": "b open", "aliases": ["goto"], "invalidates": ["refs"] },
+            "snap": { "syntax": "b snap", "creates": ["refs", "ref"] },
+            "click": { "syntax": "b click", "requires": ["refs"], "invalidates": ["refs"] },
+            "press": { "syntax": "b press" },
+            "report": { "syntax": "b report", "requires": ["goto"] },
+        },
+    }));
+    let effects = StateEffects::from_sections(&document.sections);
+    let of = |path: &str| effects.get(path).expect("the command is declared").clone();
+    assert_eq!((of("snap").creates, of("open").invalidates), (vec!["refs", "ref"], vec!["refs", "ref"]));
+    // What the command itself requires is not required again under its other name.
+    assert_eq!((of("click").requires, of("press").requires), (vec!["refs"], vec!["ref"]));
+    assert_eq!((of("open").completes, of("snap").completes), (vec!["goto"], vec![]));
+}
+
+#[test]
+fn a_prefix_in_many_entities_costs_no_more_than_the_limit() {
+    let entities: Vec<Value> =
+        (0..4000).map(|at| json!({ "name": format!("e{at}"), "consumed_by": ["g"], "created_by": ["g"] })).collect();
+    let commands: serde_json::Map<String, Value> =
+        (0..4000).map(|at| (format!("g.c{at}"), json!({ "syntax": "x" }))).collect();
+    let document = from_value(json!({ "state": { "entities": entities }, "commands": commands }));
+    let effects = StateEffects::from_sections(&document.sections);
+    let links = document.sections.commands.iter().filter_map(|command| effects.get(&command.path));
+    assert!(links.map(|effects| effects.requires.len() + effects.creates.len()).sum::<usize>() <= 100_000);
+}

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use rep_model::SkillDocument;
-use rep_model::uasp::{SpannedText, UaspCommand};
+use rep_model::uasp::StateEffects;
 use serde_json::{Map, Value, json};
 
 use super::call::{CommandInvocation, resolve_session_name};
@@ -72,7 +72,9 @@ impl Runtime {
         let document = skill.require_document()?;
         let Some(command) = document.find_command(&invocation.command) else { return Ok(Vec::new()) };
         let state = self.load_state(document, &skill.name, session)?;
-        Ok(state.missing_entities(command).into_iter().map(str::to_owned).collect())
+        let all_effects = StateEffects::from_sections(&document.sections);
+        let effects = all_effects.get_or_named(&command.path);
+        Ok(state.missing_entities(&effects).into_iter().map(str::to_owned).collect())
     }
 
     /// Stores the effects of a command on the state of its session.
@@ -90,8 +92,7 @@ impl Runtime {
             RunReply::Task(_) | RunReply::Error(_) => CommandEnding::Failed,
         };
         let document = skill.require_document()?;
-        let template = UaspCommand { path: SpannedText::new(&plan.tool), ..UaspCommand::default() };
-        let command = document.find_command(&invocation.command).unwrap_or(&template);
+        let command = document.find_command(&invocation.command).map_or(plan.tool.as_str(), |command| &command.path);
         let session = invocation.session_name()?;
         let stored = self.open_sessions().and_then(|mut sessions| {
             Ok(sessions.apply_command(document, &skill.name, session, command, &ended, current_time())?)
@@ -112,12 +113,14 @@ pub(super) fn invalid_state_error(command: &str, missing: &[String]) -> ToolErro
         .with_detail("remedy", "run a command that creates it first; `rep state SKILL` shows the current state")
 }
 
-/// Returns the entities that a command creates or invalidates, by name.
+/// Returns the entities that a command creates, restores or invalidates, by name.
 pub(super) fn touched_state(skill: &ExecutableSkill, invocation: &CommandInvocation) -> Vec<String> {
     let Ok(document) = skill.require_document() else { return Vec::new() };
-    let Some(command) = document.get_command(&invocation.command) else { return Vec::new() };
-    let names = command.creates.iter().chain(&command.invalidates);
-    let touched: BTreeSet<String> = names.map(ToString::to_string).collect();
+    let Some(command) = document.find_command(&invocation.command) else { return Vec::new() };
+    let all_effects = StateEffects::from_sections(&document.sections);
+    let effects = all_effects.get_or_named(&command.path);
+    let touched: BTreeSet<String> =
+        effects.made_names().chain(effects.invalidates.iter().copied()).map(str::to_owned).collect();
     touched.into_iter().collect()
 }
 
