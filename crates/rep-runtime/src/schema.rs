@@ -11,6 +11,8 @@ use jsonschema::PatternOptions;
 use rep_model::truncate::truncate_chars;
 use serde_json::Value;
 
+mod quick_check;
+
 /// A place where a value violates a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaViolation {
@@ -46,6 +48,9 @@ const VIOLATIONS_MAX: usize = 5;
 pub fn validate_value(schema: &Value, value: &Value) -> SchemaCheck {
     if schema.to_string().len() > SCHEMA_BYTES_MAX || is_deeper_than(schema, DEPTH_MAX) {
         return SchemaCheck::UnusableSchema("the schema is too large".to_owned());
+    }
+    if quick_check::is_certainly_valid(schema, value) {
+        return SchemaCheck::Valid;
     }
     if refers_to_itself(schema) {
         return SchemaCheck::UnusableSchema("the schema contains an endless reference cycle".to_owned());
@@ -152,6 +157,7 @@ fn has_cycle_from(root: &Value, node: &Value, path: &mut Vec<*const Value>, done
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
@@ -222,5 +228,96 @@ mod tests {
         assert_eq!(misfits(&tree, &json!({"below": {"below": {"size": "a"}}}))[0].0, "/below/below/size");
         let slow = json!({"pattern": "^(?=x)?(a+)+\\1$"});
         assert_ne!(validate_value(&slow, &json!("a".repeat(40) + "!")), SchemaCheck::Valid);
+    }
+
+    /// Schemas from the keywords that are decided without compiling, with a few arguments that are not valid.
+    fn simple_schemas() -> impl Strategy<Value = Value> {
+        let types = prop::sample::select(vec![
+            json!("object"),
+            json!("array"),
+            json!("string"),
+            json!("integer"),
+            json!("number"),
+            json!("boolean"),
+            json!("null"),
+            json!("text"),
+            json!(["string", "null"]),
+            json!(["string", "string"]),
+            json!(7),
+        ]);
+        let bounds = prop::sample::select(vec![json!(0), json!(1), json!(2), json!(-1), json!(1.5), json!("2")]);
+        let leaf = prop::collection::vec(
+            prop_oneof![
+                types.prop_map(|argument| ("type", argument)),
+                (prop::sample::select(vec!["minimum", "maximum", "minLength", "maxLength"]), bounds),
+                Just(("enum", json!(["a", true, null]))),
+                Just(("enum", json!([]))),
+                Just(("description", json!("text"))),
+                Just(("description", json!(1))),
+                Just(("format", json!("uri"))),
+                Just(("required", json!(["a"]))),
+                Just(("required", json!(["a", "a"]))),
+                Just(("additionalProperties", json!(false))),
+                Just(("additionalProperties", json!(3))),
+            ],
+            0..3,
+        );
+        let to_object = |keywords: Vec<(&'static str, Value)>| {
+            Value::Object(keywords.into_iter().map(|(name, argument)| (name.to_owned(), argument)).collect())
+        };
+        leaf.prop_map(to_object).prop_recursive(3, 12, 3, |inner| {
+            (inner.clone(), inner.clone(), inner).prop_map(|(mut schema, property, item)| {
+                schema["properties"] = json!({ "a": property });
+                schema["items"] = item;
+                schema
+            })
+        })
+    }
+
+    fn small_values() -> impl Strategy<Value = Value> {
+        let leaf = prop::sample::select(vec![
+            json!(null),
+            json!(true),
+            json!(0),
+            json!(1),
+            json!(1.0),
+            json!(1.5),
+            json!(-3),
+            json!("a"),
+            json!("éé"),
+        ]);
+        leaf.prop_recursive(3, 12, 3, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..3).prop_map(Value::Array),
+                (inner.clone(), inner).prop_map(|(a, b)| json!({"a": a, "b": b})),
+            ]
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(3000))]
+
+        #[test]
+        fn what_is_accepted_without_compiling_is_valid(schema in simple_schemas(), value in small_values()) {
+            if quick_check::is_certainly_valid(&schema, &value) {
+                prop_assert_eq!(run_validator(&schema, &value), SchemaCheck::Valid, "{} {}", schema, value);
+            }
+        }
+    }
+
+    #[test]
+    fn ordinary_arguments_are_accepted_without_compiling() {
+        let schema = json!({"type": "object", "additionalProperties": false, "required": ["path"], "properties": {
+            "path": {"type": "string", "description": "The file.", "minLength": 1},
+            "rows": {"type": "integer", "minimum": 1, "maximum": 10, "default": 5},
+            "mode": {"enum": ["fast", "exact"]},
+            "tags": {"type": "array", "items": {"type": "string"}}}});
+        assert!(quick_check::is_certainly_valid(
+            &schema,
+            &json!({"path": "a", "rows": 3, "mode": "fast", "tags": ["b"]})
+        ));
+        assert!(!quick_check::is_certainly_valid(&schema, &json!({"path": "", "rows": 3})));
+        assert!(!quick_check::is_certainly_valid(&schema, &json!({"path": "a", "other": 1})));
+        assert!(!quick_check::is_certainly_valid(&json!({"type": "object", "patternProperties": {}}), &json!({})));
     }
 }
