@@ -12,7 +12,7 @@
 //! 64 zeros. `audit.head` stores the number and hash of the newest record and the length of the file up to its end, so
 //! that a truncated file is detected. If a crash leaves an unfinished line, the line is retained, and the next record,
 //! of kind `mended`, stores its length and digest. That record also notes a missing head. Writers take turns with a
-//! lock on `audit.lock`. A record is on disk before the call returns.
+//! lock on `audit.lock`. A record is on disk before the call returns; the head may reach the disk later.
 //!
 //! The chain detects edited, removed, reordered and truncated records. It does not protect against the user, who can
 //! rewrite both files. Tools cannot access them.
@@ -28,6 +28,7 @@ use std::time::SystemTime;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
+use rep_storage::atomic;
 use rep_storage::files::{self, StorageError, random_bytes};
 use rep_storage::owner::ProcessOwner;
 use rep_storage::time;
@@ -219,7 +220,7 @@ impl AuditLog {
         let known = ChainHead::read_file(&self.head_path())?;
         if known.is_none() && length == 0 {
             // With an initial head, a head that is missing later must have been removed.
-            ChainHead::empty().write_file(&self.head_path())?;
+            ChainHead::empty().write_durably(&self.head_path())?;
         }
         let is_headless = known.is_none() && length > 0;
         let mut head = known.unwrap_or_else(ChainHead::empty);
@@ -315,6 +316,10 @@ impl ChainHead {
 
     fn read_file(path: &Path) -> Result<Option<Self>, StorageError> {
         let Some(bytes) = files::read_private(path, HEAD_BYTES_MAX)? else { return Ok(None) };
+        // Some file systems leave an empty file if the power fails right after a file was replaced.
+        if bytes.is_empty() {
+            return Ok(None);
+        }
         Self::parse(&bytes).map(Some).map_err(|reason| StorageError::invalid_content(path, reason))
     }
 
@@ -331,9 +336,21 @@ impl ChainHead {
         }
     }
 
+    /// Replaces the head. It is not synced: the record itself is on disk already, and an older head is advanced over
+    /// the records behind it.
     fn write_file(&self, path: &Path) -> Result<(), StorageError> {
+        let written = atomic::write_cache_file(path, &self.to_bytes());
+        written.map_err(|error| StorageError::new("write", path, error))
+    }
+
+    /// Replaces the head and syncs it.
+    fn write_durably(&self, path: &Path) -> Result<(), StorageError> {
+        files::replace_private(path, &self.to_bytes())
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
         let value = json!({ "v": VERSION, "seq": self.seq, "hash": self.hash, "bytes": self.bytes });
-        files::replace_private(path, format!("{value}\n").as_bytes())
+        format!("{value}\n").into_bytes()
     }
 
     /// Advances over the records of a tail while they continue the chain, and returns the unfinished rest. A record
