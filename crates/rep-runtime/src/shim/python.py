@@ -9,13 +9,17 @@ import sys
 RESULT = os.dup(1)
 os.dup2(2, 1)
 
-import errno
-import importlib.util
-import inspect
 import json
-import pathlib
 import signal
-import traceback
+
+# What only some tools need is imported on first use: `inspect`, `pathlib` and `traceback` take longer to import than
+# most tools take to run.
+try:
+    # What `importlib.util` re-exports; these modules are part of every running interpreter.
+    from _frozen_importlib import module_from_spec
+    from _frozen_importlib_external import spec_from_file_location
+except ImportError:
+    from importlib.util import module_from_spec, spec_from_file_location
 
 MESSAGE_MAX = 4000
 
@@ -29,10 +33,23 @@ class ToolError(Exception):
 
 
 class Paths:
-    def __init__(self):
-        self.skill = pathlib.Path(os.environ["REP_SKILL"])
-        self.workspace = pathlib.Path(os.environ["REP_WORKSPACE"])
-        self.tmp = pathlib.Path(os.environ.get("TMPDIR", "/tmp"))
+    @property
+    def skill(self):
+        return as_path(os.environ["REP_SKILL"])
+
+    @property
+    def workspace(self):
+        return as_path(os.environ["REP_WORKSPACE"])
+
+    @property
+    def tmp(self):
+        return as_path(os.environ.get("TMPDIR", "/tmp"))
+
+
+def as_path(text):
+    import pathlib
+
+    return pathlib.Path(text)
 
 
 class Log:
@@ -100,6 +117,9 @@ def envelope(code, message, **more):
 
 def described(problem, skill):
     """Returns the envelope of an exception: its details, and where in the skill it was raised."""
+    import errno
+    import traceback
+
     code = getattr(problem, "code", None)
     known = isinstance(code, str) and code.replace("_", "").isalnum() and code.upper() == code and not code[0].isdigit()
     number = getattr(problem, "errno", None)
@@ -134,8 +154,8 @@ def plain(value):
 def load(entrypoint, skill):
     sys.argv = [entrypoint]
     sys.path[:0] = [os.path.dirname(entrypoint), skill]
-    spec = importlib.util.spec_from_file_location("rep_tool", entrypoint)
-    module = importlib.util.module_from_spec(spec)
+    spec = spec_from_file_location("rep_tool", entrypoint)
+    module = module_from_spec(spec)
     sys.modules["rep_tool"] = module
     spec.loader.exec_module(module)
     return module
@@ -147,22 +167,17 @@ def find(module, handler):
         found = getattr(found, part, None)
     if callable(found):
         return found
+    function = type(find)
     names = sorted(
-        name for name, value in vars(module).items() if inspect.isfunction(value) and value.__module__ == "rep_tool"
+        name for name, value in vars(module).items() if isinstance(value, function) and value.__module__ == "rep_tool"
     )
     there = ", ".join(names) or "none"
     raise ToolError(f"the entrypoint has no function `{handler}`; its functions: {there}", "HANDLER_NOT_FOUND")
 
 
 def call(function, args, ctx):
-    try:
-        signature = inspect.signature(function)
-        takes = lambda *given: bind(signature, given)
-    except (TypeError, ValueError):
-        takes = lambda *given: True
-    given = next((given for given in ((args, ctx), (args,), ()) if takes(*given)), (args, ctx))
-    result = function(*given)
-    if inspect.isawaitable(result):
+    result = function(*choose_arguments(function, args, ctx))
+    if hasattr(type(result), "__await__") or is_generator_coroutine(result):
         import asyncio
 
         async def wait():
@@ -172,12 +187,39 @@ def call(function, args, ctx):
     return result
 
 
-def bind(signature, given):
+def choose_arguments(function, args, ctx):
+    """Returns as many of the two arguments as the function takes."""
+    both = (args, ctx)
+    if is_plain_with_two_parameters(function):
+        return both
+    import inspect
+
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return both
+    return next((given for given in (both, (args,), ()) if takes(signature, given)), both)
+
+
+def is_plain_with_two_parameters(function):
+    """Returns whether this is `def handler(args, ctx)`, for which no signature needs to be computed."""
+    code = getattr(function, "__code__", None)
+    is_plain = type(function) is type(takes) and not hasattr(function, "__wrapped__")
+    return is_plain and not hasattr(function, "__signature__") and code.co_argcount == 2 and not code.co_kwonlyargcount
+
+
+def takes(signature, given):
     try:
         signature.bind(*given)
         return True
     except TypeError:
         return False
+
+
+def is_generator_coroutine(value):
+    """Returns whether this is a generator made with `types.coroutine`, which can be awaited as well."""
+    code = getattr(value, "gi_code", None)
+    return code is not None and bool(code.co_flags & 0x100)
 
 
 def encoded(result):
@@ -202,6 +244,8 @@ def main(entrypoint, handler):
         result = call(find(load(entrypoint, skill), handler), args, Context())
     except Exception as problem:
         if not isinstance(problem, ToolError):
+            import traceback
+
             traceback.print_exc()
         failure = json.dumps(described(problem, skill), ensure_ascii=True).encode()
         write(RESULT, failure + b"\n")

@@ -595,3 +595,74 @@ fn how_a_run_went_is_not_written_through_a_link() {
     assert_eq!(scratch.read_file("precious"), "mine");
     assert_eq!(meta(&scratch)["executed"], true);
 }
+
+#[test]
+fn timings_name_the_phases_and_leave_the_result_alone() {
+    let scratch = ScratchFolder::new();
+    skill(&scratch, "idle", "", &[("go", "echo '{\"done\": true}'\n")]);
+    let plain = run(&scratch, &["run", "./idle:go"]);
+    assert!(!plain.stderr.contains(" ms "), "{plain:?}");
+    let timed = run(&scratch, &["run", "./idle:go", "--timings", "--json-meta", "meta.json"]);
+    assert_eq!((timed.code, json(&timed)), (0, json!({"done": true})), "{timed:?}");
+    let named = ["find the skill", "copy the skill", "plan", "decide", "record the start", "validate arguments"];
+    let confined = ["set up the sandbox", "run the tool", "take over results", "check the result", "record the end"];
+    for phase in named.iter().chain(&confined).chain(&["total"]) {
+        assert!(timed.stderr.contains(&format!(" ms  {phase}\n")), "{phase}: {}", timed.stderr);
+    }
+    let meta = meta(&scratch);
+    let phases = meta["timings"]["phases"].as_array().unwrap();
+    assert!(phases.iter().any(|phase| phase["phase"] == "run the tool" && phase["ms"].is_f64()), "{meta}");
+    assert!(meta["timings"]["total_ms"].as_f64().unwrap() > 0.0, "{meta}");
+    let refused = run(&scratch, &["run", "./idle:go", "--timings", "--dry-run"]);
+    assert_eq!(refused.code, 2, "{refused:?}");
+}
+
+/// Handlers that take fewer arguments than two, or none, or are not plain functions.
+#[test]
+fn python_handlers_get_as_many_arguments_as_they_take() {
+    if !is_program_installed("python3") {
+        return;
+    }
+    let scratch = ScratchFolder::new();
+    let handlers = [
+        ("both", "def handler(args, ctx):\n    return {'tool': ctx.tool, 'at': str(ctx.paths.skill) != ''}\n"),
+        ("one", "def handler(args):\n    return {'args': args}\n"),
+        ("none", "def handler():\n    return {'none': True}\n"),
+        ("default", "def handler(args, ctx=None, *, more=1):\n    return {'more': more, 'has': ctx is not None}\n"),
+        ("keyword", "def handler(args, ctx, *, more):\n    return {}\n"),
+        ("awaited", "async def handler(args, ctx):\n    return {'awaited': True}\n"),
+        ("object", "class Tool:\n    def __call__(self, args):\n        return {'object': True}\nhandler = Tool()\n"),
+        (
+            "wrapped",
+            "import functools\n@functools.wraps(print)\ndef handler(*given, **named):\n    return {'count': len(given)}\n",
+        ),
+        (
+            "generator",
+            "import types\n@types.coroutine\ndef handler(args, ctx):\n    if False:\n        yield\n    return {'generator': True}\n",
+        ),
+    ];
+    let mut listed = String::new();
+    for (name, text) in handlers {
+        scratch.write_file(&format!("shapes/scripts/{name}.py"), text);
+        listed.push_str(&format!("  - name: {name}\n    description: A tool for a test.\n    input_schema: {{type: object}}\n    implementation: {{runtime: python, entrypoint: scripts/{name}.py}}\n"));
+    }
+    scratch.write_file("shapes/SKILL.md", format!("---\nname: shapes\ndescription: Runs tools. Use when testing tools.\nspec_version: \"2.1\"\nversion: 1.0.0\ntools:\n{listed}---\n\n# Shapes\n"));
+    let mut answers = String::new();
+    for (name, _) in handlers {
+        let found = run(&scratch, &["run", &format!("./shapes:{name}"), "--yes", "--no-sandbox"]);
+        let answer = json(&found);
+        let shown = if found.code == 0 { answer.to_string() } else { answer["error"]["message"].to_string() };
+        answers.push_str(&format!("{name}: {shown}\n"));
+    }
+    assert_snapshot!(answers, @r#"
+    both: {"tool":"shapes:both","at":true}
+    one: {"args":{}}
+    none: {"none":true}
+    default: {"more":1,"has":true}
+    keyword: "handler() missing 1 required keyword-only argument: 'more'"
+    awaited: {"awaited":true}
+    object: {"object":true}
+    wrapped: {"count":2}
+    generator: {"generator":true}
+    "#);
+}
