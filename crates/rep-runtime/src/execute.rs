@@ -112,7 +112,10 @@ fn call_tool(
     run: impl FnOnce(SandboxJob, &Cancel) -> Result<SandboxOutcome, SandboxError>,
 ) -> Outcome {
     let prepared =
-        tool::check_arguments(plan, tool).and_then(|()| tool::prepare_tool_job(plan, tool, secrets, options));
+        tracing::debug_span!("validate arguments").in_scope(|| tool::check_arguments(plan, tool)).and_then(|()| {
+            tracing::debug_span!("find the interpreter")
+                .in_scope(|| tool::prepare_tool_job(plan, tool, secrets, options))
+        });
     let (mut job, start) = match prepared {
         Ok(prepared) => prepared,
         Err(error) => return Outcome::not_started(redact_error(error, redactor)),
@@ -132,6 +135,7 @@ fn call_tool(
     };
     match ended {
         Ok(mut ended) => {
+            let _phase = tracing::debug_span!("check the result").entered();
             let stdout = std::mem::take(&mut ended.stdout);
             let (result, stray) = shim::split_result(&stdout, start.frame.as_deref());
             environment::add_install_hint(

@@ -216,6 +216,7 @@ impl Runtime {
         consent: &CallerConsent,
         prompter: &dyn Prompter,
     ) -> Result<RunDecision, CallError> {
+        let _phase = tracing::debug_span!("decide").entered();
         if let CallerConsent::AgreedTo(binding) = consent
             && !binding.matches_plan(&plan)
         {
@@ -290,7 +291,9 @@ impl Runtime {
                 return Outcome::not_started(CallError::from(refusal).into());
             }
         };
-        let record = match audit.start_run(&subject, granted.origin().name(), &who, current_time()) {
+        let started = tracing::debug_span!("record the start")
+            .in_scope(|| audit.start_run(&subject, granted.origin().name(), &who, current_time()));
+        let record = match started {
             Ok(record) => record,
             Err(error) => return unrecorded(&error),
         };
@@ -306,7 +309,9 @@ impl Runtime {
             run_registry: register.as_deref(),
         };
         let outcome = execute_grant(&granted, access.secrets, &options, cancel);
-        match record.record_end(&build_run_ending(&outcome), current_time()) {
+        let recorded = tracing::debug_span!("record the end")
+            .in_scope(|| record.record_end(&build_run_ending(&outcome), current_time()));
+        match recorded {
             Ok(()) => outcome,
             // The run has happened; report that its end could not be recorded.
             Err(error) => {

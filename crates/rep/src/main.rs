@@ -13,6 +13,7 @@ mod output;
 mod terminal;
 #[cfg(test)]
 mod tests;
+mod timings;
 mod write;
 
 use std::ffi::OsString;

@@ -257,7 +257,8 @@ impl Runtime {
     /// Loads a private copy of the skill and plans a call of it.
     pub fn prepare_call(&self, catalog: &Catalog, call: &ToolCall) -> Result<PreparedCall, CallError> {
         let entry = self.find_skill(catalog, &call.skill)?;
-        self.plan_loaded(&Arc::new(self.load_entry(entry)?), call)
+        let skill = tracing::debug_span!("copy the skill").in_scope(|| self.load_entry(entry))?;
+        tracing::debug_span!("plan").in_scope(|| self.plan_loaded(&Arc::new(skill), call))
     }
 
     /// Loads a private copy of a skill into a directory that no tool can see. Elsewhere one tool could change

@@ -22,6 +22,8 @@ use super::{
     staging, view,
 };
 use rep_permissions::resolver::HostResolver;
+use tracing::Span;
+use tracing::span::EnteredSpan;
 
 /// How often the time limit and cancellation are checked.
 const POLL_INTERVAL_NS: i64 = 20_000_000;
@@ -45,7 +47,7 @@ pub(super) fn supervise_job(
     if !seccomp::IS_KNOWN_MACHINE {
         return Err(unavailable_error("no seccomp filter for this architecture", "run on x86-64"));
     }
-    let mut view = view::compile_view(job)?;
+    let mut view = tracing::debug_span!("compute the view").in_scope(|| view::compile_view(job))?;
     let mut note = view.run_entry.take();
     let mut identity = ToolIdentity::Own;
     if rustix::process::geteuid().is_root() && !without.contains(&"mapping") {
@@ -58,6 +60,7 @@ pub(super) fn supervise_job(
         reason = match (followed, identity) {
             // The record of the run is removed after all checks.
             (Ok(WaitOutcome::Exited(over)), _) => {
+                let _phase = tracing::debug_span!("take over results").entered();
                 return over.conclude_run(job, &view, identity, &reason, without, cancel);
             }
             // Nothing ran. Running as the caller's user in a namespace may work where the ID mapping does not.
@@ -133,6 +136,8 @@ struct SandboxRun<'a> {
     denials: Vec<Denial>,
     layers: Vec<(String, String)>,
     gateway: Option<Gateway>,
+    /// The phase that is being timed.
+    phase: Option<EnteredSpan>,
 }
 
 /// An output stream of the tool.
@@ -169,6 +174,7 @@ impl<'a> SandboxRun<'a> {
         start: Instant,
         channel: Option<&OwnedFd>,
     ) -> Result<SandboxRun<'a>, SandboxError> {
+        let phase = tracing::debug_span!("set up the sandbox").entered();
         let told = |error: rustix::io::Errno| system_error("could not create descriptors", error);
         let (stdin, feed) = pipe_with(PipeFlags::CLOEXEC).map_err(told)?;
         let (out, stdout) = pipe_with(PipeFlags::CLOEXEC).map_err(told)?;
@@ -209,6 +215,7 @@ impl<'a> SandboxRun<'a> {
             denials: Vec::new(),
             layers: Vec::new(),
             gateway: None,
+            phase: Some(phase),
         })
     }
 
@@ -339,7 +346,10 @@ impl<'a> SandboxRun<'a> {
             ControlMessage::MemoryExceeded => {
                 self.kill_request = self.kill_request.or(Some((KillReason::Memory, Instant::now())));
             }
-            ControlMessage::Ended(status) => self.status = Some(status),
+            ControlMessage::Ended(status) => {
+                self.status = Some(status);
+                self.start_phase(tracing::debug_span!("end the sandbox"));
+            }
             ControlMessage::Sockets(sockets) => {
                 let rules = &self.job.permissions.outbound;
                 let served = GatewaySockets::from_fds(sockets)
@@ -350,9 +360,18 @@ impl<'a> SandboxRun<'a> {
                 }
             }
             // Only the tool may hold its end of the channel; otherwise the peer never sees it close.
-            ControlMessage::Started => *channel = None,
+            ControlMessage::Started => {
+                *channel = None;
+                self.start_phase(tracing::debug_span!("run the tool"));
+            }
         }
         None
+    }
+
+    /// Ends the phase that is being timed and starts another one.
+    fn start_phase(&mut self, next: Span) {
+        self.phase = None;
+        self.phase = Some(next.entered());
     }
 
     fn check_limits(&mut self, cancel: &Cancel) {

@@ -23,6 +23,7 @@ use crate::exit::{Exit, Failure};
 use crate::library::{LibraryArgs, data_folder, missing_skill};
 use crate::output::Output;
 use crate::terminal::{self, TerminalPrompter, read_arguments};
+use crate::timings::PhaseTimings;
 use crate::write;
 
 /// Run one of a skill's tools in the sandbox
@@ -72,6 +73,9 @@ pub(crate) struct Args {
     /// Write details about the run to this file, as JSON
     #[arg(long, value_name = "FILE")]
     json_meta: Option<PathBuf>,
+    /// Print how long each phase of the run took
+    #[arg(long, conflicts_with_all = ["detach", "dry_run"])]
+    timings: bool,
     #[command(flatten)]
     library: LibraryArgs,
 }
@@ -89,7 +93,9 @@ fn run_tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     };
     let (input, bound) =
         if args.as_task { read_handed_input()? } else { (read_arguments(args.input.as_deref(), "--input")?, None) };
-    let (catalog, index) = args.library.find_any_skill(skill, output)?;
+    let timings = args.timings.then(PhaseTimings::start);
+    let (catalog, index) =
+        tracing::debug_span!("find the skill").in_scope(|| args.library.find_any_skill(skill, output))?;
     let entry = &catalog.entries[index];
     if matches!(entry.status, SkillStatus::Shadowed | SkillStatus::Invalid) {
         return Err(missing_skill(&catalog, skill));
@@ -124,7 +130,7 @@ fn run_tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     if output.is_verbose {
         report_skipped_interpreter(prepared.plan(), output);
     }
-    run_attached(&runtime, prepared, &catalog, args, output)
+    run_attached(&runtime, prepared, &catalog, args, timings.as_ref(), output)
 }
 
 /// Reports a call that was refused before a background process was started.
@@ -140,6 +146,7 @@ fn run_attached(
     prepared: rep_runtime::PreparedCall,
     catalog: &rep_library::Catalog,
     args: &Args,
+    timings: Option<&PhaseTimings>,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     let cancel = interrupt::cancel_on_interrupt();
@@ -162,7 +169,14 @@ fn run_attached(
     }
     report_call(&args.target, &call, output);
     if let Some(file) = &args.json_meta {
-        write::write_file(file, &format!("{:#}\n", call.metadata_json()))?;
+        let mut metadata = call.metadata_json();
+        if let Some(timings) = timings {
+            metadata["timings"] = timings.to_json();
+        }
+        write::write_file(file, &format!("{metadata:#}\n"))?;
+    }
+    if let Some(timings) = timings {
+        output.print_always(&timings.render());
     }
     Ok(terminal::verdict_to_exit(call.outcome.verdict))
 }
