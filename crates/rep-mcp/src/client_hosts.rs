@@ -107,7 +107,7 @@ pub static CLIENT_HOSTS: [ClientHost; 26] = [
     describe_shape(
         "amp",
         "~/.config/amp/settings.json",
-        "Amp manual, MCP",
+        "Amp manual, example configuration for MCP servers",
         ConfigFormat::Json,
         ServerShape::Json {
             keys: &["amp.mcpServers"],
@@ -126,28 +126,28 @@ pub static CLIENT_HOSTS: [ClientHost; 26] = [
     describe_host(
         "claude-code",
         ".mcp.json",
-        "https://code.claude.com/docs/en/mcp; Claude Code 2.1.197, run",
+        "neondatabase/add-mcp 0ad511e, src/agents.ts",
         TYPED_STDIO,
         Some(http_fields(&[("type", "http")], "url", "${NAME}", true)),
     ),
     describe_host(
         "claude-desktop",
         "claude_desktop_config.json",
-        "https://modelcontextprotocol.io/docs/develop/connect-local-servers",
+        "neondatabase/add-mcp 0ad511e, src/agents.ts",
         PLAIN_STDIO,
         None,
     ),
     describe_shape(
         "codex",
         "~/.codex/config.toml",
-        "https://developers.openai.com/codex/mcp; Codex CLI, run",
+        "Codex CLI 0.166.0, run",
         ConfigFormat::Toml,
         ServerShape::CodexToml,
     ),
     describe_shape(
         "copilot",
         "~/.copilot/mcp-config.json",
-        "https://docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot/add-mcp-servers",
+        "github/docs, add-mcp-servers for Copilot CLI; neondatabase/add-mcp 0ad511e, src/agents.ts",
         ConfigFormat::Json,
         ServerShape::Json {
             keys: &["mcpServers"],
@@ -166,7 +166,7 @@ pub static CLIENT_HOSTS: [ClientHost; 26] = [
     describe_host(
         "cursor",
         "~/.cursor/mcp.json",
-        "https://cursor.com/docs/context/mcp",
+        "neondatabase/add-mcp 0ad511e, src/agents.ts",
         PLAIN_STDIO,
         Some(http_fields(&[], "url", "${env:NAME}", true)),
     ),
@@ -180,7 +180,7 @@ pub static CLIENT_HOSTS: [ClientHost; 26] = [
     describe_host(
         "factory",
         "~/.factory/mcp.json",
-        "https://docs.factory.ai/cli/configuration/mcp",
+        "https://docs.factory.ai/factory-cli/configuration/mcp; public settings of users for HTTP",
         TYPED_STDIO,
         Some(http_fields(&[("type", "http")], "url", "${NAME}", false)),
     ),
@@ -205,14 +205,14 @@ pub static CLIENT_HOSTS: [ClientHost; 26] = [
     describe_host(
         "gemini-cli",
         "~/.gemini/settings.json",
-        "Gemini CLI documentation, MCP servers; Gemini CLI, run",
+        "bench/snippets.sh, with Gemini CLI",
         PLAIN_STDIO,
         Some(http_fields(&[], "httpUrl", "${NAME}", true)),
     ),
     describe_shape(
         "goose",
         "~/.config/goose/config.yaml",
-        "Goose documentation, configuration files",
+        "neondatabase/add-mcp 0ad511e, src/agents.ts",
         ConfigFormat::Yaml,
         ServerShape::GooseYaml,
     ),
@@ -230,7 +230,7 @@ pub static CLIENT_HOSTS: [ClientHost; 26] = [
     describe_host(
         "junie",
         "~/.junie/mcp/mcp.json",
-        "https://junie.jetbrains.com/docs/junie-cli-mcp-configuration.html",
+        "laravel/boost, src/Install/Agents/PhpStormJunie.php; public settings of users for HTTP",
         PLAIN_STDIO,
         Some(http_fields(&[], "url", "${NAME}", false)),
     ),
@@ -270,7 +270,7 @@ pub static CLIENT_HOSTS: [ClientHost; 26] = [
     describe_shape(
         "opencode",
         "opencode.json",
-        "OpenCode documentation, MCP servers; OpenCode, run",
+        "bench/snippets.sh, with OpenCode",
         ConfigFormat::Json,
         ServerShape::Json {
             keys: &["mcp"],
@@ -303,14 +303,14 @@ pub static CLIENT_HOSTS: [ClientHost; 26] = [
     describe_shape(
         "vscode",
         ".vscode/mcp.json",
-        "microsoft/vscode-docs, MCP servers",
+        "neondatabase/add-mcp 0ad511e, src/agents.ts",
         ConfigFormat::Json,
         ServerShape::VsCode,
     ),
     describe_host(
         "windsurf",
         "~/.codeium/windsurf/mcp_config.json",
-        "https://docs.windsurf.com/windsurf/cascade/mcp",
+        "confluentinc/mcp-confluent, docs/configuring-windsurf.md; newtalaria/docs, agents/mcp/windsurf.md",
         PLAIN_STDIO,
         Some(http_fields(&[], "serverUrl", "${env:NAME}", true)),
     ),

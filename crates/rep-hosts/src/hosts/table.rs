@@ -217,7 +217,7 @@ pub static HOSTS: [ProjectionHost; 48] = [
     describe_adopter(
         "command-code",
         "Command Code",
-        "https://commandcode.ai/docs/skills",
+        "addyosmani/agent-skills, docs/commandcode-setup.md",
         MINIMAL_FIELDS,
         &["command-code"],
     ),
@@ -236,7 +236,13 @@ pub static HOSTS: [ProjectionHost; 48] = [
         &["databricks"],
     ),
     describe_adopter("deep-code", "Deep Code", "lessweb/deepcode-cli, README.md", MINIMAL_FIELDS, &["deep-code"]),
-    describe_adopter("emdash", "Emdash", "https://docs.emdash.sh/skills", MINIMAL_FIELDS, &["emdash"]),
+    describe_adopter(
+        "emdash",
+        "Emdash",
+        "generalaction/emdash documentation, features/skills",
+        MINIMAL_FIELDS,
+        &["emdash"],
+    ),
     describe_adopter(
         "fast-agent",
         "fast-agent",
@@ -258,13 +264,7 @@ pub static HOSTS: [ProjectionHost; 48] = [
         &["name", "description", "version", "metadata"],
         &["hermes"],
     ),
-    describe_adopter(
-        "junie",
-        "Junie",
-        "https://junie.jetbrains.com/docs/agent-skills.html",
-        MINIMAL_FIELDS,
-        &["junie"],
-    ),
+    describe_adopter("junie", "Junie", "npm skills 1.7.4, docs/agents.md", MINIMAL_FIELDS, &["junie"]),
     describe_adopter("laravel-boost", "Laravel Boost", "laravel/docs, boost.md", MINIMAL_FIELDS, &["laravel-boost"]),
     describe_adopter("letta", "Letta", "https://docs.letta.com/configuration/skills", MINIMAL_FIELDS, &["letta"]),
     describe_adopter(
@@ -282,7 +282,7 @@ pub static HOSTS: [ProjectionHost; 48] = [
         &["name", "description", "metadata"],
         &["nanobot"],
     ),
-    describe_adopter("ona", "Ona", "https://ona.com/docs/ona/agents-md", MINIMAL_FIELDS, &["ona"]),
+    describe_adopter("ona", "Ona", "npm skills 1.7.4, docs/agents.md", MINIMAL_FIELDS, &["ona"]),
     describe_adopter(
         "openclaw",
         "OpenClaw",
@@ -307,7 +307,7 @@ pub static HOSTS: [ProjectionHost; 48] = [
         &["spring-ai"],
     ),
     describe_adopter("tabnine", "Tabnine CLI", "Tabnine documentation, agent skills", MINIMAL_FIELDS, &["tabnine"]),
-    describe_adopter("trae", "TRAE", "https://www.trae.ai/blog/trae_tutorial_0115", MINIMAL_FIELDS, &["trae"]),
+    describe_adopter("trae", "TRAE", "TRAE documentation, skills", MINIMAL_FIELDS, &["trae"]),
     describe_adopter("vtcode", "VT Code", "vinhnx/VTCode, docs/skills/SKILLS_GUIDE.md", VTCODE_FIELDS, &["vtcode"]),
     describe_folder_host(
         "agents",

@@ -12,34 +12,31 @@ use super::{
 const AUTOHAND_DOCS: FactSource = cite_source("autohandai/code-cli 122c3a3, docs/agent-skills.md");
 const BUB_SOURCE: FactSource = cite_source("bubbuild/bub 87f04d3, src/bub/skills.py");
 const COMMAND_CODE_DOCS: FactSource =
-    cite_source("npm skills 1.7.4, docs/agents.md; https://commandcode.ai/docs/skills");
+    cite_source("npm skills 1.7.4, docs/agents.md; addyosmani/agent-skills, docs/commandcode-setup.md");
 const CORTEX_DOCS: FactSource = cite_source("npm skills 1.7.4, docs/agents.md");
 const CORTEX_WORKSPACE_DOCS: FactSource =
     cite_source("https://docs.snowflake.com/user-guide/cortex-code/cortex-code-snowsight/skills-and-plugins");
 const DATABRICKS_DOCS: FactSource = cite_source("https://docs.databricks.com/aws/en/genie-code/skills");
 const DEEP_CODE_DOCS: FactSource = cite_source("lessweb/deepcode-cli 00ebc2d, README.md");
-const EMDASH_DOCS: FactSource = cite_source("https://docs.emdash.sh/skills; generalaction/emdash, features/skills");
+const EMDASH_DOCS: FactSource = cite_source("generalaction/emdash documentation, features/skills");
 const FAST_AGENT_DOCS: FactSource = cite_source("https://fast-agent.ai/agents/skills/");
 const FIREBENDER_DOCS: FactSource = cite_source("https://docs.firebender.com/api-reference/skills");
 const FIREBENDER_SHARED: FactSource = cite_source("npm skills 1.7.4, docs/agents.md");
 const HERMES_DOCS: FactSource = cite_source("https://hermes-agent.nousresearch.com/docs/user-guide/features/skills");
-const JUNIE_DOCS: FactSource =
-    cite_source("npm skills 1.7.4, docs/agents.md; https://junie.jetbrains.com/docs/agent-skills.html");
+const JUNIE_DOCS: FactSource = cite_source("npm skills 1.7.4, docs/agents.md");
 const LARAVEL_BOOST_DOCS: FactSource = cite_source("laravel/docs 149cdb5, boost.md, custom skills");
 const LETTA_DOCS: FactSource = cite_source("https://docs.letta.com/configuration/skills");
 const LETTA_SOURCE: FactSource = cite_source("letta-ai/letta-code 04f7dd4, src/agent/skills.ts");
 const MUX_DOCS: FactSource = cite_source("coder/mux 05fc884, docs/agents/agent-skills.mdx");
 const NANOBOT_DOCS: FactSource = cite_source("HKUDS/nanobot, skills/clawhub/SKILL.md and docs/configuration.md");
-const ONA_DOCS: FactSource = cite_source("npm skills 1.7.4, docs/agents.md; https://ona.com/docs/ona/agents-md");
+const ONA_DOCS: FactSource = cite_source("npm skills 1.7.4, docs/agents.md");
 const OPENCLAW_DOCS: FactSource = cite_source("https://docs.openclaw.ai/tools/skills");
 const OPENHANDS_DOCS: FactSource = cite_source("https://docs.openhands.dev/overview/skills");
 const PI_DOCS: FactSource = cite_source("badlogic/pi-mono 11c1627, packages/coding-agent/docs/skills.md");
 const ROO_DOCS: FactSource = cite_source("RooCodeInc/Roo-Code-Docs 5b75289, docs/features/skills.mdx");
 const SPRING_AI_DOCS: FactSource = cite_source("spring-ai-community/spring-ai-agent-utils 04c3eee, docs/SkillsTool.md");
-const TABNINE_DOCS: FactSource =
-    cite_source("https://docs.tabnine.com/main/getting-started/tabnine-cli/features/agent-skills; npm skills 1.7.4");
-const TRAE_DOCS: FactSource =
-    cite_source("npm skills 1.7.4, docs/agents.md; https://www.trae.ai/blog/trae_tutorial_0115");
+const TABNINE_DOCS: FactSource = cite_source("npm skills 1.7.4, docs/agents.md");
+const TRAE_DOCS: FactSource = cite_source("npm skills 1.7.4, docs/agents.md; TRAE documentation, skills");
 const VIBE_DOCS: FactSource = cite_source("mistralai/mistral-vibe 0088bc8, README.md, skill discovery");
 const VTCODE_DOCS: FactSource = cite_source("vinhnx/VTCode 0404333, docs/skills/SKILLS_GUIDE.md");
 
