@@ -20,6 +20,8 @@ const LINE_BYTES_MIN: usize = 16;
 /// Removes secrets and, optionally, personal data.
 pub struct Redactor {
     automaton: Option<AhoCorasick>,
+    /// Matches the same forms in any case, for text in which case has no meaning.
+    caseless: Option<AhoCorasick>,
     /// The length of each form, and its replacement.
     forms: Vec<(usize, String)>,
     longest: usize,
@@ -42,11 +44,14 @@ impl Redactor {
             }
         }
         let automaton = (!forms.is_empty()).then(|| AhoCorasick::new(forms.keys()));
+        let caseless =
+            (!forms.is_empty()).then(|| AhoCorasick::builder().ascii_case_insensitive(true).build(forms.keys()));
         let forms: Vec<(usize, String)> = forms.into_iter().map(|(form, label)| (form.len(), label)).collect();
         let longest = forms.iter().map(|(length, _)| *length).max().unwrap_or(1);
         // Exceeding the capacity of an automaton would take gigabytes of secrets.
         let automaton = automaton.transpose().expect("the forms of secrets fit an automaton");
-        Self { automaton, forms, longest, too_short, redacts_pii }
+        let caseless = caseless.transpose().expect("the forms of secrets fit an automaton");
+        Self { automaton, caseless, forms, longest, too_short, redacts_pii }
     }
 
     /// Returns the names of the secrets that are too short to be detected.
@@ -71,6 +76,25 @@ impl Redactor {
         bytes.extend(stream.finish());
         let text = String::from_utf8_lossy(&bytes);
         if self.redacts_pii { pii::redact_pii(&text) } else { text.into_owned() }
+    }
+
+    /// Redacts the name of a host. Case has no meaning there, and clients, resolvers and servers change it.
+    pub fn redact_host_name(&self, text: &str) -> String {
+        let mut spans: Vec<(usize, usize, usize)> = Vec::new();
+        for hit in self.caseless.iter().flat_map(|automaton| automaton.find_overlapping_iter(text)) {
+            spans.push((hit.start(), hit.end(), hit.pattern().as_usize()));
+        }
+        spans.sort_unstable();
+        let (mut clean, mut kept) = (String::new(), 0);
+        for (start, end, form) in spans {
+            if start >= kept {
+                clean.push_str(&text[kept..start]);
+                clean.push_str(&self.forms[form].1);
+            }
+            kept = kept.max(end);
+        }
+        clean.push_str(&text[kept..]);
+        self.redact_text(&clean)
     }
 
     /// Redacts output that may have been truncated. In truncated output, the last bytes are dropped if they may be the

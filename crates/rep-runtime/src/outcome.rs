@@ -319,6 +319,10 @@ fn build_outcome(
         // A tool may read its own directory; a path to it in the trace is not a denial.
         .filter(|denial| denial.action != "read" || !plan.workspace.join(&denial.target).starts_with(&plan.folder))
         .map(|mut denial| {
+            if matches!(denial.action, "connect" | "resolve") {
+                denial.target = redactor.redact_host_name(&denial.target);
+                denial.suggestion = denial.suggestion.as_deref().map(|text| redactor.redact_host_name(text));
+            }
             denial.target = clean(&denial.target);
             denial.suggestion = denial.suggestion.as_deref().map(clean);
             denial
@@ -345,7 +349,7 @@ fn build_outcome(
         layers: ended.layers,
         written: ended.written.iter().map(|file| clean(file)).collect(),
         conflicts,
-        notes: ended.notes,
+        notes: ended.notes.iter().map(|note| clean(note)).collect(),
         duration_ms: ended.duration_ms,
         unredacted: redactor.too_short().to_vec(),
         secrets: Vec::new(),

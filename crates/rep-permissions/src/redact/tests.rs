@@ -170,3 +170,15 @@ fn many_keys_that_become_the_same_all_stay() {
     assert_eq!(clean.len(), count, "every field is preserved");
     assert!(clean.keys().all(|key| !key.contains('@')));
 }
+
+#[test]
+fn names_of_hosts_are_redacted_in_any_case() {
+    let redactor = build_redactor(&["S3cretToken", "other-value"]);
+    let clean = |text: &str| redactor.redact_host_name(text);
+    assert_eq!(clean("s3crettoken.example.org:443"), "[redacted:S0].example.org:443");
+    assert_eq!(clean("a.S3CRETTOKEN.OTHER-VALUE.example"), "a.[redacted:S0].[redacted:S1].example");
+    // The hexadecimal form, in capitals.
+    assert_eq!(clean("53337265_533363726574546F6B656E.example"), "53337265_[redacted:S0].example");
+    assert_eq!(clean("plain.example.org"), "plain.example.org");
+    assert_eq!(build_redactor(&[]).redact_host_name("plain.example.org"), "plain.example.org");
+}

@@ -151,3 +151,20 @@ fn a_refusal_says_whether_anything_is_declared_at_all() {
     place.permissions.outbound = vec![HostRule::parse("b.example.org").unwrap()];
     assert_eq!(why(&place, connect()), "`a.example.org:443` matches nothing in `permissions.network.outbound`");
 }
+
+#[test]
+fn directories_from_which_hosts_read_skills_are_protected() {
+    use rep_library::hosts::{FolderBase, HOSTS};
+    let protected = ProtectedPaths::for_workspace(Path::new("/work/project"), &[], None);
+    let mut missing = Vec::new();
+    for host in &HOSTS {
+        let is_in_project =
+            |base: &FolderBase| matches!(base, FolderBase::Here | FolderBase::Upward | FolderBase::Nested);
+        for folder in host.folders.iter().filter(|folder| is_in_project(&folder.at)) {
+            if !protected.is_protected(&format!("{}/x/SKILL.md", folder.path)) {
+                missing.push(format!("{}: {}", host.id, folder.path));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "add these to protected_paths/names.rs: {missing:#?}");
+}

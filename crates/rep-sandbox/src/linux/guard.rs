@@ -348,6 +348,9 @@ fn quarantine_new_entries<K: KnownPaths>(
 }
 
 /// Quarantines what killed runs left, and reports it. Entries that could not be inspected are retried next time.
+///
+/// The reports name no path below a grant: a killed tool may have put a secret into one, and this run does not know the
+/// secrets of that one.
 pub(super) fn clean_up_killed_runs(register: &RunRegistry) -> Vec<String> {
     let mut all = Vec::new();
     for note in register.read_runs().iter().filter(|note| !note.is_alive) {
@@ -355,16 +358,31 @@ pub(super) fn clean_up_killed_runs(register: &RunRegistry) -> Vec<String> {
         for entry in &note.entries {
             let mut told = GuardReport::default();
             let trusted = ProtectedPaths::for_workspace(&entry.workspace, &entry.extra_paths, entry.home.as_deref());
-            is_seen &=
+            let is_complete =
                 quarantine_new_entries(&entry.workspace, &entry.folder, &trusted, entry, Some(note.until), &mut told);
-            let place = entry.workspace.display();
-            all.extend(told.violations.list_messages().map(|what| format!("a run in `{place}` was killed: {what}")));
+            is_seen &= is_complete;
+            all.extend(describe_leftovers(entry, told.violations.count(), is_complete));
         }
         if is_seen {
             note.remove_record();
         }
     }
     all
+}
+
+/// Describes what a killed run left in a directory.
+fn describe_leftovers(entry: &FolderBaseline, count: usize, is_complete: bool) -> Option<String> {
+    let (workspace, folder) = (entry.workspace.display(), entry.absolute_path());
+    let folder = folder.display();
+    let what = match (count, is_complete) {
+        (0, true) => return None,
+        (1, true) => format!("a protected path in `{folder}` was renamed; its name ends in `.refused`"),
+        (count, true) => format!("{count} protected paths in `{folder}` were renamed; their names end in `.refused`"),
+        (_, false) => format!(
+            "parts of `{folder}` cannot be inspected; make its directories readable, and run a tool that writes there"
+        ),
+    };
+    Some(format!("a run in `{workspace}` was killed: {what}"))
 }
 
 /// Describes a read-only file that was replaced. Its author is unknown, and the replacement was not mounted read-only.

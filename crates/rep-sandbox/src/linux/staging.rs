@@ -175,6 +175,11 @@ impl ViolationTally {
         }
     }
 
+    /// Returns the number of violations.
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
     /// Whether nothing was counted.
     pub(super) fn is_empty(&self) -> bool {
         self.count == 0

@@ -527,10 +527,20 @@ impl ExitedRun {
             layers: describe_layers(job, identity, reason, &self.layers, without),
             written: taken.written,
             conflicts: taken.conflicts,
-            notes: view.leftovers.clone(),
+            notes: view.leftovers.iter().cloned().chain(describe_weaker_user(reason)).collect(),
             duration_ms: u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX),
         })
     }
+}
+
+/// Reports that root's tool could not run as an unprivileged user, and why.
+fn describe_weaker_user(reason: &str) -> Option<String> {
+    (!reason.is_empty()).then(|| {
+        format!(
+            "the tool ran as root without capabilities, which is weaker than as an unprivileged user: {reason}; run \
+             `rep` as an ordinary user, or use a file system with ID-mapped mounts"
+        )
+    })
 }
 
 /// Builds a rejection error that includes other findings, which have no other place to be reported.

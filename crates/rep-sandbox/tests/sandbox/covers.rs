@@ -194,3 +194,30 @@ fn hard_links_to_files_of_the_runtime_are_not_granted() {
         assert_eq!(result["stdout"], "1\n", "{result:#}");
     }
 }
+
+#[test]
+fn a_weaker_user_is_always_reported() {
+    if !is_root() {
+        rep_test_support::skip_unless_ci("only root mounts an overlay");
+        return;
+    }
+    for who in everyone() {
+        let scene = Scene::new(who);
+        for name in ["merged", "layers/upper", "layers/work"] {
+            fs::create_dir_all(scene.outside().join(name)).unwrap();
+        }
+        scene.own();
+        let outside = scene.outside().display();
+        let overlay = format!(
+            "mount -t overlay overlay -o lowerdir={outside}/ws,upperdir={outside}/layers/upper,workdir={outside}/layers/work {outside}/merged"
+        );
+        let job = json!({ "workspace": scene.outside().join("merged") });
+        let result = scene.python_behind_mounts(&overlay, "print(open('docs/a.pdf').read())", job);
+        assert_eq!(result["stdout"], "PDFDATA\n\n", "{result:#}");
+        let is_weaker = result["layers"].to_string().contains("weaker");
+        assert_eq!(result["notes"].to_string().contains("without capabilities"), is_weaker, "{result:#}");
+        assert!(who == crate::scene::Who::Root || !is_weaker, "{result:#}");
+        // On a file system that maps owners, there is nothing to report.
+        assert_eq!(scene.python("print(1)", json!({}))["notes"], json!([]));
+    }
+}

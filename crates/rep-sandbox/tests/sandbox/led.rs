@@ -239,7 +239,9 @@ fn what_a_killed_run_left_where_programs_are_looked_for_is_found() {
         let mut other = job;
         other["held"] = json!([]);
         let result = scene.python("", other.clone());
-        assert!(result["notes"].to_string().contains("src/newbin.refused"), "{result:#}");
+        let told = result["notes"].to_string();
+        assert!(told.contains("`.refused`") && !told.contains("newbin"), "{result:#}");
+        assert!(scene.files().contains(&"src/newbin.refused".to_owned()), "{:?}", scene.files());
         for path in ["src/newbin", "src/relative", "src/.anything"] {
             assert!(!is_there(&scene, path), "{path}: {result:#}");
         }
@@ -266,11 +268,12 @@ fn what_cannot_be_looked_at_after_a_killed_run_is_told_until_it_can() {
     fs::set_permissions(&inner, fs::Permissions::from_mode(0o700)).unwrap();
     for _ in 0..2 {
         let told = scene.python("", job.clone())["notes"].to_string();
-        assert!(told.contains("src/in") && told.contains("cannot be inspected"), "{told}");
+        assert!(told.contains("/src`") && told.contains("cannot be inspected"), "{told}");
     }
     scene.own();
     let told = scene.python("", job.clone())["notes"].to_string();
-    assert!(told.contains("src/in/.envrc.refused"), "{told}");
+    assert!(told.contains("`.refused`"), "{told}");
+    assert!(scene.files().contains(&"src/in/.envrc.refused".to_owned()), "{:?}", scene.files());
     assert_eq!(scene.python("", job)["notes"], json!([]));
 }
 

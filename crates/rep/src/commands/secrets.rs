@@ -39,6 +39,10 @@ pub(crate) struct Args {
 #[derive(clap::Subcommand)]
 enum SecretsAction {
     /// Store a secret, typed or read from stdin
+    ///
+    /// A tool that declares the secret can send it wherever it may write or connect. `rep` removes the value from
+    /// results and logs, also in common encodings. It does not detect a value that a tool reverses, splits, encrypts or
+    /// encodes in another way.
     #[command(after_help = "\
 Example:
   printf %s \"$TOKEN\" | rep secrets set OCR_API_KEY --for csv-profile")]
