@@ -87,7 +87,9 @@ mod permission_outside;
 mod permission_overbroad;
 mod permissions_missing;
 mod placeholder_text;
+mod pmcp_alias_ambiguous;
 mod pmcp_capability_missing;
+mod pmcp_capability_unserved;
 mod pmcp_depends_on_invalid;
 mod pmcp_id_differs_from_name;
 mod pmcp_reference_absolute;
@@ -250,7 +252,9 @@ pub static RULES: &[&LintRule] = &[
     &permission_overbroad::RULE,
     &permissions_missing::RULE,
     &placeholder_text::RULE,
+    &pmcp_alias_ambiguous::RULE,
     &pmcp_capability_missing::RULE,
+    &pmcp_capability_unserved::RULE,
     &pmcp_depends_on_invalid::RULE,
     &pmcp_id_differs_from_name::RULE,
     &pmcp_reference_absolute::RULE,

@@ -12,7 +12,7 @@ mod mcp;
 mod openapi;
 mod table;
 
-pub use claude_api::restore_manifest;
+pub use claude_api::{SOURCE_FILE, restore_manifest};
 pub use claude_api_calls::{
     UploadedSkill, build_attachment_request, describe_header_notes, describe_upload_calls, render_upload_script,
 };

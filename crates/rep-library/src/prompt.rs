@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use rep_check::reference_tool;
+use rep_model::frontmatter::read_text;
 use rep_model::uasp::UaspView;
 use rep_model::{ResolvedSkillPath, SkillTree, SymlinkTarget, TreeEntry, UaspFile, resolve_skill_path};
 use serde_json::{Value, json};
@@ -170,9 +171,13 @@ fn entry_to_json(told: &PromptEntry<'_>, locations: LocationDisplay) -> Value {
 fn entry_to_manifest(told: &PromptEntry<'_>) -> Value {
     let entry = told.entry;
     let views = || entry.skill.uasp.iter().filter_map(UaspFile::view);
+    let front = entry.skill.frontmatter();
+    let version = views().find_map(UaspView::version);
+    let version = version.or_else(|| front?.personal_mcp()?.version()).or_else(|| front?.get_text("version"));
+    let version = version.or_else(|| front?.get("metadata")?.get("version").and_then(read_text));
     json!({
         "name": entry.name,
-        "version": views().find_map(UaspView::version).map(|text| text.value),
+        "version": version.map(|text| text.value),
         "type": views().find_map(UaspView::kind).map_or("knowledge", |text| text.value),
         "description": told.description,
         "query_endpoint": format!("skill:{}", entry.qualified_name),

@@ -6,7 +6,6 @@ use rep_hosts::hosts::{guess_mime_type, mcp_contract};
 use rep_hosts::{ProjectionSource, is_skill_part};
 use rep_library::{CatalogEntry, LibraryError, prompt};
 use rep_model::Frontmatter;
-use rep_model::yaml::YamlNode;
 use rmcp::ErrorData;
 use rmcp::model::{Resource, ResourceContents, ResourceTemplate};
 use serde_json::{Value, json};
@@ -25,7 +24,7 @@ pub(crate) fn list_resources(view: &CatalogView) -> Vec<Resource> {
     for entry in view.active_skills() {
         // A skill that cannot be read has no files to list.
         let Ok(contents) = catalog_view::list_contents(entry) else { continue };
-        all.extend(contract_resources(entry));
+        all.extend(contract_resources(entry, &|path| contents.files.contains_key(path)));
         let own = |path: &str| {
             uri::resolve_address(&view.catalog, &uri::file_uri(entry, path))
                 .is_some_and(|(found, _)| std::ptr::eq(found, entry))
@@ -54,10 +53,10 @@ pub(crate) fn resource_templates() -> Vec<ResourceTemplate> {
 }
 
 /// Returns the resources that a skill publishes with the x-personal-mcp contract, in the protocol's own fields.
-fn contract_resources(entry: &CatalogEntry) -> Vec<Resource> {
+fn contract_resources(entry: &CatalogEntry, has_file: &dyn Fn(&str) -> bool) -> Vec<Resource> {
     let Some(block) = entry.skill.frontmatter().and_then(Frontmatter::personal_mcp) else { return Vec::new() };
     let source = ProjectionSource { name: &entry.name, skill: &entry.skill, tools: &[] };
-    let resources = mcp_contract(&source, block, &mut Vec::new());
+    let resources = mcp_contract(&source, block, has_file, &mut Vec::new());
     let parse = |resource| match serde_json::from_value(resource) {
         Ok(resource) => Some(resource),
         Err(error) => {
@@ -124,13 +123,8 @@ fn render_manifest(entry: &CatalogEntry, address: &str) -> Result<ResourceConten
 /// Finds the file that a URI of the x-personal-mcp contract refers to.
 fn resolve_contract<'a>(view: &'a CatalogView, address: &str) -> Option<(&'a CatalogEntry, String)> {
     let rest = address.strip_prefix("resource://skills/")?;
-    let (id, rest) = rest.split_once('/')?;
+    let (id, _) = rest.split_once('/')?;
     let mut blocks = view.active_skills().filter_map(|entry| Some((entry, entry.skill.frontmatter()?.personal_mcp()?)));
     let (entry, block) = blocks.find(|(entry, block)| block.id().map_or(entry.name.as_str(), |own| own.value) == id)?;
-    if rest == "document" {
-        return Some((entry, "SKILL.md".to_owned()));
-    }
-    let wanted = rest.strip_prefix("references/")?;
-    let reference = block.references().iter().find(|reference| reference.key.text() == Some(wanted))?;
-    Some((entry, reference.value.get("path").and_then(YamlNode::text)?.to_owned()))
+    Some((entry, block.resolve_uri(&entry.name, address)?))
 }

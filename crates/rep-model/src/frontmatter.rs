@@ -268,6 +268,38 @@ impl<'a> PersonalMcpBlock<'a> {
     pub fn references(self) -> &'a [YamlEntry] {
         self.0.get("references").and_then(YamlNode::entries).unwrap_or(&[])
     }
+
+    /// Returns the other ids of a reference, which stay valid after it was renamed.
+    pub fn reference_aliases(self, reference: &'a YamlEntry) -> Vec<ScalarText<'a>> {
+        read_texts(reference.value.get("aliases"))
+    }
+
+    /// Finds a reference by its id, or else by an alias.
+    pub fn find_reference(self, id: &str) -> Option<&'a YamlEntry> {
+        let references = self.references();
+        let by_alias = |reference: &&YamlEntry| self.reference_aliases(reference).iter().any(|alias| alias.value == id);
+        let by_id = references.iter().find(|reference| reference.key.text() == Some(id));
+        by_id.or_else(|| references.iter().find(by_alias))
+    }
+
+    /// Returns the path of the file at a URI that the block publishes. `name` is the skill's name, which is the default
+    /// of `id`. The file may not exist.
+    ///
+    /// `resource://skills/ID/document` is `SKILL.md`, and `resource://skills/ID/references/REF` is a reference. A further
+    /// URI of the skill is the file with that path, if `capabilities` lists it.
+    pub fn resolve_uri(self, name: &str, uri: &str) -> Option<String> {
+        let id = self.id().map_or(name, |id| id.value);
+        let rest = uri.strip_prefix("resource://skills/")?.strip_prefix(id)?.strip_prefix('/')?;
+        if rest == "document" {
+            return Some("SKILL.md".to_owned());
+        }
+        if let Some(reference) = rest.strip_prefix("references/").and_then(|id| self.find_reference(id)) {
+            return reference.value.get("path").and_then(YamlNode::text).map(str::to_owned);
+        }
+        let is_plain = rest.split('/').all(|part| !part.is_empty() && part != "." && part != "..");
+        let is_listed = || self.capabilities().iter().any(|listed| listed.value == uri);
+        (is_plain && is_listed()).then(|| rest.to_owned())
+    }
 }
 
 #[cfg(test)]

@@ -194,6 +194,7 @@ static PMCP_REFERENCE: MappingSchema = MappingSchema {
         ("path", ValueSchema::Text),
         ("mime_type", ValueSchema::Text),
         ("title", ValueSchema::Nullable(&ValueSchema::Text)),
+        ("aliases", TEXT_LIST),
     ],
     rest: UnknownFieldPolicy::Allowed,
 };

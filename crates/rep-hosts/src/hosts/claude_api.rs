@@ -1,10 +1,11 @@
 //! The Claude API, which validates uploads strictly. Only the six standard fields are at the top level of the
 //! frontmatter. All other fields are stored in `metadata`, as text, under a name that shows their origin, so that they
-//! can be restored.
+//! can be restored. Fields of Claude Code have no place there. If a skill has some, its whole frontmatter is added as
+//! [`SOURCE_FILE`], and an import restores it as the author wrote it.
 
-use rep_model::Frontmatter;
 use rep_model::frontmatter::{CLAUDE_CODE_FIELDS, PERSONAL_MCP_FIELD, STANDARD_FIELDS, UNIVERSAL_FIELDS};
 use rep_model::yaml::YamlNode;
+use rep_model::{Frontmatter, Manifest, Skill, SkillTree};
 use serde_json::{Map, Value, json};
 
 use crate::loss::{Loss, LossSeverity};
@@ -17,6 +18,8 @@ use crate::projection::{
 const UNIVERSAL_PREFIX: &str = "universal";
 /// The prefix of undefined fields in `metadata`.
 const OTHER_PREFIX: &str = "frontmatter";
+/// The file of an upload that has the author's frontmatter, if `metadata` cannot hold all of it.
+pub const SOURCE_FILE: &str = "source-frontmatter.md";
 /// The default media type of a reference.
 const DEFAULT_MIME_TYPE: &str = "text/markdown";
 
@@ -45,6 +48,15 @@ fn project_skill(source: &ProjectionSource<'_>, index: usize, losses: &mut Vec<L
         is_executable: false,
     }];
     made.extend(project_files(source, index, &below, losses));
+    if is_source_needed(front) && !source.skill.tree.entries.contains_key(SOURCE_FILE) {
+        losses.push(Loss::new(LossSeverity::Note, SOURCE_FILE, "keeps the frontmatter for `rep import`"));
+        let text = &manifest_file.source.text()[..manifest_file.body_span().start];
+        made.push(ProjectedFile {
+            path: format!("{below}{SOURCE_FILE}"),
+            content: ProjectedContent::Bytes(text.as_bytes().to_vec()),
+            is_executable: false,
+        });
+    }
     // The packager of the host omits these too.
     let evals = format!("{below}evals/");
     if made.iter().any(|file| file.path.starts_with(&evals)) {
@@ -60,6 +72,13 @@ fn project_skill(source: &ProjectionSource<'_>, index: usize, losses: &mut Vec<L
         losses.push(Loss::new(LossSeverity::Narrowed, "permissions.network.outbound", message));
     }
     made
+}
+
+/// Whether the frontmatter has values that the standard fields and `metadata` cannot hold: fields of Claude Code, and a
+/// list of allowed tools, which becomes one text.
+fn is_source_needed(front: &Frontmatter) -> bool {
+    let is_list = front.get("allowed-tools").is_some_and(|tools| tools.items().is_some());
+    is_list || CLAUDE_CODE_FIELDS.iter().any(|field| front.get(field).is_some())
 }
 
 /// Converts the frontmatter to the six standard fields.
@@ -245,7 +264,21 @@ fn parse_metadata_value(text: &str) -> Value {
     }
 }
 
-/// Restores the author's SKILL.md of an uploaded skill. Returns `None` if there is nothing to restore.
-pub fn restore_manifest(front: &Frontmatter, body: &str) -> Option<Vec<u8>> {
+/// Restores the author's SKILL.md of an uploaded skill. `source` is the text of its [`SOURCE_FILE`]. Returns `None` if
+/// there is nothing to restore.
+pub fn restore_manifest(front: &Frontmatter, body: &str, source: Option<&str>) -> Option<Vec<u8>> {
+    if let Some(text) = source.and_then(|source| restore_source(front, source)) {
+        return Some([text, body.as_bytes()].concat());
+    }
     restore_frontmatter(front).map(|front| render_manifest(&front, body))
+}
+
+/// Returns the author's frontmatter as it was written, unless the upload was changed since.
+fn restore_source<'a>(front: &Frontmatter, source: &'a str) -> Option<&'a [u8]> {
+    let (skill, _) = Skill::parse(SkillTree::from_texts("source", &[("SKILL.md", source)]));
+    let is_whole = |manifest: &Manifest| manifest.body().is_empty();
+    let own = skill.manifest.as_ref().filter(|manifest| is_whole(manifest))?.front.as_ref()?;
+    let projected = project_frontmatter(own, &mut Vec::new());
+    let uploaded = Value::Object(crate::projection::frontmatter_to_json(front));
+    (projected == uploaded).then_some(source.as_bytes())
 }

@@ -3,6 +3,8 @@
 //! Plain resources do not have fields for tags and versions. They are written to `_meta`, and also in the form that
 //! registration libraries read.
 
+use std::collections::BTreeSet;
+
 use rep_model::frontmatter::PersonalMcpBlock;
 use rep_model::yaml::{YamlNode, core};
 use rep_model::{Skill, TreeEntry};
@@ -25,7 +27,8 @@ pub(super) fn project_skills(sources: &[ProjectionSource<'_>]) -> Projection {
         tools.extend(source.tools.iter().map(|tool| self::describe_tool(source, tool)));
         match source.skill.frontmatter().and_then(rep_model::Frontmatter::personal_mcp) {
             Some(block) => {
-                resources.extend(list_contract_resources(source, block, &mut losses));
+                let has_file = |path: &str| source.skill.tree.entries.contains_key(path);
+                resources.extend(list_contract_resources(source, block, &has_file, &mut losses));
                 if let Some(id) = block.id() {
                     let needs: Vec<&str> = block.depends_on().iter().map(|text| text.value).collect();
                     dependencies.insert(id.value.to_owned(), json!(needs));
@@ -70,35 +73,22 @@ fn derive_annotations(skill: &Skill, title: &str) -> Value {
     })
 }
 
-/// Lists the resources of the x-personal-mcp contract: the document and its references.
+/// Lists the resources of the x-personal-mcp contract: the document, its references, and the files that further
+/// capabilities name. An alias of a reference is readable but not listed again.
 pub fn list_contract_resources(
     source: &ProjectionSource<'_>,
     block: PersonalMcpBlock<'_>,
+    has_file: &dyn Fn(&str) -> bool,
     losses: &mut Vec<Loss>,
 ) -> Vec<Value> {
     let id = block.id().map_or(source.name, |id| id.value);
-    let tags: Vec<&str> = block.tags().iter().map(|text| text.value).collect();
-    let version = block.version().map(|text| text.value);
     let description =
         source.skill.frontmatter().and_then(rep_model::Frontmatter::description).map_or("", |text| text.value);
-    let capabilities: Vec<&str> = block.capabilities().iter().map(|text| text.value).collect();
-    let stamped = |mut resource: Value, meta: Value| {
-        resource["annotations"] = json!({ "readOnlyHint": true, "idempotentHint": true });
-        resource["tags"] = json!(tags);
-        resource["_meta"] = json!({ "fastmcp": { "tags": tags, "version": version } });
-        if let Some(version) = version {
-            resource["version"] = version.into();
-        }
-        for (key, value) in meta.as_object().into_iter().flatten() {
-            resource["_meta"][key] = value.clone();
-        }
-        resource["meta"] = meta;
-        resource
-    };
     let document = format!("resource://skills/{id}/document");
-    let mut resources = vec![stamped(
+    let mut resources = vec![add_contract_fields(
         json!({ "uri": document, "name": id, "description": description, "mimeType": "text/markdown" }),
         json!({ "skill_id": id, "path": "SKILL.md" }),
+        block,
     )];
     for reference in block.references() {
         let Some(ref_id) = reference.key.text() else { continue };
@@ -115,22 +105,66 @@ pub fn list_contract_resources(
                 resource[key] = value.into();
             }
         }
-        if !source.skill.tree.entries.contains_key(path) {
-            losses.push(Loss::new(
-                LossSeverity::Narrowed,
-                format!("x-personal-mcp.references.{ref_id}"),
-                "the file does not exist",
-            ));
+        if !has_file(path) {
+            let field = format!("x-personal-mcp.references.{ref_id}");
+            losses.push(Loss::new(LossSeverity::Narrowed, field, "the file does not exist"));
         }
-        resources.push(stamped(resource, json!({ "skill_id": id, "ref_id": ref_id, "path": path })));
+        let meta = json!({ "skill_id": id, "ref_id": ref_id, "path": path });
+        resources.push(add_contract_fields(resource, meta, block));
     }
-    let is_known = |uri: &str| resources.iter().any(|resource| resource["uri"] == uri);
-    let unknown = capabilities.iter().filter(|uri| !is_known(uri));
-    losses.extend(unknown.map(|uri| {
-        let message = format!("`{uri}` is declared but no resource has this URI");
-        Loss::new(LossSeverity::Narrowed, "x-personal-mcp.capabilities", message)
-    }));
+    list_capability_files(source.name, block, has_file, &mut resources, losses);
     resources
+}
+
+/// Adds the files that capabilities name in addition to the document and the references.
+fn list_capability_files(
+    name: &str,
+    block: PersonalMcpBlock<'_>,
+    has_file: &dyn Fn(&str) -> bool,
+    resources: &mut Vec<Value>,
+    losses: &mut Vec<Loss>,
+) {
+    let id = block.id().map_or(name, |id| id.value);
+    let references = format!("resource://skills/{id}/references/");
+    let mut seen: BTreeSet<String> =
+        resources.iter().filter_map(|resource| resource["uri"].as_str()).map(str::to_owned).collect();
+    for capability in block.capabilities() {
+        let uri = capability.value;
+        let is_alias = uri.strip_prefix(&references).is_some_and(|alias| block.find_reference(alias).is_some());
+        // The files of every skill are served under `skill://` too.
+        let own_file = uri.strip_prefix("skill://").and_then(|rest| rest.strip_prefix(name)?.strip_prefix('/'));
+        if is_alias || own_file.is_some_and(has_file) || !seen.insert(uri.to_owned()) {
+            continue;
+        }
+        let Some(path) = block.resolve_uri(name, uri).filter(|path| has_file(path)) else {
+            let message = format!("`{uri}` is declared but no resource has this URI");
+            losses.push(Loss::new(LossSeverity::Narrowed, "x-personal-mcp.capabilities", message));
+            continue;
+        };
+        let resource = json!({ "uri": uri, "name": format!("{id}/{path}"), "mimeType": guess_mime_type(&path) });
+        resources.push(add_contract_fields(resource, json!({ "skill_id": id, "path": path }), block));
+    }
+}
+
+/// Adds what every resource of the contract carries.
+///
+/// The protocol's `annotations` of a resource have `audience`, but no hints. The hints are in `_meta`, as tags and
+/// version are, and also where registration libraries read them.
+fn add_contract_fields(mut resource: Value, meta: Value, block: PersonalMcpBlock<'_>) -> Value {
+    let tags: Vec<&str> = block.tags().iter().map(|text| text.value).collect();
+    let version = block.version().map(|text| text.value);
+    let hints = json!({ "readOnlyHint": true, "idempotentHint": true });
+    resource["annotations"] = json!({ "audience": ["assistant"], "readOnlyHint": true, "idempotentHint": true });
+    resource["tags"] = json!(tags);
+    resource["_meta"] = json!({ "fastmcp": { "tags": tags, "version": version, "annotations": hints } });
+    if let Some(version) = version {
+        resource["version"] = version.into();
+    }
+    for (key, value) in meta.as_object().into_iter().flatten() {
+        resource["_meta"][key] = value.clone();
+    }
+    resource["meta"] = meta;
+    resource
 }
 
 /// Lists the files of a skill as resources of the Skills extension.

@@ -105,6 +105,31 @@ fn an_upload_has_six_fields_and_comes_back() {
 }
 
 #[test]
+fn fields_of_claude_code_survive_an_upload_as_they_were_written() {
+    let scratch = ScratchFolder::new();
+    let text = "---\n# Kept for people.\nuser-invocable: false\nname: notes\nwhen_to_use: 'for notes'\n\
+                description: Takes notes. Use for notes.\nmodel: opus\nallowed-tools: [Read, 'Bash(git add:*)']\n\
+                x-personal-mcp:\n  version: 1.0.0\n  id: notes\n  capabilities: [resource://skills/notes/document]\n---\n\n# Notes\n";
+    scratch.write_file("notes/SKILL.md", text);
+    let made = rep(&scratch, &["export", "--host", "claude-api", "./notes", "--out", "dist"]);
+    assert_eq!(made.code, 0, "{made:?}");
+    assert_eq!(rep(&scratch, &["validate", "dist/notes"]).code, 0);
+    let properties = out(&rep(&scratch, &["read-properties", "dist/notes"]));
+    assert!(properties.get("user-invocable").is_none() && properties.get("model").is_none(), "{properties}");
+    let back = rep(&scratch, &["import", "--host", "claude-api", "dist/notes", "--out", "back"]);
+    assert_eq!(back.code, 0, "{back:?}");
+    assert_eq!(scratch.read_file("back/notes/SKILL.md"), text);
+    assert_eq!(files(&scratch.work_folder().join("back/notes")).keys().collect::<Vec<_>>(), ["SKILL.md"]);
+    // What was changed in the upload counts.
+    let upload = scratch.read_file("dist/notes/SKILL.md").replace("Takes notes.", "Takes good notes.");
+    scratch.write_file("dist/notes/SKILL.md", upload);
+    let back = rep(&scratch, &["import", "--host", "claude-api", "dist/notes", "--out", "changed"]);
+    assert_eq!(back.code, 0, "{back:?}");
+    let restored = scratch.read_file("changed/notes/SKILL.md");
+    assert!(restored.contains("Takes good notes.") && restored.contains("x-personal-mcp:"), "{restored}");
+}
+
+#[test]
 fn what_a_strict_upload_refuses_is_not_written() {
     let scratch = ScratchFolder::new();
     scratch

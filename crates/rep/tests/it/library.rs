@@ -202,6 +202,18 @@ fn the_catalogue_has_four_styles() {
     assert_eq!(value["skills"][0]["name"], "pdf");
     let value: Value = serde_json::from_str(&styled("manifest", &[])).unwrap();
     assert_eq!(value["loaded_skills"][0]["query_endpoint"], "skill:pdf");
+    assert_eq!(value["loaded_skills"][0]["version"], Value::Null);
+    // Each dialect declares its version in its own place.
+    for (declared, wanted) in [
+        ("spec_version: '2.1'\nversion: 1.10\n", "1.10"),
+        ("metadata: {version: '3.0'}\n", "3.0"),
+        ("x-personal-mcp: {id: pdf, version: 2.1.0}\n", "2.1.0"),
+    ] {
+        let text = GOOD.replacen("---\n", &format!("---\n{declared}"), 1);
+        scratch.write_file("lib/pdf/SKILL.md", text);
+        let value: Value = serde_json::from_str(&styled("manifest", &[])).unwrap();
+        assert_eq!(value["loaded_skills"][0]["version"], wanted, "{declared}");
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use rep_test_support::{DEADLINE, ScratchFolder, wait_for};
 use serde_json::{Value, json};
 
-use super::{GOOD, rep, run};
+use super::{GOOD, json, rep, run};
 
 /// The two eras of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -337,7 +337,8 @@ fn the_personal_mcp_contract_is_answered_in_native_fields() {
     let find = |uri: &str| listed.as_array().unwrap().iter().find(|one| one["uri"] == uri).unwrap().clone();
     let document = find("resource://skills/notes/document");
     assert_eq!(document["_meta"]["skill_id"], "notes");
-    assert_eq!(document["_meta"]["fastmcp"], json!({ "tags": ["a"], "version": "1.2.0" }));
+    let hints = json!({ "readOnlyHint": true, "idempotentHint": true });
+    assert_eq!(document["_meta"]["fastmcp"], json!({ "tags": ["a"], "version": "1.2.0", "annotations": hints }));
     let reference = find("resource://skills/notes/references/style");
     assert_eq!((&reference["mimeType"], &reference["title"]), (&json!("text/markdown"), &json!("Style")));
     assert_eq!(reference["_meta"]["path"], "references/style.md");
@@ -349,6 +350,58 @@ fn the_personal_mcp_contract_is_answered_in_native_fields() {
     assert_eq!(read["result"]["contents"][0]["text"], "Short.\n");
     let read = client.ask("resources/read", json!({ "uri": "resource://skills/notes/references/none" }));
     assert_eq!(read["error"]["code"], -32002);
+}
+
+#[test]
+fn aliases_and_further_capabilities_are_answered_and_the_export_says_the_same() {
+    let scratch = ScratchFolder::new();
+    let contract = "x-personal-mcp:\n  id: notes\n  version: 1.2.0\n  tags: [a]\n  capabilities:\n\
+                    \u{20}   - resource://skills/notes/document\n    - resource://skills/notes/assets/form.txt\n\
+                    \u{20}   - resource://skills/notes/references/old-style\n    - resource://skills/notes/none.txt\n\
+                    \u{20}   - resource://skills/notes/../outside.txt\n  references:\n\
+                    \u{20}   style: {path: references/style.md, aliases: [old-style, older]}\n";
+    let text = format!("---\nname: notes\ndescription: Takes notes. Use for notes.\n{contract}---\n\n# Notes\n");
+    scratch.write_file("skills/notes/SKILL.md", text);
+    scratch.write_file("skills/notes/references/style.md", "Short.\n");
+    scratch.write_file("skills/notes/assets/form.txt", "form\n");
+    scratch.write_file("skills/notes/assets/other.txt", "other\n");
+    scratch.write_file("skills/outside.txt", "outside\n");
+    let mut client = Client::new(&scratch, &PATH, Era::Old);
+    let mut read = |path: &str| {
+        let uri = format!("resource://skills/notes/{path}");
+        client.ask("resources/read", json!({ "uri": uri }))["result"]["contents"][0]["text"].clone()
+    };
+    for (path, text) in [
+        ("references/style", "Short.\n"),
+        ("references/old-style", "Short.\n"),
+        ("references/older", "Short.\n"),
+        ("assets/form.txt", "form\n"),
+    ] {
+        assert_eq!(read(path), text, "{path}");
+    }
+    for path in ["references/oldest", "assets/other.txt", "none.txt", "../outside.txt"] {
+        assert_eq!(read(path), Value::Null, "{path}");
+    }
+    let listed = client.ask("resources/list", json!({}))["result"]["resources"].clone();
+    let is_contract = |one: &&Value| one["uri"].as_str().unwrap().starts_with("resource://");
+    let listed: Vec<&Value> = listed.as_array().unwrap().iter().filter(is_contract).collect();
+    let export = json(&run(&scratch, &["export", "--host", "mcp", "./skills/notes"]));
+    let exported = export["resources"].as_array().unwrap();
+    let uris: Vec<&str> = listed.iter().map(|one| one["uri"].as_str().unwrap()).collect();
+    let wanted =
+        ["document", "references/style", "assets/form.txt"].map(|path| format!("resource://skills/notes/{path}"));
+    assert_eq!(uris, wanted);
+    assert_eq!(listed.len(), exported.len());
+    for (live, file) in listed.iter().zip(exported) {
+        for key in ["uri", "name", "title", "description", "mimeType", "_meta"] {
+            assert_eq!(live[key], file[key], "{key}: {live} {file}");
+        }
+        let hints = json!({ "readOnlyHint": true, "idempotentHint": true });
+        assert_eq!(live["_meta"]["fastmcp"]["annotations"], hints, "{live}");
+        assert_eq!(live["annotations"], json!({ "audience": ["assistant"] }), "{live}");
+        let all = json!({ "audience": ["assistant"], "readOnlyHint": true, "idempotentHint": true });
+        assert_eq!(file["annotations"], all, "{file}");
+    }
 }
 
 #[test]
