@@ -11,6 +11,7 @@ mod functions;
 mod mcp;
 mod openapi;
 mod table;
+mod tool_naming;
 
 pub use claude_api::{SOURCE_FILE, restore_manifest};
 pub use claude_api_calls::{
@@ -25,6 +26,7 @@ pub use mcp::{
 use table::SPECIFICATION_FIELDS;
 
 pub use table::HOSTS;
+pub use tool_naming::{ToolNaming, UnnamedTool, choose_tool_names};
 
 /// The kind of input that a host accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,11 +92,13 @@ pub struct ProjectionOptions {
     pub unfit: UnfitToolPolicy,
     /// The description of a collection.
     pub about: CollectionInfo,
+    /// The names of tools for MCP.
+    pub tool_naming: ToolNaming,
 }
 
 impl Default for ProjectionOptions {
     fn default() -> Self {
-        Self { unfit: UnfitToolPolicy::Refuse, about: CollectionInfo::default() }
+        Self { unfit: UnfitToolPolicy::Refuse, about: CollectionInfo::default(), tool_naming: ToolNaming::default() }
     }
 }
 
@@ -134,7 +138,7 @@ impl ProjectionHost {
             ProjectionKind::ClaudeMarketplace(reads) => {
                 collection::project_claude_marketplace(self, reads, sources, &wanted.about)
             }
-            ProjectionKind::Mcp => mcp::project_skills(sources),
+            ProjectionKind::Mcp => mcp::project_skills(sources, wanted.tool_naming),
             ProjectionKind::OpenAi => functions::project_for_openai(sources, wanted.unfit),
             ProjectionKind::Anthropic => functions::project_for_anthropic(sources, wanted.unfit),
             ProjectionKind::Gemini => functions::project_for_gemini(sources, wanted.unfit),

@@ -1,8 +1,9 @@
 //! A snapshot of the library as it is served. Frequently requested results are computed once per snapshot.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
 
+use rep_hosts::hosts::{ToolNaming, UnnamedTool, choose_tool_names};
 use rep_hosts::is_skill_part;
 use rep_library::prompt::{self, BundledFiles as SkillContents};
 use rep_library::{Catalog, CatalogEntry, LibraryError, SkillStatus};
@@ -39,6 +40,7 @@ pub struct CatalogView {
     pub active: Vec<usize>,
     runtime: Arc<Runtime>,
     allowed: AllowedRuns,
+    tool_naming: ToolNaming,
     tools: OnceLock<ToolList>,
     prompts: OnceLock<Vec<Prompt>>,
     resources: OnceLock<Vec<Resource>>,
@@ -53,12 +55,20 @@ struct ToolList {
     protocol_tools: Vec<Tool>,
     /// The tools of skills.
     descriptors: Vec<ToolDescriptor>,
+    /// The index of each tool of a skill by `SKILL__TOOL`.
+    by_qualified_name: HashMap<String, usize>,
     /// The tools of skills that cannot be listed.
     faults: Vec<ToolFault>,
 }
 
 impl CatalogView {
-    pub(crate) fn new(catalog: Arc<Catalog>, generation: u64, runtime: Arc<Runtime>, allowed: AllowedRuns) -> Self {
+    pub(crate) fn new(
+        catalog: Arc<Catalog>,
+        generation: u64,
+        runtime: Arc<Runtime>,
+        allowed: AllowedRuns,
+        tool_naming: ToolNaming,
+    ) -> Self {
         let active = (0..catalog.entries.len()).filter(|index| catalog.entries[*index].status == SkillStatus::Active);
         let active = active.collect();
         let described_skills = catalog.entries.iter().map(|_| OnceLock::new()).collect();
@@ -68,6 +78,7 @@ impl CatalogView {
             active,
             runtime,
             allowed,
+            tool_naming,
             tools: OnceLock::new(),
             prompts: OnceLock::new(),
             resources: OnceLock::new(),
@@ -78,7 +89,8 @@ impl CatalogView {
 
     /// Creates a view of another catalog with the same runtime and permissions.
     pub(crate) fn with_catalog(&self, catalog: Arc<Catalog>) -> Self {
-        Self::new(catalog, self.generation + 1, Arc::clone(&self.runtime), self.allowed.clone())
+        let (runtime, allowed) = (Arc::clone(&self.runtime), self.allowed.clone());
+        Self::new(catalog, self.generation + 1, runtime, allowed, self.tool_naming)
     }
 
     /// Returns the skills that models see.
@@ -91,9 +103,12 @@ impl CatalogView {
         &self.tool_list().descriptors
     }
 
-    /// Finds a skill's tool by the name that clients call it by.
+    /// Finds a skill's tool by the name that clients call it by. Its qualified name always works, so that clients
+    /// do not depend on how the server names tools.
     pub fn find_tool(&self, name: &str) -> Option<&ToolDescriptor> {
-        self.tools().iter().find(|tool| tool.name == name)
+        let list = self.tool_list();
+        let listed = list.descriptors.iter().find(|tool| tool.name == name);
+        listed.or_else(|| list.descriptors.get(*list.by_qualified_name.get(name)?))
     }
 
     /// Returns the permitted tools of skills that cannot be listed, with the reason.
@@ -113,7 +128,7 @@ impl CatalogView {
                 AllowedRuns::All => self.runtime.list_tools(&self.catalog, &BTreeSet::new()),
                 AllowedRuns::Only(skills) => self.runtime.list_tools(&self.catalog, skills),
             };
-            ToolList::new(listing)
+            ToolList::new(listing, self.tool_naming)
         })
     }
 
@@ -166,17 +181,19 @@ impl CatalogView {
 
 impl ToolList {
     /// Builds the tools of the protocol. A definition that the protocol rejects is reported as a fault.
-    fn new(listing: ToolListing) -> Self {
+    fn new(listing: ToolListing, naming: ToolNaming) -> Self {
         let ToolListing { tools, mut faults } = listing;
         let mut list = Self {
             protocol_tools: library_tools::list_tools(),
             descriptors: Vec::with_capacity(tools.len()),
+            by_qualified_name: HashMap::new(),
             faults: Vec::new(),
         };
-        for descriptor in tools {
+        for (qualified, descriptor) in name_tools(tools, naming, &list.protocol_tools, &mut faults) {
             match serde_json::from_value(descriptor.definition.clone()) {
                 Ok(tool) => {
                     list.protocol_tools.push(tool);
+                    list.by_qualified_name.insert(qualified, list.descriptors.len());
                     list.descriptors.push(descriptor);
                 }
                 Err(error) => faults.push(ToolFault {
@@ -189,6 +206,35 @@ impl ToolList {
         list.faults = faults;
         list
     }
+}
+
+/// Gives tools the names that clients see, and returns each with its qualified name. A tool that cannot have such
+/// a name is a fault.
+fn name_tools(
+    tools: Vec<ToolDescriptor>,
+    naming: ToolNaming,
+    own_tools: &[Tool],
+    faults: &mut Vec<ToolFault>,
+) -> Vec<(String, ToolDescriptor)> {
+    let reserved: Vec<&str> = own_tools.iter().map(|tool| tool.name.as_ref()).collect();
+    let mut unnamed = Vec::with_capacity(tools.len());
+    for ToolDescriptor { name, skill, tool, .. } in &tools {
+        unnamed.push(UnnamedTool { skill, tool, qualified: name.clone() });
+    }
+    let names = choose_tool_names(&unnamed, &reserved, naming);
+    let mut named = Vec::with_capacity(tools.len());
+    for (mut descriptor, name) in tools.into_iter().zip(names) {
+        match name {
+            Ok(name) if name == descriptor.name => named.push((name, descriptor)),
+            Ok(name) => {
+                descriptor.definition["name"] = name.clone().into();
+                let qualified = std::mem::replace(&mut descriptor.name, name);
+                named.push((qualified, descriptor));
+            }
+            Err(message) => faults.push(ToolFault { message, skill: descriptor.skill, tool: descriptor.tool }),
+        }
+    }
+    named
 }
 
 /// Lists the served files and directories of a skill.
@@ -232,7 +278,7 @@ mod tests {
     fn a_definition_that_the_protocol_does_not_accept_is_a_fault_and_hides_no_other() {
         let good = make_descriptor("good", json!({ "name": "skill__good", "inputSchema": { "type": "object" } }));
         let bad = make_descriptor("bad", json!({ "name": 1, "inputSchema": { "type": "object" } }));
-        let list = ToolList::new(ToolListing { tools: vec![bad, good], faults: Vec::new() });
+        let list = ToolList::new(ToolListing { tools: vec![bad, good], faults: Vec::new() }, ToolNaming::Qualified);
         assert_eq!(list.protocol_tools.last().unwrap().name, "skill__good");
         assert_eq!(list.descriptors.len(), 1);
         let [fault] = list.faults.as_slice() else { panic!("{:?}", list.faults) };

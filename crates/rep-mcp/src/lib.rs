@@ -10,7 +10,7 @@
 //! use std::sync::Arc;
 //!
 //! use rep_library::{LibraryOptions, SkillLibrary};
-//! use rep_mcp::{AllowedRuns, McpServer, ServerOptions, serve_stdio};
+//! use rep_mcp::{AllowedRuns, McpServer, ServerOptions, ToolNaming, serve_stdio};
 //! use rep_runtime::{Runtime, RuntimeOptions, RuntimePaths};
 //!
 //! let library = LibraryOptions { paths: vec!["skills".into()], ..LibraryOptions::default() };
@@ -19,6 +19,7 @@
 //! let options = ServerOptions {
 //!     runtime: Arc::new(runtime),
 //!     allowed_runs: AllowedRuns::None,
+//!     tool_naming: ToolNaming::Qualified,
 //!     recorder: None,
 //!     version: "1.0.0",
 //! };
@@ -57,6 +58,8 @@ mod tool_calls;
 mod uri;
 
 pub use call_log::DashboardAction;
+pub use rep_hosts::hosts::ToolNaming;
+
 pub use catalog_view::{AllowedRuns, CatalogView, collapse_whitespace, sha256_digest};
 pub use client_config::{ClientConfig, ClientHost, ConfigFormat, RenderedConfig};
 pub use client_hosts::CLIENT_HOSTS;

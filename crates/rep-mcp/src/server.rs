@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, RwLock};
 use rep_audit::CallRecorder;
+use rep_hosts::hosts::ToolNaming;
 use rep_library::answer::QueryEngine;
 use rep_library::{Catalog, SkillLibrary, WatchHandle};
 use rep_runtime::Runtime;
@@ -30,6 +31,8 @@ pub struct ServerOptions {
     pub runtime: Arc<Runtime>,
     /// The skills whose tools clients may run.
     pub allowed_runs: AllowedRuns,
+    /// The names of the tools of skills.
+    pub tool_naming: ToolNaming,
     /// The recorder of all calls, or `None` to record only runs.
     pub recorder: Option<Arc<CallRecorder>>,
     /// The version reported to clients.
@@ -98,10 +101,11 @@ pub struct ListChanges {
 impl McpServer {
     /// Creates a server for a library.
     pub fn new(library: Arc<SkillLibrary>, options: ServerOptions) -> Self {
-        let ServerOptions { runtime, allowed_runs, recorder, version } = options;
+        let ServerOptions { runtime, allowed_runs, tool_naming, recorder, version } = options;
         // Cursors issued by another process must not be valid here.
         let generation = u64::from(u32::from_le_bytes(random_bytes()));
-        let view = CatalogView::new(library.catalog(), generation, Arc::clone(&runtime), allowed_runs.clone());
+        let allowed = allowed_runs.clone();
+        let view = CatalogView::new(library.catalog(), generation, Arc::clone(&runtime), allowed, tool_naming);
         Self(Arc::new(ServerState {
             library,
             query_engine: QueryEngine::default(),

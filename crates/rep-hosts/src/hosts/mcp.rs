@@ -11,6 +11,7 @@ use rep_model::{Skill, TreeEntry};
 use serde_json::{Map, Value, json};
 
 use super::functions::function_name;
+use super::tool_naming::{ToolNaming, UnnamedTool, choose_tool_names};
 use crate::loss::{Loss, LossSeverity};
 use crate::projection::{Projection, ProjectionOutput, ProjectionSource};
 
@@ -18,13 +19,12 @@ use crate::projection::{Projection, ProjectionOutput, ProjectionSource};
 const FILES_MAX: usize = 512;
 const BYTES_MAX: u64 = 16 << 20;
 
-pub(super) fn project_skills(sources: &[ProjectionSource<'_>]) -> Projection {
+pub(super) fn project_skills(sources: &[ProjectionSource<'_>], naming: ToolNaming) -> Projection {
     let mut losses = Vec::new();
-    let mut tools = Vec::new();
+    let tools = name_tools(sources, naming, &mut losses);
     let mut resources = Vec::new();
     let mut dependencies = Map::new();
     for source in sources {
-        tools.extend(source.tools.iter().map(|tool| self::describe_tool(source, tool)));
         match source.skill.frontmatter().and_then(rep_model::Frontmatter::personal_mcp) {
             Some(block) => {
                 let has_file = |path: &str| source.skill.tree.entries.contains_key(path);
@@ -42,6 +42,32 @@ pub(super) fn project_skills(sources: &[ProjectionSource<'_>]) -> Projection {
         document["catalog"] = json!({ "depends_on": dependencies });
     }
     Projection { form: ProjectionOutput::Document(document), losses }
+}
+
+/// Describes the tools of all skills, under the chosen names. A tool that cannot have such a name is refused.
+fn name_tools(sources: &[ProjectionSource<'_>], naming: ToolNaming, losses: &mut Vec<Loss>) -> Vec<Value> {
+    let all = sources.iter().flat_map(|source| source.tools.iter().map(move |tool| (source, tool)));
+    let all: Vec<(&ProjectionSource<'_>, &Value)> = all.collect();
+    let mut unnamed = Vec::with_capacity(all.len());
+    for &(source, tool) in &all {
+        let own = tool.get("name").and_then(Value::as_str).unwrap_or_default();
+        unnamed.push(UnnamedTool { skill: source.name, tool: own, qualified: function_name(source.name, own) });
+    }
+    let mut tools = Vec::new();
+    for ((source, tool), name) in all.iter().zip(choose_tool_names(&unnamed, &[], naming)) {
+        match name {
+            Ok(name) => {
+                let mut described = describe_tool(source, tool);
+                described["name"] = name.into();
+                tools.push(described);
+            }
+            Err(collision) => losses.push(
+                Loss::new(LossSeverity::Refused, "tools", collision)
+                    .help("rename one of them, or use `--tool-names auto` or `qualified`"),
+            ),
+        }
+    }
+    tools
 }
 
 /// Describes a tool as a server lists it: with its schemas unchanged, and without its implementation.

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rep_library::{LibraryOptions, SkillLibrary};
-use rep_mcp::{AllowedRuns, HttpOptions, McpServer, ServerOptions, serve_http_with};
+use rep_mcp::{AllowedRuns, HttpOptions, McpServer, ServerOptions, ToolNaming, serve_http_with};
 use rep_runtime::{Runtime, RuntimeOptions, RuntimePaths};
 
 mod conformance_handler;
@@ -27,6 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let options = ServerOptions {
         runtime: Arc::new(runtime),
         allowed_runs: AllowedRuns::None,
+        tool_naming: ToolNaming::Qualified,
         recorder: None,
         version: env!("CARGO_PKG_VERSION"),
     };

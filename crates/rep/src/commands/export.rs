@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anstyle::AnsiColor;
-use rep_hosts::hosts::{CollectionInfo, UnfitToolPolicy};
+use rep_hosts::hosts::{CollectionInfo, ToolNaming, UnfitToolPolicy};
 use rep_hosts::{HostInput, Loss, LossSeverity, Projection, ProjectionOptions, ProjectionOutput};
 use rep_package::atomic_dir::OnExistingFolder;
 use rep_package::export::{Export, ExportSource, ExportTarget, find_host};
@@ -44,6 +44,10 @@ pub(crate) struct Args {
     /// Export tools that do not fit the host's strict schema subset, without `strict`
     #[arg(long)]
     loose: bool,
+    /// The names of tools for `mcp`: `qualified` is `SKILL__TOOL`, `plain` the author's name, `auto` the author's name if no
+    /// other tool has it
+    #[arg(long, value_name = "STYLE", value_parser = ToolNaming::WORDS, default_value = "qualified")]
+    tool_names: String,
     /// The name of the collection
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
@@ -71,6 +75,10 @@ fn export_skills(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
             Failure::unable("USAGE", format!("--zip is for uploads, but `{}` takes {}", host.id, host.takes.name()));
         return Err(failure.hint("use `rep pack SKILL` to pack a skill into one file"));
     }
+    if args.tool_names != "qualified" && host.id != "mcp" {
+        let message = format!("--tool-names is for `mcp`; `{}` has names of its own", host.id);
+        return Err(Failure::unable("USAGE", message).hint("use `--host mcp`, or leave it out"));
+    }
     let mut sources = Vec::new();
     for skill in &args.skills {
         let (catalog, index) = LibraryArgs::from_places(&args.places).find_skill(skill, output)?;
@@ -84,6 +92,7 @@ fn export_skills(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
             owner: args.owner.clone().unwrap_or_default(),
             version: String::new(),
         },
+        tool_naming: ToolNaming::parse(&args.tool_names).unwrap_or_default(),
     };
     let export = Export::new(host, sources, &wanted)?;
     let projection = &export.projection;

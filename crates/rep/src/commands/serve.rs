@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rep_audit::CallRecorder;
+use rep_hosts::hosts::ToolNaming;
 use rep_library::SkillLibrary;
 use rep_library::hosts::KnownHost;
 use rep_mcp::{
@@ -51,6 +52,10 @@ pub(crate) struct Args {
     /// Allow clients to run the tools of all skills, or of this skill; repeatable
     #[arg(long, value_name = "SKILL", num_args = 0..=1, require_equals = true, default_missing_value = "*")]
     allow_run: Vec<String>,
+    /// The names of tools: `qualified` is `SKILL__TOOL`, `plain` the author's name, `auto` the author's name if no other
+    /// tool has it
+    #[arg(long, value_name = "STYLE", value_parser = ToolNaming::WORDS, default_value = "qualified")]
+    tool_names: String,
     /// The directory that tools run in; permission patterns are relative to it [default: the enclosing project]
     #[arg(long, value_name = "DIR", requires = "allow_run")]
     workspace: Option<PathBuf>,
@@ -129,6 +134,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let options = ServerOptions {
         runtime,
         allowed_runs: parse_allowed_runs(&args.allow_run),
+        tool_naming: ToolNaming::parse(&args.tool_names).unwrap_or_default(),
         recorder: recorder.clone(),
         version: env!("CARGO_PKG_VERSION"),
     };
@@ -177,6 +183,9 @@ fn build_client_config(args: &Args) -> ClientConfig {
     }
     for skill in &args.allow_run {
         arguments.push(if skill == "*" { "--allow-run".to_owned() } else { format!("--allow-run={skill}") });
+    }
+    if args.tool_names != "qualified" {
+        arguments.extend(["--tool-names".to_owned(), args.tool_names.clone()]);
     }
     let scheme = if args.tls_cert.is_some() { "https" } else { "http" };
     let url = args.http.as_deref().map(|address| format!("{scheme}://{address}/mcp"));

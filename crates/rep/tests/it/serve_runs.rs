@@ -6,9 +6,9 @@ use std::net::TcpStream;
 use rep_test_support::{DEADLINE, ScratchFolder, wait_for, wait_until};
 use serde_json::{Value, json};
 
-use super::run;
 use super::serve::{Client, ERAS, Era, PATH, meta};
 use super::serve_http::listening;
+use super::{json, run};
 
 /// A library with tools: one that is harmless, one that needs consent, one that does not end.
 pub(super) fn tools(scratch: &ScratchFolder) {
@@ -50,6 +50,70 @@ fn tools_run_only_where_that_is_allowed() {
     let mut client = Client::new(&scratch, &PATH, Era::Old);
     let error = client.ask("tools/call", json!({ "name": "plain__echo", "arguments": {} }))["error"].clone();
     assert_eq!(error["code"], -32602);
+}
+
+#[test]
+fn tools_have_the_names_that_the_user_chose_in_the_export_and_on_the_server() {
+    let scratch = ScratchFolder::new();
+    tools(&scratch);
+    let export = |skills: &[&str], naming: &str| {
+        let fixed = ["export", "--host", "mcp", "--path", "skills", "--tool-names", naming];
+        run(&scratch, &[&fixed, skills].concat())
+    };
+    let to_names = |tools: &Value| -> Vec<String> {
+        let names = tools.as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap().to_owned());
+        let mut names: Vec<String> = names.filter(|name| !name.contains("_skill")).collect();
+        names.sort();
+        names
+    };
+    let serve = |naming: &str| Client::new(&scratch, &[&RUN[..], &["--tool-names", naming]].concat(), Era::Old);
+    let list = |client: &mut Client| to_names(&client.ask("tools/list", json!({}))["result"]["tools"]);
+
+    let own = ["echo", "fail", "forever", "mark"];
+    for naming in ["plain", "auto"] {
+        assert_eq!(to_names(&json(&export(&["plain", "writer"], naming))["tools"]), own, "{naming}");
+        let mut client = serve(naming);
+        assert_eq!(list(&mut client), own, "{naming}");
+        for name in ["echo", "plain__echo"] {
+            assert_eq!(client.call(name, json!({}))["structuredContent"], json!({ "ok": true }), "{naming} {name}");
+        }
+    }
+
+    // Another skill has a tool with the same name.
+    let text = scratch.read_file("skills/plain/SKILL.md").replace("name: plain", "name: other");
+    let text = text.replace("fail", "stop").replace("forever", "load");
+    scratch.write_file("skills/other/SKILL.md", &text);
+    scratch.write_file("skills/other/scripts/echo.sh", "echo '{\"ok\": false}'\n");
+    for script in ["load", "load_skill", "stop"] {
+        scratch.write_file(&format!("skills/other/scripts/{script}.sh"), "echo '{\"ok\": false}'\n");
+    }
+    let without_echo = ["fail", "forever", "load", "stop"].map(str::to_owned).to_vec();
+    let refused = export(&["plain", "other"], "plain");
+    assert_eq!((refused.code, to_names(&json(&refused)["tools"])), (1, without_echo), "{refused:?}");
+    assert!(refused.stderr.contains("`plain:echo` and `other:echo` have the same name `echo`"), "{refused:?}");
+    let mut qualified = to_names(&json(&export(&["plain", "other"], "auto"))["tools"]);
+    qualified.retain(|name| name.contains("__"));
+    assert_eq!(qualified, ["other__echo", "plain__echo"]);
+
+    // A tool has the name of a tool of the server.
+    scratch.write_file("skills/other/SKILL.md", text.replace("load", "load_skill"));
+    let mut client = serve("auto");
+    assert_eq!(list(&mut client), ["fail", "forever", "mark", "other__echo", "plain__echo", "stop"]);
+    for (name, is_ok) in [("plain__echo", true), ("other__echo", false), ("stop", false), ("other__load_skill", false)]
+    {
+        let done = client.call(name, json!({}));
+        let text: Value = serde_json::from_str(done["content"][0]["text"].as_str().unwrap()).unwrap();
+        assert_eq!(text, json!({ "ok": is_ok }), "{name}");
+    }
+    assert_eq!(client.ask("tools/call", json!({ "name": "echo", "arguments": {} }))["error"]["code"], -32602);
+    // The server cannot offer either of two tools with one name.
+    assert_eq!(list(&mut serve("plain")), ["fail", "forever", "mark", "stop"]);
+
+    let config = run(&scratch, &["serve", "--tool-names", "auto", "--print-config", "claude-desktop"]);
+    assert!(config.stdout.contains("--tool-names") && config.stdout.contains("auto"), "{config:?}");
+    let other_host =
+        run(&scratch, &["export", "--host", "openai", "plain", "--path", "skills", "--tool-names", "auto"]);
+    assert_eq!(other_host.code, 2, "{other_host:?}");
 }
 
 #[test]
