@@ -111,6 +111,8 @@ def main():
             aim = f"  target {target:.2f}{'  MISSED' if is_missed else ''}" if target is not None else ""
             print(f"  {key:14} {search[key]:.3f}{beside}{aim}")
         print(f"  negatives_first {search['negatives_first']} of {search['negatives']}")
+        print(f"  answered       {search['answered']:.3f}")
+        print(f"  negatives_unanswered {search['negatives_unanswered']} of {search['negatives']}")
         print(f"  select         {json.dumps(result['select'])}")
     return int(is_below)
 

@@ -1074,8 +1074,10 @@ export interface SelectedSkills {
   selected: {
     /** Its name with its package. */
     name: string;
-    /** Its score; null if it was selected by name. */
+    /** Its score; null if it was selected by name or by its text. */
     score: integer | null;
+    /** With `--fallback search`, its score in the search, from 0 to 100. */
+    search_score?: number;
     /** What the points are for. */
     matches: {
       /** The kind of the trigger. */
@@ -1126,6 +1128,10 @@ export interface TriggerScores {
     negatives: integer;
     /** How many of them did. */
     negatives_first: integer;
+    /** The share of the requests that should find a skill and for which some skill fits; null if there are none. */
+    answered: number | null;
+    /** For how many of the requests that must not find a skill no skill fits. */
+    negatives_unanswered: integer;
   };
 }
 

@@ -20,6 +20,9 @@ use crate::search::{self, SearchHit, SearchIndex};
 use crate::selection::{SelectionRequest, SkillSelection, SkillSelector};
 use crate::{LibraryError, frontmatter_reader, hosts, skill_reader};
 
+/// The maximum number of results among which active skills are looked for.
+const FALLBACK_SEARCHED_MAX: usize = 100;
+
 /// The options for discovering skills.
 #[derive(Clone, Debug, Default)]
 pub struct LibraryOptions {
@@ -209,9 +212,23 @@ impl Catalog {
         self.selector.get_or_init(|| SkillSelector::new(self)).select(request)
     }
 
-    /// Searches the text of skills. Returns the best matches first.
+    /// Returns whether any active skill declares triggers, which [`Catalog::select`] matches.
+    pub fn has_triggers(&self) -> bool {
+        self.selector.get_or_init(|| SkillSelector::new(self)).has_triggers()
+    }
+
+    /// Returns the active skills that fit the text of a request, for a request that selects none by its triggers.
+    pub fn search_active(&self, text: &str, limit: usize) -> Vec<SearchHit> {
+        let mut hits = self.search(text, self.entries.len().min(FALLBACK_SEARCHED_MAX));
+        let is_fitting = |hit: &SearchHit| hit.score >= search::SCORE_MIN;
+        hits.retain(|hit| is_fitting(hit) && self.entries[hit.entry].status == SkillStatus::Active);
+        hits.truncate(limit);
+        hits
+    }
+
+    /// Searches the text of skills, best first. Returns nothing if not even the first skill fits.
     pub fn search(&self, text: &str, limit: usize) -> Vec<SearchHit> {
-        self.search_index().search(text, limit)
+        self.search_index().find_fitting(text, limit)
     }
 
     /// Returns the index that [`Catalog::search`] uses. It contains every skill that can be found.

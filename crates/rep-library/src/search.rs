@@ -12,6 +12,7 @@
 //! ```
 
 mod document;
+mod fit;
 #[doc(hidden)]
 pub mod fuzzing;
 mod index_file;
@@ -21,6 +22,7 @@ mod stemmer;
 pub(crate) mod stop_words;
 pub(crate) mod words;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -30,12 +32,16 @@ pub use document::SearchField;
 use index_file::{IndexContents, IndexWriter};
 use ranking::SearchRanking;
 
+/// The score of the first skill below which no skill fits. Calibrated on labelled requests; see `docs/finding.md`.
+pub const SCORE_MIN: f64 = 34.0;
+
 /// A search result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchHit {
     /// The index of the catalog entry.
     pub entry: usize,
-    /// The total score.
+    /// The score, from 0 to 100: the share of the request that the first skill explains, and for the others their
+    /// share of that.
     pub score: f64,
     /// The reasons for the score, highest first.
     pub why: Vec<ScoreReason>,
@@ -62,6 +68,8 @@ pub struct SearchIndex {
     ranking: SearchRanking,
     /// The catalog index of each document.
     entries: Vec<usize>,
+    /// The catalog indexes of each name, in lower case.
+    names: BTreeMap<String, Vec<usize>>,
     /// The number of skills that were read. The others came from the cache.
     pub read: usize,
     /// Notes about problems with the index on disk.
@@ -106,7 +114,15 @@ impl SearchIndex {
         {
             notes.push(describe_write_failure(&error));
         }
-        SearchIndex { ranking: SearchRanking::new(vocabulary, documents), entries, read, notes }
+        let mut names: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for at in &entries {
+            let entry = &catalog.entries[*at];
+            names.entry(entry.name.to_lowercase()).or_default().push(*at);
+            if entry.qualified_name != entry.name {
+                names.entry(entry.qualified_name.to_lowercase()).or_default().push(*at);
+            }
+        }
+        SearchIndex { ranking: SearchRanking::new(vocabulary, documents), entries, names, read, notes }
     }
 
     /// Returns the number of indexed skills.
@@ -119,11 +135,47 @@ impl SearchIndex {
         self.entries.is_empty()
     }
 
-    /// Returns the best skills for a text, best first. Ties are ordered by name.
+    /// Returns the result of [`SearchIndex::search`] if the first skill reaches [`SCORE_MIN`], and nothing otherwise.
+    pub fn find_fitting(&self, text: &str, limit: usize) -> Vec<SearchHit> {
+        let mut hits = self.search(text, limit);
+        if hits.first().is_some_and(|hit| hit.score < SCORE_MIN) {
+            hits.clear();
+        }
+        hits
+    }
+
+    /// Returns all skills that share a word with a text, best first, whether they fit or not. Ties are ordered by name.
     pub fn search(&self, text: &str, limit: usize) -> Vec<SearchHit> {
         let hits = self.ranking.search(text, limit).into_iter();
-        hits.map(|(document, score, why)| SearchHit { entry: self.entries[document], score, why }).collect()
+        let mut hits: Vec<SearchHit> =
+            hits.map(|(document, score, why)| SearchHit { entry: self.entries[document], score, why }).collect();
+        let is_around = |letter: char| letter.is_whitespace() || "/\"'`“”".contains(letter);
+        let name = text.trim_matches(is_around).to_lowercase();
+        if let Some(named) = self.names.get(&name) {
+            put_named_first(&mut hits, named, &name);
+            hits.truncate(limit);
+        }
+        hits
     }
+}
+
+/// Puts the skills whose name is the whole text first. The name of a skill can be a word that is not searched, such as
+/// `yes`.
+fn put_named_first(hits: &mut Vec<SearchHit>, named: &[usize], name: &str) {
+    const SCORE_MAX: f64 = 100.0;
+    for entry in named {
+        if let Some(hit) = hits.iter_mut().find(|hit| hit.entry == *entry && hit.score > 0.0) {
+            let scale = SCORE_MAX / hit.score;
+            for reason in &mut hit.why {
+                reason.points *= scale;
+            }
+            hit.score = SCORE_MAX;
+        } else {
+            let reason = ScoreReason { field: SearchField::Name, term: name.to_owned(), points: SCORE_MAX };
+            hits.push(SearchHit { entry: *entry, score: SCORE_MAX, why: vec![reason] });
+        }
+    }
+    hits.sort_by_key(|hit| !named.contains(&hit.entry));
 }
 
 fn begin_index_file(file: Option<&Path>, notes: &mut Vec<String>) -> Option<IndexWriter> {

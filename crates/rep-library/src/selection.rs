@@ -234,6 +234,11 @@ impl SkillSelector {
         }
     }
 
+    /// Returns whether any active skill declares triggers. Without triggers, only named skills can be selected.
+    pub fn has_triggers(&self) -> bool {
+        !self.triggers.is_empty()
+    }
+
     /// Selects the skills that match a request.
     pub fn select(&self, request: &SelectionRequest) -> SkillSelection {
         let mut selection = SkillSelection { notes: self.notes.clone(), ..SkillSelection::default() };

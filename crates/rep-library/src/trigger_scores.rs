@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::catalog::{Catalog, SkillStatus};
-use crate::search::SearchIndex;
+use crate::search::{SCORE_MIN, SearchIndex};
 use crate::selection::{SelectionRequest, SkillSelector};
 
 /// The number of ranks that count.
@@ -145,8 +145,10 @@ pub fn score_triggers(catalog: &Catalog, requests: &[LabelledRequest], cache: Op
         let also: Vec<BTreeSet<usize>> = case.equivalents.iter().map(|skill| names.find_entries(skill)).collect();
         let missing = case.skills.iter().zip(&wanted).filter(|(_, set)| set.is_empty()).map(|(skill, _)| skill);
         scores.unknown.extend(missing.cloned());
-        let ranked: Vec<usize> = index.search(&case.query, RANKS_MAX).iter().map(|hit| hit.entry).collect();
+        let hits = index.search(&case.query, RANKS_MAX);
+        let ranked: Vec<usize> = hits.iter().map(|hit| hit.entry).collect();
         search.add_request(case.should_trigger, &wanted, &also, &ranked);
+        search.add_answer(case.should_trigger, hits.first().is_some_and(|hit| hit.score >= SCORE_MIN));
         let request = SelectionRequest { text: case.query.clone(), ..SelectionRequest::default() };
         let chosen: Vec<usize> = selector.select(&request).selected.into_iter().map(|chosen| chosen.index).collect();
         selection.add_request(case.should_trigger, &wanted, &also, &chosen);
@@ -171,6 +173,10 @@ pub struct SearchScore {
     pub negatives: u32,
     /// The number of those with a wrong first result.
     pub negatives_first: u32,
+    /// The share of requests that should find a skill and for which some skill fits.
+    pub answered: f64,
+    /// The number of requests that should not find a skill and for which no skill fits.
+    pub negatives_unanswered: u32,
 }
 
 /// The scores of selection. Ratios are rounded to four digits.
@@ -197,9 +203,16 @@ struct SearchCount {
     reciprocal: f64,
     negatives: u32,
     negatives_first: u32,
+    answered: u32,
+    negatives_unanswered: u32,
 }
 
 impl SearchCount {
+    fn add_answer(&mut self, should: bool, is_answered: bool) {
+        self.answered += u32::from(should && is_answered);
+        self.negatives_unanswered += u32::from(!should && !is_answered);
+    }
+
     fn add_request(&mut self, should: bool, wanted: &[BTreeSet<usize>], also: &[BTreeSet<usize>], ranked: &[usize]) {
         let is_any = |sets: &[BTreeSet<usize>], entry: &usize| sets.iter().any(|set| set.contains(entry));
         if !should {
@@ -230,6 +243,8 @@ impl SearchCount {
             mrr: round_share(self.reciprocal / all),
             negatives: self.negatives,
             negatives_first: self.negatives_first,
+            answered: round_share(f64::from(self.answered) / all),
+            negatives_unanswered: self.negatives_unanswered,
         }
     }
 }

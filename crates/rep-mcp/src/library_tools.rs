@@ -53,6 +53,10 @@ impl LibraryToolError {
     }
 }
 
+fn describe_fallback() -> Value {
+    json!({ "type": "string", "enum": ["none", "search"], "description": "What to select if no trigger matches" })
+}
+
 /// Returns the definitions of the tools.
 fn tool_definitions() -> [Value; 6] {
     let text = |about: &str| json!({ "type": "string", "description": about });
@@ -82,11 +86,11 @@ fn tool_definitions() -> [Value; 6] {
         json!({
             "name": "select_skills",
             "title": "Select skills for a request",
-            "description": "Selects the skills whose declared triggers (keywords, file patterns, intents) match a request. Use `search_skills` if no skill is selected.",
+            "description": "Selects the skills whose declared triggers (keywords, file patterns, intents) match a request, or that the request names. If no skill declares triggers, or with `fallback: \"search\"` if no trigger matches, selects the skills that fit by their text.",
             "inputSchema": input_schema(&json!({
                 "text": text("The user's request, in the user's own words"),
                 "files": list("The files of the request, relative to the project", json!({ "type": "string" })),
-                "intents": list("The intents that you recognize in the request", json!({ "type": "string" })),
+                "intents": list("The intents that you recognize in the request", json!({ "type": "string" })), "fallback": describe_fallback(),
             }), &["text"]),
             "outputSchema": output_schema(&json!({ "selected": list("Sorted by score, best match first", json!({ "type": "object" })) })),
         }),
@@ -288,7 +292,16 @@ fn search_skills(view: &CatalogView, given: &JsonObject) -> ToolOutput {
 }
 
 fn select_skills(view: &CatalogView, given: &JsonObject) -> ToolOutput {
-    reject_unknown_arguments(given, &["text", "files", "intents"])?;
+    reject_unknown_arguments(given, &["text", "files", "intents", "fallback"])?;
+    let is_searched = match optional_text(given, "fallback")? {
+        None => !view.catalog.has_triggers(),
+        Some("none") => false,
+        Some("search") => true,
+        Some(other) => {
+            return Err(invalid_argument(format!("unknown fallback `{other}`"))
+                .with_remedy("valid fallbacks: `none`, `search`"));
+        }
+    };
     let request = SelectionRequest {
         text: required_text(given, "text")?.to_owned(),
         files: text_list(given, "files")?,
@@ -304,7 +317,18 @@ fn select_skills(view: &CatalogView, given: &JsonObject) -> ToolOutput {
         value["matches"] = one.matches.iter().map(matched).collect();
         (entry.status == SkillStatus::Active).then_some(value)
     };
-    Ok((json!({ "selected": selection.selected.iter().filter_map(selected).collect::<Vec<Value>>() }), None))
+    let mut all: Vec<Value> = selection.selected.iter().filter_map(selected).collect();
+    if selection.selected.is_empty() && is_searched {
+        let hits = view.catalog.search_active(&request.text, HITS_DEFAULT);
+        all.extend(hits.iter().map(|hit| {
+            let mut value = list_item(&view.catalog.entries[hit.entry]);
+            value["score"] = Value::Null;
+            value["matches"] = json!([]);
+            value["search_score"] = ((hit.score * 1000.0).round() / 1000.0).into();
+            value
+        }));
+    }
+    Ok((json!({ "selected": all }), None))
 }
 
 /// Finds a skill by name or URI.

@@ -150,7 +150,8 @@ fn find_skills(request: &PageRequest) -> Vec<ListedSkill> {
         let all = (0..catalog.entries.len()).filter(|index| fits(&catalog.entries[*index]));
         return all.map(|index| ListedSkill { index, hit: None }).collect();
     }
-    let hits = catalog.search(text, HITS_MAX);
+    // While typing, every skill with the words is wanted, whether it fits or not.
+    let hits = catalog.search_index().search(text, HITS_MAX);
     let found: BTreeSet<usize> = hits.iter().map(|hit| hit.entry).collect();
     // The search does not find partially typed names, nor skills whose text may not be searched.
     let lower = text.to_lowercase();

@@ -179,7 +179,7 @@ fn render_hits(request: &PageRequest) -> Markup {
     let reason = |why: &search::ScoreReason| format!("“{}” in {} +{:.1}", why.term, why.field.name(), why.points);
     html! {
         @if hits.is_empty() {
-            p { "No matching skills." }
+            p { "No skill fits." }
         } @else {
             ol {
                 @for hit in &hits {

@@ -21,7 +21,7 @@ use crate::{error, skill_reader};
 
 const MAGIC: &[u8; 8] = b"repindex";
 /// Changes with the file format and with the definition of a word.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 pub(super) const HEADER_BYTES: usize = 8 + 4 + 8;
 /// The maximum size of an index file.
 const BYTES_MAX: u64 = 1024 * 1024 * 1024;
@@ -362,7 +362,7 @@ mod tests {
     #[test]
     fn another_version_is_left_aside() {
         let mut newer = sample_bytes();
-        newer[8] = 2;
-        assert_eq!(decode_index(&newer).unwrap_err(), "its version is 2, not 1");
+        newer[8] = 3;
+        assert_eq!(decode_index(&newer).unwrap_err(), "its version is 3, not 2");
     }
 }

@@ -100,6 +100,66 @@ fn function_words_of_other_languages_have_no_points() {
 }
 
 #[test]
+fn a_score_means_the_same_in_every_library() {
+    let scratch = write_library();
+    let score = |text: &str| {
+        let catalog = discover_catalog(&scratch);
+        let hit = SearchIndex::open(&catalog, is_findable, None).search(text, 1).remove(0);
+        (catalog.entries[hit.entry].name.clone(), hit.score)
+    };
+    let texts = ["fill in the pdf forms", "roll out a service with kubectl", "wake somebody up"];
+    let small = texts.map(score);
+    for number in 0..200 {
+        let body = format!("Write a form, a service or a table number{number} for somebody. Fill it.");
+        write_skill(&scratch, &format!("other{number}"), &format!("Knows topic{number}."), &body);
+    }
+    for (text, (name, before)) in texts.into_iter().zip(small) {
+        let (other, after) = score(text);
+        assert!(other == name && (before - after).abs() < 1e-6, "{text}: {name} {before}, {other} {after}");
+    }
+}
+
+#[test]
+fn a_request_that_no_skill_fits_is_answered_with_nothing() {
+    let scratch = write_library();
+    let catalog = discover_catalog(&scratch);
+    let index = SearchIndex::open(&catalog, is_findable, None);
+    for text in [
+        "what is the weather in Reykjavik tomorrow, and should I write a postcard?",
+        "a recipe for chocolate cookies that fill a form",
+        "translate this poem about a table into Latin verse",
+    ] {
+        assert!(!index.search(text, 10).is_empty(), "{text}: some words occur");
+        assert_eq!(index.find_fitting(text, 10), [], "{text}");
+    }
+    for text in ["fill a pdf form", "pdftk", "deploy to kubernetes", "make a spreadsheet of these numbers"] {
+        assert!(!index.find_fitting(text, 10).is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn a_name_is_found_even_if_it_is_a_function_word() {
+    let scratch = write_library();
+    write_skill(&scratch, "yes", "Agrees.", "Agree.");
+    for text in ["yes", "Yes", "/yes", "`yes`"] {
+        let catalog = discover_catalog(&scratch);
+        let hits = SearchIndex::open(&catalog, is_findable, None).find_fitting(text, 10);
+        assert_eq!(list_hit_names(&catalog, &hits), ["yes"], "{text}");
+        assert!((hits[0].score - 100.0).abs() < 1e-9 && hits[0].why[0].field == SearchField::Name, "{hits:?}");
+    }
+}
+
+#[test]
+fn the_parts_of_a_word_count_as_one_word() {
+    let scratch = ScratchFolder::new();
+    write_skill(&scratch, "dpu", "Sets up BlueField.", "Cards.");
+    write_skill(&scratch, "sap", "Sets up Zorblax.", "Cards.");
+    let catalog = discover_catalog(&scratch);
+    let hits = SearchIndex::open(&catalog, is_findable, None).search("BlueField Zorblax", 10);
+    assert!(hits.len() == 2 && hits[1].score > hits[0].score * 0.8, "{hits:?}");
+}
+
+#[test]
 fn a_score_is_the_sum_of_its_reasons() {
     let scratch = write_library();
     let catalog = discover_catalog(&scratch);

@@ -73,6 +73,10 @@ fn split_western_run(run: &str, take: &mut impl FnMut(&str, String)) {
     if run.len() > WORD_BYTES_MAX {
         return;
     }
+    if let Some(acronym) = strip_acronym_plural(run) {
+        take_word(acronym, take);
+        return;
+    }
     take_word(run, take);
     let cuts = find_cuts(run);
     if cuts.is_empty() {
@@ -87,6 +91,19 @@ fn split_western_run(run: &str, take: &mut impl FnMut(&str, String)) {
         }
         start = end;
     }
+}
+
+/// Lower-case words that only look like the plural of an acronym.
+const NOT_PLURALS: [&str; 4] = ["hdfs", "https", "ntfs", "smbfs"];
+
+/// Returns the singular of an acronym: `PDF` of `PDFs`, `pdf` of `pdfs`. The stemmer leaves both, because they have no
+/// vowel.
+fn strip_acronym_plural(run: &str) -> Option<&str> {
+    let acronym = run.strip_suffix('s')?;
+    let is_upper = acronym.len() >= 2 && acronym.bytes().all(|byte| byte.is_ascii_uppercase());
+    let is_consonant = |byte: u8| byte.is_ascii_lowercase() && !b"aeiouys".contains(&byte);
+    let is_lower = acronym.len() >= 3 && acronym.bytes().all(is_consonant) && !NOT_PLURALS.contains(&run);
+    (is_upper || is_lower).then_some(acronym)
 }
 
 fn take_word(word: &str, take: &mut impl FnMut(&str, String)) {
@@ -124,6 +141,12 @@ mod tests {
         assert_eq!(split_words("pdf-to_text"), ["pdf", "text"]);
         assert_eq!(split_words("d3js v6"), ["d3js", "js", "v6"]);
         assert_eq!(split_words("`foo.bar()` -> /etc/hosts"), ["foo", "bar", "etc", "host"]);
+    }
+
+    #[test]
+    fn plurals_of_acronyms_are_their_singular() {
+        assert_eq!(split_words("PDFs pdfs PDF APIs VMs"), ["pdf", "pdf", "pdf", "api", "vm"]);
+        assert_eq!(split_words("https DNS css tls"), ["https", "dns", "css", "tls"]);
     }
 
     #[test]

@@ -78,6 +78,8 @@ fn measure_triggers(args: &Args, output: &mut Output) -> Result<Value, Failure> 
             "mrr": search.mrr,
             "negatives": search.negatives,
             "negatives_first": search.negatives_first,
+            "answered": search.answered,
+            "negatives_unanswered": search.negatives_unanswered,
         },
     }))
 }

@@ -2,7 +2,7 @@
 
 use anstyle::Style;
 use rep_check::render::escape_invisible;
-use rep_library::search::SearchHit;
+use rep_library::search::{SCORE_MIN, SearchHit};
 use rep_library::{Catalog, SkillStatus};
 use serde_json::{Value, json};
 
@@ -16,7 +16,8 @@ const REASONS_SHOWN: usize = 4;
 /// Search skills by their text, best match first
 ///
 /// Searches names, descriptions, triggers, headings and bodies, and tolerates word forms and typos. Every result
-/// says why it matched. Skills that only users may invoke are marked `user-only`.
+/// has a score from 0 to 100 and says why. Exits with 1 if no skill fits. Skills that only users may invoke are marked
+/// `user-only`.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -29,6 +30,9 @@ pub(crate) struct Args {
     /// The maximum number of results
     #[arg(long, value_name = "N", default_value_t = 10)]
     limit: usize,
+    /// The score that the first skill must have to fit; 0 lists every skill that shares a word
+    #[arg(long, value_name = "N", default_value_t = SCORE_MIN)]
+    min_score: f64,
     #[command(flatten)]
     library: LibraryArgs,
     /// Print one JSON document
@@ -45,7 +49,11 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     if output.is_verbose {
         output.print_message(&format!("searched {} skills, {} of them read again", index.len(), index.read));
     }
-    let hits = index.search(&args.text.join(" "), args.limit);
+    let mut hits = index.search(&args.text.join(" "), args.limit);
+    let nearest = hits.first().map(|hit| (catalog.entries[hit.entry].qualified_name.as_str(), hit.score));
+    if nearest.is_some_and(|(_, score)| score < args.min_score) {
+        hits.clear();
+    }
     if args.json {
         let results: Vec<Value> = hits.iter().map(|hit| hit_to_json(&catalog, hit)).collect();
         output.write_json(&json!({ "results": results }));
@@ -54,10 +62,20 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         output.write_data(&text);
     }
     if hits.is_empty() {
-        output.print_message(&format!("none of {} skills matches; run `rep list` to see them", index.len()));
+        output.print_message(&describe_no_fit(index.len(), nearest));
         return Ok(Exit::Findings);
     }
     Ok(Exit::Fine)
+}
+
+fn describe_no_fit(skills: usize, nearest: Option<(&str, f64)>) -> String {
+    match nearest {
+        Some((name, score)) => format!(
+            "no skill fits: the nearest of {skills} is `{}` with a score of {score:.1}; `--min-score 0` lists it",
+            escape_invisible(name)
+        ),
+        None => format!("no skill fits: none of {skills} has these words; run `rep list` to see them"),
+    }
 }
 
 fn hit_to_json(catalog: &Catalog, hit: &SearchHit) -> Value {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 use rep_library::Catalog;
+use rep_library::search::SearchHit;
 use rep_library::selection::{
     DEFAULT_THRESHOLD, MatchKind, SelectedSkill, SelectionRequest, SkillSelection, TriggerMatch, UnresolvedName,
 };
@@ -12,6 +13,18 @@ use serde_json::{Value, json};
 use crate::exit::{Exit, Failure};
 use crate::library::{self, LibraryArgs};
 use crate::output::Output;
+
+/// The number of skills that a fallback selects at most.
+const FALLBACK_SKILLS_MAX: usize = 5;
+
+/// What answers a request that selects no skill.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Fallback {
+    /// Nothing
+    None,
+    /// The skills that fit by their text, as in `rep search`
+    Search,
+}
 
 /// Select the skills whose triggers match a request
 ///
@@ -23,7 +36,8 @@ Examples:
   rep select \"which types do the columns have?\" --file harvest.csv
   rep select \"clean up\" --intent housekeeping --json
   rep select \"/csv-profile the export\"
-  rep select \"profile this csv\" --skill slugify --also-scored")]
+  rep select \"profile this csv\" --skill slugify --also-scored
+  rep select \"which cells are empty?\" --fallback search")]
 pub(crate) struct Args {
     /// The user's request
     #[arg(value_name = "TEXT")]
@@ -43,6 +57,9 @@ pub(crate) struct Args {
     /// Also select by score when a skill is named
     #[arg(long)]
     also_scored: bool,
+    /// What to select if no trigger matches
+    #[arg(long, value_enum, value_name = "KIND", default_value_t = Fallback::None)]
+    fallback: Fallback,
     #[command(flatten)]
     library: LibraryArgs,
     /// Print one JSON document
@@ -72,17 +89,42 @@ fn select_skills(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     if let Some(unfound) = selection.unfound.first() {
         return Err(unfound_failure(&catalog, unfound));
     }
-    if args.json {
-        let selected: Vec<Value> =
-            selection.selected.iter().map(|selected| selected_to_json(&catalog, selected)).collect();
-        output.write_json(&json!({ "selected": selected }));
-    } else {
-        let text: String =
-            selection.selected.iter().map(|selected| render_selected(&catalog, selected, output)).collect();
-        output.write_data(&text);
+    let mut hits = Vec::new();
+    if selection.selected.is_empty() && args.fallback == Fallback::Search {
+        hits = catalog.search_active(&args.text, FALLBACK_SKILLS_MAX);
     }
-    report_selection(&catalog, &selection, args.threshold, output);
-    Ok(if selection.selected.is_empty() { Exit::Findings } else { Exit::Fine })
+    if args.json {
+        let selected = selection.selected.iter().map(|selected| selected_to_json(&catalog, selected));
+        let found = hits.iter().map(|hit| hit_to_json(&catalog, hit));
+        output.write_json(&json!({ "selected": selected.chain(found).collect::<Vec<Value>>() }));
+    } else {
+        let selected = selection.selected.iter().map(|selected| render_selected(&catalog, selected, output));
+        let found = hits.iter().map(|hit| render_hit(&catalog, hit, output));
+        output.write_data(&selected.chain(found).collect::<String>());
+    }
+    if hits.is_empty() {
+        report_selection(&catalog, &selection, args, output);
+    } else {
+        output.print_message(&format!("no trigger matches; {} skills fit by their text", hits.len()));
+    }
+    Ok(if selection.selected.is_empty() && hits.is_empty() { Exit::Findings } else { Exit::Fine })
+}
+
+fn hit_to_json(catalog: &Catalog, hit: &SearchHit) -> Value {
+    let entry = &catalog.entries[hit.entry];
+    json!({
+        "name": entry.qualified_name,
+        "score": null,
+        "matches": [],
+        "location": entry.location,
+        "search_score": (hit.score * 1000.0).round() / 1000.0,
+    })
+}
+
+fn render_hit(catalog: &Catalog, hit: &SearchHit, output: &Output) -> String {
+    let name = replace_controls(&catalog.entries[hit.entry].qualified_name);
+    let name = output.style_text(Style::new().bold(), &name);
+    format!("{name}  search score {:.1}\n", hit.score)
 }
 
 /// Returns a file's path as patterns see it: relative to the project if it is inside.
@@ -145,14 +187,25 @@ fn describe_match(found: &TriggerMatch) -> String {
 }
 
 /// Reports the selection, or the nearest skills if nothing was selected.
-fn report_selection(catalog: &Catalog, selection: &SkillSelection, threshold: i64, output: &mut Output) {
+fn report_selection(catalog: &Catalog, selection: &SkillSelection, args: &Args, output: &mut Output) {
+    let threshold = args.threshold;
     let (count, all) = (selection.selected.len(), catalog.entries.len());
     let skills = if all == 1 { "skill" } else { "skills" };
     if count > 0 {
         output.print_message(&format!("selected {count} of {all} {skills}; the threshold is {threshold}"));
         return;
     }
-    output.print_message(&format!("none of {all} {skills} has {} or more", format_points(threshold)));
+    if catalog.has_triggers() {
+        output.print_message(&format!("none of {all} {skills} has {} or more", format_points(threshold)));
+    } else {
+        let what = if all == 1 { "the skill declares no triggers" } else { "none of the skills declares triggers" };
+        output.print_message(&format!("nothing to select by: {what}"));
+    }
+    if args.fallback == Fallback::Search {
+        output.print_message("no skill fits by its text either");
+    } else if !catalog.has_triggers() {
+        output.print_message("`--fallback search` selects by the text of the skills, and `rep search` lists what fits");
+    }
     if let Some(nearest) = selection.below.first() {
         let name = replace_controls(&catalog.entries[nearest.index].qualified_name);
         let why: Vec<String> = nearest.matches.iter().map(describe_match).collect();

@@ -52,6 +52,22 @@ fn nothing_found_is_exit_1() {
 }
 
 #[test]
+fn a_request_that_no_skill_fits_is_exit_1_and_names_the_nearest() {
+    let scratch = library();
+    let text = "bake chocolate cookies and fill the jar with hazelnuts";
+    let found = run(&scratch, &["search", text, "--path", "lib", "--json"]);
+    assert_eq!((found.code, json(&found)["results"].as_array().map(Vec::len)), (1, Some(0)), "{found:?}");
+    assert!(found.stderr.contains("no skill fits: the nearest of 3 is `pdf`"), "{found:?}");
+    let all = run(&scratch, &["search", text, "--path", "lib", "--json", "--min-score", "0"]);
+    let results = json(&all)["results"].clone();
+    assert_eq!((all.code, &results[0]["name"]), (0, &"pdf".into()), "{all:?}");
+    let score = results[0]["score"].as_f64().unwrap();
+    assert!(score > 0.0 && score < 34.0, "{results}");
+    let fitting = json(&run(&scratch, &["search", "fill in a PDF form", "--path", "lib", "--json"]));
+    assert!((34.0..=100.0).contains(&fitting["results"][0]["score"].as_f64().unwrap()), "{fitting}");
+}
+
+#[test]
 fn untrusted_skills_are_not_found() {
     let scratch = ScratchFolder::new();
     skill(&scratch, "proj/.claude/skills/pdf", "Fills in PDF forms.", "");
@@ -129,6 +145,7 @@ fn requests_are_measured() {
         (&search["requests"], &search["negatives"], &search["negatives_first"]),
         (&3.into(), &2.into(), &1.into())
     );
+    assert_eq!(search["negatives_unanswered"], 2, "{search}");
 }
 
 #[test]

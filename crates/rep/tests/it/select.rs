@@ -154,6 +154,29 @@ fn sel_09_what_is_selected_says_why_and_can_be_read() {
 }
 
 #[test]
+fn without_triggers_selection_says_so_and_can_search() {
+    let scratch = ScratchFolder::new();
+    scratch
+        .write_file("lib/pdf-forms/SKILL.md", "---\nname: pdf-forms\ndescription: Fills in PDF forms.\n---\n\n# It\n");
+    skill(&scratch, "other", "");
+    let none = select(&scratch, &["fill in this PDF form"]);
+    assert_snapshot!(transcript(&scratch, &none), @"
+    exit code 1
+    --- stderr ---
+    nothing to select by: none of the skills declares triggers
+    `--fallback search` selects by the text of the skills, and `rep search` lists what fits
+    ");
+    let found = select(&scratch, &["fill in this PDF form", "--fallback", "search", "--json"]);
+    let selected = parsed(&found)["selected"].clone();
+    assert_eq!((found.code, &selected[0]["name"], &selected[0]["score"]), (0, &json!("pdf-forms"), &Value::Null));
+    assert!(selected.as_array().unwrap().len() == 1 && selected[0]["search_score"].as_f64() > Some(34.0), "{found:?}");
+    let nothing = select(&scratch, &["bake chocolate cookies with hazelnuts", "--fallback", "search", "--json"]);
+    assert_eq!((nothing.code, &parsed(&nothing)["selected"]), (1, &json!([])), "{nothing:?}");
+    let triggered = library();
+    assert_eq!(answer(&triggered, &["ocr the pdf", "--fallback", "search"]), json!([["pdf", 4]]));
+}
+
+#[test]
 fn sel_08_triggers_that_are_no_lists_are_no_triggers() {
     let scratch = ScratchFolder::new();
     skill(&scratch, "a", "when_to_use: when there is a pdf\n");

@@ -75,6 +75,8 @@ fn searches() {
     prints(&scratch, "select", 0, &["select", "profile data.csv", "--file", "data.csv", "--json", "--path", &path]);
     prints(&scratch, "select", 0, &["select", "x", "--skill", "csv-profile", "--json", "--path", &path]);
     prints(&scratch, "select", 1, &["select", "zzzz", "--json", "--path", &path]);
+    let words = "empty cells and distinct values of columns";
+    prints(&scratch, "select", 0, &["select", words, "--fallback", "search", "--json", "--path", &path]);
     prints(&scratch, "error", 2, &["select", "x", "--skill", "nothing", "--json", "--path", &path]);
     let line =
         |query: &str, is_meant: bool| json!({ "query": query, "skills": ["csv-profile"], "should_trigger": is_meant });
