@@ -206,6 +206,12 @@ def search():
     ]))
 
 
+def message():
+    seed("message", "result", '{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}\n')
+    seed("message", "error", '{"jsonrpc":"2.0","id":2,"error":{"code":-32601,"message":"no"}}\n\n')
+    seed("message", "request", '{"jsonrpc":"2.0","id":"a","method":"ping"}\nhello\n')
+
+
 if __name__ == "__main__":
     archives()
     dns()
@@ -213,3 +219,4 @@ if __name__ == "__main__":
     texts()
     audit()
     search()
+    message()

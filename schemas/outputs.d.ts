@@ -303,13 +303,57 @@ export interface Hash {
  * @version 1
  * @command rep tools --json
  */
-export interface EffectiveTools {
+export interface SkillTools extends EffectiveTools {
+  /** The MCP servers that the skill requires, and their tools, with `--mcp`. */
+  servers?: ServerCatalog[];
+}
+
+/** The effective tools of a skill. */
+interface EffectiveTools {
   /** Where the tools come from. */
   source: "frontmatter" | "tools.json" | "none";
   /** Whether `tools.json` differs from the frontmatter. */
   stale: boolean;
   /** The tools. */
   tools: ToolDefinition[];
+}
+
+/**
+ * The tools of MCP servers.
+ * @output server-tools
+ * @version 1
+ * @command rep tools --mcp --json
+ */
+export interface ServerTools {
+  /** The servers, by name. */
+  servers: ServerCatalog[];
+}
+
+/** A server and its tools. */
+interface ServerCatalog {
+  /** Its name. */
+  name: string;
+  /** Who declares it. */
+  from: "user" | "project" | "skill";
+  /** How it is reached. */
+  transport: "stdio" | "http";
+  /** Its tools. */
+  tools: {
+    /** The name. */
+    name: string;
+    /** The description, by the server. */
+    description: string;
+    /** The schema of the arguments. */
+    input_schema: unknown;
+    /** The schema of the result. */
+    output_schema?: unknown;
+    /** Whether the server says that it changes nothing. */
+    read_only: boolean;
+    /** Whether a tool of the skill has the same name, and is called instead. */
+    shadowed: boolean;
+  }[];
+  /** Why it did not answer, as in an error document. */
+  error: unknown;
 }
 
 /**
@@ -1329,6 +1373,50 @@ export interface ToolPlan extends Plan {
   dependencies: unknown;
 }
 
+/**
+ * Which MCP server a call would start or ask, and what it may do.
+ * @output server-plan
+ * @version 1
+ * @command rep run SERVER:TOOL --dry-run
+ */
+export interface ServerPlan {
+  /** The server, as `mcp:NAME`, or the skill that declares it. */
+  skill: string;
+  /** The digest of the declaration. */
+  digest: string;
+  /** The directory of the skill, or the workspace. */
+  folder: string;
+  /** The tool. */
+  tool: string;
+  /** The directory that patterns are relative to. */
+  workspace: string;
+  /** The arguments. */
+  input: unknown;
+  /** Whether the server runs in the sandbox. */
+  sandbox: boolean;
+  /** What it may do. */
+  policy: unknown;
+  /** Always empty: an invalid declaration of a server is an error. */
+  ignored: unknown[];
+  /** The server. */
+  server: {
+    /** Its name. */
+    name: string;
+    /** Who declares it. */
+    from: "user" | "project" | "skill";
+    /** How it is reached. */
+    transport: "stdio" | "http";
+    /** The program with its arguments and variables, or the address with its headers. */
+    address: unknown;
+    /** The directories outside the workspace that it may read. */
+    readable: string[];
+    /** Whether it is confined. */
+    sandbox: boolean;
+    /** Whether the user trusts what it says about its tools. */
+    trust: boolean;
+  };
+}
+
 /** What a call would run, and what it may do. */
 interface Plan {
   /** The skill, with its package. */
@@ -1380,7 +1468,7 @@ interface RunPolicy {
 }
 
 /** Something that needs confirmation. */
-type Risk = "destructive_writes" | "external_network" | "always" | "program";
+type Risk = "destructive_writes" | "external_network" | "always" | "program" | "foreign_tool";
 
 /** What is taken out of the output of a run. */
 interface Redaction {

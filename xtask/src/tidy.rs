@@ -18,6 +18,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("rep-check", &["rep-model", "rep-test-support"]),
     ("rep-convert", &["rep-model", "rep-check", "rep-test-support"]),
     ("rep-net", &["rep-convert", "rep-model", "rep-permissions", "rep-storage"]),
+    ("rep-mcp-client", &["rep-net", "rep-permissions", "rep-test-support"]),
     ("rep-hosts", &["rep-model"]),
     (
         "rep-library",
@@ -58,6 +59,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
             "rep-check",
             "rep-hosts",
             "rep-library",
+            "rep-mcp-client",
             "rep-model",
             "rep-net",
             "rep-permissions",

@@ -138,6 +138,11 @@ impl UserDecisions {
         self.trusted.remove(&resolve_path(folder)).is_some()
     }
 
+    /// Returns whether the user trusted a project, in whatever state.
+    pub fn has_trusted_folder(&self, project: &Path) -> bool {
+        self.trusted.contains_key(&resolve_path(project))
+    }
+
     /// Returns whether a project's skill is trusted. A skill without a digest is not.
     pub fn trust_of(&self, project: &Path, skill: &Path, digest: impl FnOnce() -> Option<String>) -> FolderTrust {
         // Paths are resolved only if there are decisions to compare with.

@@ -50,6 +50,7 @@ mod frontmatter_reader;
 pub mod hosts;
 mod library;
 mod lookup;
+pub mod mcp_servers;
 mod parallel;
 pub mod prompt;
 pub mod questions;

@@ -16,14 +16,16 @@
 //! llm:
 //!   url: http://127.0.0.1:8080/v1
 //!   model: qwen2.5-coder
+//! mcp_servers:
+//!   files: {command: files-server, args: [--root, docs]}
 //! ```
 //!
 //! `library.paths` are additional skill directories, relative to the file. Those in a project's `rep.yaml` belong to
 //! the project and need its trust. Those in the user's file (`repertoire/rep.yaml` in the configuration directory) are
-//! personal. The user's file may only contain `library`, `policy` and `llm`, and `~/` is the home directory there.
+//! personal. The user's file may not contain `check`, and `~/` is the home directory there.
 //! `policy` is read only from the user's file and can only deny: a skill that declares something denied does not run.
 //! `llm`, the model for `rep convert`, is also read only from the user's file, because a project could otherwise send
-//! the user's key to its own server.
+//! the user's key to its own server. `mcp_servers` is read from both; see [`crate::mcp_servers`].
 
 mod keys;
 
@@ -36,12 +38,15 @@ use rep_model::yaml::{self, YamlEntry, YamlNode, core};
 use rep_model::{SourceText, Span};
 use rep_permissions::{Glob, HostRule, Policy};
 
+use crate::mcp_servers::{McpServer, ServerOrigin, parse_servers};
 use crate::{LibraryError, Scope, SkillRoot, skill_reader};
 
 const FILE_NAME: &str = "rep.yaml";
 const BYTES_MAX: u64 = 256 * 1024;
 /// The sections that are valid in the user's file.
-const USER_SECTIONS: &[&str] = &["library", "policy", "llm"];
+const USER_SECTIONS: &[&str] = &["library", "policy", "llm", "mcp_servers"];
+/// The sections that are valid in a project's file.
+const PROJECT_SECTIONS: &[&str] = &["check", "library", "mcp_servers"];
 /// The settings of a model.
 const MODEL_KEYS: [&str; 9] =
     ["url", "model", "api", "key-env", "max-tokens", "temperature", "timeout", "corrections", "price"];
@@ -67,7 +72,7 @@ pub fn load_check_options(given: Option<&Path>, folder: &Path) -> Result<CheckOp
     let Some(path) = given.map(Path::to_owned).or_else(|| find_settings_file(folder)) else {
         return Ok(CheckOptions::default());
     };
-    Ok(SettingsReader::open(&path, folder)?.parse_settings(&["check", "library"])?.check)
+    Ok(SettingsReader::open(&path, folder)?.parse_settings(PROJECT_SECTIONS)?.check)
 }
 
 /// Returns the additional directories in a project's settings.
@@ -76,7 +81,7 @@ pub fn project_roots(project: &Path) -> Result<Vec<SkillRoot>, SettingsError> {
     if path.symlink_metadata().is_err() || is_skill_folder(project) {
         return Ok(Vec::new());
     }
-    let settings = SettingsReader::open(&path, project)?.parse_settings(&["check", "library"])?;
+    let settings = SettingsReader::open(&path, project)?.parse_settings(PROJECT_SECTIONS)?;
     let root = |path: &String| SkillRoot {
         path: project.join(path),
         scope: Scope::Project,
@@ -119,6 +124,24 @@ pub fn load_model_settings(path: &Path) -> Result<BTreeMap<&'static str, String>
     Ok(SettingsReader::open(path, folder)?.parse_settings(USER_SECTIONS)?.llm)
 }
 
+/// Reads the MCP servers that the user declares.
+pub fn load_user_servers(path: &Path) -> Result<Vec<McpServer>, SettingsError> {
+    if path.symlink_metadata().is_err() {
+        return Ok(Vec::new());
+    }
+    let folder = path.parent().unwrap_or(Path::new("."));
+    Ok(SettingsReader::open(path, folder)?.parse_settings(USER_SECTIONS)?.servers)
+}
+
+/// Reads the MCP servers that a project declares.
+pub fn load_project_servers(project: &Path) -> Result<Vec<McpServer>, SettingsError> {
+    let path = project.join(FILE_NAME);
+    if path.symlink_metadata().is_err() || is_skill_folder(project) {
+        return Ok(Vec::new());
+    }
+    Ok(SettingsReader::open(&path, project)?.parse_settings(PROJECT_SECTIONS)?.servers)
+}
+
 /// The parsed settings file.
 #[derive(Default)]
 struct ParsedSettings {
@@ -127,6 +150,7 @@ struct ParsedSettings {
     /// Additional skill directories, as written.
     paths: Vec<String>,
     llm: BTreeMap<&'static str, String>,
+    servers: Vec<McpServer>,
 }
 
 fn find_settings_file(folder: &Path) -> Option<PathBuf> {
@@ -188,6 +212,12 @@ impl SettingsReader {
                 "library" => settings.paths = self.parse_library(&entry.value)?,
                 "policy" if known.contains(&"policy") => settings.policy = self.parse_policy(&entry.value)?,
                 "llm" if known.contains(&"llm") => settings.llm = self.parse_llm(&entry.value)?,
+                "mcp_servers" if known.contains(&"mcp_servers") => {
+                    let is_user = known.contains(&"policy");
+                    let origin = if is_user { ServerOrigin::User } else { ServerOrigin::Project };
+                    settings.servers = parse_servers(&entry.value, &origin)
+                        .map_err(|error| self.error_at(error.span, &error.message, &error.remedy))?;
+                }
                 "llm" => {
                     return Err(self.error_at(
                         entry.key.span,

@@ -82,6 +82,17 @@ impl ProjectTrust {
     }
 }
 
+/// Returns whether the user trusts the current project of a library, in whatever state it is.
+pub fn is_project_trusted(options: &LibraryOptions) -> Result<bool, LibraryError> {
+    match (&options.trust, &options.decisions, &options.project) {
+        (TrustRequirement::Waived, _, _) => Ok(true),
+        (TrustRequirement::Required, Some(file), Some(project)) => {
+            Ok(UserDecisions::read(file)?.has_trusted_folder(project))
+        }
+        (TrustRequirement::Required, _, _) => Ok(false),
+    }
+}
+
 /// Revokes trust in a project and stores the decision. Returns whether it was trusted.
 pub fn untrust_project(project: &Path, file: &Path) -> Result<bool, LibraryError> {
     let mut decisions = UserDecisions::read(file)?;

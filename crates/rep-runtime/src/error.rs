@@ -123,6 +123,10 @@ error_codes! {
     RuntimeUnavailable = "RUNTIME_UNAVAILABLE", host;
     /// This system cannot enforce the declared permissions.
     SandboxUnavailable = "SANDBOX_UNAVAILABLE", host;
+    /// No MCP server has this name.
+    ServerNotFound = "SERVER_NOT_FOUND";
+    /// An MCP server could not be started, or ended during a call.
+    ServerFailed = "SERVER_FAILED", host;
     /// A secret that the skill needs is not set.
     SecretMissing = "SECRET_MISSING", host;
     /// The skill changed after the decision that it may run.

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use rep_check::tools::effective_tools;
 use rep_library::decisions::{PrivateCopy, SkillContents, TextRetention};
+use rep_library::mcp_servers::{self, McpServer, ServerRequirement};
 use rep_library::{CatalogEntry, LibraryOptions, SkillStatus, skill_reader};
 use rep_model::suggestion::nearest_name;
 use rep_model::{Frontmatter, Skill, SkillDocument};
@@ -168,6 +169,27 @@ impl ExecutableSkill {
         let message = format!("`{name}` has no `*.uasp.yaml`; commands extracted from Markdown are never executed");
         Err(CallError::unable(ErrorCode::NoCommands, message)
             .with_remedy("`rep convert SKILL.md --to uasp --out NAME.uasp.yaml` writes one for review"))
+    }
+
+    /// Returns the MCP servers that the skill declares itself.
+    pub fn own_servers(&self) -> Result<Vec<McpServer>, CallError> {
+        let Some(front) = self.skill.frontmatter() else { return Ok(Vec::new()) };
+        mcp_servers::list_skill_servers(front, &self.name).map_err(|error| {
+            let message = format!("`extensions.mcp_servers` of `{}` cannot be used: {}", self.name, error.message);
+            CallError::unable(ErrorCode::InvalidSkill, message).with_remedy(error.remedy)
+        })
+    }
+
+    /// Returns the MCP servers, or single tools of them, that the skill's tools may call: those that it requires, and
+    /// those that it declares.
+    pub fn required_servers(&self) -> Result<Vec<ServerRequirement>, CallError> {
+        let mut required = self.skill.frontmatter().map(mcp_servers::list_required_servers).unwrap_or_default();
+        for server in self.own_servers()? {
+            if required.iter().all(|one| one.server != server.name) {
+                required.push(ServerRequirement { server: server.name, tool: None });
+            }
+        }
+        Ok(required)
     }
 
     /// Returns the index of a tool in the effective tools.

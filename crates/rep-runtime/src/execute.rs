@@ -18,10 +18,11 @@ use crate::plan::{Confinement, Plan, PlannedTool, PlannedWork};
 use crate::shim;
 use rep_permissions::redact::Redactor;
 use rep_permissions::resolver::HostResolver;
-use rep_sandbox::{CHANNEL_FD, Cancel, ProtectionOptions, SandboxError, SandboxJob, SandboxOutcome};
+use rep_sandbox::{CHANNEL_FD, Cancel, ProtectionOptions, SandboxChannel, SandboxError, SandboxJob, SandboxOutcome};
 
 mod command;
 mod request;
+mod server;
 mod tool;
 
 /// The options of an execution besides the plan.
@@ -96,6 +97,7 @@ pub(crate) fn execute_grant_with(
         PlannedWork::Request(request) => {
             request::send_request(plan, request, secrets, HostResolver::system(), cancel, &redactor)
         }
+        PlannedWork::Server(call) => server::converse(plan, call, secrets, options, cancel, &redactor, run),
     };
     let handed = if outcome.is_executed { secrets } else { &[] };
     Outcome { secrets: handed.iter().map(|(name, _)| name.clone()).collect(), ..outcome }
@@ -124,7 +126,7 @@ fn call_tool(
         None => run(job, cancel),
         Some(caller) => match UnixStream::pair() {
             Ok((ours, theirs)) => {
-                job.channel = Some(OwnedFd::from(theirs));
+                job.channel = Some(SandboxChannel::Descriptor(OwnedFd::from(theirs)));
                 job.env.push(("REP_CHANNEL".into(), CHANNEL_FD.to_string().into()));
                 run_with_channel(job, &ours, caller, cancel, run)
             }

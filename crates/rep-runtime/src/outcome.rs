@@ -288,20 +288,52 @@ pub(crate) fn conclude_request(
         Err(error) if killed == Some(KillReason::Cancelled) => (RunReply::Error(error), RunVerdict::Interrupted),
         Err(error) => (RunReply::Error(error), RunVerdict::Failed),
     };
-    let ended = SandboxOutcome {
-        exit: ProcessExit::Code(i32::from(verdict != RunVerdict::Succeeded)),
-        kill_reason: killed,
+    let mut ended = build_exchange_ending(verdict == RunVerdict::Succeeded, duration_ms);
+    ended.kill_reason = killed;
+    ended.denials = denials;
+    build_outcome(plan, ended, String::new(), (reply, verdict), redactor)
+}
+
+/// Builds the end of an exchange over the network, for which no process was started.
+pub(crate) fn build_exchange_ending(is_answered: bool, duration_ms: u64) -> SandboxOutcome {
+    SandboxOutcome {
+        exit: ProcessExit::Code(i32::from(!is_answered)),
+        kill_reason: None,
         stdout: Vec::new(),
         stderr: Vec::new(),
         is_truncated: false,
-        denials,
+        denials: Vec::new(),
         layers: vec![SandboxLayer { name: "hosts", state: "enforced".to_owned() }],
         written: Vec::new(),
         duration_ms,
         conflicts: Vec::new(),
         notes: Vec::new(),
+    }
+}
+
+/// Concludes a conversation with an MCP server. Calls that the server never received count as refused.
+pub(crate) fn conclude_server_call(
+    plan: &Plan,
+    ended: SandboxOutcome,
+    reply: Result<Value, ToolError>,
+    redactor: &Redactor,
+) -> Outcome {
+    let clean = |text: &str| redactor.redact_text(&relativize_paths(&redactor.redact_text(text), plan));
+    let said = clean(&redactor.redact_output(&ended.stderr, ended.is_truncated));
+    let (reply, verdict) = match reply {
+        Ok(value) => (RunReply::Result(value), RunVerdict::Succeeded),
+        Err(error) => {
+            let verdict = match error.code {
+                ErrorCode::Cancelled => RunVerdict::Interrupted,
+                ErrorCode::ToolNotFound | ErrorCode::InvalidArgument | ErrorCode::ConfirmationRequired => {
+                    RunVerdict::Refused
+                }
+                _ => RunVerdict::Failed,
+            };
+            (RunReply::Error(add_error_details(error, &said, clean)), verdict)
+        }
     };
-    build_outcome(plan, ended, String::new(), (reply, verdict), redactor)
+    build_outcome(plan, ended, said, (reply, verdict), redactor)
 }
 
 /// Builds the outcome of a run and redacts all of it.
@@ -547,7 +579,10 @@ fn add_error_details(mut error: ToolError, said: &str, clean: impl Fn(&str) -> S
             *text = clean(text);
         }
     }
-    let is_silent = matches!(error.code, ErrorCode::ToolFailed | ErrorCode::ToolCrashed | ErrorCode::InvalidResult);
+    let is_silent = matches!(
+        error.code,
+        ErrorCode::ToolFailed | ErrorCode::ToolCrashed | ErrorCode::InvalidResult | ErrorCode::ServerFailed
+    );
     if is_silent && !error.more.contains_key("type") && !said.trim().is_empty() {
         let said = said.trim();
         let skipped = said.chars().count().saturating_sub(LOG_CHARS_MAX);

@@ -15,6 +15,7 @@ pub mod declarations;
 pub mod description;
 mod plan_json;
 mod request;
+pub mod server;
 
 use rep_permissions::limits::TIMEOUT_S_MAX;
 pub use rep_permissions::{HostRule, RunLimits, RunPermissions};
@@ -52,6 +53,8 @@ pub enum Risk {
     Always,
     /// A program of this machine is started on behalf of the skill.
     Program,
+    /// A tool of an MCP server is called, or a server that the user did not declare is asked for its tools.
+    ForeignTool,
 }
 
 /// What is redacted from a run's output.
@@ -165,6 +168,8 @@ pub enum PlannedWork {
     Command(PlannedCommand),
     /// Sends a request.
     Request(Box<BoundRequest>),
+    /// Converses with an MCP server.
+    Server(Box<server::PlannedServerCall>),
 }
 
 impl PlannedWork {
@@ -172,7 +177,7 @@ impl PlannedWork {
     pub fn tool(&self) -> Option<&PlannedTool> {
         match self {
             PlannedWork::Tool(tool) => Some(tool),
-            PlannedWork::Command(_) | PlannedWork::Request(_) => None,
+            PlannedWork::Command(_) | PlannedWork::Request(_) | PlannedWork::Server(_) => None,
         }
     }
 
@@ -180,7 +185,7 @@ impl PlannedWork {
     pub fn tool_mut(&mut self) -> Option<&mut PlannedTool> {
         match self {
             PlannedWork::Tool(tool) => Some(tool),
-            PlannedWork::Command(_) | PlannedWork::Request(_) => None,
+            PlannedWork::Command(_) | PlannedWork::Request(_) | PlannedWork::Server(_) => None,
         }
     }
 }
@@ -336,7 +341,7 @@ impl Plan {
         let is_real = |risk: &Risk| match risk {
             Risk::DestructiveWrites => !self.permissions.write.is_empty(),
             Risk::ExternalNetwork => !self.permissions.outbound.is_empty(),
-            Risk::Always | Risk::Program => true,
+            Risk::Always | Risk::Program | Risk::ForeignTool => true,
         };
         self.confirm.iter().copied().filter(is_real).collect()
     }

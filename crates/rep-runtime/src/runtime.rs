@@ -45,6 +45,7 @@ mod nested;
 mod packages;
 mod policy_report;
 mod records;
+mod servers;
 mod tools;
 mod workflows;
 
@@ -56,6 +57,7 @@ pub use commands::{DEFAULT_SESSION, state_json};
 pub use packages::{PackageInstall, PackageInstallError, PackageRequest, ToolDependencies};
 pub use policy_report::{PolicyLine, SkillPolicy, ToolPolicy};
 pub use records::{CallPage, RecordFilter, RunPage};
+pub use servers::{ServerTools, parse_server_target};
 pub use tools::{ToolDescriptor, ToolFault, ToolKind, ToolListing};
 pub use workflows::{
     StepOutcome, StepReport, WorkflowCall, WorkflowCallbacks, WorkflowError, WorkflowEvent, WorkflowReport,

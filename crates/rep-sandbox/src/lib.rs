@@ -100,9 +100,17 @@ pub struct SandboxJob {
     pub permissions: RunPermissions,
     /// The resource limits.
     pub limits: RunLimits,
-    /// A stream to the caller, used to call other tools. It is descriptor [`CHANNEL_FD`] in the sandbox. Apart from
-    /// stdin, stdout and stderr, no other descriptor is passed on.
-    pub channel: Option<OwnedFd>,
+    /// A stream to the caller. Apart from it, stdin, stdout and stderr, no other descriptor is passed on.
+    pub channel: Option<SandboxChannel>,
+}
+
+/// A stream between the caller and the program.
+pub enum SandboxChannel {
+    /// Descriptor [`CHANNEL_FD`] in the sandbox, used to call other tools.
+    Descriptor(OwnedFd),
+    /// Both stdin and stdout, for a program that converses over them. [`SandboxJob::stdin`] is not used, and
+    /// [`SandboxOutcome::stdout`] is empty.
+    Stdio(OwnedFd),
 }
 
 /// Settings for protecting paths that other programs execute or obey.

@@ -23,8 +23,8 @@ mod view;
 mod walk;
 
 use super::{
-    CHANNEL_FD, Cancel, Denial, INJECTED_FILES_FOLDER, KillReason, ProcessExit, SandboxError, SandboxJob, SandboxLayer,
-    SandboxOutcome, gateway, protected_paths,
+    CHANNEL_FD, Cancel, Denial, INJECTED_FILES_FOLDER, KillReason, ProcessExit, SandboxChannel, SandboxError,
+    SandboxJob, SandboxLayer, SandboxOutcome, gateway, protected_paths,
 };
 
 /// Runs the init process of a sandbox, and does not return there. Returns immediately in any other process.

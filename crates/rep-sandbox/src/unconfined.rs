@@ -20,8 +20,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
 use super::{
-    CHANNEL_FD, Cancel, INJECTED_FILES_FOLDER, KillReason, ProcessExit, SandboxError, SandboxJob, SandboxLayer,
-    SandboxOutcome,
+    CHANNEL_FD, Cancel, INJECTED_FILES_FOLDER, KillReason, ProcessExit, SandboxChannel, SandboxError, SandboxJob,
+    SandboxLayer, SandboxOutcome,
 };
 
 /// How often cancellation is checked.
@@ -78,8 +78,15 @@ fn spawn_program(job: &SandboxJob, scratch: &Path) -> io::Result<Child> {
     command.env("HOME", scratch.join("home")).env("TMPDIR", scratch.join("tmp"));
     command.envs(job.env.iter().map(|(name, value)| (name, translate_injected_path(value, &given))));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // This copy reserves the channel's descriptor number, so that no pipe of the standard library gets it.
-    let held = job.channel.as_ref().map(|channel| rustix::io::fcntl_dupfd_cloexec(channel, CHANNEL_FD)).transpose()?;
+    let held = match &job.channel {
+        None => None,
+        // This copy reserves the channel's descriptor number, so that no pipe of the standard library gets it.
+        Some(SandboxChannel::Descriptor(channel)) => Some(rustix::io::fcntl_dupfd_cloexec(channel, CHANNEL_FD)?),
+        Some(SandboxChannel::Stdio(channel)) => {
+            command.stdin(Stdio::from(channel.try_clone()?)).stdout(Stdio::from(channel.try_clone()?));
+            None
+        }
+    };
     let channel = held.as_ref().map(AsRawFd::as_raw_fd);
     // SAFETY: the closure makes only async-signal-safe system calls; it takes no lock and does not allocate.
     unsafe {

@@ -13,7 +13,9 @@ use std::time::Duration;
 use rep_permissions::RunLimits;
 use rep_permissions::glob::Glob;
 use rep_permissions::{HostRule, RunPermissions};
-use rep_sandbox::{self, Cancel, ProcessExit, ProtectionOptions, SandboxError, SandboxJob, SandboxOutcome};
+use rep_sandbox::{
+    self, Cancel, ProcessExit, ProtectionOptions, SandboxChannel, SandboxError, SandboxJob, SandboxOutcome,
+};
 use serde_json::{Value, json};
 
 fn main() {
@@ -48,9 +50,11 @@ fn main() {
 fn one(request: &Value, number: u64) -> Value {
     let cancel = Cancel::default();
     let mut job = job(request, number);
-    let ours = (request["channel"] == true).then(|| {
+    let is_stdio = request["channel"] == "stdio";
+    let ours = (is_stdio || request["channel"] == true).then(|| {
         let (ours, theirs) = UnixStream::pair().expect("a pair of sockets");
-        job.channel = Some(theirs.into());
+        let as_channel = if is_stdio { SandboxChannel::Stdio } else { SandboxChannel::Descriptor };
+        job.channel = Some(as_channel(theirs.into()));
         // Answers until the tool's end is closed.
         thread::spawn(move || answer(ours))
     });

@@ -24,6 +24,13 @@ pub struct SettingsKey {
     pub summary: &'static str,
 }
 
+/// Describes a key of one server.
+macro_rules! describe_server_key {
+    ($key:literal, $file:expr, $example:literal, $summary:expr $(,)?) => {
+        SettingsKey { path: concat!("mcp_servers.NAME.", $key), file: $file, example: $example, summary: $summary }
+    };
+}
+
 /// All keys.
 pub const KEYS: &[SettingsKey] = &[
     SettingsKey {
@@ -75,6 +82,54 @@ pub const KEYS: &[SettingsKey] = &[
         example: "['**/.env']",
         summary: "Files that no skill may read or write. A skill that declares one does not run.",
     },
+    describe_server_key!(
+        "command",
+        SettingsFile::Both,
+        "files-server",
+        "The program of an MCP server that speaks over stdio. Its tools are `mcp:NAME:TOOL`. `${VAR}` and \
+         `${VAR:-default}` are expanded here and in `args`, `env`, `url` and `headers`.",
+    ),
+    describe_server_key!("args", SettingsFile::Both, "[--root, docs]", "The arguments of the program."),
+    describe_server_key!("env", SettingsFile::Both, "{FILES_TOKEN: '${FILES_TOKEN}'}", "The variables of the program."),
+    describe_server_key!(
+        "url",
+        SettingsFile::Both,
+        "https://search.example.org/mcp",
+        "The address of an MCP server over HTTP, instead of `command`.",
+    ),
+    describe_server_key!(
+        "headers",
+        SettingsFile::Both,
+        "{Authorization: 'Bearer ${SEARCH_TOKEN}'}",
+        "Further headers of every request to the server.",
+    ),
+    describe_server_key!("type", SettingsFile::Both, "stdio", "`stdio` or `http`, if you want to say it."),
+    describe_server_key!(
+        "permissions",
+        SettingsFile::Both,
+        "{filesystem: {read: ['docs/**']}}",
+        "What the server's process may do, in the language of skills. Without it, it reaches no file of yours and no \
+         host.",
+    ),
+    describe_server_key!("timeout", SettingsFile::Both, "30", "Seconds until a call is stopped. The default is 60."),
+    describe_server_key!(
+        "readable",
+        SettingsFile::User,
+        "[/opt/files-server]",
+        "Directories outside the workspace that the server's process may read.",
+    ),
+    describe_server_key!(
+        "trust",
+        SettingsFile::User,
+        "true",
+        "Whether you believe the server: its tools that it marks as read-only then run without confirmation.",
+    ),
+    describe_server_key!(
+        "sandbox",
+        SettingsFile::User,
+        "false",
+        "Whether the server's process is confined. `false` gives it all your permissions.",
+    ),
     describe_model_key("llm.url", "http://127.0.0.1:8080/v1", "The address of the model's server (`REP_LLM_URL`)."),
     describe_model_key("llm.model", "qwen2.5-coder", "The name of the model (`REP_LLM_MODEL`)."),
     describe_model_key("llm.api", "openai", "The format of requests: `openai` or `anthropic` (`REP_LLM_API`)."),
@@ -102,7 +157,7 @@ const fn describe_model_key(path: &'static str, example: &'static str, summary: 
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::super::{MODEL_KEYS, SettingsError, SettingsReader, USER_SECTIONS};
+    use super::super::{MODEL_KEYS, PROJECT_SECTIONS, SettingsError, SettingsReader, USER_SECTIONS};
     use super::*;
 
     fn try_settings(text: &str, known: &[&str]) -> Result<(), SettingsError> {
@@ -116,7 +171,13 @@ mod tests {
         for (depth, part) in key.path.split('.').enumerate() {
             text.push_str(&format!("{}{part}:\n", "  ".repeat(depth)));
         }
-        format!("{} {}\n", text.trim_end(), key.example)
+        // A server needs a way to be reached besides the key itself.
+        let beside = match key.path.rsplit_once("mcp_servers.NAME.") {
+            Some((_, "command" | "url")) | None => "",
+            Some((_, "headers")) => "    url: https://example.org/mcp\n",
+            Some(_) => "    command: server\n",
+        };
+        format!("{} {}\n{beside}", text.trim_end(), key.example)
     }
 
     #[test]
@@ -124,7 +185,7 @@ mod tests {
         for key in KEYS {
             let text = render_example(key);
             let is_for = |file| key.file == file || key.file == SettingsFile::Both;
-            assert_eq!(try_settings(&text, &["check", "library"]).is_ok(), is_for(SettingsFile::Project), "{text}");
+            assert_eq!(try_settings(&text, PROJECT_SECTIONS).is_ok(), is_for(SettingsFile::Project), "{text}");
             assert_eq!(try_settings(&text, USER_SECTIONS).is_ok(), is_for(SettingsFile::User), "{text}");
         }
     }
@@ -135,13 +196,13 @@ mod tests {
             let rest = KEYS.iter().filter_map(|key| key.path.strip_prefix(prefix)?.strip_prefix('.'));
             rest.map(|rest| rest.split('.').next().unwrap_or(rest).to_owned()).collect()
         };
-        for prefix in ["check", "library", "policy", "policy.deny", "llm"] {
+        for prefix in ["check", "library", "policy", "policy.deny", "llm", "mcp_servers.NAME"] {
             let mut text = String::new();
             for (depth, part) in prefix.split('.').enumerate() {
                 text.push_str(&format!("{}{part}:\n", "  ".repeat(depth)));
             }
             text.push_str("        no-such-key: [x]\n");
-            let all = ["check", "library", "policy", "llm"];
+            let all = ["check", "library", "policy", "llm", "mcp_servers"];
             let Err(SettingsError::Invalid { remedy, .. }) = try_settings(&text, &all) else { panic!("{text}") };
             let (_, list) = remedy.split_once(": ").expect("the keys are listed");
             let known: BTreeSet<String> = list.split(", ").map(str::to_owned).collect();

@@ -25,11 +25,11 @@ const INLINE_SCRIPT_NAME: &str = "inline";
 const PACKAGE_DEPTH_MAX: usize = 6;
 
 /// A program to start.
-struct ProgramLaunch {
-    program: PathBuf,
+pub(super) struct ProgramLaunch {
+    pub(super) program: PathBuf,
     /// The words before the command's own arguments.
-    words: Vec<OsString>,
-    readable: Vec<PathBuf>,
+    pub(super) words: Vec<OsString>,
+    pub(super) readable: Vec<PathBuf>,
 }
 
 /// Prepares the job of a command.
@@ -125,7 +125,11 @@ fn unavailable_error(message: String) -> ToolError {
 }
 
 /// Resolves a program of this machine by its name.
-fn resolve_named_program(name: &str, plan: &Plan, options: &ExecuteOptions<'_>) -> Result<ProgramLaunch, ToolError> {
+pub(super) fn resolve_named_program(
+    name: &str,
+    plan: &Plan,
+    options: &ExecuteOptions<'_>,
+) -> Result<ProgramLaunch, ToolError> {
     if name.is_empty() || name.contains(['/', '\0']) {
         let message = format!("`{name}` is not a program name");
         return Err(
@@ -155,6 +159,38 @@ fn resolve_named_program(name: &str, plan: &Plan, options: &ExecuteOptions<'_>) 
     }
 }
 
+/// Resolves a program that the user names by its path. An interpreter finds its environment by this path.
+pub(super) fn resolve_program_at(
+    path: &Path,
+    plan: &Plan,
+    options: &ExecuteOptions<'_>,
+) -> Result<ProgramLaunch, ToolError> {
+    let shown = path.display();
+    let real = fs::canonicalize(path).ok().filter(|real| real.is_file());
+    let real = real.ok_or_else(|| {
+        unavailable_error(format!("`{shown}` is not a program")).with_detail("remedy", "check the path of `command`")
+    })?;
+    if interpreter::resolve_outside_workspace(path, &plan.workspace).is_none() {
+        let message = format!("`{shown}` is in the workspace, where tools can modify it");
+        return Err(unavailable_error(message).with_detail("remedy", "install it outside the workspace"));
+    }
+    if let Some(line) = read_shebang(&real) {
+        return resolve_script(&line, &real, ScriptOwner::Machine, plan, options);
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let runtime = match &*name {
+        "node" | "nodejs" => Some(ToolRuntime::Node),
+        name if name.starts_with("python") => Some(ToolRuntime::Python),
+        _ => None,
+    };
+    let Some(runtime) = runtime else {
+        return Ok(ProgramLaunch { program: real, words: vec![path.into()], readable: Vec::new() });
+    };
+    let found = interpreter::resolve_interpreter_at(runtime, path, &plan.workspace, options.search)
+        .map_err(|error| unavailable_error(format!("`{shown}` cannot be run: {error}")))?;
+    Ok(ProgramLaunch { program: found.program, words: vec![found.argv0], readable: found.readable })
+}
+
 /// Finds the programs with a name outside the workspace, with links resolved.
 fn find_programs_outside(name: &str, plan: &Plan, options: &ExecuteOptions<'_>) -> impl Iterator<Item = PathBuf> {
     let all = interpreter::find_on_path(name, options.search).into_iter();
@@ -172,7 +208,7 @@ enum ScriptOwner {
 }
 
 /// Resolves a file of the skill.
-fn resolve_skill_file(
+pub(super) fn resolve_skill_file(
     path: &str,
     folder: &Path,
     plan: &Plan,

@@ -64,7 +64,7 @@ pub(super) fn send_request(
 }
 
 /// Converts the error of a failed exchange, and what was denied.
-fn convert_net_error(error: NetError) -> (ToolError, Vec<Denial>) {
+pub(super) fn convert_net_error(error: NetError) -> (ToolError, Vec<Denial>) {
     let mut tool_error = ToolError::new(ErrorCode::from(error.code), error.message);
     tool_error.is_retriable = error.is_retriable;
     if let Some(remedy) = error.remedy {

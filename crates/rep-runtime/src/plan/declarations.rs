@@ -137,6 +137,7 @@ impl Risk {
             Risk::ExternalNetwork => "external_network",
             Risk::Always => "always",
             Risk::Program => "program",
+            Risk::ForeignTool => "foreign_tool",
         }
     }
 }

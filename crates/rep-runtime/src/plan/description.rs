@@ -1,5 +1,6 @@
 //! Describes a plan in plain words, for confirmations and `--dry-run`.
 
+use rep_library::mcp_servers::ServerAddress;
 use rep_model::truncate::truncate_with_ellipsis;
 
 use super::{CommandProgram, Plan, PlannedCommand, PlannedWork, Redaction};
@@ -26,6 +27,15 @@ impl Plan {
                     lines.push(format!("uses the variables {}", request.variables.join(", ")));
                 }
             }
+            PlannedWork::Server(call) => {
+                lines.push(truncate_line(&call.describe_server()));
+                match &call.server.address {
+                    ServerAddress::Http { .. } => lines.push(self.permissions.describe_outbound()),
+                    ServerAddress::Stdio { .. } => {
+                        lines.extend(self.permissions.describe_lines(&call.describe_own_files(), &workspace));
+                    }
+                }
+            }
         }
         if !self.secrets.is_empty() {
             let word = |is_optional| if is_optional { " (optional)" } else { "" };
@@ -34,7 +44,7 @@ impl Plan {
         }
         lines.push(match &self.work {
             PlannedWork::Request(_) => format!("waits for at most {} s", self.limits.timeout_ms.div_ceil(1000)),
-            PlannedWork::Tool(_) | PlannedWork::Command(_) => self.limits.describe_line(),
+            PlannedWork::Tool(_) | PlannedWork::Command(_) | PlannedWork::Server(_) => self.limits.describe_line(),
         });
         lines.push(self.redaction.describe_rules().to_owned());
         if !self.confinement.is_sandboxed() {

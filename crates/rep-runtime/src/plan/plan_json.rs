@@ -77,6 +77,7 @@ impl PlannedWork {
                 "files": command.files,
             }),
             PlannedWork::Request(request) => json!({ "request": request.to_masked_json() }),
+            PlannedWork::Server(call) => call.to_json(),
         };
         match fields {
             Value::Object(fields) => fields,
@@ -100,6 +101,7 @@ impl PlannedWork {
                 json!({ "program": command.program.name(), "inline": command.program.inline_text() })
             }
             PlannedWork::Request(request) => json!({ "server": request.origin.to_string() }),
+            PlannedWork::Server(call) => call.to_json(),
         }
     }
 }

@@ -17,6 +17,7 @@ use crate::executable_skill::ExecutableSkill;
 use crate::grant::{ExecutionTrust, GrantOrigin, Granted, RunConfirmation, RunRefusal};
 use crate::outcome::{Outcome, RunReply};
 use crate::plan::command::PermissionOverride;
+use crate::plan::server::{SERVER_PREFIX, ServerAction};
 use crate::plan::{Plan, PlannedWork};
 use crate::prompter::{Prompter, PrompterAnswer};
 use crate::secret::SecretValue;
@@ -45,6 +46,14 @@ impl ToolCall {
         Self { skill: skill.into(), target, consent: CallerConsent::Ask, timeout_s: None, client: None }
     }
 
+    /// Creates a call of a tool of an MCP server.
+    pub fn for_server(server: impl Into<String>, tool: impl Into<String>, input: Value) -> Self {
+        let server = server.into();
+        let skill = format!("{SERVER_PREFIX}{server}");
+        let target = CallTarget::ServerTool { server, tool: tool.into(), input };
+        Self { skill, target, consent: CallerConsent::Ask, timeout_s: None, client: None }
+    }
+
     /// Creates a call of a command.
     pub fn for_command(skill: impl Into<String>, invocation: CommandInvocation) -> Self {
         let target = CallTarget::Command(invocation);
@@ -64,6 +73,15 @@ pub enum CallTarget {
     },
     /// A command of a structured skill.
     Command(CommandInvocation),
+    /// A tool of an MCP server that the user or the project declares.
+    ServerTool {
+        /// The server.
+        server: String,
+        /// The tool.
+        tool: String,
+        /// Its arguments.
+        input: Value,
+    },
 }
 
 /// A command to run, with its options.
@@ -136,7 +154,10 @@ pub enum CallerConsent {
 
 /// A call whose skill is loaded and planned. It runs only through [`Runtime::run_prepared`].
 pub struct PreparedCall {
-    pub(super) skill: Arc<ExecutableSkill>,
+    /// The skill; `None` for a server that no skill declares.
+    pub(super) skill: Option<Arc<ExecutableSkill>>,
+    /// Whether the skill or the server is trusted.
+    pub(super) trust: ExecutionTrust,
     pub(super) plan: Plan,
     pub(super) command: Option<CommandInvocation>,
     pub(super) consent: CallerConsent,
@@ -151,14 +172,14 @@ impl PreparedCall {
         &self.plan
     }
 
-    /// Returns the skill's qualified name.
+    /// Returns the skill's qualified name, or that of the server.
     pub fn skill_name(&self) -> &str {
-        &self.skill.name
+        &self.plan.skill
     }
 
-    /// Returns the loaded skill.
-    pub fn skill(&self) -> &ExecutableSkill {
-        &self.skill
+    /// Returns the loaded skill, unless the call is one of a server.
+    pub fn skill(&self) -> Option<&ExecutableSkill> {
+        self.skill.as_deref()
     }
 
     /// Returns the required state that is not valid.
@@ -195,7 +216,7 @@ impl FinishedCall {
     /// Returns the result document: the reply of the tool, and the state for a command.
     pub fn to_json(&self) -> Value {
         let mut value = self.outcome.to_json();
-        if matches!(self.plan.work, PlannedWork::Tool(_)) {
+        if matches!(self.plan.work, PlannedWork::Tool(_) | PlannedWork::Server(_)) {
             return value;
         }
         match (&self.outcome.reply, &self.state_json) {
@@ -250,12 +271,18 @@ impl DeferredCall {
 impl Runtime {
     /// Plans a call without copying the skill, for `--dry-run`. The result cannot be run.
     pub fn plan_call(&self, catalog: &Catalog, call: &ToolCall) -> Result<PreparedCall, CallError> {
+        if let CallTarget::ServerTool { server, tool, input } = &call.target {
+            return self.plan_server_call(server, tool, input, call);
+        }
         let entry = self.find_skill(catalog, &call.skill)?;
         self.plan_loaded(&Arc::new(ExecutableSkill::inspect(entry)?), call)
     }
 
     /// Loads a private copy of the skill and plans a call of it.
     pub fn prepare_call(&self, catalog: &Catalog, call: &ToolCall) -> Result<PreparedCall, CallError> {
+        if let CallTarget::ServerTool { server, tool, input } = &call.target {
+            return self.plan_server_call(server, tool, input, call);
+        }
         let entry = self.find_skill(catalog, &call.skill)?;
         let skill = tracing::debug_span!("copy the skill").in_scope(|| self.load_entry(entry))?;
         tracing::debug_span!("plan").in_scope(|| self.plan_loaded(&Arc::new(skill), call))
@@ -280,8 +307,12 @@ impl Runtime {
     /// Plans a call of a loaded skill.
     pub fn plan_loaded(&self, skill: &Arc<ExecutableSkill>, call: &ToolCall) -> Result<PreparedCall, CallError> {
         let (mut plan, command, missing_state) = match &call.target {
+            CallTarget::ServerTool { server, tool, input } => return self.plan_server_call(server, tool, input, call),
             CallTarget::Tool { tool, input } => {
-                let index = skill.tool_index(tool)?;
+                let index = match skill.tool_index(tool) {
+                    Ok(index) => index,
+                    Err(missing) => return self.plan_required_tool(skill, tool, input, call, missing),
+                };
                 let plan = skill.plan_tool(index, &self.options.workspace, input.clone()).map_err(|error| {
                     let message = format!("`{}:{tool}`: {error}", skill.name);
                     CallError::unable(ErrorCode::InvalidTool, message).with_remedy(error.remedy)
@@ -302,7 +333,25 @@ impl Runtime {
             plan.limits = plan.limits.with_timeout(seconds);
         }
         let (consent, client) = (call.consent.clone(), call.client.clone());
-        Ok(PreparedCall { skill: Arc::clone(skill), plan, command, consent, client, missing_state })
+        let (trust, skill) = (skill.trust.clone(), Some(Arc::clone(skill)));
+        Ok(PreparedCall { skill, trust, plan, command, consent, client, missing_state })
+    }
+
+    /// Plans a call of a tool that the skill does not have, but a server that it requires may have.
+    fn plan_required_tool(
+        &self,
+        skill: &Arc<ExecutableSkill>,
+        tool: &str,
+        input: &Value,
+        call: &ToolCall,
+        missing: CallError,
+    ) -> Result<PreparedCall, CallError> {
+        if missing.code != ErrorCode::ToolNotFound {
+            return Err(missing);
+        }
+        let server = self.find_required_server(skill, tool)?.ok_or(missing)?;
+        let action = ServerAction::CallTool { tool: tool.to_owned(), must_be_read_only: false };
+        self.plan_conversation(&server, Some(skill), action, input.clone(), call)
     }
 
     /// Decides, asks `prompter` if needed, records the start, runs confined, and records the end.
@@ -319,17 +368,18 @@ impl Runtime {
     /// Runs a prepared call in the same way.
     pub fn run_prepared(
         &self,
-        prepared: PreparedCall,
+        mut prepared: PreparedCall,
         catalog: &Catalog,
         prompter: &dyn Prompter,
         cancel: &Cancel,
     ) -> Result<CallResult, CallError> {
+        self.classify_server_call(&mut prepared, cancel)?;
         if !prepared.missing_state.is_empty() {
             return Ok(refuse_missing_state(prepared));
         }
         let secrets = self.gather_secrets(&prepared.plan)?;
         let decided =
-            self.decide_plan(prepared.plan.clone(), &prepared.skill.trust, &secrets, &prepared.consent, prompter)?;
+            self.decide_plan(prepared.plan.clone(), &prepared.trust, &secrets, &prepared.consent, prompter)?;
         let decided = match decided {
             RunDecision::Granted(granted) => Ok(*granted),
             RunDecision::Refused(refusal) => Err(refusal),
@@ -352,9 +402,26 @@ impl Runtime {
     ) -> Result<CallResult, CallError> {
         let DeferredCall { prepared, question } = deferred;
         let secrets = self.gather_secrets(&prepared.plan)?;
-        let entry = self.find_skill(catalog, &prepared.skill.name)?;
-        let trust = prepared.skill.current_trust(entry, &self.options.library)?;
-        let decided = if prepared.skill.is_unchanged(&self.copies_folder()?) {
+        let (trust, is_unchanged) = match (&prepared.skill, prepared.plan.server_call()) {
+            (Some(skill), _) => {
+                let entry = self.find_skill(catalog, &skill.name)?;
+                let trust = skill.current_trust(entry, &self.options.library)?;
+                (trust, skill.is_unchanged(&self.copies_folder()?))
+            }
+            (None, Some(call)) => {
+                let server = self.find_server(&call.server.name)?;
+                let again = self.plan_conversation(
+                    &server,
+                    None,
+                    call.action.clone(),
+                    prepared.plan.input.clone(),
+                    &ToolCall::for_server(&server.name, &prepared.plan.tool, Value::Null),
+                )?;
+                (again.trust, again.plan.digest == prepared.plan.digest)
+            }
+            (None, None) => (prepared.trust.clone(), true),
+        };
+        let decided = if is_unchanged {
             match self.apply_answer(question, answer)? {
                 RunDecision::Granted(granted) => self.recheck_grant(*granted, &trust, &secrets)?,
                 RunDecision::Refused(refusal) => Err(refusal),
@@ -413,7 +480,7 @@ impl Runtime {
         prompter: &dyn Prompter,
     ) -> Result<Result<Granted, RunRefusal>, CallError> {
         let secrets = self.gather_secrets(&prepared.plan)?;
-        let (plan, trust) = (prepared.plan.clone(), &prepared.skill.trust);
+        let (plan, trust) = (prepared.plan.clone(), &prepared.trust);
         Ok(match self.decide_plan(plan, trust, &secrets, &prepared.consent, prompter)? {
             RunDecision::Granted(granted) => Ok(*granted),
             RunDecision::Refused(refusal) => Err(refusal),
@@ -433,26 +500,22 @@ impl Runtime {
     ) -> Result<CallResult, CallError> {
         let tree = CallTree::new(self, catalog, prepared.client.as_deref());
         let plan = prepared.plan.clone();
-        let outcome = match &prepared.command {
-            None => {
-                tree.run_tool(decided, &plan, secrets, &prepared.skill.name, &CallChain::default(), prompter, cancel)
+        let outcome = match (&prepared.command, &prepared.skill) {
+            (None, Some(skill)) if plan.server_call().is_none() => {
+                tree.run_tool(decided, &plan, secrets, skill, &CallChain::default(), prompter, cancel)
             }
-            Some(_) => tree.run_alone(decided, &plan, secrets, prompter, cancel),
+            _ => tree.run_alone(decided, &plan, secrets, &CallChain::default(), prompter, cancel),
         };
-        let state = match &prepared.command {
-            Some(invocation) if outcome.is_executed => {
-                Some(self.apply_state(&prepared.skill, invocation, &plan, &outcome)?)
-            }
+        let command = prepared.command.as_ref().zip(prepared.skill.as_deref()).filter(|_| outcome.is_executed);
+        let state = match command {
+            Some((invocation, skill)) => Some(self.apply_state(skill, invocation, &plan, &outcome)?),
+            None => None,
+        };
+        let state_json = match (&state, command.map(|(_, skill)| skill.require_document())) {
+            (Some(state), Some(Ok(document))) => Some(state_json(state, document)),
             _ => None,
         };
-        let state_json = match (&state, prepared.skill.require_document()) {
-            (Some(state), Ok(document)) => Some(state_json(state, document)),
-            _ => None,
-        };
-        let touched_state = match (&state, &prepared.command) {
-            (Some(_), Some(invocation)) => touched_state(&prepared.skill, invocation),
-            _ => Vec::new(),
-        };
+        let touched_state = command.map(|(invocation, skill)| touched_state(skill, invocation)).unwrap_or_default();
         let nested = tree.into_nested();
         Ok(CallResult::Finished(Box::new(FinishedCall { plan, outcome, nested, state, state_json, touched_state })))
     }

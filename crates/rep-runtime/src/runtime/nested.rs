@@ -1,6 +1,7 @@
 //! Nested tool calls. Every call is loaded, planned and decided separately.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
@@ -8,9 +9,11 @@ use rep_library::{Catalog, SkillStatus};
 use rep_sandbox::Cancel;
 use serde_json::Value;
 
-use super::call::{CallerConsent, NestedCall, ToolCall};
+use super::call::{CallerConsent, NestedCall, PreparedCall, ToolCall};
+use super::servers::parse_server_target;
 use super::{RunAccess, RunDecision, Runtime, expose_secrets};
 use crate::error::{CallError, ErrorCode};
+use crate::executable_skill::ExecutableSkill;
 use crate::grant::{Granted, RunRefusal};
 use crate::outcome::{Outcome, RunReply, ToolError};
 use crate::plan::Plan;
@@ -64,17 +67,19 @@ impl<'a> CallTree<'a> {
         self.nested.into_inner()
     }
 
-    /// Runs a decided call without answering nested calls.
+    /// Runs a decided call without answering nested calls. `chain` lists its callers.
     pub(super) fn run_alone(
         &self,
         decided: Result<Granted, RunRefusal>,
         plan: &Plan,
         secrets: &BTreeMap<String, SecretValue>,
+        chain: &CallChain,
         prompter: &dyn Prompter,
         cancel: &Cancel,
     ) -> Outcome {
         let values = expose_secrets(secrets);
-        let access = RunAccess { secrets: &values, redacted_values: &[], caller: None, client: self.client };
+        let redacted_values = &chain.redacted_values[..];
+        let access = RunAccess { secrets: &values, redacted_values, caller: None, client: self.client };
         self.runtime.run_decided(decided, plan, &access, prompter, cancel)
     }
 
@@ -85,7 +90,7 @@ impl<'a> CallTree<'a> {
         decided: Result<Granted, RunRefusal>,
         plan: &Plan,
         secrets: &BTreeMap<String, SecretValue>,
-        skill: &str,
+        skill: &Arc<ExecutableSkill>,
         chain: &CallChain,
         prompter: &dyn Prompter,
         cancel: &Cancel,
@@ -107,7 +112,7 @@ impl<'a> CallTree<'a> {
     /// only.
     fn call_nested(
         &self,
-        caller: &str,
+        caller: &Arc<ExecutableSkill>,
         target: &str,
         input: Value,
         cancel: &Cancel,
@@ -117,22 +122,8 @@ impl<'a> CallTree<'a> {
             let message = format!("the run made more than {CALLS_MAX} nested tool calls");
             return Err(ToolError::new(ErrorCode::CallsTooMany, message));
         }
-        let (skill, tool) = match target.rsplit_once(':') {
-            None => (caller, target),
-            Some((skill, tool)) => {
-                let is_callable = self
-                    .catalog
-                    .get(skill)
-                    .is_some_and(|entry| matches!(entry.status, SkillStatus::Active | SkillStatus::Hidden));
-                if !is_callable {
-                    let message = format!("skill `{skill}` not found");
-                    return Err(ToolError::new(ErrorCode::ToolNotFound, message));
-                }
-                (skill, tool)
-            }
-        };
-        let prepared =
-            self.runtime.prepare_call(self.catalog, &ToolCall::for_tool(skill, tool, input)).map_err(drop_remedy)?;
+        let mut prepared = self.prepare_nested_call(caller, target, input)?;
+        self.runtime.classify_server_call(&mut prepared, cancel).map_err(drop_remedy)?;
         let name = qualified_tool_name(&prepared.plan);
         if chain.names.contains(&name) {
             let message = format!("tools call each other in a cycle: {} → {name}", chain.names.join(" → "));
@@ -145,14 +136,19 @@ impl<'a> CallTree<'a> {
         let secrets = self.runtime.gather_secrets(&prepared.plan).map_err(drop_remedy)?;
         let nobody =
             NobodyToAsk { remedy: format!("approve it for calls by other tools with `rep policy {name} --approve`") };
-        let (plan, trust) = (prepared.plan.clone(), &prepared.skill.trust);
+        let (plan, trust) = (prepared.plan.clone(), &prepared.trust);
         let decided = self.runtime.decide_plan(plan, trust, &secrets, &CallerConsent::Ask, &nobody);
         let decided = match decided.map_err(drop_remedy)? {
             RunDecision::Granted(granted) => Ok(*granted),
             RunDecision::Refused(refusal) => Err(refusal),
             RunDecision::Deferred(question) => Err(question.into_declined()),
         };
-        let outcome = self.run_tool(decided, &prepared.plan, &secrets, &prepared.skill.name, chain, &nobody, cancel);
+        let outcome = match &prepared.skill {
+            Some(skill) if prepared.plan.server_call().is_none() => {
+                self.run_tool(decided, &prepared.plan, &secrets, skill, chain, &nobody, cancel)
+            }
+            _ => self.run_alone(decided, &prepared.plan, &secrets, chain, &nobody, cancel),
+        };
         let (reply, outcome) = shorten_outcome(outcome);
         self.nested.lock().push(NestedCall { name, outcome });
         match reply {
@@ -163,6 +159,45 @@ impl<'a> CallTree<'a> {
                 Err(error)
             }
         }
+    }
+}
+
+impl CallTree<'_> {
+    /// Prepares the call that a tool means: one of a server that its skill requires, one of its own skill, or one of
+    /// another skill.
+    fn prepare_nested_call(
+        &self,
+        caller: &Arc<ExecutableSkill>,
+        target: &str,
+        input: Value,
+    ) -> Result<PreparedCall, ToolError> {
+        if let Some((server, tool)) = parse_server_target(self.catalog, target) {
+            let required = caller.required_servers().map_err(drop_remedy)?;
+            if required.iter().any(|one| one.covers(server, tool)) {
+                return self.runtime.plan_skill_server_call(caller, server, tool, input).map_err(drop_remedy);
+            }
+            let message = format!(
+                "`{}` may not call `{target}`: its `extensions.requires_mcp` does not list `{server}`",
+                caller.name
+            );
+            return Err(ToolError::new(ErrorCode::PermissionDenied, message));
+        }
+        let Some((skill, tool)) = target.rsplit_once(':') else {
+            return self.prepare_tool(&caller.name, target, input);
+        };
+        let is_callable = self
+            .catalog
+            .get(skill)
+            .is_some_and(|entry| matches!(entry.status, SkillStatus::Active | SkillStatus::Hidden));
+        if is_callable {
+            self.prepare_tool(skill, tool, input)
+        } else {
+            Err(ToolError::new(ErrorCode::ToolNotFound, format!("skill `{skill}` not found")))
+        }
+    }
+
+    fn prepare_tool(&self, skill: &str, tool: &str, input: Value) -> Result<PreparedCall, ToolError> {
+        self.runtime.prepare_call(self.catalog, &ToolCall::for_tool(skill, tool, input)).map_err(drop_remedy)
     }
 }
 

@@ -18,8 +18,8 @@ use super::run_registry::RunEntry;
 use super::staging::{CommitBounds, CommitError, CommittedChanges, CopiedFiles, FileDigest};
 use super::view::SandboxView;
 use super::{
-    Cancel, Denial, KillReason, ProcessExit, SandboxError, SandboxJob, SandboxLayer, SandboxOutcome, denials, seccomp,
-    staging, view,
+    Cancel, Denial, KillReason, ProcessExit, SandboxChannel, SandboxError, SandboxJob, SandboxLayer, SandboxOutcome,
+    denials, seccomp, staging, view,
 };
 use rep_permissions::resolver::HostResolver;
 use tracing::Span;
@@ -172,7 +172,7 @@ impl<'a> SandboxRun<'a> {
         identity: ToolIdentity,
         without: &[&str],
         start: Instant,
-        channel: Option<&OwnedFd>,
+        channel: Option<&SandboxChannel>,
     ) -> Result<SandboxRun<'a>, SandboxError> {
         let phase = tracing::debug_span!("set up the sandbox").entered();
         let told = |error: rustix::io::Errno| system_error("could not create descriptors", error);
@@ -185,7 +185,12 @@ impl<'a> SandboxRun<'a> {
         let (control, theirs) =
             rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
                 .map_err(told)?;
-        let copy = channel.map(|channel| rustix::io::fcntl_dupfd_cloexec(channel, 3)).transpose().map_err(told)?;
+        let copy = |channel: &OwnedFd| rustix::io::fcntl_dupfd_cloexec(channel, 3).map_err(told);
+        let (stdin, stdout, channel) = match channel {
+            None => (stdin, stdout, None),
+            Some(SandboxChannel::Descriptor(channel)) => (stdin, stdout, Some(copy(channel)?)),
+            Some(SandboxChannel::Stdio(channel)) => (copy(channel)?, copy(channel)?, None),
+        };
         let written = rustix::fs::memfd_create("order", MemfdFlags::CLOEXEC).map_err(told)?;
         let mut order = build_launch_spec(job, view, identity, without);
         order.has_channel = channel.is_some();
@@ -196,7 +201,7 @@ impl<'a> SandboxRun<'a> {
             rest = &rest[length..];
         }
         rustix::fs::seek(&written, SeekFrom::Start(0)).map_err(told)?;
-        let wires = Pipes { stdin, stdout, stderr, spec: written, control: theirs, channel: copy };
+        let wires = Pipes { stdin, stdout, stderr, spec: written, control: theirs, channel };
         let launched = launch::launch_init(identity, !without.contains(&"network"), &wires)
             .map_err(|error| unavailable_error(&format!("user namespaces: clone3: {error}"), NAMESPACE_REMEDY))?;
         Ok(SandboxRun {
@@ -223,7 +228,7 @@ impl<'a> SandboxRun<'a> {
     fn wait_for_end(
         mut self,
         cancel: &Cancel,
-        channel: &mut Option<OwnedFd>,
+        channel: &mut Option<SandboxChannel>,
         mut note: Option<&mut RunEntry>,
     ) -> Result<WaitOutcome, SandboxError> {
         let mut refusal = None;
@@ -307,7 +312,7 @@ impl<'a> SandboxRun<'a> {
         }
     }
 
-    fn handle_message(&mut self, cancel: &Cancel, channel: &mut Option<OwnedFd>) -> Option<LaunchRefusal> {
+    fn handle_message(&mut self, cancel: &Cancel, channel: &mut Option<SandboxChannel>) -> Option<LaunchRefusal> {
         let Some(message) = self.control.as_ref().and_then(control::receive_message) else {
             self.control = None;
             return None;

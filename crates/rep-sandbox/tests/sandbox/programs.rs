@@ -79,6 +79,20 @@ fn a_channel_is_descriptor_three_and_the_only_one() {
 }
 
 #[test]
+fn a_program_converses_over_stdin_and_stdout() {
+    let code = "import os, sys\nos.write(1, b'ping')\nassert os.read(0, 4) == b'pong'\n\
+                sys.stderr.write(str(sorted(int(fd) for fd in os.listdir('/proc/self/fd'))[:-1]))";
+    for who in everyone() {
+        let scene = Scene::new(who);
+        let result = scene.python(code, json!({ "channel": "stdio" }));
+        assert_eq!((&result["code"], &result["heard"]), (&json!(0), &json!("ping")), "{result:#}");
+        assert_eq!((&result["stdout"], &result["stderr"]), (&json!(""), &json!("[0, 1, 2]")), "{result:#}");
+        let closed = scene.python("import os; os.close(0); os.close(1)", json!({ "channel": "stdio" }));
+        assert_eq!((&closed["code"], &closed["heard"]), (&json!(0), &json!("")), "{closed:#}");
+    }
+}
+
+#[test]
 fn what_was_hidden_is_named_with_what_would_show_it() {
     for who in everyone() {
         let scene = Scene::new(who);

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use rep_check::render::escape_invisible;
 use rep_runtime::access::AccessRequest;
 use rep_runtime::approval::Approvals;
-use rep_runtime::{ExecutableSkill, PolicyLine, Runtime, ToolCall, tool_name};
+use rep_runtime::plan::server::SERVER_PREFIX;
+use rep_runtime::{ExecutableSkill, PolicyLine, Runtime, ToolCall, parse_server_target, tool_name};
 use serde_json::json;
 
 use crate::exit::{Exit, Failure};
@@ -68,6 +69,19 @@ fn show_policy(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     if args.forget {
         return forget_approvals(args, output);
     }
+    if args.approve && args.skill.starts_with(SERVER_PREFIX) {
+        let catalog = args.library.discover_catalog(output)?;
+        if let Some((server, tool)) = parse_server_target(&catalog, &args.skill) {
+            let runtime = terminal::open_runtime(&args.library, args.workspace.as_deref(), false)?;
+            return approve_call(
+                &runtime,
+                &catalog,
+                &ToolCall::for_server(server, tool, json!({})),
+                &args.skill,
+                output,
+            );
+        }
+    }
     let (catalog, skill, tool) = find_skill(&args.library, &args.skill, output)?;
     let runtime = terminal::open_runtime(&args.library, args.workspace.as_deref(), false)?;
     if args.approve {
@@ -90,10 +104,16 @@ fn show_policy(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     Ok(Exit::Fine)
 }
 
+/// Whether a word is `mcp:SERVER`, which approvals of a server's tools are stored under.
+fn is_server_name(word: &str) -> bool {
+    word.strip_prefix(SERVER_PREFIX).is_some_and(rep_library::mcp_servers::is_server_name)
+}
+
 /// Revokes every approval of a skill.
 fn forget_approvals(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     // An approval may be for a program of a skill that has no tools.
     let name = match args.library.find_any_skill(&args.skill, output) {
+        Err(_) if is_server_name(&args.skill) => args.skill.clone(),
         Ok((catalog, index)) => catalog.entries[index].qualified_name.clone(),
         Err(_) => find_skill(&args.library, &args.skill, output)?.1.name,
     };
@@ -119,12 +139,24 @@ fn approve_tool(
         return Err(failure.hint(format!("name a tool: `rep policy {name}:TOOL --approve`")));
     };
     let tool = tool_name(&skill.require_tools()?.1[index]).to_owned();
-    let prepared = runtime.plan_call(catalog, &ToolCall::for_tool(name, &tool, json!({})))?;
+    let call = ToolCall::for_tool(name, &tool, json!({}));
+    approve_call(runtime, catalog, &call, &format!("{name}:{tool}"), output)
+}
+
+/// Approves a call permanently, if the user at the terminal agrees.
+fn approve_call(
+    runtime: &Runtime,
+    catalog: &rep_library::Catalog,
+    call: &ToolCall,
+    shown: &str,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let prepared = runtime.plan_call(catalog, call)?;
     let prompter = TerminalPrompter::new(output).with_remedy("run it in a terminal: an approval needs your answer");
     let is_new = runtime.approve_call(&prepared, &prompter)?;
     drop(prompter);
     if is_new {
-        output.print_message(&format!("approved `{name}:{tool}` in `{}`", runtime.options().workspace.display()));
+        output.print_message(&format!("approved `{shown}` in `{}`", runtime.options().workspace.display()));
     } else {
         output.print_message("it already runs without confirmation");
     }

@@ -10,10 +10,13 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use parking_lot::Mutex;
-use rep_library::SkillStatus;
+use rep_library::{Catalog, SkillStatus};
 use rep_runtime::plan::PlannedWork;
+use rep_runtime::plan::server::SERVER_PREFIX;
 use rep_runtime::task::RunningTask;
-use rep_runtime::{CallResult, CallerConsent, FinishedCall, Outcome, Plan, PlanBinding, ToolCall, ToolRuntime};
+use rep_runtime::{
+    CallResult, CallerConsent, FinishedCall, Outcome, Plan, PlanBinding, ToolCall, ToolRuntime, parse_server_target,
+};
 use rep_sandbox::Cancel;
 use rep_sandbox::detach::DetachedProcess;
 use rep_sandbox::interrupt;
@@ -40,7 +43,7 @@ Examples:
   rep run csv-profile:profile --input @arguments.json --dry-run
   rep run csv-profile:profile --input @arguments.json --detach")]
 pub(crate) struct Args {
-    /// The tool: `skill:tool`, `package:skill:tool` or `path/to/skill:tool`
+    /// The tool: `skill:tool`, `package:skill:tool`, `path/to/skill:tool`, or `mcp:server:tool`
     #[arg(value_name = "SKILL:TOOL")]
     target: String,
     /// The arguments: JSON, `@FILE`, or `-` for stdin [default: {}]
@@ -94,12 +97,8 @@ fn run_tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let (input, bound) =
         if args.as_task { read_handed_input()? } else { (read_arguments(args.input.as_deref(), "--input")?, None) };
     let timings = args.timings.then(PhaseTimings::start);
-    let (catalog, index) =
-        tracing::debug_span!("find the skill").in_scope(|| args.library.find_any_skill(skill, output))?;
-    let entry = &catalog.entries[index];
-    if matches!(entry.status, SkillStatus::Shadowed | SkillStatus::Invalid) {
-        return Err(missing_skill(&catalog, skill));
-    }
+    let (catalog, call) =
+        tracing::debug_span!("find the skill").in_scope(|| find_call(args, skill, tool, input, output))?;
     let runtime = terminal::open_runtime(&args.library, args.workspace.as_deref(), args.no_sandbox)?;
     let call = ToolCall {
         consent: match bound {
@@ -108,7 +107,7 @@ fn run_tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
             None => CallerConsent::Ask,
         },
         timeout_s: args.timeout,
-        ..ToolCall::for_tool(&entry.qualified_name, tool, input)
+        ..call
     };
     let prepared =
         if args.dry_run { runtime.plan_call(&catalog, &call)? } else { runtime.prepare_call(&catalog, &call)? };
@@ -131,6 +130,29 @@ fn run_tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         report_skipped_interpreter(prepared.plan(), output);
     }
     run_attached(&runtime, prepared, &catalog, args, timings.as_ref(), output)
+}
+
+/// Finds what the target names: a tool of an MCP server, or of a skill.
+fn find_call(
+    args: &Args,
+    skill: &str,
+    tool: &str,
+    input: Value,
+    output: &mut Output,
+) -> Result<(Catalog, ToolCall), Failure> {
+    if args.target.starts_with(SERVER_PREFIX) {
+        let catalog = args.library.discover_catalog(output)?;
+        if let Some((server, tool)) = parse_server_target(&catalog, &args.target) {
+            return Ok((catalog, ToolCall::for_server(server, tool, input)));
+        }
+    }
+    let (catalog, index) = args.library.find_any_skill(skill, output)?;
+    let entry = &catalog.entries[index];
+    if matches!(entry.status, SkillStatus::Shadowed | SkillStatus::Invalid) {
+        return Err(missing_skill(&catalog, skill));
+    }
+    let call = ToolCall::for_tool(&entry.qualified_name, tool, input);
+    Ok((catalog, call))
 }
 
 /// Reports a call that was refused before a background process was started.

@@ -30,6 +30,7 @@ mod install;
 mod keyring;
 mod library;
 mod man;
+mod mcp_servers;
 mod policy;
 mod query;
 mod records;

@@ -60,6 +60,16 @@ fn tools() {
     prints(&scratch, "tools-file", 0, &["tools", "./csv-profile", "--write", "--json"]);
     holds("tools-file", &scratch.work_folder().join("csv-profile/tools.json"));
     prints(&scratch, "error", 2, &["tools", "./none", "--json"]);
+    servers();
+}
+
+/// Tools of a server, and what a call of one would do.
+fn servers() {
+    let scratch = ScratchFolder::new();
+    crate::mcp_servers::write_caller_of_server(&scratch);
+    prints(&scratch, "server-tools", 0, &["tools", "--mcp", "--json"]);
+    prints(&scratch, "tools", 0, &["tools", "./caller", "--mcp", "--json"]);
+    prints(&scratch, "server-plan", 0, &["run", "mcp:small:echo", "--dry-run"]);
 }
 
 /// A Markdown skill with facts that rules are sure of, and doubtful ones.
