@@ -349,6 +349,8 @@ interface ServerCatalog {
     output_schema?: unknown;
     /** Whether the server says that it changes nothing. */
     read_only: boolean;
+    /** The SHA-256 digest of what the server says about it. An approval is bound to it. */
+    definition: string;
     /** Whether a tool of the skill has the same name, and is called instead. */
     shadowed: boolean;
   }[];
@@ -2354,6 +2356,8 @@ export interface ApprovalsFile {
     workspace: string;
     /** When it was approved. */
     at: string;
+    /** For a tool of an MCP server: the SHA-256 digest of what the server said about it. */
+    definition?: string;
   }>;
 }
 

@@ -18,6 +18,8 @@ pub struct ServerTool {
     pub input_schema: Value,
     /// The schema of the structured result.
     pub output_schema: Option<Value>,
+    /// Further hints, as the server sent them; null if there are none.
+    pub annotations: Value,
     /// Whether the server says that the tool changes nothing. This is a hint, and true only if the server is honest.
     pub is_read_only: bool,
 }
@@ -36,6 +38,7 @@ impl ServerTool {
             input_schema: input_schema
                 .ok_or_else(|| ClientError::invalid(format!("the tool `{name}` of the server has no `inputSchema`")))?,
             output_schema: value.get("outputSchema").filter(|schema| schema.is_object()).cloned(),
+            annotations: value.get("annotations").cloned().unwrap_or_default(),
             is_read_only: value.pointer("/annotations/readOnlyHint") == Some(&Value::Bool(true)),
         })
     }

@@ -1,9 +1,10 @@
 //! Stores lasting approvals: a tool of a skill, unchanged, with its permissions, in one workspace.
 //!
 //! An approval is bound to a digest of all of that. Any change (a byte of the skill, a pattern, a limit, the
-//! workspace) changes the digest, and confirmation is needed again. The file, `approvals.json`, is version 1:
-//! `{"version": 1, "approvals": {"<digest>": {"skill", "tool", "workspace", "at"}}}`. The fields next to a
-//! digest are informational.
+//! workspace) changes the digest, and confirmation is needed again. An approval of a tool of an MCP server also names
+//! the digest of the tool's `definition`, which is known only when the server lists it. The file, `approvals.json`, is version 1:
+//! `{"version": 1, "approvals": {"<digest>": {"skill", "tool", "workspace", "at", "definition"}}}`. The other
+//! fields next to a digest are informational.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -39,9 +40,15 @@ impl Approvals {
         Ok(Self { entries_by_digest: known.into_iter().collect() })
     }
 
-    /// Returns whether exactly this plan was approved.
+    /// Returns whether exactly this plan was approved. A tool of a server is approved only with its definition.
     pub fn is_approved(&self, plan: &Plan) -> bool {
-        self.entries_by_digest.contains_key(&compute_binding(plan))
+        let is_known = self.entries_by_digest.contains_key(&compute_binding(plan));
+        is_known && (!plan.is_server_tool_call() || self.find_definition(plan).is_some())
+    }
+
+    /// Returns the digest of the definition with which a tool of a server was approved.
+    pub(crate) fn find_definition(&self, plan: &Plan) -> Option<&str> {
+        self.entries_by_digest.get(&compute_binding(plan))?.get("definition")?.as_str()
     }
 
     /// Returns how many of a skill's tools are approved.
@@ -52,12 +59,15 @@ impl Approvals {
     /// Stores an approval in the file.
     pub fn store_for_plan(file: &Path, plan: &Plan, at: SystemTime) -> Result<(), StorageError> {
         update_file(file, |known| {
-            let about = json!({
+            let mut about = json!({
                 "skill": plan.skill,
                 "tool": plan.tool,
                 "workspace": plan.workspace.to_string_lossy(),
                 "at": time::format_timestamp(at),
             });
+            if let Some(definition) = plan.server_call().and_then(|call| call.approved_definition.as_ref()) {
+                about["definition"] = definition.as_str().into();
+            }
             known.insert(compute_binding(plan), about);
         })
     }

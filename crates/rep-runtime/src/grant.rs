@@ -139,7 +139,7 @@ pub struct RunConfirmation {
 }
 
 /// Decides whether a plan may run. The strictest answer wins.
-pub(crate) fn decide_plan(policy: &Policy, plan: Plan, context: &GrantContext<'_>) -> GrantDecision {
+pub(crate) fn decide_plan(policy: &Policy, mut plan: Plan, context: &GrantContext<'_>) -> GrantDecision {
     if let Err(refusal) = check_permitted(policy, &plan, &context.trust, &context.secrets) {
         return GrantDecision::Refused(refusal);
     }
@@ -148,6 +148,9 @@ pub(crate) fn decide_plan(policy: &Policy, plan: Plan, context: &GrantContext<'_
         return GrantDecision::Granted(Granted { plan, origin: GrantOrigin::NoConsentNeeded });
     }
     if context.approvals.is_approved(&plan) {
+        if let Some(definition) = context.approvals.find_definition(&plan) {
+            plan.require_definition(definition);
+        }
         return GrantDecision::Granted(Granted { plan, origin: GrantOrigin::PriorApproval });
     }
     match context.consent {

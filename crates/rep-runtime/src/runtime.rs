@@ -224,7 +224,11 @@ impl Runtime {
         {
             return Ok(RunDecision::Refused(skill_changed_refusal(&plan)));
         }
-        let approvals = self.load_approvals()?;
+        let approvals = match consent {
+            // Consent to this call covers a tool that changed after it was approved.
+            CallerConsent::Given if plan.is_server_tool_call() => Approvals::default(),
+            _ => self.load_approvals()?,
+        };
         let context = GrantContext {
             trust: trust.clone(),
             secrets: secrets.keys().cloned().collect(),
@@ -241,16 +245,21 @@ impl Runtime {
         };
         match prompter.confirm(&question) {
             PrompterAnswer::Deferred => Ok(RunDecision::Deferred(Box::new(question))),
-            answer => self.apply_answer(question, answer),
+            answer => self.apply_answer(question, answer, trust),
         }
     }
 
     /// Applies an answer to a confirmation.
-    fn apply_answer(&self, question: RunConfirmation, answer: PrompterAnswer) -> Result<RunDecision, CallError> {
+    fn apply_answer(
+        &self,
+        question: RunConfirmation,
+        answer: PrompterAnswer,
+        trust: &ExecutionTrust,
+    ) -> Result<RunDecision, CallError> {
         Ok(match answer {
             PrompterAnswer::Yes => RunDecision::Granted(Box::new(question.into_grant())),
             PrompterAnswer::Always => {
-                Approvals::store_for_plan(&self.approvals_file()?, question.plan(), current_time())?;
+                self.store_approval(question.plan(), trust)?;
                 RunDecision::Granted(Box::new(question.into_grant()))
             }
             PrompterAnswer::No => RunDecision::Refused(question.into_declined()),

@@ -22,6 +22,7 @@ use rep_net::{HttpHeader, HttpOrigin};
 use rep_permissions::{Redactor, is_public_address};
 use rep_sandbox::{Cancel, KillReason, ProcessExit, SandboxChannel, SandboxError, SandboxJob, SandboxOutcome};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 use super::{ExecuteOptions, command};
 use crate::error::ErrorCode;
@@ -355,11 +356,19 @@ fn tool_to_json(tool: &ServerTool) -> Value {
         "description": tool.description,
         "input_schema": tool.input_schema,
         "read_only": tool.is_read_only,
+        "definition": digest_definition(tool),
     });
     if let Some(schema) = &tool.output_schema {
         value["output_schema"] = schema.clone();
     }
     value
+}
+
+/// Computes the digest of what a server says about a tool. An approval of the tool is bound to it.
+fn digest_definition(tool: &ServerTool) -> String {
+    let definition =
+        json!([tool.name, tool.description, tool.input_schema, tool.output_schema, tool.annotations]).to_string();
+    hex::encode(Sha256::digest(definition.as_bytes()))
 }
 
 fn find_tool<'a>(tools: &'a [ServerTool], name: &str, call: &PlannedServerCall) -> Result<&'a ServerTool, ToolError> {
@@ -389,6 +398,14 @@ fn check_call(
             call.server.name, tool.name
         );
         let remedy = "call it again, and confirm it";
+        return Err(ToolError::new(ErrorCode::ConfirmationRequired, message).with_detail("remedy", remedy));
+    }
+    if call.approved_definition.as_ref().is_some_and(|approved| *approved != digest_definition(tool)) {
+        let message = format!(
+            "the MCP server `{}` changed `{}` after you approved it, so it needs confirmation",
+            call.server.name, tool.name
+        );
+        let remedy = format!("review the tool, run `rep policy {} --forget`, and approve it again", plan.skill);
         return Err(ToolError::new(ErrorCode::ConfirmationRequired, message).with_detail("remedy", remedy));
     }
     if !plan.input.is_object() {

@@ -27,6 +27,8 @@ pub struct PlannedServerCall {
     pub server: McpServer,
     /// What is asked of it.
     pub action: ServerAction,
+    /// The digest of the tool's definition that the user approved. The call is refused if the server lists another.
+    pub approved_definition: Option<String>,
 }
 
 /// What is asked of a server.
@@ -69,16 +71,7 @@ impl Plan {
             (ServerAction::ListTools, ServerOrigin::User) => BTreeSet::new(),
             _ => BTreeSet::from([Risk::ForeignTool]),
         };
-        let (word, tool) = match &call.action {
-            ServerAction::ListTools => ("tools/list", None),
-            ServerAction::CallTool { tool, .. } => (tool.as_str(), Some(tool)),
-        };
-        let (skill, tool) = match &server.origin {
-            ServerOrigin::User | ServerOrigin::Project => (format!("{SERVER_PREFIX}{}", server.name), word.to_owned()),
-            ServerOrigin::Skill(skill) => {
-                (skill.clone(), format!("{SERVER_PREFIX}{}:{}", server.name, tool.map_or(word, String::as_str)))
-            }
-        };
+        let (skill, tool) = name_conversation(&server, &call.action);
         let digest = match call.owner {
             Some((digest, _)) => digest.to_owned(),
             None => hex::encode(Sha256::digest(call.server.to_json().to_string().as_bytes())),
@@ -99,7 +92,11 @@ impl Plan {
             secrets: list_secrets(&server),
             limits: server.timeout_s.map_or(limits, |seconds| limits.with_timeout(seconds)),
             ignored: Vec::new(),
-            work: PlannedWork::Server(Box::new(PlannedServerCall { server, action: call.action })),
+            work: PlannedWork::Server(Box::new(PlannedServerCall {
+                server,
+                action: call.action,
+                approved_definition: None,
+            })),
         })
     }
 
@@ -109,6 +106,37 @@ impl Plan {
             PlannedWork::Server(call) => Some(call),
             PlannedWork::Tool(_) | PlannedWork::Command(_) | PlannedWork::Request(_) => None,
         }
+    }
+
+    /// Returns whether a tool of a server is called, so that an approval needs the tool's definition.
+    pub(crate) fn is_server_tool_call(&self) -> bool {
+        self.server_call().is_some_and(|call| matches!(call.action, ServerAction::CallTool { .. }))
+    }
+
+    /// Returns the target, `SKILL:TOOL`, of a call of a server that the skill itself declares.
+    pub(crate) fn name_own_server_tool(&self) -> Option<String> {
+        let call = self.server_call()?;
+        match (&call.server.origin, &call.action) {
+            (ServerOrigin::Skill(skill), ServerAction::CallTool { tool, .. }) => Some(format!("{skill}:{tool}")),
+            _ => None,
+        }
+    }
+
+    /// Restricts a call of a server's tool to the definition with this digest.
+    pub(crate) fn require_definition(&mut self, digest: &str) {
+        if let PlannedWork::Server(call) = &mut self.work {
+            call.approved_definition = Some(digest.to_owned());
+        }
+    }
+
+    /// Plans the list of the tools of the server that this plan calls.
+    pub(crate) fn to_tool_listing(&self) -> Plan {
+        let mut listing = Plan { input: json!({}), ..self.clone() };
+        if let PlannedWork::Server(call) = &mut listing.work {
+            call.action = ServerAction::ListTools;
+            (listing.skill, listing.tool) = name_conversation(&call.server, &call.action);
+        }
+        listing
     }
 
     /// Grants a call of a tool that changes nothing, on the condition that the server still says so.
@@ -159,6 +187,18 @@ impl PlannedServerCall {
             }
             ServerAddress::Http { url, .. } => format!("asks the MCP server `{name}`, which {by}: {url}"),
         }
+    }
+}
+
+/// Returns the names of a conversation in records: of the server or its skill, and of the tool.
+fn name_conversation(server: &McpServer, action: &ServerAction) -> (String, String) {
+    let word = match action {
+        ServerAction::ListTools => "tools/list",
+        ServerAction::CallTool { tool, .. } => tool,
+    };
+    match &server.origin {
+        ServerOrigin::User | ServerOrigin::Project => (format!("{SERVER_PREFIX}{}", server.name), word.to_owned()),
+        ServerOrigin::Skill(skill) => (skill.clone(), format!("{SERVER_PREFIX}{}:{word}", server.name)),
     }
 }
 

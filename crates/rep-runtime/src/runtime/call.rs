@@ -11,7 +11,6 @@ use serde_json::{Map, Value, json};
 use super::commands::{DEFAULT_SESSION, state_json, touched_state};
 use super::nested::{CallChain, CallTree};
 use super::{RunAccess, RunDecision, Runtime, compute_plan_binding, skill_changed_refusal};
-use crate::approval::Approvals;
 use crate::error::{CallError, ErrorCode};
 use crate::executable_skill::ExecutableSkill;
 use crate::grant::{ExecutionTrust, GrantOrigin, Granted, RunConfirmation, RunRefusal};
@@ -422,7 +421,7 @@ impl Runtime {
             (None, None) => (prepared.trust.clone(), true),
         };
         let decided = if is_unchanged {
-            match self.apply_answer(question, answer)? {
+            match self.apply_answer(question, answer, &trust)? {
                 RunDecision::Granted(granted) => self.recheck_grant(*granted, &trust, &secrets)?,
                 RunDecision::Refused(refusal) => Err(refusal),
                 RunDecision::Deferred(question) => Err(question.into_declined()),
@@ -467,10 +466,12 @@ impl Runtime {
     /// false if it needs no confirmation anyway.
     pub fn approve_call(&self, prepared: &PreparedCall, prompter: &dyn Prompter) -> Result<bool, CallError> {
         let granted = self.decide_prepared(prepared, prompter)??;
-        if granted.origin() == GrantOrigin::NoConsentNeeded {
+        // The definition of a server's tool is not replaced without an answer.
+        let is_kept = granted.origin() == GrantOrigin::PriorApproval && granted.plan().is_server_tool_call();
+        if granted.origin() == GrantOrigin::NoConsentNeeded || is_kept {
             return Ok(false);
         }
-        Approvals::store_for_plan(&self.approvals_file()?, granted.plan(), super::current_time())?;
+        self.store_approval(granted.plan(), &prepared.trust)?;
         Ok(true)
     }
 

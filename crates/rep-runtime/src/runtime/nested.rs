@@ -134,8 +134,11 @@ impl<'a> CallTree<'a> {
             return Err(ToolError::new(ErrorCode::CallTooDeep, message));
         }
         let secrets = self.runtime.gather_secrets(&prepared.plan).map_err(drop_remedy)?;
-        let nobody =
-            NobodyToAsk { remedy: format!("approve it for calls by other tools with `rep policy {name} --approve`") };
+        let remedy = match prepared.plan.name_own_server_tool() {
+            Some(tool) => format!("run `rep run {tool}` in a terminal, and answer `always`"),
+            None => format!("approve it for calls by other tools with `rep policy {name} --approve`"),
+        };
+        let nobody = NobodyToAsk { remedy };
         let (plan, trust) = (prepared.plan.clone(), &prepared.trust);
         let decided = self.runtime.decide_plan(plan, trust, &secrets, &CallerConsent::Ask, &nobody);
         let decided = match decided.map_err(drop_remedy)? {

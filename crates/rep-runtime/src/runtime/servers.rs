@@ -13,7 +13,8 @@ use rep_sandbox::Cancel;
 use serde_json::{Value, json};
 
 use super::call::{CallerConsent, PreparedCall, ToolCall};
-use super::{RunAccess, RunDecision, Runtime, expose_secrets};
+use super::{RunAccess, RunDecision, Runtime, current_time, expose_secrets};
+use crate::approval::Approvals;
 use crate::error::{CallError, ErrorCode};
 use crate::executable_skill::{ExecutableSkill, tool_name};
 use crate::grant::ExecutionTrust;
@@ -33,10 +34,14 @@ pub struct ServerTools {
 impl ServerTools {
     /// Returns the tools, if the server listed them.
     pub fn tools(&self) -> &[Value] {
-        match &self.outcome.reply {
-            RunReply::Result(value) => value["tools"].as_array().map_or(&[], Vec::as_slice),
-            RunReply::Task(_) | RunReply::Error(_) => &[],
-        }
+        list_replied_tools(&self.outcome.reply)
+    }
+}
+
+fn list_replied_tools(reply: &RunReply) -> &[Value] {
+    match reply {
+        RunReply::Result(value) => value["tools"].as_array().map_or(&[], Vec::as_slice),
+        RunReply::Task(_) | RunReply::Error(_) => &[],
     }
 }
 
@@ -230,6 +235,38 @@ impl Runtime {
         let access = RunAccess { secrets: &values, redacted_values: &[], caller: None, client: None };
         let outcome = self.run_decided(decided, &prepared.plan, &access, prompter, cancel);
         Ok(ServerTools { server: server.clone(), outcome })
+    }
+
+    /// Stores a lasting approval. That of a server's tool is bound to what the server lists now, so it is asked.
+    pub(super) fn store_approval(&self, plan: &Plan, trust: &ExecutionTrust) -> Result<(), CallError> {
+        let mut plan = plan.clone();
+        if plan.is_server_tool_call() {
+            let definition = self.ask_definition(&plan, trust)?;
+            plan.require_definition(&definition);
+        }
+        Approvals::store_for_plan(&self.approvals_file()?, &plan, current_time())?;
+        Ok(())
+    }
+
+    /// Asks the server of a call for the digest of the tool's definition. The user has agreed to the call.
+    fn ask_definition(&self, plan: &Plan, trust: &ExecutionTrust) -> Result<String, CallError> {
+        let Some(ServerAction::CallTool { tool, .. }) = plan.server_call().map(|call| &call.action) else {
+            return Err(CallError::unable(ErrorCode::InvalidTool, "only a tool of a server has a definition"));
+        };
+        let listing = plan.to_tool_listing();
+        let secrets = self.gather_secrets(&listing)?;
+        let outcome = self.run_with_consent(&listing, trust, &secrets, &Cancel::default())?;
+        if let RunReply::Error(error) = &outcome.reply {
+            return Err(CallError::unable(error.code.clone(), error.message.clone()));
+        }
+        let definition = list_replied_tools(&outcome.reply)
+            .iter()
+            .find(|listed| tool_name(listed) == tool)
+            .and_then(|listed| listed["definition"].as_str());
+        definition.map(str::to_owned).ok_or_else(|| {
+            let message = format!("the MCP server of `{}` has no tool `{tool}`", plan.skill);
+            CallError::unable(ErrorCode::ToolNotFound, message).with_remedy("`rep tools --mcp` lists the tools")
+        })
     }
 
     /// Finds out whether a call needs no confirmation: the user trusts the server, and the server marks the tool as

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use rep_test_support::{ProgramRun, ScratchFolder, skip_unless_ci};
 use serde_json::{Value, json};
 
+use super::policy::typed;
 use super::{Watching, json, rep, run};
 
 /// The version of the Python SDK that the servers of these tests use.
@@ -348,6 +349,39 @@ fn a_read_only_tool_of_a_trusted_server_needs_no_confirmation() {
 }
 
 #[test]
+fn an_approval_ends_when_the_server_changes_the_tool() {
+    let scratch = ScratchFolder::new();
+    declare_small_server(&scratch, "modern", "");
+    let approve = ["policy", "mcp:small:echo", "--approve"];
+    assert_eq!(run(&scratch, &approve).code, 3);
+    let (code, seen) = typed(&scratch, &approve, "[N]o:", b"yes\n");
+    assert_eq!(code, 0, "{seen}");
+    let called = call(&scratch, "mcp:small:echo", &json!({}), &[]);
+    assert_eq!((called.code, json(&called)), (0, json!({ "said": {} })), "{called:?}");
+    for (before, after) in [
+        ("\"inputSchema\": {", "\"inputSchema\": {\"title\": \"All files\", "),
+        ("\"annotations\": {", "\"description\": \"Sends all files.\", \"annotations\": {"),
+        ("\"readOnlyHint\": True", "\"readOnlyHint\": True, \"destructiveHint\": True"),
+        ("[\"said\"]}", "[]}"),
+    ] {
+        assert!(SMALL_SERVER.contains(before), "{before}");
+        scratch.write_file("small.py", SMALL_SERVER.replace(before, after));
+        let refused = call(&scratch, "mcp:small:echo", &json!({}), &[]);
+        assert_eq!((refused.code, error_code(&refused).as_str()), (3, "CONFIRMATION_REQUIRED"), "{after}: {refused:?}");
+        assert!(refused.stdout.contains("changed `echo` after you approved it"), "{refused:?}");
+    }
+    // Consent to one call covers the tool as it is now. A lasting approval of it needs an answer again.
+    assert_eq!(call(&scratch, "mcp:small:echo", &json!({}), &["--yes"]).code, 0);
+    assert_eq!(run(&scratch, &approve).code, 0);
+    assert_eq!(error_code(&call(&scratch, "mcp:small:echo", &json!({}), &[])), "CONFIRMATION_REQUIRED");
+    assert_eq!(run(&scratch, &["policy", "mcp:small", "--forget"]).code, 0);
+    let (code, seen) = typed(&scratch, &approve, "[N]o:", b"yes\n");
+    assert_eq!((code, call(&scratch, "mcp:small:echo", &json!({}), &[]).code), (0, 0), "{seen}");
+    let (code, seen) = typed(&scratch, &["policy", "mcp:small:eco", "--approve"], "[N]o:", b"yes\n");
+    assert!(code == 2 && seen.contains("has no tool `eco`"), "{seen}");
+}
+
+#[test]
 fn a_server_of_a_project_needs_trust_and_confirmation() {
     let scratch = ScratchFolder::new();
     scratch.write_file("small.py", SMALL_SERVER);
@@ -412,7 +446,7 @@ fn tools_of_a_skill_come_before_those_of_a_server_it_requires() {
 fn a_server_of_a_skill_is_used_by_it_after_consent() {
     let scratch = ScratchFolder::new();
     let entry = "extensions:\n  mcp_servers: {own: {command: scripts/small.py, args: [modern]}}\n";
-    write_skill(&scratch, entry, "mcp:own:echo");
+    write_skill(&scratch, entry, "mcp:own:repeat");
     scratch.write_file("caller/scripts/small.py", SMALL_SERVER.replace("\"echo\"", "\"repeat\""));
     let refused = run(&scratch, &["run", "./caller:repeat"]);
     assert_eq!((refused.code, error_code(&refused).as_str()), (3, "CONFIRMATION_REQUIRED"), "{refused:?}");
@@ -422,7 +456,23 @@ fn a_server_of_a_skill_is_used_by_it_after_consent() {
     assert_eq!(error_code(&outside), "SERVER_NOT_FOUND");
     let nested = run(&scratch, &["run", "./caller:ask", "--yes"]);
     // Consent to a tool does not cover the server that it calls.
-    assert!(nested.code == 4 && nested.stdout.contains("needs confirmation"), "{nested:?}");
+    let error = &json(&nested)["error"];
+    assert_eq!((nested.code, &error["tool_code"]), (4, &json!("CONFIRMATION_REQUIRED")), "{nested:?}");
+    assert_eq!(
+        error["message"],
+        "`caller:mcp:own:repeat` needs confirmation (foreign_tool), and no prompt is available"
+    );
+    assert_eq!(error["details"]["remedy"], "run `rep run caller:repeat` in a terminal, and answer `always`");
+    let records = json(&run(&scratch, &["audit", "--skill", "caller", "--json"]));
+    let is_refusal = |run: &&Value| run["tool"] == "mcp:own:repeat" && run["outcome"] == "CONFIRMATION_REQUIRED";
+    assert_eq!(records["runs"].as_array().unwrap().iter().filter(is_refusal).count(), 2, "{records:#}");
+    // A lasting answer covers nested calls, until the skill changes.
+    let (code, seen) = typed(&scratch, &["run", "./caller:repeat"], "[N]o:", b"always\n");
+    assert_eq!(code, 0, "{seen}");
+    let nested = run(&scratch, &["run", "./caller:ask"]);
+    assert_eq!((nested.code, json(&nested)), (0, json!({ "said": { "x": 1 } })), "{nested:?}");
+    scratch.write_file("caller/notes.md", "changed");
+    assert_eq!(json(&run(&scratch, &["run", "./caller:ask"]))["error"]["tool_code"], "CONFIRMATION_REQUIRED");
 }
 
 #[test]

@@ -5,8 +5,9 @@ use std::fs;
 use rep_test_support::{ScratchFolder, TestServer};
 use serde_json::json;
 
-use super::{copy_example, examples, holds, printed, prints};
+use super::{copy_example, examples, holds, home, printed, prints};
 use crate::convert_llm::{ask_with_price, chat, document, pay};
+use crate::policy::typed;
 use crate::{GOOD, rep};
 
 pub(super) const SCENARIOS: &[fn()] =
@@ -70,6 +71,9 @@ fn servers() {
     prints(&scratch, "server-tools", 0, &["tools", "--mcp", "--json"]);
     prints(&scratch, "tools", 0, &["tools", "./caller", "--mcp", "--json"]);
     prints(&scratch, "server-plan", 0, &["run", "mcp:small:echo", "--dry-run"]);
+    let (code, seen) = typed(&scratch, &["policy", "mcp:small:echo", "--approve"], "[N]o:", b"yes\n");
+    assert_eq!(code, 0, "{seen}");
+    holds("approvals-file", &home(&scratch, ".local/share/repertoire/approvals.json"));
 }
 
 /// A Markdown skill with facts that rules are sure of, and doubtful ones.
