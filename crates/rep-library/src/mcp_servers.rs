@@ -104,7 +104,7 @@ impl ServerAddress {
 
 /// A declared server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct McpServer {
+pub struct ServerDeclaration {
     /// The name.
     pub name: String,
     /// Who declares it.
@@ -123,7 +123,7 @@ pub struct McpServer {
     pub timeout_s: Option<u64>,
 }
 
-impl McpServer {
+impl ServerDeclaration {
     /// Returns the word for its transport.
     pub const fn transport_name(&self) -> &'static str {
         match self.address {
@@ -181,15 +181,15 @@ pub struct ServerDeclarationError {
     pub remedy: String,
 }
 
-type Parsed<T> = Result<T, ServerDeclarationError>;
+type DeclarationResult<T> = Result<T, ServerDeclarationError>;
 
-fn fault<T>(span: Span, message: impl Into<String>, remedy: impl Into<String>) -> Parsed<T> {
+fn fault<T>(span: Span, message: impl Into<String>, remedy: impl Into<String>) -> DeclarationResult<T> {
     Err(ServerDeclarationError { span, message: message.into(), remedy: remedy.into() })
 }
 
 /// Parses the mapping `mcp_servers`. An invalid entry is an error, so that a typing error cannot widen what a server
 /// may do.
-pub fn parse_servers(node: &YamlNode, origin: &ServerOrigin) -> Parsed<Vec<McpServer>> {
+pub fn parse_servers(node: &YamlNode, origin: &ServerOrigin) -> DeclarationResult<Vec<ServerDeclaration>> {
     let entries = expect_entries(node)?;
     if entries.len() > SERVERS_MAX {
         return fault(node.span, format!("there are more than {SERVERS_MAX} servers"), "remove some");
@@ -201,7 +201,7 @@ pub fn parse_servers(node: &YamlNode, origin: &ServerOrigin) -> Parsed<Vec<McpSe
 }
 
 /// Returns the servers that a skill declares.
-pub fn list_skill_servers(front: &Frontmatter, skill: &str) -> Parsed<Vec<McpServer>> {
+pub fn list_skill_servers(front: &Frontmatter, skill: &str) -> DeclarationResult<Vec<ServerDeclaration>> {
     match front.root.get("extensions").and_then(|extensions| extensions.get("mcp_servers")) {
         Some(node) => parse_servers(node, &ServerOrigin::Skill(skill.to_owned())),
         None => Ok(Vec::new()),
@@ -248,7 +248,7 @@ pub fn is_server_name(name: &str) -> bool {
         && name.bytes().all(is_part)
 }
 
-fn parse_server(entry: &YamlEntry, origin: &ServerOrigin) -> Parsed<McpServer> {
+fn parse_server(entry: &YamlEntry, origin: &ServerOrigin) -> DeclarationResult<ServerDeclaration> {
     let name = entry.key.text().unwrap_or_default();
     if !is_server_name(name) {
         let remedy = "use letters, digits, `_`, `.` and `-`, at most 64 of them";
@@ -279,7 +279,7 @@ fn parse_server(entry: &YamlEntry, origin: &ServerOrigin) -> Parsed<McpServer> {
             "directories in the workspace are allowed with `permissions.filesystem.read`",
         );
     }
-    Ok(McpServer {
+    Ok(ServerDeclaration {
         name: name.to_owned(),
         origin: origin.clone(),
         address,
@@ -291,7 +291,7 @@ fn parse_server(entry: &YamlEntry, origin: &ServerOrigin) -> Parsed<McpServer> {
     })
 }
 
-fn check_key(part: &YamlEntry, origin: &ServerOrigin) -> Parsed<()> {
+fn check_key(part: &YamlEntry, origin: &ServerOrigin) -> DeclarationResult<()> {
     let key = part.key.text().unwrap_or_default();
     if ENTRY_KEYS.contains(&key) || (USER_KEYS.contains(&key) && *origin == ServerOrigin::User) {
         return Ok(());
@@ -307,7 +307,7 @@ fn check_key(part: &YamlEntry, origin: &ServerOrigin) -> Parsed<()> {
     fault(part.key.span, format!("unknown setting `{key}`"), format!("the settings here are: {}", known.join(", ")))
 }
 
-fn parse_address(node: &YamlNode, name: &str) -> Parsed<ServerAddress> {
+fn parse_address(node: &YamlNode, name: &str) -> DeclarationResult<ServerAddress> {
     let text = |key: &str| match node.get(key) {
         None => Ok(None),
         Some(value) => match value.text().filter(|text| !text.is_empty() && !text.contains('\0')) {
@@ -354,7 +354,7 @@ fn parse_address(node: &YamlNode, name: &str) -> Parsed<ServerAddress> {
 
 /// Checks that a program comes from where its declaration may point to. A path of a project or a skill would start a
 /// program of its choice.
-fn check_command(address: &ServerAddress, node: &YamlNode, origin: &ServerOrigin) -> Parsed<()> {
+fn check_command(address: &ServerAddress, node: &YamlNode, origin: &ServerOrigin) -> DeclarationResult<()> {
     let ServerAddress::Stdio { command, .. } = address else { return Ok(()) };
     let is_allowed = match origin {
         ServerOrigin::User => !command.contains('/') || command.starts_with('/') || command.starts_with("${"),
@@ -376,7 +376,7 @@ fn check_command(address: &ServerAddress, node: &YamlNode, origin: &ServerOrigin
     )
 }
 
-fn parse_permissions(node: &YamlNode) -> Parsed<RunPermissions> {
+fn parse_permissions(node: &YamlNode) -> DeclarationResult<RunPermissions> {
     let mut permissions = RunPermissions::default();
     for group in expect_entries(node)? {
         let name = group.key.text().unwrap_or_default();
@@ -408,7 +408,7 @@ fn parse_host(text: &str) -> Result<HostRule, String> {
     HostRule::parse(text).map_err(|error| error.to_string())
 }
 
-fn parse_list<T: Ord>(node: &YamlNode, parse: impl Fn(&str) -> Result<T, String>) -> Parsed<Vec<T>> {
+fn parse_list<T: Ord>(node: &YamlNode, parse: impl Fn(&str) -> Result<T, String>) -> DeclarationResult<Vec<T>> {
     let mut found = Vec::new();
     for item in expect_items(node)? {
         match item.text().map(&parse) {
@@ -422,7 +422,7 @@ fn parse_list<T: Ord>(node: &YamlNode, parse: impl Fn(&str) -> Result<T, String>
     Ok(found)
 }
 
-fn parse_flag(node: &YamlNode, key: &str) -> Parsed<Option<bool>> {
+fn parse_flag(node: &YamlNode, key: &str) -> DeclarationResult<Option<bool>> {
     match node.get(key) {
         None => Ok(None),
         Some(value) => match core::classify_scalar(value) {
@@ -432,7 +432,7 @@ fn parse_flag(node: &YamlNode, key: &str) -> Parsed<Option<bool>> {
     }
 }
 
-fn parse_texts(node: &YamlNode) -> Parsed<Vec<String>> {
+fn parse_texts(node: &YamlNode) -> DeclarationResult<Vec<String>> {
     let text = |item: &YamlNode| match item.text().filter(|text| !text.contains('\0')) {
         Some(text) => Ok(text.to_owned()),
         None => fault(item.span, "this is not text", "write text"),
@@ -440,7 +440,7 @@ fn parse_texts(node: &YamlNode) -> Parsed<Vec<String>> {
     expect_items(node)?.iter().map(text).collect()
 }
 
-fn parse_text_map(node: Option<&YamlNode>) -> Parsed<BTreeMap<String, String>> {
+fn parse_text_map(node: Option<&YamlNode>) -> DeclarationResult<BTreeMap<String, String>> {
     let mut found = BTreeMap::new();
     let Some(node) = node else { return Ok(found) };
     for entry in expect_entries(node)? {
@@ -455,7 +455,7 @@ fn parse_text_map(node: Option<&YamlNode>) -> Parsed<BTreeMap<String, String>> {
     Ok(found)
 }
 
-fn expect_entries(node: &YamlNode) -> Parsed<&[YamlEntry]> {
+fn expect_entries(node: &YamlNode) -> DeclarationResult<&[YamlEntry]> {
     match node.entries() {
         Some(entries) => Ok(entries),
         None => {
@@ -464,7 +464,7 @@ fn expect_entries(node: &YamlNode) -> Parsed<&[YamlEntry]> {
     }
 }
 
-fn expect_items(node: &YamlNode) -> Parsed<&[YamlNode]> {
+fn expect_items(node: &YamlNode) -> DeclarationResult<&[YamlNode]> {
     match node.items() {
         Some(items) => Ok(items),
         None => fault(node.span, format!("this is {}, not a list", node.describe_kind()), "write `[one, two]`"),

@@ -38,7 +38,7 @@ use rep_model::yaml::{self, YamlEntry, YamlNode, core};
 use rep_model::{SourceText, Span};
 use rep_permissions::{Glob, HostRule, Policy};
 
-use crate::mcp_servers::{McpServer, ServerOrigin, parse_servers};
+use crate::mcp_servers::{ServerDeclaration, ServerOrigin, parse_servers};
 use crate::{LibraryError, Scope, SkillRoot, skill_reader};
 
 const FILE_NAME: &str = "rep.yaml";
@@ -125,7 +125,7 @@ pub fn load_model_settings(path: &Path) -> Result<BTreeMap<&'static str, String>
 }
 
 /// Reads the MCP servers that the user declares.
-pub fn load_user_servers(path: &Path) -> Result<Vec<McpServer>, SettingsError> {
+pub fn load_user_servers(path: &Path) -> Result<Vec<ServerDeclaration>, SettingsError> {
     if path.symlink_metadata().is_err() {
         return Ok(Vec::new());
     }
@@ -134,7 +134,7 @@ pub fn load_user_servers(path: &Path) -> Result<Vec<McpServer>, SettingsError> {
 }
 
 /// Reads the MCP servers that a project declares.
-pub fn load_project_servers(project: &Path) -> Result<Vec<McpServer>, SettingsError> {
+pub fn load_project_servers(project: &Path) -> Result<Vec<ServerDeclaration>, SettingsError> {
     let path = project.join(FILE_NAME);
     if path.symlink_metadata().is_err() || is_skill_folder(project) {
         return Ok(Vec::new());
@@ -150,7 +150,7 @@ struct ParsedSettings {
     /// Additional skill directories, as written.
     paths: Vec<String>,
     llm: BTreeMap<&'static str, String>,
-    servers: Vec<McpServer>,
+    servers: Vec<ServerDeclaration>,
 }
 
 fn find_settings_file(folder: &Path) -> Option<PathBuf> {

@@ -12,7 +12,7 @@ use crate::message::{self, LineBuffer, LineTooLongError, ServerMessage};
 
 /// How often the deadline and cancellation are checked.
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
-/// How many lines that are no messages are skipped. Some servers print a greeting first.
+/// How many lines without a message are skipped. Some servers print a greeting first.
 const STRAY_LINES_MAX: usize = 20;
 
 /// A stream to a server.

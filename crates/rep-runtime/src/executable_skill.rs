@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use rep_check::tools::effective_tools;
 use rep_library::decisions::{PrivateCopy, SkillContents, TextRetention};
-use rep_library::mcp_servers::{self, McpServer, ServerRequirement};
+use rep_library::mcp_servers::{self, ServerDeclaration, ServerRequirement};
 use rep_library::{CatalogEntry, LibraryOptions, SkillStatus, skill_reader};
 use rep_model::suggestion::nearest_name;
 use rep_model::{Frontmatter, Skill, SkillDocument};
@@ -172,7 +172,7 @@ impl ExecutableSkill {
     }
 
     /// Returns the MCP servers that the skill declares itself.
-    pub fn own_servers(&self) -> Result<Vec<McpServer>, CallError> {
+    pub fn own_servers(&self) -> Result<Vec<ServerDeclaration>, CallError> {
         let Some(front) = self.skill.frontmatter() else { return Ok(Vec::new()) };
         mcp_servers::list_skill_servers(front, &self.name).map_err(|error| {
             let message = format!("`extensions.mcp_servers` of `{}` cannot be used: {}", self.name, error.message);

@@ -1,6 +1,6 @@
 use super::*;
 
-fn parse_text(text: &str, origin: &ServerOrigin) -> Parsed<Vec<McpServer>> {
+fn parse_text(text: &str, origin: &ServerOrigin) -> Parsed<Vec<ServerDeclaration>> {
     parse_servers(&yaml::parse(text, 0).root.unwrap(), origin)
 }
 

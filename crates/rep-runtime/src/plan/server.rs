@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use rep_library::mcp_servers::{
-    McpServer, ServerAddress, ServerOrigin, expand_chosen_variables, expand_variables, list_variables,
+    ServerAddress, ServerDeclaration, ServerOrigin, expand_chosen_variables, expand_variables, list_variables,
 };
 use rep_net::HttpOrigin;
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ pub const SERVER_PREFIX: &str = "mcp:";
 #[derive(Clone, Debug)]
 pub struct PlannedServerCall {
     /// The server. Variables that are not secrets are replaced.
-    pub server: McpServer,
+    pub server: ServerDeclaration,
     /// What is asked of it.
     pub action: ServerAction,
     /// The digest of the tool's definition that the user approved. The call is refused if the server lists another.
@@ -48,7 +48,7 @@ pub enum ServerAction {
 /// A conversation to plan, with its context.
 pub(crate) struct ServerPlanInput<'a> {
     /// The server.
-    pub(crate) server: &'a McpServer,
+    pub(crate) server: &'a ServerDeclaration,
     /// What is asked of it.
     pub(crate) action: ServerAction,
     /// The digest and the directory of the skill that declares the server.
@@ -191,7 +191,7 @@ impl PlannedServerCall {
 }
 
 /// Returns the names of a conversation in records: of the server or its skill, and of the tool.
-fn name_conversation(server: &McpServer, action: &ServerAction) -> (String, String) {
+fn name_conversation(server: &ServerDeclaration, action: &ServerAction) -> (String, String) {
     let word = match action {
         ServerAction::ListTools => "tools/list",
         ServerAction::CallTool { tool, .. } => tool,
@@ -203,12 +203,15 @@ fn name_conversation(server: &McpServer, action: &ServerAction) -> (String, Stri
 }
 
 /// Returns the address of a server with all its variables replaced.
-pub(crate) fn expand_address(server: &McpServer, secrets: &BTreeMap<&str, &str>) -> Result<ServerAddress, CallError> {
+pub(crate) fn expand_address(
+    server: &ServerDeclaration,
+    secrets: &BTreeMap<&str, &str>,
+) -> Result<ServerAddress, CallError> {
     let value = |name: &str| secrets.get(name).map(|value| (*value).to_owned());
     server.address.map_texts(|text| expand_variables(text, value).map_err(|name| missing_variable(server, &name)))
 }
 
-fn missing_variable(server: &McpServer, name: &str) -> CallError {
+fn missing_variable(server: &ServerDeclaration, name: &str) -> CallError {
     let message = format!("the MCP server `{}` needs the variable `{name}`, which is not set", server.name);
     CallError::refused(ErrorCode::VariableMissing, message).with_remedy(format!("set {name} in the environment"))
 }
@@ -220,9 +223,9 @@ fn is_plain_variable(name: &str) -> bool {
 
 /// Replaces the variables that are not secrets, and those that determine the host of an address.
 fn resolve_plain_variables(
-    server: &McpServer,
+    server: &ServerDeclaration,
     variable: &dyn Fn(&str) -> Option<String>,
-) -> Result<McpServer, CallError> {
+) -> Result<ServerDeclaration, CallError> {
     let missing = |name: String| missing_variable(server, &name);
     let plain = |text: &str| expand_chosen_variables(text, is_plain_variable, variable).map_err(missing);
     let address = match server.address.map_texts(plain)? {
@@ -245,7 +248,7 @@ fn find_base_end(url: &str) -> usize {
 }
 
 /// Refuses variables that change how programs are loaded, unless the user sets them.
-fn check_variables(server: &McpServer) -> Result<(), CallError> {
+fn check_variables(server: &ServerDeclaration) -> Result<(), CallError> {
     let ServerAddress::Stdio { env, .. } = &server.address else { return Ok(()) };
     if server.origin == ServerOrigin::User {
         return Ok(());
@@ -261,7 +264,7 @@ fn check_variables(server: &McpServer) -> Result<(), CallError> {
 }
 
 /// Returns what a conversation may do: the permissions of the process, or the host of the address.
-fn derive_permissions(server: &McpServer) -> Result<RunPermissions, CallError> {
+fn derive_permissions(server: &ServerDeclaration) -> Result<RunPermissions, CallError> {
     let ServerAddress::Http { url, .. } = &server.address else { return Ok(server.permissions.clone()) };
     let unusable = |reason: String| {
         let message = format!("the address of the MCP server `{}` cannot be used: {reason}", server.name);
@@ -273,7 +276,7 @@ fn derive_permissions(server: &McpServer) -> Result<RunPermissions, CallError> {
     Ok(RunPermissions { outbound: vec![rule], ..RunPermissions::default() })
 }
 
-fn list_secrets(server: &McpServer) -> Vec<SecretNeed> {
+fn list_secrets(server: &ServerDeclaration) -> Vec<SecretNeed> {
     let mut needs: BTreeMap<String, bool> = BTreeMap::new();
     for variable in server.texts().into_iter().flat_map(list_variables) {
         needs.entry(variable.name).and_modify(|known| *known &= variable.has_default).or_insert(variable.has_default);

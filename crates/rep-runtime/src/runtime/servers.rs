@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use rep_library::mcp_servers::{McpServer, ServerOrigin, is_server_name};
+use rep_library::mcp_servers::{ServerDeclaration, ServerOrigin, is_server_name};
 use rep_library::trust::is_project_trusted;
 use rep_library::{Catalog, settings};
 use rep_model::suggestion::nearest_name;
@@ -26,7 +26,7 @@ use crate::prompter::{NobodyToAsk, Prompter};
 /// A server and what it answered when it was asked for its tools.
 pub struct ServerTools {
     /// The server.
-    pub server: McpServer,
+    pub server: ServerDeclaration,
     /// How the question ended.
     pub outcome: Outcome,
 }
@@ -55,7 +55,7 @@ pub fn parse_server_target<'a>(catalog: &Catalog, target: &'a str) -> Option<(&'
 
 impl Runtime {
     /// Lists the servers of the user and of the project, by name.
-    pub fn list_servers(&self) -> Result<Vec<McpServer>, CallError> {
+    pub fn list_servers(&self) -> Result<Vec<ServerDeclaration>, CallError> {
         let mut servers = match &self.paths.settings {
             Some(file) => settings::load_user_servers(file)?,
             None => Vec::new(),
@@ -72,7 +72,7 @@ impl Runtime {
     }
 
     /// Finds a server of the user or of the project.
-    pub fn find_server(&self, name: &str) -> Result<McpServer, CallError> {
+    pub fn find_server(&self, name: &str) -> Result<ServerDeclaration, CallError> {
         let servers = self.list_servers()?;
         if let Some(server) = servers.iter().find(|server| server.name == name) {
             return Ok(server.clone());
@@ -85,7 +85,7 @@ impl Runtime {
     }
 
     /// Finds the server that a skill means by a name: the user's, the project's, or its own.
-    fn find_server_for_skill(&self, skill: &ExecutableSkill, name: &str) -> Result<McpServer, CallError> {
+    fn find_server_for_skill(&self, skill: &ExecutableSkill, name: &str) -> Result<ServerDeclaration, CallError> {
         match self.find_server(name) {
             Err(missing) if missing.code == ErrorCode::ServerNotFound => {
                 let own = skill.own_servers()?.into_iter().find(|server| server.name == name);
@@ -99,7 +99,7 @@ impl Runtime {
     }
 
     /// Lists the servers that a skill requires or declares.
-    pub fn list_skill_servers(&self, skill: &ExecutableSkill) -> Result<Vec<McpServer>, CallError> {
+    pub fn list_skill_servers(&self, skill: &ExecutableSkill) -> Result<Vec<ServerDeclaration>, CallError> {
         let mut names: Vec<String> = skill.required_servers()?.into_iter().map(|one| one.server).collect();
         names.sort();
         names.dedup();
@@ -111,7 +111,7 @@ impl Runtime {
         &self,
         skill: &ExecutableSkill,
         tool: &str,
-    ) -> Result<Option<McpServer>, CallError> {
+    ) -> Result<Option<ServerDeclaration>, CallError> {
         let required = skill.required_servers()?;
         let exact = required.iter().find(|one| one.tool.as_deref() == Some(tool));
         let mut whole: Vec<&str> =
@@ -164,7 +164,7 @@ impl Runtime {
     /// Plans a conversation with a server. `owner` is the skill that declares it.
     pub(super) fn plan_conversation(
         &self,
-        server: &McpServer,
+        server: &ServerDeclaration,
         owner: Option<&Arc<ExecutableSkill>>,
         action: ServerAction,
         input: Value,
@@ -201,7 +201,7 @@ impl Runtime {
     }
 
     /// Returns whether a server may be started: one of a project only if the user trusts the project.
-    pub(super) fn determine_server_trust(&self, server: &McpServer) -> Result<ExecutionTrust, CallError> {
+    pub(super) fn determine_server_trust(&self, server: &ServerDeclaration) -> Result<ExecutionTrust, CallError> {
         let is_trusted = server.origin != ServerOrigin::Project || is_project_trusted(&self.options.library)?;
         Ok(if is_trusted {
             ExecutionTrust::Trusted
@@ -215,7 +215,7 @@ impl Runtime {
     /// not declare needs confirmation.
     pub fn list_server_tools(
         &self,
-        server: &McpServer,
+        server: &ServerDeclaration,
         owner: Option<&Arc<ExecutableSkill>>,
         consent: CallerConsent,
         prompter: &dyn Prompter,

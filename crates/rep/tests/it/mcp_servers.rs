@@ -213,7 +213,7 @@ fn tools_of_a_server_of_another_sdk_are_listed_called_and_recorded() {
 /// The digest of arguments, as records have it.
 fn rep_audit_digest(input: &Value) -> String {
     let hashed = Command::new("sh").args(["-c", "printf %s \"$1\" | sha256sum", "sh", &input.to_string()]).output();
-    String::from_utf8(hashed.unwrap().stdout).unwrap()[..64].to_owned()
+    String::from_utf8(hashed.expect("sha256sum can be started").stdout).expect("a digest is text")[..64].to_owned()
 }
 
 #[test]

@@ -89,7 +89,7 @@ pub(super) fn ask_skill_servers(
 fn ask_server(
     args: &Args,
     runtime: &Runtime,
-    server: &rep_library::mcp_servers::McpServer,
+    server: &rep_library::mcp_servers::ServerDeclaration,
     owner: Option<&Arc<ExecutableSkill>>,
     output: &mut Output,
 ) -> Result<ServerTools, CallError> {
