@@ -1,6 +1,6 @@
 use super::*;
 
-fn parse_text(text: &str, origin: &ServerOrigin) -> Parsed<Vec<ServerDeclaration>> {
+fn parse_text(text: &str, origin: &ServerOrigin) -> DeclarationResult<Vec<ServerDeclaration>> {
     parse_servers(&yaml::parse(text, 0).root.unwrap(), origin)
 }
 
