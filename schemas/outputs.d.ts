@@ -36,6 +36,8 @@ interface Failure {
   retriable: boolean;
   /** What would help. */
   remedy?: string;
+  /** With `VALIDATION_FAILED`, what the skill violates. */
+  details?: Finding[];
   /** The command that could not run. */
   command?: string;
   /** The entities that the command requires and that are not valid. */
@@ -1217,6 +1219,8 @@ interface QueryResult {
   }[];
   /** What is unusual about the answer. */
   notes?: string[];
+  /** Versions that are not the hash of the content. */
+  findings?: Finding[];
   /** With `--tokens`, what the answer costs. */
   tokens?: {
     /** The answer. */
@@ -1238,6 +1242,8 @@ interface QueryMiss {
     code: "INVALID_QUERY" | "SKILL_NOT_FOUND" | "PATH_NOT_FOUND" | "VALIDATION_FAILED" | "UNREADABLE";
     /** What is wrong. */
     message: string;
+    /** With `VALIDATION_FAILED`, what the skill violates. */
+    details?: Finding[];
   };
   /** The skill. */
   skill?: string;
@@ -1572,13 +1578,8 @@ interface RunDetails {
   secrets: string[];
 }
 
-/**
- * What a command of a structured skill came to. A failure is an `error` document with the same fields.
- * @output exec
- * @version 1
- * @command rep exec --json
- */
-export interface ExecResult {
+/** What a command printed, and the state afterwards. */
+interface ExecResult {
   /** What the program wrote to stdout, or the body of the response. */
   stdout: string;
   /** What it wrote to stderr. */
@@ -1589,6 +1590,17 @@ export interface ExecResult {
   response?: HttpResponse;
   /** The state of the session afterwards. */
   state: SessionState | null;
+}
+
+/**
+ * What a command of a structured skill came to. A failure is an `error` document with the same fields.
+ * @output exec
+ * @version 1
+ * @command rep exec --json
+ */
+export interface ExecAnswer extends ExecResult {
+  /** Versions that are not the hash of the content. */
+  findings?: Finding[];
 }
 
 /**

@@ -25,6 +25,7 @@ pub mod fix;
 mod hidden_text;
 mod host_limits;
 mod link_path;
+pub mod loading;
 mod permission_globs;
 mod personal_mcp;
 mod profile;

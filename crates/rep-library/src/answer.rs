@@ -15,7 +15,8 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::catalog::{Catalog, CatalogEntry, SkillStatus};
-use crate::{LibraryError, skill_reader};
+use crate::validation::{SkillViolation, VALIDATION_FAILED_MESSAGE, ValidationMode, validate_skill};
+use crate::{LibraryError, LookupError, skill_reader};
 
 /// The maximum number of cached skills and of cached answers. A full cache is cleared.
 const CACHED_INDEXES_MAX: usize = 256;
@@ -38,6 +39,8 @@ pub struct QueryReply {
     pub lines: Vec<FactLocation>,
     /// Notes about how the query was interpreted.
     pub notes: Vec<String>,
+    /// Declared versions that are not the hash of the content.
+    pub version_warnings: Vec<SkillViolation>,
 }
 
 /// The location of an extracted value.
@@ -79,6 +82,13 @@ pub enum QueryError {
         /// Whether the document was written by the author or extracted.
         origin: DocumentOrigin,
     },
+    /// The skill is invalid.
+    Invalid {
+        /// The skill.
+        skill: String,
+        /// The violations.
+        violations: Vec<SkillViolation>,
+    },
     /// The skill has no content that can be queried.
     NothingToQuery {
         /// The skill.
@@ -95,7 +105,7 @@ impl QueryError {
             QueryError::Malformed(_) => "INVALID_QUERY",
             QueryError::UnknownSkill { .. } => "SKILL_NOT_FOUND",
             QueryError::UnknownPath { .. } => "PATH_NOT_FOUND",
-            QueryError::NothingToQuery { .. } => "VALIDATION_FAILED",
+            QueryError::Invalid { .. } | QueryError::NothingToQuery { .. } => "VALIDATION_FAILED",
             QueryError::Unreadable(_) => "UNREADABLE",
         }
     }
@@ -106,6 +116,7 @@ impl QueryError {
             QueryError::Malformed(reason) => format!("{reason}; a query is `skill:path?key=value`"),
             QueryError::UnknownSkill { name, .. } => format!("Skill '{name}' is not loaded"),
             QueryError::UnknownPath { skill, path, .. } => format!("Path '{path}' not found in skill '{skill}'"),
+            QueryError::Invalid { .. } => VALIDATION_FAILED_MESSAGE.to_owned(),
             QueryError::NothingToQuery { skill } => format!("Skill '{skill}' has nothing to query"),
             QueryError::Unreadable(error) => error.to_string(),
         }
@@ -120,7 +131,10 @@ impl QueryError {
                 nearest_names(path, near.iter().map(String::as_str), SUGGESTIONS_MAX, 0.0)
             }
             QueryError::UnknownSkill { candidates, .. } => candidates.iter().map(String::as_str).collect(),
-            QueryError::Malformed(_) | QueryError::NothingToQuery { .. } | QueryError::Unreadable(_) => Vec::new(),
+            QueryError::Malformed(_)
+            | QueryError::Invalid { .. }
+            | QueryError::NothingToQuery { .. }
+            | QueryError::Unreadable(_) => Vec::new(),
         }
     }
 }
@@ -147,6 +161,14 @@ impl QueryReply {
     }
 }
 
+/// A skill that queries are answered from.
+pub struct QueryableSkill {
+    /// The index of its document.
+    pub index: QueryIndex,
+    /// Declared versions that are not the hash of the content.
+    pub version_warnings: Vec<SkillViolation>,
+}
+
 /// The digest of the bytes that a document was made from.
 type StructureDigest = [u8; 32];
 
@@ -156,7 +178,7 @@ type ReplyKey = (StructureDigest, String, Vec<QueryFilter>);
 /// Answers queries and caches results. It can be shared between threads, and its cache never becomes stale.
 #[derive(Default)]
 pub struct QueryEngine {
-    indexes: Mutex<HashMap<StructureDigest, Arc<QueryIndex>>>,
+    indexes: Mutex<HashMap<StructureDigest, Arc<QueryableSkill>>>,
     replies: Mutex<HashMap<ReplyKey, Arc<QueryReply>>>,
 }
 
@@ -185,7 +207,8 @@ impl QueryEngine {
         filters: &[QueryFilter],
         note: Option<String>,
     ) -> Result<Arc<QueryReply>, QueryError> {
-        let (key, index) = self.index_entry(entry)?;
+        let (key, indexed) = self.index_entry(entry)?;
+        let index = &indexed.index;
         let question = (key, path.to_owned(), filters.to_vec());
         if note.is_none()
             && let Some(reply) = self.replies.lock().get(&question).filter(|reply| reply.skill == entry.qualified_name)
@@ -209,6 +232,7 @@ impl QueryEngine {
             origin: index.document.origin,
             lines: found.facts.iter().map(line).collect(),
             notes: note.into_iter().chain(found.note).collect(),
+            version_warnings: indexed.version_warnings.clone(),
         });
         if is_plain {
             insert_bounded(&mut self.replies.lock(), CACHED_REPLIES_MAX, question, Arc::clone(&reply));
@@ -217,14 +241,23 @@ impl QueryEngine {
     }
 
     /// Returns a skill's query index, built from its current bytes.
-    pub fn index_entry(&self, entry: &CatalogEntry) -> Result<(StructureDigest, Arc<QueryIndex>), QueryError> {
-        let skill = skill_reader::read_skill(entry).map_err(QueryError::Unreadable)?;
+    pub fn index_entry(&self, entry: &CatalogEntry) -> Result<(StructureDigest, Arc<QueryableSkill>), QueryError> {
+        let name = || entry.qualified_name.clone();
+        if entry.status == SkillStatus::Invalid {
+            return Err(QueryError::Invalid { skill: name(), violations: entry.list_violations() });
+        }
+        let (skill, faults) = skill_reader::read_skill_with_faults(entry).map_err(QueryError::Unreadable)?;
         let key = digest_skill(&skill);
         if let Some(index) = self.indexes.lock().get(&key) {
             return Ok((key, Arc::clone(index)));
         }
-        let empty = || QueryError::NothingToQuery { skill: entry.qualified_name.clone() };
-        let index = Arc::new(QueryIndex::new(rep_convert::document_from_skill(&skill).ok_or_else(empty)?));
+        let validation = validate_skill(&skill, faults);
+        if !validation.violations.is_empty() && entry.validation == ValidationMode::Enforced {
+            return Err(QueryError::Invalid { skill: name(), violations: validation.violations });
+        }
+        let empty = || QueryError::NothingToQuery { skill: name() };
+        let index = QueryIndex::new(rep_convert::document_from_skill(&skill).ok_or_else(empty)?);
+        let index = Arc::new(QueryableSkill { index, version_warnings: validation.version_warnings });
         insert_bounded(&mut self.indexes.lock(), CACHED_INDEXES_MAX, key, Arc::clone(&index));
         Ok((key, index))
     }
@@ -243,6 +276,9 @@ fn resolve_skill_name<'a>(catalog: &'a Catalog, name: &str) -> Result<(&'a Catal
     let found: Vec<&CatalogEntry> = catalog.entries.iter().filter(begins).collect();
     if let [entry] = found.as_slice() {
         return Ok((entry, Some(format!("`{name}` was interpreted as `{}`", entry.qualified_name))));
+    }
+    if let LookupError::Invalid { name, violations, .. } = catalog.lookup_error(name) {
+        return Err(QueryError::Invalid { skill: name, violations });
     }
     let candidates = found.iter().map(|entry| entry.qualified_name.clone()).collect();
     Err(QueryError::UnknownSkill { name: name.to_owned(), candidates })

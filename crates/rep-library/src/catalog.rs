@@ -8,9 +8,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use rep_check::{CheckOptions, Finding, Level, Profile, SkillChecker, rule_for_fault};
+use rep_check::loading::{check_loading, is_dialect_violation};
+use rep_check::{Finding, Level, Profile, detect_dialects, rule_for_fault};
 use rep_model::yaml::YamlNode;
-use rep_model::{FaultKind, Skill, SkillTree, names};
+use rep_model::{Fault, FaultKind, Skill, SkillTree, names};
 
 use crate::decisions::{FolderTrust, SkillContents, TextRetention, UserDecisions};
 use crate::dependencies::{self, Dependency};
@@ -18,6 +19,8 @@ use crate::discovery::{self, SkillLocation};
 use crate::roots::{self, Scope, SkillRoot};
 use crate::search::{self, SearchHit, SearchIndex};
 use crate::selection::{SelectionRequest, SkillSelection, SkillSelector};
+use crate::skill_reader::ReadExtent;
+use crate::validation::{SkillViolation, ValidationMode};
 use crate::{LibraryError, frontmatter_reader, hosts, skill_reader};
 
 /// The maximum number of results among which active skills are looked for.
@@ -44,6 +47,8 @@ pub struct LibraryOptions {
     pub extra: Vec<SkillRoot>,
     /// The directory that caches the search index. Without one, the index is rebuilt.
     pub cache: Option<PathBuf>,
+    /// Whether violations that a dialect calls hard make a skill invalid.
+    pub validation: ValidationMode,
     /// The host whose view to predict instead of the library's own.
     pub host: Option<hosts::HostView>,
 }
@@ -77,7 +82,7 @@ pub enum SkillStatus {
     Hidden,
     /// Another skill with the same name takes precedence.
     Shadowed,
-    /// The skill cannot be loaded.
+    /// The skill cannot be loaded, or violates what its dialect calls hard.
     Invalid,
     /// The project is not trusted, or the skill changed after it was trusted.
     Untrusted,
@@ -121,8 +126,10 @@ pub struct CatalogEntry {
     pub reason: String,
     /// The index of the entry that takes precedence over this one.
     pub shadowed_by: Option<usize>,
-    /// The findings reported while loading.
+    /// The findings reported while loading. Those of level error make the skill invalid, unless validation is lenient.
     pub findings: Vec<Finding>,
+    /// Whether the skill is validated again when it is used.
+    pub validation: ValidationMode,
     /// The parsed frontmatter or UASP file.
     pub skill: Skill,
     /// Whether users can call it by name.
@@ -150,6 +157,12 @@ impl CatalogEntry {
         let decisions =
             options.decisions.as_deref().map_or_else(|| Ok(UserDecisions::default()), UserDecisions::read)?;
         Ok(decisions.trust_of(project, &self.folder, || Some(digest.to_owned())) == FolderTrust::Trusted)
+    }
+
+    /// Returns the findings that make the skill invalid.
+    pub fn list_violations(&self) -> Vec<SkillViolation> {
+        let errors = self.findings.iter().filter(|finding| finding.level == Level::Error);
+        errors.map(SkillViolation::from_finding).collect()
     }
 
     /// Returns how to make the skill active, or `None` if it is.
@@ -200,7 +213,7 @@ impl Catalog {
         if options.paths.is_empty() {
             catalog.load_scopes(options, &decisions);
         } else {
-            catalog.load_paths(&options.paths)?;
+            catalog.load_paths(options)?;
         }
         catalog.resolve_precedence(options, &decisions);
         dependencies::resolve_dependencies(&mut catalog);
@@ -247,6 +260,11 @@ impl Catalog {
         })
     }
 
+    /// Returns the skills that are invalid.
+    pub fn list_invalid(&self) -> impl Iterator<Item = &CatalogEntry> {
+        self.entries.iter().filter(|entry| entry.status == SkillStatus::Invalid)
+    }
+
     /// Returns the paths where a skill of this name was expected but skipped, each with the reason.
     pub fn find_skipped_folders(&self, name: &str) -> Vec<(PathBuf, String)> {
         let name = name.rsplit(':').next().unwrap_or(name);
@@ -265,13 +283,13 @@ impl Catalog {
         found
     }
 
-    fn load_paths(&mut self, paths: &[PathBuf]) -> Result<(), LibraryError> {
-        for path in paths {
+    fn load_paths(&mut self, options: &LibraryOptions) -> Result<(), LibraryError> {
+        for path in &options.paths {
             let mut found = Vec::new();
             self.notes.extend(discovery::find_skills(path, |skill| found.push(skill))?);
             found.sort();
             let root = SkillRoot { path: path.clone(), scope: Scope::Project, package: None, is_in_project: false };
-            self.entries.extend(load_entries(&found, &root, |_| {}));
+            self.entries.extend(load_entries(&found, &root, options.validation, |_| {}));
             self.roots.push(root);
         }
         Ok(())
@@ -293,7 +311,7 @@ impl Catalog {
                 continue;
             }
             let found = find_skills_below(&root.path, &mut self.notes);
-            let entries = load_entries(&found, root, |entry| {
+            let entries = load_entries(&found, root, options.validation, |entry| {
                 if root.is_in_project {
                     hold_back_untrusted(entry, options, decisions);
                 }
@@ -435,44 +453,6 @@ fn find_skills_below(root: &Path, notes: &mut Vec<String>) -> Vec<SkillLocation>
     found
 }
 
-/// The rules that are checked while loading, and their levels. As the client guide asks, loading is lenient.
-const LOADING_RULES: [(&str, Level); 22] = [
-    ("byte-order-mark", Level::Warning),
-    ("description-empty", Level::Error),
-    ("description-missing", Level::Error),
-    ("description-not-text", Level::Error),
-    ("description-too-long", Level::Warning),
-    ("encoding-not-utf8", Level::Warning),
-    ("file-too-large", Level::Error),
-    ("file-unreadable", Level::Error),
-    ("frontmatter-missing", Level::Error),
-    ("frontmatter-not-mapping", Level::Error),
-    ("frontmatter-unclosed", Level::Error),
-    ("name-characters", Level::Warning),
-    ("name-differs-from-folder", Level::Warning),
-    ("name-empty", Level::Warning),
-    ("name-missing", Level::Warning),
-    ("name-not-text", Level::Warning),
-    ("name-too-long", Level::Warning),
-    ("name-uppercase", Level::Warning),
-    ("skill-md-not-a-file", Level::Error),
-    ("yaml-invalid", Level::Error),
-    ("yaml-too-complex", Level::Error),
-    ("yaml-value-unquoted", Level::Warning),
-];
-
-fn loading_rules() -> &'static SkillChecker {
-    static RULES: OnceLock<SkillChecker> = OnceLock::new();
-    RULES.get_or_init(|| {
-        SkillChecker::new(CheckOptions {
-            profiles: vec![Profile::AgentSkills, Profile::Uasp],
-            select: LOADING_RULES.iter().map(|(rule, _)| (*rule).to_owned()).collect(),
-            levels: LOADING_RULES.iter().map(|(rule, level)| ((*rule).to_owned(), Some(*level))).collect(),
-            ..CheckOptions::default()
-        })
-    })
-}
-
 /// Below this number of skills, a second thread would cost more than it saves.
 const PARALLEL_MIN: usize = 4096;
 
@@ -481,11 +461,12 @@ const PARALLEL_MIN: usize = 4096;
 fn load_entries(
     found: &[SkillLocation],
     root: &SkillRoot,
+    validation: ValidationMode,
     then: impl Fn(&mut CatalogEntry) + Sync,
 ) -> Vec<CatalogEntry> {
     let real_root = std::fs::canonicalize(&root.path).ok();
     let one = |found: &SkillLocation| {
-        let mut entry = load_entry(found, root, real_root.as_deref())?;
+        let mut entry = load_entry(found, root, real_root.as_deref(), validation)?;
         then(&mut entry);
         Some(entry)
     };
@@ -517,7 +498,12 @@ fn resolve_folder(found: &SkillLocation, folder: &Path, root: &SkillRoot, real_r
 }
 
 /// Loads a skill's frontmatter or UASP file. Returns `None` if it has neither.
-pub(crate) fn load_entry(found: &SkillLocation, root: &SkillRoot, real_root: Option<&Path>) -> Option<CatalogEntry> {
+pub(crate) fn load_entry(
+    found: &SkillLocation,
+    root: &SkillRoot,
+    real_root: Option<&Path>,
+    validation: ValidationMode,
+) -> Option<CatalogEntry> {
     let folder = if found.is_lone_file { found.path.parent().unwrap_or(Path::new(".")) } else { &found.path };
     let (tree, file) = if found.is_lone_file {
         let file = found.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -529,15 +515,14 @@ pub(crate) fn load_entry(found: &SkillLocation, root: &SkillRoot, real_root: Opt
         (read_uasp_tree(found, &own)?, own)
     };
     let (mut skill, faults) = Skill::parse(tree);
-    let findings = loading_rules().collect_findings(&skill, faults);
+    let findings = find_loading_findings(found, &skill, faults);
     // The parsed skill contains what the tree held. Dropping the tree saves memory in large libraries.
     skill.tree.entries.clear();
     let name = skill.name().filter(|name| !name.is_empty()).map_or_else(|| skill.tree.folder.clone(), str::to_owned);
     let name = names::normalise_nfkc(&name);
     let description = describe_skill(&skill);
-    let error = findings.iter().find(|finding| finding.level == Level::Error);
-    let (status, reason) = match error {
-        Some(finding) => (SkillStatus::Invalid, finding.message.clone()),
+    let (status, reason) = match find_invalid_reason(&findings, validation) {
+        Some(reason) => (SkillStatus::Invalid, reason),
         None if is_switch_on(&skill, "disable-model-invocation", false) => {
             (SkillStatus::Hidden, "`disable-model-invocation` is set: users can call it, models cannot".to_owned())
         }
@@ -556,9 +541,40 @@ pub(crate) fn load_entry(found: &SkillLocation, root: &SkillRoot, real_root: Opt
         reason,
         shadowed_by: None,
         findings,
+        validation,
         is_user_invocable: is_switch_on(&skill, "user-invocable", true),
         dependencies: Vec::new(),
         skill,
+    })
+}
+
+/// Checks a skill as it is loaded. The contract of x-personal-mcp is also about the files that its block names, so the
+/// names of those few skills' files are read as well.
+fn find_loading_findings(found: &SkillLocation, skill: &Skill, faults: Vec<Fault>) -> Vec<Finding> {
+    if detect_dialects(skill).contains(&Profile::Pmcp)
+        && let Ok(tree) = skill_reader::read_folder(&found.path, &found.shown, ReadExtent::Main)
+    {
+        let (whole, faults) = Skill::parse(tree);
+        return check_loading(&whole, faults);
+    }
+    check_loading(skill, faults)
+}
+
+/// Returns why loading calls a skill invalid: the first violation, with its location if the dialect calls it hard.
+fn find_invalid_reason(findings: &[Finding], validation: ValidationMode) -> Option<String> {
+    let is_blocking = |finding: &&Finding| {
+        finding.level == Level::Error && (validation == ValidationMode::Enforced || !is_dialect_violation(finding))
+    };
+    let blocking: Vec<&Finding> = findings.iter().filter(is_blocking).collect();
+    let unloadable = blocking.iter().find(|finding| !is_dialect_violation(finding));
+    if let Some(finding) = unloadable {
+        return Some(finding.message.clone());
+    }
+    let reason = SkillViolation::from_finding(blocking.first()?).to_line();
+    Some(match blocking.len() - 1 {
+        0 => reason,
+        1 => format!("{reason} (and 1 more violation)"),
+        more => format!("{reason} (and {more} more violations)"),
     })
 }
 

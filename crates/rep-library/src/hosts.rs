@@ -21,6 +21,7 @@ use rep_model::suggestion::nearest_by_name;
 use crate::catalog::{self, Catalog, CatalogEntry, LibraryOptions, SkillStatus, TrustRequirement};
 use crate::decisions::UserDecisions;
 use crate::roots::{Scope, SkillRoot};
+use crate::validation::ValidationMode;
 
 pub use known_hosts::{HostWithoutFolders, KnownHost, UnknownHost};
 pub use table::HOSTS;
@@ -308,12 +309,14 @@ pub(crate) fn discover_as_host(view: &HostView, options: &LibraryOptions, decisi
     for folder in view.host.folders {
         catalog.roots.extend(resolve_roots(view, folder, options, &mut catalog.notes));
     }
+    // A prediction shows what the host does with a skill.
+    let validation = if view.is_prediction { ValidationMode::Lenient } else { options.validation };
     let mut seen = BTreeSet::new();
     for root in &catalog.roots {
         for found in walker::find_host_skills(&root.path, &view.host.walk.value, &mut catalog.notes) {
             // Two directories can contain the same skill through links.
             let is_first = std::fs::metadata(&found.path).map_or(true, |data| seen.insert((data.dev(), data.ino())));
-            if is_first && let Some(mut entry) = host_entry::load_host_entry(&found, root, view.host) {
+            if is_first && let Some(mut entry) = host_entry::load_host_entry(&found, root, view.host, validation) {
                 if root.is_in_project {
                     apply_host_trust(&mut entry, view, options, decisions);
                 }

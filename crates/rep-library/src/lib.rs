@@ -64,6 +64,7 @@ pub mod skill_reader;
 pub mod tools_file;
 pub mod trigger_scores;
 pub mod trust;
+pub mod validation;
 pub mod watcher;
 
 pub use catalog::{Catalog, CatalogEntry, LibraryOptions, Precedence, SkillStatus, TrustRequirement};

@@ -4,6 +4,7 @@ use rep_model::suggestion::nearest_by_name;
 
 use crate::catalog::{Catalog, CatalogEntry, SkillStatus};
 use crate::hosts::DiscoveryHost;
+use crate::validation::{SkillViolation, VALIDATION_FAILED_MESSAGE};
 
 /// The reason a name does not resolve to a skill that can be called.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -15,6 +16,16 @@ pub enum LookupError {
         name: String,
         /// The qualified names of the skills.
         candidates: Vec<String>,
+    },
+    /// The skill is invalid.
+    #[error("{VALIDATION_FAILED_MESSAGE}")]
+    Invalid {
+        /// The qualified name.
+        name: String,
+        /// The violations.
+        violations: Vec<SkillViolation>,
+        /// The reason, for people.
+        reason: String,
     },
     /// The skill cannot be called.
     #[error("skill `{name}` is {}: {reason}", status.name())]
@@ -64,7 +75,7 @@ impl Catalog {
             copies.iter().filter(is_callable).map(|entry| entry.qualified_name.clone()).collect();
         match copies.first() {
             _ if candidates.len() > 1 => LookupError::Ambiguous { name, candidates },
-            Some(entry) => LookupError::NotCallable { name, status: entry.status, reason: entry.reason.clone() },
+            Some(entry) => entry.lookup_error(name),
             None => LookupError::Unknown { nearest: self.nearest_name(&name).map(str::to_owned), name },
         }
     }
@@ -76,6 +87,17 @@ impl Catalog {
 }
 
 impl CatalogEntry {
+    /// Returns the reason this skill cannot be called by a name.
+    pub fn lookup_error(&self, name: String) -> LookupError {
+        let reason = self.reason.clone();
+        match self.status {
+            SkillStatus::Invalid => {
+                LookupError::Invalid { name: self.qualified_name.clone(), violations: self.list_violations(), reason }
+            }
+            status => LookupError::NotCallable { name, status, reason },
+        }
+    }
+
     /// Returns the package of the skill.
     pub fn package(&self) -> Option<&str> {
         self.qualified_name.strip_suffix(self.name.as_str()).and_then(|package| package.strip_suffix(':'))
@@ -111,6 +133,7 @@ mod tests {
             reason: "so".to_owned(),
             shadowed_by: None,
             findings: Vec::new(),
+            validation: crate::validation::ValidationMode::default(),
             skill,
             is_user_invocable: true,
             dependencies: Vec::new(),

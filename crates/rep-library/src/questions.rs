@@ -128,8 +128,9 @@ pub fn answer_question(
     question: CommonQuestion,
     about: &str,
 ) -> Result<QuestionAnswer, QueryError> {
-    let (_, index) = answers.index_entry(entry)?;
-    let mut asker = QuestionResolver { index: &index, name: &entry.qualified_name, about, queries: Vec::new() };
+    let (_, queryable) = answers.index_entry(entry)?;
+    let index = &queryable.index;
+    let mut asker = QuestionResolver { index, name: &entry.qualified_name, about, queries: Vec::new() };
     let (verdict, mut grounds) = match question {
         CommonQuestion::Can => asker.answer_can(),
         CommonQuestion::How => asker.answer_how(),

@@ -17,6 +17,7 @@ use crate::catalog::{CatalogEntry, is_switch_on};
 use crate::discovery::SkillLocation;
 use crate::prompt::{self, CatalogFormat, LocationDisplay, PromptEntry};
 use crate::skill_reader::{self, ReadExtent};
+use crate::validation::{SkillValidation, validate_skill};
 use crate::{LibraryError, decisions};
 
 /// The maximum number of bytes counted in all resources of a skill.
@@ -42,6 +43,8 @@ pub struct SkillDetails {
     pub provenance: SkillProvenance,
     /// The content versions of its UASP files.
     pub versions: Vec<ContentVersion>,
+    /// The violations for which it must not be used, and declared versions that are not the hash of the content.
+    pub validation: SkillValidation,
     /// Whether the author allows models to call it.
     pub is_model_invocable: bool,
     /// The cost of each tier.
@@ -149,7 +152,8 @@ impl SkillDetails {
     pub fn load(entry: &CatalogEntry) -> Result<SkillDetails, LibraryError> {
         let tree = SkillLocation::from_entry(entry).read(ReadExtent::Folder)?;
         let files = list_files(entry, &tree);
-        let (skill, _) = Skill::parse(tree);
+        let (skill, faults) = Skill::parse(tree);
+        let validation = validate_skill(&skill, faults);
         let front = skill.frontmatter();
         Ok(SkillDetails {
             dialects: detect_dialects(&skill),
@@ -159,6 +163,7 @@ impl SkillDetails {
             is_model_invocable: !is_switch_on(&skill, "disable-model-invocation", false),
             versions: skill.uasp.iter().map(compute_content_version).collect(),
             footprint: measure_footprint(entry, &skill, &files),
+            validation,
             files,
             skill,
         })

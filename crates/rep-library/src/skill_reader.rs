@@ -10,12 +10,14 @@ use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use rep_model::{
-    FileContent, ResolvedSkillPath, Skill, SkillDocument, SkillTree, SymlinkTarget, TreeEntry, resolve_skill_path, uasp,
+    Fault, FileContent, ResolvedSkillPath, Skill, SkillDocument, SkillTree, SymlinkTarget, TreeEntry,
+    resolve_skill_path, uasp,
 };
 
 use crate::catalog::CatalogEntry;
 use crate::discovery::SkillLocation;
 use crate::error::{LibraryError, describe_io_error};
+use crate::validation::{SkillValidation, ValidationMode, validate_skill};
 
 /// The maximum size of a SKILL.md, UASP file or tools.json.
 pub const MAIN_BYTES_MAX: u64 = 8 * 1024 * 1024;
@@ -319,7 +321,22 @@ pub fn read_bytes(path: &Path, most: u64) -> Result<Vec<u8>, LibraryError> {
 
 /// Reads a skill's main files and the names of its other files again.
 pub fn read_skill(entry: &CatalogEntry) -> Result<Skill, LibraryError> {
-    Ok(Skill::parse(SkillLocation::from_entry(entry).read(ReadExtent::Main)?).0)
+    Ok(read_skill_with_faults(entry)?.0)
+}
+
+/// Reads a skill's main files and the names of its other files again, with the faults that parsing found.
+pub fn read_skill_with_faults(entry: &CatalogEntry) -> Result<(Skill, Vec<Fault>), LibraryError> {
+    Ok(Skill::parse(SkillLocation::from_entry(entry).read(ReadExtent::Main)?))
+}
+
+/// Reads a skill and validates it before it is used. An entry of a lenient library has no violations.
+pub fn read_validated_skill(entry: &CatalogEntry) -> Result<(Skill, SkillValidation), LibraryError> {
+    let (skill, faults) = read_skill_with_faults(entry)?;
+    let mut validation = validate_skill(&skill, faults);
+    if entry.validation == ValidationMode::Lenient {
+        validation.violations.clear();
+    }
+    Ok((skill, validation))
 }
 
 /// The maximum number of files that belong to a single-file skill.

@@ -167,7 +167,8 @@ async fn listen_and_serve<H: ServerHandler>(
     let is_private = !authenticator.is_required() && !options.allow_other_users;
     let context = HttpContext { address, is_tls: options.tls.is_some(), authenticator };
     let pages = pages.map(|build| build(&context));
-    let mut router = Router::new().route_service("/mcp", service).merge(operator::operator_router(server));
+    let mut router =
+        Router::new().route_service("/mcp", service).merge(operator::operator_router(server, &context.authenticator));
     if let Some(oauth) = &options.oauth {
         let metadata = oauth.resource_metadata().to_string();
         let answer = get(move || std::future::ready(([(header::CONTENT_TYPE, "application/json")], metadata)));

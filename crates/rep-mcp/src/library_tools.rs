@@ -404,6 +404,10 @@ fn query_skill(view: &CatalogView, answers: &QueryEngine, given: &JsonObject) ->
         Err(QueryError::UnknownPath { skill, .. }) if !is_active(&skill) => {
             Err(query_error(&QueryError::UnknownSkill { name: skill, candidates: Vec::new() }))
         }
+        // Why a skill is invalid is for the operator of this machine.
+        Err(QueryError::Invalid { skill, .. }) => {
+            Err(query_error(&QueryError::UnknownSkill { name: skill, candidates: Vec::new() }))
+        }
         Err(QueryError::UnknownSkill { name, mut candidates }) => {
             candidates.retain(|name| is_active(name));
             Err(query_error(&QueryError::UnknownSkill { name, candidates }))

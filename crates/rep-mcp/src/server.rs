@@ -1,6 +1,6 @@
 //! The MCP server of a library: the state that all connections, the HTTP server and the dashboard share.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -9,7 +9,8 @@ use parking_lot::{Mutex, RwLock};
 use rep_audit::CallRecorder;
 use rep_hosts::hosts::ToolNaming;
 use rep_library::answer::QueryEngine;
-use rep_library::{Catalog, SkillLibrary, WatchHandle};
+use rep_library::validation::list_version_warnings;
+use rep_library::{Catalog, SkillLibrary, SkillStatus, WatchHandle};
 use rep_runtime::Runtime;
 use rep_sandbox::Cancel;
 use rmcp::task_manager::TaskManager;
@@ -138,6 +139,7 @@ impl McpServer {
             let Some(state) = weak.upgrade() else { return };
             let library = Arc::clone(&state.library);
             log_tool_faults(&state.view());
+            log_loading_problems(&state.view().catalog, None);
             drop(state);
             let on_change = weak.clone();
             let watching = SkillLibrary::watch(&library, move |result| match (result, on_change.upgrade()) {
@@ -290,6 +292,29 @@ fn log_tool_faults(view: &CatalogView) {
     }
 }
 
+/// Logs skills that are invalid and therefore not served, and declared UASP versions that are not the hash of the
+/// content. Problems that an older snapshot had as well are not repeated.
+fn log_loading_problems(catalog: &Catalog, old: Option<&Catalog>) {
+    let known: BTreeSet<String> = old.map(list_loading_problems).unwrap_or_default().into_iter().collect();
+    for problem in list_loading_problems(catalog) {
+        if !known.contains(&problem) {
+            tracing::warn!("{problem}");
+        }
+    }
+}
+
+/// Describes the skills that are invalid, and the declared versions that do not match.
+fn list_loading_problems(catalog: &Catalog) -> Vec<String> {
+    let invalid = catalog
+        .list_invalid()
+        .map(|entry| format!("skill `{}` is invalid and not served: {}", entry.qualified_name, entry.reason));
+    let versions = catalog.entries.iter().filter(|entry| entry.status != SkillStatus::Invalid).flat_map(|entry| {
+        let warnings = list_version_warnings(&entry.findings);
+        warnings.into_iter().map(|warning| format!("skill `{}`: {}", entry.qualified_name, warning.to_line()))
+    });
+    invalid.chain(versions).collect()
+}
+
 impl ServerState {
     /// Returns the newest snapshot.
     pub(crate) fn view(&self) -> Arc<CatalogView> {
@@ -321,6 +346,7 @@ impl ServerState {
         let new = Arc::new(old.with_catalog(catalog));
         let tools_changed = old.protocol_tools() != new.protocol_tools();
         let prompts_changed = old.prompts() != new.prompts();
+        log_loading_problems(&new.catalog, Some(&old.catalog));
         if old.tool_faults() != new.tool_faults() {
             log_tool_faults(&new);
         }

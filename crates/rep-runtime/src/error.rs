@@ -8,8 +8,10 @@ use std::fmt;
 
 use rep_library::LibraryError;
 use rep_library::settings::SettingsError;
+use rep_library::validation::{SkillViolation, VALIDATION_FAILED_MESSAGE};
 use rep_net::NetErrorCode;
 use rep_storage::StorageError;
+use serde_json::Value;
 
 use crate::grant::RunRefusal;
 use crate::outcome::ToolError;
@@ -161,7 +163,7 @@ error_codes! {
     Usage = "USAGE";
     /// The settings cannot be used.
     BrokenSettings = "BROKEN_SETTINGS";
-    /// The skill's structure cannot be read.
+    /// The skill violates what its dialect calls hard, or its structure cannot be read.
     ValidationFailed = "VALIDATION_FAILED";
     /// An environment variable that the skill needs is not set.
     VariableMissing = "VARIABLE_MISSING";
@@ -223,12 +225,29 @@ pub struct CallError {
     pub remedy: Option<String>,
     /// Who may see the message.
     pub audience: Audience,
+    /// The violations of an invalid skill.
+    pub violations: Vec<SkillViolation>,
 }
 
 impl CallError {
     /// Creates an error for an operation that could not be performed.
     pub fn unable(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, kind: ErrorKind::Unable, message: message.into(), remedy: None, audience: Audience::Caller }
+        Self {
+            code,
+            kind: ErrorKind::Unable,
+            message: message.into(),
+            remedy: None,
+            audience: Audience::Caller,
+            violations: Vec::new(),
+        }
+    }
+
+    /// Creates the error for a skill that its dialect calls invalid. The locations are those of this machine, so only
+    /// its operator may see them.
+    pub(crate) fn validation_failed(skill: &str, violations: Vec<SkillViolation>) -> Self {
+        let error = Self::unable(ErrorCode::ValidationFailed, VALIDATION_FAILED_MESSAGE);
+        let error = error.with_remedy(format!("run `rep why {skill}` for details; `--lenient` loads it anyway"));
+        Self { violations, ..error }.for_operator()
     }
 
     /// Creates an error for an operation that is not permitted.
@@ -259,7 +278,11 @@ impl CallError {
 
 impl From<CallError> for ToolError {
     fn from(error: CallError) -> Self {
-        let tool_error = ToolError { audience: error.audience, ..ToolError::new(error.code, error.message) };
+        let mut tool_error = ToolError { audience: error.audience, ..ToolError::new(error.code, error.message) };
+        if !error.violations.is_empty() {
+            let details: Vec<Value> = error.violations.iter().map(SkillViolation::to_json).collect();
+            tool_error = tool_error.with_detail("details", details);
+        }
         match error.remedy {
             Some(remedy) => tool_error.with_detail("remedy", remedy),
             None => tool_error,
@@ -280,7 +303,15 @@ impl From<CommandError> for CallError {
             ErrorCode::Usage => ErrorKind::Unable,
             _ => ErrorKind::Refused,
         };
-        Self { code: error.code, kind, message: error.message, remedy: Some(error.remedy), audience: Audience::Caller }
+        let remedy = Some(error.remedy);
+        Self {
+            code: error.code,
+            kind,
+            message: error.message,
+            remedy,
+            audience: Audience::Caller,
+            violations: Vec::new(),
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use rep_check::tools::effective_tools;
 use rep_library::decisions::{PrivateCopy, SkillContents, TextRetention};
 use rep_library::mcp_servers::{self, ServerDeclaration, ServerRequirement};
+use rep_library::validation::{SkillViolation, ValidationMode, validate_skill};
 use rep_library::{CatalogEntry, LibraryOptions, SkillStatus, skill_reader};
 use rep_model::suggestion::nearest_name;
 use rep_model::{Frontmatter, Skill, SkillDocument};
@@ -27,6 +28,8 @@ const TOOLS_SHOWN_MAX: usize = 12;
 pub struct ExecutableSkill {
     /// The qualified name.
     pub name: String,
+    /// Declared UASP versions that are not the hash of the content.
+    pub version_warnings: Vec<SkillViolation>,
     /// The directory, absolute; that of the copy if it was loaded for execution.
     pub folder: PathBuf,
     /// The digest of the directory.
@@ -51,7 +54,8 @@ impl ExecutableSkill {
     /// Loads a skill of a catalog for inspection. It cannot be run.
     pub fn inspect(entry: &CatalogEntry) -> Result<Self, CallError> {
         let trust = determine_trust(entry)?;
-        let skill = skill_reader::read_skill(entry)?;
+        let (skill, validation) = skill_reader::read_validated_skill(entry)?;
+        refuse_violations(entry, validation.violations)?;
         let document = SkillDocument::from_skill(&skill);
         let is_single_file = entry.skill.tree.is_lone_file;
         let files = is_single_file.then(|| skill_reader::list_lone_skill_files(entry, document.as_ref()));
@@ -63,6 +67,7 @@ impl ExecutableSkill {
         };
         Ok(Self {
             name: entry.qualified_name.clone(),
+            version_warnings: validation.version_warnings,
             folder: std::fs::canonicalize(&entry.folder).unwrap_or_else(|_| entry.folder.clone()),
             digest,
             trust,
@@ -94,10 +99,16 @@ impl ExecutableSkill {
             let tree = skill_reader::read_folder(copy.folder(), &shown, skill_reader::ReadExtent::Main)?;
             (copy, tree, None)
         };
-        let skill = Skill::parse(tree).0;
+        // The copy is what runs, so the copy is validated.
+        let (skill, faults) = Skill::parse(tree);
+        let validation = validate_skill(&skill, faults);
+        if entry.validation == ValidationMode::Enforced {
+            refuse_violations(entry, validation.violations)?;
+        }
         let trust = determine_copy_trust(entry, options, files.is_some(), copy.digest())?;
         Ok(Self {
             name: entry.qualified_name.clone(),
+            version_warnings: validation.version_warnings,
             folder: copy.folder().to_owned(),
             digest: copy.digest().to_owned(),
             trust,
@@ -269,11 +280,16 @@ fn determine_trust(entry: &CatalogEntry) -> Result<ExecutionTrust, CallError> {
             let error = CallError::refused(ErrorCode::Disabled, format!("the skill `{shown}` is disabled"));
             Err(error.with_remedy(format!("enable it with `rep enable {shown}`")))
         }
-        SkillStatus::Invalid => {
-            let message = format!("`{shown}` cannot be used: {}", entry.reason);
-            Err(CallError::unable(ErrorCode::InvalidSkill, message).with_remedy("run `rep check` for details"))
-        }
+        SkillStatus::Invalid => Err(CallError::validation_failed(shown, entry.list_violations())),
     }
+}
+
+/// Returns an error if a skill has violations.
+fn refuse_violations(entry: &CatalogEntry, violations: Vec<SkillViolation>) -> Result<(), CallError> {
+    if violations.is_empty() {
+        return Ok(());
+    }
+    Err(CallError::validation_failed(&entry.qualified_name, violations))
 }
 
 /// Returns whether a copy of a skill is trusted, by its digest.

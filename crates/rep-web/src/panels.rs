@@ -210,6 +210,11 @@ fn render_query_answer(request: &PageRequest) -> Markup {
             }
             Err(miss) => {
                 p { (render_inline_code(&miss.message())) " " code { (miss.code()) } }
+                @if let QueryError::Invalid { violations, .. } = &miss {
+                    ul class="words" {
+                        @for violation in violations.iter().take(20) { li { (render_inline_code(&violation.to_line())) } }
+                    }
+                }
                 @if let QueryError::UnknownPath { near, .. } = &miss {
                     @let near = near.iter().take(12).map(String::as_str).collect::<Vec<_>>();
                     p class="match" { "Available: " (near.join(", ")) }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::process::ExitCode;
 
+use rep_library::validation::{SkillViolation, VALIDATION_FAILED_MESSAGE};
 use rep_runtime::{CallError, ErrorKind};
 
 /// The exit codes. Scripts depend on them.
@@ -35,6 +36,9 @@ impl From<Exit> for ExitCode {
     }
 }
 
+/// The maximum number of violations that a failure prints. JSON contains all of them.
+const VIOLATIONS_SHOWN_MAX: usize = 5;
+
 /// The reason why a command failed, with hints.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
@@ -45,6 +49,8 @@ pub(crate) struct Failure {
     pub(crate) message: String,
     /// The hints: what the user can do.
     pub(crate) hints: Vec<String>,
+    /// Details for programs, such as the violations of an invalid skill.
+    pub(crate) details: Vec<serde_json::Value>,
     /// Whether the failure is printed as JSON, because the command prints JSON.
     pub(crate) is_json: bool,
     /// Whether the same command may succeed later.
@@ -59,6 +65,7 @@ impl Failure {
             code: Cow::Borrowed(code),
             message: message.into(),
             hints: Vec::new(),
+            details: Vec::new(),
             is_json: false,
             is_retriable: false,
         }
@@ -72,6 +79,17 @@ impl Failure {
     /// A failure of a check.
     pub(crate) fn findings(code: &'static str, message: impl Into<String>) -> Self {
         Self { exit: Exit::Findings, ..Self::unable(code, message) }
+    }
+
+    /// A failure because a skill is invalid.
+    pub(crate) fn invalid_skill(name: &str, violations: &[SkillViolation]) -> Self {
+        let shown = violations.iter().take(VIOLATIONS_SHOWN_MAX).map(SkillViolation::to_line);
+        let more = violations.len().saturating_sub(VIOLATIONS_SHOWN_MAX);
+        let failure = Self::unable("VALIDATION_FAILED", VALIDATION_FAILED_MESSAGE).hints(shown);
+        let failure = if more > 0 { failure.hint(format!("{more} more violations")) } else { failure };
+        let details = violations.iter().map(SkillViolation::to_json).collect();
+        let remedy = format!("fix `{name}`; `rep check` explains each violation, and `--lenient` loads it anyway");
+        Self { details, ..failure.hint(remedy) }
     }
 
     /// Adds a hint.
@@ -144,8 +162,11 @@ impl From<CallError> for Failure {
             ErrorKind::Refused => Exit::Refused,
         };
         let code = Cow::Owned(error.code.as_str().to_owned());
-        let hints = error.remedy.into_iter().collect();
-        Failure { exit, code, message: error.message, hints, is_json: false, is_retriable: false }
+        let violations = error.violations.iter();
+        let shown = violations.clone().take(VIOLATIONS_SHOWN_MAX).map(SkillViolation::to_line);
+        let hints = shown.chain(error.remedy).collect();
+        let details = violations.map(SkillViolation::to_json).collect();
+        Failure { exit, code, message: error.message, hints, details, is_json: false, is_retriable: false }
     }
 }
 
@@ -196,6 +217,7 @@ impl From<rep_library::LookupError> for Failure {
         let message = error.to_string();
         match error {
             LookupError::Ambiguous { .. } => Failure::unable("AMBIGUOUS", message).hint("use `package:name`"),
+            LookupError::Invalid { name, violations, .. } => Failure::invalid_skill(&name, &violations),
             LookupError::NotCallable { name, .. } => {
                 Failure::unable("SKILL_NOT_FOUND", message).hint(format!("run `rep why {name}` for details"))
             }

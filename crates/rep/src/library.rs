@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use rep_library::hosts::{DiscoveryHost, HostView};
 use rep_library::{
-    Catalog, LibraryError, LibraryOptions, LookupError, Precedence, TrustRequirement, find_project_folder,
+    Catalog, CatalogEntry, LibraryError, LibraryOptions, LookupError, Precedence, SkillStatus, TrustRequirement,
+    find_project_folder,
 };
 
 use crate::exit::Failure;
 use crate::output::Output;
 use rep_library::settings;
+use rep_library::validation::{SkillViolation, ValidationMode};
 
 /// Where the skills to work on are.
 #[derive(clap::Args, Clone, Debug)]
@@ -36,6 +38,9 @@ pub(crate) struct LibraryPlaces {
     /// Which scope wins if several skills have the same name
     #[arg(long, help_heading = "Library options", value_enum, default_value_t = PrecedenceChoice::ProjectFirst)]
     precedence: PrecedenceChoice,
+    /// Load skills that their dialect calls invalid; for authors
+    #[arg(long, global = true, help_heading = "Global options")]
+    lenient: bool,
 }
 
 /// Which skills to work on.
@@ -91,6 +96,7 @@ impl LibraryArgs {
                 PrecedenceChoice::ClaudeCode => Precedence::ClaudeCode,
             },
             trust: if self.places.trust { TrustRequirement::Waived } else { TrustRequirement::Required },
+            validation: if self.places.lenient { ValidationMode::Lenient } else { ValidationMode::Enforced },
             extra,
             cache: cache_folder(),
             host: self.host.as_deref().map(|name| self.host_view(name)).transpose()?,
@@ -150,12 +156,12 @@ impl LibraryArgs {
     /// so that a directory cannot replace a skill of the same name.
     pub(crate) fn find_skill(&self, skill: &str, output: &mut Output) -> Result<(Catalog, usize), Failure> {
         if self.places.paths.is_empty() && (skill.contains('/') || skill == "." || skill == "..") {
-            return self.find_at_path(skill, output);
+            return refuse_invalid(self.find_at_path(skill, output)?);
         }
         let catalog = self.discover_catalog(output)?;
         match catalog.find_callable(skill) {
             Ok(index) => Ok((catalog, index)),
-            Err(error) => self.find_at_path_or(error, skill, output),
+            Err(error) => refuse_invalid(self.find_at_path_or(error, skill, output)?),
         }
     }
 
@@ -188,6 +194,20 @@ impl LibraryArgs {
     }
 }
 
+/// Refuses a skill that was found by its path and is invalid. A path is trusted, but not more valid than a name.
+fn refuse_invalid((catalog, index): (Catalog, usize)) -> Result<(Catalog, usize), Failure> {
+    let entry = &catalog.entries[index];
+    match entry.status {
+        SkillStatus::Invalid => Err(entry.lookup_error(entry.qualified_name.clone()).into()),
+        _ => Ok((catalog, index)),
+    }
+}
+
+/// Returns the failure for a skill that cannot be run because of its status.
+pub(crate) fn uncallable_skill(entry: &CatalogEntry) -> Failure {
+    entry.lookup_error(entry.qualified_name.clone()).into()
+}
+
 /// Discovers the skills and warns about what was left out.
 pub(crate) fn discover_catalog(options: &LibraryOptions, output: &mut Output) -> Result<Catalog, LibraryError> {
     let catalog = Catalog::discover(options)?;
@@ -204,13 +224,20 @@ impl LibraryArgs {
     /// Discovers skills and finds one with any status: the active copy, or else the first copy.
     pub(crate) fn find_any_skill(&self, skill: &str, output: &mut Output) -> Result<(Catalog, usize), Failure> {
         if self.places.paths.is_empty() && (skill.contains('/') || skill == "." || skill == "..") {
-            return self.find_skill(skill, output);
+            return self.find_at_path(skill, output);
         }
         let catalog = self.discover_catalog(output)?;
         match catalog.find_any(skill) {
             Ok(index) => Ok((catalog, index)),
             Err(error) => self.find_at_path_or(error, skill, output),
         }
+    }
+}
+
+/// Warns about declared UASP versions that are not the hash of the content (UASP §9.2).
+pub(crate) fn report_version_warnings(warnings: &[SkillViolation], output: &mut Output) {
+    for warning in warnings {
+        output.warn(&warning.to_line());
     }
 }
 

@@ -50,6 +50,9 @@ struct Cli {
     /// Print more details
     #[arg(short, long, global = true, conflicts_with = "quiet", help_heading = "Global options")]
     verbose: bool,
+    /// Load skills that their dialect calls invalid; for authors
+    #[arg(long, global = true, help_heading = "Global options")]
+    lenient: bool,
     /// Print help (`-h` prints a summary)
     #[arg(short, long, global = true, action = ArgAction::Help, help_heading = "Global options")]
     help: Option<bool>,

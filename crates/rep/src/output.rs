@@ -154,10 +154,13 @@ impl Output {
     /// Prints a failure and its hints.
     pub(crate) fn print_failure(&mut self, failure: &Failure) {
         if failure.is_json {
-            let error = serde_json::json!({
+            let mut error = serde_json::json!({
                 "status": "error",
                 "error": { "code": failure.code, "message": failure.message, "retriable": failure.is_retriable },
             });
+            if !failure.details.is_empty() {
+                error["error"]["details"] = serde_json::json!(failure.details);
+            }
             self.write_json(&error);
         }
         self.print_labelled("error", AnsiColor::Red, &failure.message);

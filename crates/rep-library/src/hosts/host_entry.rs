@@ -1,5 +1,6 @@
 //! Builds the catalog entry of a skill as a host reads it.
 
+use rep_check::loading::is_dialect_violation;
 use rep_model::truncate::truncate_chars;
 use rep_model::yaml::{self, YamlNode};
 use rep_model::{FaultKind, Skill, names, skill_md};
@@ -12,15 +13,24 @@ use crate::catalog::{self, CatalogEntry, SkillStatus};
 use crate::discovery::SkillLocation;
 use crate::roots::SkillRoot;
 use crate::skill_reader;
+use crate::validation::ValidationMode;
 
 /// The faults that make a file unreadable for every host.
 const UNREADABLE_FAULTS: [FaultKind; 4] =
     [FaultKind::FileTooLarge, FaultKind::FileUnreadable, FaultKind::SkillMdNotAFile, FaultKind::YamlTooComplex];
 
-/// Loads a skill as the host sees it. Returns `None` if there is nothing to load.
-pub(super) fn load_host_entry(found: &SkillLocation, root: &SkillRoot, host: &DiscoveryHost) -> Option<CatalogEntry> {
-    let mut entry = catalog::load_entry(found, root, None)?;
+/// Loads a skill as the host sees it. Returns `None` if there is nothing to load. Unless validation is lenient, a
+/// violation that the skill's dialect calls hard makes it invalid, because here the skill is used and not the host.
+pub(super) fn load_host_entry(
+    found: &SkillLocation,
+    root: &SkillRoot,
+    host: &DiscoveryHost,
+    validation: ValidationMode,
+) -> Option<CatalogEntry> {
+    let mut entry = catalog::load_entry(found, root, None, validation)?;
     let folder = skill_reader::folder_name(&found.path);
+    let is_refused = validation == ValidationMode::Enforced && entry.findings.iter().any(is_dialect_violation);
+    let violation = is_refused.then(|| entry.reason.clone());
     let outcome =
         find_blocking_fault(&entry, found, host).map_or_else(|| read_name_and_description(&entry, &folder, host), Err);
     (entry.status, entry.reason) = (SkillStatus::Active, String::new());
@@ -42,6 +52,9 @@ pub(super) fn load_host_entry(found: &SkillLocation, root: &SkillRoot, host: &Di
             entry.status = SkillStatus::Invalid;
             entry.reason = format!("{} skips it: {why}", host.name);
         }
+    }
+    if let Some(reason) = violation.filter(|_| entry.status != SkillStatus::Invalid) {
+        (entry.status, entry.reason) = (SkillStatus::Invalid, reason);
     }
     let name = &entry.name;
     entry.qualified_name = root.package.as_ref().map_or_else(|| name.clone(), |package| format!("{package}:{name}"));

@@ -31,6 +31,7 @@ fn make_entry(package: Option<&str>, name: &str, file: &str, text: &str) -> Cata
         reason: String::new(),
         shadowed_by: None,
         findings: Vec::new(),
+        validation: crate::validation::ValidationMode::default(),
         skill: Skill::parse(SkillTree::from_texts(name, &[(file, text)])).0,
         is_user_invocable: true,
         dependencies: Vec::new(),

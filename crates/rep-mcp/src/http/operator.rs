@@ -1,32 +1,51 @@
 //! The endpoints for an operator's programs: health, readiness and metrics.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use axum::Router;
 use axum::extract::State;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use axum::routing::get;
 use rep_library::SkillStatus;
 
-use super::plain_response;
+use super::{Authenticator, plain_response};
 use crate::metrics::MetricGauge;
 use crate::server::McpServer;
 
-pub(super) fn operator_router(server: &McpServer) -> Router {
+pub(super) fn operator_router(server: &McpServer, authenticator: &Arc<Authenticator>) -> Router {
+    let readiness = get(report_readiness).with_state((server.clone(), Arc::clone(authenticator)));
     Router::new()
         .route("/healthz", get(async || plain_response(StatusCode::OK, "ok\n")))
-        .route("/readyz", get(report_readiness))
+        .route("/readyz", readiness)
         .route("/metrics", get(report_metrics))
         .with_state(server.clone())
 }
 
-/// Whether the server can serve, which it cannot during the shutdown. Probes send no token, so they learn nothing else.
-async fn report_readiness(State(server): State<McpServer>) -> Response {
+/// Whether the server can serve, which it cannot during the shutdown. Probes send no token: they learn how many skills
+/// are invalid, and the bearer of one of the server's own tokens also learns which, and why.
+async fn report_readiness(
+    State((server, authenticator)): State<(McpServer, Arc<Authenticator>)>,
+    headers: HeaderMap,
+) -> Response {
     if *server.0.shutdown.borrow() {
         return plain_response(StatusCode::SERVICE_UNAVAILABLE, "ending\n");
     }
-    plain_response(StatusCode::OK, "ready\n")
+    let view = server.view();
+    let mut text = String::from("ready\n");
+    let count = view.catalog.list_invalid().count();
+    if count > 0 {
+        text.push_str(&format!("invalid skills: {count}\n"));
+        if authenticator.is_own_token(&headers) {
+            for entry in view.catalog.list_invalid() {
+                let lines = entry.list_violations().into_iter().map(|violation| violation.to_line());
+                let lines = lines.map(|line| format!("{}: {line}\n", entry.qualified_name));
+                text.push_str(&lines.collect::<String>());
+            }
+        }
+    }
+    plain_response(StatusCode::OK, text)
 }
 
 async fn report_metrics(State(server): State<McpServer>) -> Response {

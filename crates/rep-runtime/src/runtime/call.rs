@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use rep_library::validation::SkillViolation;
 use rep_library::{Catalog, CatalogEntry};
 use rep_sandbox::Cancel;
 use serde_json::{Map, Value, json};
@@ -174,6 +175,11 @@ impl PreparedCall {
     /// Returns the skill's qualified name, or that of the server.
     pub fn skill_name(&self) -> &str {
         &self.plan.skill
+    }
+
+    /// Returns the declared UASP versions that are not the hash of the content.
+    pub fn version_warnings(&self) -> &[SkillViolation] {
+        self.skill.as_ref().map_or(&[], |skill| &skill.version_warnings)
     }
 
     /// Returns the loaded skill, unless the call is one of a server.

@@ -107,10 +107,13 @@ impl Runtime {
 
 /// Describes the tools and commands of one skill.
 fn describe_skill_tools(entry: &CatalogEntry) -> Vec<Result<ToolDescriptor, ToolFault>> {
-    let Ok(skill) = skill_reader::read_skill(entry) else {
-        let message = "the skill cannot be read".to_owned();
-        return vec![Err(ToolFault { skill: entry.qualified_name.clone(), tool: String::new(), message })];
+    let fault = |message: String| ToolFault { skill: entry.qualified_name.clone(), tool: String::new(), message };
+    let Ok((skill, validation)) = skill_reader::read_validated_skill(entry) else {
+        return vec![Err(fault("the skill cannot be read".to_owned()))];
     };
+    if let Some(violation) = validation.violations.first() {
+        return vec![Err(fault(format!("the skill is invalid: {}", violation.to_line())))];
+    }
     let name = entry.qualified_name.replace(':', ".");
     let tools = effective_tools(&skill).tools;
     let source = ProjectionSource { name: &name, skill: &skill, tools: &tools };
@@ -129,7 +132,7 @@ fn describe_skill_tools(entry: &CatalogEntry) -> Vec<Result<ToolDescriptor, Tool
         if paths.len() > COMMANDS_MAX {
             let message =
                 format!("{} commands beyond the first {COMMANDS_MAX} are not listed", paths.len() - COMMANDS_MAX);
-            found.push(Err(ToolFault { skill: entry.qualified_name.clone(), tool: String::new(), message }));
+            found.push(Err(fault(message)));
         }
         found.extend(paths.into_iter().take(COMMANDS_MAX).map(|path| {
             let session = choose_session_argument(&document, &path);

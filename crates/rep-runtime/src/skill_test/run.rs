@@ -9,6 +9,7 @@ use std::thread;
 
 use rep_check::tools::effective_tools;
 use rep_library::decisions::PrivateCopy;
+use rep_library::validation::{ValidationMode, validate_skill};
 use rep_library::{CatalogEntry, LibraryOptions, SkillStatus, skill_reader};
 use rep_model::Skill;
 use rep_model::test_config::TEST_CONFIG_PATH;
@@ -159,7 +160,11 @@ impl TestSubject {
             &entry.folder.to_string_lossy(),
             skill_reader::ReadExtent::Folder,
         )?;
-        let (skill, _) = Skill::parse(tree);
+        let (skill, faults) = Skill::parse(tree);
+        let violations = validate_skill(&skill, faults).violations;
+        if !violations.is_empty() && entry.validation == ValidationMode::Enforced {
+            return Err(CallError::validation_failed(name, violations));
+        }
         let untrusted = match entry.status {
             SkillStatus::Untrusted => Some(entry.reason.clone()),
             _ if !entry.is_trusted_with_digest(options, copy.digest())? => {

@@ -70,6 +70,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
             output.write_json(&miss_to_json(&miss));
             return Ok(Exit::Findings);
         }
+        Err(QueryError::Invalid { skill, violations }) => return Err(Failure::invalid_skill(&skill, &violations)),
         Err(miss) => return Err(Failure::unable(miss.code(), miss.message())),
     };
     if args.json {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use rep_check::render::escape_invisible;
 use rep_library::SkillStatus;
+use rep_library::validation::SkillViolation;
 use rep_runtime::plan::PlannedWork;
 use rep_runtime::state::CommandState;
 use rep_runtime::{
@@ -15,7 +16,7 @@ use rep_sandbox::interrupt;
 use serde_json::{Map, Value, json};
 
 use crate::exit::{Exit, Failure};
-use crate::library::{LibraryArgs, missing_skill};
+use crate::library::{self, LibraryArgs, uncallable_skill};
 use crate::output::Output;
 use crate::terminal::{self, TerminalPrompter, read_arguments};
 
@@ -116,7 +117,7 @@ fn run_command(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let (catalog, index) = args.library.find_any_skill(&args.skill, output)?;
     let entry = &catalog.entries[index];
     if matches!(entry.status, SkillStatus::Shadowed | SkillStatus::Invalid) {
-        return Err(missing_skill(&catalog, &args.skill));
+        return Err(uncallable_skill(entry));
     }
     let runtime = terminal::open_runtime(&args.library, args.how.workspace.as_deref(), args.how.no_sandbox)?;
     let invocation = CommandInvocation {
@@ -135,6 +136,8 @@ fn run_command(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let prepared =
         if args.dry_run { runtime.plan_call(&catalog, &call)? } else { runtime.prepare_call(&catalog, &call)? };
     terminal::report_ignored(prepared.plan(), output);
+    let warnings = prepared.version_warnings().to_vec();
+    library::report_version_warnings(&warnings, output);
     if args.dry_run {
         return Ok(show_plan(&prepared, &session, output));
     }
@@ -151,7 +154,7 @@ fn run_command(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         runtime.run_prepared(prepared, &catalog, &TerminalPrompter::new(output), &interrupt::cancel_on_interrupt())?;
     // A prompter at a terminal answers immediately.
     let CallResult::Finished(call) = result else { return Ok(Exit::Refused) };
-    report_call(&call, args.json, output);
+    report_call_with(&call, &warnings, args.json, output);
     Ok(terminal::verdict_to_exit(call.outcome.verdict))
 }
 
@@ -169,6 +172,11 @@ fn show_plan(prepared: &PreparedCall, session: &str, output: &mut Output) -> Exi
 
 /// Reports the result of a command: as one JSON document, or as the program wrote it.
 pub(crate) fn report_call(call: &FinishedCall, is_json: bool, output: &mut Output) {
+    report_call_with(call, &[], is_json, output);
+}
+
+/// Reports the result of a command, with what loading the skill found.
+fn report_call_with(call: &FinishedCall, warnings: &[SkillViolation], is_json: bool, output: &mut Output) {
     let FinishedCall { plan, outcome, state, .. } = call;
     let name = format!("{}:{}", plan.skill, plan.tool);
     terminal::report_details(&name, outcome, output);
@@ -181,7 +189,12 @@ pub(crate) fn report_call(call: &FinishedCall, is_json: bool, output: &mut Outpu
         output.print_message(&format!("`{name}` received the variables: {}", names.join(", ")));
     }
     if is_json {
-        output.write_json(&call.to_json());
+        let mut value = call.to_json();
+        // An error has its own shape; the warnings are on stderr in any case.
+        if !warnings.is_empty() && value.get("error").is_none() {
+            value["findings"] = warnings.iter().map(SkillViolation::to_json).collect();
+        }
+        output.write_json(&value);
     } else {
         print_program_output(outcome, output);
     }

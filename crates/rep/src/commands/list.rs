@@ -3,12 +3,13 @@
 use anstyle::{AnsiColor, Style};
 use rep_check::render::{escape_invisible, json_finding};
 use rep_library::hosts::DiscoveryHost;
+use rep_library::validation::list_version_warnings;
 use rep_library::{Catalog, CatalogEntry, Dependency, SkillStatus};
 use rep_model::truncate::truncate_with_ellipsis;
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
-use crate::library::LibraryArgs;
+use crate::library::{self, LibraryArgs};
 use crate::output::Output;
 
 /// List available skills, and which copy of each is used
@@ -34,6 +35,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let catalog = args.library.predict_catalog(output).map_err(|failure| failure.json(args.json))?;
     if args.json {
+        for entry in &catalog.entries {
+            library::report_version_warnings(&list_version_warnings(&entry.findings), output);
+        }
         let skills: Vec<Value> = catalog.entries.iter().map(|entry| entry_to_json(&catalog, entry)).collect();
         let mut document = json!({ "skills": skills });
         if let Some(host) = args.library.host() {
@@ -72,6 +76,9 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         for trouble in entry.dependencies.iter().filter_map(Dependency::describe_problem) {
             output.warn(&escape_invisible(&format!("`{}` {trouble}", entry.qualified_name)));
         }
+    }
+    for entry in &catalog.entries {
+        library::report_version_warnings(&list_version_warnings(&entry.findings), output);
     }
     output.print_message(&parts.join(", "));
     for difference in args.library.host().into_iter().flat_map(|host| host.differs) {

@@ -2,6 +2,7 @@
 
 use rep_library::answer::{EXTRACTED_FACTS, FactLocation, QueryEngine, QueryError, QueryReply};
 use rep_library::budget::TOKENIZER;
+use rep_library::validation::SkillViolation;
 use rep_model::DocumentOrigin;
 use serde_json::{Value, json};
 
@@ -44,6 +45,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
                 value["tokens"] = json!({ "answer": cost.answer, "whole": cost.whole, "tokenizer": TOKENIZER });
             }
             output.write_json(&value);
+            library::report_version_warnings(&reply.version_warnings, output);
             report_origin(reply.origin, &reply.skill, output);
             Ok(Exit::Fine)
         }
@@ -52,6 +54,9 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
             output.write_json(&miss_to_json(&miss));
             if let QueryError::UnknownPath { skill, origin, .. } = &miss {
                 report_origin(*origin, skill, output);
+            }
+            if let QueryError::Invalid { skill, violations } = &miss {
+                output.print_failure(&Failure::invalid_skill(skill, violations));
             }
             if let QueryError::UnknownSkill { name, candidates } = &miss {
                 output.print_failure(&match candidates.as_slice() {
@@ -92,6 +97,9 @@ fn reply_to_json(reply: &QueryReply) -> Value {
     if !reply.notes.is_empty() {
         value["notes"] = json!(reply.notes);
     }
+    if !reply.version_warnings.is_empty() {
+        value["findings"] = reply.version_warnings.iter().map(SkillViolation::to_json).collect();
+    }
     value
 }
 
@@ -116,6 +124,10 @@ pub(super) fn miss_to_json(miss: &QueryError) -> Value {
         if *origin == DocumentOrigin::Extracted {
             value["facts"] = json!(EXTRACTED_FACTS);
         }
+    }
+    if let QueryError::Invalid { skill, violations } = miss {
+        value["skill"] = json!(skill);
+        value["error"]["details"] = violations.iter().map(SkillViolation::to_json).collect();
     }
     let suggestions = miss.suggestions();
     if !suggestions.is_empty() || matches!(miss, QueryError::UnknownPath { .. }) {

@@ -23,7 +23,7 @@ use rep_sandbox::interrupt;
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
-use crate::library::{LibraryArgs, data_folder, missing_skill};
+use crate::library::{LibraryArgs, data_folder, uncallable_skill};
 use crate::output::Output;
 use crate::terminal::{self, TerminalPrompter, read_arguments};
 use crate::timings::PhaseTimings;
@@ -149,7 +149,7 @@ fn find_call(
     let (catalog, index) = args.library.find_any_skill(skill, output)?;
     let entry = &catalog.entries[index];
     if matches!(entry.status, SkillStatus::Shadowed | SkillStatus::Invalid) {
-        return Err(missing_skill(&catalog, skill));
+        return Err(uncallable_skill(entry));
     }
     let call = ToolCall::for_tool(&entry.qualified_name, tool, input);
     Ok((catalog, call))

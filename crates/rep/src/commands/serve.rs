@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use rep_audit::CallRecorder;
 use rep_hosts::hosts::ToolNaming;
-use rep_library::SkillLibrary;
 use rep_library::hosts::KnownHost;
+use rep_library::{Catalog, CatalogEntry, SkillLibrary};
 use rep_mcp::{
     AllowedRuns, CLIENT_HOSTS, ClientConfig, ClientHost, HttpOptions, JwksSource, LogFormat, LogOptions, McpServer,
     OAuthVerifier, ServerOptions, TlsIdentity, init_log, serve_http, serve_stdio,
@@ -97,6 +97,9 @@ pub(crate) struct Args {
     /// Do not record the calls of clients; runs are always recorded
     #[arg(long)]
     no_record: bool,
+    /// Refuse to start if a skill is invalid
+    #[arg(long)]
+    strict: bool,
     /// Log every request to stderr
     #[arg(long, value_name = "FORMAT", value_enum)]
     log: Option<LogFormatChoice>,
@@ -124,6 +127,9 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let library = Arc::new(SkillLibrary::open(args.library.resolve_options()?)?);
     for note in &library.catalog().notes {
         output.warn(note);
+    }
+    if args.strict {
+        refuse_invalid_skills(&library.catalog())?;
     }
     if args.no_sandbox {
         terminal::warn_unconfined(output);
@@ -172,6 +178,18 @@ fn print_client_config(args: &Args, name: &str, output: &mut Output) -> Result<E
         output.print_message(note);
     }
     Ok(Exit::Fine)
+}
+
+/// Refuses to serve a library with invalid skills, and names each of them.
+fn refuse_invalid_skills(catalog: &Catalog) -> Result<(), Failure> {
+    let invalid: Vec<&CatalogEntry> = catalog.list_invalid().collect();
+    if invalid.is_empty() {
+        return Ok(());
+    }
+    let skills = if invalid.len() == 1 { "1 skill is".to_owned() } else { format!("{} skills are", invalid.len()) };
+    let failure = Failure::unable("VALIDATION_FAILED", format!("{skills} invalid, and `--strict` serves none of them"));
+    let failure = failure.hints(invalid.iter().map(|entry| format!("`{}`: {}", entry.qualified_name, entry.reason)));
+    Err(failure.hint("fix or remove them; `rep check` explains each violation"))
 }
 
 /// Returns the configuration with which a host starts or reaches this server.

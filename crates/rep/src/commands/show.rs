@@ -3,13 +3,14 @@
 use anstyle::Style;
 use rep_check::render::{escape_invisible, json_finding};
 use rep_library::skill_details::{ContentVersion, FileEntry, SkillDetails, TokenFootprint};
+use rep_library::validation::SkillViolation;
 use rep_library::{Catalog, CatalogEntry, DependencyState, SkillStatus};
 use rep_model::truncate::truncate_chars;
 use serde_json::{Map, Value, json};
 
 use super::list::status_style;
 use crate::exit::{Exit, Failure};
-use crate::library::LibraryArgs;
+use crate::library::{self, LibraryArgs};
 use crate::output::Output;
 
 /// Show everything about one skill, with its token cost
@@ -46,6 +47,7 @@ fn show_skill(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let (catalog, index) = args.library.find_any_skill(&args.skill, output)?;
     let entry = &catalog.entries[index];
     let dossier = SkillDetails::load(entry)?;
+    library::report_version_warnings(&dossier.validation.version_warnings, output);
     if args.json {
         output.write_json(&skill_to_json(&catalog, entry, &dossier));
         return Ok(Exit::Fine);
@@ -56,7 +58,7 @@ fn show_skill(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     render_fields(&mut page, &dossier);
     render_files(&mut page, &dossier);
     render_tools(&mut page, &dossier);
-    render_findings(&mut page, entry);
+    render_findings(&mut page, entry, &dossier);
     let text = page.text;
     output.write_data(&text);
     let copies = catalog.entries.iter().filter(|other| other.qualified_name == entry.qualified_name).count();
@@ -290,14 +292,30 @@ fn describe_permission(value: &Value) -> String {
     }
 }
 
-fn render_findings(page: &mut SkillDetailsPage<'_>, entry: &CatalogEntry) {
-    if entry.findings.is_empty() {
+fn render_findings(page: &mut SkillDetailsPage<'_>, entry: &CatalogEntry, dossier: &SkillDetails) {
+    let companion = list_companion_findings(entry, dossier);
+    if entry.findings.is_empty() && companion.is_empty() {
         return;
     }
     page.push_heading("findings", "from loading; run `rep check` for more");
     page.push_lines(&entry.findings, |finding| {
         escape_invisible(&format!("{}: {}", finding.level.name(), finding.message)).into_owned()
     });
+    page.push_lines(&companion, |violation| {
+        escape_invisible(&format!("{}: {}", violation.level.name(), violation.message)).into_owned()
+    });
+}
+
+/// Returns what the UASP file next to a SKILL.md violates. Discovery reads only the SKILL.md.
+fn list_companion_findings<'a>(entry: &CatalogEntry, dossier: &'a SkillDetails) -> Vec<&'a SkillViolation> {
+    let is_known = |violation: &&SkillViolation| {
+        entry
+            .findings
+            .iter()
+            .any(|finding| finding.rule.name == violation.rule && finding.place.file == violation.skill_file)
+    };
+    let found = dossier.validation.violations.iter().chain(&dossier.validation.version_warnings);
+    found.filter(|violation| !is_known(violation)).collect()
 }
 
 /// Formats a number with thousands separators.
@@ -323,6 +341,7 @@ fn format_count(count: usize, noun: &str) -> String {
 fn skill_to_json(catalog: &Catalog, entry: &CatalogEntry, dossier: &SkillDetails) -> Value {
     let winner = entry.shadowed_by.and_then(|index| catalog.entries.get(index));
     let provenance = &dossier.provenance;
+    let companion = list_companion_findings(entry, dossier).into_iter().map(SkillViolation::to_json);
     let version = |version: &ContentVersion| {
         json!({
             "file": version.file,
@@ -368,7 +387,7 @@ fn skill_to_json(catalog: &Catalog, entry: &CatalogEntry, dossier: &SkillDetails
         "permissions": dossier.permissions_json(),
         "allowed_tools": dossier.allowed_tools,
         "depends_on": super::list::dependencies_to_json(catalog, entry),
-        "findings": entry.findings.iter().map(json_finding).collect::<Vec<_>>(),
+        "findings": entry.findings.iter().map(json_finding).chain(companion).collect::<Vec<_>>(),
         "tokens": tokens_to_json(&dossier.footprint),
     })
 }

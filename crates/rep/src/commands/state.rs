@@ -11,7 +11,7 @@ use rep_runtime::{Runtime, state_json};
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
-use crate::library::LibraryArgs;
+use crate::library::{self, LibraryArgs};
 use crate::output::Output;
 use crate::terminal::{self, read_arguments};
 use crate::write;
@@ -89,7 +89,11 @@ fn manage_state(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
             output,
         ));
     }
-    let skill = skill_reader::read_skill(entry)?;
+    let (skill, validation) = skill_reader::read_validated_skill(entry)?;
+    if !validation.violations.is_empty() {
+        return Err(Failure::invalid_skill(&entry.qualified_name, &validation.violations));
+    }
+    library::report_version_warnings(&validation.version_warnings, output);
     let Some(document) = rep_convert::document_from_skill(&skill) else {
         let failure = Failure::unable("VALIDATION_FAILED", format!("`{name}` has no valid structure"));
         return Err(failure.hint("run `rep check` to see what is wrong"));

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::exec::{self, ExecutionArgs};
 use crate::exit::{Exit, Failure};
-use crate::library::{LibraryArgs, missing_skill};
+use crate::library::{self, LibraryArgs, uncallable_skill};
 use crate::output::Output;
 use crate::terminal::{self, TerminalPrompter, ask_line};
 
@@ -72,7 +72,7 @@ fn show_or_run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let (catalog, index) = args.library.find_any_skill(&args.skill, output)?;
     let entry = &catalog.entries[index];
     if matches!(entry.status, SkillStatus::Shadowed | SkillStatus::Invalid) {
-        return Err(missing_skill(&catalog, &args.skill));
+        return Err(uncallable_skill(entry));
     }
     let runtime = terminal::open_runtime(&args.library, args.how.workspace.as_deref(), args.how.no_sandbox)?;
     match &args.name {
@@ -86,7 +86,11 @@ fn show_or_run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 /// Prints a workflow, or lists all workflows.
 fn show_workflow(args: &Args, runtime: &Runtime, entry: &CatalogEntry, output: &mut Output) -> Result<Exit, Failure> {
     let session = runtime.session_name(args.session.as_deref())?;
-    let skill = skill_reader::read_skill(entry)?;
+    let (skill, validation) = skill_reader::read_validated_skill(entry)?;
+    if !validation.violations.is_empty() {
+        return Err(Failure::invalid_skill(&entry.qualified_name, &validation.violations));
+    }
+    library::report_version_warnings(&validation.version_warnings, output);
     let Some(document) = rep_convert::document_from_skill(&skill) else {
         let failure =
             Failure::unable("VALIDATION_FAILED", format!("`{}` has no valid structure", entry.qualified_name));

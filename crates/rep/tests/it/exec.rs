@@ -56,6 +56,7 @@ workflows:
       - {cmd: "crash", optional: true}
       - {cmd: "get url"}
   by_hand:
+    description: Saves a page.
     steps:
       - {cmd: "get url"}
       - {cmd: "get text body > out.txt"}
@@ -254,7 +255,7 @@ fn a_dry_run_shows_words_policy_and_missing_state_and_leaves_nothing() {
 #[test]
 fn a_program_is_agreed_to_once_and_never_in_silence() {
     let bench = Bench::new();
-    bench.skill("pair", "commands:\n  one: {syntax: 'printf %s <x>', args: [{name: x}]}\n  two: {syntax: 'printf two'}\n  three: {syntax: 'echo three'}\n");
+    bench.skill("pair", "commands:\n  one: {syntax: 'printf %s <x>', args: [{name: x, type: string}]}\n  two: {syntax: 'printf two'}\n  three: {syntax: 'echo three'}\n");
     let call = |command: &str| {
         bench.rep(&[
             "exec",
@@ -337,7 +338,7 @@ fn every_kind_of_program_starts_or_is_refused_with_the_reason() {
     bench.scratch.write_file("kinds/word.txt", "w\n");
     bench.skill(
         "kinds",
-        "commands:\n  elf: {syntax: 'printf %s-%s <a> <b>'}\n  linked: {syntax: 'linked <x>'}\n  own: {syntax: './scripts/own.sh <x>'}\n  via: {syntax: 'bash scripts/own.sh <x>'}\n  odd: {syntax: odd}\n  none: {syntax: no-such-program}\n  local: {syntax: local-program}\n  away: {syntax: ../bin/odd}\n  gone: {syntax: ./scripts/gone.sh}\n  piped: {syntax: 'a | b'}\n  web: {syntax: 'GET /v1/x'}\ntemplates:\n  inline: {inline: \"#!/bin/sh\\necho \\\"inline $1\\\"\\n\", args: [{name: x, required: true}]}\n  file: {path: scripts/own.sh, args: [{name: x}]}\n",
+        "commands:\n  elf: {syntax: 'printf %s-%s <a> <b>'}\n  linked: {syntax: 'linked <x>'}\n  own: {syntax: './scripts/own.sh <x>'}\n  via: {syntax: 'bash scripts/own.sh <x>'}\n  odd: {syntax: odd}\n  none: {syntax: no-such-program}\n  local: {syntax: local-program}\n  away: {syntax: ../bin/odd}\n  gone: {syntax: ./scripts/gone.sh}\n  piped: {syntax: 'a | b'}\n  web: {syntax: 'GET /v1/x'}\ntemplates:\n  inline: {description: Echoes., inline: \"#!/bin/sh\\necho \\\"inline $1\\\"\\n\", args: [{name: x, type: string, required: true}]}\n  file: {description: Runs., path: scripts/own.sh, args: [{name: x, type: string}]}\n",
     );
     let said = |command: &str, args: Value| {
         let found = bench.exec("./kinds", command, &args, &[]);
@@ -408,7 +409,7 @@ fn a_skill_in_one_file_brings_along_what_it_names_and_no_more() {
     let bench = Bench::new();
     bench.scratch.write_file("pile/private.txt", "mine\n");
     bench.scratch.write_file("pile/scripts/show.sh", "cd \"$REP_SKILL\" && echo * scripts/*\n");
-    bench.scratch.write_file("pile/lone.uasp.yaml", "meta: {name: lone, version: \"00000000\", type: cli, description: For a test.}\ntemplates: {show: {path: scripts/show.sh}}\n");
+    bench.scratch.write_file("pile/lone.uasp.yaml", "meta: {name: lone, version: \"00000000\", type: cli, description: For a test.}\ntemplates: {show: {description: Shows., path: scripts/show.sh}}\n");
     let found = bench.exec("./pile/lone.uasp.yaml", "templates.show", &json!({}), &[]);
     assert_eq!(json(&found)["stdout"], "lone.uasp.yaml scripts scripts/show.sh\n", "{found:?}");
 }
@@ -422,7 +423,7 @@ fn a_skill_in_one_file_does_not_reach_what_lies_beside_it() {
     bench.scratch.write_file("pile/scripts/all.sh", "cd \"$REP_SKILL\" && for one in * .[a-z]* scripts/* .ssh/*; do while read -r line; do echo \"$line\"; done < \"$one\"; done 2>/dev/null; true\n");
     bench.scratch.write_file(
         "pile/lone.uasp.yaml",
-        "meta: {name: lone, version: \"00000000\", type: cli, description: For a test.}\nsources: [{id: a, path: .env}, {id: b, path: .ssh/id_rsa}, {id: c, path: taxes.txt}]\ntemplates: {all: {path: scripts/all.sh}, env: {path: .env}}\ncommands: {x: {syntax: 'sh ./.ssh/id_rsa'}}\n",
+        "meta: {name: lone, version: \"00000000\", type: cli, description: For a test.}\nsources: [{id: a, path: .env}, {id: b, path: .ssh/id_rsa}, {id: c, path: taxes.txt}]\ntemplates: {all: {description: All., path: scripts/all.sh}, env: {description: Env., path: .env}}\ncommands: {x: {syntax: 'sh ./.ssh/id_rsa'}}\n",
     );
     let found = bench.exec("./pile/lone.uasp.yaml", "templates.all", &json!({}), &[]);
     assert_eq!(found.code, 0, "{found:?}");
@@ -447,7 +448,7 @@ fn a_skill_in_one_file_does_not_reach_what_lies_beside_it() {
 fn variables_are_passed_and_secrets_are_not_seen() {
     let bench = Bench::new();
     bench.program("tell", "#!/bin/sh\necho \"$A_MODE $A_KIND $A_TOKEN ${LD_DEBUG-none} ${HOME_MADE-none}\"\n");
-    bench.skill("vars", "commands: {tell: {syntax: tell}}\nenvironment:\n  - {name: A_MODE}\n  - {name: A_KIND, default: plain}\n  - {name: A_TOKEN, required: true}\n  - {name: LD_DEBUG}\n");
+    bench.skill("vars", "commands: {tell: {syntax: tell}}\nenvironment:\n  - {name: A_MODE, purpose: mode}\n  - {name: A_KIND, purpose: kind, default: plain}\n  - {name: A_TOKEN, purpose: token, required: true}\n  - {name: LD_DEBUG, purpose: debug}\n");
     let words = ["exec", "./vars", "tell", "--yes", "--json", "-v"];
     let missing = bench.with(&words, &[]);
     assert_eq!((missing.code, code(&missing)), (3, "SECRET_MISSING".into()), "{missing:?}");
@@ -465,7 +466,7 @@ fn variables_are_passed_and_secrets_are_not_seen() {
     bench.program("tell", "#!/bin/sh\necho \"$STORE $PGPASSWORD\"\n");
     bench.skill(
         "other",
-        "commands: {tell: {syntax: tell}}\nenvironment: [{name: STORE}, {name: PGPASSWORD}, {name: A_MODE}]\n",
+        "commands: {tell: {syntax: tell}}\nenvironment: [{name: STORE, purpose: store}, {name: PGPASSWORD, purpose: sign in}, {name: A_MODE, purpose: mode}]\n",
     );
     let found = bench.with(
         &["exec", "./other", "tell", "--yes", "--json"],
@@ -478,7 +479,10 @@ fn variables_are_passed_and_secrets_are_not_seen() {
         "{found:?}"
     );
     // Nor is one kept as the value of an entity.
-    bench.skill("keeps", "commands: {tell: {syntax: tell, creates: [said]}}\nenvironment: [{name: A_TOKEN}]\n");
+    bench.skill(
+        "keeps",
+        "commands: {tell: {syntax: tell, creates: [said]}}\nenvironment: [{name: A_TOKEN, purpose: token}]\n",
+    );
     bench.with(&["exec", "./keeps", "tell", "--yes"], &[("A_TOKEN", "tok-very-secret")]);
     let kept = bench.rep(&["state", "./keeps", "--json"]);
     assert!(json(&kept)["entities"]["said"]["valid"] == true && !kept.stdout.contains("tok-very-secret"), "{kept:?}");

@@ -169,6 +169,9 @@ fn the_overview_shows_the_most_used_commands_first_and_all_others_by_group() {
       -v, --verbose
               Print more details
 
+          --lenient
+              Load skills that their dialect calls invalid; for authors
+
       -h, --help
               Print help (`-h` prints a summary)
 

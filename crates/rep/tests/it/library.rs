@@ -455,7 +455,10 @@ fn dependencies_are_followed_over_the_whole_library() {
     with("home/.claude/skills/a", "depends_on: [b, nowhere, quiet, mine, pkg:inner, b:act]");
     with("proj/.claude/skills/mine", "");
     with("managed/b", "depends_on: [c]\ntools: [{name: act}]");
-    with("managed/c", "x-personal-mcp: {depends_on: [b]}");
+    with(
+        "managed/c",
+        "x-personal-mcp: {id: c, version: 1.0.0, capabilities: [\"resource://skills/c/document\"], depends_on: [b]}",
+    );
     with("managed/quiet", "disable-model-invocation: true");
     with("home/.agent-packages/pkg/skills/inner", "depends_on: [sibling]");
     with("home/.agent-packages/pkg/skills/sibling", "");

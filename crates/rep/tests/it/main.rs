@@ -51,6 +51,7 @@ mod serve_web;
 mod show;
 mod skill_tests;
 mod tools;
+mod validation;
 mod watch;
 mod workflow;
 

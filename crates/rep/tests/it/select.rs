@@ -23,7 +23,7 @@ fn library() -> ScratchFolder {
     skill(&scratch, "urgent", "when_to_use:\n  mentions: [scan, pdf]\n  priority: 5\n");
     skill(&scratch, "plain", "tools:\n  - name: do-it\n    description: Does it.\n");
     skill(&scratch, "secret", "disable-model-invocation: true\nwhen_to_use:\n  mentions: [scan, pdf]\n");
-    let uasp = "meta:\n  name: stripe\n  description: Pays.\ntriggers:\n  keywords: [stripe, status code]\n  intents: [process payments]\n  file_patterns: [\"*.stripe.js\", \"**/payments/**\"]\n";
+    let uasp = "meta:\n  name: stripe\n  version: \"00000000\"\n  type: knowledge\n  description: Pays.\ntriggers:\n  keywords: [stripe, status code]\n  intents: [process payments]\n  file_patterns: [\"*.stripe.js\", \"**/payments/**\"]\n";
     scratch.write_file("lib/stripe.uasp.yaml", uasp);
     scratch
 }

@@ -77,7 +77,7 @@ fn what_only_a_shell_understands_is_never_run() {
 #[test]
 fn slots_are_asked_for_on_a_terminal() {
     let bench = Bench::new();
-    bench.scratch.write_file("asks/asks.uasp.yaml", "meta: {name: asks, version: \"00000000\", type: cli, description: For a test.}\ncommands: {say: {syntax: 'printf %s <what>'}}\nworkflows: {w: {steps: [{cmd: 'say <what>'}]}}\n");
+    bench.scratch.write_file("asks/asks.uasp.yaml", "meta: {name: asks, version: \"00000000\", type: cli, description: For a test.}\ncommands: {say: {syntax: 'printf %s <what>'}}\nworkflows: {w: {description: Says., steps: [{cmd: 'say <what>'}]}}\n");
     let (code, seen) = typed(&bench.scratch, &["workflow", "./asks", "w", "--run", "--yes"], "what:", b"a word\n");
     assert_eq!(code, 0, "{seen}");
 }

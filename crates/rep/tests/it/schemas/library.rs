@@ -22,8 +22,11 @@ fn project() -> ScratchFolder {
     scratch.write_file(".agents/skills/two/SKILL.md", skill("two", "disable-model-invocation: true\nlicense: MIT\n"));
     scratch.write_file(".agents/skills/bad/SKILL.md", "---\nname: [\n---\n");
     scratch.write_file(".agents/skills/notes/readme.md", "not a skill");
-    let block =
-        |id: &str, needs: &str| format!("x-personal-mcp: {{id: {id}, version: 1.0.0, depends_on: [{needs}]}}\n");
+    let block = |id: &str, needs: &str| {
+        format!(
+            "x-personal-mcp: {{id: {id}, version: 1.0.0, capabilities: [\"resource://skills/{id}/document\"], depends_on: [{needs}]}}\n"
+        )
+    };
     scratch.write_file(".agents/skills/three/SKILL.md", skill("three", &block("three", "four, nothing")));
     scratch.write_file(".agents/skills/four/SKILL.md", skill("four", &block("four", "")));
     scratch
@@ -100,6 +103,11 @@ fn queries() {
     prints(&scratch, "query", 1, &["query", "nothing:x", "--path", &path]);
     prints(&scratch, "query", 1, &["query", "????", "--path", &path]);
     prints(&scratch, "error", 2, &["query", "a:b", "--path", "nowhere"]);
+    scratch.write_file("lib/bad.uasp.yaml", crate::validation::BAD_UASP);
+    scratch.write_file("lib/stale.uasp.yaml", crate::validation::STALE_UASP);
+    prints(&scratch, "query", 0, &["query", "stale:meta", "--path", "lib"]);
+    prints(&scratch, "query", 1, &["query", "bad:meta", "--path", "lib"]);
+    prints(&scratch, "error", 2, &["state", "bad", "--path", "lib", "--json"]);
     // A filter has no effect here, and the answer says so.
     prints(&scratch, "query", 0, &["query", "http-status:meta?name=x", "--path", &path]);
 }

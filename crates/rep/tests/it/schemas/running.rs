@@ -109,6 +109,9 @@ fn commands() {
         rep(name, code, &["exec", "./web-browser", command, "--args", args, "--yes", "--json"])
     };
     exec("error", 3, "click", "{\"ref\": \"@e1\"}");
+    bench.scratch.write_file("stale.uasp.yaml", crate::validation::STALE_UASP);
+    let word = "{\"word\": \"x\"}";
+    rep("exec", 0, &["exec", "./stale.uasp.yaml", "say", "--args", word, "--yes", "--json"]);
     exec("exec", 0, "open", "{\"url\": \"https://a\"}");
     exec("exec", 0, "snapshot", "{\"-i\": true}");
     exec("error", 4, "crash", "{}");
