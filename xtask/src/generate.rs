@@ -13,6 +13,7 @@ use rep_convert::extract::rules as extraction;
 use rep_library::settings::{KEYS, SettingsFile};
 use serde_json::Value;
 
+use crate::deviations;
 use crate::schemas::{self, SchemaOutput};
 
 /// The committed documents.
@@ -101,6 +102,7 @@ fn render_documents(root: &Path) -> Result<Vec<(&'static str, String)>, String> 
         ("rules.md", render_rules()),
         ("extraction.md", render_extraction_rules()),
         ("requirements.md", render_requirements()),
+        ("deviations.md", format!("{GENERATED_NOTE}{}", deviations::render_deviations())),
         ("settings.md", render_settings()),
         ("commands.md", render_commands(root)?),
         ("json.md", render_json_outputs(root)?),
