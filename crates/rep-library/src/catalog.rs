@@ -3,7 +3,7 @@
 //! This module handles precedence, trust and disabled skills. `roots` decides where to look; `frontmatter_reader` and
 //! `skill_reader` read skills.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -21,7 +21,7 @@ use crate::search::{self, SearchHit, SearchIndex};
 use crate::selection::{SelectionRequest, SkillSelection, SkillSelector};
 use crate::skill_reader::ReadExtent;
 use crate::validation::{SkillViolation, ValidationMode};
-use crate::{LibraryError, frontmatter_reader, hosts, skill_reader};
+use crate::{LibraryError, frontmatter_reader, hosts, packages, skill_reader};
 
 /// The maximum number of results among which active skills are looked for.
 const FALLBACK_SEARCHED_MAX: usize = 100;
@@ -283,13 +283,20 @@ impl Catalog {
         found
     }
 
+    /// Loads the skills below the given paths. Those of a package are named after it, as in a project.
     fn load_paths(&mut self, options: &LibraryOptions) -> Result<(), LibraryError> {
         for path in &options.paths {
             let mut found = Vec::new();
             self.notes.extend(discovery::find_skills(path, |skill| found.push(skill))?);
             found.sort();
             let root = SkillRoot { path: path.clone(), scope: Scope::Project, package: None, is_in_project: false };
-            self.entries.extend(load_entries(&found, &root, options.validation, |_| {}));
+            for (package, found) in group_by_package(found, options.project.as_deref()) {
+                let root = match package {
+                    Some(folder) => SkillRoot { path: path.clone(), ..packages::package_root(&folder, false) },
+                    None => root.clone(),
+                };
+                self.entries.extend(load_entries(&found, &root, options.validation, |_| {}));
+            }
             self.roots.push(root);
         }
         Ok(())
@@ -437,6 +444,23 @@ fn explain_no_skill(path: &Path) -> Option<String> {
         Some(near) => format!("its file is named `{near}`, but hosts look for `SKILL.md`"),
         None => "it has no `SKILL.md`".to_owned(),
     })
+}
+
+/// Groups skills by the package that contains them. Skills of the same directory have the same package.
+fn group_by_package(
+    found: Vec<SkillLocation>,
+    project: Option<&Path>,
+) -> BTreeMap<Option<PathBuf>, Vec<SkillLocation>> {
+    let mut known: BTreeMap<PathBuf, Option<PathBuf>> = BTreeMap::new();
+    let mut groups: BTreeMap<Option<PathBuf>, Vec<SkillLocation>> = BTreeMap::new();
+    for skill in found {
+        let parent = skill.path.parent().filter(|parent| !parent.as_os_str().is_empty()).map(Path::to_owned);
+        let parent = parent.unwrap_or_else(|| skill.path.join(".."));
+        let package =
+            known.entry(parent).or_insert_with_key(|parent| packages::find_enclosing_package(parent, project));
+        groups.entry(package.clone()).or_default().push(skill);
+    }
+    groups
 }
 
 /// Finds the skills below a root. A root that does not exist has none.

@@ -20,6 +20,7 @@ use rep_model::suggestion::nearest_by_name;
 
 use crate::catalog::{self, Catalog, CatalogEntry, LibraryOptions, SkillStatus, TrustRequirement};
 use crate::decisions::UserDecisions;
+use crate::packages;
 use crate::roots::{Scope, SkillRoot};
 use crate::validation::ValidationMode;
 
@@ -108,6 +109,8 @@ pub enum FolderBase {
     VariableOnly(&'static str),
     /// Each subdirectory of this directory, below a variable's value or the home directory: extensions.
     EachIn(&'static str, &'static str),
+    /// Each package below this directory of the working directory, and each one in the project with this manifest.
+    ProjectPackages(&'static str),
     /// Each enabled plugin of Claude Code. Its settings are in the value of a variable, or else in this directory of
     /// the home directory.
     Plugins(&'static str, &'static str),
@@ -297,7 +300,8 @@ impl DiscoveryHost {
             | FolderBase::Here
             | FolderBase::Nested
             | FolderBase::Home
-            | FolderBase::PluginFolders(_) => None,
+            | FolderBase::PluginFolders(_)
+            | FolderBase::ProjectPackages(_) => None,
         };
         self.folders.iter().filter_map(of).collect()
     }
@@ -371,6 +375,13 @@ fn resolve_roots(
         FolderBase::PluginFolders(within) => {
             let found = home.map(|home| plugins::list_plugin_folders(&home.join(within))).unwrap_or_default();
             list_package_roots(found, folder)
+        }
+        FolderBase::ProjectPackages(manifest) => {
+            let mut all = packages::list_installed_packages(&view.folder.join(folder.path), true);
+            let nested = crate::roots::find_nested_packages(&view.folder, notes);
+            let with_manifest = nested.iter().filter(|package| package.join(manifest).is_file());
+            all.extend(with_manifest.map(|package| packages::package_root(package, true)));
+            all
         }
         FolderBase::EachIn(name, within) => {
             let base = below(name, "").map(|base| base.join(within));

@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
+use crate::packages::{is_package, list_installed_packages, package_root};
+
 /// The origin of a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
@@ -141,10 +143,8 @@ const NESTED_FOLDERS: [&str; 3] = [".claude/skills", ".github/skills", ".agents/
 /// The managed skill directories on Linux.
 const MANAGED_FOLDERS: [&str; 3] = ["/etc/claude-code/.claude/skills", "/etc/codex/skills", "/etc/agents/skills"];
 
-/// The directory of installed packages, in a project and in a home directory.
-const PACKAGES_FOLDER: &str = ".agent-packages";
-/// The plugin directories of hosts, in a home directory: those of Claude Code and Cursor.
-const PLUGIN_FOLDERS: [&str; 3] = [".claude/plugins", ".cursor/plugins/local", ".cursor/plugins"];
+/// The directories of installed packages and plugins, in a project and in a home directory.
+const PACKAGE_FOLDERS: [&str; 3] = [".agent-packages", ".claude/plugins", ".cursor/plugins"];
 
 /// The maximum depth of the search for nested directories.
 const NESTED_DEPTH_MAX: usize = 6;
@@ -155,8 +155,11 @@ const NESTED_FOLDERS_MAX: usize = 2_000;
 pub(crate) fn list_project_roots(project: &Path, notes: &mut Vec<String>) -> Vec<SkillRoot> {
     let root = |path: PathBuf| SkillRoot { path, scope: Scope::Project, package: None, is_in_project: true };
     let mut roots: Vec<SkillRoot> = PROJECT_FOLDERS.iter().map(|folder| root(project.join(folder))).collect();
-    roots.extend(find_nested_roots(project, &NESTED_FOLDERS, notes).into_iter().map(root));
-    roots.extend(list_package_roots(&project.join(PACKAGES_FOLDER), true));
+    let nested = walk_project(project, &NESTED_FOLDERS, notes);
+    roots.extend(nested.roots.into_iter().map(root));
+    let installed = PACKAGE_FOLDERS.iter().flat_map(|folder| list_installed_packages(&project.join(folder), true));
+    roots.extend(installed);
+    roots.extend(nested.packages.iter().map(|folder| package_root(folder, true)));
     roots
 }
 
@@ -164,8 +167,7 @@ pub(crate) fn list_project_roots(project: &Path, notes: &mut Vec<String>) -> Vec
 pub(crate) fn list_home_roots(home: &Path) -> Vec<SkillRoot> {
     let root = |path: PathBuf| SkillRoot { path, scope: Scope::Personal, package: None, is_in_project: false };
     let mut roots: Vec<SkillRoot> = PERSONAL_FOLDERS.iter().map(|folder| root(home.join(folder))).collect();
-    roots.extend(list_package_roots(&home.join(PACKAGES_FOLDER), false));
-    roots.extend(PLUGIN_FOLDERS.iter().flat_map(|folder| list_package_roots(&home.join(folder), false)));
+    roots.extend(PACKAGE_FOLDERS.iter().flat_map(|folder| list_installed_packages(&home.join(folder), false)));
     roots
 }
 
@@ -178,38 +180,28 @@ pub(crate) fn list_managed_roots(managed: Option<&Path>) -> Vec<SkillRoot> {
     }
 }
 
-/// Lists the packages below a directory that have skills.
-fn list_package_roots(folder: &Path, is_in_project: bool) -> Vec<SkillRoot> {
-    let mut roots: Vec<SkillRoot> = fs::read_dir(folder)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter(|entry| entry.path().join("skills").is_dir())
-        .map(|entry| SkillRoot {
-            path: entry.path().join("skills"),
-            scope: Scope::Package,
-            package: Some(read_package_name(&entry.path())),
-            is_in_project,
-        })
-        .collect();
-    roots.sort_by(|one, two| one.path.cmp(&two.path));
-    roots
-}
-
-/// Returns the name that a package declares, or else its directory name.
-fn read_package_name(folder: &Path) -> String {
-    let manifests = ["package.agent.json", ".claude-plugin/plugin.json", ".cursor-plugin/plugin.json", "plugin.json"];
-    let named = manifests.iter().find_map(|manifest| {
-        let text = crate::skill_reader::read_text(&folder.join(manifest), 256 * 1024).ok()?;
-        let value: serde_json::Value = serde_json::from_str(&text).ok()?;
-        value.get("name")?.as_str().filter(|name| !name.is_empty()).map(str::to_owned)
-    });
-    named.unwrap_or_else(|| crate::skill_reader::folder_name(folder))
-}
-
 /// Finds skill directories such as `.claude/skills` in the subdirectories of a project.
 pub(crate) fn find_nested_roots(project: &Path, folders: &[&str], notes: &mut Vec<String>) -> Vec<PathBuf> {
-    let mut found = Vec::new();
+    walk_project(project, folders, notes).roots
+}
+
+/// Finds the packages in the subdirectories of a project.
+pub(crate) fn find_nested_packages(project: &Path, notes: &mut Vec<String>) -> Vec<PathBuf> {
+    walk_project(project, &[], notes).packages
+}
+
+/// What the subdirectories of a project contain. The project's own `skills` are not those of a package.
+#[derive(Default)]
+struct NestedFolders {
+    /// Skill directories of hosts.
+    roots: Vec<PathBuf>,
+    /// Packages and plugins.
+    packages: Vec<PathBuf>,
+}
+
+/// Searches the subdirectories of a project.
+fn walk_project(project: &Path, folders: &[&str], notes: &mut Vec<String>) -> NestedFolders {
+    let mut found = NestedFolders::default();
     let mut open =
         vec![UnsearchedFolder { folder: project.to_owned(), depth: 0, ignores: IgnoreRules::from_repository(project) }];
     let mut searched = 0;
@@ -222,7 +214,10 @@ pub(crate) fn find_nested_roots(project: &Path, folders: &[&str], notes: &mut Ve
             break;
         }
         if depth > 0 {
-            found.extend(folders.iter().map(|name| folder.join(name)).filter(|path| path.is_dir()));
+            found.roots.extend(folders.iter().map(|name| folder.join(name)).filter(|path| path.is_dir()));
+            if is_package(&folder) {
+                found.packages.push(folder.clone());
+            }
         }
         let mut below = Vec::new();
         let mut has_ignores = false;
@@ -254,7 +249,8 @@ pub(crate) fn find_nested_roots(project: &Path, folders: &[&str], notes: &mut Ve
             ignores: ignores.clone(),
         }));
     }
-    found.sort();
+    found.roots.sort();
+    found.packages.sort();
     found
 }
 

@@ -4,7 +4,8 @@
 //! Unknown behavior follows the client guide of the specification.
 
 use super::FolderBase::{
-    EachIn, Here, Home, HomeWithout, Machine, Nested, PluginFolders, Plugins, Upward, Variable, VariableOnly,
+    EachIn, Here, Home, HomeWithout, Machine, Nested, PluginFolders, Plugins, ProjectPackages, Upward, Variable,
+    VariableOnly,
 };
 use super::adopters::{
     AUTOHAND, BUB, COMMAND_CODE, CORTEX_CODE, DATABRICKS, DEEP_CODE, EMDASH, FAST_AGENT, FIREBENDER, HERMES, JUNIE,
@@ -16,6 +17,7 @@ use super::{
     FieldHandling, FileHandling, FolderBase, FolderSearch, HostFact, HostFolder, KnownDifference, NameCollisions,
     NameSource, SpaceHandling, UpwardSearch,
 };
+use crate::packages::CURSOR_MANIFEST;
 
 static CLAUDE_RUN: FactSource = cite_source("Claude Code 2.1.325, run");
 static CODEX_RUN: FactSource = cite_source("Codex CLI 0.166.0, run");
@@ -169,6 +171,7 @@ pub static HOSTS: [DiscoveryHost; 38] = [
             list_folder(Home, ".cursor/skills", &CURSOR_DOCS),
             list_folder(Home, ".claude/skills", &CURSOR_DOCS),
             list_folder(Home, ".codex/skills", &CURSOR_DOCS),
+            list_folder(ProjectPackages(CURSOR_MANIFEST), ".cursor/plugins", &CURSOR_PLUGIN_DOCS),
             list_folder(PluginFolders(".cursor/plugins/local"), "skills", &CURSOR_PLUGIN_DOCS),
             list_folder(PluginFolders(".cursor/plugins"), "skills", &CURSOR_PLUGIN_DOCS),
         ],

@@ -68,6 +68,7 @@ fn render_folder(folder: &HostFolder) -> String {
         FolderBase::EachIn(_, below) | FolderBase::Plugins(_, below) | FolderBase::PluginFolders(below) => {
             format!("~/{below}/*/{}", folder.path)
         }
+        FolderBase::ProjectPackages(_) => format!("{}/*/skills", folder.path),
         FolderBase::Upward | FolderBase::Here | FolderBase::Nested => folder.path.to_owned(),
     }
 }

@@ -50,6 +50,7 @@ fn every_folder_hosts_read_skills_from_is_trusted() {
             FolderBase::EachIn(_, home) | FolderBase::PluginFolders(home) => {
                 folders.push(format!("{home}/x/{}", folder.path));
             }
+            FolderBase::ProjectPackages(_) => folders.push(format!("{}/x/skills", folder.path)),
             FolderBase::Plugins(_, home) => folders.push(format!("{home}/plugins/x/{}", folder.path)),
             // An administrator's, or wherever a variable says.
             FolderBase::Machine | FolderBase::VariableOnly(_) => {}

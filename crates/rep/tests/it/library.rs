@@ -78,6 +78,47 @@ fn packages_are_namespaced_and_never_clash() {
     }
 }
 
+/// A manifest beside `skills/` makes a package, in the repository as well as where hosts install plugins.
+#[test]
+fn packages_are_found_wherever_they_are() {
+    let scratch = ScratchFolder::new();
+    for (package, manifest, text) in [
+        ("proj/packages/one", ".claude-plugin/plugin.json", "{\"name\": \"one-pkg\"}"),
+        ("proj/tools/two", "package.agent.json", "{\"name\": \"two-pkg\"}"),
+        ("proj/three", "aam.yaml", "name: three-pkg\n"),
+        ("proj/.cursor/plugins/four", ".cursor-plugin/plugin.json", "{\"name\": \"four-pkg\"}"),
+        ("home/.cursor/plugins/local/five", ".cursor-plugin/plugin.json", "{}"),
+        ("home/.claude/plugins/cache/market/six/1.0.0", ".claude-plugin/plugin.json", "{\"name\": \"six\"}"),
+        ("home/.claude/plugins/marketplaces/market/seven", ".claude-plugin/plugin.json", "{\"name\": \"seven\"}"),
+        ("proj/vendored/eight", "README.md", "no manifest"),
+    ] {
+        skill(&scratch, &format!("{package}/skills/x"));
+        scratch.write_file(&format!("{package}/{manifest}"), text);
+    }
+    // The project's own skills are not those of a package, even if the project is one.
+    skill(&scratch, "proj/skills/own");
+    scratch.write_file("proj/.claude-plugin/plugin.json", "{\"name\": \"whole\"}");
+    let names = |listing: &Value| -> Vec<String> {
+        let skills = listing["skills"].as_array().expect("a listing has skills");
+        skills.iter().map(|skill| skill["qualified_name"].as_str().unwrap_or_default().to_owned()).collect()
+    };
+    let listing = list(&scratch, &["--trust"]);
+    let wanted = ["five:x", "four-pkg:x", "one-pkg:x", "own", "six:x", "three-pkg:x", "two-pkg:x"];
+    assert_eq!(names(&listing), wanted, "{listing}");
+    assert_eq!(copies(&listing, "one-pkg:x"), pairs(&[("active", "package")]));
+    assert_eq!(copies(&listing, "own"), pairs(&[("active", "project")]));
+    assert_eq!(copies(&list(&scratch, &[]), "one-pkg:x"), pairs(&[("untrusted", "package")]), "the project is foreign");
+
+    let by_path = |path: &str| names(&json(&run(&scratch, &["list", "--project", "proj", "--path", path, "--json"])));
+    assert_eq!(by_path("proj/packages/one"), ["one-pkg:x"]);
+    assert_eq!(by_path("proj/packages/one/skills/x"), ["one-pkg:x"]);
+    assert_eq!(by_path("proj/skills"), ["own"]);
+    assert_eq!(by_path("proj/vendored"), ["x"]);
+    assert_eq!(run(&scratch, &["read", "one-pkg:x", "--path", "proj/packages"]).code, 0);
+    let cursor = list(&scratch, &["--host", "cursor", "--trust"]);
+    assert_eq!(names(&cursor), ["five:x", "four-pkg:x"], "{cursor}");
+}
+
 #[test]
 fn nested_folders_of_a_monorepo_are_found_and_ignored_trees_are_not() {
     let scratch = ScratchFolder::new();
