@@ -16,6 +16,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use rep_storage::owner::ProcessOwner;
+
 use super::document::{SearchDocument, SearchVocabulary, compute_checksum};
 use crate::{error, skill_reader};
 
@@ -34,8 +36,6 @@ const TICK_NS: i128 = 20_000_000;
 
 /// The prefix of files that are being written.
 const UNFINISHED_PREFIX: &str = "search.idx.";
-/// The age in seconds after which such a file is considered abandoned.
-const STALE_S: i64 = 3600;
 
 /// The contents of an index file.
 #[derive(Debug, Default)]
@@ -149,23 +149,22 @@ impl<'a> PayloadReader<'a> {
     }
 }
 
-/// An index file that is being written next to the one it replaces.
+/// An index file to be written. It has no name on disk before all skills are read, so that an interrupted search leaves
+/// nothing behind.
 pub(super) struct IndexWriter {
     file: PathBuf,
-    temporary: tempfile::NamedTempFile,
     /// When writing started, by the clock of the file system.
     began_ns: i128,
 }
 
 impl IndexWriter {
-    /// Creates the file, before the first skill is read.
+    /// Checks that the directory can be written, before the first skill is read.
     pub(super) fn begin(file: &Path) -> io::Result<IndexWriter> {
         let folder = file.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
-        let temporary = tempfile::Builder::new().prefix(UNFINISHED_PREFIX).tempfile_in(folder)?;
-        let metadata = temporary.as_file().metadata()?;
-        remove_stale_files(folder, &metadata);
-        Ok(IndexWriter { file: file.to_owned(), began_ns: changed_ns(&metadata), temporary })
+        remove_abandoned_files(folder);
+        let clock = tempfile::tempfile_in(folder)?.metadata()?;
+        Ok(IndexWriter { file: file.to_owned(), began_ns: changed_ns(&clock) })
     }
 
     /// Returns whether a file is so new that it could change again without a different timestamp.
@@ -175,7 +174,7 @@ impl IndexWriter {
 
     /// Writes the file and replaces the old one atomically.
     pub(super) fn finish(
-        mut self,
+        self,
         vocabulary: &SearchVocabulary,
         ours: &[SearchDocument],
         others: impl Iterator<Item = SearchDocument>,
@@ -190,19 +189,24 @@ impl IndexWriter {
             .collect();
         let documents: Vec<&SearchDocument> = ours.iter().chain(&others).collect();
         let bytes = encode_index(&vocabulary.terms, &documents);
-        self.temporary.write_all(&bytes)?;
-        self.temporary.as_file().sync_all()?;
-        self.temporary.persist(&self.file).map_err(|error| error.error)?;
+        let folder = self.file.parent().unwrap_or(Path::new("."));
+        let prefix = format!("{UNFINISHED_PREFIX}{}.", std::process::id());
+        let mut temporary = tempfile::Builder::new().prefix(&prefix).tempfile_in(folder)?;
+        temporary.write_all(&bytes)?;
+        temporary.as_file().sync_all()?;
+        temporary.persist(&self.file).map_err(|error| error.error)?;
         Ok(())
     }
 }
 
-/// Removes files left by processes that were killed while writing. Writing an index never takes an hour.
-fn remove_stale_files(folder: &Path, now: &fs::Metadata) {
+/// Removes files left by processes that were killed while writing. Their names contain the process.
+fn remove_abandoned_files(folder: &Path) {
     for item in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let is_ours = item.file_name().to_string_lossy().starts_with(UNFINISHED_PREFIX);
-        let is_stale = |metadata: fs::Metadata| metadata.is_file() && metadata.mtime() < now.mtime() - STALE_S;
-        if is_ours && item.metadata().is_ok_and(is_stale) {
+        let name = item.file_name().to_string_lossy().into_owned();
+        let Some(rest) = name.strip_prefix(UNFINISHED_PREFIX) else { continue };
+        let owner = rest.split_once('.').and_then(|(pid, _)| pid.parse::<u32>().ok());
+        let is_running = owner.is_some_and(|pid| ProcessOwner::from_pid(pid).is_some());
+        if !is_running && item.metadata().is_ok_and(|metadata| metadata.is_file()) {
             // Another process may have removed it. If it remains, it only takes up space.
             let _ = fs::remove_file(item.path());
         }
@@ -357,6 +361,30 @@ mod tests {
         let held = load_index(&file).unwrap();
         let kept: Vec<&[u8]> = held.documents.keys().map(Vec::as_slice).collect();
         assert_eq!(kept, [b"/7".as_slice(), b"/b"]);
+    }
+
+    #[test]
+    fn what_killed_processes_left_is_removed_and_nothing_new_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("search.idx");
+        let running = format!("search.idx.{}.abc", std::process::id());
+        // Process ids are below 2^22.
+        for name in ["search.idx.4194999.abc", "search.idx.Xy12Z", running.as_str(), "other"] {
+            fs::write(folder.path().join(name), "x").unwrap();
+        }
+        let names = || {
+            let mut names: Vec<String> = fs::read_dir(folder.path())
+                .unwrap()
+                .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+                .collect();
+            names.sort();
+            names
+        };
+        // A search that is interrupted here leaves nothing.
+        let writer = IndexWriter::begin(&file).unwrap();
+        assert_eq!(names(), ["other".to_owned(), running.clone()]);
+        writer.finish(&SearchVocabulary::from_terms(Vec::new()), &[], std::iter::empty()).unwrap();
+        assert_eq!(names(), ["other".to_owned(), "search.idx".to_owned(), running]);
     }
 
     #[test]
