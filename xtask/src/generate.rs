@@ -196,10 +196,14 @@ fn render_requirements() -> String {
 
 fn render_settings() -> String {
     let mut out = format!(
-        "{GENERATED_NOTE}# Settings\n\n`rep` reads two YAML files, both named `rep.yaml`. The *project* file is \
-         searched for in the working directory and its parent directories, up to the root of the repository, but not \
-         in the directory of a skill. The *user* file is `~/.config/repertoire/rep.yaml` \
-         (`$XDG_CONFIG_HOME/repertoire/rep.yaml`). An unknown key is an error.\n\nA flag overrides an environment \
+        "{GENERATED_NOTE}# Settings\n\n`rep` reads two kinds of YAML files, both named `rep.yaml`: *project* files and \
+         the *user* file, `~/.config/repertoire/rep.yaml` (`$XDG_CONFIG_HOME/repertoire/rep.yaml`). An unknown key is an \
+         error, and every error names the full path of the file.\n\n`rep check` reads the project files from each \
+         checked path upward, to the root of the repository, but not one in the directory of a skill, which must not \
+         decide how it is checked. The nearest file wins: its `profiles`, `strict-schema` and `levels` replace those of \
+         files above it, and `ignore` is added to theirs; a level in a nearer file lets an ignored rule run again. \
+         `--settings FILE` reads that file instead. `library.paths` is read from the root of the project \
+         only.\n\nA flag overrides an environment \
          variable, and a variable overrides the file. A project cannot set what concerns your machine: a policy or \
          the address of a model in a project file is an error.\n\n"
     );

@@ -8,7 +8,7 @@ mod text;
 pub use github::render_github;
 pub use json::{json_finding, render_json};
 pub use sarif::render_sarif;
-pub use text::{ColourMode, render_concise, render_text};
+pub use text::{ColourMode, render_concise, render_errors, render_text};
 
 /// Escapes control characters, and characters that reorder or hide text, so that the text cannot control a terminal or
 /// forge a line.

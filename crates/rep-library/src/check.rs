@@ -30,9 +30,9 @@ use crate::{CatalogEntry, LibraryError};
 /// The caller's options for a check, in addition to the settings file.
 #[derive(Clone, Debug, Default)]
 pub struct CheckSettings {
-    /// The settings file. Without one, the nearest `rep.yaml` in `folder` or above it.
+    /// The settings file. Without one, every `rep.yaml` in `folder` or above it.
     pub file: Option<PathBuf>,
-    /// The directory that the check starts from.
+    /// The checked directory.
     pub folder: PathBuf,
     /// The profiles to check. If empty, the settings decide.
     pub profiles: Vec<Profile>,
@@ -63,9 +63,31 @@ pub enum CheckSettingsError {
 }
 
 impl CheckSettings {
-    /// Combines the options with the settings file.
+    /// Combines the options with the settings of `folder`.
     pub fn resolve(&self) -> Result<CheckOptions, CheckSettingsError> {
-        let mut options = settings::load_check_options(self.file.as_deref(), &self.folder)?;
+        self.combine(settings::load_check_options(self.file.as_deref(), &self.folder)?)
+    }
+
+    /// Combines the options with the settings of each path. Paths with the same settings are in the same group.
+    pub fn resolve_each(&self, paths: &[PathBuf]) -> Result<Vec<CheckGroup>, CheckSettingsError> {
+        if self.file.is_some() {
+            return Ok(vec![CheckGroup { paths: paths.to_vec(), options: self.resolve()? }]);
+        }
+        let mut by_files: Vec<(Vec<PathBuf>, Vec<PathBuf>)> = Vec::new();
+        for path in paths {
+            let files = settings::find_settings_files(path);
+            match by_files.iter_mut().find(|(known, _)| *known == files) {
+                Some((_, paths)) => paths.push(path.clone()),
+                None => by_files.push((files, vec![path.clone()])),
+            }
+        }
+        let group = |(files, paths): (Vec<PathBuf>, Vec<PathBuf>)| {
+            Ok(CheckGroup { paths, options: self.combine(settings::read_check_options(&files)?)? })
+        };
+        by_files.into_iter().map(group).collect()
+    }
+
+    fn combine(&self, mut options: CheckOptions) -> Result<CheckOptions, CheckSettingsError> {
         if !self.profiles.is_empty() {
             options.profiles.clone_from(&self.profiles);
         }
@@ -78,6 +100,33 @@ impl CheckSettings {
         options.seed_regex = self.seed_regex;
         Ok(options)
     }
+}
+
+/// Paths that are checked with the same options.
+#[derive(Clone, Debug)]
+pub struct CheckGroup {
+    /// The paths.
+    pub paths: Vec<PathBuf>,
+    /// The options.
+    pub options: CheckOptions,
+}
+
+/// Checks the paths of each group with its options. Rules that compare skills compare those of one group.
+pub fn check_groups(
+    groups: &[CheckGroup],
+    progress: &(dyn Fn(SkillProgress) + Sync),
+) -> Result<CheckedPaths, LibraryError> {
+    let mut all = CheckedPaths::default();
+    for group in groups {
+        let checked = check_paths(&group.paths, &group.options, progress)?;
+        all.report.findings.extend(checked.report.findings);
+        all.report.skills += checked.report.skills;
+        all.notes.extend(checked.notes);
+    }
+    if groups.len() > 1 {
+        all.report.sort_findings();
+    }
+    Ok(all)
 }
 
 /// The result of checking paths.

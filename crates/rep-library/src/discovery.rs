@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rep_model::{SkillTree, uasp};
 
-use crate::catalog::CatalogEntry;
+use crate::catalog::{Catalog, CatalogEntry};
 use crate::error::LibraryError;
 use crate::skill_reader::{self, ReadExtent};
 
@@ -138,6 +138,25 @@ pub fn add_nested_skills(all: &mut Vec<SkillLocation>) {
 pub fn sort_and_dedup(all: &mut Vec<SkillLocation>) {
     all.sort();
     all.dedup_by(|one, two| one.path == two.path);
+}
+
+/// Returns the names of the skills directly in a directory that are not in the catalog, such as one that was just
+/// created there.
+pub fn find_unlisted_skills(folder: &Path, catalog: &Catalog) -> Vec<String> {
+    let is_listed = |path: &Path| {
+        let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        catalog.entries.iter().any(|entry| entry.folder == real)
+    };
+    let is_skill = |path: &Path| {
+        let own = path.file_name().map(|name| format!("{}{}", name.to_string_lossy(), uasp::FILE_SUFFIX));
+        path.join("SKILL.md").is_file() || own.is_some_and(|own| path.join(own).is_file())
+    };
+    let children = fs::read_dir(folder).into_iter().flatten().flatten().map(|item| item.path());
+    let unlisted = children.filter(|path| path.is_dir() && is_skill(path) && !is_listed(path));
+    let mut names: Vec<String> =
+        unlisted.filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned())).collect();
+    names.sort();
+    names
 }
 
 struct FolderWalk<'a> {

@@ -1,5 +1,6 @@
-//! The settings file `rep.yaml`. It is searched for in the working directory and its parents, up to the root of the
-//! repository, but not in a skill's own directory.
+//! The settings file `rep.yaml`. A check reads those of the checked path and of its parents, up to the root of the
+//! repository, but not one in a skill's own directory. The nearest file decides; `ignore` and `levels` of files above it
+//! are added.
 //!
 //! ```yaml
 //! check:
@@ -67,12 +68,31 @@ pub enum SettingsError {
     },
 }
 
-/// Reads the effective settings of a directory into the options of a check.
-pub fn load_check_options(given: Option<&Path>, folder: &Path) -> Result<CheckOptions, SettingsError> {
-    let Some(path) = given.map(Path::to_owned).or_else(|| find_settings_file(folder)) else {
-        return Ok(CheckOptions::default());
-    };
-    Ok(SettingsReader::open(&path, folder)?.parse_settings(PROJECT_SECTIONS)?.check)
+/// Reads the effective settings of a path into the options of a check: those of the given file, or else of every
+/// settings file from the path upward.
+pub fn load_check_options(given: Option<&Path>, checked: &Path) -> Result<CheckOptions, SettingsError> {
+    let files = given.map_or_else(|| find_settings_files(checked), |given| vec![given.to_owned()]);
+    read_check_options(&files)
+}
+
+/// Reads settings files, the nearest first, into the options of a check.
+pub(crate) fn read_check_options(files: &[PathBuf]) -> Result<CheckOptions, SettingsError> {
+    let mut options = CheckOptions::default();
+    for file in files.iter().rev() {
+        let (nearer, keys) = SettingsReader::open(file)?.parse_check_settings()?;
+        if keys.has_profiles {
+            options.profiles = nearer.profiles;
+        }
+        if keys.has_strict_schema {
+            options.strict_schema = nearer.strict_schema;
+        }
+        // A nearer file that sets a level means the rule to run.
+        options.ignore.retain(|rule| !nearer.levels.contains_key(rule));
+        options.ignore.extend(nearer.ignore);
+        options.levels.extend(nearer.levels);
+    }
+    options.ignore.dedup();
+    Ok(options)
 }
 
 /// Returns the additional directories in a project's settings.
@@ -81,7 +101,7 @@ pub fn project_roots(project: &Path) -> Result<Vec<SkillRoot>, SettingsError> {
     if path.symlink_metadata().is_err() || is_skill_folder(project) {
         return Ok(Vec::new());
     }
-    let settings = SettingsReader::open(&path, project)?.parse_settings(PROJECT_SECTIONS)?;
+    let settings = SettingsReader::open(&path)?.parse_settings(PROJECT_SECTIONS)?;
     let root = |path: &String| SkillRoot {
         path: project.join(path),
         scope: Scope::Project,
@@ -97,7 +117,7 @@ pub fn user_roots(path: &Path, home: Option<&Path>) -> Result<Vec<SkillRoot>, Se
         return Ok(Vec::new());
     }
     let folder = path.parent().unwrap_or(Path::new("."));
-    let settings = SettingsReader::open(path, folder)?.parse_settings(USER_SECTIONS)?;
+    let settings = SettingsReader::open(path)?.parse_settings(USER_SECTIONS)?;
     let root = |path: &String| {
         let at_home = path.strip_prefix("~/").zip(home).map(|(rest, home)| home.join(rest));
         let path = at_home.unwrap_or_else(|| folder.join(path));
@@ -111,8 +131,7 @@ pub fn load_policy(path: &Path) -> Result<Policy, SettingsError> {
     if path.symlink_metadata().is_err() {
         return Ok(Policy::default());
     }
-    let folder = path.parent().unwrap_or(Path::new("."));
-    Ok(SettingsReader::open(path, folder)?.parse_settings(USER_SECTIONS)?.policy)
+    Ok(SettingsReader::open(path)?.parse_settings(USER_SECTIONS)?.policy)
 }
 
 /// Reads the user's model settings, as written.
@@ -120,8 +139,14 @@ pub fn load_model_settings(path: &Path) -> Result<BTreeMap<&'static str, String>
     if path.symlink_metadata().is_err() {
         return Ok(BTreeMap::new());
     }
-    let folder = path.parent().unwrap_or(Path::new("."));
-    Ok(SettingsReader::open(path, folder)?.parse_settings(USER_SECTIONS)?.llm)
+    Ok(SettingsReader::open(path)?.parse_settings(USER_SECTIONS)?.llm)
+}
+
+/// The keys of `check` that a file has, for merging with files above it.
+#[derive(Clone, Copy, Default)]
+struct PresentKeys {
+    has_profiles: bool,
+    has_strict_schema: bool,
 }
 
 /// Reads the MCP servers that the user declares.
@@ -129,8 +154,7 @@ pub fn load_user_servers(path: &Path) -> Result<Vec<ServerDeclaration>, Settings
     if path.symlink_metadata().is_err() {
         return Ok(Vec::new());
     }
-    let folder = path.parent().unwrap_or(Path::new("."));
-    Ok(SettingsReader::open(path, folder)?.parse_settings(USER_SECTIONS)?.servers)
+    Ok(SettingsReader::open(path)?.parse_settings(USER_SECTIONS)?.servers)
 }
 
 /// Reads the MCP servers that a project declares.
@@ -139,13 +163,14 @@ pub fn load_project_servers(project: &Path) -> Result<Vec<ServerDeclaration>, Se
     if path.symlink_metadata().is_err() || is_skill_folder(project) {
         return Ok(Vec::new());
     }
-    Ok(SettingsReader::open(&path, project)?.parse_settings(PROJECT_SECTIONS)?.servers)
+    Ok(SettingsReader::open(&path)?.parse_settings(PROJECT_SECTIONS)?.servers)
 }
 
 /// The parsed settings file.
 #[derive(Default)]
 struct ParsedSettings {
     check: CheckOptions,
+    present: PresentKeys,
     policy: Policy,
     /// Additional skill directories, as written.
     paths: Vec<String>,
@@ -153,18 +178,24 @@ struct ParsedSettings {
     servers: Vec<ServerDeclaration>,
 }
 
-fn find_settings_file(folder: &Path) -> Option<PathBuf> {
-    for folder in folder.ancestors() {
+/// Finds the settings files of a path, the nearest first: in its directory and in each one above, up to the root of the
+/// repository.
+pub(crate) fn find_settings_files(checked: &Path) -> Vec<PathBuf> {
+    let absolute = std::path::absolute(checked).unwrap_or_else(|_| checked.to_owned());
+    // `..` must be resolved before parents are searched. A path that does not exist is reported when it is read.
+    let real = std::fs::canonicalize(&absolute).unwrap_or(absolute);
+    let mut found = Vec::new();
+    for folder in real.ancestors().skip_while(|folder| !folder.is_dir()) {
         let path = folder.join(FILE_NAME);
         // A skill must not control how it is checked, so settings in a skill's own directory are ignored.
         if path.symlink_metadata().is_ok() && !is_skill_folder(folder) {
-            return Some(path);
+            found.push(path);
         }
         if folder.join(".git").exists() {
-            return None;
+            break;
         }
     }
-    None
+    found
 }
 
 fn is_skill_folder(folder: &Path) -> bool {
@@ -177,10 +208,17 @@ struct SettingsReader {
 }
 
 impl SettingsReader {
-    fn open(path: &Path, folder: &Path) -> Result<Self, SettingsError> {
+    /// Opens a settings file. Messages name its full path, because several files can apply.
+    fn open(path: &Path) -> Result<Self, SettingsError> {
         let text = skill_reader::read_text(path, BYTES_MAX)?;
-        let shown = crate::discovery::display_path(path.strip_prefix(folder).unwrap_or(path));
-        Ok(Self { source: SourceText::new(text), shown })
+        let full = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        Ok(Self { source: SourceText::new(text), shown: crate::discovery::display_path(&full) })
+    }
+
+    /// Parses the settings of a check, and which keys were present.
+    fn parse_check_settings(&self) -> Result<(CheckOptions, PresentKeys), SettingsError> {
+        let parsed = self.parse_settings(PROJECT_SECTIONS)?;
+        Ok((parsed.check, parsed.present))
     }
 
     fn error_at(&self, span: Span, message: &str, hint: &str) -> SettingsError {
@@ -208,7 +246,7 @@ impl SettingsReader {
         }
         for entry in self.expect_entries(&root)? {
             match self.expect_key(entry)? {
-                "check" if known.contains(&"check") => self.parse_check(&entry.value, &mut settings.check)?,
+                "check" if known.contains(&"check") => self.parse_check(&entry.value, &mut settings)?,
                 "library" => settings.paths = self.parse_library(&entry.value)?,
                 "policy" if known.contains(&"policy") => settings.policy = self.parse_policy(&entry.value)?,
                 "llm" if known.contains(&"llm") => settings.llm = self.parse_llm(&entry.value)?,
@@ -297,10 +335,12 @@ impl SettingsReader {
         Ok(())
     }
 
-    fn parse_check(&self, node: &YamlNode, options: &mut CheckOptions) -> Result<(), SettingsError> {
+    fn parse_check(&self, node: &YamlNode, settings: &mut ParsedSettings) -> Result<(), SettingsError> {
+        let (options, present) = (&mut settings.check, &mut settings.present);
         for entry in self.expect_entries(node)? {
             match self.expect_key(entry)? {
                 "profiles" => {
+                    present.has_profiles = true;
                     for item in self.expect_items(&entry.value)? {
                         options.profiles.push(self.parse_profile(item)?);
                     }
@@ -317,7 +357,9 @@ impl SettingsReader {
                     }
                 }
                 "strict-schema" => match core::classify_scalar(&entry.value) {
-                    Some(core::CoreScalar::Bool(value)) => options.strict_schema = value,
+                    Some(core::CoreScalar::Bool(value)) => {
+                        (options.strict_schema, present.has_strict_schema) = (value, true);
+                    }
                     _ => {
                         return Err(self.error_at(
                             entry.value.span,

@@ -49,6 +49,18 @@ pub fn render_text(report: &CheckReport, paint: ColourMode) -> String {
     out
 }
 
+/// Renders the errors of a report only: nothing if there are none.
+pub fn render_errors(report: &CheckReport, paint: ColourMode) -> String {
+    let mut out = String::new();
+    for finding in report.findings.iter().filter(|finding| finding.level == Level::Error) {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        render_finding(finding, paint, &mut out);
+    }
+    out
+}
+
 fn render_finding(finding: &Finding, paint: ColourMode, out: &mut String) {
     let frame = AnsiColor::Blue.on_default().bold();
     let place = &finding.place;

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use indicatif::ProgressBar;
-use rep_check::{CheckOptions, CheckReport, Profile, render};
+use rep_check::{CheckReport, Profile, render};
 use rep_library::SkillProgress;
 use rep_library::check::fix::{FixedFile, plan_fixes};
-use rep_library::check::{CheckSettings, check_paths};
+use rep_library::check::{CheckGroup, CheckSettings, check_groups};
 
 use crate::exit::{Exit, Failure};
 use crate::library::working_folder;
@@ -19,7 +19,7 @@ use crate::output::Output;
 /// Check skills and report what to fix
 ///
 /// Each file is checked against the profile that matches its format, and against the fast security rules. To check
-/// as strictly as a host does, name its profile. Exits with 1 if there is an error.
+/// as strictly as a host does, name its profile. Exits with 1 if there is an error; `-q` prints errors only.
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -67,7 +67,7 @@ pub(crate) struct Args {
     /// Check again whenever a file changes
     #[arg(long)]
     watch: bool,
-    /// Read settings from this file instead of the nearest rep.yaml
+    /// Read settings from this file instead of the rep.yaml of each path and above it
     #[arg(long, value_name = "FILE")]
     settings: Option<PathBuf>,
 }
@@ -93,7 +93,7 @@ fn profile_parser() -> impl clap::builder::TypedValueParser<Value = Profile> {
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let is_json = args.format == CheckReportFormat::Json;
-    let options = resolve_options(args).map_err(|failure| failure.json(is_json))?;
+    let groups = resolve_groups(args).map_err(|failure| failure.json(is_json))?;
     if args.checklist {
         return checklist_report::print_checklists(&args.paths, args.format, output)
             .map_err(|failure| failure.json(is_json));
@@ -103,19 +103,19 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         return Err(failure.hint("omit --format or --diff"));
     }
     if args.diff {
-        return print_fix_diff(&args.paths, &options, output);
+        return print_fix_diff(&groups, output);
     }
     if args.watch {
-        return watch::watch_and_check(args, &options, output);
+        return watch::watch_and_check(args, &groups, output);
     }
     // The report is already printed, so a write failure goes to stderr only.
-    check_once(args, &options, output)
+    check_once(args, &groups, output)
 }
 
 /// Checks once, after applying fixes if requested, and prints the report.
-fn check_once(args: &Args, options: &CheckOptions, output: &mut Output) -> Result<Exit, Failure> {
-    let failed = if args.fix { apply_fixes(&args.paths, options, output)? } else { Vec::new() };
-    let report = check_with_progress(&args.paths, options, output)?;
+fn check_once(args: &Args, groups: &[CheckGroup], output: &mut Output) -> Result<Exit, Failure> {
+    let failed = if args.fix { apply_fixes(groups, output)? } else { Vec::new() };
+    let report = check_with_progress(groups, output)?;
     print_report(&report, args.format, output);
     if let Some((last, others)) = failed.split_last() {
         for failure in others {
@@ -126,9 +126,9 @@ fn check_once(args: &Args, options: &CheckOptions, output: &mut Output) -> Resul
     Ok(if report.count_findings().errors > 0 { Exit::Findings } else { Exit::Fine })
 }
 
-fn check_with_progress(paths: &[PathBuf], options: &CheckOptions, output: &mut Output) -> Result<CheckReport, Failure> {
+fn check_with_progress(groups: &[CheckGroup], output: &mut Output) -> Result<CheckReport, Failure> {
     let bar = output.progress_bar("checking", 0);
-    let checked = check_paths(paths, options, &|progress| update_progress(&bar, progress))?;
+    let checked = check_groups(groups, &|progress| update_progress(&bar, progress))?;
     bar.finish_and_clear();
     output.warn_all(&checked.notes);
     Ok(checked.report)
@@ -142,19 +142,21 @@ fn update_progress(bar: &ProgressBar, progress: SkillProgress) {
 }
 
 /// Applies the safe fixes. Returns the files that could not be written.
-fn apply_fixes(paths: &[PathBuf], options: &CheckOptions, output: &mut Output) -> Result<Vec<Failure>, Failure> {
-    let fixes = plan_fixes(paths, options)?;
-    output.warn_all(&fixes.notes);
+fn apply_fixes(groups: &[CheckGroup], output: &mut Output) -> Result<Vec<Failure>, Failure> {
     let (mut written, mut failed) = (0, Vec::new());
-    for (file, result) in fixes.write_files() {
-        match result {
-            Ok(()) => {
-                written += 1;
-                if output.is_verbose {
-                    output.print_message(&format!("fixed `{}`", file.shown));
+    for group in groups {
+        let fixes = plan_fixes(&group.paths, &group.options)?;
+        output.warn_all(&fixes.notes);
+        for (file, result) in fixes.write_files() {
+            match result {
+                Ok(()) => {
+                    written += 1;
+                    if output.is_verbose {
+                        output.print_message(&format!("fixed `{}`", file.shown));
+                    }
                 }
+                Err(error) => failed.push(error.into()),
             }
-            Err(error) => failed.push(error.into()),
         }
     }
     if written > 0 {
@@ -164,11 +166,15 @@ fn apply_fixes(paths: &[PathBuf], options: &CheckOptions, output: &mut Output) -
 }
 
 /// Prints the diff of the fixes.
-fn print_fix_diff(paths: &[PathBuf], options: &CheckOptions, output: &mut Output) -> Result<Exit, Failure> {
-    let fixes = plan_fixes(paths, options)?;
-    output.warn_all(&fixes.notes);
-    output.write_data(&fixes.files.iter().map(FixedFile::render_diff).collect::<String>());
-    if fixes.files.is_empty() {
+fn print_fix_diff(groups: &[CheckGroup], output: &mut Output) -> Result<Exit, Failure> {
+    let mut has_fixes = false;
+    for group in groups {
+        let fixes = plan_fixes(&group.paths, &group.options)?;
+        output.warn_all(&fixes.notes);
+        output.write_data(&fixes.files.iter().map(FixedFile::render_diff).collect::<String>());
+        has_fixes |= !fixes.files.is_empty();
+    }
+    if !has_fixes {
         output.print_message("nothing to fix");
         return Ok(Exit::Fine);
     }
@@ -177,7 +183,7 @@ fn print_fix_diff(paths: &[PathBuf], options: &CheckOptions, output: &mut Output
 
 fn print_report(report: &CheckReport, format: CheckReportFormat, output: &mut Output) {
     let text = match format {
-        CheckReportFormat::Text if output.is_quiet && report.findings.is_empty() => String::new(),
+        CheckReportFormat::Text if output.is_quiet => render::render_errors(report, output.paint()),
         CheckReportFormat::Text => render::render_text(report, output.paint()),
         CheckReportFormat::Json => render::render_json(report),
         CheckReportFormat::Sarif => render::render_sarif(report),
@@ -186,7 +192,8 @@ fn print_report(report: &CheckReport, format: CheckReportFormat, output: &mut Ou
     output.write_data(&text);
 }
 
-fn resolve_options(args: &Args) -> Result<CheckOptions, Failure> {
+/// Resolves the settings of each path: a `rep.yaml` applies to what is below it, wherever the command is run.
+fn resolve_groups(args: &Args) -> Result<Vec<CheckGroup>, Failure> {
     let settings = CheckSettings {
         file: args.settings.clone(),
         folder: working_folder()?,
@@ -196,5 +203,5 @@ fn resolve_options(args: &Args) -> Result<CheckOptions, Failure> {
         strict_schema: args.strict_schema,
         seed_regex: args.seed_regex,
     };
-    Ok(settings.resolve()?)
+    Ok(settings.resolve_each(&args.paths)?)
 }

@@ -78,20 +78,58 @@ fn install_from_source(args: &Args, output: &mut Output) -> Result<Exit, Failure
             hosts = choose_hosts(hosts, &scope, output)?;
         }
     }
-    for one in &offered {
-        check_offered_skill(one, args.force).map_err(|errors| report_refusal(&errors, output))?;
-    }
     let options = InstallOptions { hosts, copies: args.copy, is_forced: args.force };
-    if args.dry_run {
-        report_plan(args, &plan_install(&offered, &options, &scope, SystemTime::now())?, &scope, output);
-        return Ok(Exit::Fine);
-    }
-    let plan = install_skills(&offered, &options, &scope, SystemTime::now())?;
+    let now = SystemTime::now();
+    let count = offered.len();
+    let offered = skip_unfit_skills(offered, &options, &scope, output)?;
+    let skipped = count - offered.len();
+    let plan = if args.dry_run {
+        plan_install(&offered, &options, &scope, now)?
+    } else {
+        install_skills(&offered, &options, &scope, now)?
+    };
     report_plan(args, &plan, &scope, output);
-    if !scope.is_personal && !args.json && plan.has_changes() {
+    if !args.dry_run && !scope.is_personal && !args.json && plan.has_changes() {
         output.print_message("project skills are untrusted after installation; run `rep trust` to use them");
     }
+    if skipped > 0 {
+        output.print_message(&format!("{skipped} of {count} skills cannot be installed and were skipped"));
+        return Ok(Exit::Findings);
+    }
     Ok(Exit::Fine)
+}
+
+/// Removes the skills of a set that cannot be installed, and reports each. If none can, that is the failure.
+fn skip_unfit_skills(
+    offered: Vec<OfferedSkill>,
+    options: &InstallOptions,
+    scope: &InstallScope,
+    output: &mut Output,
+) -> Result<Vec<OfferedSkill>, Failure> {
+    let (mut fit, mut last) = (Vec::new(), None);
+    for one in offered {
+        let checked = check_offered_skill(&one, options.is_forced).map_err(|errors| report_refusal(&errors, output));
+        let planned = checked.and_then(|()| {
+            let alone = plan_install(std::slice::from_ref(&one), options, scope, SystemTime::now());
+            alone.map(drop).map_err(Failure::from)
+        });
+        match planned {
+            Ok(()) => fit.push(one),
+            Err(failure) => {
+                if let Some(before) = last.replace(failure) {
+                    output.print_failure(&before);
+                }
+            }
+        }
+    }
+    match last {
+        Some(failure) if fit.is_empty() => Err(failure),
+        Some(failure) => {
+            output.print_failure(&failure);
+            Ok(fit)
+        }
+        None => Ok(fit),
+    }
 }
 
 /// Prints the errors of a skill that is not installed.

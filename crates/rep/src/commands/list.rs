@@ -2,6 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 use rep_check::render::{escape_invisible, json_finding};
+use rep_library::discovery::find_unlisted_skills;
 use rep_library::hosts::DiscoveryHost;
 use rep_library::validation::list_version_warnings;
 use rep_library::{Catalog, CatalogEntry, Dependency, SkillStatus};
@@ -9,7 +10,7 @@ use rep_model::truncate::truncate_with_ellipsis;
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
-use crate::library::{self, LibraryArgs};
+use crate::library::{self, LibraryArgs, working_folder};
 use crate::output::Output;
 
 /// List available skills, and which copy of each is used
@@ -34,6 +35,11 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let catalog = args.library.predict_catalog(output).map_err(|failure| failure.json(args.json))?;
+    let is_complete = args.library.places.paths.is_empty() && args.library.host().is_none();
+    let unlisted = if is_complete { find_unlisted_skills(&working_folder()?, &catalog) } else { Vec::new() };
+    if !unlisted.is_empty() {
+        output.print_message(&describe_unlisted(&unlisted));
+    }
     if args.json {
         for entry in &catalog.entries {
             library::report_version_warnings(&list_version_warnings(&entry.findings), output);
@@ -47,7 +53,9 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         return Ok(Exit::Fine);
     }
     if catalog.entries.is_empty() {
-        output.print_message("no skills found; create one with `rep init NAME`");
+        if unlisted.is_empty() {
+            output.print_message("no skills found; create one with `rep init NAME`");
+        }
         return Ok(Exit::Fine);
     }
     let width = catalog.entries.iter().map(|entry| entry.qualified_name.chars().count()).max().unwrap_or(0).min(40);
@@ -85,6 +93,31 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         output.print_message(&format!("note: {}", difference.text));
     }
     Ok(Exit::Fine)
+}
+
+/// The maximum number of unlisted skills in a message.
+const UNLISTED_MAX: usize = 3;
+
+/// Says why skills in the working directory are not listed, and how to list them.
+fn describe_unlisted(names: &[String]) -> String {
+    if let [name] = names {
+        let name = escape_invisible(name);
+        return format!(
+            "`{name}` is not listed, because hosts do not search this directory; use `rep list --path {name}`, or move \
+             it to `skills/{name}`"
+        );
+    }
+    let shown: Vec<String> =
+        names.iter().take(UNLISTED_MAX).map(|name| format!("`{}`", escape_invisible(name))).collect();
+    let more = match names.len().saturating_sub(UNLISTED_MAX) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!(
+        "{}{more} are not listed, because hosts do not search this directory; use `rep list --path .`, or move them to \
+         `skills/`",
+        shown.join(", ")
+    )
 }
 
 fn render_entry(entry: &CatalogEntry, width: usize, output: &Output) -> String {

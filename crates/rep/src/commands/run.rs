@@ -73,6 +73,11 @@ pub(crate) struct Args {
     /// Run as the background process of a task
     #[arg(long, hide = true, conflicts_with_all = ["detach", "dry_run", "yes", "input"])]
     as_task: bool,
+    /// Print one JSON document, and do not repeat its error on stderr
+    ///
+    /// stdout is one JSON document in any case: the result object, or the error or async envelope.
+    #[arg(long)]
+    json: bool,
     /// Write details about the run to this file, as JSON
     #[arg(long, value_name = "FILE")]
     json_meta: Option<PathBuf>,
@@ -123,7 +128,7 @@ fn run_tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         let authorized = runtime.authorize_call(&prepared, &TerminalPrompter::new(output))?;
         return match authorized {
             Ok(binding) => start_detached(prepared.plan(), &binding, output),
-            Err(refused) => Ok(report_refused(&refused, output)),
+            Err(refused) => Ok(report_refused(&refused, args.json, output)),
         };
     }
     if output.is_verbose {
@@ -156,9 +161,11 @@ fn find_call(
 }
 
 /// Reports a call that was refused before a background process was started.
-fn report_refused(refused: &Outcome, output: &mut Output) -> Exit {
+fn report_refused(refused: &Outcome, is_json: bool, output: &mut Output) -> Exit {
     output.write_json(&refused.to_json());
-    terminal::report_error(refused, output);
+    if !is_json {
+        terminal::report_error(refused, output);
+    }
     terminal::verdict_to_exit(refused.verdict)
 }
 
@@ -189,7 +196,7 @@ fn run_attached(
         task?.finish(&call.outcome, SystemTime::now())?;
         return Ok(Exit::Fine);
     }
-    report_call(&args.target, &call, output);
+    report_call(args, &call, output);
     if let Some(file) = &args.json_meta {
         let mut metadata = call.metadata_json();
         if let Some(timings) = timings {
@@ -256,7 +263,8 @@ fn begin_task(plan: &Plan, cancel: &Cancel) -> Result<RunningTask, Failure> {
 }
 
 /// Prints the result to stdout and everything else to stderr.
-fn report_call(target: &str, call: &FinishedCall, output: &mut Output) {
+fn report_call(args: &Args, call: &FinishedCall, output: &mut Output) {
+    let target = args.target.as_str();
     let mut handed = BTreeSet::new();
     let nested = call.nested.iter().map(|nested| (nested.name.as_str(), &nested.outcome));
     for (name, outcome) in nested.chain([(target, &call.outcome)]) {
@@ -266,7 +274,9 @@ fn report_call(target: &str, call: &FinishedCall, output: &mut Output) {
         }
     }
     output.write_json(&call.to_json());
-    terminal::report_error(&call.outcome, output);
+    if !args.json {
+        terminal::report_error(&call.outcome, output);
+    }
     terminal::report_layers(target, &call.outcome, output);
 }
 

@@ -72,3 +72,43 @@ fn a_broken_test_config_is_an_error_before_the_tests_run() {
     assert_eq!((found.code, &report["findings"][0]["line"]), (1, &serde_json::json!(3)), "{report}");
     assert_eq!(report["findings"][0]["file"], "word-count/tests/test-config.json");
 }
+
+#[test]
+fn a_new_skill_is_listed_or_the_listing_says_how() {
+    let scratch = ScratchFolder::new();
+    assert_eq!(run(&scratch, &["init", "word-count"]).code, 0);
+    let listing = run(&scratch, &["list"]);
+    assert!(
+        listing.stderr.contains("use `rep list --path word-count`, or move it to `skills/word-count`"),
+        "{listing:?}"
+    );
+    assert!(run(&scratch, &["list", "--path", "word-count"]).stdout.starts_with("word-count  active"));
+    assert_eq!(run(&scratch, &["init", "house-style", "--uasp"]).code, 0);
+    let listing = run(&scratch, &["list", "--json"]);
+    assert!(listing.stderr.contains("`house-style`, `word-count` are not listed"), "{listing:?}");
+    assert_eq!(json(&listing)["skills"], serde_json::json!([]));
+    let moved = scratch.work_folder().join("skills");
+    std::fs::create_dir(&moved).expect("the directory can be created");
+    for name in ["word-count", "house-style"] {
+        std::fs::rename(scratch.work_folder().join(name), moved.join(name)).expect("the skill can be moved");
+    }
+    let listing = run(&scratch, &["list", "--trust"]);
+    assert!(listing.stdout.contains("word-count") && !listing.stderr.contains("not listed"), "{listing:?}");
+}
+
+#[test]
+fn a_quiet_check_prints_errors_only() {
+    let scratch = ScratchFolder::new();
+    scratch.write_file("pdf/SKILL.md", "---\nname: pdf\ndescription: PDF\nauthor: me\n---\n\nBody.\n");
+    assert!(run(&scratch, &["check"]).stdout.contains("warning[field-unknown]"));
+    let quiet = run(&scratch, &["check", "-q"]);
+    assert_eq!((quiet.code, quiet.stdout.as_str(), quiet.stderr.as_str()), (0, "", ""));
+    scratch.write_file("pdf/SKILL.md", "---\nname: pdf\nauthor: me\n---\n\nBody.\n");
+    let quiet = run(&scratch, &["check", "-q"]);
+    let lines: Vec<&str> = quiet.stdout.lines().filter(|line| line.contains('[') || line.contains("checked")).collect();
+    assert_eq!(
+        (quiet.code, lines),
+        (1, vec!["error[description-missing]: field `description` is missing"]),
+        "{quiet:?}"
+    );
+}

@@ -182,27 +182,27 @@ fn broken_settings_name_the_line_and_the_remedy() {
     assert_snapshot!(transcripts.join("\n"), @"
     exit code 2
     --- stderr ---
-    error: rep.yaml:2:12: unknown rule `field-unknwon`
+    error: [WORK]/rep.yaml:2:12: unknown rule `field-unknwon`
     help: did you mean `field-unknown`?
 
     exit code 2
     --- stderr ---
-    error: rep.yaml:2:3: unknown setting `colour`
+    error: [WORK]/rep.yaml:2:3: unknown setting `colour`
     help: the settings here are: profiles, ignore, levels, strict-schema
 
     exit code 2
     --- stderr ---
-    error: rep.yaml:2:14: unknown profile `strict`
+    error: [WORK]/rep.yaml:2:14: unknown profile `strict`
     help: the profiles are: agentskills, universal, aam, pmcp, uasp, portable, claude-api, claude-code, codex, openai, mcp, security
 
     exit code 2
     --- stderr ---
-    error: rep.yaml:1:8: unclosed bracket '['
+    error: [WORK]/rep.yaml:1:8: unclosed bracket '['
     help: fix the YAML
 
     exit code 2
     --- stderr ---
-    error: rep.yaml:3:3: duplicate key `ignore`
+    error: [WORK]/rep.yaml:3:3: duplicate key `ignore`
     help: remove one of the two
     ");
 }
@@ -320,6 +320,39 @@ fn a_skill_does_not_decide_how_it_is_judged() {
     scratch.write_file("SKILL.md", "---\nname: X\ndescription: ''\n---\n");
     scratch.write_file("rep.yaml", "check:\n  levels: {description-empty: off}\n");
     assert!(rules(&run(&scratch, &["check", "--format", "json"])).contains(&"description-empty".to_owned()));
+}
+
+/// A `rep.yaml` applies to what is below it, wherever the command is run. Nearer files win.
+#[test]
+fn settings_of_the_checked_path_are_merged_upward() {
+    let scratch = ScratchFolder::new();
+    let skill = "---\nname: pdf\ndescription: ''\nauthor: me\n---\n\nBody.\n";
+    for folder in ["repo/team/pdf", "repo/pdf", "other/pdf"] {
+        scratch.write_file(&format!("{folder}/SKILL.md"), skill);
+    }
+    std::fs::create_dir_all(scratch.work_folder().join("repo/.git")).expect("the directory can be created");
+    scratch.write_file("rep.yaml", "check:\n  ignore: [description-empty]\n");
+    scratch.write_file("repo/rep.yaml", "check:\n  ignore: [description-empty]\n  levels: {field-unknown: error}\n");
+    scratch.write_file("repo/team/rep.yaml", "check:\n  levels: {field-unknown: info}\n");
+    let found = |path: &str| {
+        let report = json(&run(&scratch, &["check", path, "--format", "json"]));
+        let findings = report["findings"].as_array().cloned().unwrap_or_default();
+        let word = |finding: &serde_json::Value, key: &str| finding[key].as_str().unwrap_or_default().to_owned();
+        findings.iter().map(|finding| (word(finding, "rule"), word(finding, "level"))).collect::<Vec<_>>()
+    };
+    let unknown = |level: &str| vec![("field-unknown".to_owned(), level.to_owned())];
+    assert_eq!(found("repo/team/pdf"), unknown("info"), "the nearest file sets the level, the one above ignores");
+    assert_eq!(found("repo/pdf"), unknown("error"));
+    assert_eq!(found("repo/team/../pdf/SKILL.md"), unknown("error"));
+    assert_eq!(found("other"), unknown("warning"), "the directory around both");
+    // Several paths have their own settings each.
+    let both = run(&scratch, &["check", "repo/team", "repo/pdf", "--format", "json"]);
+    let levels: Vec<_> = json(&both)["findings"].as_array().unwrap().iter().map(|one| one["level"].clone()).collect();
+    assert_eq!((both.code, levels), (1, vec!["error".into(), "info".into()]), "{both:?}");
+    scratch.write_file("repo/rep.yaml", "check:\n  ignroe: []\n");
+    let broken = run(&scratch, &["check", "repo/team/pdf"]);
+    let place = format!("{}:2:3", scratch.work_folder().join("repo/rep.yaml").display());
+    assert!(broken.code == 2 && broken.stderr.contains(&place), "{broken:?}");
 }
 
 #[test]

@@ -180,6 +180,24 @@ fn what_has_errors_is_not_installed_and_security_is_not_forced() {
 }
 
 #[test]
+fn a_set_is_installed_without_what_cannot_be() {
+    let scratch = world();
+    scratch.write_file("src/broken/SKILL.md", "---\nname: broken\n---\n\nNo description.\n");
+    scratch.write_file("src/mine/SKILL.md", skill("mine", "PDF"));
+    scratch.write_file("project/.agents/skills/mine/SKILL.md", skill("mine", "own"));
+    let set = at(&scratch, &["install", "src"]);
+    assert_eq!(set.code, 1, "{set:?}");
+    assert_eq!(names(&scratch.work_folder().join("project/.agents/skills")), ["docx", "mine", "pdf"]);
+    assert!(scratch.read_file("project/.agents/skills/mine/SKILL.md").contains("own"));
+    for words in ["`broken` has", "another `mine` exists", "2 of 4 skills cannot be installed and were skipped"] {
+        assert!(set.stderr.contains(words), "{words}: {set:?}");
+    }
+    assert_eq!(lock(&scratch)["skills"].as_object().map(serde_json::Map::len), Some(2));
+    // The rest of the set is installed by now.
+    assert_eq!(at(&scratch, &["install", "src", "--skill", "broken"]).code, 1);
+}
+
+#[test]
 fn nothing_of_others_is_replaced_and_no_change_is_lost() {
     let scratch = world();
     scratch.write_file("project/.agents/skills/pdf/SKILL.md", skill("pdf", "own"));

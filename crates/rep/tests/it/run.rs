@@ -65,6 +65,14 @@ fn arguments_come_from_the_line_a_file_or_stdin() {
     }
     let found = call("[1]");
     assert_eq!((found.code, code(&found)), (3, "INVALID_ARGUMENT".into()), "{found:?}");
+    // `--json` prints the same document, and nothing about the error elsewhere.
+    let quiet = run(&scratch, &["run", "./echo:echo", "--input", "[1]", "--no-sandbox", "--json"]);
+    assert_eq!((quiet.code, &quiet.stdout), (3, &found.stdout));
+    assert!(found.stderr.contains("do not match") && !quiet.stderr.contains("do not match"), "{quiet:?}");
+    let result = run(&scratch, &["run", "./echo:echo", "--input", "{\"a\": 1}", "--no-sandbox", "--json"]);
+    assert_eq!((result.code, json(&result)), (0, json!({ "a": 1 })));
+    let missing = run(&scratch, &["run", "./echo:nothing", "--json"]);
+    assert_eq!(json(&missing)["status"], "error", "{missing:?}");
     let mut child = Command::new(rep())
         .args(["run", "./echo:echo", "--input", "-", "--no-sandbox"])
         .current_dir(scratch.work_folder())

@@ -1,6 +1,6 @@
 //! `--watch`: checks again whenever a file below the paths changes.
 
-use rep_check::CheckOptions;
+use rep_library::check::CheckGroup;
 use rep_library::watcher::{FileWatcher, WakeReason, WatchTarget};
 
 use super::{Args, check_once};
@@ -8,11 +8,11 @@ use crate::exit::{Exit, Failure};
 use crate::output::Output;
 
 /// Checks, waits for a change, and checks again, until interrupted.
-pub(super) fn watch_and_check(args: &Args, options: &CheckOptions, output: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn watch_and_check(args: &Args, groups: &[CheckGroup], output: &mut Output) -> Result<Exit, Failure> {
     let watched = || args.paths.iter().map(|path| WatchTarget { path: path.clone(), is_deep: true }).collect();
     let mut watcher = FileWatcher::new(watched())?;
     loop {
-        match check_once(args, options, output) {
+        match check_once(args, groups, output) {
             Ok(_) => {}
             // A file may be missing briefly while an editor saves it.
             Err(failure) => output.print_failure(&failure),
