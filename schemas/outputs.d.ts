@@ -42,8 +42,10 @@ interface Failure {
   command?: string;
   /** The entities that the command requires and that are not valid. */
   missing?: string[];
-  /** What the run tried and was not allowed to do. */
+  /** What the run tried and was not allowed to do, at most 100 different operations. */
   denied?: Denial[];
+  /** The number of further denied operations. */
+  denied_omitted?: integer;
   /** Where values do not match the schema that the tool declares. */
   misfits?: Misfit[];
   /** Files that somebody else changed during the run. */
@@ -72,8 +74,10 @@ interface Failure {
 interface Denial {
   /** What it tried: `read`, `write`, `connect`, `spawn` and others. */
   action: string;
-  /** The path, host or program that it was tried on. */
+  /** The path, host or program that it was tried on. Paths in the workspace are relative to it. */
   target: string;
+  /** The declaration that decides about it: `permissions.filesystem.read` and others. */
+  declaration: string;
   /** The declaration that would allow it, if there is one. */
   suggestion: string | null;
 }
@@ -1566,8 +1570,10 @@ interface RunDetails {
     /** What it did. */
     state: string;
   }[];
-  /** What it tried and was not allowed to do. */
+  /** What it tried and was not allowed to do, at most 100 different operations. */
   denials: Denial[];
+  /** The number of further denied operations. */
+  denials_omitted: integer;
   /** The files it created or changed. */
   written: string[];
   /** Files that somebody else changed during the run. */
@@ -1923,6 +1929,8 @@ interface AuditedRun {
   layers?: Record<string, string>;
   /** What it tried and was not allowed to do. */
   denials?: RecordedDenial[];
+  /** The number of further denied operations. */
+  denials_omitted?: integer;
   /** The files it created or changed. */
   written?: string[];
   /** How long it took, in milliseconds. */
@@ -1939,6 +1947,10 @@ interface RecordedDenial {
   action: string;
   /** What it was tried on. */
   target: string;
+  /** The declaration that decides about it. */
+  declaration?: string;
+  /** The declaration that would allow it, if there is one. */
+  suggestion?: string | null;
 }
 
 /** An installation of packages for a skill. */
@@ -2109,6 +2121,8 @@ interface EndRecord extends ChainedRecord {
   layers: Record<string, string>;
   /** What it tried and was not allowed to do. */
   denials: RecordedDenial[];
+  /** The number of further denied operations. */
+  denials_omitted?: integer;
   /** The files it created or changed. */
   written: string[];
   /** How long it took, in milliseconds. */

@@ -108,6 +108,19 @@ pub struct RunRecord {
     tool: String,
 }
 
+/// An action that a run was denied. The caller must redact secrets first.
+#[derive(Clone, Debug)]
+pub struct RecordedDenial<'a> {
+    /// The action: `read`, `write`, `connect`, `spawn`, …
+    pub action: &'a str,
+    /// Its object: a path, a host or a program.
+    pub target: &'a str,
+    /// The declaration that decides about it.
+    pub declaration: &'a str,
+    /// The declaration that would allow it, if there is one.
+    pub suggestion: Option<&'a str>,
+}
+
 /// The outcome of a run. The caller must redact secrets first.
 #[derive(Clone, Debug, Default)]
 pub struct RunEnding<'a> {
@@ -119,8 +132,10 @@ pub struct RunEnding<'a> {
     pub exit: Option<String>,
     /// The sandbox layers, each with its state.
     pub layers: Vec<(&'a str, &'a str)>,
-    /// The denied actions, each with its target.
-    pub denials: Vec<(&'a str, &'a str)>,
+    /// The denied actions.
+    pub denials: Vec<RecordedDenial<'a>>,
+    /// The number of further denials that are not listed.
+    pub denials_omitted: u64,
     /// The files that the run created or changed.
     pub written: &'a [String],
     /// The duration in milliseconds.
@@ -283,7 +298,14 @@ impl RunRecord {
 
     /// Records how the run ended.
     pub fn record_end(self, ending: &RunEnding<'_>, at: SystemTime) -> Result<(), StorageError> {
-        let denials = ending.denials.iter().map(|(action, target)| json!({ "action": action, "target": target }));
+        let denials = ending.denials.iter().map(|denial| {
+            json!({
+                "action": denial.action,
+                "target": denial.target,
+                "declaration": denial.declaration,
+                "suggestion": denial.suggestion,
+            })
+        });
         let layers = ending.layers.iter().map(|(name, state)| ((*name).to_owned(), json!(state)));
         let record = json!({
             "run": self.run,
@@ -294,6 +316,7 @@ impl RunRecord {
             "exit": ending.exit,
             "layers": layers.collect::<Map<String, Value>>(),
             "denials": denials.collect::<Vec<Value>>(),
+            "denials_omitted": ending.denials_omitted,
             "written": ending.written,
             "duration_ms": ending.duration_ms,
         });

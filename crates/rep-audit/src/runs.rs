@@ -60,6 +60,11 @@ impl AuditedRun {
         self.find_field(name).and_then(Value::as_str).unwrap_or_default()
     }
 
+    /// Returns the number of denied actions that are not listed.
+    pub fn denials_omitted(&self) -> u64 {
+        self.find_field("denials_omitted").and_then(Value::as_u64).unwrap_or(0)
+    }
+
     /// Returns the denied actions, each with its target.
     pub fn denials(&self) -> Vec<(String, String)> {
         let all = self.find_field("denials").and_then(Value::as_array).into_iter().flatten();

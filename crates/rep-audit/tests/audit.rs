@@ -7,7 +7,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use proptest::prelude::*;
 use rep_audit::{
-    AuditLog, AuditRunState, RunEnding, RunSubject, for_each_record, read_runs, verify_log, without_chain_fields,
+    AuditLog, AuditRunState, RecordedDenial, RunEnding, RunSubject, for_each_record, read_runs, verify_log,
+    without_chain_fields,
 };
 use serde_json::json;
 
@@ -37,7 +38,13 @@ fn run(audit: &AuditLog, seconds: u64) {
         message: None,
         exit: Some("code 0".to_owned()),
         layers: vec![("landlock", "enforced")],
-        denials: vec![("read", "secret/key.txt")],
+        denials: vec![RecordedDenial {
+            action: "read",
+            target: "secret/key.txt",
+            declaration: "permissions.filesystem.read",
+            suggestion: None,
+        }],
+        denials_omitted: 7,
         written: &["output/a.pdf".to_owned()],
         duration_ms: 12,
     };
@@ -233,6 +240,7 @@ fn an_entry_says_what_was_denied_and_shows_no_ties() {
     let found = read_runs(&audit, |_| true).unwrap();
     assert_eq!(found[0].denials(), [("read".to_owned(), "secret/key.txt".to_owned())]);
     assert_eq!(found[1].denials(), []);
+    assert_eq!((found[0].denials_omitted(), found[1].denials_omitted()), (7, 0));
     let shown = found[0].to_json();
     assert_eq!((&shown["state"], &shown["outcome"], &shown["skill"]), (&json!("ended"), &json!("ok"), &json!("pdf")));
     assert_eq!(

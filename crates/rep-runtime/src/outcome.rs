@@ -42,7 +42,7 @@ pub struct ToolError {
 }
 
 /// Fields of an error that a tool may not set: the remedy and the denials come from the host.
-const HOST_FIELDS: [&str; 6] = ["code", "message", "retriable", "remedy", "denied", "tool_code"];
+const HOST_FIELDS: [&str; 7] = ["code", "message", "retriable", "remedy", "denied", "denied_omitted", "tool_code"];
 
 impl ToolError {
     /// Creates an error that a retry will not fix.
@@ -129,8 +129,10 @@ pub struct Outcome {
     pub killed: Option<KillReason>,
     /// Whether its output was truncated.
     pub is_truncated: bool,
-    /// Actions that were denied.
+    /// Actions that were denied, each once, up to a limit.
     pub denials: Vec<Denial>,
+    /// The number of further denials beyond the limit.
+    pub denials_omitted: u64,
     /// The sandbox layers that confined it.
     pub layers: Vec<SandboxLayer>,
     /// The files that were committed to the workspace.
@@ -159,6 +161,7 @@ impl Outcome {
             killed: None,
             is_truncated: false,
             denials: Vec::new(),
+            denials_omitted: 0,
             layers: Vec::new(),
             written: Vec::new(),
             conflicts: Vec::new(),
@@ -194,6 +197,7 @@ impl Outcome {
             "truncated": self.is_truncated,
             "layers": layers.collect::<Vec<Value>>(),
             "denials": render_denials(&self.denials),
+            "denials_omitted": self.denials_omitted,
             "written": self.written,
             "conflicts": self.conflicts,
             "unredacted_secrets": self.unredacted,
@@ -213,8 +217,14 @@ const fn kill_reason_name(killed: KillReason) -> &'static str {
 
 /// Renders denials as JSON.
 fn render_denials(denials: &[Denial]) -> Vec<Value> {
-    let one =
-        |denial: &Denial| json!({ "action": denial.action, "target": denial.target, "suggestion": denial.suggestion });
+    let one = |denial: &Denial| {
+        json!({
+            "action": denial.action,
+            "target": denial.target,
+            "declaration": denial.declaration(),
+            "suggestion": denial.suggestion,
+        })
+    };
     denials.iter().map(one).collect()
 }
 
@@ -303,6 +313,7 @@ pub(crate) fn build_exchange_ending(is_answered: bool, duration_ms: u64) -> Sand
         stderr: Vec::new(),
         is_truncated: false,
         denials: Vec::new(),
+        denials_omitted: 0,
         layers: vec![SandboxLayer { name: "hosts", state: "enforced".to_owned() }],
         written: Vec::new(),
         duration_ms,
@@ -362,7 +373,11 @@ fn build_outcome(
         .collect();
     let reply = match reply {
         RunReply::Error(error) if !denials.is_empty() => {
-            RunReply::Error(error.with_detail("denied", render_denials(&denials)))
+            let error = error.with_detail("denied", render_denials(&denials));
+            RunReply::Error(match ended.denials_omitted {
+                0 => error,
+                more => error.with_detail("denied_omitted", more),
+            })
         }
         other => other,
     };
@@ -378,6 +393,7 @@ fn build_outcome(
         killed: ended.kill_reason,
         is_truncated: ended.is_truncated,
         denials,
+        denials_omitted: ended.denials_omitted,
         layers: ended.layers,
         written: ended.written.iter().map(|file| clean(file)).collect(),
         conflicts,

@@ -20,7 +20,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use rep_audit::{AuditLog, RunEnding};
+use rep_audit::{AuditLog, RecordedDenial, RunEnding};
 use rep_library::{Catalog, CatalogEntry, LibraryOptions};
 use rep_permissions::Policy;
 use rep_sandbox::{Cancel, ProcessExit};
@@ -385,7 +385,17 @@ fn build_run_ending(outcome: &Outcome) -> RunEnding<'_> {
             ProcessExit::Signal(signal) => format!("signal {signal}"),
         }),
         layers: outcome.layers.iter().map(|layer| (layer.name, layer.state.as_str())).collect(),
-        denials: outcome.denials.iter().map(|denial| (denial.action, denial.target.as_str())).collect(),
+        denials: outcome
+            .denials
+            .iter()
+            .map(|denial| RecordedDenial {
+                action: denial.action,
+                target: &denial.target,
+                declaration: denial.declaration(),
+                suggestion: denial.suggestion.as_deref(),
+            })
+            .collect(),
+        denials_omitted: outcome.denials_omitted,
         written: &outcome.written,
         duration_ms: outcome.duration_ms,
     }

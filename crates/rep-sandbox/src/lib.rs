@@ -182,6 +182,18 @@ pub struct Denial {
     pub suggestion: Option<String>,
 }
 
+impl Denial {
+    /// Returns the declaration that decides about the operation.
+    pub fn declaration(&self) -> &'static str {
+        match self.action {
+            "read" => "permissions.filesystem.read",
+            "write" => "permissions.filesystem.write",
+            "spawn" => "permissions.processes.allow_subprocess",
+            _ => "permissions.network.outbound",
+        }
+    }
+}
+
 /// The state of a sandbox layer in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SandboxLayer {
@@ -204,8 +216,10 @@ pub struct SandboxOutcome {
     pub stderr: Vec<u8>,
     /// Whether output beyond the limit was dropped.
     pub is_truncated: bool,
-    /// The operations that were denied.
+    /// The operations that were denied, each once, up to a limit.
     pub denials: Vec<Denial>,
+    /// The number of further denials beyond the limit.
+    pub denials_omitted: u64,
     /// The layers that were enforced.
     pub layers: Vec<SandboxLayer>,
     /// The files created or changed through patterns, after they were committed.

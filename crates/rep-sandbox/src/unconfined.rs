@@ -54,6 +54,7 @@ pub fn run_unconfined(job: SandboxJob, cancel: &Cancel) -> Result<SandboxOutcome
         stdout: watch.stdout.bytes,
         stderr: watch.stderr.bytes,
         denials: Vec::new(),
+        denials_omitted: 0,
         layers: vec![SandboxLayer { name: "none", state: "nothing was enforced".to_owned() }],
         written: Vec::new(),
         conflicts: Vec::new(),

@@ -115,6 +115,7 @@ fn told(ended: &SandboxOutcome) -> Value {
         "stderr": String::from_utf8_lossy(&ended.stderr),
         "is_truncated": ended.is_truncated,
         "denials": denials,
+        "denials_omitted": ended.denials_omitted,
         "layers": ended.layers.iter().map(|layer| json!([layer.name, layer.state])).collect::<Vec<_>>(),
         "written": ended.written,
         "conflicts": ended.conflicts,

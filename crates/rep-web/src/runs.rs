@@ -18,6 +18,9 @@ use super::{
     Dashboard, PageRequest, PageResponse, UNRECORDED_MESSAGE, error_response, foreign_form_response, parse_form,
 };
 
+/// The number of denials shown for a run.
+const DENIALS_SHOWN: usize = 20;
+
 /// The number of shown runs.
 const RUNS_MAX: usize = 40;
 
@@ -139,9 +142,11 @@ fn render_run_row(run: &AuditedRun, has_records: bool) -> Markup {
                 b { bdi { (run.text_field("skill")) ":" (run.text_field("tool")) } }
                 @if !denials.is_empty() {
                     ul class="denials" {
-                        @for (action, target) in denials.iter().take(20) {
+                        @for (action, target) in denials.iter().take(DENIALS_SHOWN) {
                             li { b { "denied" } " " (action) " " code { (target) } }
                         }
+                        @let more = run.denials_omitted() + denials.len().saturating_sub(DENIALS_SHOWN) as u64;
+                        @if more > 0 { li { "and " (more) " more" } }
                     }
                 }
                 @if has_records {

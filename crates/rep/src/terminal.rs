@@ -261,8 +261,14 @@ pub(crate) fn report_details(name: &str, outcome: &Outcome, output: &mut Output)
         output.warn(note);
     }
     for denial in &outcome.denials {
-        let remedy = denial.suggestion.as_ref().map(|text| format!("; to allow it: {text}")).unwrap_or_default();
+        let remedy = match &denial.suggestion {
+            Some(text) => format!("; to allow it: {text}"),
+            None => format!(" ({} does not allow it)", denial.declaration()),
+        };
         output.warn(&format!("`{name}` was denied: {} {}{remedy}", denial.action, denial.target));
+    }
+    if outcome.denials_omitted > 0 {
+        output.warn(&format!("`{name}` was denied {} more operations", outcome.denials_omitted));
     }
     if outcome.is_truncated {
         output.warn(&format!("`{name}` wrote more output than the limit; the rest was discarded"));

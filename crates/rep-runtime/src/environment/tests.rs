@@ -122,6 +122,7 @@ fn ended(code: i32) -> SandboxOutcome {
         stderr: b"no such package\n".to_vec(),
         is_truncated: false,
         denials: Vec::new(),
+        denials_omitted: 0,
         layers: Vec::new(),
         written: Vec::new(),
         conflicts: Vec::new(),

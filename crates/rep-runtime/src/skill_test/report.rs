@@ -138,6 +138,7 @@ impl TestResult {
                 json!({
                     "action": denial.action,
                     "target": denial.target,
+                    "declaration": denial.declaration(),
                     "suggestion": denial.suggestion,
                 })
             };

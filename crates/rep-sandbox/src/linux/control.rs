@@ -1,14 +1,18 @@
 //! The control socket between the runtime and the init process. When it closes, the sandbox ends.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut, Read, Seek, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
 };
 
+use super::observer::{AccessKind, DeniedAccess};
 use super::staging::FileDigest;
 
 /// The maximum number of descriptors in a message: one per stage and one more, and one per declared port.
@@ -36,6 +40,8 @@ pub(super) enum ControlMessage {
     Layer(String, String),
     /// The program is running.
     Started,
+    /// The view denies an access. Whether the path exists on the host is unknown here.
+    DeniedAccess(DeniedAccess),
     /// An operation was denied.
     Denied { action: String, target: String },
     /// The program exceeded the memory limit and was killed.
@@ -77,6 +83,11 @@ pub(super) fn send_message(socket: impl AsFd, message: &ControlMessage) -> io::R
         ControlMessage::Started => (b'G', vec![], &[]),
         ControlMessage::Denied { action, target } => (b'D', vec![action, target], &[]),
         ControlMessage::MemoryExceeded => (b'M', vec![], &[]),
+        ControlMessage::DeniedAccess(access) => {
+            let mut bytes = vec![b'A', access.kind.to_byte()];
+            bytes.extend(access.path.as_os_str().as_bytes());
+            return send_bytes(socket, &bytes, &[]);
+        }
         ControlMessage::Ended(status) => {
             let mut bytes = vec![b'X'];
             bytes.extend(status.to_le_bytes());
@@ -141,6 +152,11 @@ fn parse_message(bytes: &[u8], descriptors: Vec<OwnedFd>) -> Option<ControlMessa
         b'L' => ControlMessage::Layer(first, second),
         b'G' => ControlMessage::Started,
         b'D' => ControlMessage::Denied { action: first, target: second },
+        b'A' => {
+            let (kind, path) = rest.split_first()?;
+            let path = PathBuf::from(OsStr::from_bytes(path));
+            ControlMessage::DeniedAccess(DeniedAccess { kind: AccessKind::from_byte(*kind)?, path })
+        }
         b'M' => ControlMessage::MemoryExceeded,
         b'X' => ControlMessage::Ended(i32::from_le_bytes(rest.try_into().ok()?)),
         _ => return None,

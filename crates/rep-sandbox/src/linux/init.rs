@@ -6,7 +6,6 @@ use std::fs;
 use std::io::Read;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -19,16 +18,14 @@ use super::control::{self, ControlMessage, StartupError};
 use super::kernel::{self, CloneResult};
 use super::launch_spec::{LaunchSpec, ToolIdentity};
 use super::memory::MemoryMeter;
+use super::observer::{self, AccessObserver};
 use super::{CHANNEL_FD, gateway, launch, mounts, tool};
 
 /// How often the memory use of the tool is checked.
 const MEMORY_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The maximum number of reported denials.
-const DENIALS_MAX: usize = 64;
-
-/// The maximum path length in the kernel.
-const PATH_BYTES_MAX: usize = 4096;
+const DENIALS_MAX: usize = 10_000;
 
 /// Whether this process is the init process of a sandbox.
 pub(super) fn is_init_process() -> bool {
@@ -196,6 +193,7 @@ fn watch_tool(order: &LaunchSpec, control: &OwnedFd, started: StartedTool) -> ! 
         listener: None,
         has_started: false,
         denied: BTreeSet::new(),
+        observer: AccessObserver::default(),
         last_memory_check: Instant::now(),
         memory: started.memory,
     };
@@ -234,6 +232,7 @@ struct ControlChannel<'a> {
     listener: Option<OwnedFd>,
     has_started: bool,
     denied: BTreeSet<(String, String)>,
+    observer: AccessObserver,
     last_memory_check: Instant,
     memory: MemoryMeter,
 }
@@ -288,11 +287,20 @@ impl ControlChannel<'_> {
             self.has_started = true;
             return;
         }
+        let is_spawn = matches!(
+            asked.call,
+            libc::SYS_execve | libc::SYS_execveat | libc::SYS_fork | libc::SYS_vfork | libc::SYS_clone
+        );
         let (action, target, number) = match asked.call {
-            libc::SYS_execve => ("spawn", read_path_argument(asked.pid, asked.arguments[0]), libc::EPERM),
-            libc::SYS_execveat => ("spawn", read_path_argument(asked.pid, asked.arguments[1]), libc::EPERM),
             libc::SYS_socket => ("connect", "the network".to_owned(), libc::EACCES),
-            _ => ("spawn", "a child process".to_owned(), libc::EPERM),
+            libc::SYS_execve => ("spawn", read_program_name(&asked, 0), libc::EPERM),
+            _ if is_spawn => ("spawn", "a child process".to_owned(), libc::EPERM),
+            _ => {
+                let found = self.observer.find_denied(&asked);
+                kernel::answer_syscall(listener, asked, None);
+                found.into_iter().for_each(|access| self.report(&ControlMessage::DeniedAccess(access)));
+                return;
+            }
         };
         kernel::answer_syscall(listener, asked, Some(number));
         let denied = (action.to_owned(), target.clone());
@@ -333,19 +341,11 @@ impl ControlChannel<'_> {
     }
 }
 
-/// Reads the path argument of a waiting process. Use it only for reports: the process can change it at any time.
-fn read_path_argument(pid: i32, address: u64) -> String {
-    let Ok(memory) = fs::File::open(format!("/proc/{pid}/mem")) else { return "a program".to_owned() };
-    let mut bytes = Vec::new();
-    let mut page = [0_u8; 256];
-    while bytes.len() < PATH_BYTES_MAX {
-        // The page may end before the string does; then less is read.
-        let Ok(length @ 1..) = memory.read_at(&mut page, address + bytes.len() as u64) else { break };
-        let end = page[..length].iter().position(|byte| *byte == 0);
-        bytes.extend(&page[..end.unwrap_or(length)]);
-        if end.is_some() {
-            break;
-        }
+/// Reads the name of a program that a waiting process wants to execute.
+fn read_program_name(asked: &kernel::PendingSyscall, argument: usize) -> String {
+    let name = asked.arguments.get(argument).and_then(|address| observer::read_string(asked.pid, *address));
+    match name {
+        Some(name) if !name.is_empty() => String::from_utf8_lossy(&name).into_owned(),
+        _ => "a program".to_owned(),
     }
-    if bytes.is_empty() { "a program".to_owned() } else { String::from_utf8_lossy(&bytes).into_owned() }
 }

@@ -188,6 +188,15 @@ pub(super) fn next_pending_syscall(listener: &OwnedFd) -> io::Result<PendingSysc
     })
 }
 
+/// Reads memory of another process, and returns the number of bytes read.
+pub(super) fn read_process_memory(pid: i32, address: u64, buffer: &mut [u8]) -> io::Result<usize> {
+    let local = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
+    let remote = libc::iovec { iov_base: std::ptr::without_provenance_mut(address as usize), iov_len: buffer.len() };
+    // SAFETY: the kernel writes at most the length of the buffer, and only reads from the other process.
+    let length = unsafe { libc::process_vm_readv(pid, &raw const local, 1, &raw const remote, 1, 0) };
+    usize::try_from(length).map_err(|_| io::Error::last_os_error())
+}
+
 /// Lets a system call continue, or fails it with an error number.
 pub(super) fn answer_syscall(listener: &OwnedFd, asked: PendingSyscall, refusal: Option<i32>) {
     let mut response = libc::seccomp_notif_resp {

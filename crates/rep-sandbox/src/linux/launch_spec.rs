@@ -37,6 +37,22 @@ pub(super) enum MountStep {
     Copy { source: PathBuf, target: PathBuf },
 }
 
+impl MountStep {
+    /// Returns the path where the step takes effect.
+    pub(super) fn target(&self) -> &Path {
+        match self {
+            MountStep::Folder { target, .. }
+            | MountStep::File { target, .. }
+            | MountStep::Link { target, .. }
+            | MountStep::Text { target, .. }
+            | MountStep::Empty { target }
+            | MountStep::Cover { target }
+            | MountStep::Stage { target, .. }
+            | MountStep::Copy { target, .. } => target,
+        }
+    }
+}
+
 /// The instructions for the init process.
 #[derive(Clone, Debug)]
 pub(super) struct LaunchSpec {

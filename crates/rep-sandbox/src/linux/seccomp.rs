@@ -61,8 +61,17 @@ const fn return_errno(number: i32) -> sock_filter {
 /// The rule for a system call: its number, and instructions that end with a return.
 type SyscallRule = (u32, Vec<sock_filter>);
 
+/// What a filter depends on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FilterOptions {
+    pub(super) allow_subprocess: bool,
+    pub(super) has_network: bool,
+    /// Whether calls with a path are announced to the init process before they continue, so that it can report denials.
+    pub(super) observes_paths: bool,
+}
+
 /// Builds the complete filter.
-pub(super) fn build_filter(allow_subprocess: bool, has_network: bool) -> Vec<sock_filter> {
+pub(super) fn build_filter(options: FilterOptions) -> Vec<sock_filter> {
     let mut program = vec![
         load_word(4),
         build_jump(libc::BPF_JEQ, ARCHITECTURE, 1, 0),
@@ -71,18 +80,21 @@ pub(super) fn build_filter(allow_subprocess: bool, has_network: bool) -> Vec<soc
         build_jump(libc::BPF_JGE, X32_BIT, 0, 1),
         KILL,
     ];
-    program.extend(build_search(&build_rules(allow_subprocess, has_network)));
+    program.extend(build_search(&build_rules(options)));
     program
 }
 
 /// Builds all rules, sorted by number, one per system call.
-fn build_rules(allow_subprocess: bool, has_network: bool) -> Vec<SyscallRule> {
+fn build_rules(options: FilterOptions) -> Vec<SyscallRule> {
+    let path_verdict = if options.observes_paths { ASK } else { ALLOW };
     let mut rules: Vec<(i64, Vec<sock_filter>)> = ALLOWED_CALLS.iter().map(|call| (*call, vec![ALLOW])).collect();
     rules.extend(REFUSED_CALLS.iter().map(|call| (*call, vec![return_errno(libc::EPERM)])));
-    rules.extend(build_file_rules());
-    rules.extend(build_effect_rules());
-    rules.extend(build_process_rules(allow_subprocess));
-    rules.extend(build_socket_rules(has_network));
+    rules.extend(PATH_CALLS.iter().map(|call| (*call, vec![path_verdict])));
+    rules.extend(build_file_rules(path_verdict));
+    rules.extend(build_effect_rules(path_verdict));
+    rules.extend(build_lookup_rules(path_verdict));
+    rules.extend(build_process_rules(options.allow_subprocess));
+    rules.extend(build_socket_rules(options.has_network));
     let mut numbered: Vec<SyscallRule> = rules
         .into_iter()
         .map(|(call, body)| (u32::try_from(call).expect("numbers of calls are small"), body))
@@ -114,11 +126,22 @@ fn build_search(rules: &[SyscallRule]) -> Vec<sock_filter> {
     program
 }
 
+/// Builds rules for looking up a path. A path relative to an open directory is not announced: programs take these from
+/// the list of the directory, so that the files are visible.
+fn build_lookup_rules(path_verdict: sock_filter) -> Vec<(i64, Vec<sock_filter>)> {
+    let from_working_folder =
+        vec![load_argument(0), build_jump(libc::BPF_JEQ, libc::AT_FDCWD.cast_unsigned(), 1, 0), ALLOW, path_verdict];
+    [libc::SYS_newfstatat, libc::SYS_statx, libc::SYS_faccessat, libc::SYS_faccessat2]
+        .map(|call| (call, from_working_folder.clone()))
+        .to_vec()
+}
+
 /// Builds rules that prevent creating set-user-ID and set-group-ID files and devices.
-fn build_file_rules() -> Vec<(i64, Vec<sock_filter>)> {
-    let mode = |at: u32| {
-        vec![load_argument(at), build_jump(libc::BPF_JSET, SET_ID_BITS, 0, 1), return_errno(libc::EPERM), ALLOW]
+fn build_file_rules(path_verdict: sock_filter) -> Vec<(i64, Vec<sock_filter>)> {
+    let mode_before = |at: u32, verdict: sock_filter| {
+        vec![load_argument(at), build_jump(libc::BPF_JSET, SET_ID_BITS, 0, 1), return_errno(libc::EPERM), verdict]
     };
+    let mode = |at: u32| mode_before(at, path_verdict);
     let node = |at: u32| {
         let mut body = vec![
             load_argument(at),
@@ -130,18 +153,28 @@ fn build_file_rules() -> Vec<(i64, Vec<sock_filter>)> {
         body.extend(mode(at));
         body
     };
-    let opening = |flags: u32, at: u32| {
+    let opening = |flags: u32, at: u32, from_folder: &[sock_filter]| {
         let makes = (libc::O_CREAT | libc::O_TMPFILE & !libc::O_DIRECTORY).cast_unsigned();
-        let mut body = vec![load_argument(flags), build_jump(libc::BPF_JSET, makes, 1, 0), ALLOW];
+        let writes = (libc::O_WRONLY | libc::O_RDWR | libc::O_TRUNC).cast_unsigned();
+        let over = u8::try_from(from_folder.len() + 2).expect("a handful of instructions");
+        let mut body = vec![
+            load_argument(flags),
+            build_jump(libc::BPF_JSET, makes, over, 0),
+            build_jump(libc::BPF_JSET, writes, over - 2, 0),
+        ];
+        body.extend(from_folder);
+        body.push(path_verdict);
         body.extend(mode(at));
         body
     };
+    let is_from_working_folder =
+        [load_argument(0), build_jump(libc::BPF_JEQ, libc::AT_FDCWD.cast_unsigned(), 1, 0), ALLOW];
     vec![
-        (libc::SYS_open, opening(1, 2)),
-        (libc::SYS_openat, opening(2, 3)),
+        (libc::SYS_open, opening(1, 2, &[])),
+        (libc::SYS_openat, opening(2, 3, &is_from_working_folder)),
         (libc::SYS_creat, mode(1)),
         (libc::SYS_chmod, mode(1)),
-        (libc::SYS_fchmod, mode(1)),
+        (libc::SYS_fchmod, mode_before(1, ALLOW)),
         (libc::SYS_fchmodat, mode(2)),
         (SYS_FCHMODAT2, mode(2)),
         (libc::SYS_mkdir, mode(1)),
@@ -152,7 +185,7 @@ fn build_file_rules() -> Vec<(i64, Vec<sock_filter>)> {
 }
 
 /// Builds rules that prevent effects on other processes and on this filter.
-fn build_effect_rules() -> Vec<(i64, Vec<sock_filter>)> {
+fn build_effect_rules(path_verdict: sock_filter) -> Vec<(i64, Vec<sock_filter>)> {
     let mut injection = vec![load_argument(1)];
     injection
         .extend(TERMINAL_INJECTION.iter().zip([3, 2, 1]).map(|(call, over)| build_jump(libc::BPF_JEQ, *call, over, 0)));
@@ -166,7 +199,7 @@ fn build_effect_rules() -> Vec<(i64, Vec<sock_filter>)> {
                 load_argument(4),
                 build_jump(libc::BPF_JSET, libc::RENAME_WHITEOUT, 0, 1),
                 return_errno(libc::EPERM),
-                ALLOW,
+                path_verdict,
             ],
         ),
         // A lease on a file would make other processes wait when they open it. Notifications about a directory tell
@@ -300,7 +333,7 @@ fn build_socket_option_rule() -> Vec<sock_filter> {
     ]
 }
 
-const SYS_FCHMODAT2: i64 = 452;
+pub(super) const SYS_FCHMODAT2: i64 = 452;
 
 /// Calls that fail with `EPERM`, so that programs see that they are denied on purpose.
 const REFUSED_CALLS: &[i64] = &[
@@ -344,6 +377,35 @@ const REFUSED_CALLS: &[i64] = &[
     libc::SYS_ioperm,
 ];
 
+/// Calls with a path that are allowed with any arguments, and announced if the filter observes paths.
+const PATH_CALLS: &[i64] = &[
+    libc::SYS_stat,
+    libc::SYS_lstat,
+    libc::SYS_access,
+    libc::SYS_chdir,
+    libc::SYS_truncate,
+    libc::SYS_utime,
+    libc::SYS_utimes,
+    libc::SYS_utimensat,
+    libc::SYS_futimesat,
+    libc::SYS_rename,
+    libc::SYS_renameat,
+    libc::SYS_rmdir,
+    libc::SYS_link,
+    libc::SYS_linkat,
+    libc::SYS_unlink,
+    libc::SYS_unlinkat,
+    libc::SYS_symlink,
+    libc::SYS_symlinkat,
+    libc::SYS_chown,
+    libc::SYS_lchown,
+    libc::SYS_fchownat,
+    libc::SYS_setxattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_removexattr,
+    libc::SYS_lremovexattr,
+];
+
 /// Calls that are allowed with any arguments.
 ///
 /// inotify is not one of them: watches on visible directories of the system tell which programs other users start, and
@@ -354,10 +416,6 @@ const ALLOWED_CALLS: &[i64] = &[
     libc::SYS_write,
     libc::SYS_close,
     libc::SYS_fstat,
-    libc::SYS_stat,
-    libc::SYS_lstat,
-    libc::SYS_newfstatat,
-    libc::SYS_statx,
     libc::SYS_lseek,
     libc::SYS_readv,
     libc::SYS_writev,
@@ -374,17 +432,12 @@ const ALLOWED_CALLS: &[i64] = &[
     libc::SYS_fallocate,
     libc::SYS_fadvise64,
     libc::SYS_readahead,
-    libc::SYS_access,
-    libc::SYS_faccessat,
-    libc::SYS_faccessat2,
     libc::SYS_readlink,
     libc::SYS_readlinkat,
     libc::SYS_getdents,
     libc::SYS_getdents64,
     libc::SYS_getcwd,
-    libc::SYS_chdir,
     libc::SYS_fchdir,
-    libc::SYS_truncate,
     libc::SYS_ftruncate,
     libc::SYS_fsync,
     libc::SYS_fdatasync,
@@ -399,26 +452,8 @@ const ALLOWED_CALLS: &[i64] = &[
     libc::SYS_umask,
     libc::SYS_statfs,
     libc::SYS_fstatfs,
-    libc::SYS_utime,
-    libc::SYS_utimes,
-    libc::SYS_utimensat,
-    libc::SYS_futimesat,
     // Changing directory entries.
-    libc::SYS_rename,
-    libc::SYS_renameat,
-    libc::SYS_rmdir,
-    libc::SYS_link,
-    libc::SYS_linkat,
-    libc::SYS_unlink,
-    libc::SYS_unlinkat,
-    libc::SYS_symlink,
-    libc::SYS_symlinkat,
-    libc::SYS_chown,
     libc::SYS_fchown,
-    libc::SYS_lchown,
-    libc::SYS_fchownat,
-    libc::SYS_setxattr,
-    libc::SYS_lsetxattr,
     libc::SYS_fsetxattr,
     libc::SYS_getxattr,
     libc::SYS_lgetxattr,
@@ -426,8 +461,6 @@ const ALLOWED_CALLS: &[i64] = &[
     libc::SYS_listxattr,
     libc::SYS_llistxattr,
     libc::SYS_flistxattr,
-    libc::SYS_removexattr,
-    libc::SYS_lremovexattr,
     libc::SYS_fremovexattr,
     // Memory.
     libc::SYS_mmap,
@@ -615,9 +648,13 @@ mod tests {
 
     #[test]
     fn every_call_finds_its_rule_and_no_other() {
-        for (allow_subprocess, has_network) in [(false, false), (false, true), (true, false), (true, true)] {
-            let (program, rules) =
-                (build_filter(allow_subprocess, has_network), build_rules(allow_subprocess, has_network));
+        for bits in 0..8 {
+            let options = FilterOptions {
+                allow_subprocess: bits & 1 != 0,
+                has_network: bits & 2 != 0,
+                observes_paths: bits & 4 != 0,
+            };
+            let (program, rules) = (build_filter(options), build_rules(options));
             assert!(rules.windows(2).all(|pair| pair[0].0 < pair[1].0), "two rules for one call");
             for number in (0..1024).chain([X32_BIT - 1]) {
                 let rule = rules.iter().find(|(known, _)| *known == number);

@@ -10,16 +10,18 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Signal, WaitId, WaitIdOptions};
 
 use super::control::{self, ControlMessage};
+use super::denials::{self, DenialLog};
 use super::gateway::{self, Gateway, GatewayNeeds, GatewaySockets};
 use super::guard::GuardReport;
+use super::host_lookup::HostLookup;
 use super::launch::{self, Pipes};
 use super::launch_spec::{LaunchSpec, MountStep, ToolIdentity};
 use super::run_registry::RunEntry;
 use super::staging::{CommitBounds, CommitError, CommittedChanges, CopiedFiles, FileDigest};
 use super::view::SandboxView;
 use super::{
-    Cancel, Denial, KillReason, ProcessExit, SandboxChannel, SandboxError, SandboxJob, SandboxLayer, SandboxOutcome,
-    denials, seccomp, staging, view,
+    Cancel, KillReason, ProcessExit, SandboxChannel, SandboxError, SandboxJob, SandboxLayer, SandboxOutcome, seccomp,
+    staging, view,
 };
 use rep_permissions::resolver::HostResolver;
 use tracing::Span;
@@ -123,6 +125,7 @@ fn build_launch_spec(job: &SandboxJob, view: &SandboxView, identity: ToolIdentit
 struct SandboxRun<'a> {
     start: Instant,
     job: &'a SandboxJob,
+    view: &'a SandboxView,
     pidfd: OwnedFd,
     is_reaped: bool,
     control: Option<OwnedFd>,
@@ -133,7 +136,7 @@ struct SandboxRun<'a> {
     status: Option<i32>,
     stages: Vec<OwnedFd>,
     copied: Vec<Option<FileDigest>>,
-    denials: Vec<Denial>,
+    denials: DenialLog,
     layers: Vec<(String, String)>,
     gateway: Option<Gateway>,
     /// The phase that is being timed.
@@ -161,14 +164,14 @@ struct ExitedRun {
     is_truncated: bool,
     stages: Vec<OwnedFd>,
     copied: Vec<Option<FileDigest>>,
-    denials: Vec<Denial>,
+    denials: DenialLog,
     layers: Vec<(String, String)>,
 }
 
 impl<'a> SandboxRun<'a> {
     fn launch(
         job: &'a SandboxJob,
-        view: &SandboxView,
+        view: &'a SandboxView,
         identity: ToolIdentity,
         without: &[&str],
         start: Instant,
@@ -207,6 +210,7 @@ impl<'a> SandboxRun<'a> {
         Ok(SandboxRun {
             start,
             job,
+            view,
             pidfd: launched.pidfd,
             is_reaped: false,
             control: Some(control),
@@ -217,7 +221,7 @@ impl<'a> SandboxRun<'a> {
             status: None,
             stages: Vec::new(),
             copied: Vec::new(),
-            denials: Vec::new(),
+            denials: DenialLog::default(),
             layers: Vec::new(),
             gateway: None,
             phase: Some(phase),
@@ -345,8 +349,17 @@ impl<'a> SandboxRun<'a> {
                 self.stages = handed;
             }
             ControlMessage::Layer(name, state) => self.layers.push((name, state)),
+            ControlMessage::DeniedAccess(access) => {
+                let lookup = HostLookup {
+                    steps: &self.view.steps,
+                    workspace: &self.view.workspace,
+                    permissions: &self.job.permissions,
+                    readable: &self.view.readable,
+                };
+                lookup.explain_access(&access).into_iter().for_each(|denial| self.denials.add_denial(denial));
+            }
             ControlMessage::Denied { action, target } => {
-                self.denials.push(denials::denial_from_report(&action, target));
+                self.denials.add_denial(denials::denial_from_report(&action, target));
             }
             ControlMessage::MemoryExceeded => {
                 self.kill_request = self.kill_request.or(Some((KillReason::Memory, Instant::now())));
@@ -425,7 +438,7 @@ impl<'a> SandboxRun<'a> {
         };
         if let Some(mut gateway) = self.gateway.take() {
             gateway.stop();
-            self.denials.extend(gateway.denials());
+            gateway.denials().into_iter().for_each(|denial| self.denials.add_denial(denial));
         }
         let is_truncated = self.streams.iter().any(|stream| stream.is_cut);
         ExitedRun {
@@ -515,13 +528,7 @@ impl ExitedRun {
         }
         taken.conflicts.extend(told.conflicts);
         let [stdout, stderr] = self.outputs;
-        let mut denials = self.denials;
-        if self.exit != ProcessExit::Code(0) {
-            denials.extend(denials::guess_denials(&stderr, &view.workspace, &job.permissions));
-        }
-        for denial in &mut denials {
-            denial.target = denials::escape_target(&denial.target);
-        }
+        let (denials, denials_omitted) = self.denials.into_parts();
         Ok(SandboxOutcome {
             exit: self.exit,
             kill_reason,
@@ -529,6 +536,7 @@ impl ExitedRun {
             stderr,
             is_truncated: self.is_truncated,
             denials,
+            denials_omitted,
             layers: describe_layers(job, identity, reason, &self.layers, without),
             written: taken.written,
             conflicts: taken.conflicts,

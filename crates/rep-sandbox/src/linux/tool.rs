@@ -14,7 +14,8 @@ use rustix::thread::{CapabilitySet, CapabilitySets};
 use super::control::{self, ControlMessage, StartupError};
 use super::launch::to_c_string;
 use super::launch_spec::{LaunchSpec, ToolIdentity};
-use super::{kernel, landlock, mounts, seccomp};
+use super::seccomp::{self, FilterOptions};
+use super::{kernel, landlock, mounts};
 
 /// Executes the tool, or reports why that failed and exits.
 pub(super) fn run_tool(order: &LaunchSpec, line: OwnedFd, channel: Option<&OwnedFd>) -> ! {
@@ -52,7 +53,11 @@ fn become_tool(order: &LaunchSpec, line: &OwnedFd, channel: Option<&OwnedFd>) ->
         let argv = order.argv.iter().map(|word| encode_c_string(word)).collect::<Result<Vec<_>, _>>()?;
         let env = order.env.iter().map(|word| encode_c_string(word)).collect::<Result<Vec<_>, _>>()?;
         if order.has_layer("seccomp") {
-            let filter = seccomp::build_filter(order.allow_subprocess, !order.ports.is_empty());
+            let filter = seccomp::build_filter(FilterOptions {
+                allow_subprocess: order.allow_subprocess,
+                has_network: !order.ports.is_empty(),
+                observes_paths: order.has_layer("observer"),
+            });
             let listener = kernel::install_filter(&filter).map_err(|error| {
                 StartupError::unavailable(
                     format!("could not install the seccomp filter: {error}"),

@@ -5,6 +5,7 @@
 #![expect(clippy::needless_pass_by_value, reason = "jobs are written in place")]
 
 mod covers;
+mod denials;
 mod guarded;
 mod hostile;
 mod led;

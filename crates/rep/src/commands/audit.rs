@@ -71,6 +71,9 @@ fn list_runs(runtime: &Runtime, args: &Args, output: &mut Output) -> Result<Exit
         for (action, target) in run.denials() {
             output.write_data(&format!("    {}\n", escape_invisible(&format!("denied: {action} {target}"))));
         }
+        if run.denials_omitted() > 0 {
+            output.write_data(&format!("    and {} more denials\n", run.denials_omitted()));
+        }
     }
     let installs = runs.iter().filter(|run| run.state == AuditRunState::Install).count();
     let count = runs.len() - installs;

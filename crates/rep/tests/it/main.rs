@@ -13,6 +13,7 @@ mod completions;
 mod convert;
 mod convert_llm;
 mod corpus;
+mod denials;
 mod deps;
 mod documents;
 mod examples;

@@ -225,7 +225,7 @@ fn denials_are_told_with_their_remedy_and_the_skill_itself_is_none() {
             ended.denials = vec![denial("secret.txt"), denial("skill/scripts/tool.sh")];
             Ok(ended)
         });
-    let denied = serde_json::json!([{"action": "read", "target": "secret.txt", "suggestion": "declare it"}]);
+    let denied = serde_json::json!([{"action": "read", "target": "secret.txt", "declaration": "permissions.filesystem.read", "suggestion": "declare it"}]);
     assert_eq!((&outcome.metadata_json()["denials"], &outcome.to_json()["error"]["denied"]), (&denied, &denied));
 }
 

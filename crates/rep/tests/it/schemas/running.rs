@@ -35,7 +35,7 @@ fn failures() {
         ("fail", "exit 7\n"),
         ("crash", "kill -SEGV $$\n"),
         ("own", "echo '{\"status\":\"error\",\"error\":{\"code\":\"UNTRUSTED\",\"message\":\"m\"}}'; exit 1\n"),
-        ("denied", "cat ../secret.txt; : > /etc/made; exit 1\n"),
+        ("denied", "for name in {1..120}; do : > /etc/made-$name; done; cat ../secret.txt; exit 1\n"),
         // So many files that their names do not fit into a record.
         (
             "many",
