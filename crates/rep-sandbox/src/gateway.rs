@@ -32,7 +32,7 @@
 //!   request another name inside the encrypted connection. Declaring a name grants access to the machines behind it.
 //! - The gateway does not inspect content. It decrypts nothing, and reads nothing on ports other than 443.
 //! - Connections to other ports and to addresses without a route fail in the kernel (`ECONNREFUSED`, `ENETUNREACH`) and
-//!   are not recorded.
+//!   are not recorded here. The init process of the sandbox reports them.
 //! - UDP, and therefore QUIC, is not supported; clients fall back to TCP. ICMP is not supported. IPv6 addresses work
 //!   only as declared literals. Names that have only IPv6 addresses work, because the connection is made on the host.
 //! - The host's proxy settings are ignored. The gateway connects directly.
@@ -121,7 +121,20 @@ pub fn start_gateway(
     Ok(Gateway { is_stopped: is_over, waker: bell, record, thread: Some(thread) })
 }
 
+/// Returns the name in a DNS query, unless it is a reverse lookup.
+pub(crate) fn parse_question_name(packet: &[u8]) -> Option<String> {
+    match dns::parse_packet(packet) {
+        dns::DnsPacket::Question(question) if !question.is_reverse => Some(question.name),
+        _ => None,
+    }
+}
+
 impl Gateway {
+    /// Returns the name that a synthetic address was assigned to.
+    pub(crate) fn find_name(&self, address: Ipv4Addr) -> Option<String> {
+        self.record.lock().find_name(address)
+    }
+
     /// Returns the denials so far.
     pub fn denials(&self) -> Vec<Denial> {
         self.refusals().iter().filter(|refusal| refusal.is_denial()).map(ConnectionRefusal::to_denial).collect()

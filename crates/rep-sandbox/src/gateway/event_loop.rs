@@ -161,6 +161,7 @@ impl GatewayLoop {
             self.record_refusal(name, RefusalReason::TooManyNames);
             return dns::DnsReply::Exhausted;
         };
+        self.record.lock().add_name(address, name);
         dns::DnsReply::Exists(Some(address))
     }
 

@@ -1,7 +1,8 @@
 //! Records refused connections, each once and up to a limit.
 
+use std::collections::BTreeMap;
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 
 use crate::Denial;
 use rep_permissions::HostRule;
@@ -97,6 +98,8 @@ impl ConnectionRefusal {
 #[derive(Debug, Default)]
 pub(super) struct RefusalLog {
     refusals: Vec<ConnectionRefusal>,
+    /// The names of synthetic addresses, for reports about connections that do not reach the gateway.
+    names: BTreeMap<Ipv4Addr, String>,
 }
 
 impl RefusalLog {
@@ -105,6 +108,15 @@ impl RefusalLog {
         if self.refusals.len() < REFUSALS_MAX && !self.refusals.contains(&refusal) {
             self.refusals.push(refusal);
         }
+    }
+
+    /// Records the name of a synthetic address. The number of addresses is limited where they are assigned.
+    pub(super) fn add_name(&mut self, address: Ipv4Addr, name: String) {
+        self.names.insert(address, name);
+    }
+
+    pub(super) fn find_name(&self, address: Ipv4Addr) -> Option<String> {
+        self.names.get(&address).cloned()
     }
 
     pub(super) fn refusals(&self) -> &[ConnectionRefusal] {

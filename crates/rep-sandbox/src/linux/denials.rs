@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Denial;
+use rep_permissions::HostRule;
 
 /// The maximum number of listed denials. Further ones are counted.
 const LISTED_MAX: usize = 100;
@@ -41,17 +42,20 @@ impl DenialLog {
 /// Converts a denial reported by the init process.
 pub(super) fn denial_from_report(action: &str, target: String) -> Denial {
     match action {
-        "connect" => Denial {
-            action: "connect",
-            target,
-            suggestion: Some("permissions.network.outbound: [\"HOST:PORT\"]".to_owned()),
-        },
+        "connect" => Denial { action: "connect", suggestion: suggest_host(&target), target },
+        "resolve" => Denial { action: "resolve", suggestion: suggest_host(&target), target },
         _ => Denial {
             action: "spawn",
             target,
             suggestion: Some("permissions.processes.allow_subprocess: true".to_owned()),
         },
     }
+}
+
+/// Returns the declaration that would allow a host, if it can be declared.
+fn suggest_host(target: &str) -> Option<String> {
+    let rule = HostRule::parse(target).ok()?;
+    Some(format!("permissions.network.outbound: [\"{rule}\"]"))
 }
 
 /// Escapes a target for output. The tool chose its characters, so they must not look like our own text.

@@ -193,8 +193,8 @@ impl HostLookup<'_> {
         if self.workspace.starts_with(path) || path.starts_with(self.workspace) {
             return true;
         }
-        #[expect(clippy::cast_possible_truncation, reason = "file system types have 32 bits")]
-        rustix::fs::fstatfs(opened).is_ok_and(|stat| !REMOTE_FILE_SYSTEMS.contains(&(stat.f_type as u32)))
+        let is_remote = |kind: i64| REMOTE_FILE_SYSTEMS.iter().any(|remote| i64::from(*remote) == kind);
+        rustix::fs::fstatfs(opened).is_ok_and(|stat| !is_remote(stat.f_type))
     }
 }
 

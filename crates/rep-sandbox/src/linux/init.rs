@@ -14,8 +14,9 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use rustix::process::{DumpableBehavior, Pid, WaitOptions};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 
+use super::connections::{ConnectionObserver, SocketAnswer};
 use super::control::{self, ControlMessage, StartupError};
-use super::kernel::{self, CloneResult};
+use super::kernel::{self, CloneResult, PendingSyscall};
 use super::launch_spec::{LaunchSpec, ToolIdentity};
 use super::memory::MemoryMeter;
 use super::observer::{self, AccessObserver};
@@ -194,6 +195,7 @@ fn watch_tool(order: &LaunchSpec, control: &OwnedFd, started: StartedTool) -> ! 
         has_started: false,
         denied: BTreeSet::new(),
         observer: AccessObserver::default(),
+        connections: ConnectionObserver::default(),
         last_memory_check: Instant::now(),
         memory: started.memory,
     };
@@ -233,6 +235,7 @@ struct ControlChannel<'a> {
     has_started: bool,
     denied: BTreeSet<(String, String)>,
     observer: AccessObserver,
+    connections: ConnectionObserver,
     last_memory_check: Instant,
     memory: MemoryMeter,
 }
@@ -291,18 +294,45 @@ impl ControlChannel<'_> {
             asked.call,
             libc::SYS_execve | libc::SYS_execveat | libc::SYS_fork | libc::SYS_vfork | libc::SYS_clone
         );
+        if is_socket_call(asked.call) {
+            self.answer_socket_call(asked);
+            return;
+        }
         let (action, target, number) = match asked.call {
-            libc::SYS_socket => ("connect", "the network".to_owned(), libc::EACCES),
             libc::SYS_execve => ("spawn", read_program_name(&asked, 0), libc::EPERM),
             _ if is_spawn => ("spawn", "a child process".to_owned(), libc::EPERM),
             _ => {
                 let found = self.observer.find_denied(&asked);
                 kernel::answer_syscall(listener, asked, None);
-                found.into_iter().for_each(|access| self.report(&ControlMessage::DeniedAccess(access)));
+                for access in found {
+                    self.report(&ControlMessage::DeniedAccess(access));
+                }
                 return;
             }
         };
         kernel::answer_syscall(listener, asked, Some(number));
+        self.report_denial(action, target);
+    }
+
+    fn answer_socket_call(&mut self, asked: PendingSyscall) {
+        let Some(listener) = &self.listener else { return };
+        let (answer, refused) = self.connections.judge_call(self.spec, &asked);
+        match answer {
+            SocketAnswer::Continue => kernel::answer_syscall(listener, asked, None),
+            SocketAnswer::Refuse => kernel::answer_syscall(listener, asked, Some(libc::EACCES)),
+            SocketAnswer::Pretend => kernel::complete_syscall(listener, asked),
+            SocketAnswer::HandOut { placeholder, is_closed_on_exec } => {
+                if kernel::return_descriptor(listener, asked, placeholder, is_closed_on_exec).is_err() {
+                    kernel::answer_syscall(listener, asked, Some(libc::EACCES));
+                }
+            }
+        }
+        for (action, target) in refused {
+            self.report_denial(action, target);
+        }
+    }
+
+    fn report_denial(&mut self, action: &str, target: String) {
         let denied = (action.to_owned(), target.clone());
         if self.denied.len() < DENIALS_MAX && self.denied.insert(denied) {
             self.report(&ControlMessage::Denied { action: action.to_owned(), target });
@@ -339,6 +369,10 @@ impl ControlChannel<'_> {
             kernel::signal_everything(libc::SIGKILL);
         }
     }
+}
+
+fn is_socket_call(call: i64) -> bool {
+    [libc::SYS_socket, libc::SYS_connect, libc::SYS_sendto, libc::SYS_sendmmsg].contains(&call)
 }
 
 /// Reads the name of a program that a waiting process wants to execute.

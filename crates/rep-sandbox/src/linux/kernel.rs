@@ -191,7 +191,8 @@ pub(super) fn next_pending_syscall(listener: &OwnedFd) -> io::Result<PendingSysc
 /// Reads memory of another process, and returns the number of bytes read.
 pub(super) fn read_process_memory(pid: i32, address: u64, buffer: &mut [u8]) -> io::Result<usize> {
     let local = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
-    let remote = libc::iovec { iov_base: std::ptr::without_provenance_mut(address as usize), iov_len: buffer.len() };
+    let address = usize::try_from(address).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+    let remote = libc::iovec { iov_base: std::ptr::without_provenance_mut(address), iov_len: buffer.len() };
     // SAFETY: the kernel writes at most the length of the buffer, and only reads from the other process.
     let length = unsafe { libc::process_vm_readv(pid, &raw const local, 1, &raw const remote, 1, 0) };
     usize::try_from(length).map_err(|_| io::Error::last_os_error())
@@ -208,6 +209,37 @@ pub(super) fn answer_syscall(listener: &OwnedFd, asked: PendingSyscall, refusal:
     // SAFETY: the request number belongs to this structure. An error means that the calling process is gone.
     unsafe { libc::ioctl(listener.as_raw_fd(), NOTIFICATION_SEND, &raw mut response) };
 }
+
+/// Makes a system call return 0 without executing it.
+pub(super) fn complete_syscall(listener: &OwnedFd, asked: PendingSyscall) {
+    let mut response = libc::seccomp_notif_resp { id: asked.id, val: 0, error: 0, flags: 0 };
+    // SAFETY: the request number belongs to this structure. An error means that the calling process is gone.
+    unsafe { libc::ioctl(listener.as_raw_fd(), NOTIFICATION_SEND, &raw mut response) };
+}
+
+/// Makes a system call return a copy of a descriptor of this process. Requires Linux 5.14.
+pub(super) fn return_descriptor(
+    listener: &OwnedFd,
+    asked: PendingSyscall,
+    descriptor: &OwnedFd,
+    is_closed_on_exec: bool,
+) -> io::Result<()> {
+    const ANSWERS_CALL: u32 = 2;
+    let mut addition = libc::seccomp_notif_addfd {
+        id: asked.id,
+        flags: ANSWERS_CALL,
+        srcfd: descriptor.as_raw_fd().cast_unsigned(),
+        newfd: 0,
+        newfd_flags: if is_closed_on_exec { libc::O_CLOEXEC.cast_unsigned() } else { 0 },
+    };
+    // SAFETY: the request number belongs to this structure.
+    let done = unsafe { libc::ioctl(listener.as_raw_fd(), NOTIFICATION_ADD, &raw mut addition) };
+    check_result(i64::from(done)).map(drop)
+}
+
+/// `SECCOMP_IOCTL_NOTIF_ADDFD`: write of its structure, type `!`, number 3.
+const NOTIFICATION_ADD: libc::c_ulong =
+    1 << 30 | (size_of::<libc::seccomp_notif_addfd>() as libc::c_ulong) << 16 | (b'!' as libc::c_ulong) << 8 | 3;
 
 /// `SECCOMP_IOCTL_NOTIF_RECV` and `_SEND`: read and write of the two structures, type `!`, numbers 0 and 1.
 const NOTIFICATION_RECEIVE: libc::c_ulong = ioctl_number(size_of::<libc::seccomp_notif>(), 0);

@@ -296,30 +296,52 @@ fn build_socket_rules(has_network: bool) -> Vec<(i64, Vec<sock_filter>)> {
             ALLOW,
         ]
     } else {
-        // Notify the supervisor, so that the denial is reported. The C library tries other families for its own
-        // purposes.
+        // The init process answers with a placeholder, to learn and report the address of a connection. The C library
+        // tries other families for its own purposes.
         vec![
             load_argument(0),
             build_jump(libc::BPF_JEQ, inet, 2, 0),
             build_jump(libc::BPF_JEQ, inet6, 1, 0),
             return_errno(libc::EACCES),
+            load_argument(1),
+            build_statement(libc::BPF_ALU | libc::BPF_AND | libc::BPF_K, SOCKET_TYPE),
+            build_jump(libc::BPF_JEQ, libc::SOCK_STREAM.cast_unsigned(), 2, 0),
+            build_jump(libc::BPF_JEQ, libc::SOCK_DGRAM.cast_unsigned(), 1, 0),
+            return_errno(libc::EACCES),
+            load_argument(2),
+            build_jump(libc::BPF_JEQ, 0, 3, 0),
+            build_jump(libc::BPF_JEQ, libc::IPPROTO_TCP.cast_unsigned(), 2, 0),
+            build_jump(libc::BPF_JEQ, libc::IPPROTO_UDP.cast_unsigned(), 1, 0),
+            return_errno(libc::EACCES),
             ASK,
         ]
     };
     let verdict = if has_network { ALLOW } else { return_errno(libc::EACCES) };
+    // Not `sendmsg`: the process that installs this filter uses it to pass on the listener.
+    let sending = if has_network { ALLOW } else { ASK };
     let mut rules = vec![
         (libc::SYS_socket, socket),
         (libc::SYS_socketpair, pair),
-        (libc::SYS_setsockopt, build_socket_option_rule()),
+        (libc::SYS_setsockopt, build_socket_option_rule(has_network)),
+        (libc::SYS_connect, vec![ASK]),
+        (libc::SYS_sendto, vec![sending]),
+        (libc::SYS_sendmmsg, vec![sending]),
     ];
-    let others = [libc::SYS_connect, libc::SYS_bind, libc::SYS_listen, libc::SYS_accept, libc::SYS_accept4];
+    let others = [libc::SYS_bind, libc::SYS_listen, libc::SYS_accept, libc::SYS_accept4];
     rules.extend(others.map(|call| (call, vec![verdict])));
     rules
 }
 
 /// Builds the `setsockopt` rule. Socket buffers are not charged to a process, so their size must not change. The
-/// request is only a hint, so it succeeds without effect, and programs that tune their connections continue.
-fn build_socket_option_rule() -> Vec<sock_filter> {
+/// request is only a hint, so it succeeds without effect, and programs that tune their connections continue. Without
+/// network access, options of protocols have no effect either: programs set them before they connect.
+fn build_socket_option_rule(has_network: bool) -> Vec<sock_filter> {
+    if !has_network {
+        let level = libc::SOL_SOCKET.cast_unsigned();
+        let mut rule = vec![load_argument(1), build_jump(libc::BPF_JEQ, level, 1, 0), return_errno(0)];
+        rule.extend(build_socket_option_rule(true));
+        return rule;
+    }
     vec![
         load_argument(1),
         build_jump(libc::BPF_JEQ, libc::SOL_SOCKET.cast_unsigned(), 0, 5),
@@ -595,11 +617,9 @@ const ALLOWED_CALLS: &[i64] = &[
     libc::SYS_getrandom,
     // Operations on existing sockets; creating one is a separate rule.
     libc::SYS_recvfrom,
-    libc::SYS_sendto,
     libc::SYS_recvmsg,
     libc::SYS_sendmsg,
     libc::SYS_recvmmsg,
-    libc::SYS_sendmmsg,
     libc::SYS_shutdown,
     libc::SYS_getsockname,
     libc::SYS_getpeername,

@@ -359,6 +359,7 @@ impl<'a> SandboxRun<'a> {
                 lookup.explain_access(&access).into_iter().for_each(|denial| self.denials.add_denial(denial));
             }
             ControlMessage::Denied { action, target } => {
+                let target = self.name_target(target);
                 self.denials.add_denial(denials::denial_from_report(&action, target));
             }
             ControlMessage::MemoryExceeded => {
@@ -390,6 +391,15 @@ impl<'a> SandboxRun<'a> {
     fn start_phase(&mut self, next: Span) {
         self.phase = None;
         self.phase = Some(next.entered());
+    }
+
+    /// Replaces a synthetic address with the name that the tool looked up.
+    fn name_target(&self, target: String) -> String {
+        let named = target.parse::<std::net::SocketAddrV4>().ok().and_then(|address| {
+            let name = self.gateway.as_ref()?.find_name(*address.ip())?;
+            Some(format!("{name}:{}", address.port()))
+        });
+        named.unwrap_or(target)
     }
 
     fn check_limits(&mut self, cancel: &Cancel) {

@@ -200,3 +200,76 @@ fn a_path_is_not_looked_up_where_that_has_effects() {
         assert_eq!(denied(&result), pairs(&[("read", "pipe"), ("write", "pipe")]), "{result:#}");
     }
 }
+
+#[test]
+fn a_refused_connection_is_reported_with_its_host_and_a_mere_socket_is_not() {
+    let code = "import socket\n\
+                def attempt(work):\n  try: work()\n  except OSError as error: print(type(error).__name__)\n\
+                probe = socket.socket(socket.AF_INET6)\n\
+                attempt(lambda: probe.bind(('::1', 0)))\n\
+                one = socket.socket(); one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)\n\
+                attempt(lambda: one.connect(('192.0.2.7', 8080)))\n\
+                attempt(lambda: socket.create_connection(('192.0.2.7', 8080)))\n\
+                attempt(lambda: socket.socket(socket.AF_INET6).connect(('2001:db8::1', 443)))\n\
+                attempt(lambda: socket.socket(type=socket.SOCK_DGRAM).sendto(b'x', ('192.0.2.8', 9000)))\n\
+                attempt(lambda: socket.getaddrinfo('api.example.com', 443))\n\
+                a, b = socket.socketpair(); a.send(b'pair'); print(b.recv(4).decode())";
+    for who in everyone() {
+        let scene = Scene::new(who);
+        let result = scene.python(code, json!({}));
+        let refused = "PermissionError\n";
+        assert_eq!(result["stdout"], format!("{}gaierror\npair\n", refused.repeat(5)), "{result:#}");
+        let expected = [
+            ("connect", "192.0.2.7:8080"),
+            ("connect", "[2001:db8::1]:443"),
+            ("connect", "192.0.2.8:9000"),
+            ("resolve", "api.example.com"),
+        ];
+        assert_eq!(denied(&result), pairs(&expected), "{result:#}");
+        assert_eq!(result["denials"][0][2], "permissions.network.outbound: [\"192.0.2.7:8080\"]");
+        let Some(node) = node() else { continue };
+        let script =
+            "fetch('http://192.0.2.7:8080/').catch(() => {}); fetch('http://api.example.com/').catch(() => {})";
+        let result = scene.run(json!({ "argv": [node, "-e", script] }));
+        let mut found = denied(&result);
+        found.sort();
+        assert_eq!(found, pairs(&[("connect", "192.0.2.7:8080"), ("resolve", "api.example.com")]), "{result:#}");
+    }
+}
+
+#[test]
+fn with_declared_hosts_a_connection_to_another_port_or_address_is_reported() {
+    let code = "import socket\n\
+                def attempt(*address):\n\
+                \x20 try: socket.create_connection(address, timeout=10)\n  except OSError: pass\n\
+                attempt('127.0.0.1', 8123)\nattempt('192.0.2.7', 443)\nattempt('api.example.com', 8443)\n\
+                attempt('other.example.com', 443)";
+    for who in everyone() {
+        let scene = Scene::new(who);
+        let result = scene.python(code, json!({ "outbound": ["api.example.com:443"] }));
+        let mut found = denied(&result);
+        found.sort();
+        let expected = [
+            ("connect", "127.0.0.1:8123"),
+            ("connect", "192.0.2.7:443"),
+            ("connect", "api.example.com:8443"),
+            ("resolve", "other.example.com"),
+        ];
+        assert_eq!(found, pairs(&expected), "{result:#}");
+    }
+}
+
+#[test]
+fn a_placeholder_for_a_socket_reaches_nothing() {
+    let code = "import os, socket\nfor kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):\n\
+                \x20 one = socket.socket(type=kind); raw = socket.socket(socket.AF_UNIX, kind, fileno=os.dup(one.fileno()))\n\
+                \x20 for work in (lambda: raw.connect('sk/s.sock'), lambda: raw.sendto(b'x', 'sk/s.sock'), \
+                lambda: raw.bind('output/made.sock'), lambda: raw.listen(), lambda: raw.send(b'x')):\n\
+                \x20   try: work(); print('done')\n    except OSError as error: print(error.strerror)";
+    for who in everyone() {
+        let scene = Scene::new(who);
+        let result = scene.python(code, json!({}));
+        assert_eq!(result["stdout"], "Permission denied\n".repeat(10), "{result:#}");
+        assert!(!scene.was_reached() && scene.text("output/made.sock").is_none());
+    }
+}
