@@ -36,8 +36,8 @@ interface Failure {
   retriable: boolean;
   /** What would help. */
   remedy?: string;
-  /** With `VALIDATION_FAILED`, what the skill violates. */
-  details?: Finding[];
+  /** With `VALIDATION_FAILED`, the findings that make the skill invalid; otherwise what the tool adds to its error. */
+  details?: unknown;
   /** The command that could not run. */
   command?: string;
   /** The entities that the command requires and that are not valid. */

@@ -132,14 +132,13 @@ fn lists_of_tools_become_text() {
 fn commas_between_tools_become_blanks() {
     let fixes = |before: &str, after: &str| fixes("allowed-tools-commas", Profile::AgentSkills, before, after);
     fixes("allowed-tools: Read, Bash(a,b),Write # x", "allowed-tools: Read Bash(a,b) Write # x");
+    // A space in parentheses is part of the tool.
+    fixes("allowed-tools: Read, Bash(git add:*)", "allowed-tools: Read Bash(git add:*)");
     fixes("allowed-tools: 'Read, Write,'", "allowed-tools: 'Read Write'");
     fixes("allowed-tools: \"Read,Write\"", "allowed-tools: \"Read Write\"");
-    for kept in [
-        "allowed-tools: Read file, Write",
-        "allowed-tools: Read, Bash(git add:*)",
-        "allowed-tools: >-\n  Read,\n  Write",
-        "allowed-tools: Read,\n  Write",
-    ] {
+    for kept in
+        ["allowed-tools: Read file, Write", "allowed-tools: >-\n  Read,\n  Write", "allowed-tools: Read,\n  Write"]
+    {
         fixes(kept, kept);
     }
 }

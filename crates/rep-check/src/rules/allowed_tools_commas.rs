@@ -31,10 +31,9 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         .add(manifest.file, text.span(), "`allowed-tools` separates tools with commas")
         .with_data_path("allowed-tools")
         .help("separate tools with spaces");
-    // A part with a space in it may be one tool or two; only the author knows. Without the comma, a host that splits at
-    // every space would read two tools even where the space is in parentheses.
+    // A part with a space outside parentheses may be one tool or two; only the author knows.
     let tools: Vec<&str> = pieces.into_iter().map(str::trim).filter(|piece| !piece.is_empty()).collect();
-    let is_clear = tools.iter().all(|tool| split_allowed_tools(tool) == [*tool] && !tool.contains(char::is_whitespace));
+    let is_clear = tools.iter().all(|tool| split_allowed_tools(tool) == [*tool]);
     let is_flow = matches!(front.root.value, YamlValue::Mapping { is_flow: true, .. });
     if is_clear
         && !is_flow

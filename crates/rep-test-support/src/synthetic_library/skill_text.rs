@@ -277,6 +277,9 @@ pub(super) fn generate_broken_skill(name: &str, how: usize, dice: &mut SeededRan
 /// Generates a UASP document.
 pub(super) fn generate_uasp(name: &str, dice: &mut SeededRandom) -> String {
     let description = generate_description(dice);
+    // UASP allows 500 characters.
+    let description =
+        description.get(..500).map_or(description.as_str(), |start| &start[..start.rfind(' ').unwrap_or(500)]);
     let mut out = format!(
         "meta:\n  name: {name}\n  version: \"0a1b2c3d\"\n  type: knowledge\n  description: {description}\ntriggers:\n  keywords:\n"
     );

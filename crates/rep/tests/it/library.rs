@@ -248,7 +248,10 @@ fn the_catalogue_has_four_styles() {
     for (declared, wanted) in [
         ("spec_version: '2.1'\nversion: 1.10\n", "1.10"),
         ("metadata: {version: '3.0'}\n", "3.0"),
-        ("x-personal-mcp: {id: pdf, version: 2.1.0}\n", "2.1.0"),
+        (
+            "x-personal-mcp: {id: pdf, version: 2.1.0, tags: [pdf], capabilities: ['resource://skills/pdf/document']}\n",
+            "2.1.0",
+        ),
     ] {
         let text = GOOD.replacen("---\n", &format!("---\n{declared}"), 1);
         scratch.write_file("lib/pdf/SKILL.md", text);

@@ -135,7 +135,9 @@ fn listed(large: &Large) {
         large.library.count_by_status("invalid"),
         of_project("active") + of_project("hidden"),
     );
-    assert_eq!(told.stderr, counts);
+    // The versions of the structured skills are placeholders, which is reported.
+    let said: Vec<&str> = told.stderr.split_inclusive('\n').filter(|line| !line.contains("content hash")).collect();
+    assert_eq!(said, [counts]);
 }
 
 /// Every active skill is told once, and no other.
@@ -199,15 +201,9 @@ fn killed_in_the_middle(large: &Large, name: &str) {
     assert!(output.status.signal().is_some(), "{output:?}");
     assert!(fs::read(large.index()).unwrap() == before, "the index is the old one, whole");
     assert_eq!(large.read_anew(), 1, "only what changed is read");
-    // What the dead process left is swept away once nobody can still be writing it.
-    let left =
-        |large: &Large| fs::read_dir(large.cache()).unwrap().flatten().find(|item| item.file_name() != "search.idx");
-    let unfinished = left(large).expect("the dead process left its file").path();
-    let file = fs::File::options().write(true).open(&unfinished).unwrap();
-    file.set_modified(std::time::UNIX_EPOCH).unwrap();
-    large.change(name, "It tells of a sweep.\n");
-    assert_eq!(large.read_anew(), 1);
-    assert!(left(large).is_none(), "{} is still there", unfinished.display());
+    // The next search removed what the dead process left.
+    let left = fs::read_dir(large.cache()).unwrap().flatten().find(|item| item.file_name() != "search.idx");
+    assert!(left.is_none(), "{left:?}");
 }
 
 /// An index that is cut short, or changed inside, is made anew.

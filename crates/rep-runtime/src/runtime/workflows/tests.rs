@@ -8,7 +8,7 @@ use crate::{NobodyToAsk, RuntimeOptions, RuntimePaths};
 
 const SKILL: &str = "meta: {name: chores, version: \"00000000\", type: cli, description: For a test.}\n\
     commands: {say: {syntax: 'printf %s <what>'}}\n\
-    workflows: {day: {steps: [get up, {cmd: sing, optional: true}, go to bed, 'say <what>']}}\n";
+    workflows: {day: {description: A day., steps: [{cmd: get up}, {cmd: sing, optional: true}, {cmd: go to bed}, {cmd: 'say <what>'}]}}\n";
 
 struct Home {
     folder: tempfile::TempDir,
