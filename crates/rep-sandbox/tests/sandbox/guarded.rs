@@ -382,9 +382,11 @@ fn what_a_run_that_was_ended_by_force_left_is_found_by_the_next() {
         child.wait().unwrap();
         let result = scene.python("open('src/.mcp.json', 'w')", noted(&scene));
         assert!(
-            is_rejected(&result, "src/.zshrc.refused") && is_rejected(&result, "src/.mcp.json.refused"),
+            is_rejected(&result, "a protected path in") && is_rejected(&result, "src/.mcp.json.refused"),
             "{result:#}"
         );
+        assert!(!result.to_string().contains(".zshrc"), "the tool chose the name: {result:#}");
+        assert!(scene.text("src/.zshrc.refused").is_some(), "{:?}", scene.files());
     }
 }
 
