@@ -893,10 +893,24 @@ interface ListedSkill {
   shadowed_by: string | null;
   /** Whether people may call it. */
   user_invocable: boolean;
+  /** The provenance it declares; null if it declares none. */
+  provenance: DeclaredProvenance | null;
   /** The skills it depends on. */
   dependencies: Dependency[];
   /** What was found while it was loaded. */
   findings: Finding[];
+}
+
+/** The provenance that a skill declares. Nothing of it is verified. */
+interface DeclaredProvenance {
+  /** The repository, without credentials. */
+  source_repo?: string;
+  /** The commit. */
+  source_commit?: string;
+  /** The reviewers. */
+  reviewed_by?: string[];
+  /** The signature, as text. */
+  signature?: string;
 }
 
 /**
@@ -949,6 +963,14 @@ export interface ShownSkill {
     license: string | null;
     /** The author it declares. */
     author: string | null;
+    /** The repository it declares, without credentials. */
+    source_repo?: string;
+    /** The commit it declares. */
+    source_commit?: string;
+    /** The reviewers it declares. */
+    reviewed_by?: string[];
+    /** The signature it declares; it is not verified. */
+    signature?: string;
     /** The digest of its directory; null if it is too large. */
     digest: string | null;
     /** The content versions of its UASP files. */
@@ -1913,6 +1935,8 @@ interface AuditedRun {
   sandbox?: boolean;
   /** What it was allowed to do. */
   policy?: RunPolicy;
+  /** The provenance that the skill declares. */
+  provenance?: DeclaredProvenance;
   /** The id of the run. */
   run: string | null;
   /** How consent was given. */
@@ -2075,6 +2099,8 @@ interface RunSubject extends ChainedRecord {
   sandbox: boolean;
   /** What it is allowed to do. */
   policy: RunPolicy;
+  /** The provenance that the skill declares. */
+  provenance?: DeclaredProvenance;
   /** The id of the run. */
   run: string;
 }

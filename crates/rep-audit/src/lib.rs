@@ -79,6 +79,8 @@ pub struct RunSubject {
     pub is_confined: bool,
     /// The permissions of the run, as JSON.
     pub policy: Value,
+    /// The declared provenance of the skill, as JSON.
+    pub provenance: Option<Value>,
 }
 
 impl RunSubject {
@@ -94,7 +96,9 @@ impl RunSubject {
             "sandbox": self.is_confined,
             "policy": self.policy,
         });
-        record.as_object().cloned().unwrap_or_default()
+        let mut fields = record.as_object().cloned().unwrap_or_default();
+        fields.extend(self.provenance.clone().map(|provenance| ("provenance".to_owned(), provenance)));
+        fields
     }
 }
 

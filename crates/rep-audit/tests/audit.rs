@@ -28,6 +28,7 @@ fn subject() -> RunSubject {
         input_digest: hex::encode(Sha256::digest(br#"{"path":"a.pdf"}"#)),
         is_confined: true,
         policy: json!({ "permissions": { "filesystem": { "write": ["output/**"] } } }),
+        provenance: None,
     }
 }
 

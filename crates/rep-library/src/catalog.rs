@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 
 use rep_check::loading::{check_loading, is_dialect_violation};
 use rep_check::{Finding, Level, Profile, detect_dialects, rule_for_fault};
+use rep_model::provenance::DeclaredProvenance;
 use rep_model::yaml::YamlNode;
 use rep_model::{Fault, FaultKind, Skill, SkillTree, names};
 
@@ -157,6 +158,11 @@ impl CatalogEntry {
         let decisions =
             options.decisions.as_deref().map_or_else(|| Ok(UserDecisions::default()), UserDecisions::read)?;
         Ok(decisions.trust_of(project, &self.folder, || Some(digest.to_owned())) == FolderTrust::Trusted)
+    }
+
+    /// Returns the repository, commit, reviewers and signature that the skill declares.
+    pub fn declared_provenance(&self) -> Option<DeclaredProvenance> {
+        self.skill.frontmatter().and_then(DeclaredProvenance::from_frontmatter)
     }
 
     /// Returns the findings that make the skill invalid.

@@ -8,6 +8,7 @@ use std::path::Path;
 use rep_check::tools::{EffectiveTools, effective_tools};
 use rep_check::{Profile, detect_dialects};
 use rep_model::frontmatter::{Frontmatter, split_allowed_tools};
+use rep_model::provenance::DeclaredProvenance;
 use rep_model::uasp::UaspView;
 use rep_model::yaml::{YamlNode, core};
 use rep_model::{DocumentOrigin, FileContent, Skill, SkillTree, TreeEntry, UaspFile, content_hash};
@@ -104,6 +105,8 @@ pub struct SkillProvenance {
     pub license: Option<String>,
     /// The declared author.
     pub author: Option<String>,
+    /// The declared repository, commit, reviewers and signature.
+    pub declared: Option<DeclaredProvenance>,
     /// The digest that trust is bound to, or `None` if the skill is too large to hash.
     pub digest: Option<String>,
 }
@@ -284,6 +287,7 @@ fn collect_provenance(entry: &CatalogEntry, skill: &Skill, files: &[FileEntry]) 
         version: said("version"),
         license: said("license"),
         author: said("author"),
+        declared: entry.declared_provenance(),
         digest: is_small.then(digest),
     }
 }

@@ -262,7 +262,15 @@ fn list_skills(view: &CatalogView, given: &JsonObject) -> ToolOutput {
     let cursor = optional_text(given, "cursor")?;
     let page = page_at_cursor(&view.active, view.generation, cursor, limit)
         .map_err(|error| invalid_argument(error.message))?;
-    let skills: Vec<Value> = page.items.iter().map(|index| list_item(&view.catalog.entries[*index])).collect();
+    let listed = |index: &usize| {
+        let entry = &view.catalog.entries[*index];
+        let mut item = list_item(entry);
+        if let Some(provenance) = entry.declared_provenance() {
+            item["provenance"] = provenance.to_json();
+        }
+        item
+    };
+    let skills: Vec<Value> = page.items.iter().map(listed).collect();
     let mut value = json!({ "skills": skills, "total": view.active.len() });
     if let Some(next) = page.next {
         value["next_cursor"] = next.into();

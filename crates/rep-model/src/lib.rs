@@ -19,6 +19,7 @@ pub mod frontmatter;
 pub mod html_escape;
 pub mod markdown;
 pub mod names;
+pub mod provenance;
 pub mod query;
 mod query_index;
 mod repair;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::request::BoundRequest;
 use rep_model::frontmatter::Frontmatter;
+use rep_model::provenance::DeclaredProvenance;
 use rep_model::{ResolvedSkillPath, resolve_skill_path};
 use serde_json::Value;
 
@@ -240,6 +241,8 @@ pub struct Plan {
     pub limits: RunLimits,
     /// Declarations that grant nothing, with the reason.
     pub ignored: Vec<IgnoredDeclaration>,
+    /// The declared provenance of the skill, for the audit record.
+    pub provenance: Option<DeclaredProvenance>,
 }
 
 /// A declaration that grants nothing.
@@ -333,6 +336,7 @@ impl Plan {
             secrets: declarations::parse_secrets(call.front)?,
             limits: parse_limits(tool)?,
             ignored,
+            provenance: DeclaredProvenance::from_frontmatter(call.front),
         })
     }
 

@@ -10,6 +10,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use rep_model::provenance::DeclaredProvenance;
 use rep_model::test_config::{TEST_CASES_PREFIX, TEST_CONFIG_PATH, TestConfig, TestConfigError, parse_test_config};
 use rep_model::{FileContent, Frontmatter, SkillTree, SourceText, SymlinkTarget, TreeEntry};
 use serde_json::Value;
@@ -257,6 +258,7 @@ pub fn plan_case(
         secrets: ground.front.map_or_else(|| Ok(Vec::new()), declarations::parse_secrets)?,
         limits,
         ignored,
+        provenance: ground.front.and_then(DeclaredProvenance::from_frontmatter),
     })
 }
 

@@ -4,6 +4,7 @@ use maud::{Markup, html};
 use rep_library::skill_details::{FileEntry, SkillDetails};
 use rep_library::{CatalogEntry, DependencyState, SkillStatus, prompt};
 use rep_mcp::{collapse_whitespace, read_file};
+use rep_model::provenance::DeclaredProvenance;
 use rep_runtime::{CallError, ExecutableSkill, PolicyLine, Runtime, ToolDescriptor, ToolFault, ToolKind};
 use serde_json::Value;
 
@@ -379,8 +380,22 @@ fn render_provenance(entry: &CatalogEntry, dossier: &SkillDetails) -> Markup {
                 @for (name, value) in rows {
                     @if let Some(value) = value.filter(|value| !value.is_empty()) { dt { (name) } dd { (value) } }
                 }
+                @for (field, value) in own.declared.iter().flat_map(DeclaredProvenance::rows) {
+                    dt { (provenance_label(field)) } dd { bdi { (value) } }
+                }
             }
         }
+    }
+}
+
+/// Returns the label of a field of the declared provenance.
+fn provenance_label(field: &str) -> &str {
+    match field {
+        "source_repo" => "Repository",
+        "source_commit" => "Commit",
+        "reviewed_by" => "Reviewed by",
+        "signature" => "Signature (not verified)",
+        other => other,
     }
 }
 

@@ -11,6 +11,7 @@ use std::path::Path;
 use crate::command::{self, BindError, BoundCommand, VariableLookup};
 use crate::error::ErrorCode;
 use crate::request::{self, RequestError};
+use rep_model::provenance::DeclaredProvenance;
 use rep_model::yaml::{YamlNode, core};
 use rep_model::{ResolvedSkillPath, SkillDocument, resolve_skill_path};
 use serde_json::{Map, Value};
@@ -184,6 +185,9 @@ impl CommandPlanInput<'_> {
             secrets: Vec::new(),
             limits: RunLimits::default(),
             ignored,
+            provenance: self
+                .find_section("provenance")
+                .and_then(|root| DeclaredProvenance::from_node(root.get("provenance")?)),
         }
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use rep_audit::RunSubject;
+use rep_model::provenance::DeclaredProvenance;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
@@ -20,6 +21,7 @@ impl Plan {
             input_digest: hex::encode(Sha256::digest(self.input.to_string().as_bytes())),
             is_confined: self.confinement.is_sandboxed(),
             policy: self.policy_json(),
+            provenance: self.provenance.as_ref().map(DeclaredProvenance::to_json),
         }
     }
 

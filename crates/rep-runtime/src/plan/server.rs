@@ -92,6 +92,7 @@ impl Plan {
             secrets: list_secrets(&server),
             limits: server.timeout_s.map_or(limits, |seconds| limits.with_timeout(seconds)),
             ignored: Vec::new(),
+            provenance: None,
             work: PlannedWork::Server(Box::new(PlannedServerCall {
                 server,
                 action: call.action,

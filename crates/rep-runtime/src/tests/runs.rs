@@ -98,6 +98,7 @@ impl Tool {
             secrets: Vec::new(),
             limits: RunLimits::default(),
             ignored: Vec::new(),
+            provenance: None,
         };
         Self { folder, plan, secrets: Vec::new(), cancel: Cancel::default() }
     }

@@ -182,6 +182,7 @@ fn entry_to_json(catalog: &Catalog, entry: &CatalogEntry) -> Value {
         "reason": entry.reason,
         "shadowed_by": winner.map(|winner| &winner.location),
         "user_invocable": entry.is_user_invocable,
+        "provenance": entry.declared_provenance().map(|provenance| provenance.to_json()),
         "dependencies": dependencies_to_json(catalog, entry),
         "findings": entry.findings.iter().map(json_finding).collect::<Vec<_>>(),
     })

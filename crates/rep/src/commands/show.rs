@@ -5,6 +5,7 @@ use rep_check::render::{escape_invisible, json_finding};
 use rep_library::skill_details::{ContentVersion, FileEntry, SkillDetails, TokenFootprint};
 use rep_library::validation::SkillViolation;
 use rep_library::{Catalog, CatalogEntry, DependencyState, SkillStatus};
+use rep_model::provenance::DeclaredProvenance;
 use rep_model::truncate::truncate_chars;
 use serde_json::{Map, Value, json};
 
@@ -159,6 +160,9 @@ fn render_identity(page: &mut SkillDetailsPage<'_>, entry: &CatalogEntry, dossie
     }
     page.push_optional_row("license", provenance.license.as_deref());
     page.push_optional_row("author", provenance.author.as_deref());
+    for (name, value) in provenance.declared.iter().flat_map(DeclaredProvenance::rows) {
+        page.push_row(&name.replace('_', " "), &value);
+    }
     page.push_row("digest", provenance.digest.as_deref().unwrap_or("not computed: the skill is too large"));
     page.push_row("callable by", describe_callers(entry, dossier));
     let needed = entry.dependencies.iter().map(|dependency| match &dependency.state {
@@ -350,6 +354,19 @@ fn skill_to_json(catalog: &Catalog, entry: &CatalogEntry, dossier: &SkillDetails
             "match": version.computed.is_some() && version.declared == version.computed,
         })
     };
+    let mut provenance_fields = json!({
+        "package": entry.package(),
+        "version": provenance.version,
+        "license": provenance.license,
+        "author": provenance.author,
+        "digest": provenance.digest,
+        "content_versions": dossier.versions.iter().map(version).collect::<Vec<_>>(),
+    });
+    if let (Some(fields), Some(declared)) = (provenance_fields.as_object_mut(), &provenance.declared)
+        && let Value::Object(declared) = declared.to_json()
+    {
+        fields.extend(declared);
+    }
     json!({
         "name": entry.name,
         "qualified_name": entry.qualified_name,
@@ -368,14 +385,7 @@ fn skill_to_json(catalog: &Catalog, entry: &CatalogEntry, dossier: &SkillDetails
             "disabled": entry.status == SkillStatus::Disabled,
             "trusted": entry.status != SkillStatus::Untrusted,
         },
-        "provenance": {
-            "package": entry.package(),
-            "version": provenance.version,
-            "license": provenance.license,
-            "author": provenance.author,
-            "digest": provenance.digest,
-            "content_versions": dossier.versions.iter().map(version).collect::<Vec<_>>(),
-        },
+        "provenance": provenance_fields,
         "fields": dossier.frontmatter_json(),
         "files": dossier.files.iter().map(file_to_json).collect::<Vec<_>>(),
         "left_out": dossier.skill.tree.omissions,

@@ -33,6 +33,7 @@ mod library;
 mod man;
 mod mcp_servers;
 mod policy;
+mod provenance;
 mod query;
 mod records;
 mod reference;

@@ -46,6 +46,7 @@ fn changes() -> Vec<(&'static str, Change)> {
         secrets: _,
         limits: _,
         ignored: _,
+        provenance: _,
     } = plan("");
     let PlannedTool {
         runtime: _,

@@ -43,7 +43,10 @@ fn failures() {
         ),
         ("write", "echo x > out/b.txt; echo '{}'\n"),
     ];
-    run::skill(&scratch, "ends", "permissions: {filesystem: {write: ['out/**', '*.txt']}}\n", &tools);
+    let declared = "permissions: {filesystem: {write: ['out/**', '*.txt']}}\nprovenance: {source_repo: r, source_commit: c, reviewed_by: [Ada], signature: s}\n";
+    run::skill(&scratch, "ends", declared, &tools);
+    prints(&scratch, "list", 0, &["list", "--path", "ends", "--json"]);
+    prints(&scratch, "show", 0, &["show", "./ends", "--json"]);
     scratch.write_file("secret.txt", "x");
     for tool in ["fail", "crash", "own", "denied"] {
         let target = format!("./ends:{tool}");
