@@ -160,7 +160,7 @@ interface Dependency {
  */
 export interface CheckReport {
   /** The findings, sorted by file and place. */
-  findings: Finding[];
+  findings: CheckFinding[];
   /** How many there are. */
   summary: {
     /** How many skills were checked. */
@@ -174,6 +174,32 @@ export interface CheckReport {
     /** How many `--fix` can fix. */
     fixable: integer;
   };
+}
+
+/** A problem that a check found. */
+interface CheckFinding extends Finding {
+  /** What the fix does, if there is one. */
+  fix_title?: string;
+  /** `safe` if the fix keeps the meaning of the skill (`--fix` applies it), `unsafe` if the author must agree. */
+  fix_applicability?: "safe" | "unsafe";
+  /** The other places that it is about. */
+  related?: RelatedPlace[];
+}
+
+/** Another place that a finding is about. */
+interface RelatedPlace {
+  /** The file, as the caller named it. */
+  file: string;
+  /** The line where it begins, from 1. */
+  line: integer;
+  /** The column where it begins, from 1, counted in code points. */
+  column: integer;
+  /** The line where it ends. */
+  end_line: integer;
+  /** The column after its last character. */
+  end_column: integer;
+  /** What is there. */
+  message: string;
 }
 
 /**
@@ -1374,6 +1400,43 @@ export interface Reasons {
  * @command rep run SKILL:TOOL
  */
 export type RunResult = TaskStarted | Record<string, unknown>;
+
+/**
+ * What came of a bundled script, whether it succeeded or failed. A script that was not run, or was stopped, is an
+ * `error` document.
+ * @output run-script
+ * @version 1
+ * @command rep run --script
+ */
+export interface ScriptResult {
+  /** What the script wrote to stdout. */
+  stdout: string;
+  /** What it wrote to stderr. */
+  stderr: string;
+  /** Its exit code; 128 and the number of the signal that killed it. */
+  returncode: number;
+  /** What it tried and may not, each once, up to 100. */
+  denied: Denial[];
+  /** How many further denials there were. */
+  denied_omitted?: number;
+}
+
+/**
+ * What a bundled script would run, and what it may do.
+ * @output run-script-plan
+ * @version 1
+ * @command rep run --script --dry-run
+ */
+export interface ScriptPlan extends Plan {
+  /** The script, and its arguments. */
+  argv: string[];
+  /** The script, relative to the skill. */
+  program: string;
+  /** The environment variables it is given. */
+  variables: Record<string, string>;
+  /** The files of the skill that it sees; null if it sees the whole directory. */
+  files: string[] | null;
+}
 
 /** A call that runs in the background, with `--detach`. */
 interface TaskStarted {

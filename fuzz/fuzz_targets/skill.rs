@@ -16,7 +16,7 @@ fuzz_target!(|bytes: &[u8]| {
     let options = CheckOptions { profiles: Profile::all().to_vec(), ..CheckOptions::default() };
     let found = check_skill(&skill, faults, &options);
     if let Ok(text) = std::str::from_utf8(bytes) {
-        let _ = fix::apply_edits(text, found.findings.iter().filter(|finding| finding.place.file == "SKILL.md"));
+        let _ = fix::apply_fixes("SKILL.md", text, found.findings.iter().filter_map(|finding| finding.fix.as_ref()));
     }
     let report = CheckReport { findings: found.findings, skills: 1 };
     let _ = (

@@ -90,7 +90,7 @@ fn copy_folder(from: &Path, to: &Path) -> std::io::Result<()> {
 
 const RULE_TEMPLATE: &str = r#"use rep_model::Skill;
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::profile::MARKDOWN;
 use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 

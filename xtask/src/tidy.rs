@@ -37,6 +37,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
         "rep-package",
         &["rep-archive", "rep-check", "rep-convert", "rep-hosts", "rep-library", "rep-model", "rep-net", "rep-storage"],
     ),
+    ("rep-lsp", &["rep-check", "rep-library", "rep-model", "rep-test-support", "rep-tokens"]),
     ("rep-mcp", &["rep-audit", "rep-convert", "rep-hosts", "rep-library", "rep-model", "rep-runtime", "rep-sandbox"]),
     (
         "rep-web",
@@ -78,6 +79,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
             "rep-check",
             "rep-convert",
             "rep-library",
+            "rep-lsp",
             "rep-net",
             "rep-package",
             "rep-permissions",

@@ -4,6 +4,7 @@
 
 use rep_model::{Skill, Span};
 
+use crate::draft::FindingDraft;
 use crate::report::Finding;
 use crate::rule::LintRule;
 use crate::rules::{ALLOW_UNKNOWN, ALLOW_UNUSED, ALLOW_WITHOUT_REASON, find_rule};
@@ -22,13 +23,15 @@ pub(crate) fn apply_allow_comments(
     skill: &Skill,
     findings: &mut Vec<Finding>,
     is_judged: impl Fn(&'static LintRule) -> bool,
-    judge: impl Fn(&'static LintRule, String, Span, String, String) -> Option<Finding>,
+    judge: impl Fn(&'static LintRule, FindingDraft) -> Option<Finding>,
 ) {
     let silences = collect_allow_comments(skill);
     let mut complaints = Vec::new();
     for AllowComment { file, span, rule: name, reason } in silences {
         let mut complain = |rule: &'static LintRule, message: String, help: String| {
-            complaints.extend(judge(rule, file.clone(), span, message, help));
+            let mut draft = FindingDraft::new(&file, span, message);
+            draft.help(help);
+            complaints.extend(judge(rule, draft));
         };
         let Some(silenced) = find_rule(&name) else {
             let help = crate::rules::nearest_rule_name(&name).map_or_else(

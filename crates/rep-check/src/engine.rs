@@ -1,17 +1,18 @@
 //! Runs the rules on a skill and decides the level of each finding.
 
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use parking_lot::RwLock;
-use rep_model::{Fault, Manifest, Skill, Span, TextEdit};
+use rep_model::{Fault, Skill, Span};
 
+use crate::draft::{DetectedLevel, FindingDraft, Findings};
 use crate::profile::{ALL, NOT_UASP, Profile, ProfileSet};
 use crate::report::{Finding, FindingLocation, SetFindings, SkillFacts, SkillReport, sort_and_dedup};
 use crate::rule::{Level, LintRule, RuleCheck};
 use crate::rules::{RULES, rule_for_fault};
-use crate::{allow_comments, value_schema};
+use crate::{allow_comments, consequences};
 
 /// Options of a check.
 #[derive(Clone, Debug, Default)]
@@ -47,10 +48,15 @@ impl ActiveProfiles {
         }
     }
 
-    fn level(&self, rule: &LintRule, only: ProfileSet) -> Option<Level> {
+    fn level(&self, rule: &LintRule, only: ProfileSet, detected: DetectedLevel) -> Option<Level> {
         let wanted = self.profiles.iter().filter(|profile| only.contains(**profile));
         let level = wanted.filter_map(|profile| rule.levels.for_profile(*profile)).max()?;
-        Some(if self.is_explicit { level } else { rule.levels.automatic.unwrap_or(level) })
+        match detected {
+            _ if self.is_explicit => Some(level),
+            DetectedLevel::AsRule => Some(rule.levels.automatic.unwrap_or(level)),
+            DetectedLevel::Level(level) => Some(level),
+            DetectedLevel::Unreported => None,
+        }
     }
 }
 
@@ -83,90 +89,6 @@ pub fn detect_dialects(skill: &Skill) -> Vec<Profile> {
         profiles.push(if is_mapping { Profile::Aam } else { Profile::AgentSkills });
     }
     profiles
-}
-
-/// A finding before its level is decided.
-pub struct FindingDraft {
-    file: String,
-    span: Span,
-    message: String,
-    help: String,
-    data_path: Option<String>,
-    edit: Option<TextEdit>,
-    profiles: ProfileSet,
-    is_concealed: bool,
-}
-
-impl FindingDraft {
-    /// Sets the help text.
-    pub fn help(&mut self, help: impl Into<String>) -> &mut Self {
-        self.help = help.into();
-        self
-    }
-
-    /// Sets the data path.
-    pub fn with_data_path(&mut self, path: impl Into<String>) -> &mut Self {
-        self.data_path = Some(path.into());
-        self
-    }
-
-    /// Adds an edit that does not change the meaning.
-    pub fn with_replacement(&mut self, span: Span, replacement: impl Into<String>) -> &mut Self {
-        self.edit = Some(TextEdit { span, replacement: replacement.into() });
-        self
-    }
-
-    /// Omits the source text from the report, because others must not read it.
-    pub fn hide_excerpt(&mut self) -> &mut Self {
-        self.is_concealed = true;
-        self
-    }
-
-    /// Restricts the finding to some of the rule's profiles.
-    pub fn only_for_profiles(&mut self, profiles: ProfileSet) -> &mut Self {
-        self.profiles = profiles;
-        self
-    }
-}
-
-/// Collects the findings of a rule.
-pub struct Findings<'a> {
-    drafts: Vec<FindingDraft>,
-    strict_schema: bool,
-    seed_regex: bool,
-    violations: &'a OnceCell<Vec<value_schema::ValueViolation>>,
-}
-
-impl Findings<'_> {
-    /// Adds a finding about a span of a file. The path is relative to the skill; an empty path means the whole skill.
-    pub fn add(&mut self, file: &str, span: Span, message: impl Into<String>) -> &mut FindingDraft {
-        self.drafts.push(FindingDraft {
-            file: file.to_owned(),
-            span,
-            message: message.into(),
-            help: String::new(),
-            data_path: None,
-            edit: None,
-            profiles: ALL,
-            is_concealed: false,
-        });
-        self.drafts.last_mut().expect("a draft was just pushed")
-    }
-
-    /// Whether the printed UASP schema is taken literally.
-    pub fn is_strict_schema(&self) -> bool {
-        self.strict_schema
-    }
-
-    /// Whether versions are checked with the printed patterns.
-    pub fn wants_seed_regex(&self) -> bool {
-        self.seed_regex
-    }
-
-    /// Returns the values that violate the schemas of the skill's dialects. Computed once per skill.
-    pub(crate) fn find_value_violations(&self, skill: &Skill) -> Vec<value_schema::ValueViolation> {
-        self.violations.get_or_init(|| value_schema::find_value_violations(skill, self.strict_schema)).clone()
-    }
 }
 
 /// The check function of a rule for one skill.
@@ -224,6 +146,13 @@ impl SkillChecker {
         self.run_rules(skill, faults, &active, &self.cached_rules(&active))
     }
 
+    /// Collects the facts about a skill for checks of skill sets, without running its rules.
+    pub fn collect_facts(&self, skill: &Skill) -> SkillFacts {
+        let active = ActiveProfiles::for_skill(skill, &self.options);
+        let has_set_rules = self.cached_rules(&active).has_set_rules;
+        collect_facts(skill, active.profiles, has_set_rules)
+    }
+
     fn cached_rules(&self, active: &ActiveProfiles) -> Arc<ActiveRules> {
         let of = |known: &[Arc<ActiveRules>]| known.iter().find(|wanted| wanted.profiles == active.profiles).cloned();
         // The cache is append-only, so a thread that panicked cannot leave it inconsistent.
@@ -247,49 +176,27 @@ impl SkillChecker {
         for fault in faults {
             let rule = rule_for_fault(fault.kind);
             let only = profiles_for_file(&fault.file);
-            let draft = FindingDraft {
-                file: fault.file,
-                span: fault.span,
-                message: fault.message,
-                help: fault.help,
-                data_path: None,
-                edit: fault.edit,
-                profiles: only,
-                is_concealed: false,
-            };
+            let mut draft = FindingDraft::new(&fault.file, fault.span, fault.message);
+            draft.help(fault.help).only_for_profiles(only);
+            if let Some(edit) = fault.edit {
+                draft.with_replacement(edit.span, edit.replacement);
+            }
             findings.extend(assign_level(skill, rule, draft, active, options));
         }
         let shapes = OnceCell::new();
         for (rule, look) in &wanted.rules {
-            let mut found = Findings {
-                drafts: Vec::new(),
-                strict_schema: options.strict_schema,
-                seed_regex: options.seed_regex,
-                violations: &shapes,
-            };
+            let mut found = Findings::new(options.strict_schema, options.seed_regex, &shapes);
             look(skill, &mut found);
-            cap_drafts(&mut found.drafts);
-            findings
-                .extend(found.drafts.into_iter().filter_map(|draft| assign_level(skill, rule, draft, active, options)));
+            let drafts = found.into_drafts();
+            findings.extend(drafts.into_iter().filter_map(|draft| assign_level(skill, rule, draft, active, options)));
         }
-        if options.ignores_allow_comments {
-            sort_and_dedup(&mut findings);
-            return findings;
+        if !options.ignores_allow_comments {
+            let is_judged = |rule: &'static LintRule| is_rule_active(rule, active, options);
+            allow_comments::apply_allow_comments(skill, &mut findings, is_judged, |rule, draft| {
+                assign_level(skill, rule, draft, active, options)
+            });
         }
-        let is_judged = |rule: &'static LintRule| is_rule_active(rule, active, options);
-        allow_comments::apply_allow_comments(skill, &mut findings, is_judged, |rule, file, span, message, help| {
-            let draft = FindingDraft {
-                file,
-                span,
-                message,
-                help,
-                data_path: None,
-                edit: None,
-                profiles: ALL,
-                is_concealed: false,
-            };
-            assign_level(skill, rule, draft, active, options)
-        });
+        consequences::drop_consequences(&mut findings);
         sort_and_dedup(&mut findings);
         findings
     }
@@ -298,18 +205,6 @@ impl SkillChecker {
 /// Checks one skill. To check several, use a [`SkillChecker`].
 pub fn check_skill(skill: &Skill, faults: Vec<Fault>, options: &CheckOptions) -> SkillReport {
     SkillChecker::new(options.clone()).check_skill(skill, faults)
-}
-
-/// The maximum number of findings of one rule in one skill, so that a hostile file cannot produce a huge report.
-const FINDINGS_MAX: usize = 200;
-
-/// Keeps the first findings of a rule, and reports how many were dropped.
-fn cap_drafts(drafts: &mut Vec<FindingDraft>) {
-    let more = drafts.len().saturating_sub(FINDINGS_MAX);
-    drafts.truncate(FINDINGS_MAX);
-    if let Some(last) = drafts.last_mut().filter(|_| more > 0) {
-        last.help = format!("{} (and {more} more like this one)", last.help);
-    }
 }
 
 /// Returns the profiles that apply to a file. Faults in SKILL.md concern the Markdown profiles only, because a UASP
@@ -326,7 +221,7 @@ fn profiles_for_file(file: &str) -> ProfileSet {
 fn is_rule_active(rule: &LintRule, active: &ActiveProfiles, options: &CheckOptions) -> bool {
     (options.select.is_empty() || options.select.iter().any(|name| name == rule.name))
         && !options.ignore.iter().any(|name| name == rule.name)
-        && active.level(rule, ALL).is_some()
+        && active.level(rule, ALL, DetectedLevel::AsRule).is_some()
 }
 
 fn assign_level(
@@ -339,27 +234,13 @@ fn assign_level(
     if !is_rule_active(rule, active, options) {
         return None;
     }
-    let by_profile = active.level(rule, draft.profiles)?;
+    let by_profile = active.level(rule, draft.profiles, draft.detected)?;
     let level = match options.levels.get(rule.name) {
         Some(None) => return None,
         Some(Some(level)) => *level,
         None => by_profile,
     };
-    let is_frozen = |manifest: &Manifest| manifest.file == draft.file && (manifest.is_lossy || manifest.is_guessed);
-    let is_frozen = skill.manifest.as_ref().is_some_and(is_frozen);
-    let mut place = FindingLocation::from_span(skill, &draft.file, draft.span);
-    if draft.is_concealed {
-        place.excerpt.clear();
-    }
-    Some(Finding {
-        rule,
-        level,
-        message: draft.message,
-        place,
-        data_path: draft.data_path,
-        help: draft.help,
-        edit: draft.edit.filter(|_| !is_frozen),
-    })
+    Some(draft.into_finding(skill, rule, level))
 }
 
 /// Collects the facts for checks of skill sets. Locations are computed only if a set rule is active.
@@ -388,10 +269,13 @@ fn collect_facts(skill: &Skill, profiles: Vec<Profile>, is_placed: bool) -> Skil
     }
 }
 
-/// Runs the rules that check several skills together.
-pub fn check_skill_set(facts: &[SkillFacts], options: &CheckOptions) -> Vec<Finding> {
+/// Runs the rules that check several skills together. `neighbors` are the names of skills beside them that are not
+/// checked.
+pub fn check_skill_set(facts: &[SkillFacts], neighbors: &BTreeSet<String>, options: &CheckOptions) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let mut names = facts.iter().filter_map(|fact| Some(fact.name.as_ref()?.0.clone())).collect();
+    let mut names: BTreeSet<String> = facts.iter().filter_map(|fact| Some(fact.name.as_ref()?.0.clone())).collect();
+    names.extend(neighbors.iter().cloned());
+    let skill_count = facts.len() + neighbors.len();
     for rule in RULES.iter().copied() {
         let RuleCheck::Set(look) = rule.check else { continue };
         let judged = |fact: &&SkillFacts| {
@@ -406,24 +290,16 @@ pub fn check_skill_set(facts: &[SkillFacts], options: &CheckOptions) -> Vec<Find
         profiles.sort_unstable();
         profiles.dedup();
         let active = ActiveProfiles { profiles, is_explicit: !options.profiles.is_empty() };
-        let mut found = SetFindings { drafts: Vec::new(), names, skill_count: facts.len() };
+        let mut found = SetFindings { drafts: Vec::new(), names, skill_count };
         look(&concerned, &mut found);
         names = found.names;
-        for (place, message, help, at) in found.drafts {
+        for draft in found.drafts {
             let level = match options.levels.get(rule.name) {
                 Some(None) => continue,
                 Some(Some(level)) => Some(*level),
-                None => active.level(rule, ALL),
+                None => active.level(rule, ALL, DetectedLevel::AsRule),
             };
-            findings.extend(level.map(|level| Finding {
-                rule,
-                level,
-                message,
-                place,
-                data_path: at,
-                help,
-                edit: None,
-            }));
+            findings.extend(level.map(|level| draft.into_finding(rule, level)));
         }
     }
     sort_and_dedup(&mut findings);

@@ -4,7 +4,7 @@ use rep_model::frontmatter::ScalarText;
 use rep_model::yaml::YamlScalarStyle;
 use rep_model::{Skill, Span, names};
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::profile::{ALL, MARKDOWN};
 use crate::{Profile, ProfileSet};
 

@@ -1,7 +1,7 @@
 //! Decides which links of a text point to files of the skill.
 
 /// Returns the path of a link to a file of the skill: no scheme, no fragment, not a placeholder.
-pub(crate) fn parse_local_path(target: &str) -> Option<String> {
+pub fn parse_local_path(target: &str) -> Option<String> {
     let path = target.split(['#', '?']).next().unwrap_or("");
     let has_scheme = path.split_once(':').is_some_and(|(scheme, _)| {
         scheme.len() > 1 && scheme.chars().all(|letter| letter.is_ascii_alphanumeric() || "+-.".contains(letter))

@@ -1,7 +1,8 @@
 //! The sorted findings of a check with their locations: the only input of every renderer.
 
-use rep_model::{Position, Skill, Span, SymlinkTarget, TextEdit, TreeEntry};
+use rep_model::{Position, Skill, Span, SymlinkTarget, TreeEntry};
 
+use crate::fix::{FindingFix, FixApplicability};
 use crate::{Level, LintRule, Profile};
 
 /// A location in a file, with line, column and excerpt.
@@ -19,6 +20,8 @@ pub struct FindingLocation {
     pub excerpt: String,
     /// The number of characters of the line that are omitted before the excerpt.
     pub skipped_chars: usize,
+    /// The same location in bytes of the file's text. Empty and at the start for an entry without text.
+    pub span: Span,
 }
 
 /// The maximum length of an excerpt, so that reports stay small.
@@ -28,7 +31,15 @@ impl FindingLocation {
     /// Returns the start of a file, or of an entry without text.
     pub(crate) fn file_start(display_path: String, file: &str) -> Self {
         let start = Position { line: 1, column: 1 };
-        Self { display_path, file: file.to_owned(), start, end: start, excerpt: String::new(), skipped_chars: 0 }
+        Self {
+            display_path,
+            file: file.to_owned(),
+            start,
+            end: start,
+            excerpt: String::new(),
+            skipped_chars: 0,
+            span: Span::default(),
+        }
     }
 
     /// Computes a location in a skill.
@@ -46,7 +57,7 @@ impl FindingLocation {
             },
         };
         let (start, end) = (source.position_at(span.start), source.position_at(span.end.max(span.start)));
-        let place = Self { start, end, ..Self::file_start(shown, file) };
+        let place = Self { start, end, span, ..Self::file_start(shown, file) };
         // The text of a link target outside the skill must not be shown.
         if matches!(skill.tree.entries.get(file), Some(TreeEntry::Link { destination: SymlinkTarget::Outside, .. })) {
             return place;
@@ -72,18 +83,34 @@ pub struct Finding {
     pub data_path: Option<String>,
     /// The help text.
     pub help: String,
-    /// A safe edit that fixes it.
-    pub edit: Option<TextEdit>,
+    /// Other places that it is about.
+    pub related: Vec<RelatedLocation>,
+    /// A change that resolves it.
+    pub fix: Option<FindingFix>,
+}
+
+/// Another place that a finding is about, and what is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RelatedLocation {
+    /// The location.
+    pub place: FindingLocation,
+    /// What is there, as one lower-case phrase.
+    pub message: String,
 }
 
 impl Finding {
+    /// Whether `rep check --fix` resolves the finding.
+    pub fn has_safe_fix(&self) -> bool {
+        self.fix.as_ref().is_some_and(|fix| fix.applicability == FixApplicability::Safe)
+    }
+
     fn sort_key(&self) -> (&FindingLocation, &str, &str) {
         (&self.place, self.rule.name, &self.message)
     }
 }
 
 /// The facts about a skill that rules over several skills need; small enough to keep for thousands of skills.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkillFacts {
     /// The name and its location.
     pub name: Option<(String, FindingLocation)>,
@@ -100,27 +127,50 @@ pub struct SkillFacts {
 /// Collects findings about several skills together.
 #[derive(Default)]
 pub struct SetFindings {
-    pub(crate) drafts: Vec<(FindingLocation, String, String, Option<String>)>,
+    pub(crate) drafts: Vec<SetFindingDraft>,
     /// The names of all checked skills, including those that the rule does not apply to.
     pub(crate) names: std::collections::BTreeSet<String>,
-    /// The number of checked skills.
+    /// The number of checked skills and of those beside them.
     pub(crate) skill_count: usize,
 }
 
 impl SetFindings {
-    /// Whether a checked skill has this name.
+    /// Whether a checked skill, or one beside the checked skills, has this name.
     pub fn has_skill_name(&self, name: &str) -> bool {
         self.names.contains(name)
     }
 
-    /// Returns the number of checked skills, including those that the rule does not apply to.
+    /// Returns the number of checked skills and of those beside them, including those that the rule does not apply to.
     pub fn skill_count(&self) -> usize {
         self.skill_count
     }
 
     /// Adds a finding at a location.
-    pub fn add_finding(&mut self, place: &FindingLocation, message: String, help: &str) {
-        self.drafts.push((place.clone(), message, help.to_owned(), None));
+    pub fn add_finding(&mut self, place: &FindingLocation, message: String, help: &str) -> &mut SetFindingDraft {
+        let (place, help) = (place.clone(), help.to_owned());
+        self.drafts.push(SetFindingDraft { place, message, help, related: Vec::new() });
+        self.drafts.last_mut().expect("a draft was just pushed")
+    }
+}
+
+/// A finding about several skills before its level is decided.
+pub struct SetFindingDraft {
+    place: FindingLocation,
+    message: String,
+    help: String,
+    related: Vec<RelatedLocation>,
+}
+
+impl SetFindingDraft {
+    /// Adds another place that the finding is about.
+    pub fn with_related(&mut self, place: &FindingLocation, message: impl Into<String>) -> &mut Self {
+        self.related.push(RelatedLocation { place: place.clone(), message: message.into() });
+        self
+    }
+
+    pub(crate) fn into_finding(self, rule: &'static LintRule, level: Level) -> Finding {
+        let Self { place, message, help, related } = self;
+        Finding { rule, level, message, place, data_path: None, help, related, fix: None }
     }
 }
 
@@ -170,7 +220,7 @@ impl CheckReport {
             errors: count(Level::Error),
             warnings: count(Level::Warning),
             infos: count(Level::Info),
-            fixable: self.findings.iter().filter(|finding| finding.edit.is_some()).count(),
+            fixable: self.findings.iter().filter(|finding| finding.has_safe_fix()).count(),
         }
     }
 }

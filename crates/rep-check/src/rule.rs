@@ -2,7 +2,7 @@
 
 use rep_model::Skill;
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::report::{SetFindings, SkillFacts};
 use crate::{Profile, ProfileSet};
 

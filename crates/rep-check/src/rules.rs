@@ -4,6 +4,7 @@ use rep_model::FaultKind;
 use rep_model::suggestion::nearest_name;
 
 use crate::rule::LintRule;
+pub use secret_in_text::redact_secrets;
 
 mod allow_unknown;
 mod allow_unused;
@@ -29,6 +30,7 @@ mod dependencies_declared;
 mod depends_on_cycle;
 mod depends_on_unknown;
 mod description_angle_bracket;
+mod description_costly;
 mod description_empty;
 mod description_missing;
 mod description_not_text;
@@ -194,6 +196,7 @@ pub static RULES: &[&LintRule] = &[
     &depends_on_cycle::RULE,
     &depends_on_unknown::RULE,
     &description_angle_bracket::RULE,
+    &description_costly::RULE,
     &description_empty::RULE,
     &description_missing::RULE,
     &description_not_text::RULE,

@@ -8,7 +8,7 @@ use rep_model::suggestion::nearest_name;
 use rep_model::uasp::{SpannedText, StateEntity, UaspCommand, UaspSections};
 
 use crate::data_path::shorten_key;
-use crate::engine::Findings;
+use crate::draft::Findings;
 
 /// The maximum number of findings per file, so that the cost of a hostile file is proportional to its length.
 const REPORTED_MAX: usize = 500;

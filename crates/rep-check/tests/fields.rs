@@ -1,7 +1,7 @@
 //! Names, lengths and edits of top-level fields that the pages do not cover: every short name, exact limits, and that
 //! a fixed file does not produce the same finding again.
 
-use rep_check::{CheckOptions, Profile, SkillReport, check_skill, fix};
+use rep_check::{CheckOptions, Level, Profile, SkillReport, check_skill, fix};
 use rep_model::{Skill, SkillTree, yaml};
 
 fn judge(folder: &str, text: &str, profile: Profile) -> SkillReport {
@@ -95,7 +95,10 @@ fn fixes(rule: &str, profile: Profile, before: &str, after: &str) {
     let mut report = judge("pdf", &before, profile);
     report.findings.retain(|finding| finding.rule.name == rule);
     assert!(!report.findings.is_empty(), "{rule} finds nothing in {before}");
-    assert_eq!(fix::apply_edits(&before, &report.findings), after);
+    assert_eq!(
+        fix::apply_fixes("SKILL.md", &before, report.findings.iter().filter_map(|finding| finding.fix.as_ref())),
+        after
+    );
     let again = judge("pdf", &after, profile);
     if before != after {
         assert!(again.findings.iter().all(|finding| finding.rule.name != rule), "{rule} is not content with {after}");
@@ -167,4 +170,50 @@ fn a_last_line_break_too_many_is_dropped() {
 fn broken_flow_style_is_not_blamed_on_the_field() {
     let report = judge("pdf", &file("metadata: {\"author\": {\"name\": \"me\"}"), Profile::AgentSkills);
     assert!(report.findings.iter().all(|finding| !finding.rule.name.starts_with("metadata-")));
+}
+
+fn rules_found(folder: &str, text: &str, profiles: Vec<Profile>) -> Vec<(&'static str, Level)> {
+    let (skill, faults) = Skill::parse(SkillTree::from_texts(folder, &[("SKILL.md", text)]));
+    let report = check_skill(&skill, faults, &CheckOptions { profiles, ..CheckOptions::default() });
+    report.findings.iter().map(|finding| (finding.rule.name, finding.level)).collect()
+}
+
+#[test]
+fn one_fault_is_reported_once() {
+    let text = "---\nname: PDF Tools\ndescription: Fills forms. Use for PDF forms.\n---\n# T\n\nDo it.\n";
+    for profiles in [Vec::new(), vec![Profile::AgentSkills]] {
+        assert_eq!(rules_found("pdf", text, profiles), [("name-characters", Level::Error)]);
+    }
+    let select = |rule: &str| {
+        let (skill, faults) = Skill::parse(SkillTree::from_texts("pdf", &[("SKILL.md", text)]));
+        let options = CheckOptions { select: vec![rule.to_owned()], ..CheckOptions::default() };
+        check_skill(&skill, faults, &options).findings.len()
+    };
+    assert_eq!((select("name-uppercase"), select("name-differs-from-folder")), (1, 1), "each rule is right by itself");
+}
+
+#[test]
+fn a_silence_means_what_it_meant_when_findings_are_combined() {
+    let file = |comment: &str| {
+        format!("---\nname: PDF Tools\n{comment}description: Fills forms. Use for PDF forms.\n---\n# T\n\nDo it.\n")
+    };
+    let silenced = file("# rep: allow(name-uppercase) old links\n");
+    let found = rules_found("pdf", &silenced, Vec::new());
+    assert_eq!(found, [("name-characters", Level::Error)], "the comment is used, although the finding is hidden");
+    let silenced = file("# rep: allow(name-characters) old links\n");
+    let found = rules_found("pdf", &silenced, Vec::new());
+    assert_eq!(found, [("name-uppercase", Level::Error)], "a silenced finding explains nothing");
+    let both = "---\nname: pdf\nauthor: a\ntagz: b\n# rep: allow(field-unknown) ours\ndescription: Fills. Use for forms.\n---\nDo.\n";
+    assert_eq!(rules_found("pdf", both, vec![Profile::AgentSkills]), []);
+}
+
+#[test]
+fn a_level_that_a_profile_demands_is_not_lowered() {
+    let text =
+        "---\nname: pdf\ndescription: Fills forms. Use for PDF forms.\nversion: 1.0.0\nmodel: opus\n---\nDo it.\n";
+    assert_eq!(rules_found("pdf", text, Vec::new()), [("field-unknown", Level::Info)]);
+    for profile in [Profile::AgentSkills, Profile::ClaudeApi, Profile::Portable] {
+        let found = rules_found("pdf", text, vec![profile]);
+        assert_eq!(found, [("field-unknown", Level::Error), ("field-unknown", Level::Error)], "{}", profile.name());
+    }
 }

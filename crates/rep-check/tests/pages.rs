@@ -66,16 +66,18 @@ fn words(bytes: &[u8]) -> String {
 }
 
 fn report(rule: &'static LintRule, example: &RuleExample) -> String {
-    let named = example.profile.as_deref().map(|name| Profile::from_name(name).expect("the page names a profile"));
+    let is_detected = example.profile.as_deref() == Some("detected");
+    let named = example.profile.as_deref().filter(|_| !is_detected);
+    let named = named.map(|name| Profile::from_name(name).expect("the page names a profile"));
     let levels = &rule.levels;
     let first = [levels.error, levels.warning, levels.info].into_iter().flat_map(ProfileSet::iter).next();
     let profile = named.or(first).expect("the rule has a profile");
+    let profiles = if is_detected { Vec::new() } else { vec![profile] };
     let has = |wanted: &str| example.words.iter().any(|word| word == wanted);
     let (strict_schema, seed_regex) = (has("strict-schema"), has("seed-regex"));
     // The three rules about allow comments need the findings of all rules.
     let select = if rule.name.starts_with("allow-") { Vec::new() } else { vec![rule.name.to_owned()] };
-    let options =
-        CheckOptions { profiles: vec![profile], select, strict_schema, seed_regex, ..CheckOptions::default() };
+    let options = CheckOptions { profiles, select, strict_schema, seed_regex, ..CheckOptions::default() };
     let mut report = CheckReport::default();
     let mut facts = Vec::new();
     for tree in trees(example) {
@@ -84,7 +86,7 @@ fn report(rule: &'static LintRule, example: &RuleExample) -> String {
         report.findings.extend(found.findings);
         facts.push(found.facts);
     }
-    report.findings.extend(check_skill_set(&facts, &options));
+    report.findings.extend(check_skill_set(&facts, &std::collections::BTreeSet::new(), &options));
     report.findings.retain(|finding| finding.rule.name == rule.name);
     report.sort_findings();
     report.findings.iter().map(render::render_concise).collect()

@@ -1,7 +1,8 @@
 //! Properties of every skill: checks never panic, fixes converge, and the same input gives the same report.
 
 use proptest::prelude::*;
-use rep_check::{CheckOptions, CheckReport, Profile, check_skill, fix, render};
+use rep_check::fix::{self, FixApplicability};
+use rep_check::{CheckOptions, CheckReport, Profile, check_skill, render};
 use rep_model::{FileContent, Skill, SkillTree, TreeEntry};
 
 fn field() -> impl Strategy<Value = String> {
@@ -69,9 +70,10 @@ fn apply_all_fixes(tree: SkillTree, options: &CheckOptions) -> (SkillTree, bool)
     let report = check_skill(&skill, faults, options);
     let mut is_changed = false;
     for file in ["SKILL.md", "t.uasp.yaml"] {
-        let findings = report.findings.iter().filter(|finding| finding.place.file == file);
+        let fixes = report.findings.iter().filter_map(|finding| finding.fix.as_ref());
+        let safe = fixes.filter(|fix| fix.applicability == FixApplicability::Safe);
         let text = text_of(&skill.tree, file);
-        let fixed = fix::apply_edits(&text, findings);
+        let fixed = fix::apply_fixes(file, &text, safe);
         if fixed != text {
             is_changed = true;
             let content = FileContent::Bytes(fixed.clone().into_bytes());

@@ -27,6 +27,9 @@ use crate::{LibraryError, frontmatter_reader, hosts, packages, skill_reader};
 /// The maximum number of results among which active skills are looked for.
 const FALLBACK_SEARCHED_MAX: usize = 100;
 
+/// The maximum number of entries of a directory in which misnamed main files are looked for.
+const LISTED_ENTRIES_MAX: usize = 10_000;
+
 /// The options for discovering skills.
 #[derive(Clone, Debug, Default)]
 pub struct LibraryOptions {
@@ -289,6 +292,21 @@ impl Catalog {
         found
     }
 
+    /// Returns the main files directly below the searched directories that hosts do not find, because their names
+    /// differ from `SKILL.md` in case.
+    pub fn find_misnamed_files(&self) -> Vec<PathBuf> {
+        let known: BTreeSet<&Path> = self.entries.iter().map(|entry| entry.folder.as_path()).collect();
+        let roots: BTreeSet<PathBuf> = self.roots.iter().filter_map(|root| root.path.canonicalize().ok()).collect();
+        let children = roots.iter().flat_map(|root| list_entries(root));
+        let mut found: Vec<PathBuf> = children
+            .map(|child| child.path())
+            .filter(|folder| !known.contains(folder.as_path()))
+            .filter_map(|folder| Some(folder.join(find_misnamed_file(&folder)?)))
+            .collect();
+        found.sort();
+        found
+    }
+
     /// Loads the skills below the given paths. Those of a package are named after it, as in a project.
     fn load_paths(&mut self, options: &LibraryOptions) -> Result<(), LibraryError> {
         for path in &options.paths {
@@ -440,16 +458,25 @@ fn explain_no_skill(path: &Path) -> Option<String> {
     if !path.is_dir() {
         return Some("it is not a directory".to_owned());
     }
-    let listing = match std::fs::read_dir(path) {
-        Ok(listing) => listing,
-        Err(error) => return Some(format!("it cannot be read: {}", crate::error::describe_io_error(&error))),
-    };
-    let names = listing.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let near = names.filter(|name| name.eq_ignore_ascii_case("SKILL.md")).min();
-    Some(match near {
-        Some(near) => format!("its file is named `{near}`, but hosts look for `SKILL.md`"),
+    if let Err(error) = std::fs::read_dir(path) {
+        return Some(format!("it cannot be read: {}", crate::error::describe_io_error(&error)));
+    }
+    Some(match find_misnamed_file(path) {
+        Some(near) => format!("its file is named `{near}`, but hosts look for `SKILL.md`; rename the file"),
         None => "it has no `SKILL.md`".to_owned(),
     })
+}
+
+/// Returns the main file of a directory whose name differs from `SKILL.md` in case, if it has no `SKILL.md`.
+fn find_misnamed_file(folder: &Path) -> Option<String> {
+    let names = list_entries(folder).map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let near: BTreeSet<String> = names.filter(|name| name.eq_ignore_ascii_case("SKILL.md")).collect();
+    if near.contains("SKILL.md") { None } else { near.into_iter().next() }
+}
+
+/// Lists a directory, up to a limit. An unreadable directory is empty.
+fn list_entries(folder: &Path) -> impl Iterator<Item = std::fs::DirEntry> {
+    std::fs::read_dir(folder).into_iter().flatten().flatten().take(LISTED_ENTRIES_MAX)
 }
 
 /// Groups skills by the package that contains them. Skills of the same directory have the same package.

@@ -15,13 +15,20 @@
 
 pub mod fix;
 
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use rep_check::checklist::{SkillChecklistPoint, evaluate_checklist};
-use rep_check::{CheckOptions, CheckReport, Profile, SkillChecker, SkillReport, find_rule, nearest_rule_name};
+use rep_check::{
+    CheckOptions, CheckReport, Finding, Level, Profile, SkillChecker, SkillFacts, SkillReport, find_rule,
+    nearest_rule_name,
+};
 use rep_model::{Fault, FaultKind, Skill, SkillTree, Span};
 
 use crate::discovery::{self, SkillLocation};
+use crate::frontmatter_reader::read_frontmatter_tree;
+use crate::open_files::OpenFiles;
 use crate::parallel::{SkillProgress, for_each_skill};
 use crate::settings::{self, SettingsError};
 use crate::skill_reader::{self, ReadExtent};
@@ -40,6 +47,8 @@ pub struct CheckSettings {
     pub select: Vec<String>,
     /// Rules to skip, in addition to those that the settings ignore.
     pub ignore: Vec<String>,
+    /// Levels of rules, which replace those of the settings; `None` disables a rule.
+    pub levels: BTreeMap<String, Option<Level>>,
     /// Whether to apply the printed UASP schema literally, regardless of the settings.
     pub strict_schema: bool,
     /// Whether to check versions by the patterns printed in the specifications instead of by SemVer.
@@ -91,11 +100,13 @@ impl CheckSettings {
         if !self.profiles.is_empty() {
             options.profiles.clone_from(&self.profiles);
         }
-        if let Some(name) = self.select.iter().chain(&self.ignore).find(|name| find_rule(name).is_none()) {
+        let named = self.select.iter().chain(&self.ignore).chain(self.levels.keys());
+        if let Some(name) = named.into_iter().find(|name| find_rule(name).is_none()) {
             return Err(CheckSettingsError::UnknownRule { name: name.clone(), nearest: nearest_rule_name(name) });
         }
         options.select.clone_from(&self.select);
         options.ignore.extend(self.ignore.iter().cloned());
+        options.levels.extend(self.levels.iter().map(|(rule, level)| (rule.clone(), *level)));
         options.strict_schema |= self.strict_schema;
         options.seed_regex = self.seed_regex;
         Ok(options)
@@ -192,19 +203,69 @@ fn combine_reports(mut reports: Vec<(SkillLocation, SkillReport)>, options: &Che
     reports.sort_by(|(one, _), (two, _)| one.cmp(two));
     reports.dedup_by(|(one, _), (two, _)| one.path == two.path);
     let mut report = CheckReport { skills: reports.len(), ..CheckReport::default() };
-    let mut facts = Vec::with_capacity(reports.len());
-    for (_, skill) in reports {
+    let mut set = Vec::with_capacity(reports.len());
+    for (found, skill) in reports {
         report.findings.extend(skill.findings);
-        facts.push(skill.facts);
+        set.push((found, skill.facts));
     }
-    report.findings.extend(rep_check::check_skill_set(&facts, options));
+    report.findings.extend(compare_skills(&set, options));
     report.sort_findings();
     report
 }
 
+/// Runs the rules that compare skills, in the order of their locations.
+pub fn compare_skills(set: &[(SkillLocation, SkillFacts)], options: &CheckOptions) -> Vec<Finding> {
+    let neighbors = find_needed_neighbors(set);
+    let facts: Vec<SkillFacts> = set.iter().map(|(_, facts)| facts.clone()).collect();
+    rep_check::check_skill_set(&facts, &neighbors, options)
+}
+
+/// The maximum number of entries of a directory that are looked at for the neighbors of a skill.
+const NEIGHBORS_MAX: usize = 10_000;
+
+/// Returns the names of the skills beside those whose dependencies are not checked with them. Directories are read
+/// only if there is such a dependency.
+fn find_needed_neighbors(set: &[(SkillLocation, SkillFacts)]) -> BTreeSet<String> {
+    let checked: BTreeSet<&str> = set.iter().filter_map(|(_, facts)| Some(facts.name.as_ref()?.0.as_str())).collect();
+    let is_open = |facts: &SkillFacts| facts.depends_on.iter().any(|(id, _)| !checked.contains(id.as_str()));
+    let folders: BTreeSet<PathBuf> = set
+        .iter()
+        .filter(|(found, facts)| !found.is_lone_file && is_open(facts))
+        .filter_map(|(found, _)| Some(found.path.canonicalize().ok()?.parent()?.to_owned()))
+        .collect();
+    if folders.is_empty() {
+        return BTreeSet::new();
+    }
+    let checked_paths: BTreeSet<PathBuf> = set.iter().filter_map(|(found, _)| found.path.canonicalize().ok()).collect();
+    let children = folders
+        .iter()
+        .flat_map(|folder| fs::read_dir(folder).into_iter().flatten().flatten().take(NEIGHBORS_MAX))
+        .map(|item| item.path());
+    children.filter(|path| !checked_paths.contains(path)).filter_map(|path| read_skill_name(&path)).collect()
+}
+
+/// Returns the name of the skill in a directory, or `None` if the directory has none.
+fn read_skill_name(folder: &Path) -> Option<String> {
+    let tree = read_frontmatter_tree(folder, "", "SKILL.md")?;
+    let (skill, _) = Skill::parse(tree);
+    let name = skill.frontmatter().and_then(rep_model::Frontmatter::name);
+    let stripped = name.map(|name| rep_model::names::strip_whitespace(name.value).to_owned());
+    Some(stripped.unwrap_or_else(|| skill_reader::folder_name(folder)))
+}
+
+/// Reads and parses a skill with the files that are open in an editor. A directory that cannot be opened becomes a skill
+/// with that fault.
+pub fn read_open_skill(found: &SkillLocation, open: &OpenFiles) -> (Skill, Vec<Fault>) {
+    parse_or_report(found, open.read_skill(found, ReadExtent::Folder))
+}
+
 /// Reads and parses a skill. A directory that cannot be opened becomes a skill with that fault.
 fn read_location(found: &SkillLocation) -> (Skill, Vec<Fault>) {
-    match found.read(ReadExtent::Folder) {
+    parse_or_report(found, found.read(ReadExtent::Folder))
+}
+
+fn parse_or_report(found: &SkillLocation, read: Result<SkillTree, LibraryError>) -> (Skill, Vec<Fault>) {
+    match read {
         Ok(tree) => Skill::parse(tree),
         Err(error) => {
             let tree = SkillTree {

@@ -8,7 +8,7 @@ use rep_model::{SkillTree, uasp};
 
 use crate::catalog::{Catalog, CatalogEntry};
 use crate::error::LibraryError;
-use crate::skill_reader::{self, ReadExtent};
+use crate::skill_reader::{self, LinkHandling, ReadExtent};
 
 /// The location of a skill.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,7 +47,16 @@ const FOLDERS_MAX: usize = 500_000;
 
 /// Finds skills below a path given by the user and passes each to `take` as soon as it is found. A directory without
 /// skills is passed itself, so that the missing skill is reported. Returns notes about what was skipped.
-pub fn find_skills(path: &Path, mut take: impl FnMut(SkillLocation)) -> Result<Vec<String>, LibraryError> {
+pub fn find_skills(path: &Path, take: impl FnMut(SkillLocation)) -> Result<Vec<String>, LibraryError> {
+    find_skills_with(path, LinkHandling::Followed, take)
+}
+
+/// Finds skills below a path, and decides whether directories are searched through links that leave the path.
+pub(crate) fn find_skills_with(
+    path: &Path,
+    links: LinkHandling,
+    mut take: impl FnMut(SkillLocation),
+) -> Result<Vec<String>, LibraryError> {
     let shown = display_path(path);
     let metadata = fs::metadata(path).map_err(|error| {
         let hint = "pass a skill directory, a SKILL.md, a `*.uasp.yaml`, or a directory that contains them";
@@ -64,6 +73,7 @@ pub fn find_skills(path: &Path, mut take: impl FnMut(SkillLocation)) -> Result<V
         followed: BTreeSet::new(),
         folders: 0,
         found: 0,
+        links,
     };
     walk.walk_folders(path.to_owned(), &shown, &mut take)?;
     if walk.found == 0 {
@@ -167,6 +177,7 @@ struct FolderWalk<'a> {
     followed: BTreeSet<PathBuf>,
     folders: usize,
     found: usize,
+    links: LinkHandling,
 }
 
 /// A directory that has not been searched yet.
@@ -219,7 +230,10 @@ impl FolderWalk<'_> {
                 if is_manifest(&name, || folder.path.join("SKILL.md").is_file()) {
                     has_manifest = true;
                 } else if name.ends_with(uasp::FILE_SUFFIX) && !is_folder {
-                    uasp.push(name);
+                    // The target of a link can be anywhere.
+                    if !kind.is_symlink() || self.links == LinkHandling::Followed {
+                        uasp.push(name);
+                    }
                 } else if is_folder && name != ".git" && name != "node_modules" {
                     folders.push((name, item.path(), kind.is_symlink()));
                 }
@@ -266,6 +280,9 @@ impl FolderWalk<'_> {
 
     /// Returns whether a link points to a directory outside the searched one that was not visited yet.
     fn is_new_folder(&mut self, link: &Path) -> bool {
+        if self.links == LinkHandling::KeptInside {
+            return false;
+        }
         if self.real_root.is_none() {
             self.real_root = fs::canonicalize(self.root).ok();
         }
@@ -280,7 +297,7 @@ fn is_manifest(name: &str, opens_as_skill_md: impl Fn() -> bool) -> bool {
     name == "SKILL.md" || name == "skill.md" || (name.eq_ignore_ascii_case("skill.md") && opens_as_skill_md())
 }
 
-fn join_display_path(shown: &str, name: &str) -> String {
+pub(crate) fn join_display_path(shown: &str, name: &str) -> String {
     if shown.is_empty() { name.to_owned() } else { format!("{}/{name}", shown.trim_end_matches('/')) }
 }
 

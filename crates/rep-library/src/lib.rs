@@ -51,6 +51,7 @@ pub mod hosts;
 mod library;
 mod lookup;
 pub mod mcp_servers;
+pub mod open_files;
 mod packages;
 mod parallel;
 pub mod prompt;

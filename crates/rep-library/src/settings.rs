@@ -180,7 +180,7 @@ struct ParsedSettings {
 
 /// Finds the settings files of a path, the nearest first: in its directory and in each one above, up to the root of the
 /// repository.
-pub(crate) fn find_settings_files(checked: &Path) -> Vec<PathBuf> {
+pub fn find_settings_files(checked: &Path) -> Vec<PathBuf> {
     let absolute = std::path::absolute(checked).unwrap_or_else(|_| checked.to_owned());
     // `..` must be resolved before parents are searched. A path that does not exist is reported when it is read.
     let real = std::fs::canonicalize(&absolute).unwrap_or(absolute);

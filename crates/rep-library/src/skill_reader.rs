@@ -43,10 +43,30 @@ pub enum ReadExtent {
     Main,
 }
 
+/// Whether links that leave the directory being read are followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkHandling {
+    /// They are followed, so that a linked skill is checked like any other.
+    Followed,
+    /// They are not followed: the files behind them were not opened by the user.
+    KeptInside,
+}
+
 /// Reads a skill directory. `shown` is its path for display.
 pub fn read_folder(path: &Path, shown: &str, extent: ReadExtent) -> Result<SkillTree, LibraryError> {
+    read_folder_with(path, shown, extent, LinkHandling::Followed)
+}
+
+/// Reads a skill directory, and decides whether main files are read through links that leave it.
+pub(crate) fn read_folder_with(
+    path: &Path,
+    shown: &str,
+    extent: ReadExtent,
+    links: LinkHandling,
+) -> Result<SkillTree, LibraryError> {
     let mut tree = SkillTree { display_root: shown.to_owned(), folder: folder_name(path), ..SkillTree::default() };
-    let mut reader = FolderReader { root: path, real_root: None, tree: &mut tree, budget: SKILL_BYTES_MAX, extent };
+    let budget = SKILL_BYTES_MAX;
+    let mut reader = FolderReader { root: path, real_root: None, tree: &mut tree, budget, extent, links };
     match extent {
         ReadExtent::Manifest => reader.read_manifest_only(),
         ReadExtent::Folder | ReadExtent::Names | ReadExtent::Main => reader.walk_folder()?,
@@ -103,6 +123,7 @@ struct FolderReader<'a> {
     tree: &'a mut SkillTree,
     budget: u64,
     extent: ReadExtent,
+    links: LinkHandling,
 }
 
 impl FolderReader<'_> {
@@ -199,13 +220,41 @@ impl FolderReader<'_> {
             },
         };
         let mut content = FileContent::NotRead;
-        if is_main_file(relative) && leads != SymlinkTarget::Nowhere && self.extent != ReadExtent::Names {
+        let is_readable = match leads {
+            SymlinkTarget::Inside(_) => true,
+            SymlinkTarget::Outside => self.links == LinkHandling::Followed,
+            SymlinkTarget::Nowhere => false,
+        };
+        if is_main_file(relative) && is_readable && self.extent != ReadExtent::Names {
             match read_file(path, MAIN_BYTES_MAX).0 {
                 TreeEntry::File { content: read, .. } => content = read,
                 other => return other,
             }
         }
         TreeEntry::Link { target, destination: leads, content }
+    }
+}
+
+/// Replaces a file of a tree by a text, with the limits of a file on disk. The directories above it are added.
+pub(crate) fn replace_file(tree: &mut SkillTree, relative: &str, text: &str) {
+    let size_bytes = text.len() as u64;
+    let new = match choose_read_limit(relative, ReadExtent::Folder, SKILL_BYTES_MAX) {
+        Some(most) if size_bytes <= most => FileContent::Bytes(text.as_bytes().to_vec()),
+        Some(most) if is_main_file(relative) => FileContent::TooLarge(most),
+        _ => FileContent::NotRead,
+    };
+    match tree.entries.get_mut(relative) {
+        Some(TreeEntry::File { size_bytes: size, content, .. }) => (*size, *content) = (size_bytes, new),
+        // As on disk, only main files are read through links.
+        Some(TreeEntry::Link { content, .. }) if is_main_file(relative) => *content = new,
+        Some(TreeEntry::Link { .. } | TreeEntry::Directory | TreeEntry::Other(_)) => {}
+        None => {
+            for (at, _) in relative.match_indices('/') {
+                tree.entries.entry(relative[..at].to_owned()).or_insert(TreeEntry::Directory);
+            }
+            let file = TreeEntry::File { size_bytes, is_executable: false, content: new };
+            tree.entries.insert(relative.to_owned(), file);
+        }
     }
 }
 

@@ -58,7 +58,7 @@ impl SkillViolation {
             end: finding.place.end,
             data_path: finding.data_path.clone(),
             help: finding.help.clone(),
-            is_fixable: finding.edit.is_some(),
+            is_fixable: finding.has_safe_fix(),
         }
     }
 

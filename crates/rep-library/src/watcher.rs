@@ -1,10 +1,14 @@
 //! Waits for files to change. A burst of events counts as one change.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
+use notify::event::ModifyKind;
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
+use parking_lot::Mutex;
 
 use crate::LibraryError;
 
@@ -126,6 +130,62 @@ impl FileWatcher {
                 }
             }
         }
+    }
+}
+
+/// Reports changed paths as they change. Clones share the same watches.
+#[derive(Clone)]
+pub struct PathWatcher {
+    notify: Arc<Mutex<RecommendedWatcher>>,
+    /// The watched paths, and whether everything below them is watched.
+    known: Arc<Mutex<BTreeMap<PathBuf, bool>>>,
+}
+
+impl PathWatcher {
+    /// Creates a watcher that passes changed paths to `report`. An empty list means that anything may have changed.
+    pub fn new(report: impl Fn(Vec<PathBuf>) + Send + 'static) -> Result<Self, LibraryError> {
+        let known = Arc::<Mutex<BTreeMap<PathBuf, bool>>>::default();
+        let watched = Arc::clone(&known);
+        let notify = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+            let (paths, is_move) = match event {
+                Ok(event) if matches!(event.kind, EventKind::Access(_)) => return,
+                Ok(event) => {
+                    let is_move = matches!(event.kind, EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(_)));
+                    (event.paths, is_move)
+                }
+                Err(error) => (error.paths, false),
+            };
+            if is_move {
+                // The kernel drops the watch of a removed directory. One that is created again needs a new one.
+                watched.lock().retain(|known, _| !paths.iter().any(|path| known.starts_with(path)));
+            }
+            report(paths);
+        });
+        let notify = notify.map_err(|error| watch_error(Path::new(""), error))?;
+        Ok(Self { notify: Arc::new(Mutex::new(notify)), known })
+    }
+
+    /// Returns whether a path is watched already.
+    pub fn is_watched(&self, target: &WatchTarget) -> bool {
+        self.known.lock().get(&target.path).is_some_and(|is_deep| *is_deep || !target.is_deep)
+    }
+
+    /// Watches more paths. Paths that do not exist are skipped.
+    pub fn add_targets(&self, targets: Vec<WatchTarget>) -> Result<(), LibraryError> {
+        for target in targets {
+            if self.is_watched(&target) {
+                continue;
+            }
+            let mode = if target.is_deep { RecursiveMode::Recursive } else { RecursiveMode::NonRecursive };
+            match self.notify.lock().watch(&target.path, mode) {
+                Err(error) if !is_path_gone(&error) => return Err(watch_error(&target.path, error)),
+                Err(_) => {}
+                Ok(()) => {
+                    self.known.lock().insert(target.path, target.is_deep);
+                }
+            }
+        }
+        Ok(())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use rep_check::fix::FixApplicability;
 use rep_check::{CheckReport, Finding, Level};
 use rep_library::check::fix::{FixError, plan_fixes};
 use rep_library::check::{CheckSettings, CheckSettingsError, check_entry, check_paths};
@@ -73,7 +74,7 @@ fn fixes_are_planned_first_and_written_only_below_the_paths() {
     let scratch = scratch();
     let folder = scratch.work_folder().join("skills");
     let options = settings(&scratch).resolve().unwrap();
-    let fixes = plan_fixes(&[folder.join("outer")], &options).unwrap();
+    let fixes = plan_fixes(&[folder.join("outer")], &options, FixApplicability::Safe).unwrap();
     let [file] = fixes.files.as_slice() else { panic!("{fixes:?}") };
     assert!(
         file.path.ends_with("outer/inner/SKILL.md") && file.render_diff().contains("-# Inner\r"),
@@ -81,13 +82,13 @@ fn fixes_are_planned_first_and_written_only_below_the_paths() {
         file.render_diff()
     );
     assert!(fixes.write_files().all(|(_, result)| result.is_ok()));
-    assert!(plan_fixes(&[folder], &options).unwrap().files.is_empty());
+    assert!(plan_fixes(&[folder], &options, FixApplicability::Safe).unwrap().files.is_empty());
     // A skill that only a link brings below the path is looked at and not changed.
     scratch
         .write_file("elsewhere/far/SKILL.md", "---\nname: far\ndescription: Writes. Use it.\n---\n# Far\r\n\r\nDo.\n");
     std::os::unix::fs::symlink(scratch.work_folder().join("elsewhere/far"), scratch.work_folder().join("skills/far"))
         .unwrap();
-    let fixes = plan_fixes(&[scratch.work_folder().join("skills")], &options).unwrap();
+    let fixes = plan_fixes(&[scratch.work_folder().join("skills")], &options, FixApplicability::Safe).unwrap();
     let results: Vec<_> = fixes.write_files().map(|(_, result)| result).collect();
     assert!(matches!(results.as_slice(), [Err(FixError::BehindLink { .. })]), "{results:?}");
 }

@@ -12,7 +12,7 @@ use rmcp::model::{Prompt, Resource, Tool};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::{library_tools, prompts, resources, skills_extension, uri};
+use crate::{library_tools, prompts, resources, script_tool, skills_extension, uri};
 
 /// The size limit of served files, which is the size limit of skills in the Skills extension.
 pub(crate) const FILE_BYTES_MAX: u64 = 16 << 20;
@@ -111,6 +111,11 @@ impl CatalogView {
         listed.or_else(|| list.descriptors.get(*list.by_qualified_name.get(name)?))
     }
 
+    /// Returns the skills whose tools and scripts clients may run.
+    pub(crate) fn allowed_runs(&self) -> &AllowedRuns {
+        &self.allowed
+    }
+
     /// Returns the permitted tools of skills that cannot be listed, with the reason.
     pub fn tool_faults(&self) -> &[ToolFault] {
         &self.tool_list().faults
@@ -128,7 +133,11 @@ impl CatalogView {
                 AllowedRuns::All => self.runtime.list_tools(&self.catalog, &BTreeSet::new()),
                 AllowedRuns::Only(skills) => self.runtime.list_tools(&self.catalog, skills),
             };
-            ToolList::new(listing, self.tool_naming)
+            let mut own_tools = library_tools::list_tools();
+            if self.allowed != AllowedRuns::None {
+                own_tools.push(script_tool::list_tool());
+            }
+            ToolList::new(own_tools, listing, self.tool_naming)
         })
     }
 
@@ -181,10 +190,10 @@ impl CatalogView {
 
 impl ToolList {
     /// Builds the tools of the protocol. A definition that the protocol rejects is reported as a fault.
-    fn new(listing: ToolListing, naming: ToolNaming) -> Self {
+    fn new(own_tools: Vec<Tool>, listing: ToolListing, naming: ToolNaming) -> Self {
         let ToolListing { tools, mut faults } = listing;
         let mut list = Self {
-            protocol_tools: library_tools::list_tools(),
+            protocol_tools: own_tools,
             descriptors: Vec::with_capacity(tools.len()),
             by_qualified_name: HashMap::new(),
             faults: Vec::new(),
@@ -278,7 +287,11 @@ mod tests {
     fn a_definition_that_the_protocol_does_not_accept_is_a_fault_and_hides_no_other() {
         let good = make_descriptor("good", json!({ "name": "skill__good", "inputSchema": { "type": "object" } }));
         let bad = make_descriptor("bad", json!({ "name": 1, "inputSchema": { "type": "object" } }));
-        let list = ToolList::new(ToolListing { tools: vec![bad, good], faults: Vec::new() }, ToolNaming::Qualified);
+        let list = ToolList::new(
+            Vec::new(),
+            ToolListing { tools: vec![bad, good], faults: Vec::new() },
+            ToolNaming::Qualified,
+        );
         assert_eq!(list.protocol_tools.last().unwrap().name, "skill__good");
         assert_eq!(list.descriptors.len(), 1);
         let [fault] = list.faults.as_slice() else { panic!("{:?}", list.faults) };

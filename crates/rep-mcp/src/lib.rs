@@ -48,6 +48,7 @@ mod pending_confirmations;
 mod prompts;
 mod protocol_error;
 mod resources;
+mod script_tool;
 mod server;
 mod session_handler;
 mod skills_extension;

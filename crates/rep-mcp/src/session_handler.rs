@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams, CompleteResult,
-    CustomRequest, CustomResult, ErrorCode, ExtensionCapabilities, GetPromptRequestParams, GetPromptResponse,
-    GetTaskParams, GetTaskResult, Implementation, InitializeRequestParams, InitializeResult, JsonObject,
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities,
-    ServerConfig, SubscribeRequestParams, SubscriptionFilter, TASKS_EXTENSION_ID, Tool, UnsubscribeRequestParams,
-    UpdateTaskParams,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, CompleteRequestParams,
+    CompleteResult, CustomRequest, CustomResult, ErrorCode, ExtensionCapabilities, GetPromptRequestParams,
+    GetPromptResponse, GetTaskParams, GetTaskResult, Implementation, InitializeRequestParams, InitializeResult,
+    JsonObject, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+    ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, TASKS_EXTENSION_ID, Tool,
+    UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -18,13 +18,13 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use crate::call_log::CallSubject;
-use crate::catalog_view::CatalogView;
+use crate::catalog_view::{AllowedRuns, CatalogView};
 use crate::confirmation::random_bytes;
 use crate::pagination::{PAGE_ITEMS_MAX, page_at_cursor};
 use crate::server::ServerState;
 use crate::skills_extension::{self, TTL_MS};
 use crate::subscriptions::{ChangeSubscriber, ResourceSubscriptions, SUBSCRIPTIONS_MAX, notify_changes};
-use crate::{convert_tool, library_tools, prompts, protocol_error, resources};
+use crate::{convert_tool, library_tools, prompts, protocol_error, resources, script_tool};
 
 /// The maximum size of a client's name and version, and of the `initialize` request.
 const CLIENT_BYTES_MAX: usize = 1 << 10;
@@ -179,6 +179,12 @@ impl ServerHandler for SessionHandler {
             }
             if name == convert_tool::TOOL_NAME {
                 return self.convert_skill(request, context).await;
+            }
+            if name == script_tool::TOOL_NAME && *self.state.view().allowed_runs() != AllowedRuns::None {
+                return match script_tool::parse_call(&self.state.view(), &arguments) {
+                    Ok(script) => self.call_skill_tool(script, request, context).await,
+                    Err(error) => Ok(CallToolResult::structured_error(error.to_envelope()).into()),
+                };
             }
             let tool = self.run_blocking(move |_, view| Ok(view.find_tool(&name).cloned())).await?;
             let tool = tool.ok_or_else(|| {

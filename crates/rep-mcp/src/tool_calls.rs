@@ -30,7 +30,7 @@ use crate::confirmation::{
 use crate::library_tools::LibraryToolError;
 use crate::server::{McpServer, RunHandle, ServerState};
 use crate::session_handler::SessionHandler;
-use crate::{call_log, protocol_error};
+use crate::{call_log, protocol_error, script_tool};
 
 /// The interval between progress notifications of a long run.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(5);
@@ -298,6 +298,7 @@ fn build_tool_call(
 ) -> ToolCall {
     let mut call = match tool.kind {
         ToolKind::Tool => ToolCall::for_tool(&tool.skill, &tool.tool, Value::Object(input)),
+        ToolKind::Script => ToolCall::for_script(&tool.skill, script_tool::build_invocation(tool, &input)),
         ToolKind::Command => {
             let named = tool.session_argument.and_then(|argument| input.shift_remove(argument));
             let session = named.as_ref().and_then(Value::as_str).or(session).map(str::to_owned);

@@ -20,9 +20,11 @@
 mod connector;
 mod exchange;
 pub mod fetch;
+pub mod git;
 pub mod issuer;
 pub mod model;
 mod origin;
+mod program;
 mod response;
 mod send;
 

@@ -1,6 +1,7 @@
 //! The error type of this crate.
 
 use rep_library::LibraryError;
+use rep_net::git::{GitError, GitErrorKind};
 
 use crate::atomic_dir::AtomicDirError;
 use crate::files::FilesError;
@@ -41,6 +42,12 @@ pub enum PackageErrorCode {
     NotOurs,
     /// A directory is outside the project.
     Outside,
+    /// The repository has no such branch, tag or commit.
+    NoReference,
+    /// Something is not in the cache, and nothing may be fetched.
+    Offline,
+    /// The address of a source is not allowed.
+    RefusedSource,
     /// The source does not contain the named skill.
     SkillNotFound,
     /// The target exists.
@@ -49,6 +56,8 @@ pub enum PackageErrorCode {
     TooMany,
     /// The host is unknown.
     UnknownHost,
+    /// The server wants credentials that are not stored.
+    Unauthorized,
     /// The source does not exist.
     UnknownSource,
     /// A file or directory could not be read.
@@ -81,9 +90,13 @@ impl PackageErrorCode {
             PackageErrorCode::NotInstalled => "NOT_INSTALLED",
             PackageErrorCode::NotOurs => "NOT_OURS",
             PackageErrorCode::Outside => "OUTSIDE",
+            PackageErrorCode::NoReference => "NO_REFERENCE",
+            PackageErrorCode::Offline => "OFFLINE",
+            PackageErrorCode::RefusedSource => "REFUSED_SOURCE",
             PackageErrorCode::SkillNotFound => "SKILL_NOT_FOUND",
             PackageErrorCode::TooMany => "TOO_MANY",
             PackageErrorCode::UnknownHost => "UNKNOWN_HOST",
+            PackageErrorCode::Unauthorized => "UNAUTHORIZED",
             PackageErrorCode::UnknownSource => "UNKNOWN_SOURCE",
             PackageErrorCode::Unreadable => "UNREADABLE",
             PackageErrorCode::TargetExists | PackageErrorCode::Unwritable => "UNWRITABLE",
@@ -128,6 +141,20 @@ impl From<LibraryError> for PackageError {
 impl From<FilesError> for PackageError {
     fn from(error: FilesError) -> Self {
         Self::new(PackageErrorCode::Unreadable, error.to_string())
+    }
+}
+
+impl From<GitError> for PackageError {
+    fn from(error: GitError) -> Self {
+        let code = match error.kind {
+            GitErrorKind::Refused => PackageErrorCode::RefusedSource,
+            GitErrorKind::Unauthorized => PackageErrorCode::Unauthorized,
+            GitErrorKind::NotFound => PackageErrorCode::UnknownSource,
+            GitErrorKind::NoReference => PackageErrorCode::NoReference,
+            GitErrorKind::NoPath => PackageErrorCode::NotASkill,
+            GitErrorKind::NotInstalled | GitErrorKind::TooLarge | GitErrorKind::Failed => PackageErrorCode::FetchFailed,
+        };
+        Self { remedy: error.remedy, ..Self::new(code, error.message) }
     }
 }
 

@@ -4,7 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "this module reads the files that it moves")]
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -48,7 +48,7 @@ fn read_error(path: &Path) -> impl FnOnce(io::Error) -> FilesError + use<> {
 }
 
 /// Whether a file or directory is never part of a skill because programs leave it behind.
-fn is_leftover_name(name: &str) -> bool {
+pub(crate) fn is_leftover_name(name: &str) -> bool {
     matches!(name, ".git" | "__pycache__" | "node_modules" | ".DS_Store") || name.rsplit('.').next() == Some("pyc")
 }
 
@@ -262,36 +262,44 @@ fn compare_collated(one: &str, two: &str) -> Ordering {
         .then_with(|| one.cmp(two))
 }
 
+/// Whether a path is that of a main file in the root.
+pub(crate) fn is_manifest_name(name: &str) -> bool {
+    name == "SKILL.md" || name == "skill.md"
+}
+
+/// Returns the directories of skills among some paths: the root if it has a SKILL.md, otherwise the outermost
+/// directories that have one.
+pub(crate) fn find_skill_folders(paths: &[&str]) -> Vec<String> {
+    if paths.iter().any(|path| is_manifest_name(path)) {
+        return vec![String::new()];
+    }
+    let manifests = paths.iter().filter_map(|path| path.rsplit_once('/')).filter(|(_, name)| is_manifest_name(name));
+    let all: BTreeSet<&str> = manifests.map(|(folder, _)| folder).collect();
+    let is_outermost = |folder: &&&str| find_containing_folder(folder, |above| all.contains(above)).is_none();
+    all.iter().filter(is_outermost).map(|folder| (*folder).to_owned()).collect()
+}
+
+/// Returns the first directory above a path, from the root, that `is_wanted` accepts.
+pub(crate) fn find_containing_folder(path: &str, is_wanted: impl Fn(&str) -> bool) -> Option<&str> {
+    let ends = path.match_indices('/').map(|(at, _)| at);
+    std::iter::once(0).chain(ends).map(|end| &path[..end]).find(|folder| is_wanted(folder))
+}
+
 /// Splits files into skills: one skill if there is a SKILL.md at the root, otherwise one per outermost directory
 /// that contains a SKILL.md. Each comes with the path of its directory.
 pub fn split_into_skills(files: Vec<PackageFile>) -> Vec<(String, Vec<PackageFile>)> {
-    let is_manifest = |name: &str| name == "SKILL.md" || name == "skill.md";
-    if files.iter().any(|file| is_manifest(&file.path)) {
-        return vec![(String::new(), files)];
-    }
-    let mut folders: Vec<String> = files
-        .iter()
-        .filter_map(|file| {
-            file.path.rsplit_once('/').filter(|(_, name)| is_manifest(name)).map(|(folder, _)| folder.to_owned())
-        })
-        .collect();
-    folders.sort();
-    folders.dedup();
-    let all = folders.clone();
-    folders.retain(|folder| {
-        !all.iter().any(|other| folder.strip_prefix(other.as_str()).is_some_and(|rest| rest.starts_with('/')))
-    });
-    let mut skills: Vec<(String, Vec<PackageFile>)> = folders.into_iter().map(|folder| (folder, Vec::new())).collect();
+    let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
+    let mut skills: BTreeMap<String, Vec<PackageFile>> =
+        find_skill_folders(&paths).into_iter().map(|folder| (folder, Vec::new())).collect();
     for mut file in files {
-        let own = skills
-            .iter_mut()
-            .find(|(folder, _)| file.path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/')));
-        if let Some((folder, own)) = own {
-            file.path.drain(..=folder.len());
-            own.push(file);
+        let own = find_containing_folder(&file.path, |folder| skills.contains_key(folder)).map(str::to_owned);
+        let Some((own, all)) = own.and_then(|own| skills.get_mut(&own).map(|all| (own, all))) else { continue };
+        if !own.is_empty() {
+            file.path.drain(..=own.len());
         }
+        all.push(file);
     }
-    skills
+    skills.into_iter().collect()
 }
 
 /// Selects the files of a skill to pack, below a directory with its name. Development files are left out.

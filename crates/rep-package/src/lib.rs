@@ -8,6 +8,7 @@
 //! ```
 //! use rep_package::install::{InstallOptions, install_skills};
 //! use rep_package::scope::{ANY_HOST, InstallScope};
+//! use rep_package::client::{SourceClient, SourceClientOptions};
 //! use rep_package::source::load_offered_skills;
 //! # let scratch = tempfile::tempdir()?;
 //! # let folder = scratch.path().join("skills/letters");
@@ -16,7 +17,8 @@
 //! # let (project, own) = (scratch.path().to_owned(), scratch.path().join("own"));
 //!
 //! let scope = InstallScope::for_project(project.clone(), Some(own));
-//! let offered = load_offered_skills(&project.join("skills").to_string_lossy(), &[], &scope, &mut |_| {})?;
+//! let client = SourceClient::new(SourceClientOptions::default())?;
+//! let offered = load_offered_skills(&project.join("skills").to_string_lossy(), &[], &scope, &client, &mut |_| {})?;
 //! let options = InstallOptions { hosts: vec![ANY_HOST.to_owned()], ..InstallOptions::default() };
 //! install_skills(&offered, &options, &scope, std::time::SystemTime::UNIX_EPOCH)?;
 //! assert!(project.join(".agents/skills/letters/SKILL.md").is_file());
@@ -25,6 +27,7 @@
 //! ```
 
 pub mod atomic_dir;
+pub mod client;
 mod error;
 pub mod export;
 pub mod files;

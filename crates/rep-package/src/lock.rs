@@ -33,17 +33,19 @@ pub struct SkillsLockFile {
 /// The source of an installed skill.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct InstallOrigin {
-    /// The kind, in the words of the npm tool: `local` or `well-known`.
+    /// The kind, in the words of the npm tool: `local`, `well-known`, `github`, `gitlab` or `git`.
     pub kind: String,
     /// The source: a path relative to the lock file, or a name for a URL.
     pub source: String,
     /// The URL.
     pub url: Option<String>,
+    /// The branch, tag or commit that was asked for.
+    pub reference: Option<String>,
     /// The path of the SKILL.md in the source.
     pub skill_path: Option<String>,
     /// The digest in the index.
     pub index_digest: Option<String>,
-    /// The commit of a working copy.
+    /// The commit of a repository or a working copy.
     pub commit: Option<String>,
 }
 
@@ -136,6 +138,7 @@ impl SkillsLockFile {
                 kind: text(entry, "sourceType").unwrap_or_default(),
                 source: text(entry, "source").unwrap_or_default(),
                 url: text(entry, "sourceUrl"),
+                reference: text(entry, "ref"),
                 skill_path: text(entry, "skillPath"),
                 index_digest: text(entry, "wellKnownDigest"),
                 commit: text(&ours, "commit"),
@@ -158,6 +161,7 @@ impl SkillsLockFile {
         let fields = [
             ("source", Some(&origin.source)),
             ("sourceUrl", origin.url.as_ref()),
+            ("ref", origin.reference.as_ref()),
             ("sourceType", Some(&origin.kind)),
             ("skillPath", origin.skill_path.as_ref()),
             ("computedHash", Some(&skill.computed_hash)),
@@ -169,8 +173,6 @@ impl SkillsLockFile {
                 None => drop(entry.shift_remove(key)),
             }
         }
-        // A branch of another source does not apply to this one.
-        entry.shift_remove("ref");
         let mut own = entry.get("rep").and_then(Value::as_object).cloned().unwrap_or_default();
         let places: Vec<Value> = skill
             .places

@@ -106,7 +106,7 @@ pub fn compute_binding(plan: &Plan) -> String {
         "policy": plan.policy_json(),
     });
     // A program is approved for a skill, regardless of which command starts it.
-    if matches!(plan.work, PlannedWork::Tool(_) | PlannedWork::Server(_)) {
+    if matches!(plan.work, PlannedWork::Tool(_) | PlannedWork::Script(_) | PlannedWork::Server(_)) {
         bound["tool"] = plan.tool.clone().into();
     }
     // Consent to a confined run does not cover an unconfined one.

@@ -13,16 +13,19 @@ use rep_library::mcp_servers::{self, ServerDeclaration, ServerRequirement};
 use rep_library::validation::{SkillViolation, ValidationMode, validate_skill};
 use rep_library::{CatalogEntry, LibraryOptions, SkillStatus, skill_reader};
 use rep_model::suggestion::nearest_name;
-use rep_model::{Frontmatter, Skill, SkillDocument};
+use rep_model::{Frontmatter, ResolvedSkillPath, Skill, SkillDocument, resolve_skill_path};
 use serde_json::{Map, Value};
 
 use crate::error::{CallError, ErrorCode};
 use crate::grant::ExecutionTrust;
-use crate::plan::command::{CommandError, CommandPlanInput};
+use crate::plan::command::{CommandError, CommandPlanInput, DeclarationSource};
 use crate::plan::{Plan, PlanError, PlannedWork, ToolPlanInput};
+use crate::runtime::ScriptInvocation;
 
 /// The maximum number of tools listed when an unknown one was requested.
 const TOOLS_SHOWN_MAX: usize = 12;
+/// The maximum number of files examined to suggest a script.
+const FILES_EXAMINED_MAX: usize = 2000;
 
 /// A skill whose tools and commands can be planned, and run if it was loaded for that.
 pub struct ExecutableSkill {
@@ -234,6 +237,88 @@ impl ExecutableSkill {
         })
     }
 
+    /// Plans a script that the skill bundles.
+    pub(crate) fn plan_script(&self, script: &ScriptInvocation, workspace: &Path) -> Result<Plan, CallError> {
+        if let Some(reason) = &self.unreadable {
+            return Err(CallError::skill_unreadable(&self.name, reason));
+        }
+        let path = self.find_script(&script.path)?;
+        let source = DeclarationSource {
+            skill: &self.name,
+            digest: &self.digest,
+            folder: &self.folder,
+            front: self.skill.frontmatter().map(|front| &front.root),
+            file: self.skill.uasp.iter().find_map(|file| file.view().and(file.root.as_ref())),
+            workspace,
+        };
+        Plan::from_script(&source, &path, &script.arguments, self.files.clone()).map_err(|error| {
+            let message = format!("`{}` of `{}` cannot be run: {error}", path, self.name);
+            CallError::unable(ErrorCode::InvalidSkill, message).with_remedy(error.remedy)
+        })
+    }
+
+    /// Returns the normalized path of a file of the skill, or an error that names the nearest scripts.
+    fn find_script(&self, written: &str) -> Result<String, CallError> {
+        let inside = match resolve_skill_path("", written) {
+            ResolvedSkillPath::Inside(path) if !path.is_empty() && !path.chars().any(char::is_control) => path,
+            _ => {
+                let message = format!("`{written}` is not inside the skill `{}`", self.name);
+                let error = CallError::unable(ErrorCode::InvalidArgument, message);
+                return Err(error.with_remedy("name a file of the skill, relative to its directory"));
+            }
+        };
+        if self.is_own_file(&inside) {
+            return Ok(inside);
+        }
+        let error = CallError::unable(ErrorCode::PathNotFound, format!("skill `{}` has no file `{inside}`", self.name));
+        let scripts = self.list_scripts();
+        // The directory is easily forgotten.
+        let base = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+        let same_name = scripts.iter().find(|script| base(script) == base(&inside)).map(String::as_str);
+        Err(match same_name.or_else(|| nearest_name(&inside, scripts.iter().map(String::as_str))) {
+            Some(near) => error.with_remedy(format!("did you mean `{near}`?")),
+            None if scripts.is_empty() => error.with_remedy("it bundles no scripts"),
+            None => {
+                let shown: Vec<&str> = scripts.iter().take(TOOLS_SHOWN_MAX).map(String::as_str).collect();
+                error.with_remedy(format!("its scripts: {}", shown.join(", ")))
+            }
+        })
+    }
+
+    /// Returns whether a path is a file of the skill that a run can see. Links to the outside do not count.
+    fn is_own_file(&self, path: &str) -> bool {
+        let is_named = self.files.as_ref().is_none_or(|files| files.iter().any(|file| file == path));
+        let real = std::fs::canonicalize(self.folder.join(path)).ok();
+        is_named && real.is_some_and(|real| real.starts_with(&self.folder) && real.is_file())
+    }
+
+    /// Lists the files that look like scripts, sorted, up to a limit. For messages only.
+    fn list_scripts(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut folders = std::collections::VecDeque::from([self.folder.clone()]);
+        let mut seen = 0;
+        while let Some(folder) = folders.pop_front() {
+            for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+                seen += 1;
+                if seen > FILES_EXAMINED_MAX {
+                    return found;
+                }
+                let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
+                if kind.is_dir() && entry.file_name() != ".git" {
+                    folders.push_back(path);
+                } else if kind.is_file()
+                    && path.extension().and_then(|ending| ending.to_str()).is_some_and(is_script_extension)
+                    && let Ok(own) = path.strip_prefix(&self.folder)
+                {
+                    found.push(own.to_string_lossy().into_owned());
+                }
+            }
+        }
+        found.sort();
+        found.retain(|path| self.is_own_file(path));
+        found
+    }
+
     /// Plans a command. `variable` looks up the caller's environment.
     pub(crate) fn plan_command(
         &self,
@@ -243,11 +328,7 @@ impl ExecutableSkill {
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Result<Plan, CommandError>, CallError> {
         let document = self.require_document()?;
-        let is_file = |path: &str| {
-            let is_named = self.files.as_ref().is_none_or(|files| files.iter().any(|file| file == path));
-            let real = std::fs::canonicalize(self.folder.join(path)).ok();
-            is_named && real.is_some_and(|real| real.starts_with(&self.folder) && real.is_file())
-        };
+        let is_file = |path: &str| self.is_own_file(path);
         let plan = Plan::from_command(&CommandPlanInput {
             skill: &self.name,
             digest: &self.digest,
@@ -308,6 +389,11 @@ fn determine_copy_trust(
         }
         trust => trust,
     })
+}
+
+/// Returns whether files with this extension are scripts.
+fn is_script_extension(ending: &str) -> bool {
+    matches!(ending, "sh" | "bash" | "py" | "js" | "mjs" | "cjs" | "ts" | "mts" | "rb" | "pl")
 }
 
 /// Returns the name of a tool.

@@ -84,14 +84,19 @@ pub(crate) fn execute_grant_with(
     let redactor = Redactor::new(&[own, options.redacted_values].concat(), plan.redaction.pii);
     let outcome = match &plan.work {
         PlannedWork::Tool(tool) => call_tool(plan, tool, secrets, options, cancel, &redactor, run),
-        PlannedWork::Command(command) => {
+        PlannedWork::Command(command) | PlannedWork::Script(command) => {
             let job = match command::prepare_command_job(plan, command, secrets, options) {
                 Ok(job) => job,
-                Err(error) => return Outcome::not_started(redact_error(error, &redactor)),
+                Err(error) => {
+                    // The path of the private copy means nothing to the caller.
+                    let message = error.message.replace(&format!("{}/", plan.folder.display()), "");
+                    return Outcome::not_started(redact_error(ToolError { message, ..error }, &redactor));
+                }
             };
-            match run(job, cancel) {
-                Ok(ended) => outcome::conclude_command_run(plan, ended, &redactor),
-                Err(error) => outcome::outcome_from_sandbox_error(&error, &redactor),
+            match (run(job, cancel), &plan.work) {
+                (Ok(ended), PlannedWork::Script(_)) => outcome::conclude_script_run(plan, ended, &redactor),
+                (Ok(ended), _) => outcome::conclude_command_run(plan, ended, &redactor),
+                (Err(error), _) => outcome::outcome_from_sandbox_error(&error, &redactor),
             }
         }
         PlannedWork::Request(request) => {

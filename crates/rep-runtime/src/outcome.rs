@@ -284,6 +284,41 @@ pub(crate) fn conclude_command_run(plan: &Plan, ended: SandboxOutcome, redactor:
     build_outcome(plan, ended, String::new(), (reply, verdict), redactor)
 }
 
+/// Concludes a script run like a command run, with the denials in the result as well. The script ran in a private
+/// copy of its skill, so paths of that copy are made relative.
+pub(crate) fn conclude_script_run(plan: &Plan, ended: SandboxOutcome, redactor: &Redactor) -> Outcome {
+    let mut outcome = conclude_command_run(plan, ended, redactor);
+    let denied = render_denials(&outcome.denials);
+    let copy = format!("{}/", plan.folder.display());
+    // Shortening a path can join the parts of a secret.
+    let clean = |text: &str| redactor.redact_text(&text.replace(&copy, ""));
+    let fields = match &mut outcome.reply {
+        RunReply::Result(Value::Object(fields)) => fields,
+        RunReply::Error(error) => {
+            if error.code == ErrorCode::CommandFailed {
+                let how = match outcome.exit {
+                    Some(ProcessExit::Signal(signal)) => format!("was killed by {}", signal_name(signal)),
+                    Some(ProcessExit::Code(code)) => format!("exited with code {code}"),
+                    None => "failed".to_owned(),
+                };
+                error.message = format!("`{}` {how}", plan.tool);
+            }
+            error.more.as_mut()
+        }
+        RunReply::Result(_) | RunReply::Task(_) => return outcome,
+    };
+    for name in ["stdout", "stderr"] {
+        if let Some(Value::String(text)) = fields.get_mut(name) {
+            *text = clean(text);
+        }
+    }
+    fields.entry("denied").or_insert_with(|| denied.into());
+    if outcome.denials_omitted > 0 {
+        fields.insert("denied_omitted".to_owned(), outcome.denials_omitted.into());
+    }
+    outcome
+}
+
 /// Concludes a request: the server's response, or the error.
 pub(crate) fn conclude_request(
     plan: &Plan,

@@ -16,6 +16,7 @@ pub mod declarations;
 pub mod description;
 mod plan_json;
 mod request;
+mod script;
 pub mod server;
 
 use rep_permissions::limits::TIMEOUT_S_MAX;
@@ -167,6 +168,8 @@ pub enum PlannedWork {
     Tool(PlannedTool),
     /// Starts a program.
     Command(PlannedCommand),
+    /// Runs a script that the skill bundles.
+    Script(PlannedCommand),
     /// Sends a request.
     Request(Box<BoundRequest>),
     /// Converses with an MCP server.
@@ -178,7 +181,7 @@ impl PlannedWork {
     pub fn tool(&self) -> Option<&PlannedTool> {
         match self {
             PlannedWork::Tool(tool) => Some(tool),
-            PlannedWork::Command(_) | PlannedWork::Request(_) | PlannedWork::Server(_) => None,
+            PlannedWork::Command(_) | PlannedWork::Script(_) | PlannedWork::Request(_) | PlannedWork::Server(_) => None,
         }
     }
 
@@ -186,7 +189,7 @@ impl PlannedWork {
     pub fn tool_mut(&mut self) -> Option<&mut PlannedTool> {
         match self {
             PlannedWork::Tool(tool) => Some(tool),
-            PlannedWork::Command(_) | PlannedWork::Request(_) | PlannedWork::Server(_) => None,
+            PlannedWork::Command(_) | PlannedWork::Script(_) | PlannedWork::Request(_) | PlannedWork::Server(_) => None,
         }
     }
 }

@@ -51,7 +51,7 @@ mod workflows;
 
 pub use call::{
     CallResult, CallTarget, CallerConsent, CommandInvocation, DeferredCall, FinishedCall, NestedCall, PlanBinding,
-    PreparedCall, ToolCall,
+    PreparedCall, ScriptInvocation, ToolCall,
 };
 pub use commands::{DEFAULT_SESSION, state_json};
 pub use packages::{PackageInstall, PackageInstallError, PackageRequest, ToolDependencies};

@@ -102,6 +102,24 @@ pub fn update_file(path: &Path, expected: &[u8], bytes: &[u8]) -> Result<(), Wri
     persist_file(path, bytes, Some(metadata.permissions()), OnExistingFile::Replace).map_err(failed)
 }
 
+/// Renames a file within its directory. Fails if it is a link, if its content is not `expected`, or if another file has
+/// the new name.
+pub fn rename_file(path: &Path, expected: &[u8], new_path: &Path) -> Result<(), WriteError> {
+    let failed = |source| WriteError::Failed { path: path.to_owned(), source };
+    if fs::symlink_metadata(path).map_err(failed)?.is_symlink() {
+        return Err(WriteError::Link(path.to_owned()));
+    }
+    if fs::read(path).map_err(failed)? != expected {
+        return Err(WriteError::Changed(path.to_owned()));
+    }
+    // A second name is added first, because renaming would replace a file that appears in the meantime.
+    match fs::hard_link(path, new_path) {
+        Ok(()) => fs::remove_file(path).map_err(failed),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(WriteError::Exists(new_path.to_owned())),
+        Err(source) => Err(failed(source)),
+    }
+}
+
 /// Writes a file that can be recomputed, readable only by its owner. The write is atomic but not synced: a power
 /// failure may lose the file.
 pub fn write_cache_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -184,6 +202,19 @@ mod tests {
         replace_file(&link, b"2").unwrap();
         assert_eq!((fs::read(&target).unwrap(), fs::read(&link).unwrap()), (b"1".to_vec(), b"2".to_vec()));
         assert!(!link.is_symlink());
+    }
+
+    #[test]
+    fn a_file_is_renamed_unless_the_new_name_is_taken() {
+        let folder = tempfile::tempdir().unwrap();
+        let (old, new) = (folder.path().join("skill.md"), folder.path().join("SKILL.md"));
+        replace_file(&old, b"1").unwrap();
+        replace_file(&new, b"2").unwrap();
+        assert!(matches!(rename_file(&old, b"1", &new), Err(WriteError::Exists(_))));
+        fs::remove_file(&new).unwrap();
+        assert!(matches!(rename_file(&old, b"2", &new), Err(WriteError::Changed(_))));
+        rename_file(&old, b"1", &new).unwrap();
+        assert_eq!((fs::read(&new).unwrap(), list_names(folder.path())), (b"1".to_vec(), vec!["SKILL.md".to_owned()]));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests access the disk and start the binary")]
 
 mod document;
+mod git_server;
 mod rule_page;
 mod scratch;
 mod server;
@@ -14,6 +15,7 @@ pub mod synthetic_library;
 mod wait;
 
 pub use document::{ConsoleBlock, ConsoleCommand, DocumentBlock, matches_output, parse_document, update_output};
+pub use git_server::{GitServer, TestRepository};
 pub use rule_page::{ExampleFile, ExampleKind, RuleExample, RulePage};
 pub use scratch::{ProgramRun, RunObserver, ScratchFolder, observe_runs};
 pub use server::{ReceivedRequest, TestResponse, TestServer, build_response};

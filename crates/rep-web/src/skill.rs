@@ -141,7 +141,7 @@ fn render_findings(request: &PageRequest, entry: &CatalogEntry) -> Markup {
                             (render_code_block(&format!("{} │ {}", place.start.line, truncate_at_word(&place.excerpt, 300))))
                         }
                         @if !finding.help.is_empty() { p class="help" { b { "Fix:" } " " (render_inline_code(&finding.help)) } }
-                        @if finding.edit.is_some() { p class="help" { "Fixable with " code { "rep check --fix" } "." } }
+                        @if finding.has_safe_fix() { p class="help" { "Fixable with " code { "rep check --fix" } "." } }
                     }
                 }
                 @if rest > 0 { li { "… and " (rest) " more" } }

@@ -18,6 +18,7 @@ pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod install;
 pub(crate) mod list;
+pub(crate) mod lsp;
 pub(crate) mod man;
 pub(crate) mod outdated;
 pub(crate) mod pack;

@@ -337,7 +337,7 @@ impl From<rep_package::PackageError> for Failure {
         use rep_package::PackageErrorCode as Code;
         let exit = match error.code {
             Code::InvalidSkill => Exit::Findings,
-            Code::Credential | Code::DigestMismatch | Code::Outside => Exit::Refused,
+            Code::Credential | Code::DigestMismatch | Code::Outside | Code::Unauthorized => Exit::Refused,
             _ => Exit::Unable,
         };
         let flag = match error.code {

@@ -1,4 +1,4 @@
-//! The `--scope` and `--project` options: which installed skills a command works on.
+//! The `--scope` and `--project` options: which installed skills a command works on, and how it reaches sources.
 
 use std::path::PathBuf;
 
@@ -6,9 +6,10 @@ use clap::ValueEnum;
 use rep_library::find_project_folder;
 use rep_library::hosts::{DiscoveryHost, HOSTS};
 use rep_package::InstallScope;
+use rep_package::client::{SourceClient, SourceClientOptions};
 
 use crate::exit::Failure;
-use crate::library::{data_folder, home_folder, working_folder};
+use crate::library::{cache_folder, data_folder, home_folder, working_folder};
 
 /// Which installed skills to work on.
 #[derive(clap::Args, Clone, Debug)]
@@ -52,4 +53,9 @@ impl ScopeArgs {
         let variables = names.filter_map(|name| Some((name.to_owned(), value(name)?))).collect();
         Ok(InstallScope::for_home(absolute(base), &data_folder()?, variables)?)
     }
+}
+
+/// Returns the client that fetches skills for this user.
+pub(crate) fn open_source_client(is_offline: bool) -> Result<SourceClient, Failure> {
+    Ok(SourceClient::new(SourceClientOptions { cache: cache_folder(), is_offline })?)
 }

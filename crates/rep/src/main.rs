@@ -91,6 +91,7 @@ enum Command {
     Export(commands::export::Args),
     Import(commands::import::Args),
     Serve(commands::serve::Args),
+    Lsp(commands::lsp::Args),
     Install(commands::install::Args),
     Remove(commands::remove::Args),
     Outdated(commands::outdated::Args),
@@ -152,10 +153,19 @@ fn run_without_flags(words: &[OsString]) -> Option<ExitCode> {
         Output::new(ColorMode::Never, false, false).write_data(concat!("rep ", env!("CARGO_PKG_VERSION"), "\n"));
         return Some(ExitCode::SUCCESS);
     }
-    if rest.is_empty() || rest.iter().any(is_flag) {
+    if rest.iter().any(is_flag) {
         return None;
     }
     let mut output = Output::new(ColorMode::Auto, false, false);
+    if rest.is_empty() {
+        let command = command.to_str()?;
+        let argument = match command {
+            "validate" | "read-properties" => "SKILL_PATH",
+            "to-prompt" => "SKILL_PATHS...",
+            _ => return None,
+        };
+        return Some(commands::validate::report_missing_argument(command, argument, &mut output).into());
+    }
     let paths = || rest.iter().map(PathBuf::from).collect::<Vec<PathBuf>>();
     let result = match (command.to_str()?, rest) {
         ("validate", [path]) => commands::validate::run(&commands::validate::Args::from_path(path.into()), &mut output),
@@ -216,6 +226,7 @@ fn dispatch_command(command: Command, output: &mut Output) -> Result<Exit, Failu
         Command::Export(args) => commands::export::run(&args, output),
         Command::Import(args) => commands::import::run(&args, output),
         Command::Serve(args) => commands::serve::run(&args, output),
+        Command::Lsp(args) => Ok(commands::lsp::run(&args, output)),
         Command::Install(args) => commands::install::run(&args, output),
         Command::Remove(args) => commands::remove::run(&args, output),
         Command::Outdated(args) => commands::outdated::run(&args, output),

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::{CheckReport, Finding};
+use crate::{CheckReport, Finding, RelatedLocation};
 
 /// Renders one finding as JSON.
 pub fn json_finding(finding: &Finding) -> Value {
@@ -20,14 +20,39 @@ pub fn json_finding(finding: &Finding) -> Value {
         map.insert("at".into(), json!(at));
     }
     map.insert("help".into(), json!(finding.help));
-    map.insert("fix".into(), json!(finding.edit.is_some()));
+    map.insert("fix".into(), json!(finding.has_safe_fix()));
     Value::Object(map)
+}
+
+/// Renders one finding of a check as JSON: with the other places it is about, and what a fix would do.
+fn json_check_finding(finding: &Finding) -> Value {
+    let mut value = json_finding(finding);
+    if let Some(fix) = &finding.fix {
+        value["fix_applicability"] = json!(fix.applicability.name());
+        value["fix_title"] = json!(fix.title);
+    }
+    if !finding.related.is_empty() {
+        value["related"] = finding.related.iter().map(json_related).collect();
+    }
+    value
+}
+
+fn json_related(related: &RelatedLocation) -> Value {
+    let place = &related.place;
+    json!({
+        "file": place.display_path,
+        "line": place.start.line,
+        "column": place.start.column,
+        "end_line": place.end.line,
+        "end_column": place.end.column,
+        "message": related.message,
+    })
 }
 
 /// Renders the whole report as JSON.
 pub fn render_json(report: &CheckReport) -> String {
     let summary = report.count_findings();
-    let findings: Vec<Value> = report.findings.iter().map(json_finding).collect();
+    let findings: Vec<Value> = report.findings.iter().map(json_check_finding).collect();
     let value = json!({
         "findings": findings,
         "summary": {

@@ -90,12 +90,41 @@ fn render_finding(finding: &Finding, paint: ColourMode, out: &mut String) {
         ));
     }
     let note = |label: &str| format!("{:gutter$} {} {label}", "", paint.apply_style(frame, "="));
+    let related = list_related(finding);
+    if !related.is_empty() {
+        out.push_str(&format!("{}: {related}\n", note("also at")));
+    }
     if !finding.help.is_empty() {
         out.push_str(&format!("{}: {}\n", note("help"), escape_invisible(&finding.help)));
     }
-    if finding.edit.is_some() {
+    if finding.has_safe_fix() {
         out.push_str(&format!("{}: fixable with `rep check --fix`\n", note("fix")));
     }
+}
+
+/// The maximum number of other places that are shown.
+const RELATED_SHOWN_MAX: usize = 5;
+
+/// Lists the other places of a finding: the line in the same file, or the whole path.
+fn list_related(finding: &Finding) -> String {
+    let mut places: Vec<String> = Vec::new();
+    for related in &finding.related {
+        let (place, own) = (&related.place, &finding.place);
+        let shown = if place.display_path == own.display_path {
+            format!("line {}", place.start.line)
+        } else {
+            format!("{}:{}:{}", escape_invisible(&place.display_path), place.start.line, place.start.column)
+        };
+        if !places.contains(&shown) && shown != format!("line {}", own.start.line) {
+            places.push(shown);
+        }
+    }
+    let more = places.len().saturating_sub(RELATED_SHOWN_MAX);
+    places.truncate(RELATED_SHOWN_MAX);
+    if more > 0 {
+        places.push(format!("{more} more"));
+    }
+    places.join(", ")
 }
 
 /// Returns the line to show, the number of columns before the carets, and the number of carets.

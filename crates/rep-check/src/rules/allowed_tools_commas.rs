@@ -2,15 +2,15 @@ use rep_model::Skill;
 use rep_model::frontmatter::{ScalarText, split_allowed_tools};
 use rep_model::yaml::{YamlScalarStyle, YamlValue, quote_if_needed};
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::profile::REFERENCE;
-use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
+use crate::{Level, LintRule, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
     name: "allowed-tools-commas",
     summary: "`allowed-tools` separates tools with commas",
     since: "0.1.0",
-    levels: RuleLevels { warning: REFERENCE, ..RuleLevels::NONE },
+    levels: RuleLevels { warning: REFERENCE, automatic: Some(Level::Info), ..RuleLevels::NONE },
     citations: &[
         RuleCitation::agentskills("allowed-tools field"),
         RuleCitation::public_survey("§3: commas are the most common form"),

@@ -2,15 +2,19 @@ use rep_model::frontmatter::{read_text, split_allowed_tools};
 use rep_model::yaml::{YamlNode, YamlValue, quote_if_needed};
 use rep_model::{Skill, Span};
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::profile::STANDARD;
-use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
+use crate::{Level, LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
     name: "allowed-tools-list",
     summary: "`allowed-tools` is a list",
     since: "0.1.0",
-    levels: RuleLevels { warning: STANDARD.union(Profile::Aam.as_set()), ..RuleLevels::NONE },
+    levels: RuleLevels {
+        warning: STANDARD.union(Profile::Aam.as_set()),
+        automatic: Some(Level::Info),
+        ..RuleLevels::NONE
+    },
     citations: &[
         RuleCitation::agentskills("allowed-tools field"),
         RuleCitation::public_survey("§3: lists are the second most common form"),

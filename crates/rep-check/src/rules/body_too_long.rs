@@ -1,8 +1,8 @@
 use rep_model::{Skill, Span};
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::profile::MARKDOWN;
-use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
+use crate::{Level, LintRule, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
     name: "body-too-long",
@@ -30,12 +30,14 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let lines = newlines + usize::from(!text.ends_with('\n'));
     if lines > LINES_MAX {
         let first_over = text.split_inclusive('\n').take(LINES_MAX).map(str::len).sum();
-        findings
-            .add(
-                manifest.file,
-                Span::empty_at(first_over),
-                format!("the file has {lines} lines; the recommended maximum is {LINES_MAX}"),
-            )
-            .help("move details into separate files and link to them");
+        let draft = findings.add(
+            manifest.file,
+            Span::empty_at(first_over),
+            format!("the file has {lines} lines; the recommended maximum is {LINES_MAX}"),
+        );
+        draft.help("move details into separate files and link to them");
+        if lines <= 2 * LINES_MAX {
+            draft.level_when_detected(Level::Info);
+        }
     }
 }

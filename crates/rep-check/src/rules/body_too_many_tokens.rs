@@ -1,9 +1,9 @@
 use rep_model::{Skill, Span};
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::profile::MARKDOWN;
 use crate::token_estimate::estimate_tokens;
-use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
+use crate::{Level, LintRule, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
     name: "body-too-many-tokens",
@@ -32,8 +32,10 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     if tokens > TOKENS_MAX {
         let message =
             format!("the instructions are about {tokens} tokens (estimate); the recommended maximum is {TOKENS_MAX}");
-        findings
-            .add(manifest.file, Span::empty_at(manifest.body_span().start), message)
-            .help("move details into separate files and link to them");
+        let draft = findings.add(manifest.file, Span::empty_at(manifest.body_span().start), message);
+        draft.help("move details into separate files and link to them");
+        if tokens <= 2 * TOKENS_MAX {
+            draft.level_when_detected(Level::Info);
+        }
     }
 }

@@ -2,7 +2,7 @@ use rep_model::Skill;
 use rep_model::frontmatter::ScalarText;
 
 use crate::boolean_words::{BOOLEAN_FIELDS, parse_boolean_word};
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::{LintRule, Profile, ProfileSet, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {

@@ -1,6 +1,6 @@
 use rep_model::{Skill, Span};
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::profile::MARKDOWN;
 use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 

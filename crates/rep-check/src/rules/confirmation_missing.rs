@@ -2,7 +2,7 @@ use rep_model::Skill;
 use rep_model::frontmatter::ToolDeclaration;
 use rep_model::yaml::YamlNode;
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::tools::list_declared_tools;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 

@@ -1,6 +1,6 @@
 use rep_model::{Skill, Span};
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {

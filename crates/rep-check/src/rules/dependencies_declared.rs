@@ -2,7 +2,7 @@ use rep_model::Skill;
 use rep_model::yaml::YamlNode;
 
 use crate::data_path::join_path;
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::tools::list_declared_tools;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 

@@ -81,9 +81,11 @@ fn report_cycle(skills: &[SkillFacts], circle: &[DependencyStep], findings: &mut
     }
     names.push(name(first));
     let Some((_, place)) = skills[first.skill].depends_on.get(first.next - 1) else { return };
-    findings.add_finding(
-        place,
-        format!("dependency cycle `{}`", names.join(" → ")),
-        "remove one of these dependencies",
-    );
+    let message = format!("dependency cycle `{}`", names.join(" → "));
+    let draft = findings.add_finding(place, message, "remove one of these dependencies");
+    for step in circle.iter().skip(1).take(NAMES_SHOWN_MAX) {
+        if let Some((id, place)) = skills[step.skill].depends_on.get(step.next - 1) {
+            draft.with_related(place, format!("`{}` depends on `{id}`", name(step)));
+        }
+    }
 }

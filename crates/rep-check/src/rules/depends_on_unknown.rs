@@ -15,7 +15,7 @@ pub(super) static RULE: LintRule = LintRule {
 };
 
 fn check(skills: &[SkillFacts], findings: &mut SetFindings) {
-    // If a skill is checked alone, its siblings are unknown.
+    // Nothing is known about the set of a skill without neighbors.
     if findings.skill_count() < 2 {
         return;
     }

@@ -1,7 +1,7 @@
 use rep_model::Skill;
 
 use crate::description::{find_description, find_tags, locate_part};
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::profile::CLAUDE_NAMING;
 use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 

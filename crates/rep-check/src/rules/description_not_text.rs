@@ -1,6 +1,6 @@
 use rep_model::Skill;
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::field_checks::report_not_text;
 use crate::profile::MARKDOWN;
 use crate::{LintRule, Profile, ProfileSet, RuleCheck, RuleCitation, RuleLevels};

@@ -1,7 +1,7 @@
 use rep_model::{Skill, names};
 
 use crate::description::find_description;
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::{LintRule, Profile, ProfileSet, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {

@@ -2,7 +2,7 @@ use rep_model::Skill;
 use rep_model::truncate::truncate_with_ellipsis;
 
 use crate::description::{find_description, find_tags, locate_part};
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::profile::CLAUDE_NAMING;
 use crate::{LintRule, Profile, ProfileSet, RuleCheck, RuleCitation, RuleLevels};
 

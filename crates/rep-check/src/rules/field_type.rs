@@ -1,7 +1,7 @@
 use rep_model::Skill;
 
 use crate::boolean_words::{BOOLEAN_FIELDS, parse_boolean_word};
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::tools::TOOLS_JSON;
 use crate::value_schema::{ValueViolation, ViolationKind};
 use crate::{LintRule, Profile, ProfileSet, RuleCheck, RuleCitation, RuleLevels};

@@ -1,9 +1,12 @@
-use rep_model::Skill;
 use rep_model::frontmatter::{CLAUDE_CODE_FIELDS, Frontmatter, STANDARD_FIELDS, UNIVERSAL_FIELDS};
 use rep_model::suggestion::is_misspelling;
+use rep_model::yaml::{YamlEntry, YamlNode};
+use rep_model::{Skill, Span};
 
-use crate::engine::Findings;
+use crate::draft::Findings;
+use crate::grouping::{add_places, list_names};
 use crate::profile::STANDARD;
+use crate::widespread_fields::{find_intended_effect, is_widespread};
 use crate::{Level, LintRule, Profile, ProfileSet, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
@@ -32,53 +35,208 @@ const LENIENT: ProfileSet = ProfileSet::new(&[Profile::Pmcp, Profile::Codex, Pro
 /// The profiles whose hosts read the standard fields and those of Claude Code.
 const CLAUDE_FIELDS: ProfileSet = ProfileSet::new(&[Profile::Aam, Profile::ClaudeCode]);
 
+/// What an author meant by a field that no host reads.
+#[derive(Clone, Copy, PartialEq)]
+enum FieldIntent {
+    /// The name misspells that of another field.
+    Misspelled(&'static str),
+    /// The field looks as if it had an effect. Contains what to write instead.
+    Ineffective(&'static str),
+    /// Data about the skill that many public skills carry.
+    Widespread,
+    /// Unknown.
+    Other,
+}
+
+/// A field that is not known to a profile.
+#[derive(Clone, Copy)]
+struct UnknownField<'a> {
+    key: &'a str,
+    span: Span,
+    intent: FieldIntent,
+}
+
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let (Some(manifest), Some(front)) = (&skill.manifest, skill.frontmatter()) else { return };
+    let all: Vec<UnknownField<'_>> = list_fields(front, &[&STANDARD_FIELDS, &CLAUDE_CODE_FIELDS]);
+    if all.is_empty() {
+        return;
+    }
+    let is_of_claude = |field: &&UnknownField<'_>| CLAUDE_CODE_FIELDS.contains(&field.key);
+    let is_in_universal = |field: &UnknownField<'_>| UNIVERSAL_FIELDS.contains(&field.key);
+    let mut report = |group: &FieldGroup<'_>, fields: Vec<UnknownField<'_>>| {
+        group.report(manifest.file, fields, findings);
+    };
+    let (of_claude, others): (Vec<UnknownField<'_>>, Vec<UnknownField<'_>>) = all.iter().partition(is_of_claude);
     // `rep export` turns the fields of a Universal skill into what OpenAI accepts.
-    let is_universal = front.find_field("spec_version").is_some();
-    for entry in front.fields() {
-        let key = entry.key.text().unwrap_or("?");
-        let is_in_universal = UNIVERSAL_FIELDS.contains(&key);
-        if STANDARD_FIELDS.contains(&key) {
-            continue;
+    let openai = if front.find_field("spec_version").is_some() { Profile::OpenAi.as_set() } else { ProfileSet::EMPTY };
+    for (profiles, is_kept) in [(STANDARD.without(openai), true), (openai, false)] {
+        let is_reported = |field: &UnknownField<'_>| is_kept || !is_in_universal(field);
+        for (group, fields) in [(OF_CLAUDE_CODE, &of_claude), (NOT_STANDARD, &others)] {
+            report(&FieldGroup { profiles, ..group }, fields.iter().copied().filter(is_reported).collect());
         }
-        let mut add = |message: String, help: String, profiles: ProfileSet| {
-            findings
-                .add(manifest.file, entry.key.span, message)
-                .with_data_path(key)
-                .help(help)
-                .only_for_profiles(profiles);
+    }
+    // `field-not-universal` reports fields of other dialects as a warning.
+    let mut custom: Vec<UnknownField<'_>> =
+        list_fields(front, &[&UNIVERSAL_FIELDS, &STANDARD_FIELDS, &CLAUDE_CODE_FIELDS]);
+    custom.retain(|field| !is_in_universal(field) && !is_of_claude(&field) && !field.key.starts_with("x-"));
+    report(&NOT_UNIVERSAL, custom);
+    let misspelled =
+        |field: &UnknownField<'_>| matches!(field.intent, FieldIntent::Misspelled(_)) && !is_in_universal(field);
+    report(&NOT_LENIENT, others.iter().copied().filter(misspelled).collect());
+    report(&NOT_CLAUDE_CODE, others);
+}
+
+/// How the unknown fields of a profile are reported.
+struct FieldGroup<'a> {
+    profiles: ProfileSet,
+    /// What follows the name of one field.
+    is: &'a str,
+    /// What follows the number of several fields.
+    are: &'a str,
+    /// The remedy for a field whose intent is unknown.
+    remedy: &'a str,
+    /// The level that data about the skill has if the profile was detected.
+    widespread: Option<Level>,
+}
+
+const TO_METADATA: &str = "under `metadata`, which is for client-specific fields";
+
+const OF_CLAUDE_CODE: FieldGroup<'_> = FieldGroup {
+    profiles: STANDARD,
+    is: "is specific to Claude Code, not one of the six standard fields",
+    are: "are specific to Claude Code, not among the six standard fields",
+    remedy: "",
+    widespread: None,
+};
+const NOT_STANDARD: FieldGroup<'_> = FieldGroup {
+    profiles: STANDARD,
+    is: "is not one of the six standard fields",
+    are: "are not among the six standard fields",
+    remedy: TO_METADATA,
+    widespread: Some(Level::Info),
+};
+const NOT_UNIVERSAL: FieldGroup<'_> = FieldGroup {
+    profiles: Profile::Universal.as_set(),
+    is: "is not in the Universal 2.1 schema",
+    are: "are not in the Universal 2.1 schema",
+    remedy: "under `extensions`, which is for custom data",
+    widespread: Some(Level::Warning),
+};
+const NOT_CLAUDE_CODE: FieldGroup<'_> = FieldGroup {
+    profiles: CLAUDE_FIELDS,
+    is: "is not known to any host of this profile",
+    are: "are not known to any host of this profile",
+    remedy: TO_METADATA,
+    widespread: Some(Level::Info),
+};
+const NOT_LENIENT: FieldGroup<'_> = FieldGroup {
+    profiles: LENIENT,
+    is: "is not known to any host",
+    are: "are not known to any host",
+    remedy: TO_METADATA,
+    widespread: Some(Level::Info),
+};
+
+impl FieldGroup<'_> {
+    /// Reports the fields in one finding. Those that the author got wrong come first.
+    fn report(&self, file: &str, mut fields: Vec<UnknownField<'_>>, findings: &mut Findings<'_>) {
+        fields.sort_by_key(|field| field.intent == FieldIntent::Widespread);
+        fields.sort_by_key(|field| matches!(field.intent, FieldIntent::Widespread | FieldIntent::Other));
+        let Some(first) = fields.first().filter(|_| !self.profiles.is_empty()) else { return };
+        let message = match fields.as_slice() {
+            [field] => format!("field `{}` {}", field.key, self.is),
+            fields => {
+                format!("{} fields {}: {}", fields.len(), self.are, list_names(fields.iter().map(|field| field.key)))
+            }
         };
-        let exempt = if is_universal && is_in_universal { Profile::OpenAi.as_set() } else { ProfileSet::EMPTY };
-        let strict = STANDARD.without(exempt);
-        if CLAUDE_CODE_FIELDS.contains(&key) {
-            let message = format!("field `{key}` is specific to Claude Code, not one of the six standard fields");
-            add(message, "other hosts ignore it; strict uploads reject it".to_owned(), strict);
-            continue;
+        let draft = findings.add(file, first.span, message);
+        draft.with_data_path(first.key).help(self.describe_remedies(&fields)).only_for_profiles(self.profiles);
+        match self.widespread {
+            None => draft.only_when_selected(),
+            Some(level) if is_bookkeeping(&fields) => draft.level_when_detected(level),
+            Some(_) => draft,
+        };
+        add_places(draft, file, fields.iter().map(|field| (field.span, field.key)));
+    }
+
+    fn describe_remedies(&self, fields: &[UnknownField<'_>]) -> String {
+        if self.remedy.is_empty() {
+            let them = if fields.len() == 1 { "it" } else { "them" };
+            return format!("other hosts ignore {them}; strict uploads reject {them}");
         }
-        let to_metadata = "move it under `metadata`, which is for client-specific fields";
-        let near = suggest_field(key, front, &[&STANDARD_FIELDS, &CLAUDE_CODE_FIELDS]);
-        let help = describe_remedy(near, to_metadata);
-        add(format!("field `{key}` is not one of the six standard fields"), help.clone(), strict);
-        // `field-not-universal` reports fields of other dialects as a warning.
-        if !is_in_universal && !key.starts_with("x-") {
-            let near = suggest_field(key, front, &[&UNIVERSAL_FIELDS, &STANDARD_FIELDS, &CLAUDE_CODE_FIELDS]);
-            let help = describe_remedy(near, "move it under `extensions`, which is for custom data");
-            add(format!("field `{key}` is not in the Universal 2.1 schema"), help, Profile::Universal.as_set());
+        if let [UnknownField { intent: FieldIntent::Misspelled(near), .. }] = fields {
+            return format!("did you mean `{near}`?");
         }
-        add(format!("field `{key}` is not known to any host of this profile"), help.clone(), CLAUDE_FIELDS);
-        if near.is_some() && !is_in_universal {
-            add(format!("field `{key}` is not known to any host"), help, LENIENT);
+        let mut parts: Vec<String> = Vec::new();
+        for field in fields {
+            match field.intent {
+                FieldIntent::Misspelled(near) => parts.push(format!("rename `{}` to `{near}`", field.key)),
+                FieldIntent::Ineffective(instead) => parts.push(instead.to_owned()),
+                FieldIntent::Widespread | FieldIntent::Other => {}
+            }
         }
+        let moved = fields.len() - parts.len();
+        let (target, reason) = self.remedy.split_once(", ").unwrap_or((self.remedy, ""));
+        match (moved, parts.is_empty()) {
+            (0, _) => {}
+            (1, true) => parts.push(format!("move it {target}, {reason}")),
+            (_, true) => parts.push(format!("move them {target}, {reason}")),
+            (1, false) => parts.push(format!("move the other {target}")),
+            (_, false) => parts.push(format!("move the others {target}")),
+        }
+        parts.join("; ")
     }
 }
 
-/// Returns the field that a field name misspells, unless the skill has that field too. The first list has priority.
-fn suggest_field(key: &str, front: &Frontmatter, known: &[&[&'static str]]) -> Option<&'static str> {
-    let fields = known.iter().flat_map(|fields| fields.iter().copied());
-    fields.into_iter().find(|field| is_misspelling(key, field) && front.find_field(field).is_none())
+/// Whether fields are data that a collection keeps about its skills. Rare fields count as such beside widespread ones.
+fn is_bookkeeping(fields: &[UnknownField<'_>]) -> bool {
+    let is_data = |field: &UnknownField<'_>| matches!(field.intent, FieldIntent::Widespread | FieldIntent::Other);
+    fields.iter().all(is_data) && fields.iter().any(|field| field.intent == FieldIntent::Widespread)
 }
 
-fn describe_remedy(near: Option<&str>, otherwise: &str) -> String {
-    near.map_or_else(|| otherwise.to_owned(), |near| format!("did you mean `{near}`?"))
+/// Lists the fields that are not standard. Misspellings are searched in the given lists, the first one first.
+fn list_fields<'a>(front: &'a Frontmatter, known: &[&[&'static str]]) -> Vec<UnknownField<'a>> {
+    let unknown = |entry: &'a YamlEntry| {
+        let key = entry.key.text().unwrap_or("?");
+        let intent = || guess_intent(key, &entry.value, front, known);
+        (!STANDARD_FIELDS.contains(&key)).then(|| UnknownField { key, span: entry.key.span, intent: intent() })
+    };
+    front.fields().iter().filter_map(unknown).collect()
+}
+
+fn guess_intent(key: &str, value: &YamlNode, front: &Frontmatter, known: &[&[&'static str]]) -> FieldIntent {
+    if let Some(near) = suggest_field(key, value, front, known) {
+        return FieldIntent::Misspelled(near);
+    }
+    match find_intended_effect(key) {
+        Some(instead) => FieldIntent::Ineffective(instead),
+        None if is_widespread(key) => FieldIntent::Widespread,
+        None => FieldIntent::Other,
+    }
+}
+
+/// Tools that a field `tools` of Claude Code's subagents lists.
+const CLAUDE_CODE_TOOLS: [&str; 8] = ["Bash", "Edit", "Glob", "Grep", "Read", "WebFetch", "WebSearch", "Write"];
+
+/// Returns the field that a field name misspells, unless the skill has that field too. The first list has priority.
+fn suggest_field(key: &str, value: &YamlNode, front: &Frontmatter, known: &[&[&'static str]]) -> Option<&'static str> {
+    if key == "tools" && names_claude_code_tools(value) && front.find_field("allowed-tools").is_none() {
+        return Some("allowed-tools");
+    }
+    // A list of `models` or `agents` is not a misspelled `model`.
+    let is_possible = |field: &str| value.text().is_some() || !field.starts_with(key.trim_end_matches('s'));
+    let fields = known.iter().flat_map(|fields| fields.iter().copied());
+    fields
+        .into_iter()
+        .find(|field| is_misspelling(key, field) && is_possible(field) && front.find_field(field).is_none())
+}
+
+fn names_claude_code_tools(value: &YamlNode) -> bool {
+    let is_tool = |word: &str| CLAUDE_CODE_TOOLS.contains(&word.split('(').next().unwrap_or(word).trim());
+    match (value.text(), value.items()) {
+        (Some(text), _) => text.split([',', ' ']).any(is_tool),
+        (None, Some(items)) => items.iter().filter_map(YamlNode::text).any(is_tool),
+        (None, None) => false,
+    }
 }

@@ -1,6 +1,6 @@
 use rep_model::{Skill, Span, TreeEntry};
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::host_limits::OPENAI_FILE_BYTES;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 

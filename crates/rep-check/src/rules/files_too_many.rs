@@ -1,6 +1,6 @@
 use rep_model::{Skill, Span};
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::host_limits::{HostLimit, MCP_FILES, OPENAI_FILES};
 use crate::{LintRule, Profile, ProfileSet, RuleCheck, RuleCitation, RuleLevels};
 

@@ -2,7 +2,7 @@ use rep_model::frontmatter::PERSONAL_MCP_FIELD;
 use rep_model::yaml::YamlEntry;
 use rep_model::{Skill, Span};
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::{LintRule, Profile, ProfileSet, RuleCheck, RuleCitation, RuleLevels, token_estimate};
 
 pub(super) static RULE: LintRule = LintRule {

@@ -1,6 +1,6 @@
 use rep_model::{Skill, Span};
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::hidden_text::{is_hidden_character, is_tag_character};
 use crate::text_files::list_text_files;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};

@@ -2,7 +2,7 @@ use rep_model::Skill;
 use rep_model::frontmatter::read_text;
 use rep_model::yaml::YamlNode;
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::host_limits::HOST_IDS;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 

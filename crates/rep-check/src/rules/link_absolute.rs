@@ -1,6 +1,8 @@
-use rep_model::{ResolvedSkillPath, Skill, resolve_skill_path};
+use rep_model::markdown::MarkdownLink;
+use rep_model::{ResolvedSkillPath, Skill, Span, resolve_skill_path};
 
-use crate::engine::Findings;
+use crate::draft::Findings;
+use crate::grouping::add_group;
 use crate::link_path::parse_local_path;
 use crate::profile::MARKDOWN;
 use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
@@ -18,12 +20,12 @@ pub(super) static RULE: LintRule = LintRule {
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let Some(manifest) = &skill.manifest else { return };
-    for link in &manifest.outline().links {
-        if is_absolute_target(&link.target) {
-            findings
-                .add(manifest.file, link.span, format!("the link points to the absolute path `{}`", link.target))
-                .help("add the file to the skill and link to it there");
-        }
+    let absolute = |link: &MarkdownLink| is_absolute_target(&link.target).then(|| (link.span, link.target.clone()));
+    let links: Vec<(Span, String)> = manifest.outline().links.iter().filter_map(absolute).collect();
+    let one = |target: &str| format!("the link points to the absolute path `{target}`");
+    let several = |count, list: &str| format!("links point to {count} absolute paths: {list}");
+    if let Some(draft) = add_group(findings, manifest.file, &links, one, several) {
+        draft.help("add the file to the skill and link to it there");
     }
 }
 

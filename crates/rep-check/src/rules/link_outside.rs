@@ -1,9 +1,11 @@
-use rep_model::{ResolvedSkillPath, Skill, resolve_skill_path};
+use rep_model::markdown::MarkdownLink;
+use rep_model::{ResolvedSkillPath, Skill, Span, resolve_skill_path};
 
-use crate::engine::Findings;
+use crate::draft::Findings;
+use crate::grouping::add_group;
 use crate::link_path::parse_local_path;
 use crate::profile::MARKDOWN;
-use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
+use crate::{Level, LintRule, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
     name: "link-outside",
@@ -21,12 +23,23 @@ pub(super) static RULE: LintRule = LintRule {
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let Some(manifest) = &skill.manifest else { return };
-    for link in &manifest.outline().links {
-        let Some(path) = parse_local_path(&link.target) else { continue };
-        if resolve_skill_path("", &path) == ResolvedSkillPath::Outside {
-            findings
-                .add(manifest.file, link.span, format!("the link points to `{path}`, outside the skill's directory"))
-                .help("copy the file into the skill, or refer to the other skill by name");
-        }
+    let outside = |link: &MarkdownLink| {
+        let path = parse_local_path(&link.target)?;
+        (resolve_skill_path("", &path) == ResolvedSkillPath::Outside).then_some((link.span, path))
+    };
+    let links: Vec<(Span, String)> = manifest.outline().links.iter().filter_map(outside).collect();
+    let one = |path: &str| format!("the link points to `{path}`, outside the skill's directory");
+    let several = |count, list: &str| format!("links point to {count} files outside the skill's directory: {list}");
+    // A skill is often installed together with those that it links to.
+    let is_sibling = |(_, path): &(Span, String)| is_skill_target(path);
+    let level = if links.iter().all(is_sibling) { Level::Info } else { Level::Warning };
+    if let Some(draft) = add_group(findings, manifest.file, &links, one, several) {
+        draft.help("copy the file into the skill, or refer to the other skill by name").level_when_detected(level);
     }
+}
+
+/// Whether a path names another skill: its SKILL.md, or a directory.
+fn is_skill_target(path: &str) -> bool {
+    let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or("");
+    last.eq_ignore_ascii_case("SKILL.md") || !last.contains('.') || last == ".."
 }

@@ -1,6 +1,8 @@
-use rep_model::{ResolvedSkillPath, Skill, resolve_skill_path};
+use rep_model::markdown::MarkdownLink;
+use rep_model::{ResolvedSkillPath, Skill, Span, resolve_skill_path};
 
-use crate::engine::Findings;
+use crate::draft::Findings;
+use crate::grouping::add_group;
 use crate::link_path::parse_local_path;
 use crate::profile::MARKDOWN;
 use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
@@ -24,14 +26,16 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     if !skill.tree.omissions.is_empty() {
         return;
     }
-    for link in &manifest.outline().links {
-        let Some(path) = parse_local_path(&link.target) else { continue };
-        let ResolvedSkillPath::Inside(inside) = resolve_skill_path("", &path) else { continue };
-        if !skill.tree.has_path(&inside) && is_file_target(&path, skill) {
-            findings
-                .add(manifest.file, link.span, format!("linked file `{path}` does not exist"))
-                .help("add the file, or fix the link; paths are relative to the skill's directory");
-        }
+    let missing = |link: &MarkdownLink| {
+        let path = parse_local_path(&link.target)?;
+        let ResolvedSkillPath::Inside(inside) = resolve_skill_path("", &path) else { return None };
+        (!skill.tree.has_path(&inside) && is_file_target(&path, skill)).then_some((link.span, path))
+    };
+    let links: Vec<(Span, String)> = manifest.outline().links.iter().filter_map(missing).collect();
+    let one = |path: &str| format!("linked file `{path}` does not exist");
+    let several = |count, list: &str| format!("{count} linked files do not exist: {list}");
+    if let Some(draft) = add_group(findings, manifest.file, &links, one, several) {
+        draft.help("add the file, or fix the link; paths are relative to the skill's directory");
     }
 }
 

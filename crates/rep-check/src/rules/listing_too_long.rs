@@ -2,7 +2,7 @@ use rep_model::frontmatter::ScalarText;
 use rep_model::{Skill, names};
 
 use crate::description::find_description;
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::host_limits::CLAUDE_CODE_LISTING;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 

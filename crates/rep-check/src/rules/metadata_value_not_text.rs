@@ -1,7 +1,8 @@
 use rep_model::Skill;
-use rep_model::yaml::{YamlNode, core, quote_double};
+use rep_model::yaml::{YamlEntry, YamlNode, core, quote_double};
 
-use crate::engine::Findings;
+use crate::draft::{FindingDraft, Findings};
+use crate::grouping::{add_places, list_names};
 use crate::profile::STANDARD;
 use crate::{Level, LintRule, Profile, ProfileSet, RuleCheck, RuleCitation, RuleLevels};
 
@@ -24,22 +25,34 @@ pub(super) static RULE: LintRule = LintRule {
     check: RuleCheck::Skill(check),
 };
 
+/// Keys under `metadata` that a host documents as mappings: `OpenClaw` under its three names, and Hermes.
+const HOST_NAMESPACES: [&str; 4] = ["clawdbot", "hermes", "moltbot", "openclaw"];
+
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let (Some(manifest), Some(front)) = (&skill.manifest, skill.frontmatter()) else { return };
     let entries = front.get("metadata").and_then(YamlNode::entries).unwrap_or(&[]);
+    let (of_hosts, others): (Vec<&YamlEntry>, Vec<&YamlEntry>) = entries
+        .iter()
+        .filter(|entry| entry.value.text().is_none())
+        .partition(|entry| entry.key.text().is_some_and(|key| HOST_NAMESPACES.contains(&key)));
+    for strict in [ProfileSet::new(&[Profile::Aam, Profile::Pmcp]), STANDARD] {
+        for (entries, is_documented) in [(&others, false), (&of_hosts, true)] {
+            let Some(draft) = report_collections(manifest.file, entries, findings) else { continue };
+            draft.only_for_profiles(strict);
+            // Many public skills have such values, and hosts read them.
+            match (strict == STANDARD, is_documented) {
+                (true, true) => draft.only_when_selected(),
+                (true, false) => draft.level_when_detected(Level::Info),
+                (false, _) => draft,
+            };
+        }
+    }
     for entry in entries {
         let (key, value) = (entry.key.text().unwrap_or("?"), &entry.value);
-        let path = format!("metadata.{key}");
-        let Some(text) = value.text() else {
-            findings
-                .add(manifest.file, value.span, format!("`{path}` is {}, not text", value.describe_kind()))
-                .with_data_path(path)
-                .help("write it as text, such as quoted JSON");
+        let Some(text) = value.text().filter(|_| core::classify_scalar(value) != Some(core::CoreScalar::Text)) else {
             continue;
         };
-        if core::classify_scalar(value) == Some(core::CoreScalar::Text) {
-            continue;
-        }
+        let path = format!("metadata.{key}");
         // Under other profiles, a plain value is text.
         let place = if value.is_null() { entry.key.span } else { value.span };
         let draft = findings
@@ -56,4 +69,28 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
             }
         }
     }
+}
+
+/// Reports the lists and mappings in one finding.
+fn report_collections<'f>(
+    file: &str,
+    entries: &[&YamlEntry],
+    findings: &'f mut Findings<'_>,
+) -> Option<&'f mut FindingDraft> {
+    let first = entries.first()?;
+    let paths: Vec<String> =
+        entries.iter().map(|entry| format!("metadata.{}", entry.key.text().unwrap_or("?"))).collect();
+    let (message, help) = match paths.as_slice() {
+        [path] => {
+            (format!("`{path}` is {}, not text", first.value.describe_kind()), "write it as text, such as quoted JSON")
+        }
+        paths => {
+            let listed = list_names(paths.iter().map(String::as_str));
+            (format!("{} values are not text: {listed}", paths.len()), "write them as text, such as quoted JSON")
+        }
+    };
+    let draft = findings.add(file, first.value.span, message);
+    draft.with_data_path(&paths[0]).help(help);
+    add_places(draft, file, entries.iter().zip(&paths).map(|(entry, path)| (entry.value.span, path.as_str())));
+    Some(draft)
 }

@@ -1,6 +1,6 @@
 use rep_model::Skill;
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::profile::{ALL, ANY_SCRIPT, ASCII_ONLY, CODING_AGENTS, MARKDOWN};
 use crate::skill_name::{SkillName, describe_character, find_name, is_name_character, suggest_name};
 use crate::{LintRule, ProfileSet, RuleCheck, RuleCitation, RuleLevels};

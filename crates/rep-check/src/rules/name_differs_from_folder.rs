@@ -1,6 +1,6 @@
 use rep_model::{Skill, names};
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::profile::MARKDOWN;
 use crate::{Level, LintRule, Profile, ProfileSet, RuleCheck, RuleCitation, RuleLevels};
 
@@ -14,7 +14,11 @@ pub(super) static RULE: LintRule = LintRule {
         automatic: Some(Level::Warning),
         ..RuleLevels::NONE
     },
-    citations: &[RuleCitation::agentskills("name field"), RuleCitation::pmcp("validate_skill_frontmatter")],
+    citations: &[
+        RuleCitation::agentskills("name field"),
+        RuleCitation::pmcp("validate_skill_frontmatter"),
+        RuleCitation::host_table("VS Code: name and directory"),
+    ],
     requirements: &["VAL-10", "VAL-17"],
     page: include_str!("name_differs_from_folder.md"),
     check: RuleCheck::Skill(check),
@@ -36,5 +40,5 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     findings
         .add(manifest.file, name.span(), format!("`name` is `{stripped}` but the directory is `{folder}`"))
         .with_data_path("name")
-        .help("rename one of the two so that they match");
+        .help("rename one of the two so that they match; some hosts do not load the skill otherwise");
 }

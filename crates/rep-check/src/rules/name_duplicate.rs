@@ -34,7 +34,8 @@ fn check(skills: &[SkillFacts], findings: &mut SetFindings) {
         let other = *first.entry(names::normalise_nfkc(name)).or_insert(place);
         if other.display_path != place.display_path {
             let message = format!("the name `{name}` is already used by `{}`", other.display_path);
-            findings.add_finding(place, message, "rename one of the two");
+            let draft = findings.add_finding(place, message, "rename one of the two");
+            draft.with_related(other, format!("`{name}` is also the name of this skill"));
         }
     }
 }

@@ -1,6 +1,6 @@
 use rep_model::Skill;
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::profile::ASCII_ONLY;
 use crate::skill_name::{describe_character, find_name, is_name_character};
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};

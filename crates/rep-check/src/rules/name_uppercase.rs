@@ -1,6 +1,6 @@
 use rep_model::{Skill, names};
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::profile::{CODING_AGENTS, MARKDOWN};
 use crate::skill_name::{find_name, suggest_name};
 use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};

@@ -1,7 +1,7 @@
 use rep_model::Skill;
 use rep_model::frontmatter::PermissionDeclaration;
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {

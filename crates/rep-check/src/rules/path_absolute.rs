@@ -2,7 +2,7 @@ use rep_model::Skill;
 use rep_model::yaml::{YamlNode, YamlValue};
 
 use crate::data_path::shorten_key;
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {

@@ -1,8 +1,9 @@
 use std::collections::BTreeSet;
 
-use rep_model::{ResolvedSkillPath, Skill, TreeEntry, resolve_skill_path};
+use rep_model::{ResolvedSkillPath, Skill, Span, TreeEntry, resolve_skill_path};
 
-use crate::engine::Findings;
+use crate::draft::Findings;
+use crate::grouping::add_group;
 use crate::profile::MARKDOWN;
 use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 
@@ -26,6 +27,7 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         return;
     }
     let mut seen = BTreeSet::new();
+    let mut missing: Vec<(Span, String)> = Vec::new();
     for code in &manifest.outline().codes {
         let Some(path) = parse_file_path(&code.text).filter(|path| seen.insert(path.clone())) else { continue };
         let folder = path.split('/').next().unwrap_or("");
@@ -35,10 +37,13 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
             && !skill.tree.has_path(&path)
             && !is_conditional_mention(line)
         {
-            findings
-                .add(manifest.file, code.span, format!("`{path}` does not exist"))
-                .help("add the file, or fix the path; it is relative to the skill's directory");
+            missing.push((code.span, path));
         }
+    }
+    let one = |path: &str| format!("`{path}` does not exist");
+    let several = |count, list: &str| format!("{count} files do not exist: {list}");
+    if let Some(draft) = add_group(findings, manifest.file, &missing, one, several) {
+        draft.help("add the file, or fix the path; it is relative to the skill's directory");
     }
 }
 

@@ -1,6 +1,6 @@
 use rep_model::Skill;
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::permission_globs::find_permission_globs;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 

@@ -2,7 +2,7 @@ use rep_model::uasp::UaspView;
 use rep_model::{Skill, names};
 
 use crate::description::find_description;
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::profile::FORMAT;
 use crate::scaffold::{DESCRIPTION_PLACEHOLDER, UASP_PLACEHOLDER};
 use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use rep_model::Skill;
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::personal_mcp::find_personal_mcp_block;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 

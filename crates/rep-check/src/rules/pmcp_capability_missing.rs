@@ -1,7 +1,7 @@
 use rep_model::yaml::YamlNode;
 use rep_model::{Skill, Span, names};
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::personal_mcp::find_personal_mcp_block;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 

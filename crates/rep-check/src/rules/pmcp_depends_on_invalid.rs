@@ -2,7 +2,7 @@ use rep_model::frontmatter::read_text;
 use rep_model::yaml::YamlNode;
 use rep_model::{Skill, names};
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::personal_mcp::find_personal_mcp_block;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 

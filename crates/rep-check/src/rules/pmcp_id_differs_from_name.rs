@@ -1,6 +1,6 @@
 use rep_model::{Frontmatter, Skill, names};
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::personal_mcp::find_personal_mcp_block;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 

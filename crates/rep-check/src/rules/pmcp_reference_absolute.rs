@@ -1,6 +1,6 @@
 use rep_model::Skill;
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::personal_mcp::{ReferencePathFault, find_references};
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 

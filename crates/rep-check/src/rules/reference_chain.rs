@@ -1,9 +1,10 @@
 use std::collections::BTreeSet;
 
 use rep_model::markdown::parse_outline;
-use rep_model::{ResolvedSkillPath, Skill, resolve_skill_path};
+use rep_model::{ResolvedSkillPath, Skill, Span, resolve_skill_path};
 
-use crate::engine::Findings;
+use crate::draft::Findings;
+use crate::grouping::add_group;
 use crate::link_path::parse_local_path;
 use crate::profile::MARKDOWN;
 use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
@@ -29,6 +30,7 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let mentioned = outline.codes.iter().filter_map(|code| resolve_markdown_file("", &code.text));
     let known: BTreeSet<String> = direct.chain(mentioned).collect();
     let mut seen = BTreeSet::new();
+    let mut onward_links: Vec<(Span, String)> = Vec::new();
     let mut bytes_left = LINKED_BYTES_MAX;
     for link in &outline.links {
         let Some(file) = resolve_markdown_file("", &link.target).filter(|file| seen.insert(file.clone())) else {
@@ -40,13 +42,16 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         let Some(text) = skill.tree.file_bytes(&file).and_then(|bytes| std::str::from_utf8(bytes).ok()) else {
             continue;
         };
-        let Some(left) = bytes_left.checked_sub(text.len()) else { return };
+        let Some(left) = bytes_left.checked_sub(text.len()) else { break };
         bytes_left = left;
         if let Some(onward) = find_onward_link(skill, &file, text, &known) {
-            findings
-                .add(manifest.file, link.span, format!("`{file}` links to `{onward}`, which SKILL.md does not mention"))
-                .help("link to both files from SKILL.md");
+            onward_links.push((link.span, format!("{file}` links to `{onward}")));
         }
+    }
+    let one = |chain: &str| format!("`{chain}`, which SKILL.md does not mention");
+    let several = |count, list: &str| format!("{count} files link to files that SKILL.md does not mention: {list}");
+    if let Some(draft) = add_group(findings, manifest.file, &onward_links, one, several) {
+        draft.help("link to both files from SKILL.md");
     }
 }
 

@@ -1,7 +1,7 @@
 use rep_model::yaml::{YamlNode, core};
 use rep_model::{Skill, Span};
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {

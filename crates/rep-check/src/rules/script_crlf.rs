@@ -1,6 +1,6 @@
 use rep_model::{FileContent, Skill, Span, TreeEntry};
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::profile::FORMAT;
 use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 

@@ -1,10 +1,11 @@
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use rep_model::truncate::truncate_chars;
 use rep_model::{Skill, Span};
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::text_files::list_text_files;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
@@ -135,6 +136,23 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     }
 }
 
+/// Replaces the credentials in a text, for output that others may read. All but the first four characters are dropped.
+pub fn redact_secrets(text: &str) -> Cow<'_, str> {
+    let mut redacted = String::new();
+    let mut done = 0;
+    for (_, span) in find_secrets(text) {
+        redacted.push_str(&text[done..span.start]);
+        redacted.push_str(truncate_chars(&text[span.range()], 4));
+        redacted.push('…');
+        done = span.end;
+    }
+    if done == 0 {
+        return Cow::Borrowed(text);
+    }
+    redacted.push_str(&text[done..]);
+    Cow::Owned(redacted)
+}
+
 fn find_secrets(text: &str) -> impl Iterator<Item = (&'static CredentialKind, Span)> {
     CREDENTIAL_PREFIXES.find_iter(text).filter_map(move |found| {
         let kind = &CREDENTIAL_KINDS[found.pattern().as_usize()];
@@ -213,6 +231,14 @@ mod tests {
     fn letters(count: usize) -> String {
         let alphabet = b"Q7M2ZK4VX9B3WD6RJ5HP8TN";
         (0..count).map(|at| char::from(alphabet[(at * 7 + at / 23) % alphabet.len()])).collect()
+    }
+
+    #[test]
+    fn redacted_texts_keep_everything_but_the_secret() {
+        let token = format!("ghp_{}", letters(36));
+        let text = format!("before `{token}` and {token}.");
+        assert_eq!(redact_secrets(&text), "before `ghp_…` and ghp_….");
+        assert!(matches!(redact_secrets("nothing to hide"), Cow::Borrowed("nothing to hide")));
     }
 
     fn found(text: &str) -> Vec<&'static str> {

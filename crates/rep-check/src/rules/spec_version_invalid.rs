@@ -1,6 +1,6 @@
 use rep_model::Skill;
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::spec_version::parse_minor;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 

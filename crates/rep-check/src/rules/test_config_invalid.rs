@@ -1,7 +1,7 @@
 use rep_model::test_config::{TEST_CASES_PREFIX, TEST_CONFIG_PATH, parse_test_config};
 use rep_model::{Skill, Span};
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::profile::MARKDOWN;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 

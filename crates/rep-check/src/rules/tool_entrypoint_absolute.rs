@@ -1,7 +1,7 @@
 use rep_model::{ResolvedSkillPath, Skill, resolve_skill_path};
 
 use crate::data_path::join_path;
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::tools::list_declared_tools;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 

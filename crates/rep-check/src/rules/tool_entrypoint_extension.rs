@@ -2,7 +2,7 @@ use rep_model::yaml::core;
 use rep_model::{Frontmatter, Skill};
 
 use crate::data_path::join_path;
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::tools::list_declared_tools;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 

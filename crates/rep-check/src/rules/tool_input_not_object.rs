@@ -2,7 +2,7 @@ use rep_model::yaml::YamlNode;
 use rep_model::{Skill, Span};
 
 use crate::data_path::join_path;
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::profile::TOOLS;
 use crate::tool_schema::{SchemaSide, list_tool_schemas};
 use crate::tools::list_declared_tools;

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use rep_model::Skill;
 
 use crate::data_path::join_path;
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::profile::TOOLS;
 use crate::tools::list_declared_tools;
 use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};

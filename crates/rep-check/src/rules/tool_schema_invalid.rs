@@ -8,7 +8,7 @@ use rep_model::Skill;
 use rep_model::yaml::{YamlNode, core};
 
 use crate::data_path::join_path;
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::profile::TOOLS;
 use crate::tool_schema::list_tool_schemas;
 use crate::tools::list_declared_tools;

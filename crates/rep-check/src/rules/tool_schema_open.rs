@@ -1,7 +1,7 @@
 use rep_model::yaml::{YamlNode, core};
 use rep_model::{Skill, Span};
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::tool_schema::{SchemaSide, collect_subschemas, is_object_schema, list_tool_schemas};
 use crate::tools::list_declared_tools;
 use crate::{LintRule, Profile, ProfileSet, RuleCheck, RuleCitation, RuleLevels};

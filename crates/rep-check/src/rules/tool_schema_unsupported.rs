@@ -1,7 +1,7 @@
 use rep_model::Skill;
 
 use crate::data_path::join_path;
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::host_limits::OPENAI_STRICT_UNSUPPORTED;
 use crate::tool_schema::{SchemaSide, collect_subschemas, list_tool_schemas};
 use crate::tools::list_declared_tools;

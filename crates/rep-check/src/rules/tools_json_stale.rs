@@ -1,6 +1,6 @@
 use rep_model::Skill;
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::profile::TOOLS;
 use crate::tools::{TOOLS_JSON, find_first_difference};
 use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};

@@ -1,6 +1,6 @@
 use rep_model::Skill;
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::uasp_names::{DeclaredNames, find_unknown_commands, report_unknown_names};
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 

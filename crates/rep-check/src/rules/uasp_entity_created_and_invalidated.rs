@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use rep_model::Skill;
 
 use crate::data_path::shorten_key;
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {

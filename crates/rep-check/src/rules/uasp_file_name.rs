@@ -1,7 +1,7 @@
 use rep_model::uasp::{FILE_SUFFIX, UaspView};
 use rep_model::{Skill, names};
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {

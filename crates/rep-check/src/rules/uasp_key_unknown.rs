@@ -3,7 +3,7 @@ use rep_model::suggestion::nearest_name;
 use rep_model::uasp::{SECTION_NAMES, UaspView};
 use rep_model::yaml::YamlNode;
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {

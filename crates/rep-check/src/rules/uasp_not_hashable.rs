@@ -1,6 +1,6 @@
 use rep_model::Skill;
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::uasp_version::find_unhashable;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 

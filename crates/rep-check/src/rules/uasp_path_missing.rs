@@ -1,6 +1,6 @@
 use rep_model::{ResolvedSkillPath, Skill, resolve_skill_path};
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::link_path::parse_local_path;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 

@@ -2,7 +2,7 @@ use rep_model::Skill;
 use rep_model::uasp::{UaspCommand, UaspDecision};
 
 use crate::data_path::shorten_key;
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::uasp_names::{DeclaredNames, NameKind, UnknownName, find_unknown_commands, report_unknown_names};
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 

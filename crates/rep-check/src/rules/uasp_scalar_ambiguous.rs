@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use rep_model::yaml::{YamlNode, YamlValue, core, pyyaml};
 use rep_model::{Skill, Span};
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::uasp_version::find_unhashable;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 

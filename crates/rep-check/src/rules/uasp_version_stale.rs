@@ -1,7 +1,7 @@
 use rep_model::Skill;
 use rep_model::uasp::UaspView;
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::uasp_version::{compute_version, is_malformed_version, is_replaceable_version};
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 

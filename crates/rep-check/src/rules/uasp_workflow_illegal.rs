@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use rep_model::uasp::{StateEffects, UaspSections, UaspWorkflow};
 use rep_model::{Skill, Span};
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {

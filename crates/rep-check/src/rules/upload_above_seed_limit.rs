@@ -1,6 +1,6 @@
 use rep_model::{Skill, Span};
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::host_limits::{CLAUDE_API_BYTES, CLAUDE_API_BYTES_2025};
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 

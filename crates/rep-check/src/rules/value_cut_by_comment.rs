@@ -2,7 +2,7 @@ use rep_model::truncate::truncate_with_ellipsis;
 use rep_model::yaml::YamlScalarStyle;
 use rep_model::{Skill, Span};
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::profile::MARKDOWN;
 use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 

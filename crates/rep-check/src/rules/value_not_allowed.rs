@@ -1,7 +1,7 @@
 use rep_model::Skill;
 use rep_model::truncate::truncate_with_ellipsis;
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::value_schema::ViolationKind;
 use crate::{LintRule, Profile, ProfileSet, RuleCheck, RuleCitation, RuleLevels};
 

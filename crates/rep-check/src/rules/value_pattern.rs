@@ -1,6 +1,6 @@
 use rep_model::Skill;
 
-use crate::engine::Findings;
+use crate::draft::Findings;
 use crate::value_schema::ViolationKind;
 use crate::{LintRule, Profile, ProfileSet, RuleCheck, RuleCitation, RuleLevels};
 

@@ -1,11 +1,11 @@
-//! Applies safe fixes: in memory until nothing changes, then as whole files.
+//! Applies fixes: in memory until nothing changes, then as whole files.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rep_check::{CheckOptions, Finding, fix};
-use rep_model::{Fault, FileContent, Skill, SkillTree, TreeEntry};
+use rep_check::fix::{self, FixApplicability};
+use rep_check::{CheckOptions, SkillChecker};
+use rep_model::{Fault, Skill};
 use rep_storage::{WriteError, atomic};
 use similar::TextDiff;
 
@@ -14,20 +14,19 @@ use crate::LibraryError;
 use crate::discovery::{self, SkillLocation};
 use crate::parallel::for_each_skill;
 
-/// The maximum number of fix-and-check rounds per file.
-const ROUNDS_MAX: usize = 10;
-
-/// A file with safe fixes applied, not written yet.
+/// A file with fixes applied, not written yet.
 #[derive(Clone, Debug)]
 pub struct FixedFile {
     /// The file.
     pub path: PathBuf,
     /// The path for display.
     pub shown: String,
+    /// The new path and how it is displayed, if the file is renamed.
+    pub renamed: Option<(PathBuf, String)>,
     /// The current content.
     pub before: Vec<u8>,
     /// The fixed content.
-    pub after: String,
+    pub after: Vec<u8>,
 }
 
 /// The reason a fixed file was not written.
@@ -57,9 +56,14 @@ pub struct PlannedFixes {
     roots: Vec<PathBuf>,
 }
 
-/// Computes the fixes for every skill below the paths. Writes nothing.
-pub fn plan_fixes(paths: &[PathBuf], options: &CheckOptions) -> Result<PlannedFixes, LibraryError> {
-    let (all, notes) = for_each_skill(paths, &|_| {}, |found| fix_location(found, options))?;
+/// Computes the fixes, up to the given applicability, for every skill below the paths. Writes nothing.
+pub fn plan_fixes(
+    paths: &[PathBuf],
+    options: &CheckOptions,
+    applicability: FixApplicability,
+) -> Result<PlannedFixes, LibraryError> {
+    let checker = SkillChecker::new(options.clone());
+    let (all, notes) = for_each_skill(paths, &|_| {}, |found| fix_location(found, &checker, applicability))?;
     let mut files: Vec<FixedFile> = all.into_iter().flatten().collect();
     files.sort_by(|one, two| one.path.cmp(&two.path));
     files.dedup_by(|one, two| one.path == two.path);
@@ -80,85 +84,58 @@ impl PlannedFixes {
         if !self.roots.iter().any(is_named) {
             return Err(FixError::BehindLink { shown: file.shown.clone(), folder: real });
         }
-        Ok(atomic::update_file(&file.path, &file.before, file.after.as_bytes())?)
+        if file.before != file.after {
+            atomic::update_file(&file.path, &file.before, &file.after)?;
+        }
+        if let Some((new_path, _)) = &file.renamed {
+            atomic::rename_file(&file.path, &file.after, new_path)?;
+        }
+        Ok(())
     }
 }
 
 impl FixedFile {
     /// Renders the changes as a unified diff.
     pub fn render_diff(&self) -> String {
-        let before = String::from_utf8_lossy(&self.before);
-        let diff = TextDiff::from_lines(before.as_ref(), &self.after);
-        diff.unified_diff().header(&format!("a/{}", self.shown), &format!("b/{}", self.shown)).to_string()
+        let (before, after) = (String::from_utf8_lossy(&self.before), String::from_utf8_lossy(&self.after));
+        let diff = TextDiff::from_lines(before.as_ref(), after.as_ref());
+        let Some((_, new_shown)) = &self.renamed else {
+            return diff.unified_diff().header(&format!("a/{}", self.shown), &format!("b/{}", self.shown)).to_string();
+        };
+        let renamed = format!("rename from {}\nrename to {new_shown}\n", self.shown);
+        let changes = diff.unified_diff().header(&format!("a/{}", self.shown), &format!("b/{new_shown}")).to_string();
+        renamed + &changes
     }
 }
 
 /// Computes the fixes for a skill and its nested skills.
-fn fix_location(found: &SkillLocation, options: &CheckOptions) -> Vec<FixedFile> {
+fn fix_location(found: &SkillLocation, checker: &SkillChecker, applicability: FixApplicability) -> Vec<FixedFile> {
     let (skill, faults) = read_location(found);
     let inside = discovery::find_nested_skills(found, &skill.tree);
-    let mut files = fix_skill(found, skill, faults, options);
+    let mut files = fix_skill(found, skill, faults, checker, applicability);
     for found in inside {
         let (skill, faults) = read_location(&found);
-        files.extend(fix_skill(&found, skill, faults, options));
+        files.extend(fix_skill(&found, skill, faults, checker, applicability));
     }
     files
 }
 
 fn fix_skill(
     found: &SkillLocation,
-    mut skill: Skill,
-    mut faults: Vec<Fault>,
-    options: &CheckOptions,
+    skill: Skill,
+    faults: Vec<Fault>,
+    checker: &SkillChecker,
+    applicability: FixApplicability,
 ) -> Vec<FixedFile> {
-    let mut originals: BTreeMap<String, Vec<u8>> = BTreeMap::new();
-    for _ in 0..ROUNDS_MAX {
-        let report = rep_check::check_skill(&skill, faults, options);
-        let mut by_file: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
-        for finding in report.findings.iter().filter(|finding| finding.edit.is_some()) {
-            by_file.entry(&finding.place.file).or_default().push(finding);
-        }
-        let mut tree: SkillTree = skill.tree.clone();
-        let mut is_changed = false;
-        for (file, findings) in by_file {
-            let Some(bytes) = skill.tree.file_bytes(file) else { continue };
-            let Ok(text) = std::str::from_utf8(bytes) else { continue };
-            let after = fix::apply_edits(text, findings);
-            if after != text && set_text(&mut tree, file, &after) {
-                is_changed = true;
-                originals.entry(file.to_owned()).or_insert_with(|| bytes.to_vec());
-            }
-        }
-        let (next, next_faults) = Skill::parse(tree);
-        // Do not apply an edit that makes a file unreadable.
-        if is_less_readable(&skill, &next) {
-            return Vec::new();
-        }
-        (skill, faults) = (next, next_faults);
-        if !is_changed {
-            break;
-        }
-    }
     let root = if found.is_lone_file { found.path.parent().unwrap_or(Path::new("")) } else { &found.path };
-    let fixed = |(file, before): (String, Vec<u8>)| {
-        let after = String::from_utf8_lossy(skill.tree.file_bytes(&file)?).into_owned();
-        Some(FixedFile { path: root.join(&file), shown: skill.tree.display_path(&file), before, after })
+    let tree = skill.tree.clone();
+    let files = fix::fix_skill(skill, faults, checker, applicability);
+    let from_skill_file = |file: fix::FixedSkillFile| FixedFile {
+        path: root.join(&file.file),
+        shown: tree.display_path(&file.file),
+        renamed: (file.new_file != file.file).then(|| (root.join(&file.new_file), tree.display_path(&file.new_file))),
+        before: file.before,
+        after: file.after,
     };
-    originals.into_iter().filter_map(fixed).filter(|file| file.before != file.after.as_bytes()).collect()
-}
-
-/// Returns whether a file was readable before and is not afterwards.
-fn is_less_readable(before: &Skill, after: &Skill) -> bool {
-    let readable = |skill: &Skill| skill.uasp.iter().filter(|uasp| uasp.root.is_some()).count();
-    (before.frontmatter().is_some() && after.frontmatter().is_none()) || readable(before) > readable(after)
-}
-
-fn set_text(tree: &mut SkillTree, file: &str, text: &str) -> bool {
-    match tree.entries.get_mut(file) {
-        Some(TreeEntry::File { content, .. } | TreeEntry::Link { content, .. }) => {
-            *content = FileContent::Bytes(text.as_bytes().to_vec());
-            true
-        }
-        _ => false,
-    }
+    files.into_iter().map(from_skill_file).collect()
 }

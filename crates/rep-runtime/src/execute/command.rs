@@ -15,6 +15,7 @@ use crate::error::ErrorCode;
 use crate::interpreter::{self, Interpreter, InterpreterError};
 use crate::outcome::ToolError;
 use crate::plan::{CommandProgram, Plan, PlannedCommand, StartFolder, ToolRuntime};
+use crate::typescript;
 use rep_sandbox::{INJECTED_FILES_FOLDER, SandboxJob};
 
 /// How many bytes of a file are read for its first line.
@@ -226,7 +227,7 @@ pub(super) fn resolve_skill_file(
         return Err(refuse("is not a file"));
     }
     let line = read_shebang(&real).or_else(|| shebang_for_extension(path)).ok_or_else(|| {
-        refuse("is not a script: it does not start with `#!`, and its extension is not .sh, .py, .js or .mjs")
+        refuse("is not a script: it does not start with `#!`, and its extension is not .sh, .py, .js, .mjs or .ts")
     })?;
     resolve_script(&line, &real, ScriptOwner::Skill, plan, options)
 }
@@ -236,7 +237,7 @@ fn shebang_for_extension(path: &str) -> Option<String> {
     let program = match path.rsplit_once('.')?.1 {
         "sh" | "bash" => "bash",
         "py" => "python3",
-        "js" | "mjs" | "cjs" => "node",
+        "js" | "mjs" | "cjs" | "ts" | "mts" => "node",
         _ => return None,
     };
     Some(format!("#!{program}"))
@@ -298,9 +299,20 @@ fn resolve_script(
         found = interpreter::narrow_readable_folders(found, &plan.workspace, options.search).map_err(refuse)?;
     }
     let mut words = vec![found.argv0];
+    if runtime == Some(ToolRuntime::Node) && is_typescript(script) {
+        let typed = typescript::resolve_node_arguments("node", &found.version);
+        let typed =
+            typed.map_err(|reason| unavailable_error(format!("`{}` cannot be run: {reason}", script.display())))?;
+        words.extend(typed.iter().map(OsString::from));
+    }
     words.extend(more.into_iter().map(OsString::from));
     words.push(script.into());
     Ok(ProgramLaunch { program: found.program, words, readable: found.readable })
+}
+
+/// Returns whether a script is written in TypeScript, which not every node can run.
+fn is_typescript(script: &Path) -> bool {
+    script.extension().is_some_and(|ending| ending == "ts" || ending == "mts")
 }
 
 /// Returns what an installed script reads besides itself: its package, otherwise its directory.

@@ -153,13 +153,49 @@ impl Plan {
 }
 
 impl CommandPlanInput<'_> {
+    /// Builds the plan of a command, with the declarations that apply to all commands of its skill.
+    pub(super) fn build_plan(&self, name: String, work: PlannedWork) -> Plan {
+        self.declarations().build_plan(name, work, Value::Object(self.arguments.clone()))
+    }
+
+    /// Returns where the skill's declarations are read from.
+    pub(super) fn declarations(&self) -> DeclarationSource<'_> {
+        DeclarationSource {
+            skill: self.skill,
+            digest: self.digest,
+            folder: self.folder,
+            front: self.front,
+            file: self.file,
+            workspace: self.workspace,
+        }
+    }
+}
+
+/// A skill whose declarations apply to a run.
+#[derive(Clone, Copy, Debug)]
+pub struct DeclarationSource<'a> {
+    /// The skill, by its qualified name.
+    pub skill: &'a str,
+    /// The digest of the files that run.
+    pub digest: &'a str,
+    /// The skill's directory, absolute.
+    pub folder: &'a Path,
+    /// The frontmatter, if there is one.
+    pub front: Option<&'a YamlNode>,
+    /// The UASP file, if the author wrote one.
+    pub file: Option<&'a YamlNode>,
+    /// The directory that patterns are relative to, absolute.
+    pub workspace: &'a Path,
+}
+
+impl<'a> DeclarationSource<'a> {
     /// Finds a section: the UASP file takes precedence over the frontmatter.
-    pub(super) fn find_section(&self, field: &str) -> Option<&YamlNode> {
+    pub(super) fn find_section(&self, field: &str) -> Option<&'a YamlNode> {
         self.file.filter(|file| file.get(field).is_some()).or(self.front)
     }
 
-    /// Builds the plan of a command, with the declarations that apply to all commands of its skill.
-    pub(super) fn build_plan(&self, name: String, work: PlannedWork) -> Plan {
+    /// Builds a plan with the declarations of the skill.
+    pub(super) fn build_plan(&self, name: String, work: PlannedWork, input: Value) -> Plan {
         let (permissions, ignored) =
             self.find_section("permissions").map(declarations::parse_permissions_node).unwrap_or_default();
         let safety = self.find_section("safety").map(declarations::parse_safety_node);
@@ -177,7 +213,7 @@ impl CommandPlanInput<'_> {
             tool: name,
             work,
             workspace: self.workspace.to_owned(),
-            input: Value::Object(self.arguments.clone()),
+            input,
             permissions,
             confirm,
             prompt: None,

@@ -15,7 +15,7 @@ impl Plan {
         let mut lines = Vec::new();
         match &self.work {
             PlannedWork::Tool(_) => lines.extend(self.permissions.describe_lines(OWN_FOLDER, &workspace)),
-            PlannedWork::Command(command) => {
+            PlannedWork::Command(command) | PlannedWork::Script(command) => {
                 lines.extend(command.describe_lines());
                 lines.extend(self.permissions.describe_lines(&command.describe_own_files(), &workspace));
             }
@@ -44,7 +44,9 @@ impl Plan {
         }
         lines.push(match &self.work {
             PlannedWork::Request(_) => format!("waits for at most {} s", self.limits.timeout_ms.div_ceil(1000)),
-            PlannedWork::Tool(_) | PlannedWork::Command(_) | PlannedWork::Server(_) => self.limits.describe_line(),
+            PlannedWork::Tool(_) | PlannedWork::Command(_) | PlannedWork::Script(_) | PlannedWork::Server(_) => {
+                self.limits.describe_line()
+            }
         });
         lines.push(self.redaction.describe_rules().to_owned());
         if !self.confinement.is_sandboxed() {

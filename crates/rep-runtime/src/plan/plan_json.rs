@@ -72,7 +72,7 @@ impl PlannedWork {
                 "typescript_runner": tool.typescript_runner,
                 "dependencies": tool.dependencies,
             }),
-            PlannedWork::Command(command) => json!({
+            PlannedWork::Command(command) | PlannedWork::Script(command) => json!({
                 "argv": command.argv(),
                 "program": command.program.name(),
                 "variables": command.variables.iter().cloned().collect::<BTreeMap<String, String>>(),
@@ -102,6 +102,7 @@ impl PlannedWork {
             PlannedWork::Command(command) => {
                 json!({ "program": command.program.name(), "inline": command.program.inline_text() })
             }
+            PlannedWork::Script(command) => json!({ "script": command.program.name() }),
             PlannedWork::Request(request) => json!({ "server": request.origin.to_string() }),
             PlannedWork::Server(call) => call.to_json(),
         }

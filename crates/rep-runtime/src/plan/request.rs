@@ -16,8 +16,10 @@ impl Plan {
         let request = BoundRequest::from_inputs(RequestInputs { document, command, arguments, variable })?;
         let own = origin_host_rule(&request.origin)?;
         let mut plan = call.build_plan(command.path.to_string(), PlannedWork::Request(Box::new(request.clone())));
-        let declared =
-            call.find_section("permissions").and_then(|root| root.get("permissions")?.get("network")?.get("outbound"));
+        let declared = call
+            .declarations()
+            .find_section("permissions")
+            .and_then(|root| root.get("permissions")?.get("network")?.get("outbound"));
         if declared.is_none() {
             plan.permissions.outbound = vec![own];
         }

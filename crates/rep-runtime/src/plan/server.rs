@@ -105,7 +105,7 @@ impl Plan {
     pub(crate) fn server_call(&self) -> Option<&PlannedServerCall> {
         match &self.work {
             PlannedWork::Server(call) => Some(call),
-            PlannedWork::Tool(_) | PlannedWork::Command(_) | PlannedWork::Request(_) => None,
+            PlannedWork::Tool(_) | PlannedWork::Command(_) | PlannedWork::Script(_) | PlannedWork::Request(_) => None,
         }
     }
 

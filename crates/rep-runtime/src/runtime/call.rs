@@ -54,6 +54,12 @@ impl ToolCall {
         Self { skill, target, consent: CallerConsent::Ask, timeout_s: None, client: None }
     }
 
+    /// Creates a call of a script that the skill bundles.
+    pub fn for_script(skill: impl Into<String>, invocation: ScriptInvocation) -> Self {
+        let target = CallTarget::Script(invocation);
+        Self { skill: skill.into(), target, consent: CallerConsent::Ask, timeout_s: None, client: None }
+    }
+
     /// Creates a call of a command.
     pub fn for_command(skill: impl Into<String>, invocation: CommandInvocation) -> Self {
         let target = CallTarget::Command(invocation);
@@ -73,6 +79,8 @@ pub enum CallTarget {
     },
     /// A command of a structured skill.
     Command(CommandInvocation),
+    /// A script that the skill bundles.
+    Script(ScriptInvocation),
     /// A tool of an MCP server that the user or the project declares.
     ServerTool {
         /// The server.
@@ -82,6 +90,15 @@ pub enum CallTarget {
         /// Its arguments.
         input: Value,
     },
+}
+
+/// A bundled script to run, with its arguments.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScriptInvocation {
+    /// The file, relative to the skill.
+    pub path: String,
+    /// Its arguments. Each is one word, whatever it contains; no shell is involved.
+    pub arguments: Vec<String>,
 }
 
 /// A command to run, with its options.
@@ -221,7 +238,13 @@ impl FinishedCall {
     /// Returns the result document: the reply of the tool, and the state for a command.
     pub fn to_json(&self) -> Value {
         let mut value = self.outcome.to_json();
-        if matches!(self.plan.work, PlannedWork::Tool(_) | PlannedWork::Server(_)) {
+        if let (PlannedWork::Script(_), RunReply::Error(error)) = (&self.plan.work, &self.outcome.reply)
+            && error.code == ErrorCode::CommandFailed
+        {
+            // A script that ends with a failure has a result like any other; its code says so.
+            return Value::Object((*error.more).clone());
+        }
+        if matches!(self.plan.work, PlannedWork::Tool(_) | PlannedWork::Script(_) | PlannedWork::Server(_)) {
             return value;
         }
         match (&self.outcome.reply, &self.state_json) {
@@ -324,6 +347,7 @@ impl Runtime {
                 })?;
                 (plan, None, Vec::new())
             }
+            CallTarget::Script(script) => (skill.plan_script(script, &self.options.workspace)?, None, Vec::new()),
             CallTarget::Command(invocation) => {
                 let plan = self.plan_invocation(skill, invocation)?;
                 let missing = self.find_missing_state(skill, invocation)?;
@@ -508,7 +532,7 @@ impl Runtime {
         let tree = CallTree::new(self, catalog, prepared.client.as_deref());
         let plan = prepared.plan.clone();
         let outcome = match (&prepared.command, &prepared.skill) {
-            (None, Some(skill)) if plan.server_call().is_none() => {
+            (None, Some(skill)) if matches!(plan.work, PlannedWork::Tool(_)) => {
                 tree.run_tool(decided, &plan, secrets, skill, &CallChain::default(), prompter, cancel)
             }
             _ => tree.run_alone(decided, &plan, secrets, &CallChain::default(), prompter, cancel),

@@ -26,6 +26,8 @@ pub enum ToolKind {
     Tool,
     /// A command of a structured skill, which has state.
     Command,
+    /// A script that a skill bundles.
+    Script,
 }
 
 /// A callable tool of a skill.

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use indicatif::ProgressBar;
+use rep_check::fix::FixApplicability;
 use rep_check::{CheckReport, Profile, render};
 use rep_library::SkillProgress;
 use rep_library::check::fix::{FixedFile, plan_fixes};
@@ -145,7 +146,7 @@ fn update_progress(bar: &ProgressBar, progress: SkillProgress) {
 fn apply_fixes(groups: &[CheckGroup], output: &mut Output) -> Result<Vec<Failure>, Failure> {
     let (mut written, mut failed) = (0, Vec::new());
     for group in groups {
-        let fixes = plan_fixes(&group.paths, &group.options)?;
+        let fixes = plan_fixes(&group.paths, &group.options, FixApplicability::Safe)?;
         output.warn_all(&fixes.notes);
         for (file, result) in fixes.write_files() {
             match result {
@@ -169,7 +170,7 @@ fn apply_fixes(groups: &[CheckGroup], output: &mut Output) -> Result<Vec<Failure
 fn print_fix_diff(groups: &[CheckGroup], output: &mut Output) -> Result<Exit, Failure> {
     let mut has_fixes = false;
     for group in groups {
-        let fixes = plan_fixes(&group.paths, &group.options)?;
+        let fixes = plan_fixes(&group.paths, &group.options, FixApplicability::Safe)?;
         output.warn_all(&fixes.notes);
         output.write_data(&fixes.files.iter().map(FixedFile::render_diff).collect::<String>());
         has_fixes |= !fixes.files.is_empty();
@@ -202,6 +203,7 @@ fn resolve_groups(args: &Args) -> Result<Vec<CheckGroup>, Failure> {
         ignore: args.ignore.clone(),
         strict_schema: args.strict_schema,
         seed_regex: args.seed_regex,
+        ..CheckSettings::default()
     };
     Ok(settings.resolve_each(&args.paths)?)
 }

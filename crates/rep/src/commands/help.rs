@@ -41,6 +41,7 @@ const GROUPS: &[CommandGroup] = &[
             "validate",
             "read-properties",
             "to-prompt",
+            "lsp",
             "tour",
             "completions",
             "man",

@@ -16,14 +16,14 @@ use rep_package::source::{OfferedSkill, load_offered_skills};
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
-use crate::install_scope::ScopeArgs;
+use crate::install_scope::{ScopeArgs, open_source_client};
 use crate::output::Output;
 
 /// Install skills where your hosts look for them
 ///
-/// SOURCE is a skill, a directory of skills, a .skill, .zip or .tar.gz file, a git working copy, or the URL of an
-/// index. Skills are checked first, stored once, linked for each host, and recorded in skills-lock.json. No code
-/// runs. Project skills still need `rep trust`.
+/// SOURCE is a directory, a .skill, .zip or .tar.gz file, a git repository (`owner/repo[/path][@skill][#ref]`, its web
+/// page, an https or ssh address), or the URL of an index. Skills are checked first, stored once, linked for each host,
+/// and recorded in skills-lock.json. No code runs. Project skills still need `rep trust`.
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -33,8 +33,9 @@ Examples:
   rep install glossary.skill --host claude-code --host codex
   rep install https://skills.example --skill glossary --scope personal --yes")]
 pub(crate) struct Args {
-    /// Where to get the skills
-    source: String,
+    /// Where to get the skills; several sources are installed together
+    #[arg(value_name = "SOURCE", required = true)]
+    sources: Vec<String>,
     /// Install for this host; repeatable [default: the hosts in use]
     #[arg(long, value_name = "HOST")]
     host: Vec<String>,
@@ -68,7 +69,7 @@ fn install_from_source(args: &Args, output: &mut Output) -> Result<Exit, Failure
     let scope = args.scope.resolve()?;
     let is_asked = !args.yes && !args.json && !args.dry_run && io::stdin().is_terminal() && io::stderr().is_terminal();
     let mut hosts = resolve_host_ids(&args.host)?;
-    let mut offered = load_offered_skills(&args.source, &args.skill, &scope, &mut |note| output.warn(note))?;
+    let mut offered = load_all_sources(args, &scope, output)?;
     if is_asked && args.skill.is_empty() && offered.len() > 1 {
         offered = choose_skills(offered, output)?;
     }
@@ -97,6 +98,32 @@ fn install_from_source(args: &Args, output: &mut Output) -> Result<Exit, Failure
         return Ok(Exit::Findings);
     }
     Ok(Exit::Fine)
+}
+
+/// Loads the skills of all sources. The same skill from two sources counts once.
+fn load_all_sources(args: &Args, scope: &InstallScope, output: &mut Output) -> Result<Vec<OfferedSkill>, Failure> {
+    let client = open_source_client(false)?;
+    let mut all: Vec<OfferedSkill> = Vec::new();
+    let is_single = args.sources.len() == 1;
+    for source in &args.sources {
+        // Of several sources, each named skill must be in one of them only.
+        let wanted: &[String] = if is_single { &args.skill } else { &[] };
+        let found = load_offered_skills(source, wanted, scope, &client, &mut |note| output.warn(note))?;
+        for one in found.into_iter().filter(|one| args.skill.is_empty() || args.skill.contains(&one.name)) {
+            match all.iter().find(|known| known.name == one.name) {
+                None => all.push(one),
+                Some(known) if known.has_same_files(&one) => {}
+                Some(_) => {
+                    let message = format!("two of the sources have different skills named `{}`", one.name);
+                    return Err(Failure::unable("AMBIGUOUS", message).hint("install them separately"));
+                }
+            }
+        }
+    }
+    match args.skill.iter().find(|name| !all.iter().any(|one| one.name == **name)) {
+        Some(missing) => Err(Failure::unable("SKILL_NOT_FOUND", format!("no source has a skill `{missing}`"))),
+        None => Ok(all),
+    }
 }
 
 /// Removes the skills of a set that cannot be installed, and reports each. If none can, that is the failure.

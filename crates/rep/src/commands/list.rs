@@ -1,5 +1,7 @@
 //! `rep list`: lists the skills, and which copy of each is used.
 
+use std::path::PathBuf;
+
 use anstyle::{AnsiColor, Style};
 use rep_check::render::{escape_invisible, json_finding};
 use rep_library::discovery::find_unlisted_skills;
@@ -40,6 +42,10 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     if !unlisted.is_empty() {
         output.print_message(&describe_unlisted(&unlisted));
     }
+    let misnamed = catalog.find_misnamed_files();
+    if !misnamed.is_empty() {
+        output.print_message(&describe_misnamed(&misnamed));
+    }
     if args.json {
         for entry in &catalog.entries {
             library::report_version_warnings(&list_version_warnings(&entry.findings), output);
@@ -53,7 +59,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         return Ok(Exit::Fine);
     }
     if catalog.entries.is_empty() {
-        if unlisted.is_empty() {
+        if unlisted.is_empty() && misnamed.is_empty() {
             output.print_message("no skills found; create one with `rep init NAME`");
         }
         return Ok(Exit::Fine);
@@ -98,6 +104,25 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 /// The maximum number of unlisted skills in a message.
 const UNLISTED_MAX: usize = 3;
 
+/// Says why directories whose main file is misnamed are not listed, and how to fix them.
+fn describe_misnamed(files: &[PathBuf]) -> String {
+    let shown: Vec<String> = files
+        .iter()
+        .take(UNLISTED_MAX)
+        .map(|file| format!("`{}`", escape_invisible(&file.display().to_string())))
+        .collect();
+    let (shown, more) = (shown.join(", "), count_more(files.len()));
+    format!("not listed, because hosts look for `SKILL.md`: {shown}{more}; rename the file")
+}
+
+/// Returns how many of `count` names a message leaves out.
+fn count_more(count: usize) -> String {
+    match count.saturating_sub(UNLISTED_MAX) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    }
+}
+
 /// Says why skills in the working directory are not listed, and how to list them.
 fn describe_unlisted(names: &[String]) -> String {
     if let [name] = names {
@@ -109,14 +134,11 @@ fn describe_unlisted(names: &[String]) -> String {
     }
     let shown: Vec<String> =
         names.iter().take(UNLISTED_MAX).map(|name| format!("`{}`", escape_invisible(name))).collect();
-    let more = match names.len().saturating_sub(UNLISTED_MAX) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
     format!(
-        "{}{more} are not listed, because hosts do not search this directory; use `rep list --path .`, or move them to \
+        "{}{} are not listed, because hosts do not search this directory; use `rep list --path .`, or move them to \
          `skills/`",
-        shown.join(", ")
+        shown.join(", "),
+        count_more(names.len())
     )
 }
 

@@ -5,7 +5,7 @@ use rep_package::source::{SourceComparison, SourceState, compare_with_sources};
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
-use crate::install_scope::ScopeArgs;
+use crate::install_scope::{ScopeArgs, open_source_client};
 use crate::output::Output;
 
 /// Report installed skills whose source has changed
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 
 fn report_outdated(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let scope = args.scope.resolve()?;
-    let all = compare_with_sources(&args.names, &scope, &mut |note| output.warn(note))?;
+    let all = compare_with_sources(&args.names, &scope, &open_source_client(false)?, &mut |note| output.warn(note))?;
     let is_fine = all.iter().all(|one| one.state == SourceState::Current);
     if args.json {
         let one = |one: &SourceComparison| json!({ "name": one.name, "state": one.state.as_str(), "source": one.source, "why": one.state.reason() });

@@ -1,4 +1,4 @@
-//! `rep run`: calls one tool and prints its result.
+//! `rep run`: calls one tool, or runs one bundled script, and prints its result.
 //!
 //! stdout contains only the tool's result, or the error or async envelope, exactly as the tool's contract defines
 //! it. Details about the run go to stderr, and as JSON to the file that `--json-meta` names.
@@ -15,7 +15,8 @@ use rep_runtime::plan::PlannedWork;
 use rep_runtime::plan::server::SERVER_PREFIX;
 use rep_runtime::task::RunningTask;
 use rep_runtime::{
-    CallResult, CallerConsent, FinishedCall, Outcome, Plan, PlanBinding, ToolCall, ToolRuntime, parse_server_target,
+    CallResult, CallerConsent, FinishedCall, Outcome, Plan, PlanBinding, ScriptInvocation, ToolCall, ToolRuntime,
+    parse_server_target,
 };
 use rep_sandbox::Cancel;
 use rep_sandbox::detach::DetachedProcess;
@@ -29,11 +30,11 @@ use crate::terminal::{self, TerminalPrompter, read_arguments};
 use crate::timings::PhaseTimings;
 use crate::write;
 
-/// Run one of a skill's tools in the sandbox
+/// Run one of a skill's tools or scripts in the sandbox
 ///
-/// The tool gets only the permissions that the skill declares. If this system cannot enforce them, the tool does
-/// not run. stdout is the tool's result object, or an error or async envelope. Exits with 3 if the call is refused,
-/// 4 if the tool fails.
+/// It gets only the permissions that the skill declares. If this system cannot enforce them, it does not run. stdout is
+/// the tool's result object, the output of the script, or an error or async envelope. Exits with 3 if the call is
+/// refused, 4 if it fails.
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -41,11 +42,22 @@ Examples:
   rep run csv-profile:profile --input '{\"path\": \"harvest.csv\"}'
   rep run skills/csv-profile:profile --input @arguments.json
   rep run csv-profile:profile --input @arguments.json --dry-run
-  rep run csv-profile:profile --input @arguments.json --detach")]
+  rep run csv-profile:profile --input @arguments.json --detach
+  rep run slugify --script scripts/slugify.py -- 'One word'")]
 pub(crate) struct Args {
-    /// The tool: `skill:tool`, `package:skill:tool`, `path/to/skill:tool`, or `mcp:server:tool`
+    /// The tool: `skill:tool`, `package:skill:tool`, `path/to/skill:tool`, or `mcp:server:tool`; with `--script` the
+    /// skill
     #[arg(value_name = "SKILL:TOOL")]
     target: String,
+    /// Run a script that the skill bundles: a file, relative to the skill's directory
+    ///
+    /// Works for every skill; no tool needs to be declared. The words after `--` are its arguments; no shell is involved.
+    /// stdout is `{"stdout", "stderr", "returncode", "denied"}`.
+    #[arg(long, value_name = "PATH", conflicts_with = "input")]
+    script: Option<String>,
+    /// The arguments of the script
+    #[arg(last = true, value_name = "ARG", requires = "script")]
+    script_arguments: Vec<String>,
     /// The arguments: JSON, `@FILE`, or `-` for stdin [default: {}]
     #[arg(long, value_name = "JSON|@FILE|-")]
     input: Option<String>,
@@ -93,17 +105,13 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 }
 
 fn run_tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    let Some((skill, tool)) =
-        args.target.rsplit_once(':').filter(|(skill, tool)| !skill.is_empty() && !tool.is_empty())
-    else {
-        let failure = Failure::unable("USAGE", format!("`{}` does not name a tool", args.target));
-        return Err(failure.hint("use `skill:tool`; run `rep tools SKILL` to see the tools"));
-    };
+    if args.script.is_none() {
+        split_target(&args.target)?;
+    }
     let (input, bound) =
         if args.as_task { read_handed_input()? } else { (read_arguments(args.input.as_deref(), "--input")?, None) };
     let timings = args.timings.then(PhaseTimings::start);
-    let (catalog, call) =
-        tracing::debug_span!("find the skill").in_scope(|| find_call(args, skill, tool, input, output))?;
+    let (catalog, call) = tracing::debug_span!("find the skill").in_scope(|| find_call(args, input, output))?;
     let runtime = terminal::open_runtime(&args.library, args.workspace.as_deref(), args.no_sandbox)?;
     let call = ToolCall {
         consent: match bound {
@@ -137,27 +145,41 @@ fn run_tool(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     run_attached(&runtime, prepared, &catalog, args, timings.as_ref(), output)
 }
 
-/// Finds what the target names: a tool of an MCP server, or of a skill.
-fn find_call(
-    args: &Args,
-    skill: &str,
-    tool: &str,
-    input: Value,
-    output: &mut Output,
-) -> Result<(Catalog, ToolCall), Failure> {
+/// Splits `skill:tool`.
+fn split_target(target: &str) -> Result<(&str, &str), Failure> {
+    target.rsplit_once(':').filter(|(skill, tool)| !skill.is_empty() && !tool.is_empty()).ok_or_else(|| {
+        let failure = Failure::unable("USAGE", format!("`{target}` does not name a tool"));
+        failure.hint("use `skill:tool`; run `rep tools SKILL` to see the tools, or name a script with `--script`")
+    })
+}
+
+/// Finds what the target names: a tool of an MCP server, or a tool or script of a skill.
+fn find_call(args: &Args, input: Value, output: &mut Output) -> Result<(Catalog, ToolCall), Failure> {
+    if let Some(script) = &args.script {
+        let (catalog, skill) = find_callable_skill(args, &args.target, output)?;
+        let invocation = ScriptInvocation { path: script.clone(), arguments: args.script_arguments.clone() };
+        return Ok((catalog, ToolCall::for_script(skill, invocation)));
+    }
     if args.target.starts_with(SERVER_PREFIX) {
         let catalog = args.library.discover_catalog(output)?;
         if let Some((server, tool)) = parse_server_target(&catalog, &args.target) {
             return Ok((catalog, ToolCall::for_server(server, tool, input)));
         }
     }
+    let (skill, tool) = split_target(&args.target)?;
+    let (catalog, skill) = find_callable_skill(args, skill, output)?;
+    Ok((catalog, ToolCall::for_tool(skill, tool, input)))
+}
+
+/// Finds a skill that may be called, and returns its qualified name.
+fn find_callable_skill(args: &Args, skill: &str, output: &mut Output) -> Result<(Catalog, String), Failure> {
     let (catalog, index) = args.library.find_any_skill(skill, output)?;
     let entry = &catalog.entries[index];
     if matches!(entry.status, SkillStatus::Shadowed | SkillStatus::Invalid) {
         return Err(uncallable_skill(entry));
     }
-    let call = ToolCall::for_tool(&entry.qualified_name, tool, input);
-    Ok((catalog, call))
+    let name = entry.qualified_name.clone();
+    Ok((catalog, name))
 }
 
 /// Reports a call that was refused before a background process was started.
@@ -264,7 +286,7 @@ fn begin_task(plan: &Plan, cancel: &Cancel) -> Result<RunningTask, Failure> {
 
 /// Prints the result to stdout and everything else to stderr.
 fn report_call(args: &Args, call: &FinishedCall, output: &mut Output) {
-    let target = args.target.as_str();
+    let target = args.script.as_deref().unwrap_or(&args.target);
     let mut handed = BTreeSet::new();
     let nested = call.nested.iter().map(|nested| (nested.name.as_str(), &nested.outcome));
     for (name, outcome) in nested.chain([(target, &call.outcome)]) {

@@ -56,10 +56,21 @@ pub(super) fn resolve_existing_folder(
 ) -> Option<PathBuf> {
     let folder = reference_tool::resolve_skill_folder(path);
     if folder.is_none() {
-        output.print_always(&format!(
-            "Usage: rep {command} [OPTIONS] {argument}\nTry 'rep {command} --help' for help.\n\nError: Invalid value for '{argument}': Path '{}' does not exist.",
-            path.display()
-        ));
+        let problem = format!("Invalid value for '{argument}': Path '{}' does not exist.", path.display());
+        print_usage_error(command, argument, &problem, output);
     }
     folder
+}
+
+/// Prints the error of the reference tool for a command without its argument, and returns the exit code.
+pub(crate) fn report_missing_argument(command: &str, argument: &str, output: &mut Output) -> Exit {
+    print_usage_error(command, argument, &format!("Missing argument '{argument}'."), output);
+    Exit::Unable
+}
+
+/// Prints a usage error in the format of the reference tool's argument parser.
+fn print_usage_error(command: &str, argument: &str, problem: &str, output: &mut Output) {
+    output.print_always(&format!(
+        "Usage: rep {command} [OPTIONS] {argument}\nTry 'rep {command} --help' for help.\n\nError: {problem}"
+    ));
 }

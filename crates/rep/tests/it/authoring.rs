@@ -39,14 +39,17 @@ fn the_sample_of_the_aam_chapter_has_no_findings() {
     scratch.write_file("skill-name/SKILL.md", AAM_SAMPLE);
     let found = run(&scratch, &["check", "skill-name"]);
     assert_eq!((found.code, found.stdout.as_str()), (0, "checked 1 skill: no findings\n"));
-    // Without the mapping, it is an ordinary skill with fields that only Claude Code reads.
+    // Without the mapping, it is an ordinary skill with fields that only Claude Code reads. That is worth a finding only
+    // for those who ask for a strict profile.
     let plain = AAM_SAMPLE.replace("\n  requires:\n    - python>=3.10\n    - pypdf", " Needs Python").replace(
         "compatibility:                  # Only if skill has special requirements Needs Python",
         "compatibility: Needs Python",
     );
     scratch.write_file("skill-name/SKILL.md", &plain);
     let found = json(&run(&scratch, &["check", "skill-name", "--format", "json"]));
-    assert_eq!(found["summary"]["warnings"], 3, "{found}");
+    assert_eq!(found["findings"], serde_json::json!([]), "{found}");
+    let found = json(&run(&scratch, &["check", "skill-name", "--profile", "agentskills", "--format", "json"]));
+    assert_eq!((&found["summary"]["errors"], &found["findings"][0]["at"]), (&1.into(), &"context".into()), "{found}");
 }
 
 #[test]
@@ -100,7 +103,7 @@ fn a_new_skill_is_listed_or_the_listing_says_how() {
 fn a_quiet_check_prints_errors_only() {
     let scratch = ScratchFolder::new();
     scratch.write_file("pdf/SKILL.md", "---\nname: pdf\ndescription: PDF\nauthor: me\n---\n\nBody.\n");
-    assert!(run(&scratch, &["check"]).stdout.contains("warning[field-unknown]"));
+    assert!(run(&scratch, &["check"]).stdout.contains("info[field-unknown]"));
     let quiet = run(&scratch, &["check", "-q"]);
     assert_eq!((quiet.code, quiet.stdout.as_str(), quiet.stderr.as_str()), (0, "", ""));
     scratch.write_file("pdf/SKILL.md", "---\nname: pdf\nauthor: me\n---\n\nBody.\n");

@@ -279,8 +279,14 @@ fn one_rule_cannot_flood_a_report_and_a_long_line_shows_its_fault() {
         format!("{GOOD}\n{}\n\n{} [a](gone.md)\n", "[a](n.md) ".repeat(5_000), "x".repeat(100_000)),
     );
     let found = run(&scratch, &["check", "--format", "json", "--select", "link-target-missing"]);
+    let finding = &json(&found)["findings"][0];
+    assert_eq!((rules(&found).len(), finding["related"].as_array().map(Vec::len)), (1, Some(50)));
+    assert_eq!(finding["message"], "2 linked files do not exist: `n.md` and `gone.md`");
+    let sections: String = (0..5_000).map(|number| format!("s{number}: 1\n")).collect();
+    scratch.write_file("b/b.uasp.yaml", sections);
+    let found = run(&scratch, &["check", "b", "--format", "json", "--select", "uasp-key-unknown"]);
     assert_eq!(rules(&found).len(), 200);
-    assert!(found.stdout.contains("and 4801 more like this one"), "{}", &found.stdout[found.stdout.len() - 900..]);
+    assert!(found.stdout.contains("and 4800 more like this one"), "{}", &found.stdout[found.stdout.len() - 900..]);
     scratch.write_file("pdf/SKILL.md", format!("{GOOD}\n{} [a](gone.md)\n", "x".repeat(100_000)));
     let found = run(&scratch, &["check", "--select", "link-target-missing"]);
     let lines: Vec<&str> = found.stdout.lines().collect();

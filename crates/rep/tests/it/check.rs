@@ -113,6 +113,24 @@ fn a_set_of_skills_is_judged_together() {
 }
 
 #[test]
+fn dependencies_of_a_single_skill_are_looked_up_in_the_directory_around_it() {
+    let scratch = ScratchFolder::new();
+    for (name, needs) in [("a", "b"), ("c", "ghost")] {
+        let block = format!(
+            "name: {name}\nx-personal-mcp: {{id: {name}, version: 1.0.0, capabilities: ['resource://skills/{name}/document'], depends_on: [{needs}]}}\n"
+        );
+        scratch.write_file(&format!("set/{name}/SKILL.md"), GOOD.replace("name: pdf\n", &block));
+    }
+    let check = |path: &str| rules(&run(&scratch, &["check", path, "--format", "json"]));
+    assert_eq!(check("set/a"), ["depends-on-unknown"], "`b` does not exist yet");
+    scratch.write_file("set/b/SKILL.md", GOOD.replace("name: pdf\n", "name: b\n"));
+    assert_eq!(check("set/a"), [""; 0]);
+    assert_eq!(check("set/c"), ["depends-on-unknown"]);
+    scratch.write_file("alone/c/SKILL.md", scratch.read_file("set/c/SKILL.md"));
+    assert_eq!(check("alone/c"), [""; 0], "nothing is known about its set");
+}
+
+#[test]
 fn sarif_names_rules_places_and_levels() {
     let scratch = ScratchFolder::new();
     scratch.write_file("a skill/SKILL.md", "# no frontmatter\n");
@@ -333,7 +351,7 @@ fn settings_of_the_checked_path_are_merged_upward() {
     std::fs::create_dir_all(scratch.work_folder().join("repo/.git")).expect("the directory can be created");
     scratch.write_file("rep.yaml", "check:\n  ignore: [description-empty]\n");
     scratch.write_file("repo/rep.yaml", "check:\n  ignore: [description-empty]\n  levels: {field-unknown: error}\n");
-    scratch.write_file("repo/team/rep.yaml", "check:\n  levels: {field-unknown: info}\n");
+    scratch.write_file("repo/team/rep.yaml", "check:\n  levels: {field-unknown: warning}\n");
     let found = |path: &str| {
         let report = json(&run(&scratch, &["check", path, "--format", "json"]));
         let findings = report["findings"].as_array().cloned().unwrap_or_default();
@@ -341,14 +359,14 @@ fn settings_of_the_checked_path_are_merged_upward() {
         findings.iter().map(|finding| (word(finding, "rule"), word(finding, "level"))).collect::<Vec<_>>()
     };
     let unknown = |level: &str| vec![("field-unknown".to_owned(), level.to_owned())];
-    assert_eq!(found("repo/team/pdf"), unknown("info"), "the nearest file sets the level, the one above ignores");
+    assert_eq!(found("repo/team/pdf"), unknown("warning"), "the nearest file sets the level, the one above ignores");
     assert_eq!(found("repo/pdf"), unknown("error"));
     assert_eq!(found("repo/team/../pdf/SKILL.md"), unknown("error"));
-    assert_eq!(found("other"), unknown("warning"), "the directory around both");
+    assert_eq!(found("other"), unknown("info"), "the directory around both");
     // Several paths have their own settings each.
     let both = run(&scratch, &["check", "repo/team", "repo/pdf", "--format", "json"]);
     let levels: Vec<_> = json(&both)["findings"].as_array().unwrap().iter().map(|one| one["level"].clone()).collect();
-    assert_eq!((both.code, levels), (1, vec!["error".into(), "info".into()]), "{both:?}");
+    assert_eq!((both.code, levels), (1, vec!["error".into(), "warning".into()]), "{both:?}");
     scratch.write_file("repo/rep.yaml", "check:\n  ignroe: []\n");
     let broken = run(&scratch, &["check", "repo/team/pdf"]);
     let place = format!("{}:2:3", scratch.work_folder().join("repo/rep.yaml").display());

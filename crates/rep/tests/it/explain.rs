@@ -31,7 +31,7 @@ fn a_rule_has_a_page_with_levels_and_origins() {
     ```report
     error[name-differs-from-folder]: `name` is `pdf` but the directory is `pdf-tools`
      --> pdf-tools/SKILL.md:2:7
-    help: rename one of the two so that they match
+    help: rename one of the two so that they match; some hosts do not load the skill otherwise
     ```
 
     ## Valid
@@ -50,6 +50,7 @@ fn a_rule_has_a_page_with_levels_and_origins() {
     ## Where it comes from
     - agentskills.io specification: name field
     - x-personal-mcp contract: validate_skill_frontmatter
+    - host table: VS Code: name and directory
     ");
 }
 

@@ -146,7 +146,7 @@ fn a_tree_offers_all_its_skills_or_those_that_are_named() {
     scratch.write_file("src/more/pdf/SKILL.md", skill("pdf", "other"));
     let twice = at(&scratch, &["install", "src", "--skill", "pdf", "--force"]);
     assert!(twice.code == 2 && twice.stderr.contains("two skills named `pdf`"), "{twice:?}");
-    for missing in ["nowhere", "owner/repo"] {
+    for missing in ["nowhere", "./owner/repo", "src/pdx"] {
         let missing = at(&scratch, &["install", missing]);
         assert!(missing.code == 2 && missing.stderr.contains("help:"), "{missing:?}");
     }

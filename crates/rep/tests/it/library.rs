@@ -567,6 +567,25 @@ fn why_tells_what_was_passed_over_and_where_was_looked() {
 }
 
 #[test]
+fn list_mentions_main_files_whose_names_hosts_do_not_accept() {
+    let scratch = ScratchFolder::new();
+    skill(&scratch, "home/.claude/skills/x");
+    scratch.write_file("home/.claude/skills/lower/skill.md", GOOD);
+    let list = |more: &[&str]| {
+        let places = ["--project", "proj", "--home", "home", "--managed", "managed"];
+        run(&scratch, &[&["list"], &places[..], more].concat())
+    };
+    let found = list(&[]);
+    assert!(!found.stdout.contains("lower"), "it is not a skill for hosts: {found:?}");
+    assert!(found.stderr.contains("hosts look for `SKILL.md`"), "{found:?}");
+    assert!(found.stderr.contains("lower/skill.md`; rename the file"), "{found:?}");
+    let skills = json(&list(&["--json"]));
+    assert_eq!(skills["skills"].as_array().map(Vec::len), Some(1), "{skills}");
+    scratch.write_file("home/.claude/skills/lower/SKILL.md", GOOD);
+    assert!(!list(&[]).stderr.contains("rename"), "both names: the right one counts");
+}
+
+#[test]
 fn why_cannot_be_steered_by_a_name() {
     let scratch = ScratchFolder::new();
     scratch.write_file("home/.claude/skills/x/SKILL.md", "---\nname: \"x\\e[2J\"\ndescription: Does it.\n---\n");

@@ -51,3 +51,17 @@ fn a_prompt_is_all_or_nothing() {
     );
     assert_eq!(run(&scratch, &["to-prompt"]).code, 2);
 }
+
+#[test]
+fn a_missing_argument_is_reported_as_the_reference_tool_does() {
+    let scratch = ScratchFolder::new();
+    for (command, argument) in
+        [("validate", "SKILL_PATH"), ("read-properties", "SKILL_PATH"), ("to-prompt", "SKILL_PATHS...")]
+    {
+        let found = run(&scratch, &[command]);
+        let expected = format!(
+            "Usage: rep {command} [OPTIONS] {argument}\nTry 'rep {command} --help' for help.\n\nError: Missing argument '{argument}'.\n"
+        );
+        assert_eq!((found.code, found.stdout.as_str(), found.stderr), (2, "", expected));
+    }
+}

@@ -43,7 +43,9 @@ fn planned_where(
 fn command(plan: &Plan) -> &PlannedCommand {
     match &plan.work {
         PlannedWork::Command(command) => command,
-        PlannedWork::Tool(_) | PlannedWork::Request(_) | PlannedWork::Server(_) => panic!("it is a command"),
+        PlannedWork::Tool(_) | PlannedWork::Script(_) | PlannedWork::Request(_) | PlannedWork::Server(_) => {
+            panic!("it is a command")
+        }
     }
 }
 

@@ -22,6 +22,11 @@ fn check() {
     scratch.write_file("browser/b.uasp.yaml", "meta: {name: b}\ncommands: {click: {requires: [nothing]}}\n");
     prints(&scratch, "check", 0, &["check", &examples(), "--format", "json"]);
     prints(&scratch, "check", 1, &["check", "faulty", "browser", "--format", "json"]);
+    scratch.write_file(
+        "fields/SKILL.md",
+        "---\nname: fields\ndescription: Use it.\na: 1\nb: 2\nallowed-tools: A, B\n---\n",
+    );
+    prints(&scratch, "check", 0, &["check", "fields", "--format", "json"]);
     let csv = format!("{}/csv-profile", examples());
     prints(&scratch, "check-checklist", 1, &["check", &csv, "--checklist", "--format", "json"]);
     prints(&scratch, "check-checklist", 1, &["check", "faulty", "--checklist", "--format", "json"]);

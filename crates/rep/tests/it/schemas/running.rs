@@ -23,6 +23,11 @@ fn runs() {
     let tools = printed("tools", 0, &found);
     let tool = format!("./disk-tidy:{}", tools["tools"][0]["name"].as_str().expect("a tool has a name"));
     prints(&scratch, "run-plan", 0, &["run", &tool, "--dry-run"]);
+    scratch.write_file("disk-tidy/scripts/deny.sh", "for name in {1..120}; do : > /etc/made-$name; done\n");
+    let script = ["run", "./disk-tidy", "--script", "scripts/deny.sh"];
+    run::skill(&scratch, "ignored", "permissions: {filesystem: {read: ['../up/**']}}\n", &[("one", "echo 1\n")]);
+    prints(&scratch, "run-script-plan", 0, &["run", "./ignored", "--script", "scripts/one.sh", "--dry-run"]);
+    prints(&scratch, "run-script", 4, &[&script[..], &["--yes"]].concat());
     prints(&scratch, "error", 2, &["run", "./disk-tidy:none"]);
     prints(&scratch, "error", 2, &["run", "nothing"]);
     prints(&scratch, "error", 2, &["run", "./disk-tidy:find", "--input", "{"]);

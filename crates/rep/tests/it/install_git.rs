@@ -1,0 +1,276 @@
+//! `rep install` from git repositories, which a git server offers.
+
+use std::os::unix::fs::symlink;
+
+use rep_test_support::{GitServer, ProgramRun, ScratchFolder, TestRepository, is_program_installed};
+use serde_json::{Value, json};
+
+use crate::{json as parsed, rep, run};
+
+fn skill(name: &str, word: &str) -> String {
+    format!(
+        "---\nname: {name}\ndescription: Fills {word} forms. Use when the user brings a {word} form.\n---\n\n# {name}\n\n1. Fill the form.\n"
+    )
+}
+
+/// A project, and a repository of skills at a server.
+struct GitWorld {
+    scratch: ScratchFolder,
+    repository: TestRepository,
+    server: GitServer,
+}
+
+impl GitWorld {
+    /// Creates a repository with two skills and the tag `v1.0.0`.
+    fn new(login: Option<&str>) -> Self {
+        let scratch = ScratchFolder::new();
+        let root = scratch.work_folder().join("srv");
+        let repository = TestRepository::create(&root.join("skills"));
+        repository.write_file("README.md", "skills\n");
+        repository.write_file("tools/pdf/SKILL.md", skill("pdf", "PDF"));
+        repository.write_file("tools/pdf/scripts/fill.sh", "#!/bin/sh\necho filled\n");
+        set_executable(&repository, "tools/pdf/scripts/fill.sh");
+        repository.write_file("tools/docx/SKILL.md", skill("docx", "DOCX"));
+        repository.commit_all("first");
+        repository.run_git(&["tag", "v1.0.0"]);
+        let server = GitServer::start(&root, login);
+        std::fs::create_dir_all(scratch.work_folder().join("project/.git")).expect("the folder can be made");
+        Self { scratch, repository, server }
+    }
+
+    fn url(&self) -> String {
+        self.server.url("skills")
+    }
+
+    fn run(&self, words: &[&str]) -> ProgramRun {
+        let (command, rest) = words.split_first().expect("there is a command");
+        run(&self.scratch, &[&[*command, "--project", "project"], rest].concat())
+    }
+
+    fn lock(&self) -> Value {
+        serde_json::from_str(&self.scratch.read_file("project/skills-lock.json")).expect("the lock file is JSON")
+    }
+
+    fn installed(&self, path: &str) -> std::path::PathBuf {
+        self.scratch.work_folder().join("project/.agents/skills").join(path)
+    }
+}
+
+fn set_executable(repository: &TestRepository, path: &str) {
+    let file = repository.folder().join(path);
+    std::fs::set_permissions(file, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("the mode can be set");
+}
+
+fn mode(path: &std::path::Path) -> u32 {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(path).expect("it exists").permissions().mode() & 0o777
+}
+
+#[test]
+fn skills_of_a_repository_are_installed_with_their_commit() {
+    if !is_program_installed("git") {
+        return;
+    }
+    let world = GitWorld::new(None);
+    let done = world.run(&["install", &format!("{}#v1.0.0", world.url()), "--json"]);
+    assert_eq!(done.code, 0, "{done:?}");
+    assert_eq!(mode(&world.installed("pdf/scripts/fill.sh")), 0o755);
+    assert_eq!(mode(&world.installed("pdf/SKILL.md")), 0o644);
+    let commit = world.repository.run_git(&["rev-parse", "v1.0.0"]).trim().to_owned();
+    let entry = world.lock()["skills"]["pdf"].clone();
+    let keys: Vec<&String> = entry.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["source", "sourceUrl", "ref", "sourceType", "skillPath", "computedHash", "rep"]);
+    assert_eq!(entry["source"], json!(world.url()));
+    assert_eq!(entry["sourceUrl"], json!(world.url()));
+    assert_eq!((&entry["ref"], &entry["sourceType"]), (&json!("v1.0.0"), &json!("git")));
+    assert_eq!((&entry["skillPath"], &entry["rep"]["commit"]), (&json!("tools/pdf/SKILL.md"), &json!(commit)));
+    assert_eq!(world.run(&["verify"]).code, 0);
+    assert_eq!(world.run(&["outdated"]).code, 0);
+}
+
+#[test]
+fn one_skill_is_taken_by_name_by_directory_and_at_any_commit() {
+    if !is_program_installed("git") {
+        return;
+    }
+    let world = GitWorld::new(None);
+    let first = world.repository.run_git(&["rev-parse", "HEAD"]).trim().to_owned();
+    world.repository.write_file("tools/pdf/SKILL.md", skill("pdf", "newer"));
+    world.repository.commit_all("second");
+    world.repository.run_git(&["branch", "feature/x"]);
+    let one = world.run(&["install", &format!("{}@pdf", world.url()), "--json"]);
+    assert_eq!(parsed(&one)["skills"].as_array().map(Vec::len), Some(1), "{one:?}");
+    assert!(world.scratch.read_file("project/.agents/skills/pdf/SKILL.md").contains("newer"));
+    // An old commit by its full id, and by its first digits.
+    for commit in [first.as_str(), &first[..8]] {
+        let old = world.run(&["install", &format!("{}#{commit}@pdf", world.url()), "--force"]);
+        assert_eq!(old.code, 0, "{old:?}");
+        assert!(world.scratch.read_file("project/.agents/skills/pdf/SKILL.md").contains("PDF"), "{commit}");
+        assert_eq!(world.lock()["skills"]["pdf"]["rep"]["commit"], json!(first));
+        assert_eq!(world.run(&["install", &format!("{}@pdf", world.url())]).code, 0);
+    }
+    // The address of a web page: the reference has a slash, and the path is a directory of the repository.
+    let page = format!("http://127.0.0.1:{}/group/sub/-/tree/feature/x/tools/docx", world.server.port);
+    let root = world.scratch.work_folder().join("srv/group");
+    std::fs::create_dir_all(&root).unwrap();
+    symlink(world.repository.folder(), root.join("sub")).unwrap();
+    let paged = world.run(&["install", &page]);
+    assert_eq!(paged.code, 0, "{paged:?}");
+    let entry = &world.lock()["skills"]["docx"];
+    assert_eq!((&entry["sourceType"], &entry["ref"]), (&json!("gitlab"), &json!("feature/x")));
+    assert_eq!(entry["skillPath"], "tools/docx/SKILL.md");
+    for (source, code) in [
+        (format!("{}#nothing", world.url()), "NO_REFERENCE"),
+        (format!("{}@nothing", world.url()), "SKILL_NOT_FOUND"),
+        (world.server.url("nothing"), "UNKNOWN_SOURCE"),
+    ] {
+        let missing = world.run(&["install", &source, "--json"]);
+        assert_eq!((missing.code, &parsed(&missing)["error"]["code"]), (2, &json!(code)), "{missing:?}");
+    }
+}
+
+#[test]
+fn private_repositories_work_with_what_git_stores_and_nothing_is_asked() {
+    if !is_program_installed("git") {
+        return;
+    }
+    let world = GitWorld::new(Some("me:word"));
+    let refused = world.run(&["install", &world.url(), "--json"]);
+    assert_eq!((refused.code, &parsed(&refused)["error"]["code"]), (3, &json!("UNAUTHORIZED")), "{refused:?}");
+    assert!(refused.stderr.contains("credential helper"), "{refused:?}");
+    let home = world.scratch.work_folder().with_file_name("home");
+    std::fs::write(home.join(".gitconfig"), "[credential]\n\thelper = store\n").unwrap();
+    std::fs::write(home.join(".git-credentials"), format!("http://me:word@127.0.0.1:{}\n", world.server.port)).unwrap();
+    assert_eq!(world.run(&["install", &world.url()]).code, 0);
+    let text = world.scratch.read_file("project/skills-lock.json");
+    assert!(!text.contains("word"), "{text}");
+    let told = world.run(&["install", &format!("http://me:word@127.0.0.1:{}/skills.git", world.server.port)]);
+    assert!(told.code == 2 && told.stderr.contains("password"), "{told:?}");
+}
+
+/// A repository cannot make us run a hook, a filter or a helper, fetch a submodule or follow a link out of a skill.
+#[test]
+fn nothing_of_a_repository_is_executed_or_followed() {
+    if !is_program_installed("git") {
+        return;
+    }
+    let world = GitWorld::new(None);
+    let marker = world.scratch.work_folder().join("executed");
+    world.repository.write_file(".gitattributes", "*.md filter=evil export-ignore\n*.sh ident\n");
+    world.repository.write_file("tools/pdf/again.md", "");
+    std::fs::remove_file(world.repository.folder().join("tools/pdf/again.md")).unwrap();
+    symlink("SKILL.md", world.repository.folder().join("tools/pdf/again.md")).unwrap();
+    world.repository.write_file("tools/leaky/SKILL.md", skill("leaky", "PDF"));
+    symlink("../../../../etc/passwd", world.repository.folder().join("tools/leaky/notes.txt")).unwrap();
+    world.repository.commit_all("links and filters");
+    let id = world.repository.run_git(&["rev-parse", "HEAD"]).trim().to_owned();
+    world.repository.write_file("tools/nested/SKILL.md", skill("nested", "PDF"));
+    world.repository.run_git(&["add", "--all"]);
+    world.repository.run_git(&["update-index", "--add", "--cacheinfo", &format!("160000,{id},tools/nested/sub")]);
+    world
+        .repository
+        .write_file(".gitmodules", "[submodule \"x\"]\n\tpath = tools/nested/sub\n\turl = ext::touch executed\n");
+    world.repository.run_git(&["add", ".gitmodules"]);
+    world.repository.run_git(&["commit", "--quiet", "-m", "a submodule"]);
+    let home = world.scratch.work_folder().with_file_name("home");
+    let evil = format!(
+        "[filter \"evil\"]\n\tsmudge = touch {0}\n\tclean = touch {0}\n[core]\n\thooksPath = {1}\n",
+        marker.display(),
+        home.join("hooks").display()
+    );
+    std::fs::create_dir_all(home.join("hooks")).unwrap();
+    for hook in ["post-checkout", "reference-transaction", "post-index-change"] {
+        let file = home.join("hooks").join(hook);
+        std::fs::write(&file, format!("#!/bin/sh\ntouch {}\n", marker.display())).unwrap();
+        std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    std::fs::write(home.join(".gitconfig"), evil).unwrap();
+    let done = world.run(&["install", &world.url()]);
+    assert_eq!(done.code, 0, "{done:?}");
+    for words in ["skipped `leaky`", "skipped `nested`", "submodule"] {
+        assert!(done.stderr.contains(words), "{words}: {done:?}");
+    }
+    let inside = world.scratch.read_file("project/.agents/skills/pdf/again.md");
+    assert_eq!(inside, skill("pdf", "PDF"), "a link to a file of the same skill is that file");
+    assert!(!world.installed("leaky").exists() && !world.installed("nested").exists());
+    assert!(!marker.exists(), "something was executed");
+    let alone = world.run(&["install", &format!("{}@leaky", world.url()), "--force"]);
+    assert!(alone.code == 2 && alone.stderr.contains("link"), "{alone:?}");
+    // The cache is a bare repository: nothing was checked out.
+    let cache = home.join(".cache/repertoire/packages/git");
+    assert!(!walk(&cache).iter().any(|name| name.ends_with("SKILL.md")));
+}
+
+fn walk(folder: &std::path::Path) -> Vec<String> {
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        names.push(entry.path().display().to_string());
+        if entry.path().is_dir() {
+            names.extend(walk(&entry.path()));
+        }
+    }
+    names
+}
+
+#[test]
+fn addresses_that_are_options_programs_or_files_are_refused() {
+    let scratch = ScratchFolder::new();
+    std::fs::create_dir_all(scratch.work_folder().join("project/.git")).expect("the folder can be made");
+    let repository = TestRepository::create(&scratch.work_folder().join("srv/skills"));
+    repository.write_file("pdf/SKILL.md", skill("pdf", "PDF"));
+    repository.commit_all("first");
+    let file = format!("file://{}", repository.folder().display());
+    for source in [
+        "--upload-pack=touch executed",
+        "ext::sh -c touch% executed",
+        &file,
+        "git://example.org/skills.git",
+        "http://example.org/skills.git",
+        "git@-oProxyCommand=touch executed:skills",
+        "ssh://-oProxyCommand=touch/skills.git",
+        "acme/skills#--upload-pack=touch",
+        "acme/skills#a:refs/heads/b",
+    ] {
+        let refused = run(&scratch, &["install", "--project", "project", "--json", "--", source]);
+        assert_eq!(refused.code, 2, "{source}: {refused:?}");
+        assert_eq!(parsed(&refused)["error"]["code"], "REFUSED_SOURCE", "{source}");
+    }
+    assert!(!scratch.work_folder().join("executed").exists());
+    assert!(!scratch.work_folder().join("project/.agents").exists());
+    assert!(rep().exists());
+}
+
+#[test]
+fn a_branch_that_moved_is_outdated_and_other_changes_are_not() {
+    if !is_program_installed("git") {
+        return;
+    }
+    let world = GitWorld::new(None);
+    assert_eq!(world.run(&["install", &world.url()]).code, 0);
+    world.repository.write_file("README.md", "other words\n");
+    world.repository.commit_all("not about a skill");
+    assert_eq!(world.run(&["outdated"]).code, 0, "the files of the skills are the same");
+    world.repository.write_file("tools/pdf/SKILL.md", skill("pdf", "newer"));
+    world.repository.run_git(&["rm", "-r", "--quiet", "tools/docx"]);
+    world.repository.commit_all("a newer version");
+    let told = world.run(&["outdated", "--json"]);
+    let states = parsed(&told);
+    assert_eq!((told.code, &states["skills"][0]["state"]), (1, &json!("gone")), "{told:?}");
+    assert_eq!(states["skills"][1]["state"], "outdated", "{told:?}");
+    assert!(states["skills"][1]["why"].as_str().unwrap().contains(" → "), "{told:?}");
+}
+
+#[test]
+fn several_sources_are_installed_together() {
+    if !is_program_installed("git") {
+        return;
+    }
+    let world = GitWorld::new(None);
+    world.scratch.write_file("own/letters/SKILL.md", skill("letters", "letter"));
+    let both = world.run(&["install", &world.url(), "own", "--skill", "pdf", "--skill", "letters", "--json"]);
+    assert_eq!(both.code, 0, "{both:?}");
+    assert_eq!(parsed(&both)["skills"].as_array().map(Vec::len), Some(2), "{both:?}");
+    world.scratch.write_file("own/pdf/SKILL.md", skill("pdf", "another"));
+    let twice = world.run(&["install", &world.url(), "own", "--force", "--json"]);
+    assert_eq!((twice.code, &parsed(&twice)["error"]["code"]), (2, &json!("AMBIGUOUS")), "{twice:?}");
+}
