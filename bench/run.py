@@ -459,7 +459,7 @@ def other_budgets(bench):
     """Returns the budgets that are numbers and not comparisons with a peer."""
     lines = []
     size = os.path.getsize(bench.rep) / 1e6
-    lines.append(["release binary", f"{size:.1f} MB", "≤ 20 MB", held(size <= 20)])
+    lines.append(["release binary", f"{size:.1f} MB", "≤ 25 MB", held(size <= 25)])
     by_work = {found["work"]: found["ours"] for found in bench.rows}
     small, large = by_work.get(f"`check`, {SMALL:,} skills"), by_work.get(f"`check`, {LARGE:,} skills")
     if large:
