@@ -125,17 +125,8 @@ pub fn render_entry(told: &PromptEntry<'_>, style: CatalogFormat, locations: Loc
     let entry = told.entry;
     match style {
         CatalogFormat::Xml => {
-            let mut out =
-                format!("  <skill>\n    <name>{}</name>\n", reference_tool::escape_html(&entry.qualified_name));
-            if told.detail != EntryDetail::Name {
-                let description = reference_tool::escape_html(&fold_to_one_line(&told.description));
-                out.push_str(&format!("    <description>{description}</description>\n"));
-            }
-            if is_located {
-                let location = reference_tool::escape_html(&entry.location.to_string_lossy());
-                out.push_str(&format!("    <location>{location}</location>\n"));
-            }
-            out + "  </skill>\n"
+            let description = (told.detail != EntryDetail::Name).then_some(&*told.description);
+            render_xml_entry(&entry.qualified_name, description, is_located.then_some(&entry.location))
         }
         CatalogFormat::Markdown => {
             let mut out = format!("- **{}**", entry.qualified_name);
@@ -150,6 +141,20 @@ pub fn render_entry(told: &PromptEntry<'_>, style: CatalogFormat, locations: Loc
         CatalogFormat::Json => indent_json(&entry_to_json(told, locations)),
         CatalogFormat::Manifest => indent_json(&entry_to_manifest(told)),
     }
+}
+
+/// Renders one entry of `<available_skills>`.
+pub fn render_xml_entry(name: &str, description: Option<&str>, location: Option<&Path>) -> String {
+    let mut out = format!("  <skill>\n    <name>{}</name>\n", reference_tool::escape_html(name));
+    if let Some(description) = description {
+        let description = reference_tool::escape_html(&fold_to_one_line(description));
+        out.push_str(&format!("    <description>{description}</description>\n"));
+    }
+    if let Some(location) = location {
+        let location = reference_tool::escape_html(&location.to_string_lossy());
+        out.push_str(&format!("    <location>{location}</location>\n"));
+    }
+    out + "  </skill>\n"
 }
 
 /// Renders a value with the indentation of a list inside an object.
@@ -187,11 +192,16 @@ fn entry_to_manifest(told: &PromptEntry<'_>) -> Value {
 /// Renders a skill for activation: its body, its directory, and the names of its resources. Does not read the
 /// resources.
 pub fn activate_skill(entry: &CatalogEntry) -> Result<String, LibraryError> {
-    let place = format!(
-        "Skill directory: {}\nRelative paths in this skill are relative to the skill directory.\n",
-        entry.folder.display()
-    );
+    let place = describe_place(&entry.folder);
     activate_skill_at(entry, &place)
+}
+
+/// Says where the files of an activated skill are.
+pub fn describe_place(folder: &Path) -> String {
+    format!(
+        "Skill directory: {}\nRelative paths in this skill are relative to the skill directory.\n",
+        folder.display()
+    )
 }
 
 /// Renders a skill for activation by a client that accesses files by other means. `place` describes them in complete
@@ -204,29 +214,31 @@ pub fn activate_skill_at(entry: &CatalogEntry, place: &str) -> Result<String, Li
         skill_reader::read_folder(&entry.folder, &entry.folder.to_string_lossy(), ReadExtent::Names)?
     };
     let body = read_body(entry)?;
-    let mut resources: Vec<&String> = tree
+    let resources: Vec<&str> = tree
         .entries
         .iter()
         .filter(|(path, kind)| !matches!(kind, TreeEntry::Directory) && entry.folder.join(path) != entry.location)
-        .map(|(path, _)| path)
+        .map(|(path, _)| path.as_str())
         .collect();
-    let total = resources.len();
-    resources.truncate(RESOURCES_MAX);
-    let mut out =
-        format!("<skill_content name=\"{}\">\n{}\n\n", reference_tool::escape_html(&entry.qualified_name), body.trim());
+    Ok(render_activation(&entry.qualified_name, &body, place, &resources))
+}
+
+/// Renders the body of a skill for activation. `place` says in complete lines where the resources are.
+pub fn render_activation(name: &str, body: &str, place: &str, resources: &[&str]) -> String {
+    let mut out = format!("<skill_content name=\"{}\">\n{}\n\n", reference_tool::escape_html(name), body.trim());
     out.push_str(place);
-    if total > 0 {
+    if !resources.is_empty() {
         out.push_str("\n<skill_resources>\n");
-        for resource in &resources {
+        for resource in resources.iter().take(RESOURCES_MAX) {
             out.push_str(&format!("  <file>{}</file>\n", reference_tool::escape_html(resource)));
         }
-        if total > RESOURCES_MAX {
-            out.push_str(&format!("  <!-- {} more -->\n", total - RESOURCES_MAX));
+        if resources.len() > RESOURCES_MAX {
+            out.push_str(&format!("  <!-- {} more -->\n", resources.len() - RESOURCES_MAX));
         }
         out.push_str("</skill_resources>\n");
     }
     out.push_str("</skill_content>\n");
-    Ok(out)
+    out
 }
 
 /// Reads the body of a SKILL.md without its frontmatter, or a whole UASP file.

@@ -4,6 +4,8 @@ use serde_json::{Value, json};
 
 use crate::client::ClientFeatures;
 use crate::code_actions::{EXPLAIN_COMMAND, FIX_ALL};
+use crate::completion::TRIGGER_CHARACTERS;
+use crate::semantic_tokens::describe_legend;
 
 /// Describes the server to a client.
 pub(crate) fn describe(features: &ClientFeatures) -> Value {
@@ -11,15 +13,20 @@ pub(crate) fn describe(features: &ClientFeatures) -> Value {
         "positionEncoding": features.encoding.name(),
         "textDocumentSync": { "openClose": true, "change": 2 },
         "codeActionProvider": { "codeActionKinds": ["quickfix", FIX_ALL] },
+        "codeLensProvider": {},
+        "completionProvider": { "triggerCharacters": TRIGGER_CHARACTERS },
         "definitionProvider": true,
+        "documentFormattingProvider": true,
         "documentHighlightProvider": true,
         "documentLinkProvider": {},
         "documentSymbolProvider": true,
         "foldingRangeProvider": true,
         "hoverProvider": true,
+        "inlayHintProvider": true,
         "referencesProvider": true,
         "renameProvider": { "prepareProvider": true },
         "selectionRangeProvider": true,
+        "semanticTokensProvider": { "legend": describe_legend(), "full": true, "range": true },
         "workspaceSymbolProvider": true,
         "workspace": {
             "workspaceFolders": { "supported": true, "changeNotifications": true },

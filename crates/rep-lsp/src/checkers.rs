@@ -13,6 +13,7 @@ use rep_library::check::{CheckSettings, CheckSettingsError};
 use rep_library::discovery::SkillLocation;
 use rep_library::settings::{SettingsError, find_settings_files};
 
+use crate::field_table::list_host_profiles;
 use crate::settings::ClientSettings;
 
 /// The rules that apply to skills with the same settings.
@@ -71,9 +72,12 @@ impl CheckerCache {
 
     fn build_checker(&self, folder: &Path, files: Vec<PathBuf>, root: Option<&Path>) -> SharedChecker {
         let client = self.settings_for(root);
+        // A chosen host decides the profiles, unless they are chosen too.
+        let of_host = client.host.map(list_host_profiles).unwrap_or_default();
+        let profiles = if client.profiles.is_empty() { of_host.to_vec() } else { client.profiles.clone() };
         let settings = CheckSettings {
             folder: folder.to_owned(),
-            profiles: client.profiles.clone(),
+            profiles,
             ignore: client.ignore.clone(),
             levels: client.levels.clone(),
             ..CheckSettings::default()

@@ -6,14 +6,16 @@ use rep_check::find_rule;
 use rep_library::SkillStatus;
 use rep_library::skill_reader::{MAIN_BYTES_MAX, read_text};
 use rep_model::truncate::truncate_chars;
+use rep_model::yaml::YamlNode;
 use rep_model::{Span, TreeEntry};
 use serde_json::{Value, json};
 
+use crate::field_table::{describe_field, find_top_field, list_nested_fields, list_uasp_fields};
 use crate::index::IndexedSkill;
 use crate::references::{Reference, ReferenceTarget};
 use crate::session::Session;
 use crate::status::{SkillStatusEntry, StatusTable};
-use crate::view::DocumentView;
+use crate::view::{DocumentKind, DocumentView};
 
 /// The maximum length of a description in a hover.
 const DESCRIPTION_CHARS_MAX: usize = 600;
@@ -54,13 +56,31 @@ impl Session {
     ) -> Option<(String, Option<Span>)> {
         let offset = view.offset_of(params)?;
         let of_reference = reference.and_then(|one| Some((self.describe_reference(view, one)?, Some(one.span))));
+        let of_field = self.describe_field_at(view, offset);
         let of_rule = self.describe_findings(view, offset);
-        match (of_reference, of_rule) {
+        match (of_reference.or(of_field), of_rule) {
             (Some((text, span)), Some(rules)) => Some((format!("{text}\n\n---\n\n{rules}"), span)),
             (Some(found), None) => Some(found),
             (None, Some(rules)) => Some((rules, None)),
             (None, None) => None,
         }
+    }
+
+    /// Describes the field whose key is at an offset.
+    fn describe_field_at(&self, view: &DocumentView, offset: usize) -> Option<(String, Option<Span>)> {
+        let host = self.checkers.settings_for(view.root.as_deref()).host;
+        let mut path = Vec::new();
+        let span = find_key(view.data()?, offset, &mut path)?;
+        let (name, around) = path.split_last()?;
+        let fields = match view.kind {
+            DocumentKind::Manifest => list_nested_fields(around),
+            DocumentKind::Uasp => list_uasp_fields(around),
+            DocumentKind::ToolsJson | DocumentKind::Markdown | DocumentKind::Other => return None,
+        };
+        let is_top = around.is_empty() && view.kind == DocumentKind::Manifest;
+        let of_top = || find_top_field(name).filter(|_| is_top);
+        let entry = fields.iter().find(|entry| entry.name == *name).or_else(of_top)?;
+        Some((describe_field(entry, host, is_top), Some(span)))
     }
 
     fn describe_reference(&self, view: &DocumentView, reference: &Reference) -> Option<String> {
@@ -103,6 +123,25 @@ impl Session {
         let pages: Vec<String> = rules.iter().filter_map(|rule| Some(summarize_page(find_rule(rule)?.page))).collect();
         (!pages.is_empty()).then(|| pages.join("\n\n---\n\n"))
     }
+}
+
+/// Returns the location of the key at an offset. `path` receives the keys from the root to it.
+fn find_key<'a>(node: &'a YamlNode, offset: usize, path: &mut Vec<&'a str>) -> Option<Span> {
+    let contains = |span: Span| span.start <= offset && offset <= span.end;
+    for entry in node.entries().unwrap_or_default() {
+        let Some(key) = entry.key.text() else { continue };
+        path.push(key);
+        if contains(entry.key.span) {
+            return Some(entry.key.span);
+        }
+        if contains(entry.value.span)
+            && let Some(span) = find_key(&entry.value, offset, path)
+        {
+            return Some(span);
+        }
+        path.pop();
+    }
+    node.items().unwrap_or_default().iter().find_map(|item| find_key(item, offset, path))
 }
 
 /// Returns the first parts of a rule's page: what it finds and why it matters.

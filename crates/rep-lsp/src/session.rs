@@ -259,6 +259,7 @@ impl Session {
             (SessionPhase::Initialized, "textDocument/diagnostic") => return self.pull_diagnostics(id, params),
             (SessionPhase::Initialized, "workspace/diagnostic") => return self.pull_workspace(id, params),
             (SessionPhase::Initialized, "textDocument/hover") => return self.hover(&id, params),
+            (SessionPhase::Initialized, "textDocument/inlayHint") => return self.list_hints(&id, params),
             (SessionPhase::Initialized, "textDocument/references") => return self.find_references(&id, params),
             (SessionPhase::Initialized, "textDocument/rename") => return self.rename(&id, params),
             (SessionPhase::Initialized, "workspace/willRenameFiles") => return self.will_rename_files(&id, params),
@@ -271,13 +272,17 @@ impl Session {
     fn answer(&mut self, method: &str, params: &Value) -> Result<Value, RpcError> {
         let answer = match method {
             "textDocument/codeAction" => self.list_code_actions(params),
+            "textDocument/codeLens" => self.list_lenses(params),
+            "textDocument/completion" => self.complete(params),
             "textDocument/definition" => self.find_definition(params),
             "textDocument/documentHighlight" => self.highlight(params),
             "textDocument/documentLink" => self.list_links(params),
             "textDocument/documentSymbol" => self.list_symbols(params),
             "textDocument/foldingRange" => self.list_folds(params),
+            "textDocument/formatting" => self.format_document(params),
             "textDocument/prepareRename" => self.prepare_rename(params),
             "textDocument/selectionRange" => self.list_selections(params),
+            "textDocument/semanticTokens/full" | "textDocument/semanticTokens/range" => self.list_tokens(params),
             "workspace/executeCommand" => return self.execute_command(params),
             "workspace/symbol" => Some(self.find_skills(params)),
             "workspace/textDocumentContent" => {

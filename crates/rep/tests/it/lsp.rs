@@ -8,3 +8,4 @@ mod diagnostics;
 mod lifecycle;
 mod navigation;
 mod workspace;
+mod writing;
