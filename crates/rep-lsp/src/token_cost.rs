@@ -108,6 +108,8 @@ fn describe_inactive(statuses: &StatusTable, location: &Path, root: &Path) -> St
     let shown = |path: &PathBuf| path.strip_prefix(root).unwrap_or(path).display().to_string();
     match (entry.status, &entry.shadowed_by, statuses.host) {
         (SkillStatus::Active, ..) => String::new(),
+        // The author of a skill need not be told to review it.
+        (SkillStatus::Untrusted, _, None) => String::new(),
         (SkillStatus::Shadowed, Some(other), _) => format!("shadowed by {}", shown(other)),
         (_, _, Some(host)) => format!("not listed by {host}: {}", entry.reason),
         (status, _, None) => format!("{}: {}", status.name(), entry.reason),
@@ -118,5 +120,5 @@ fn describe_inactive(statuses: &StatusTable, location: &Path, root: &Path) -> St
 fn has_tests(view: &DocumentView) -> bool {
     let skill = &view.parsed.skill;
     let smoke = skill.frontmatter().and_then(|front| front.get("evaluation")).is_some();
-    smoke || skill.tree.entries.keys().any(|path| path.starts_with("tests/"))
+    smoke || skill.tree.entries.keys().any(|path| path.starts_with("tests/cases/"))
 }
