@@ -216,7 +216,7 @@ mod tests {
             ("tools:\n  - name: x\n  - de|", "tools - de"),
             ("depends_on: [a, b|", " - depends_on=b"),
             ("depends_on:\n  - a\n  - b|", "depends_on - b"),
-            ("implementation: {runtime: ba|", "implementation runtime=ba"),
+            ("implementation: {runtime: bas|", "implementation runtime=bas"),
             ("implementation: {runtime: bash, en|", "implementation en"),
             ("commands:\n  go:\n    requires: [x|", "commands.go - requires=x"),
         ] {

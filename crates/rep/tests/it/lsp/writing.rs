@@ -78,7 +78,7 @@ fn fields_and_values_are_completed() {
         (5, "---\nallowed-tools: [Read, We|]\n---\n", "WebFetch", "allowed-tools: [Read, WebFetch]\n"),
         (6, "---\nname: |\n---\n", "pdf", "name: pdf\n"),
         (7, "---\nname: pdf\nlic|", "license", "name: pdf\nlicense: "),
-        (8, "---\nspec_version: \"2.1\"\ndepends_on: [ot|\n---\n", "other", "depends_on: [other\n"),
+        (8, "---\nspec_version: \"2.1\"\ndepends_on: [oth|\n---\n", "other", "depends_on: [other\n"),
         (9, "---\nspec_version: \"2.1\"\npermissions:\n  net|\n---\n", "network", "permissions:\n  network:\n"),
         (
             10,
@@ -133,19 +133,19 @@ fn links_headings_and_skills_are_completed_in_prose_only() {
     assert!(choose(&text, &items, "references/field%20notes.md").ends_with("[notes](references/field%20notes.md"));
     let (text, items) = try_body(&mut client, "See [notes](references/field%20notes.md#se|)\n");
     assert!(choose(&text, &items, "second-part").ends_with("notes.md#second-part)\n"));
-    for body in ["Run /ot|\n", "Run $ot|\n", "(/|\n"] {
+    for body in ["Run /oth|\n", "Run $oth|\n", "(/|\n"] {
         let (text, items) = try_body(&mut client, body);
         assert_eq!(labels(&items), ["other"], "{body}");
         assert!(choose(&text, &items, "other").contains("other\n"), "{body}");
     }
     for body in [
-        "```sh\n/ot|\n```\n",
-        "Code `/ot|` here\n",
-        "See https://example.org/ot|\n",
-        "In /usr/ot|\n",
-        "a/ot|\n",
-        "[x](https://ot|)\n",
-        "Plain ot|\n",
+        "```sh\n/oth|\n```\n",
+        "Code `/oth|` here\n",
+        "See https://example.org/oth|\n",
+        "In /usr/oth|\n",
+        "a/oth|\n",
+        "[x](https://oth|)\n",
+        "Plain oth|\n",
     ] {
         assert_eq!(try_body(&mut client, body).1, Vec::<Value>::new(), "{body}");
     }
