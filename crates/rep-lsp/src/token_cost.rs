@@ -63,7 +63,9 @@ impl Session {
             let command = if self.features.has_command(name) { name } else { "" };
             json!({ "range": range, "command": { "title": title, "command": command, "arguments": [folder] } })
         };
-        let mut lenses = vec![command(count_tokens(&view).describe(), SHOW_COMMAND)];
+        let tokens = count_tokens(&view);
+        let title = format!("What the model sees: {} tokens", tokens.listing + tokens.activation);
+        let mut lenses = vec![command(title, SHOW_COMMAND)];
         if self.features.has_command(TEST_COMMAND) && has_tests(&view) {
             lenses.push(command("Run tests".to_owned(), TEST_COMMAND));
         }
@@ -107,9 +109,8 @@ fn describe_inactive(statuses: &StatusTable, location: &Path, root: &Path) -> St
     };
     let shown = |path: &PathBuf| path.strip_prefix(root).unwrap_or(path).display().to_string();
     match (entry.status, &entry.shadowed_by, statuses.host) {
-        (SkillStatus::Active, ..) => String::new(),
         // The author of a skill need not be told to review it.
-        (SkillStatus::Untrusted, _, None) => String::new(),
+        (SkillStatus::Active, ..) | (SkillStatus::Untrusted, _, None) => String::new(),
         (SkillStatus::Shadowed, Some(other), _) => format!("shadowed by {}", shown(other)),
         (_, _, Some(host)) => format!("not listed by {host}: {}", entry.reason),
         (status, _, None) => format!("{}: {}", status.name(), entry.reason),
