@@ -102,7 +102,7 @@ static TOP_FIELDS: &[FieldEntry] = &[
     field("x-personal-mcp", Mapping, "The contract of a personal MCP server."),
 ];
 
-/// The fields of nested mappings, by the keys around them. `*` stands for any key.
+/// The fields of nested mappings, by the keys around them. `*` is any key.
 static NESTED_FIELDS: &[(&[&str], &[FieldEntry])] = &[
     (
         &["when_to_use"],

@@ -1,6 +1,6 @@
 //! Where in a YAML text a cursor is, while the text is being written and may not parse.
 //!
-//! Works on lines: the keys around the cursor follow from indentation. Inside block scalars and comments there is no
+//! Works on lines: the keys around the cursor follow from indentation. Block scalars and comments have no
 //! position.
 
 /// The position of a cursor in a YAML text.
