@@ -38,7 +38,19 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
         &["rep-archive", "rep-check", "rep-convert", "rep-hosts", "rep-library", "rep-model", "rep-net", "rep-storage"],
     ),
     ("rep-lsp", &["rep-check", "rep-library", "rep-model", "rep-test-support", "rep-tokens"]),
-    ("rep-mcp", &["rep-audit", "rep-convert", "rep-hosts", "rep-library", "rep-model", "rep-runtime", "rep-sandbox"]),
+    (
+        "rep-mcp",
+        &[
+            "rep-audit",
+            "rep-check",
+            "rep-convert",
+            "rep-hosts",
+            "rep-library",
+            "rep-model",
+            "rep-runtime",
+            "rep-sandbox",
+        ],
+    ),
     (
         "rep-web",
         &[

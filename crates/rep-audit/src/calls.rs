@@ -1,6 +1,7 @@
 //! Records the calls that clients make to a server. Records are written in the background so that calls do not wait for
 //! the disk. A call that cannot be recorded is refused.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
@@ -71,6 +72,7 @@ impl CallRecord {
 pub struct CallRecorder {
     sender: Mutex<Option<SyncSender<PendingRecord>>>,
     state: Arc<RecorderState>,
+    records_path: PathBuf,
     /// Dropped to make the writer stop after one more attempt.
     end: Mutex<Option<Sender<()>>>,
     /// Receives a message when the writer has finished.
@@ -98,6 +100,7 @@ impl CallRecorder {
         record.insert("uid".to_owned(), json!(rustix::process::geteuid().as_raw()));
         record.insert("pid".to_owned(), json!(owner.pid));
         audit.append_record("serve", record, at)?;
+        let records_path = audit.records_path();
         let (sender, receiver) = sync_channel(PENDING_MAX);
         let (end, ended) = channel();
         let (over, done) = sync_channel(1);
@@ -108,12 +111,18 @@ impl CallRecorder {
             // The receiver may have stopped waiting.
             let _ = over.send(());
         });
-        Ok(Self { sender: Mutex::new(Some(sender)), state, end: Mutex::new(Some(end)), done: Mutex::new(done) })
+        let (sender, end) = (Mutex::new(Some(sender)), Mutex::new(Some(end)));
+        Ok(Self { sender, state, records_path, end, done: Mutex::new(done) })
     }
 
     /// Returns whether a call made now can be recorded, as far as is known. Check this before making a call.
     pub fn can_record(&self) -> bool {
         !self.state.is_failing.load(Ordering::Relaxed) && self.state.pending.load(Ordering::Relaxed) < PENDING_MAX
+    }
+
+    /// Returns the size of the file that records are appended to, in bytes.
+    pub fn record_bytes(&self) -> u64 {
+        self.records_path.metadata().map_or(0, |data| data.len())
     }
 
     /// Queues a call without waiting. Returns `false` if it cannot be recorded; the call must then not be answered.

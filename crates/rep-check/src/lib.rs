@@ -38,6 +38,7 @@ mod report;
 mod rule;
 mod rules;
 pub mod scaffold;
+pub mod served_frontmatter;
 mod skill_name;
 mod spec_version;
 mod text_files;

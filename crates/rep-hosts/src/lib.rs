@@ -11,13 +11,15 @@
 //! assert_eq!(api.name, "Claude API");
 //! ```
 
+mod excluded_files;
 pub mod hosts;
 pub mod loss;
 pub mod profile;
 mod projection;
 pub mod schema;
 
+pub use excluded_files::is_skill_part;
 pub use hosts::{HOSTS, HostInput, ProjectionHost, ProjectionOptions};
 pub use loss::{Loss, LossSeverity};
 pub use profile::{CompatibilityLevel, FactTopic, HostProfile, ProfileFact};
-pub use projection::{ProjectedContent, ProjectedFile, Projection, ProjectionOutput, ProjectionSource, is_skill_part};
+pub use projection::{ProjectedContent, ProjectedFile, Projection, ProjectionOutput, ProjectionSource};

@@ -4,6 +4,7 @@ use rep_model::yaml::{self, core};
 use rep_model::{Frontmatter, Skill, TreeEntry};
 use serde_json::{Map, Value};
 
+use crate::excluded_files::{EXCLUDED_FOLDERS, is_skill_part};
 use crate::loss::{Loss, LossSeverity};
 
 /// A skill to project.
@@ -60,15 +61,6 @@ impl Projection {
     pub fn has_refusal(&self) -> bool {
         self.losses.iter().any(|loss| loss.weight == LossSeverity::Refused)
     }
-}
-
-/// The names of directories that are never part of a skill.
-const EXCLUDED_FOLDERS: [&str; 4] = [".git", "__pycache__", "node_modules", ".venv"];
-
-/// Whether a path is part of a skill. Files of version control, package managers and interpreters are not.
-pub fn is_skill_part(path: &str) -> bool {
-    !path.split('/').any(|part| EXCLUDED_FOLDERS.contains(&part) || part == ".DS_Store")
-        && path.rsplit('.').next() != Some("pyc")
 }
 
 /// Lists the unchanged files of a skill, except its SKILL.md, below a directory. Omitted files are reported.

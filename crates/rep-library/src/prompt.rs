@@ -193,7 +193,7 @@ fn entry_to_manifest(told: &PromptEntry<'_>) -> Value {
 /// resources.
 pub fn activate_skill(entry: &CatalogEntry) -> Result<String, LibraryError> {
     let place = describe_place(&entry.folder);
-    activate_skill_at(entry, &place)
+    activate_skill_at(entry, &place, |_| true)
 }
 
 /// Says where the files of an activated skill are.
@@ -205,8 +205,12 @@ pub fn describe_place(folder: &Path) -> String {
 }
 
 /// Renders a skill for activation by a client that accesses files by other means. `place` describes them in complete
-/// lines.
-pub fn activate_skill_at(entry: &CatalogEntry, place: &str) -> Result<String, LibraryError> {
+/// lines. Only the files for which `is_listed` is true are named.
+pub fn activate_skill_at(
+    entry: &CatalogEntry,
+    place: &str,
+    is_listed: impl Fn(&str) -> bool,
+) -> Result<String, LibraryError> {
     // The files next to a single-file skill do not belong to it.
     let tree = if entry.skill.tree.is_lone_file {
         SkillTree::default()
@@ -219,6 +223,7 @@ pub fn activate_skill_at(entry: &CatalogEntry, place: &str) -> Result<String, Li
         .iter()
         .filter(|(path, kind)| !matches!(kind, TreeEntry::Directory) && entry.folder.join(path) != entry.location)
         .map(|(path, _)| path.as_str())
+        .filter(|path| is_listed(path))
         .collect();
     Ok(render_activation(&entry.qualified_name, &body, place, &resources))
 }

@@ -13,6 +13,7 @@ use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value, json};
 
 use crate::catalog_view::sha256_digest;
+use crate::client_activity::ClientKey;
 use crate::http::{BearerIdentity, REQUEST_ID};
 use crate::server::{McpServer, ServerState};
 use crate::session_handler::SessionHandler;
@@ -151,6 +152,7 @@ recorded_as_ok!(
 pub(crate) struct OpenCall {
     state: Arc<ServerState>,
     record: Option<CallRecord>,
+    client: ClientKey,
     subject: CallSubject,
     started: Instant,
 }
@@ -169,7 +171,9 @@ impl SessionHandler {
         let line = format!("{method} {}", subject.target);
         tracing::info!(target: "rep_mcp::request", request = record.request, mcp = method, id, "{}", line.trim_end());
         self.state.open_calls.send_modify(|count| *count += 1);
-        OpenCall { state: Arc::clone(&self.state), record: Some(record), subject, started: Instant::now() }
+        let revision = context.protocol_version().map(|version| version.to_string()).unwrap_or_default();
+        let client = ClientKey { name: record.who.clone(), bearer: record.bearer.clone(), revision };
+        OpenCall { state: Arc::clone(&self.state), record: Some(record), client, subject, started: Instant::now() }
     }
 }
 
@@ -194,7 +198,10 @@ impl OpenCall {
 
     /// Records the call. Returns `false` if that is impossible.
     fn record_outcome(&mut self, outcome: String) -> bool {
-        let (Some(record), Some(recorder)) = (self.record.take(), &self.state.recorder) else { return true };
+        let Some(record) = self.record.take() else { return true };
+        let is_error = !matches!(outcome.as_str(), "ok" | "asked" | "task");
+        self.state.activity.count_call(self.client.clone(), self.started.elapsed(), is_error);
+        let Some(recorder) = &self.state.recorder else { return true };
         let subject = &mut self.subject;
         let skill = subject.find_skill(&self.state);
         if let (SkillReference::Argument(argument), Some(_)) = (&subject.reference, &skill) {

@@ -45,8 +45,22 @@ pub struct CatalogView {
     prompts: OnceLock<Vec<Prompt>>,
     resources: OnceLock<Vec<Resource>>,
     extension_skills: OnceLock<Vec<usize>>,
-    /// The `skills/list` item of each entry, valid while nothing changes on disk.
-    described_skills: Vec<OnceLock<Option<Value>>>,
+    /// The `skills/list` item of each entry, or why it has none. Valid while nothing changes on disk.
+    described_skills: Vec<OnceLock<Result<Value, String>>>,
+    unserved_skills: OnceLock<Vec<UnservedSkill>>,
+}
+
+/// A skill that `skills/list` does not contain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnservedSkill {
+    /// The index of the skill in the catalog.
+    pub index: usize,
+    /// The qualified name of the skill.
+    pub name: String,
+    /// Whether the skill can still be loaded by its name. An invalid skill cannot.
+    pub is_loadable: bool,
+    /// The reason, which contains no path of this machine.
+    pub reason: String,
 }
 
 /// The tools of a snapshot.
@@ -84,6 +98,7 @@ impl CatalogView {
             resources: OnceLock::new(),
             extension_skills: OnceLock::new(),
             described_skills,
+            unserved_skills: OnceLock::new(),
         }
     }
 
@@ -149,18 +164,40 @@ impl CatalogView {
         self.resources.get_or_init(|| resources::list_resources(self))
     }
 
-    /// Returns the skills of the Skills extension.
+    /// Returns the skills of the Skills extension: those that are valid by the Agent Skills specification.
     pub(crate) fn extension_skills(&self) -> &[usize] {
         self.extension_skills.get_or_init(|| {
-            let active = self.active.iter().copied();
-            active.filter(|index| skills_extension::can_serve(&self.catalog.entries[*index])).collect()
+            let unserved: BTreeSet<usize> = self.unserved_skills().iter().map(|skill| skill.index).collect();
+            self.active.iter().copied().filter(|index| !unserved.contains(index)).collect()
         })
     }
 
-    /// Returns the `skills/list` item of an entry. It is recomputed each time unless changes on disk are watched.
-    pub(crate) fn describe_skill(&self, index: usize, is_watched: bool) -> Option<Value> {
-        // A skill that cannot be read or is too large is not listed.
-        let describe = || skills_extension::describe_skill(&self.catalog.entries[index]).ok().flatten();
+    /// Returns the skills that models could use and that `skills/list` does not contain, with the reason: skills that
+    /// do not conform to the Agent Skills specification, and skills that cannot be read.
+    pub fn unserved_skills(&self) -> &[UnservedSkill] {
+        self.unserved_skills.get_or_init(|| {
+            let entries = self.catalog.entries.iter().enumerate();
+            let unserved = entries.filter_map(|(index, entry)| {
+                let (reason, is_loadable) = match entry.status {
+                    SkillStatus::Active => (skills_extension::find_obstacle(&self.catalog, entry)?, true),
+                    SkillStatus::Invalid => (describe_violations(entry), false),
+                    _ => return None,
+                };
+                Some(UnservedSkill { index, name: entry.qualified_name.clone(), is_loadable, reason })
+            });
+            unserved.collect()
+        })
+    }
+
+    /// Returns what [`CatalogView::unserved_skills`] returned before, or nothing if it was not called yet.
+    pub(crate) fn known_unserved_skills(&self) -> &[UnservedSkill] {
+        self.unserved_skills.get().map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Returns the `skills/list` item of an entry, or why it has none. It is recomputed each time unless changes on
+    /// disk are watched.
+    pub(crate) fn describe_skill(&self, index: usize, is_watched: bool) -> Result<Value, String> {
+        let describe = || skills_extension::describe_skill(&self.catalog, &self.catalog.entries[index]);
         if is_watched { self.described_skills[index].get_or_init(describe).clone() } else { describe() }
     }
 
@@ -252,6 +289,14 @@ pub(crate) fn list_contents(entry: &CatalogEntry) -> Result<SkillContents, Libra
     contents.files.retain(|path, _| is_skill_part(path));
     contents.folders.retain(|path| is_skill_part(path));
     Ok(contents)
+}
+
+/// Describes why a skill is invalid, without the paths of this machine that its reason may contain.
+fn describe_violations(entry: &CatalogEntry) -> String {
+    match entry.list_violations().first() {
+        Some(violation) => format!("{}:{}: {}", violation.skill_file, violation.start.line, violation.message),
+        None => "it cannot be loaded".to_owned(),
+    }
 }
 
 /// Returns the SHA-256 digest of the bytes, in the form of the Skills extension.

@@ -27,6 +27,7 @@ use crate::tls::{TlsIdentity, TlsListener};
 use crate::{ServeError, runtime_error};
 
 mod authenticator;
+mod endpoint;
 mod guard;
 mod operator;
 
@@ -42,6 +43,8 @@ const METADATA_PATH: &str = "/.well-known/oauth-protected-resource";
 const REQUEST_BYTES_MAX: usize = 4 << 20;
 /// The maximum time to receive the body of a request. The head has a separate limit.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long connections may take to close after all calls are answered.
+const CLOSE_PERIOD: Duration = Duration::from_secs(1);
 /// The content security policy: pages may only load and contact resources of this server.
 const CONTENT_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
@@ -158,6 +161,7 @@ async fn listen_and_serve<H: ServerHandler>(
         // The guard checks hosts and origins, for this and every other route.
         .disable_allowed_hosts()
         .disable_allowed_origins()
+        .with_json_response(true)
         .with_max_request_body_bytes(REQUEST_BYTES_MAX);
     let end_streams = config.cancellation_token.clone();
     let sessions = Arc::new(LocalSessionManager::default());
@@ -167,8 +171,9 @@ async fn listen_and_serve<H: ServerHandler>(
     let is_private = !authenticator.is_required() && !options.allow_other_users;
     let context = HttpContext { address, is_tls: options.tls.is_some(), authenticator };
     let pages = pages.map(|build| build(&context));
-    let mut router =
-        Router::new().route_service("/mcp", service).merge(operator::operator_router(server, &context.authenticator));
+    let endpoint = Router::new().route_service("/mcp", service);
+    let endpoint = endpoint.layer(middleware::from_fn_with_state(server.clone(), endpoint::handle_message));
+    let mut router = endpoint.merge(operator::operator_router(server, &context.authenticator));
     if let Some(oauth) = &options.oauth {
         let metadata = oauth.resource_metadata().to_string();
         let answer = get(move || std::future::ready(([(header::CONTENT_TYPE, "application/json")], metadata)));
@@ -205,15 +210,21 @@ where
 {
     let stopping = server.clone();
     let serving = axum::serve(LimitedListener::new(listener, is_private), connections::track_requests(router));
+    let (drained, is_drained) = tokio::sync::oneshot::channel();
     let serving = serving.with_graceful_shutdown(async move {
-        wait_for_termination().await;
-        stopping.begin_shutdown();
+        // Probes and running calls are answered until nothing runs.
+        stopping.drain_until_done(wait_for_termination).await;
         // Open streams would delay the shutdown.
         end_streams();
+        // The receiver is dropped if the server failed.
+        let _ = drained.send(());
     });
     let grace = async {
-        wait_for_termination().await;
-        tokio::time::sleep(GRACE_PERIOD).await;
+        if is_drained.await.is_ok() {
+            tokio::time::sleep(CLOSE_PERIOD).await;
+        } else {
+            std::future::pending::<()>().await;
+        }
     };
     tokio::select! {
         result = serving => result.map_err(|error| ServeError(format!("the HTTP server failed: {error}"))),

@@ -31,16 +31,19 @@
 
 mod call_log;
 mod catalog_view;
+mod client_activity;
 mod client_config;
 mod client_hosts;
 mod confirmation;
 mod connections;
 mod convert_tool;
 mod http;
+mod json_rpc;
 mod library_tools;
 mod log;
 mod metrics;
 mod oauth;
+mod overview;
 mod pagination;
 mod peer_owner;
 mod pending_calls;
@@ -53,6 +56,7 @@ mod server;
 mod session_handler;
 mod skills_extension;
 mod stdio;
+mod stdio_transport;
 mod subscriptions;
 mod tls;
 mod tool_calls;
@@ -61,7 +65,8 @@ mod uri;
 pub use call_log::DashboardAction;
 pub use rep_hosts::hosts::ToolNaming;
 
-pub use catalog_view::{AllowedRuns, CatalogView, collapse_whitespace, sha256_digest};
+pub use catalog_view::{AllowedRuns, CatalogView, UnservedSkill, collapse_whitespace, sha256_digest};
+pub use client_activity::ActiveClient;
 pub use client_config::{ClientConfig, ClientHost, ConfigFormat, RenderedConfig};
 pub use client_hosts::CLIENT_HOSTS;
 pub use confirmation::random_bytes;
@@ -72,6 +77,7 @@ pub use http::{
 };
 pub use log::{LogFormat, LogOptions, init_log};
 pub use oauth::{JwksSource, OAuthVerifier};
+pub use overview::{CallLatency, RecordStatus, ServerOverview};
 pub use pending_confirmations::{ConfirmationOutcome, ConfirmationViewer, PendingConfirmation, PendingConfirmations};
 pub use resources::read_file;
 pub use server::{ActiveRun, ChangedList, ListChanges, McpServer, ServerOptions};

@@ -6,6 +6,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rep_hosts::hosts::guess_mime_type;
+use rep_hosts::is_skill_part;
 use rep_library::answer::{EXTRACTED_FACTS, FactLocation, QueryEngine, QueryError, QueryReply};
 use rep_library::selection::{SelectedSkill, SelectionRequest, TriggerMatch};
 use rep_library::{Catalog, CatalogEntry, SkillStatus, prompt};
@@ -23,6 +24,8 @@ const LIST_DEFAULT: usize = 100;
 /// The maximum and default number of search results.
 const HITS_MAX: usize = 50;
 const HITS_DEFAULT: usize = 10;
+/// The maximum number of skills outside of `skills/list` that `list_skills` names.
+const UNLISTED_MAX: usize = 20;
 /// The maximum number of suggestions for a path that does not exist.
 const SUGGESTIONS_MAX: usize = 8;
 
@@ -74,7 +77,7 @@ fn tool_definitions() -> [Value; 6] {
             "title": "List skills",
             "description": "Lists the available skills in order of name. Each description says what the skill does and when to use it. If the result has a `next_cursor`, pass it as `cursor` to get the next page.",
             "inputSchema": input_schema(&json!({ "cursor": text("The `next_cursor` of the previous page. Omit it to get the first page."), "limit": limit(LIST_MAX, LIST_DEFAULT) }), &[]),
-            "outputSchema": output_schema(&json!({ "skills": list("Sorted by name", skill), "total": { "type": "integer" }, "next_cursor": { "type": "string" } })),
+            "outputSchema": output_schema(&json!({ "skills": list("Sorted by name", skill), "total": { "type": "integer" }, "next_cursor": { "type": "string" }, "unlisted": list("Skills that the protocol's own `skills/list` does not contain, with the reason", json!({ "type": "object" })), "unlisted_total": { "type": "integer" } })),
         }),
         json!({
             "name": "search_skills",
@@ -272,6 +275,12 @@ fn list_skills(view: &CatalogView, given: &JsonObject) -> ToolOutput {
     };
     let skills: Vec<Value> = page.items.iter().map(listed).collect();
     let mut value = json!({ "skills": skills, "total": view.active.len() });
+    let unlisted = view.unserved_skills();
+    if cursor.is_none() && !unlisted.is_empty() {
+        let items = unlisted.iter().take(UNLISTED_MAX);
+        value["unlisted"] = items.map(|skill| json!({ "name": skill.name, "reason": skill.reason })).collect();
+        value["unlisted_total"] = unlisted.len().into();
+    }
     if let Some(next) = page.next {
         value["next_cursor"] = next.into();
     }
@@ -358,7 +367,7 @@ fn load_skill(view: &CatalogView, given: &JsonObject) -> ToolOutput {
     let root = uri::skill_uri(entry);
     let place =
         format!("Skill directory: {root}\nPaths in this skill are relative to it; read them with `read_skill_file`.\n");
-    let content = prompt::activate_skill_at(entry, &place).map_err(|_| unreadable())?;
+    let content = prompt::activate_skill_at(entry, &place, is_skill_part).map_err(|_| unreadable())?;
     let contents = list_contents(entry).map_err(|_| unreadable())?;
     let files = contents.files.iter().filter(|(path, _)| entry.folder.join(path) != entry.location);
     let files = files.map(|(path, size)| {

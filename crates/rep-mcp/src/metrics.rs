@@ -87,6 +87,22 @@ impl ServerMetrics {
         self.answers_us.fetch_add(u64::try_from(took.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
+    /// Returns the time since the server started.
+    pub(crate) fn uptime(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// Returns the number of refused HTTP requests by status.
+    pub(crate) fn list_refusals(&self) -> Vec<(u16, u64)> {
+        let mut refusals: BTreeMap<u16, u64> = BTreeMap::new();
+        for ((_, status), count) in self.requests.lock().iter() {
+            if matches!(status, 400..=499 | 503) && *status != 404 {
+                *refusals.entry(*status).or_default() += count;
+            }
+        }
+        refusals.into_iter().collect()
+    }
+
     /// Counts a protocol request.
     pub(crate) fn count_method(&self, method: &str) {
         let name = COUNTED_METHODS.into_iter().find(|own| *own == method).unwrap_or("other");

@@ -15,6 +15,9 @@ use crate::{protocol_error, uri};
 
 /// The message to clients when a file cannot be read.
 pub(crate) const UNREADABLE_FILE: &str = "the server could not read the file; ask its operator to check it";
+/// The index of skills, in the form of the discovery index. It was part of drafts of the Skills extension.
+const INDEX_URI: &str = "skill://index.json";
+const INDEX_SCHEMA: &str = "https://schemas.agentskills.io/discovery/0.2.0/schema.json";
 /// A virtual file that lists all files of a skill; the `FastMCP` utilities read it.
 const MANIFEST_NAME: &str = "_manifest";
 
@@ -70,6 +73,9 @@ fn contract_resources(entry: &CatalogEntry, has_file: &dyn Fn(&str) -> bool) -> 
 /// Reads the resource at a URI.
 pub(crate) fn read_resource(view: &CatalogView, address: &str) -> Result<ResourceContents, ErrorData> {
     let none = || protocol_error::resource_not_found(address);
+    if address == INDEX_URI {
+        return Ok(render_index(view));
+    }
     if let Some((entry, path)) = resolve_contract(view, address) {
         return read_contents(entry, &path, address);
     }
@@ -78,6 +84,20 @@ pub(crate) fn read_resource(view: &CatalogView, address: &str) -> Result<Resourc
         return render_manifest(entry, address);
     }
     read_contents(entry, &path, address)
+}
+
+/// Renders the index of skills that hosts read which do not know the Skills extension. It is not listed.
+fn render_index(view: &CatalogView) -> ResourceContents {
+    let skills = view.active_skills().filter(|entry| entry.location.ends_with("SKILL.md")).map(|entry| {
+        json!({
+            "type": "skill-md",
+            "name": entry.name,
+            "description": entry.description,
+            "url": uri::main_file_uri(entry),
+        })
+    });
+    let text = json!({ "$schema": INDEX_SCHEMA, "skills": skills.collect::<Vec<Value>>() }).to_string();
+    ResourceContents::text(text, INDEX_URI).with_mime_type("application/json")
 }
 
 /// Reads a file of a skill, as text if it is UTF-8.

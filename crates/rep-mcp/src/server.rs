@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, RwLock};
@@ -16,13 +16,17 @@ use rep_sandbox::Cancel;
 use rmcp::task_manager::TaskManager;
 use tokio::sync::{Semaphore, watch};
 
-use crate::catalog_view::{AllowedRuns, CatalogView};
+use crate::catalog_view::{AllowedRuns, CatalogView, UnservedSkill};
+use crate::client_activity::ClientActivity;
 use crate::confirmation::{ConfirmationSeal, random_bytes};
 use crate::metrics::ServerMetrics;
 use crate::pending_calls::PendingCalls;
 use crate::pending_confirmations::PendingConfirmations;
 use crate::session_handler::SessionHandler;
+use crate::stdio::GRACE_PERIOD;
 
+/// The maximum time for the answers of cancelled runs.
+const ANSWER_PERIOD: Duration = Duration::from_secs(2);
 /// The maximum number of concurrent runs.
 const RUNS_MAX: usize = 16;
 
@@ -52,11 +56,15 @@ pub(crate) struct ServerState {
     pub(crate) recorder: Option<Arc<CallRecorder>>,
     view: RwLock<Arc<CatalogView>>,
     pub(crate) list_changes: watch::Sender<ListChanges>,
+    /// Whether new calls are refused, because the server will shut down.
+    draining: AtomicBool,
     /// Whether the server is shutting down.
     pub(crate) shutdown: watch::Sender<bool>,
     pub(crate) confirmations: Arc<PendingConfirmations>,
     pub(crate) pending_calls: PendingCalls,
     pub(crate) metrics: ServerMetrics,
+    pub(crate) activity: ClientActivity,
+    pub(crate) last_reload: Mutex<Option<Instant>>,
     /// The number of HTTP sessions of the revision 2025-11-25.
     pub(crate) sessions: AtomicUsize,
     pub(crate) seal: ConfirmationSeal,
@@ -65,6 +73,8 @@ pub(crate) struct ServerState {
     pub(crate) tasks: TaskManager,
     /// The number of calls in progress.
     pub(crate) open_calls: watch::Sender<usize>,
+    /// The number of answers that were not sent completely yet.
+    pub(crate) open_answers: watch::Sender<usize>,
     pub(crate) active_runs: Mutex<BTreeMap<u64, RunHandle>>,
     pub(crate) next_number: AtomicU64,
     pub(crate) version: &'static str,
@@ -115,15 +125,19 @@ impl McpServer {
             recorder,
             view: RwLock::new(Arc::new(view)),
             list_changes: watch::Sender::new(ListChanges::default()),
+            draining: AtomicBool::new(false),
             shutdown: watch::Sender::new(false),
             confirmations: Arc::default(),
             pending_calls: PendingCalls::default(),
             metrics: ServerMetrics::default(),
+            activity: ClientActivity::default(),
+            last_reload: Mutex::new(None),
             sessions: AtomicUsize::new(0),
             seal: ConfirmationSeal::new(),
             run_slots: Arc::new(Semaphore::new(RUNS_MAX)),
             tasks: TaskManager::new(),
             open_calls: watch::Sender::new(0),
+            open_answers: watch::Sender::new(0),
             active_runs: Mutex::default(),
             next_number: AtomicU64::new(1),
             version,
@@ -139,7 +153,7 @@ impl McpServer {
             let Some(state) = weak.upgrade() else { return };
             let library = Arc::clone(&state.library);
             log_tool_faults(&state.view());
-            log_loading_problems(&state.view().catalog, None);
+            log_loading_problems(&state.view(), None);
             drop(state);
             let on_change = weak.clone();
             let watching = SkillLibrary::watch(&library, move |result| match (result, on_change.upgrade()) {
@@ -168,6 +182,27 @@ impl McpServer {
         let active: Vec<Cancel> = self.0.active_runs.lock().values().map(|run| run.cancel.clone()).collect();
         active.iter().for_each(Cancel::cancel);
         self.0.pending_calls.clear();
+    }
+
+    /// Shuts down after a signal: refuses new calls and waits until the running ones end, for the grace period or until
+    /// a second signal. Then cancels them, and waits until their answers are sent.
+    pub(crate) async fn drain_until_done<F: Future<Output = ()>>(&self, signal: impl Fn() -> F) {
+        signal().await;
+        self.0.draining.store(true, Ordering::Relaxed);
+        tokio::select! {
+            () = self.drain_calls(GRACE_PERIOD) => {}
+            () = signal() => {}
+        }
+        self.begin_shutdown();
+        self.drain_calls(ANSWER_PERIOD).await;
+        let mut answers = self.0.open_answers.subscribe();
+        // A client that does not read its answer is not waited for any longer.
+        let _ = tokio::time::timeout(ANSWER_PERIOD, answers.wait_for(|count| *count == 0)).await;
+    }
+
+    /// Whether the server refuses new calls because it shuts down.
+    pub(crate) fn is_draining(&self) -> bool {
+        self.0.draining.load(Ordering::Relaxed) || *self.0.shutdown.borrow()
     }
 
     /// Waits until no tool runs and every call is answered and recorded, or until the timeout.
@@ -294,17 +329,18 @@ fn log_tool_faults(view: &CatalogView) {
 
 /// Logs skills that are invalid and therefore not served, and declared UASP versions that are not the hash of the
 /// content. Problems that an older snapshot had as well are not repeated.
-fn log_loading_problems(catalog: &Catalog, old: Option<&Catalog>) {
+fn log_loading_problems(view: &CatalogView, old: Option<&CatalogView>) {
     let known: BTreeSet<String> = old.map(list_loading_problems).unwrap_or_default().into_iter().collect();
-    for problem in list_loading_problems(catalog) {
+    for problem in list_loading_problems(view) {
         if !known.contains(&problem) {
             tracing::warn!("{problem}");
         }
     }
 }
 
-/// Describes the skills that are invalid, and the declared versions that do not match.
-fn list_loading_problems(catalog: &Catalog) -> Vec<String> {
+/// Describes the skills that are invalid or not listed, and the declared versions that do not match.
+fn list_loading_problems(view: &CatalogView) -> Vec<String> {
+    let catalog = &view.catalog;
     let invalid = catalog
         .list_invalid()
         .map(|entry| format!("skill `{}` is invalid and not served: {}", entry.qualified_name, entry.reason));
@@ -312,7 +348,11 @@ fn list_loading_problems(catalog: &Catalog) -> Vec<String> {
         let warnings = list_version_warnings(&entry.findings);
         warnings.into_iter().map(|warning| format!("skill `{}`: {}", entry.qualified_name, warning.to_line()))
     });
-    invalid.chain(versions).collect()
+    // A skill in a single UASP file is outside of the extension, which is not a problem.
+    let is_markdown = |skill: &&UnservedSkill| catalog.entries[skill.index].location.ends_with("SKILL.md");
+    let unlisted = view.unserved_skills().iter().filter(|skill| skill.is_loadable).filter(is_markdown);
+    let unlisted = unlisted.map(|skill| format!("skill `{}` is not in `skills/list`: {}", skill.name, skill.reason));
+    invalid.chain(unlisted).chain(versions).collect()
 }
 
 impl ServerState {
@@ -346,7 +386,8 @@ impl ServerState {
         let new = Arc::new(old.with_catalog(catalog));
         let tools_changed = old.protocol_tools() != new.protocol_tools();
         let prompts_changed = old.prompts() != new.prompts();
-        log_loading_problems(&new.catalog, Some(&old.catalog));
+        log_loading_problems(&new, Some(&old));
+        *self.last_reload.lock() = Some(Instant::now());
         if old.tool_faults() != new.tool_faults() {
             log_tool_faults(&new);
         }

@@ -20,7 +20,7 @@ use tokio::sync::watch;
 use crate::call_log::CallSubject;
 use crate::catalog_view::{AllowedRuns, CatalogView};
 use crate::confirmation::random_bytes;
-use crate::pagination::{PAGE_ITEMS_MAX, page_at_cursor};
+use crate::pagination::page_by_bytes;
 use crate::server::ServerState;
 use crate::skills_extension::{self, TTL_MS};
 use crate::subscriptions::{ChangeSubscriber, ResourceSubscriptions, SUBSCRIPTIONS_MAX, notify_changes};
@@ -149,12 +149,7 @@ impl ServerHandler for SessionHandler {
     ) -> Result<ListToolsResult, ErrorData> {
         let call = self.open_call(CallSubject::new("tools/list", ""), &context);
         let answer = self.run_blocking(move |_, view| {
-            let page = page_at_cursor(
-                view.protocol_tools(),
-                view.generation,
-                request_cursor(request).as_deref(),
-                PAGE_ITEMS_MAX,
-            )?;
+            let page = page_by_bytes(view.protocol_tools(), view.generation, request_cursor(request).as_deref())?;
             let mut result = ListToolsResult::with_all_items(page.items.to_vec());
             result.next_cursor = page.next;
             Ok(result.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Private))
@@ -203,8 +198,7 @@ impl ServerHandler for SessionHandler {
         let call = self.open_call(CallSubject::new("prompts/list", ""), &context);
         let answer = async {
             let view = self.state.view();
-            let page =
-                page_at_cursor(view.prompts(), view.generation, request_cursor(request).as_deref(), PAGE_ITEMS_MAX)?;
+            let page = page_by_bytes(view.prompts(), view.generation, request_cursor(request).as_deref())?;
             let mut result = ListPromptsResult::with_all_items(page.items.to_vec());
             result.next_cursor = page.next;
             Ok(result.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Private))
@@ -251,8 +245,7 @@ impl ServerHandler for SessionHandler {
     ) -> Result<ListResourcesResult, ErrorData> {
         let call = self.open_call(CallSubject::new("resources/list", ""), &context);
         let answer = self.run_blocking(move |_, view| {
-            let page =
-                page_at_cursor(view.resources(), view.generation, request_cursor(request).as_deref(), PAGE_ITEMS_MAX)?;
+            let page = page_by_bytes(view.resources(), view.generation, request_cursor(request).as_deref())?;
             let mut result = ListResourcesResult::with_all_items(page.items.to_vec());
             result.next_cursor = page.next;
             Ok(result.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Private))
@@ -268,8 +261,7 @@ impl ServerHandler for SessionHandler {
         let call = self.open_call(CallSubject::new("resources/templates/list", ""), &context);
         let answer = async {
             let all = resources::resource_templates();
-            let page =
-                page_at_cursor(&all, self.state.view().generation, request_cursor(request).as_deref(), PAGE_ITEMS_MAX)?;
+            let page = page_by_bytes(&all, self.state.view().generation, request_cursor(request).as_deref())?;
             let result = ListResourceTemplatesResult::with_all_items(page.items.to_vec());
             Ok(result.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Private))
         };

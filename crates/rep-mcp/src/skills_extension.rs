@@ -1,55 +1,60 @@
 //! The Skills extension of MCP (SEP-2640): `skills/list`, `skills/get` and `resources/directory/read`.
 
-use rep_library::CatalogEntry;
+use std::borrow::Cow;
+
+use rep_check::reference_tool;
+use rep_check::served_frontmatter::find_violation;
 use rep_library::prompt::{self, BundledFiles as SkillContents};
-use rep_model::FaultKind;
+use rep_library::{Catalog, CatalogEntry};
 use rep_model::yaml::core;
 use rmcp::ErrorData;
 use serde_json::{Map, Value, json};
 
 use crate::catalog_view::{self, CatalogView, FILE_BYTES_MAX};
-use crate::pagination::{PAGE_ITEMS_MAX, page_at_cursor};
+use crate::pagination::{ByteBudget, PAGE_ITEMS_MAX, page_by_bytes, parse_cursor, render_cursor};
 use crate::{protocol_error, resources, uri};
 
 /// The name of the extension.
 pub(crate) const EXTENSION_NAME: &str = "io.modelcontextprotocol/skills";
+/// The file that the extension identifies a skill by.
+const MAIN_FILE: &str = "SKILL.md";
 /// The maximum number of files and bytes of a skill.
 const FILES_MAX: usize = 512;
 const BYTES_MAX: u64 = 16 << 20;
 /// How long a client may cache a result. Subscribers are notified of changes immediately.
 pub(crate) const TTL_MS: u64 = 60_000;
 
-/// Whether the extension can serve a skill: it has a SKILL.md with a name and description, and its URI ends in the
-/// name.
-pub(crate) fn can_serve(entry: &CatalogEntry) -> bool {
-    let Some(front) = entry.skill.frontmatter() else { return false };
-    let name = front.name().map(|name| name.value);
-    // Other hosts reject YAML that only this lenient parser accepts.
-    let is_lenient = entry.finding_for_fault(FaultKind::YamlValueUnquoted).is_some();
-    let is_named = name == Some(entry.name.as_str()) && front.description().is_some();
-    entry.location.ends_with("SKILL.md") && is_named && !is_lenient
-}
-
 /// Lists a page of skills.
 pub(crate) fn list_skills(view: &CatalogView, cursor: Option<&str>, is_watched: bool) -> Result<Value, ErrorData> {
-    let page = page_at_cursor(view.extension_skills(), view.generation, cursor, PAGE_ITEMS_MAX)?;
-    let skills: Vec<Value> = page.items.iter().filter_map(|index| view.describe_skill(*index, is_watched)).collect();
+    let all = view.extension_skills();
+    let start = parse_cursor(view.generation, cursor, all.len())?;
+    let mut budget = ByteBudget::default();
+    let mut skills: Vec<Value> = Vec::new();
+    let mut end = start;
+    for index in &all[start..] {
+        // A skill that became unreadable is left out.
+        if let Ok(skill) = view.describe_skill(*index, is_watched) {
+            if skills.len() >= PAGE_ITEMS_MAX || !budget.has_room_for(&skill) {
+                break;
+            }
+            skills.push(skill);
+        }
+        end += 1;
+    }
     let mut result = with_cache_fields(json!({ "skills": skills }));
-    if let Some(next) = page.next {
-        result["nextCursor"] = next.into();
+    if end < all.len() {
+        result["nextCursor"] = render_cursor(view.generation, end).into();
     }
     Ok(result)
 }
 
 /// Describes the skill with the given SKILL.md URI.
 pub(crate) fn get_skill(view: &CatalogView, address: &str) -> Result<Value, ErrorData> {
-    let found =
-        uri::resolve_address(&view.catalog, address).filter(|(entry, path)| path == "SKILL.md" && can_serve(entry));
+    let found = uri::resolve_address(&view.catalog, address).filter(|(_, path)| path == "SKILL.md");
     let (entry, _) = found.ok_or_else(|| protocol_error::invalid_params("no skill is served at this URI"))?;
-    let skill = describe_skill(entry).map_err(|()| protocol_error::unreadable_error("the skill"))?;
-    let skill = skill.ok_or_else(|| {
+    let skill = describe_skill(&view.catalog, entry).map_err(|reason| {
         protocol_error::invalid_params(format!(
-            "the skill exceeds {FILES_MAX} files or {BYTES_MAX} bytes; read its files one by one with `resources/read`"
+            "this skill is not served by `skills/list` and `skills/get`: {reason}; read its files with `resources/read`"
         ))
     })?;
     Ok(with_cache_fields(json!({ "skill": skill })))
@@ -64,7 +69,7 @@ pub(crate) fn read_directory(view: &CatalogView, address: &str, cursor: Option<&
         return Err(none());
     }
     let children = list_children(entry, &contents, &path);
-    let page = page_at_cursor(&children, view.generation, cursor, PAGE_ITEMS_MAX)?;
+    let page = page_by_bytes(&children, view.generation, cursor)?;
     let mut result = with_cache_fields(json!({ "resources": page.items }));
     if let Some(next) = page.next {
         result["nextCursor"] = next.into();
@@ -94,34 +99,80 @@ fn list_children(entry: &CatalogEntry, contents: &SkillContents, folder: &str) -
     all
 }
 
-/// Describes a skill in the form of the extension. Returns `None` if it is too large.
-pub(crate) fn describe_skill(entry: &CatalogEntry) -> Result<Option<Value>, ()> {
-    let contents = catalog_view::list_contents(entry).map_err(drop)?;
-    if contents.files.len() > FILES_MAX || contents.files.values().sum::<u64>() > BYTES_MAX {
-        return Ok(None);
-    }
-    let mut resources = Vec::with_capacity(contents.files.len());
-    let mut frontmatter = None;
-    for path in contents.files.keys() {
-        let Ok(Ok(bytes)) = prompt::read_bundled_file_up_to(entry, path, FILE_BYTES_MAX) else { return Err(()) };
-        if path == "SKILL.md" {
-            // Parsed from the same bytes as the digest, not from the snapshot.
-            frontmatter = parse_frontmatter(&bytes);
-        }
-        let resource = json!({ "uri": uri::file_uri(entry, path), "digest": catalog_view::sha256_digest(&bytes), "size": bytes.len() });
-        resources.push(resource);
-    }
-    let frontmatter = frontmatter.ok_or(())?;
-    Ok(Some(json!({ "uri": uri::file_uri(entry, "SKILL.md"), "frontmatter": frontmatter, "resources": resources })))
+/// The parts of a skill that decide whether the extension can serve it.
+struct SkillManifest {
+    contents: SkillContents,
+    /// The bytes of its SKILL.md.
+    bytes: Vec<u8>,
+    frontmatter: Map<String, Value>,
 }
 
-/// Parses the frontmatter of a SKILL.md. All fields are returned as written.
-fn parse_frontmatter(bytes: &[u8]) -> Option<Map<String, Value>> {
-    let text = std::str::from_utf8(bytes).ok()?;
-    let tree = rep_model::SkillTree::from_texts("", &[("SKILL.md", text)]);
-    let (skill, _) = rep_model::Skill::parse(tree);
-    let fields = skill.frontmatter()?.fields().iter();
-    Some(fields.filter_map(|field| Some((field.key.text()?.to_owned(), core::to_json(&field.value)))).collect())
+/// Returns why the extension cannot serve a skill, or `None` if it can. Reads the SKILL.md and no other file.
+pub(crate) fn find_obstacle(catalog: &Catalog, entry: &CatalogEntry) -> Option<String> {
+    read_manifest(catalog, entry).err()
+}
+
+/// Reads a skill's SKILL.md and lists its files, or returns why the extension cannot serve the skill: the extension
+/// demands that it conforms to the Agent Skills specification. Reasons contain no path of this machine.
+fn read_manifest(catalog: &Catalog, entry: &CatalogEntry) -> Result<SkillManifest, String> {
+    if !entry.location.ends_with(MAIN_FILE) {
+        return Err(format!("it has no {MAIN_FILE}"));
+    }
+    let contents = catalog_view::list_contents(entry).map_err(|_| "its directory cannot be read".to_owned())?;
+    if contents.files.len() > FILES_MAX {
+        return Err(format!("it has more than {FILES_MAX} files"));
+    }
+    if contents.files.values().sum::<u64>() > BYTES_MAX {
+        return Err(format!("its files are larger than {} MiB", BYTES_MAX >> 20));
+    }
+    let bytes = read_part(entry, MAIN_FILE)?;
+    let frontmatter = parse_frontmatter(&entry.name, &bytes)?;
+    if let Some(violation) = find_violation(&frontmatter) {
+        return Err(violation);
+    }
+    if frontmatter.get("name").and_then(Value::as_str) != Some(entry.name.as_str()) {
+        return Err("its `name` changed and the library was not reloaded yet".to_owned());
+    }
+    let is_own = |path: &str| {
+        let found = uri::resolve_address(catalog, &uri::file_uri(entry, path));
+        found.is_some_and(|(found, inside)| std::ptr::eq(found, entry) && inside == path)
+    };
+    match contents.files.keys().find(|path| !is_own(path)) {
+        Some(path) => Err(format!("its file {path:?} has no address of its own")),
+        None => Ok(SkillManifest { contents, bytes, frontmatter }),
+    }
+}
+
+/// Describes a skill in the form of the extension, or returns why it cannot be served.
+pub(crate) fn describe_skill(catalog: &Catalog, entry: &CatalogEntry) -> Result<Value, String> {
+    let SkillManifest { contents, bytes, frontmatter } = read_manifest(catalog, entry)?;
+    let mut resources = Vec::with_capacity(contents.files.len());
+    for path in contents.files.keys() {
+        // The frontmatter was parsed from the same bytes as the digest.
+        let bytes = if path == MAIN_FILE { Ok(Cow::Borrowed(&bytes)) } else { read_part(entry, path).map(Cow::Owned) }?;
+        resources.push(json!({
+            "uri": uri::file_uri(entry, path), "digest": catalog_view::sha256_digest(&bytes), "size": bytes.len(),
+        }));
+    }
+    Ok(json!({ "uri": uri::file_uri(entry, MAIN_FILE), "frontmatter": frontmatter, "resources": resources }))
+}
+
+fn read_part(entry: &CatalogEntry, path: &str) -> Result<Vec<u8>, String> {
+    let read = prompt::read_bundled_file_up_to(entry, path, FILE_BYTES_MAX);
+    read.ok().and_then(Result::ok).ok_or_else(|| format!("its file {path:?} cannot be read"))
+}
+
+/// Parses the frontmatter of a SKILL.md as strictly as the reference tool. All fields are returned as written.
+fn parse_frontmatter(folder: &str, bytes: &[u8]) -> Result<Map<String, Value>, String> {
+    let text = std::str::from_utf8(bytes).map_err(|_| format!("its {MAIN_FILE} is not UTF-8"))?;
+    let tree = rep_model::SkillTree::from_texts(folder, &[(MAIN_FILE, text)]);
+    let (skill, faults) = rep_model::Skill::parse(tree);
+    if let Some(error) = reference_tool::find_parse_error(&skill, &faults) {
+        return Err(error);
+    }
+    let front = skill.frontmatter().ok_or_else(|| format!("its {MAIN_FILE} has no frontmatter"))?;
+    let fields = front.fields().iter();
+    Ok(fields.filter_map(|field| Some((field.key.text()?.to_owned(), core::to_json(&field.value)))).collect())
 }
 
 /// Adds the caching fields that revision 2026-07-28 requires of every cacheable result.

@@ -6,6 +6,7 @@ use rmcp::ServiceExt as _;
 use rmcp::service::QuitReason;
 
 use crate::server::McpServer;
+use crate::stdio_transport::StdioTransport;
 use crate::{ServeError, runtime_error};
 
 /// The maximum time for runs to end during the shutdown.
@@ -21,7 +22,7 @@ pub fn serve_stdio(server: &McpServer) -> Result<(), ServeError> {
     let result = runtime.block_on(async {
         tokio::select! {
             result = serve_client(server) => result,
-            () = wait_for_termination() => Ok(()),
+            () = server.drain_until_done(wait_for_termination) => Ok(()),
         }
     });
     server.begin_shutdown();
@@ -33,7 +34,10 @@ pub fn serve_stdio(server: &McpServer) -> Result<(), ServeError> {
 }
 
 async fn serve_client(server: &McpServer) -> Result<(), ServeError> {
-    let started = Box::pin(server.new_handler().serve(rmcp::transport::io::stdio_pipes())).await;
+    let (input, output) = rmcp::transport::io::stdio_pipes();
+    let open_answers = server.0.open_answers.clone();
+    let transport = StdioTransport::new(tokio::io::BufReader::new(input), output, open_answers);
+    let started = Box::pin(server.new_handler().serve(transport)).await;
     let running = match started {
         Ok(running) => running,
         // A client that disconnects before it sends anything is not an error.

@@ -9,7 +9,10 @@ const NAME_PARTS_MAX: usize = 4;
 
 /// Returns the URI of a skill's directory, without a trailing slash.
 pub(crate) fn skill_uri(entry: &CatalogEntry) -> String {
-    let parts = entry.qualified_name.split(':').map(|part| percent_encode_path(part).replace('/', "%2F"));
+    // The name itself may contain colons, which do not separate it from its package.
+    let package = entry.package().map(|package| package.split(':')).into_iter().flatten();
+    let parts = package.chain([entry.name.as_str()]);
+    let parts = parts.map(|part| percent_encode_path(part).replace('/', "%2F").replace(':', "%3A"));
     format!("{SCHEME}{}", parts.collect::<Vec<_>>().join("/"))
 }
 

@@ -9,6 +9,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use parking_lot::Mutex;
 use rep_hosts::hosts::{WellKnownIndexEntry, build_well_known_index};
+use rep_hosts::is_skill_part;
 use rep_library::CatalogEntry;
 use rep_mcp::{CatalogView, plain_response, sha256_digest};
 use rep_package::files;
@@ -63,7 +64,9 @@ fn publishable_entries(view: &CatalogView) -> impl Iterator<Item = usize> {
 
 /// Packs a skill into an archive. The result is reproducible.
 fn pack_skill(entry: &CatalogEntry) -> Result<Vec<u8>, String> {
-    let files = files::read_skill_files(&entry.folder).map_err(|error| error.to_string())?;
+    let mut files = files::read_skill_files(&entry.folder).map_err(|error| error.to_string())?;
+    // Private files, and those of other programs, are not published.
+    files.retain(|file| is_skill_part(&file.path));
     rep_archive::write_tar_gz(&files::select_packed_files(&files, &entry.name)).map_err(|error| error.to_string())
 }
 

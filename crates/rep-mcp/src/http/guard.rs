@@ -126,6 +126,9 @@ impl AccessGuard {
         let is_person = request.method() == Method::GET && wants_page(request.headers());
         let connection = request.extensions().get::<ConnectInfo<Connection>>().cloned();
         let connection = connection.as_ref().map(|ConnectInfo(connection)| connection);
+        if !has_one_host(&request) {
+            return refusal_response(StatusCode::BAD_REQUEST, "the request must name exactly one host");
+        }
         let bearer = match self.authorize_request(request.headers(), access, is_person, connection).await {
             Ok(bearer) => bearer,
             Err(refusal) => return refusal,
@@ -309,6 +312,14 @@ impl AccessGuard {
     }
 }
 
+/// Whether a request names one host: in one `Host` header, and in its URI no other one.
+fn has_one_host(request: &Request) -> bool {
+    let mut hosts = request.headers().get_all(header::HOST).iter();
+    let (host, more) = (hosts.next(), hosts.next());
+    let is_same = |named: &str| host.is_some_and(|host| host.as_bytes().eq_ignore_ascii_case(named.as_bytes()));
+    more.is_none() && request.uri().authority().is_none_or(|authority| is_same(authority.as_str()))
+}
+
 /// Returns the id that the request contains if it is a plain word, or a random id.
 fn request_id(headers: &HeaderMap) -> HeaderValue {
     let is_plain = |value: &&HeaderValue| {
@@ -344,6 +355,10 @@ fn is_loopback_name(name: &str) -> bool {
 /// Reads the complete body of a request, so that a slow client does not block later stages.
 async fn read_body(request: Request) -> Result<Request, Response> {
     let (parts, body) = request.into_parts();
+    let length = parts.headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    if length.is_some_and(|length: u64| length > REQUEST_BYTES_MAX as u64) {
+        return Err(refusal_response(StatusCode::PAYLOAD_TOO_LARGE, "the request is larger than 4 MiB"));
+    }
     match tokio::time::timeout(BODY_TIMEOUT, axum::body::to_bytes(body, REQUEST_BYTES_MAX)).await {
         Ok(Ok(bytes)) => Ok(Request::from_parts(parts, Body::from(bytes))),
         Ok(Err(_)) => {

@@ -11,6 +11,7 @@ use axum::routing::get;
 use rep_library::SkillStatus;
 
 use super::{Authenticator, plain_response};
+use crate::catalog_view::UnservedSkill;
 use crate::metrics::MetricGauge;
 use crate::server::McpServer;
 
@@ -29,20 +30,34 @@ async fn report_readiness(
     State((server, authenticator)): State<(McpServer, Arc<Authenticator>)>,
     headers: HeaderMap,
 ) -> Response {
-    if *server.0.shutdown.borrow() {
+    if server.is_draining() {
         return plain_response(StatusCode::SERVICE_UNAVAILABLE, "ending\n");
+    }
+    if server.0.recorder.as_ref().is_some_and(|recorder| !recorder.can_record()) {
+        return plain_response(StatusCode::SERVICE_UNAVAILABLE, "calls cannot be recorded\n");
     }
     let view = server.view();
     let mut text = String::from("ready\n");
+    let is_operator = authenticator.is_own_token(&headers);
     let count = view.catalog.list_invalid().count();
     if count > 0 {
         text.push_str(&format!("invalid skills: {count}\n"));
-        if authenticator.is_own_token(&headers) {
+        if is_operator {
             for entry in view.catalog.list_invalid() {
                 let lines = entry.list_violations().into_iter().map(|violation| violation.to_line());
                 let lines = lines.map(|line| format!("{}: {line}\n", entry.qualified_name));
                 text.push_str(&lines.collect::<String>());
             }
+        }
+    }
+    // The list is computed in the background; a probe does not wait for it.
+    let unlisted = view.known_unserved_skills().iter().filter(|skill| skill.is_loadable);
+    let unlisted: Vec<&UnservedSkill> = unlisted.collect();
+    if !unlisted.is_empty() {
+        text.push_str(&format!("skills not listed: {}\n", unlisted.len()));
+        if is_operator {
+            let lines = unlisted.iter().map(|skill| format!("{}: {}\n", skill.name, skill.reason));
+            text.push_str(&lines.collect::<String>());
         }
     }
     plain_response(StatusCode::OK, text)
@@ -66,6 +81,14 @@ async fn report_metrics(State(server): State<McpServer>) -> Response {
     let confirmations = &state.confirmations;
     let gauges = [
         MetricGauge { name: "rep_skills", about: "Skills, by status.", values: skills.collect() },
+        gauge(
+            "rep_skills_unlisted",
+            "Skills that can be loaded and that `skills/list` does not contain.",
+            view.known_unserved_skills().iter().filter(|skill| skill.is_loadable).count(),
+        ),
+        gauge("rep_calls_unrecordable", "1 while calls are refused because they cannot be recorded.", {
+            usize::from(state.recorder.as_ref().is_some_and(|recorder| !recorder.can_record()))
+        }),
         gauge("rep_runs_going", "Runs in progress on this server.", state.active_runs.lock().len()),
         gauge(
             "rep_questions_waiting",

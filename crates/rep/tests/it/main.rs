@@ -50,6 +50,8 @@ mod serve_browser;
 mod serve_calls;
 mod serve_convert;
 mod serve_http;
+mod serve_listing;
+mod serve_protocol;
 mod serve_rmcp;
 mod serve_runs;
 mod serve_web;

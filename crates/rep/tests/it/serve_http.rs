@@ -63,7 +63,7 @@ pub(super) fn listening(scratch: &ScratchFolder, arguments: &[&str]) -> (Server,
 }
 
 /// Sends a request with these headers and waits for the whole answer.
-fn post(address: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+pub(super) fn post(address: &str, headers: &[(&str, &str)], body: &str) -> Answer {
     let own = [("Content-Type", "application/json"), ("Accept", "application/json, text/event-stream")];
     request(address, "POST", "/mcp", &[headers, &own].concat(), body)
 }
