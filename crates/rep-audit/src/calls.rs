@@ -1,6 +1,8 @@
 //! Records the calls that clients make to a server. Records are written in the background so that calls do not wait for
 //! the disk. A call that cannot be recorded is refused.
 
+use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -20,6 +22,8 @@ const PENDING_MAX: usize = 4096;
 const BATCH_MAX: usize = 1024;
 /// The delay before a failed write is retried.
 const RETRY_PAUSE: Duration = Duration::from_secs(1);
+/// The number of bytes at the end of the record that are read to find the most used skills.
+const RECENT_BYTES_MAX: u64 = 256 << 10;
 /// How long [`CallRecorder::finish`] waits for pending records.
 const FINISH_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -123,6 +127,23 @@ impl CallRecorder {
     /// Returns the size of the file that records are appended to, in bytes.
     pub fn record_bytes(&self) -> u64 {
         self.records_path.metadata().map_or(0, |data| data.len())
+    }
+
+    /// Counts the uses of skills in the newest records.
+    pub fn count_recent_skills(&self) -> BTreeMap<String, u64> {
+        let mut counts = BTreeMap::new();
+        let Ok(file) = File::open(&self.records_path) else { return counts };
+        let length = file.metadata().map_or(0, |data| data.len());
+        let Ok(tail) = super::read_tail(&file, length.saturating_sub(RECENT_BYTES_MAX)) else { return counts };
+        for line in tail.split(|byte| *byte == b'\n') {
+            // The first line may be cut.
+            let Ok(record) = serde_json::from_slice::<Value>(line) else { continue };
+            let text = |field: &str| record.get(field).and_then(Value::as_str);
+            if let (Some("tools/call"), Some(skill), Some("ok")) = (text("method"), text("skill"), text("outcome")) {
+                *counts.entry(skill.to_owned()).or_default() += 1;
+            }
+        }
+        counts
     }
 
     /// Queues a call without waiting. Returns `false` if it cannot be recorded; the call must then not be answered.

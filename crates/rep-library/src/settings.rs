@@ -45,9 +45,9 @@ use crate::{LibraryError, Scope, SkillRoot, skill_reader};
 const FILE_NAME: &str = "rep.yaml";
 const BYTES_MAX: u64 = 256 * 1024;
 /// The sections that are valid in the user's file.
-const USER_SECTIONS: &[&str] = &["library", "policy", "llm", "mcp_servers"];
+const USER_SECTIONS: &[&str] = &["library", "policy", "llm", "mcp_servers", "serve"];
 /// The sections that are valid in a project's file.
-const PROJECT_SECTIONS: &[&str] = &["check", "library", "mcp_servers"];
+const PROJECT_SECTIONS: &[&str] = &["check", "library", "mcp_servers", "serve"];
 /// The settings of a model.
 const MODEL_KEYS: [&str; 9] =
     ["url", "model", "api", "key-env", "max-tokens", "temperature", "timeout", "corrections", "price"];
@@ -134,6 +134,25 @@ pub fn load_policy(path: &Path) -> Result<Policy, SettingsError> {
     Ok(SettingsReader::open(path)?.parse_settings(USER_SECTIONS)?.policy)
 }
 
+/// Reads the skills that servers name first to models: those of the project, then those of the user. `user` is the
+/// user's file.
+pub fn load_pinned_skills(project: Option<&Path>, user: Option<&Path>) -> Result<Vec<String>, SettingsError> {
+    let mut pinned = Vec::new();
+    let files = [
+        (project.filter(|folder| !is_skill_folder(folder)).map(|folder| folder.join(FILE_NAME)), PROJECT_SECTIONS),
+        (user.map(Path::to_owned), USER_SECTIONS),
+    ];
+    for (file, sections) in files {
+        let Some(file) = file.filter(|file| file.symlink_metadata().is_ok()) else { continue };
+        for name in SettingsReader::open(&file)?.parse_settings(sections)?.pinned {
+            if !pinned.contains(&name) {
+                pinned.push(name);
+            }
+        }
+    }
+    Ok(pinned)
+}
+
 /// Reads the user's model settings, as written.
 pub fn load_model_settings(path: &Path) -> Result<BTreeMap<&'static str, String>, SettingsError> {
     if path.symlink_metadata().is_err() {
@@ -176,6 +195,8 @@ struct ParsedSettings {
     paths: Vec<String>,
     llm: BTreeMap<&'static str, String>,
     servers: Vec<ServerDeclaration>,
+    /// The pinned skills.
+    pinned: Vec<String>,
 }
 
 /// Finds the settings files of a path, the nearest first: in its directory and in each one above, up to the root of the
@@ -256,6 +277,7 @@ impl SettingsReader {
                     settings.servers = parse_servers(&entry.value, &origin)
                         .map_err(|error| self.error_at(error.span, &error.message, &error.remedy))?;
                 }
+                "serve" => settings.pinned = self.parse_serve(&entry.value)?,
                 "llm" => {
                     return Err(self.error_at(
                         entry.key.span,
@@ -285,6 +307,24 @@ impl SettingsReader {
             }
         }
         Ok(paths)
+    }
+
+    fn parse_serve(&self, node: &YamlNode) -> Result<Vec<String>, SettingsError> {
+        let mut pinned = Vec::new();
+        for entry in self.expect_entries(node)? {
+            match self.expect_key(entry)? {
+                "pinned" => {
+                    for item in self.expect_items(&entry.value)? {
+                        let name = item.text().filter(|text| !text.is_empty());
+                        let name =
+                            name.ok_or_else(|| self.error_at(item.span, "this is not a name", "write a skill's name"))?;
+                        pinned.push(name.to_owned());
+                    }
+                }
+                other => return Err(self.unknown_key_error(entry, other, &["pinned"])),
+            }
+        }
+        Ok(pinned)
     }
 
     fn parse_llm(&self, node: &YamlNode) -> Result<BTreeMap<&'static str, String>, SettingsError> {

@@ -17,7 +17,7 @@ use crate::client_activity::ClientKey;
 use crate::http::{BearerIdentity, REQUEST_ID};
 use crate::server::{McpServer, ServerState};
 use crate::session_handler::SessionHandler;
-use crate::{convert_tool, library_tools, protocol_error, uri};
+use crate::{convert_tool, library_tools, protocol_error, script_tool, skill_actions, uri};
 
 /// The maximum number of characters of a client's text that are recorded.
 const TEXT_CHARS_MAX: usize = 300;
@@ -55,17 +55,21 @@ impl CallSubject {
             "load_skill" => text("name"),
             "read_skill_file" => text("uri").or_else(|| text("skill")),
             "query_skill" => text("query"),
-            convert_tool::TOOL_NAME => text("skill"),
+            convert_tool::TOOL_NAME | script_tool::TOOL_NAME => text("skill"),
             _ => None,
         };
-        let is_own_tool = library_tools::is_library_tool(name) || name == convert_tool::TOOL_NAME;
+        let is_own_tool = library_tools::is_library_tool(name)
+            || [convert_tool::TOOL_NAME, skill_actions::SEARCH_TOOL_NAME].contains(&name);
         Self {
             method: "tools/call".to_owned(),
             target: truncate_text(name),
             reference: match argument {
                 Some(argument) => SkillReference::Argument(argument.to_owned()),
                 None if is_own_tool => SkillReference::None,
-                None => SkillReference::Tool(name.to_owned()),
+                None => {
+                    let tool = if name == skill_actions::RUN_TOOL_NAME { text("tool").unwrap_or(name) } else { name };
+                    SkillReference::Tool(tool.to_owned())
+                }
             },
             input_digest: Some(sha256_digest(json!(arguments).to_string().as_bytes())),
         }
@@ -204,6 +208,9 @@ impl OpenCall {
         let Some(recorder) = &self.state.recorder else { return true };
         let subject = &mut self.subject;
         let skill = subject.find_skill(&self.state);
+        if let (false, "tools/call", Some(skill)) = (is_error, subject.method.as_str(), &skill) {
+            self.state.count_use(skill);
+        }
         if let (SkillReference::Argument(argument), Some(_)) = (&subject.reference, &skill) {
             subject.target = format!("{} {}", subject.target, truncate_text(argument));
         }

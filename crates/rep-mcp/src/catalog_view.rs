@@ -7,17 +7,22 @@ use rep_hosts::hosts::{ToolNaming, UnnamedTool, choose_tool_names};
 use rep_hosts::is_skill_part;
 use rep_library::prompt::{self, BundledFiles as SkillContents};
 use rep_library::{Catalog, CatalogEntry, LibraryError, SkillStatus};
+use rep_model::truncate::truncate_chars;
 use rep_runtime::{Runtime, ToolDescriptor, ToolFault, ToolListing};
 use rmcp::model::{Prompt, Resource, Tool};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::{library_tools, prompts, resources, script_tool, skills_extension, uri};
+use crate::{library_tools, prompts, resources, script_tool, skill_actions, skills_extension};
 
 /// The size limit of served files, which is the size limit of skills in the Skills extension.
 pub(crate) const FILE_BYTES_MAX: u64 = 16 << 20;
 /// The length limit of the instructions; one host truncates longer ones.
 const INSTRUCTIONS_CHARS_MAX: usize = 2048;
+/// The room for the heading and the end of the list of skills.
+const INSTRUCTIONS_END_CHARS: usize = 80;
+/// The lengths to which descriptions in the instructions are shortened, the longest that fits.
+const DESCRIPTION_CHARS: [usize; 4] = [240, 160, 110, 70];
 
 /// The skills whose tools clients may run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,6 +141,11 @@ impl CatalogView {
         &self.tool_list().faults
     }
 
+    /// Whether the tools of skills are in the protocol's list. If there are many, two tools find and run them instead.
+    pub(crate) fn lists_skill_tools(&self) -> bool {
+        self.tool_list().descriptors.len() <= skill_actions::LISTED_TOOLS_MAX
+    }
+
     /// Returns every tool as the protocol lists it.
     pub(crate) fn protocol_tools(&self) -> &[Tool] {
         &self.tool_list().protocol_tools
@@ -201,25 +211,44 @@ impl CatalogView {
         if is_watched { self.described_skills[index].get_or_init(describe).clone() } else { describe() }
     }
 
-    /// Renders the instructions that clients give to their model at the start.
-    pub(crate) fn instructions(&self) -> String {
+    /// Renders the instructions that clients give to their model at the start: what to do when, then the skills that are
+    /// pinned or used most, with descriptions. A list that does not fit is not cut by alphabet: nobody gains from its
+    /// first names.
+    pub(crate) fn instructions(&self, favorites: &[String]) -> String {
         let count = self.active.len();
+        let skills = if count == 1 { "1 agent skill".to_owned() } else { format!("{count} agent skills") };
+        let run = match &self.allowed {
+            AllowedRuns::None => String::new(),
+            _ => " Its answer says how to call the skill's tools and scripts.".to_owned(),
+        };
         let mut text = format!(
-            "{count} agent skills: instructions and files for particular tasks. Before you start a task, check whether \
-             a skill fits it: `search_skills` searches by words, `select_skills` matches triggers, `list_skills` lists \
-             all skills. `load_skill` returns a skill's instructions, `read_skill_file` reads one of its files, and \
-             `query_skill` returns a single value. The same files are resources under `skill://`.\n"
+            "This server has {skills}: tested instructions, files and tools for particular tasks.\n\
+             1. Before you start a specialised task, call `search_skills` with the task in a few words.\n\
+             2. If a result fits, call `load_skill` with its name and follow the instructions.{run}\n\
+             3. Call `read_skill_file` when the instructions refer to a file.\n\
+             If nothing fits, go on without a skill.\n"
         );
-        let mut length = text.chars().count();
-        for (listed, entry) in self.active_skills().enumerate() {
-            let line = format!("- {} ({})\n", collapse_whitespace(&entry.qualified_name), uri::main_file_uri(entry));
-            let rest = format!("… and {} more\n", count - listed);
-            if length + line.chars().count() + rest.chars().count() > INSTRUCTIONS_CHARS_MAX {
-                text.push_str(&rest);
-                break;
-            }
-            length += line.chars().count();
-            text.push_str(&line);
+        let named: Vec<&CatalogEntry> = favorites
+            .iter()
+            .filter_map(|name| self.active_skills().find(|entry| entry.qualified_name == *name))
+            .collect();
+        let rest: Vec<&CatalogEntry> =
+            self.active_skills().filter(|entry| !named.iter().any(|other| std::ptr::eq(*other, *entry))).collect();
+        let room = INSTRUCTIONS_CHARS_MAX - text.chars().count() - INSTRUCTIONS_END_CHARS;
+        let (mut lines, mut listed) = list_within(&named, room);
+        // The others are listed only if all of them fit.
+        let used: usize = lines.iter().map(|line| line.chars().count()).sum();
+        let (more, more_listed) = list_within(&rest, room - used);
+        if listed == named.len() && more_listed == rest.len() {
+            lines.extend(more);
+            listed += more_listed;
+        }
+        if !lines.is_empty() {
+            text.push_str(if listed == count { "Skills:\n" } else { "Often used:\n" });
+            text.extend(lines);
+        }
+        if listed < count && listed > 0 {
+            text.push_str(&format!("… and {} more; find them with `search_skills`.\n", count - listed));
         }
         text
     }
@@ -229,13 +258,15 @@ impl ToolList {
     /// Builds the tools of the protocol. A definition that the protocol rejects is reported as a fault.
     fn new(own_tools: Vec<Tool>, listing: ToolListing, naming: ToolNaming) -> Self {
         let ToolListing { tools, mut faults } = listing;
+        let own_count = own_tools.len();
         let mut list = Self {
             protocol_tools: own_tools,
             descriptors: Vec::with_capacity(tools.len()),
             by_qualified_name: HashMap::new(),
             faults: Vec::new(),
         };
-        for (qualified, descriptor) in name_tools(tools, naming, &list.protocol_tools, &mut faults) {
+        for (qualified, mut descriptor) in name_tools(tools, naming, &list.protocol_tools, &mut faults) {
+            qualify_title(&mut descriptor);
             match serde_json::from_value(descriptor.definition.clone()) {
                 Ok(tool) => {
                     list.protocol_tools.push(tool);
@@ -249,8 +280,22 @@ impl ToolList {
                 }),
             }
         }
+        if list.descriptors.len() > skill_actions::LISTED_TOOLS_MAX {
+            list.protocol_tools.truncate(own_count);
+            list.protocol_tools.extend(skill_actions::list_tools(list.descriptors.len()));
+        }
         list.faults = faults;
         list
+    }
+}
+
+/// Puts the skill into the title of a tool: hosts show titles of several servers and skills together.
+fn qualify_title(descriptor: &mut ToolDescriptor) {
+    let ToolDescriptor { skill, tool, definition, .. } = descriptor;
+    let title = definition.get("title").and_then(Value::as_str).unwrap_or(tool).to_owned();
+    definition["title"] = format!("{skill}: {title}").into();
+    if let Some(title) = definition.pointer_mut("/annotations/title") {
+        *title = format!("{skill}: {}", title.as_str().unwrap_or(tool)).into();
     }
 }
 
@@ -281,6 +326,34 @@ fn name_tools(
         }
     }
     named
+}
+
+/// Renders a line for each skill, with descriptions as long as all of them fit into the room. Returns the lines that fit
+/// and their number.
+fn list_within(entries: &[&CatalogEntry], room: usize) -> (Vec<String>, usize) {
+    let render = |chars: usize| -> Vec<String> {
+        let line = |entry: &&CatalogEntry| {
+            let about = collapse_whitespace(&entry.description);
+            let short = truncate_chars(&about, chars);
+            let end = if short.len() < about.len() { "…" } else { "" };
+            format!("- {}: {short}{end}\n", collapse_whitespace(&entry.qualified_name))
+        };
+        // More lines than this never fit.
+        entries.iter().take(INSTRUCTIONS_CHARS_MAX / 10).map(line).collect()
+    };
+    let length = |lines: &[String]| lines.iter().map(|line| line.chars().count()).sum::<usize>();
+    let mut lines = Vec::new();
+    for chars in DESCRIPTION_CHARS {
+        lines = render(chars);
+        if length(&lines) <= room {
+            break;
+        }
+    }
+    while length(&lines) > room {
+        lines.pop();
+    }
+    let count = lines.len();
+    (lines, count)
 }
 
 /// Lists the served files and directories of a skill.

@@ -38,6 +38,16 @@ pub(crate) struct SealedConsent {
     pub(crate) binding: PlanBinding,
 }
 
+/// What a client answered to a question.
+pub(crate) enum ConsentAnswer {
+    /// Its user agreed.
+    Agreed(SealedConsent),
+    /// Its user declined.
+    Declined,
+    /// It sent no answer.
+    Missing,
+}
+
 impl ConfirmationSeal {
     pub(crate) fn new() -> Self {
         let codec = RequestStateCodec::try_new(random_bytes::<64>()).expect("64 bytes are long enough for a key");
@@ -68,13 +78,13 @@ impl ConfirmationSeal {
         Ok(InputRequiredResult::new(Some(BTreeMap::from([(QUESTION_NAME.to_owned(), request)])), Some(sealed)))
     }
 
-    /// Reads the client's answer for the call with the digest `call`. Returns `None` if the user declined.
+    /// Reads the client's answer for the call with the digest `call`.
     pub(crate) fn read_answer(
         &self,
         state: &str,
         call: &str,
         responses: Option<&InputResponses>,
-    ) -> Result<Option<SealedConsent>, ErrorData> {
+    ) -> Result<ConsentAnswer, ErrorData> {
         let unfit = || {
             protocol_error::invalid_params(
                 "`requestState` is expired or does not belong to this call; call again without it",
@@ -84,10 +94,11 @@ impl ConfirmationSeal {
         if payload["bound"] != call {
             return Err(unfit());
         }
-        let answer = responses.and_then(|responses| responses.get(QUESTION_NAME));
-        let action = answer.and_then(|answer| answer["action"].as_str()).unwrap_or_default();
-        if !is_yes(action, answer.and_then(|answer| answer.get("content"))) {
-            return Ok(None);
+        let Some(answer) = responses.and_then(|responses| responses.get(QUESTION_NAME)) else {
+            return Ok(ConsentAnswer::Missing);
+        };
+        if !is_yes(answer["action"].as_str().unwrap_or_default(), answer.get("content")) {
+            return Ok(ConsentAnswer::Declined);
         }
         let question = payload["question"].as_u64().ok_or_else(unfit)?;
         let binding = PlanBinding::from_text(payload["mark"].as_str().ok_or_else(unfit)?);
@@ -96,7 +107,7 @@ impl ConfirmationSeal {
                 "this answer was already used; call again without `requestState`",
             ));
         }
-        Ok(Some(SealedConsent { question, binding }))
+        Ok(ConsentAnswer::Agreed(SealedConsent { question, binding }))
     }
 
     /// Marks the answer to a question as used. Returns whether it was unused.

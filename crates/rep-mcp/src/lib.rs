@@ -21,6 +21,7 @@
 //!     allowed_runs: AllowedRuns::None,
 //!     tool_naming: ToolNaming::Qualified,
 //!     recorder: None,
+//!     pinned_skills: Vec::new(),
 //!     version: "1.0.0",
 //! };
 //! let server = McpServer::new(Arc::new(SkillLibrary::open(library)?), options);
@@ -54,6 +55,7 @@ mod resources;
 mod script_tool;
 mod server;
 mod session_handler;
+mod skill_actions;
 mod skills_extension;
 mod stdio;
 mod stdio_transport;

@@ -14,18 +14,20 @@ use rep_model::DocumentOrigin;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool};
 use serde_json::{Value, json};
 
-use crate::catalog_view::{CatalogView, collapse_whitespace, list_contents};
+use crate::catalog_view::{CatalogView, collapse_whitespace};
 use crate::pagination::page_at_cursor;
-use crate::{convert_tool, resources, uri};
+use crate::{convert_tool, resources, skill_actions, uri};
 
 /// The maximum and default number of skills that `list_skills` returns.
 const LIST_MAX: usize = 500;
-const LIST_DEFAULT: usize = 100;
+const LIST_DEFAULT: usize = 50;
 /// The maximum and default number of search results.
 const HITS_MAX: usize = 50;
 const HITS_DEFAULT: usize = 10;
 /// The maximum number of skills outside of `skills/list` that `list_skills` names.
 const UNLISTED_MAX: usize = 20;
+/// The maximum number of paths that the summary of one value names.
+const PATHS_MAX: usize = 20;
 /// The maximum number of suggestions for a path that does not exist.
 const SUGGESTIONS_MAX: usize = 8;
 
@@ -57,16 +59,16 @@ impl LibraryToolError {
 }
 
 fn describe_fallback() -> Value {
-    json!({ "type": "string", "enum": ["none", "search"], "description": "What to select if no trigger matches" })
+    json!({ "type": "string", "enum": ["none", "search"], "default": "search", "description": "What to select if no trigger matches" })
 }
 
-/// Returns the definitions of the tools.
+/// Returns the definitions of the tools. Each description says when to call the tool.
 fn tool_definitions() -> [Value; 6] {
     let text = |about: &str| json!({ "type": "string", "description": about });
     let skill = json!({
         "type": "object",
-        "properties": { "name": { "type": "string" }, "description": { "type": "string" }, "uri": { "type": "string" } },
-        "required": ["name", "description", "uri"],
+        "properties": { "name": { "type": "string" }, "description": { "type": "string" } },
+        "required": ["name", "description"],
     });
     let list = |about: &str, item: Value| json!({ "type": "array", "description": about, "items": item });
     let limit =
@@ -75,42 +77,43 @@ fn tool_definitions() -> [Value; 6] {
         json!({
             "name": "list_skills",
             "title": "List skills",
-            "description": "Lists the available skills in order of name. Each description says what the skill does and when to use it. If the result has a `next_cursor`, pass it as `cursor` to get the next page.",
-            "inputSchema": input_schema(&json!({ "cursor": text("The `next_cursor` of the previous page. Omit it to get the first page."), "limit": limit(LIST_MAX, LIST_DEFAULT) }), &[]),
-            "outputSchema": output_schema(&json!({ "skills": list("Sorted by name", skill), "total": { "type": "integer" }, "next_cursor": { "type": "string" }, "unlisted": list("Skills that the protocol's own `skills/list` does not contain, with the reason", json!({ "type": "object" })), "unlisted_total": { "type": "integer" } })),
+            "description": "Lists all skills by name, with what each does. Call it to browse; to find a skill for a task, call `search_skills` instead. Pass `next_cursor` as `cursor` for the next page.",
+            "inputSchema": input_schema(&json!({ "cursor": text("The `next_cursor` of the previous page"), "limit": limit(LIST_MAX, LIST_DEFAULT) }), &[]),
+            "outputSchema": output_schema(&json!({ "skills": list("Sorted by name", skill), "total": { "type": "integer" }, "next_cursor": { "type": "string" }, "unlisted": list("Skills that `skills/list` does not contain, with the reason", json!({ "type": "object" })), "unlisted_total": { "type": "integer" } })),
         }),
         json!({
             "name": "search_skills",
             "title": "Search skills",
-            "description": "Searches names, descriptions and contents of skills. Returns the best match first, with the matching terms. Word forms and typing errors are tolerated.",
-            "inputSchema": input_schema(&json!({ "text": text("The words to search for"), "limit": limit(HITS_MAX, HITS_DEFAULT) }), &["text"]),
-            "outputSchema": output_schema(&json!({ "results": list("Sorted by score, best match first", json!({ "type": "object" })) })),
+            "description": "Finds skills by words: names, descriptions and contents. Call it before you start a specialised task, then load the best match with `load_skill`. A higher `score` is better; a hit far below the first rarely fits.",
+            "inputSchema": input_schema(&json!({
+                "text": text("The task, in a few words"), "limit": limit(HITS_MAX, HITS_DEFAULT),
+                "reasons": { "type": "boolean", "default": false, "description": "Whether to explain each score" },
+            }), &["text"]),
+            "outputSchema": output_schema(&json!({ "results": list("Best match first", json!({ "type": "object" })) })),
         }),
         json!({
             "name": "select_skills",
             "title": "Select skills for a request",
-            "description": "Selects the skills whose declared triggers (keywords, file patterns, intents) match a request, or that the request names. If no skill declares triggers, or with `fallback: \"search\"` if no trigger matches, selects the skills that fit by their text.",
+            "description": "Selects the skills that a user's request triggers or names; if none, those that fit by their text. Call it with the request as the user wrote it.",
             "inputSchema": input_schema(&json!({
                 "text": text("The user's request, in the user's own words"),
                 "files": list("The files of the request, relative to the project", json!({ "type": "string" })),
                 "intents": list("The intents that you recognize in the request", json!({ "type": "string" })), "fallback": describe_fallback(),
             }), &["text"]),
-            "outputSchema": output_schema(&json!({ "selected": list("Sorted by score, best match first", json!({ "type": "object" })) })),
+            "outputSchema": output_schema(&json!({ "selected": list("Best match first", json!({ "type": "object" })), "note": { "type": "string" } })),
         }),
+        // Hosts that show structured content instead of text would show the instructions as one escaped string, so this
+        // tool has none.
         json!({
             "name": "load_skill",
             "title": "Load a skill",
-            "description": "Returns the complete instructions of a skill and lists its other files. Read those with `read_skill_file` when you need them.",
+            "description": "Returns a skill's instructions, its files, and how to call its tools and scripts. Call it as soon as a skill fits the task, and follow the instructions.",
             "inputSchema": input_schema(&json!({ "name": text("The name of the skill, or the `skill://` URI of its SKILL.md") }), &["name"]),
-            "outputSchema": output_schema(&json!({
-                "name": { "type": "string" }, "uri": { "type": "string" }, "content": { "type": "string" },
-                "files": list("The other files of the skill", json!({ "type": "object" })),
-            })),
         }),
         json!({
             "name": "read_skill_file",
             "title": "Read a file of a skill",
-            "description": "Reads one file of a skill. Pass either `uri`, or both `skill` and `path`.",
+            "description": "Reads a file of a skill. Call it when the instructions of a loaded skill refer to the file. Pass `skill` and `path`, or `uri`.",
             "inputSchema": input_schema(&json!({
                 "uri": text("The URI of the file, such as `skill://pdf/references/forms.md`"),
                 "skill": text("The name of the skill; requires `path`"),
@@ -124,7 +127,7 @@ fn tool_definitions() -> [Value; 6] {
         json!({
             "name": "query_skill",
             "title": "Query a skill",
-            "description": "Returns a single value of a skill instead of its complete instructions. A query has the form `skill:path?key=value`, such as `pdf:constraints.never` or `stripe:decisions?when=*charges*`. An empty path (`pdf:`) returns the whole skill as structured data. For an unknown path, the error lists the available paths.",
+            "description": "Returns one value of a skill. Call it when you need a single fact and not the whole skill. A query is `skill:path?key=value`, such as `pdf:constraints.never` or `stripe:decisions?when=*charges*`. `pdf:` lists what can be asked.",
             "inputSchema": input_schema(&json!({ "query": text("The query, in the form `skill:path?key=value`") }), &["query"]),
             "outputSchema": output_schema(&json!({
                 "skill": { "type": "string" }, "path": { "type": "string" }, "found": { "type": "boolean" },
@@ -166,13 +169,24 @@ pub(crate) fn is_library_tool(name: &str) -> bool {
     NAMES.contains(&name)
 }
 
-/// Calls a built-in tool.
-pub(crate) fn call_tool(view: &CatalogView, answers: &QueryEngine, name: &str, given: &JsonObject) -> CallToolResult {
+/// Calls a built-in tool. `is_local` says whether the client runs as the user of this process on this machine.
+pub(crate) fn call_tool(
+    view: &CatalogView,
+    answers: &QueryEngine,
+    name: &str,
+    given: &JsonObject,
+    is_local: bool,
+) -> CallToolResult {
     let done = match name {
         "list_skills" => list_skills(view, given),
         "search_skills" => search_skills(view, given),
         "select_skills" => select_skills(view, given),
-        "load_skill" => load_skill(view, given),
+        "load_skill" => {
+            return match load_skill(view, given, is_local) {
+                Ok(text) => CallToolResult::success(vec![ContentBlock::text(text)]),
+                Err(error) => CallToolResult::structured_error(error.to_envelope()),
+            };
+        }
         "read_skill_file" => read_skill_file(view, given),
         _ => query_skill(view, answers, given),
     };
@@ -254,9 +268,9 @@ fn text_list(given: &JsonObject, name: &str) -> Result<Vec<String>, LibraryToolE
     }
 }
 
-/// Renders a skill as an item of a list.
+/// Renders a skill as an item of a list. Its address follows from its name.
 fn list_item(entry: &CatalogEntry) -> Value {
-    json!({ "name": entry.qualified_name, "description": collapse_whitespace(&entry.description), "uri": uri::main_file_uri(entry) })
+    json!({ "name": entry.qualified_name, "description": collapse_whitespace(&entry.description) })
 }
 
 fn list_skills(view: &CatalogView, given: &JsonObject) -> ToolOutput {
@@ -288,13 +302,18 @@ fn list_skills(view: &CatalogView, given: &JsonObject) -> ToolOutput {
 }
 
 fn search_skills(view: &CatalogView, given: &JsonObject) -> ToolOutput {
-    reject_unknown_arguments(given, &["text", "limit"])?;
+    reject_unknown_arguments(given, &["text", "limit", "reasons"])?;
+    let with_reasons = match given.get("reasons") {
+        None | Some(Value::Null) => false,
+        Some(Value::Bool(wanted)) => *wanted,
+        Some(_) => return Err(invalid_argument("`reasons` must be true or false")),
+    };
     let limit = bounded_number(given, "limit", HITS_MAX, HITS_DEFAULT)?;
     // The search also finds skills that only users may invoke; they are left out here.
     let hits = view.catalog.search(required_text(given, "text")?, HITS_MAX * 2);
     let entry = |index: usize| &view.catalog.entries[index];
     let hits = hits.iter().filter(|hit| entry(hit.entry).status == SkillStatus::Active).take(limit);
-    let rounded = |points: f64| (points * 1000.0).round() / 1000.0;
+    let rounded = |points: f64| (points * 10.0).round() / 10.0;
     let results = hits.map(|hit| {
         let mut value = list_item(entry(hit.entry));
         value["score"] = rounded(hit.score).into();
@@ -302,7 +321,9 @@ fn search_skills(view: &CatalogView, given: &JsonObject) -> ToolOutput {
             .why
             .iter()
             .map(|why| json!({ "field": why.field.name(), "term": why.term, "points": rounded(why.points) }));
-        value["why"] = why.collect();
+        if with_reasons {
+            value["why"] = why.collect();
+        }
         value
     });
     Ok((json!({ "results": results.collect::<Vec<Value>>() }), None))
@@ -311,9 +332,8 @@ fn search_skills(view: &CatalogView, given: &JsonObject) -> ToolOutput {
 fn select_skills(view: &CatalogView, given: &JsonObject) -> ToolOutput {
     reject_unknown_arguments(given, &["text", "files", "intents", "fallback"])?;
     let is_searched = match optional_text(given, "fallback")? {
-        None => !view.catalog.has_triggers(),
         Some("none") => false,
-        Some("search") => true,
+        None | Some("search") => true,
         Some(other) => {
             return Err(invalid_argument(format!("unknown fallback `{other}`"))
                 .with_remedy("valid fallbacks: `none`, `search`"));
@@ -341,11 +361,25 @@ fn select_skills(view: &CatalogView, given: &JsonObject) -> ToolOutput {
             let mut value = list_item(&view.catalog.entries[hit.entry]);
             value["score"] = Value::Null;
             value["matches"] = json!([]);
-            value["search_score"] = ((hit.score * 1000.0).round() / 1000.0).into();
+            value["search_score"] = ((hit.score * 10.0).round() / 10.0).into();
             value
         }));
     }
-    Ok((json!({ "selected": all }), None))
+    let is_by_search = selection.selected.is_empty() && is_searched;
+    let mut value = json!({ "selected": all });
+    if is_by_search {
+        let note = if all_is_empty(&value) {
+            "no skill fits; go on without one"
+        } else {
+            "no trigger matched; these skills fit by their text, so check their descriptions"
+        };
+        value["note"] = note.into();
+    }
+    Ok((value, None))
+}
+
+fn all_is_empty(value: &Value) -> bool {
+    value["selected"].as_array().is_some_and(Vec::is_empty)
 }
 
 /// Finds a skill by name or URI.
@@ -355,28 +389,31 @@ fn find_skill<'a>(catalog: &'a Catalog, name: &str) -> Result<&'a CatalogEntry, 
         None => catalog.get(name).filter(|entry| entry.status == SkillStatus::Active),
     };
     found.ok_or_else(|| {
-        LibraryToolError::new("SKILL_NOT_FOUND", format!("skill `{name}` does not exist"))
-            .with_remedy("list all skills with `list_skills`, or search for one with `search_skills`")
+        let search = "search for one with `search_skills`, or list all skills with `list_skills`";
+        let nearest = catalog.nearest_name(name).filter(|nearest| uri::find_active_skill(catalog, nearest).is_some());
+        let remedy =
+            nearest.map_or_else(|| search.to_owned(), |nearest| format!("did you mean `{nearest}`? Or {search}"));
+        LibraryToolError::new("SKILL_NOT_FOUND", format!("skill `{name}` does not exist")).with_remedy(remedy)
     })
 }
 
-fn load_skill(view: &CatalogView, given: &JsonObject) -> ToolOutput {
+/// Renders a skill's instructions, with its files and how to call its tools and scripts.
+fn load_skill(view: &CatalogView, given: &JsonObject, is_local: bool) -> Result<String, LibraryToolError> {
     reject_unknown_arguments(given, &["name"])?;
     let entry = find_skill(&view.catalog, required_text(given, "name")?)?;
-    let unreadable = || LibraryToolError::new("UNREADABLE", format!("could not read skill `{}`", entry.qualified_name));
     let root = uri::skill_uri(entry);
-    let place =
-        format!("Skill directory: {root}\nPaths in this skill are relative to it; read them with `read_skill_file`.\n");
-    let content = prompt::activate_skill_at(entry, &place, is_skill_part).map_err(|_| unreadable())?;
-    let contents = list_contents(entry).map_err(|_| unreadable())?;
-    let files = contents.files.iter().filter(|(path, _)| entry.folder.join(path) != entry.location);
-    let files = files.map(|(path, size)| {
-        json!({ "uri": uri::file_uri(entry, path), "path": path, "size": size, "mime_type": guess_mime_type(path) })
-    });
-    let value = json!({
-        "name": entry.qualified_name, "uri": uri::main_file_uri(entry), "content": content, "files": files.collect::<Vec<Value>>(),
-    });
-    Ok((value, Some(content)))
+    let mut place = if is_local && !entry.skill.tree.is_lone_file {
+        format!("Skill directory: {} (also {root})\n", entry.folder.display())
+    } else {
+        format!("Skill directory: {root}\n")
+    };
+    place.push_str(&format!(
+        "Paths in this skill are relative to it; read them with `read_skill_file` and `skill`: `{}`.\n",
+        entry.qualified_name
+    ));
+    place.push_str(&skill_actions::describe_actions(view, entry, is_local));
+    let content = prompt::activate_skill_at(entry, &place, is_skill_part);
+    content.map_err(|_| LibraryToolError::new("UNREADABLE", format!("could not read skill `{}`", entry.qualified_name)))
 }
 
 fn read_skill_file(view: &CatalogView, given: &JsonObject) -> ToolOutput {
@@ -416,6 +453,13 @@ fn query_skill(view: &CatalogView, answers: &QueryEngine, given: &JsonObject) ->
     let query = required_text(given, "query")?;
     let is_active = |name: &str| uri::find_active_skill(&view.catalog, name).is_some();
     match answers.query(&view.catalog, query) {
+        Ok(reply) if is_active(&reply.skill) && reply.path.is_empty() && !query.contains('?') => Ok((
+            json!({
+                "skill": reply.skill, "path": "", "found": true, "origin": reply.origin.name(),
+                "value": summarize_paths(&reply.value),
+            }),
+            None,
+        )),
         Ok(reply) if is_active(&reply.skill) => Ok((reply_json(&reply), None)),
         Ok(reply) => Err(query_error(&QueryError::UnknownSkill { name: reply.skill.clone(), candidates: Vec::new() })),
         Err(QueryError::UnknownPath { skill, .. }) if !is_active(&skill) => {
@@ -430,6 +474,27 @@ fn query_skill(view: &CatalogView, answers: &QueryEngine, given: &JsonObject) ->
             Err(query_error(&QueryError::UnknownSkill { name, candidates }))
         }
         Err(miss) => Err(query_error(&miss)),
+    }
+}
+
+/// Lists the paths below a value that can be asked for: for each key, what is there.
+fn summarize_paths(value: &Value) -> Value {
+    let describe = |value: &Value| match value {
+        Value::Object(fields) => {
+            let keys: Vec<&str> = fields.keys().take(PATHS_MAX).map(String::as_str).collect();
+            let rest = fields.len().saturating_sub(PATHS_MAX);
+            let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+            format!("{}{more}", keys.join(", "))
+        }
+        Value::Array(items) => format!("list of {}", items.len()),
+        Value::String(text) => format!("text of {} characters", text.chars().count()),
+        other => other.to_string(),
+    };
+    match value {
+        Value::Object(fields) => {
+            fields.iter().map(|(key, value)| (key.clone(), Value::from(describe(value)))).collect()
+        }
+        other => describe(other).into(),
     }
 }
 

@@ -83,7 +83,7 @@ fn parse_words(given: &JsonObject) -> Result<Vec<String>, LibraryToolError> {
 }
 
 /// Whether the operator allows runs of a skill.
-fn may_run(allowed: &AllowedRuns, entry: &CatalogEntry) -> bool {
+pub(crate) fn may_run(allowed: &AllowedRuns, entry: &CatalogEntry) -> bool {
     let is_named = |skills: &BTreeSet<String>| {
         skills.is_empty() || skills.contains(&entry.qualified_name) || skills.contains(&entry.name)
     };

@@ -27,6 +27,8 @@ use crate::stdio::GRACE_PERIOD;
 
 /// The maximum time for the answers of cancelled runs.
 const ANSWER_PERIOD: Duration = Duration::from_secs(2);
+/// The maximum number of most used skills that the instructions may name.
+const FAVORITES_MAX: usize = 20;
 /// The maximum number of concurrent runs.
 const RUNS_MAX: usize = 16;
 
@@ -40,6 +42,8 @@ pub struct ServerOptions {
     pub tool_naming: ToolNaming,
     /// The recorder of all calls, or `None` to record only runs.
     pub recorder: Option<Arc<CallRecorder>>,
+    /// The skills that the instructions for models name first.
+    pub pinned_skills: Vec<String>,
     /// The version reported to clients.
     pub version: &'static str,
 }
@@ -64,6 +68,9 @@ pub(crate) struct ServerState {
     pub(crate) pending_calls: PendingCalls,
     pub(crate) metrics: ServerMetrics,
     pub(crate) activity: ClientActivity,
+    pinned_skills: Vec<String>,
+    /// How often skills were loaded and run recently.
+    usage: Mutex<BTreeMap<String, u64>>,
     pub(crate) last_reload: Mutex<Option<Instant>>,
     /// The number of HTTP sessions of the revision 2025-11-25.
     pub(crate) sessions: AtomicUsize,
@@ -112,7 +119,8 @@ pub struct ListChanges {
 impl McpServer {
     /// Creates a server for a library.
     pub fn new(library: Arc<SkillLibrary>, options: ServerOptions) -> Self {
-        let ServerOptions { runtime, allowed_runs, tool_naming, recorder, version } = options;
+        let ServerOptions { runtime, allowed_runs, tool_naming, recorder, pinned_skills, version } = options;
+        let usage = recorder.as_ref().map(|recorder| recorder.count_recent_skills()).unwrap_or_default();
         // Cursors issued by another process must not be valid here.
         let generation = u64::from(u32::from_le_bytes(random_bytes()));
         let allowed = allowed_runs.clone();
@@ -131,6 +139,8 @@ impl McpServer {
             pending_calls: PendingCalls::default(),
             metrics: ServerMetrics::default(),
             activity: ClientActivity::default(),
+            pinned_skills,
+            usage: Mutex::new(usage),
             last_reload: Mutex::new(None),
             sessions: AtomicUsize::new(0),
             seal: ConfirmationSeal::new(),
@@ -224,7 +234,12 @@ impl McpServer {
 
     /// Creates the handler of one connection.
     pub fn new_handler(&self) -> SessionHandler {
-        SessionHandler::new(Arc::clone(&self.0))
+        SessionHandler::new(Arc::clone(&self.0), false)
+    }
+
+    /// Creates the handler of the client that started this process. It may know the paths of this machine.
+    pub(crate) fn new_local_handler(&self) -> SessionHandler {
+        SessionHandler::new(Arc::clone(&self.0), true)
     }
 
     /// Returns the newest snapshot.
@@ -372,6 +387,22 @@ impl ServerState {
 
     pub(crate) fn is_watching(&self) -> bool {
         self.watch_handle.lock().is_some()
+    }
+
+    /// Counts the use of a skill.
+    pub(crate) fn count_use(&self, skill: &str) {
+        *self.usage.lock().entry(skill.to_owned()).or_default() += 1;
+    }
+
+    /// Returns the pinned skills, then the skills that were used most.
+    pub(crate) fn favorite_skills(&self) -> Vec<String> {
+        let mut favorites = self.pinned_skills.clone();
+        let usage = self.usage.lock();
+        let mut used: Vec<(&String, &u64)> = usage.iter().filter(|(name, _)| !favorites.contains(name)).collect();
+        used.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+        let used: Vec<String> = used.into_iter().take(FAVORITES_MAX).map(|(name, _)| name.clone()).collect();
+        favorites.extend(used);
+        favorites
     }
 
     /// Returns a number for a run or confirmation, unique in this process.

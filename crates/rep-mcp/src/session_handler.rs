@@ -20,11 +20,12 @@ use tokio::sync::watch;
 use crate::call_log::CallSubject;
 use crate::catalog_view::{AllowedRuns, CatalogView};
 use crate::confirmation::random_bytes;
+use crate::library_tools::LibraryToolError;
 use crate::pagination::page_by_bytes;
 use crate::server::ServerState;
 use crate::skills_extension::{self, TTL_MS};
 use crate::subscriptions::{ChangeSubscriber, ResourceSubscriptions, SUBSCRIPTIONS_MAX, notify_changes};
-use crate::{convert_tool, library_tools, prompts, protocol_error, resources, script_tool};
+use crate::{convert_tool, library_tools, prompts, protocol_error, resources, script_tool, skill_actions};
 
 /// The maximum size of a client's name and version, and of the `initialize` request.
 const CLIENT_BYTES_MAX: usize = 1 << 10;
@@ -34,6 +35,8 @@ const INITIALIZE_BYTES_MAX: usize = 16 << 10;
 pub struct SessionHandler {
     pub(crate) state: Arc<ServerState>,
     subscriptions: ResourceSubscriptions,
+    /// Whether the client runs as the user of this process on this machine.
+    pub(crate) is_local: bool,
     /// The state session used when a client does not name one.
     pub(crate) session: String,
     /// Dropped with this value, which stops the tasks started for the connection.
@@ -41,9 +44,10 @@ pub struct SessionHandler {
 }
 
 impl SessionHandler {
-    pub(crate) fn new(state: Arc<ServerState>) -> Self {
+    pub(crate) fn new(state: Arc<ServerState>, is_local: bool) -> Self {
         Self {
             state,
+            is_local,
             subscriptions: ResourceSubscriptions::default(),
             session: format!("mcp-{:032x}", u128::from_le_bytes(random_bytes())),
             alive: watch::Sender::new(()),
@@ -58,6 +62,28 @@ impl SessionHandler {
         let state = Arc::clone(&self.state);
         let done = tokio::task::spawn_blocking(move || work(&state, &state.view())).await;
         done.unwrap_or_else(|_| Err(protocol_error::internal_error()))
+    }
+
+    /// Searches the tools of skills, or runs one of them by its name.
+    async fn call_skill_action(
+        &self,
+        mut request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let given = request.arguments.take().unwrap_or_default();
+        let failed = |error: LibraryToolError| CallToolResult::structured_error(error.to_envelope()).into();
+        if request.name == skill_actions::SEARCH_TOOL_NAME {
+            let found = self.run_blocking(move |_, view| Ok(skill_actions::search_tools(view, &given))).await?;
+            return Ok(found.map_or_else(failed, |value| CallToolResult::structured(value).into()));
+        }
+        let parsed = self.run_blocking(move |_, view| Ok(skill_actions::parse_call(view, &given))).await?;
+        match parsed {
+            Ok((tool, arguments)) => {
+                request.arguments = Some(arguments);
+                self.call_skill_tool(tool, request, context).await
+            }
+            Err(error) => Ok(failed(error)),
+        }
     }
 
     fn server_config(&self) -> ServerConfig {
@@ -81,7 +107,7 @@ impl SessionHandler {
         ServerConfig::new(capabilities)
             .with_server_info(this)
             .with_protocol_version(ProtocolVersion::V_2025_11_25)
-            .with_instructions(self.state.view().instructions())
+            .with_instructions(self.state.view().instructions(&self.state.favorite_skills()))
     }
 }
 
@@ -167,8 +193,9 @@ impl ServerHandler for SessionHandler {
         let answer = async {
             let name = request.name.to_string();
             if library_tools::is_library_tool(&name) {
+                let is_local = self.is_local;
                 let call = move |state: &ServerState, view: &CatalogView| {
-                    Ok(library_tools::call_tool(view, &state.query_engine, &name, &arguments))
+                    Ok(library_tools::call_tool(view, &state.query_engine, &name, &arguments, is_local))
                 };
                 return Ok(self.run_blocking(call).await?.into());
             }
@@ -180,6 +207,9 @@ impl ServerHandler for SessionHandler {
                     Ok(script) => self.call_skill_tool(script, request, context).await,
                     Err(error) => Ok(CallToolResult::structured_error(error.to_envelope()).into()),
                 };
+            }
+            if skill_actions::is_offered(&self.state.view(), &name) {
+                return self.call_skill_action(request, context).await;
             }
             let tool = self.run_blocking(move |_, view| Ok(view.find_tool(&name).cloned())).await?;
             let tool = tool.ok_or_else(|| {

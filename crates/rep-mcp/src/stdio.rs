@@ -37,7 +37,7 @@ async fn serve_client(server: &McpServer) -> Result<(), ServeError> {
     let (input, output) = rmcp::transport::io::stdio_pipes();
     let open_answers = server.0.open_answers.clone();
     let transport = StdioTransport::new(tokio::io::BufReader::new(input), output, open_answers);
-    let started = Box::pin(server.new_handler().serve(transport)).await;
+    let started = Box::pin(server.new_local_handler().serve(transport)).await;
     let running = match started {
         Ok(running) => running,
         // A client that disconnects before it sends anything is not an error.

@@ -25,7 +25,7 @@ use tokio::task::JoinHandle;
 
 use crate::catalog_view::sha256_digest;
 use crate::confirmation::{
-    ANSWER_TIMEOUT, ElicitationSupport, SealedConsent, build_elicitation, is_new_revision, is_yes,
+    ANSWER_TIMEOUT, ConsentAnswer, ElicitationSupport, SealedConsent, build_elicitation, is_new_revision, is_yes,
 };
 use crate::library_tools::LibraryToolError;
 use crate::server::{McpServer, RunHandle, ServerState};
@@ -103,16 +103,20 @@ impl SessionHandler {
         let work = match (&request.request_state, support) {
             (Some(sealed), ElicitationSupport::ByResponse) => {
                 let responses = request.input_responses.as_ref();
-                let Some(consent) = self.state.seal.read_answer(sealed, &call_digest, responses)? else {
-                    return Ok(declined_result().into());
-                };
-                if let Some(deferred) = self.state.pending_calls.take(consent.question, &client) {
-                    RunWork::Resume(deferred)
-                } else {
-                    // The deferred call expired or belongs to another process. Plan the call again; it must match the
-                    // confirmed plan.
-                    call.consent = CallerConsent::AgreedTo(consent.binding);
-                    RunWork::Call { call, can_ask: false }
+                match self.state.seal.read_answer(sealed, &call_digest, responses)? {
+                    ConsentAnswer::Declined => return Ok(declined_result().into()),
+                    // The client did not answer: it is asked again.
+                    ConsentAnswer::Missing => RunWork::Call { call, can_ask },
+                    ConsentAnswer::Agreed(consent) => {
+                        if let Some(deferred) = self.state.pending_calls.take(consent.question, &client) {
+                            RunWork::Resume(deferred)
+                        } else {
+                            // The deferred call expired or belongs to another process. Plan the call again; it must
+                            // match the confirmed plan.
+                            call.consent = CallerConsent::AgreedTo(consent.binding);
+                            RunWork::Call { call, can_ask: false }
+                        }
+                    }
                 }
             }
             _ => RunWork::Call { call, can_ask },
@@ -151,7 +155,8 @@ impl SessionHandler {
         client: String,
     ) -> Result<CallToolResponse, ErrorData> {
         let consent = SealedConsent { question: self.state.take_number(), binding: deferred.plan_binding() };
-        let response = self.state.seal.seal_question(&deferred.question_text(), call_digest, &consent)?;
+        let question = self.describe_question(&deferred);
+        let response = self.state.seal.seal_question(&question, call_digest, &consent)?;
         self.state.pending_calls.insert(consent.question, client, deferred);
         let state = Arc::downgrade(&self.state);
         // Removes the copy of the skill even if no other call arrives.
@@ -178,10 +183,20 @@ impl SessionHandler {
             let answer = self.state.confirmations.ask_viewers(None, tool, deferred.question_text());
             return Ok(tokio::time::timeout(ANSWER_TIMEOUT, answer).await == Ok(true));
         }
-        let params = build_elicitation(&deferred.question_text())?;
+        let params = build_elicitation(&self.describe_question(deferred))?;
         let answer = context.peer.create_elicitation_with_timeout(params, Some(ANSWER_TIMEOUT)).await;
         Ok(answer
             .is_ok_and(|answer| is_yes(json!(answer.action).as_str().unwrap_or_default(), answer.content.as_ref())))
+    }
+
+    /// Returns the question to the client's user. Other machines do not learn the paths of this one.
+    fn describe_question(&self, deferred: &DeferredCall) -> String {
+        let text = deferred.question_text();
+        if self.is_local {
+            return text;
+        }
+        let workspace = self.state.runtime.options().workspace.display().to_string();
+        if workspace.len() < 2 { text } else { text.replace(&workspace, "the workspace") }
     }
 
     /// Returns the session of a 2025-11-25 client. Later revisions have no sessions: a client that needs state passes a
@@ -241,9 +256,11 @@ impl SessionHandler {
                         run.cancel.cancel();
                         // Waits for the end of the run, so that it is recorded.
                         let _ = (&mut run.work).await;
+                        task.set_status_message("cancelled");
                         return Err(TaskExit::Cancelled);
                     }
                 };
+                task.set_status_message(if result.is_ok() { "completed" } else { "failed" });
                 match result {
                     Ok(RunResult::Finished(response)) => Ok(to_call_result(response, has_contract)),
                     Ok(RunResult::NeedsConfirmation(_)) => Ok(declined_result()),

@@ -108,6 +108,11 @@ pub(crate) fn execute_grant_with(
     Outcome { secrets: handed.iter().map(|(name, _)| name.clone()).collect(), ..outcome }
 }
 
+/// Validates the arguments of a tool, which is also done when the tool is called.
+pub(crate) fn check_input(plan: &Plan) -> Result<(), ToolError> {
+    plan.work.tool().map_or(Ok(()), |tool| tool::check_arguments(plan, tool))
+}
+
 /// Calls a tool.
 fn call_tool(
     plan: &Plan,

@@ -243,6 +243,12 @@ impl Runtime {
             GrantDecision::Refused(refusal) => return Ok(RunDecision::Refused(refusal)),
             GrantDecision::Ask(question) => question,
         };
+        if let Err(error) = crate::execute::check_input(question.plan()) {
+            // Nobody is asked about a call that cannot be made.
+            let (code, message) = (error.code, error.message);
+            let remedy = "correct the arguments; the tool's `input_schema` describes them".to_owned();
+            return Ok(RunDecision::Refused(RunRefusal { code, message, remedy }));
+        }
         match prompter.confirm(&question) {
             PrompterAnswer::Deferred => Ok(RunDecision::Deferred(Box::new(question))),
             answer => self.apply_answer(question, answer, trust),

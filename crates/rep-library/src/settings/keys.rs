@@ -147,6 +147,12 @@ pub const KEYS: &[SettingsKey] = &[
         "3/15",
         "The price of a million tokens, in and out, to show costs (`REP_LLM_PRICE`).",
     ),
+    SettingsKey {
+        path: "serve.pinned",
+        file: SettingsFile::Both,
+        example: "[pdf, csv-profile]",
+        summary: "Skills that `rep serve` names first in its instructions for models, with descriptions.",
+    },
 ];
 
 const fn describe_model_key(path: &'static str, example: &'static str, summary: &'static str) -> SettingsKey {
@@ -196,13 +202,13 @@ mod tests {
             let rest = KEYS.iter().filter_map(|key| key.path.strip_prefix(prefix)?.strip_prefix('.'));
             rest.map(|rest| rest.split('.').next().unwrap_or(rest).to_owned()).collect()
         };
-        for prefix in ["check", "library", "policy", "policy.deny", "llm", "mcp_servers.NAME"] {
+        for prefix in ["check", "library", "policy", "policy.deny", "llm", "mcp_servers.NAME", "serve"] {
             let mut text = String::new();
             for (depth, part) in prefix.split('.').enumerate() {
                 text.push_str(&format!("{}{part}:\n", "  ".repeat(depth)));
             }
             text.push_str("        no-such-key: [x]\n");
-            let all = ["check", "library", "policy", "llm", "mcp_servers"];
+            let all = ["check", "library", "policy", "llm", "mcp_servers", "serve"];
             let Err(SettingsError::Invalid { remedy, .. }) = try_settings(&text, &all) else { panic!("{text}") };
             let (_, list) = remedy.split_once(": ").expect("the keys are listed");
             let known: BTreeSet<String> = list.split(", ").map(str::to_owned).collect();

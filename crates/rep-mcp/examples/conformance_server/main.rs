@@ -29,6 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         allowed_runs: AllowedRuns::None,
         tool_naming: ToolNaming::Qualified,
         recorder: None,
+        pinned_skills: Vec::new(),
         version: env!("CARGO_PKG_VERSION"),
     };
     let server = McpServer::new(Arc::new(SkillLibrary::open(library)?), options);

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use rep_audit::CallRecorder;
 use rep_hosts::hosts::ToolNaming;
 use rep_library::hosts::KnownHost;
+use rep_library::settings::load_pinned_skills;
 use rep_library::{Catalog, CatalogEntry, SkillLibrary};
 use rep_mcp::{
     AllowedRuns, CLIENT_HOSTS, ClientConfig, ClientHost, HttpOptions, JwksSource, LogFormat, LogOptions, McpServer,
@@ -18,7 +19,7 @@ use rep_runtime::Runtime;
 use rep_runtime::token::load_or_create_token;
 
 use crate::exit::{Exit, Failure};
-use crate::library::{LibraryArgs, data_folder};
+use crate::library::{LibraryArgs, data_folder, user_settings_file};
 use crate::output::{ColorMode, Output};
 use crate::terminal;
 
@@ -142,6 +143,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         allowed_runs: parse_allowed_runs(&args.allow_run),
         tool_naming: ToolNaming::parse(&args.tool_names).unwrap_or_default(),
         recorder: recorder.clone(),
+        pinned_skills: load_pinned_skills(Some(&args.library.project_folder()?), user_settings_file().ok().as_deref())?,
         version: env!("CARGO_PKG_VERSION"),
     };
     let server = McpServer::new(library, options);

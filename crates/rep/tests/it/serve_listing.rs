@@ -112,7 +112,7 @@ fn private_files_are_not_served() {
         let read = client.call("read_skill_file", json!({ "skill": "pdf", "path": path }));
         assert_eq!(read["isError"], true, "{path}: {read}");
         let loaded = client.call("load_skill", json!({ "name": "pdf" })).to_string();
-        assert!(!loaded.contains(path), "{path}: {loaded}");
+        assert!(!loaded.contains(&format!("<file>{path}</file>")), "{path}: {loaded}");
     }
     // The published archive is served without them too: its installed copy has none.
     let index = request(&address, "GET", "/.well-known/agent-skills/index.json", &[], "");
