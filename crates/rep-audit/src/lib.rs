@@ -40,7 +40,9 @@ mod runs;
 mod verification;
 
 pub use calls::{CallRecord, CallRecorder};
-pub use runs::{AuditRunState, AuditedRun, for_each_record, read_runs, without_chain_fields};
+pub use runs::{
+    AuditRunState, AuditedRun, RecordPosition, for_each_new_record, for_each_record, read_runs, without_chain_fields,
+};
 pub use verification::{AuditVerification, verify_log};
 
 const VERSION: u64 = 1;

@@ -1,7 +1,7 @@
 //! Combines the records of a log into runs: each start with its end.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 
 use serde_json::{Map, Value, json};
 
@@ -116,6 +116,45 @@ pub fn for_each_record(audit: &AuditLog, mut show: impl FnMut(Value)) -> Result<
         if read.map_err(|error| StorageError::new("read", &path, error))? == 0 {
             return Ok(());
         }
+        if let Ok(record) = serde_json::from_slice::<Value>(&line) {
+            show(record);
+        }
+    }
+}
+
+/// The maximum number of bytes that are read at once of records that were not read before.
+const UNREAD_BYTES_MAX: u64 = 32 << 20;
+
+/// How far the records of a log were read, for [`for_each_new_record`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RecordPosition(u64);
+
+/// Calls `show` for every complete record after the position, oldest first, and moves the position. Of more than 32 MiB,
+/// only the newest are read. A file that became shorter was replaced, and is read from its start.
+pub fn for_each_new_record(
+    audit: &AuditLog,
+    position: &mut RecordPosition,
+    mut show: impl FnMut(Value),
+) -> Result<(), StorageError> {
+    let path = audit.records_path();
+    let failed = |error| StorageError::new("read", &path, error);
+    let Some(mut file) = files::open_existing(&path)? else { return Ok(()) };
+    let length = file.metadata().map_err(failed)?.len();
+    let seen = if position.0 > length { 0 } else { position.0 };
+    let start = seen.max(length.saturating_sub(UNREAD_BYTES_MAX));
+    file.seek(SeekFrom::Start(start)).map_err(failed)?;
+    let mut reader = BufReader::new(file.take(length - start));
+    position.0 = start;
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = reader.by_ref().take(LINE_BYTES_MAX as u64).read_until(b'\n', &mut line).map_err(failed)?;
+        // A record that is still being written is read the next time.
+        let is_complete = line.ends_with(b"\n") || read == LINE_BYTES_MAX;
+        if !is_complete {
+            return Ok(());
+        }
+        position.0 += read as u64;
         if let Ok(record) = serde_json::from_slice::<Value>(&line) {
             show(record);
         }

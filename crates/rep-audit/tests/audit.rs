@@ -7,8 +7,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use proptest::prelude::*;
 use rep_audit::{
-    AuditLog, AuditRunState, RecordedDenial, RunEnding, RunSubject, for_each_record, read_runs, verify_log,
-    without_chain_fields,
+    AuditLog, AuditRunState, RecordPosition, RecordedDenial, RunEnding, RunSubject, for_each_new_record,
+    for_each_record, read_runs, verify_log, without_chain_fields,
 };
 use serde_json::json;
 
@@ -288,6 +288,32 @@ fn every_record_is_shown_and_other_lines_are_passed_over() {
     let mut kinds = Vec::new();
     for_each_record(&audit, |record| kinds.push(record["kind"].as_str().unwrap_or_default().to_owned())).unwrap();
     assert_eq!(kinds, ["start", "end"]);
+}
+
+#[test]
+fn only_records_that_were_not_read_before_are_new() {
+    let folder = tempfile::tempdir().expect("there is a folder");
+    let audit = AuditLog::for_runs(folder.path());
+    let mut position = RecordPosition::default();
+    let mut new = || {
+        let mut kinds = Vec::new();
+        for_each_new_record(&audit, &mut position, |record| kinds.push(record["kind"].to_string())).unwrap();
+        kinds
+    };
+    assert!(new().is_empty(), "nothing is recorded yet");
+    run(&audit, 1);
+    assert_eq!((new(), new().len()), (vec!["\"start\"".to_owned(), "\"end\"".to_owned()], 0));
+    run(&audit, 3);
+    assert_eq!(new().len(), 2);
+    // A record that is still being written counts when it is complete.
+    let whole = fs::read(audit.records_path()).unwrap();
+    fs::write(audit.records_path(), [&whole[..], b"{\"kind\":\"st"].concat()).unwrap();
+    assert!(new().is_empty());
+    fs::write(audit.records_path(), [&whole[..], b"{\"kind\":\"start\"}\n"].concat()).unwrap();
+    assert_eq!(new().len(), 1);
+    // A shorter file is another one.
+    fs::write(audit.records_path(), b"{\"kind\":\"serve\"}\n").unwrap();
+    assert_eq!(new(), ["\"serve\""]);
 }
 
 #[test]

@@ -95,15 +95,6 @@ pub fn fit_catalog(
     }
 }
 
-/// Counts the tokens of a skill's entry in the catalog, as XML with its location.
-pub fn count_entry_tokens(entry: &CatalogEntry) -> usize {
-    rep_tokens::count(&prompt::render_entry(
-        &PromptEntry::from_entry(entry),
-        CatalogFormat::Xml,
-        LocationDisplay::Shown,
-    ))
-}
-
 /// The settings for measuring entries.
 #[derive(Clone, Copy)]
 struct EntryCostModel {

@@ -13,6 +13,7 @@ use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value, json};
 
 use crate::catalog_view::sha256_digest;
+use crate::claimed_client::ClaimedClient;
 use crate::client_activity::ClientKey;
 use crate::http::{BearerIdentity, REQUEST_ID};
 use crate::server::{McpServer, ServerState};
@@ -289,8 +290,7 @@ fn bearer_name(context: &RequestContext<RoleServer>) -> Option<String> {
 
 /// Describes the client for the record of a run: the verified identity first, then the name that the client reports.
 pub(crate) fn describe_client(context: &RequestContext<RoleServer>) -> String {
-    let claim = format!("a client that calls itself {:?}", client_name(context));
-    bearer_name(context).map_or_else(|| claim.clone(), |bearer| format!("{bearer}, {claim}"))
+    ClaimedClient::describe(bearer_name(context).as_deref(), &client_name(context))
 }
 
 fn truncate_text(text: &str) -> String {

@@ -32,6 +32,7 @@
 
 mod call_log;
 mod catalog_view;
+mod claimed_client;
 mod client_activity;
 mod client_config;
 mod client_hosts;
@@ -68,6 +69,7 @@ pub use call_log::DashboardAction;
 pub use rep_hosts::hosts::ToolNaming;
 
 pub use catalog_view::{AllowedRuns, CatalogView, UnservedSkill, collapse_whitespace, sha256_digest};
+pub use claimed_client::ClaimedClient;
 pub use client_activity::ActiveClient;
 pub use client_config::{ClientConfig, ClientHost, ConfigFormat, RenderedConfig};
 pub use client_hosts::CLIENT_HOSTS;
@@ -87,6 +89,7 @@ pub use session_handler::SessionHandler;
 pub use stdio::serve_stdio;
 pub use tls::TlsIdentity;
 pub use tool_calls::ToolResponse;
+pub use uri::main_file_uri;
 
 /// The server could not be started, or failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

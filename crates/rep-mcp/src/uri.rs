@@ -22,7 +22,7 @@ pub(crate) fn file_uri(entry: &CatalogEntry, path: &str) -> String {
 }
 
 /// Returns the URI of a skill's main file.
-pub(crate) fn main_file_uri(entry: &CatalogEntry) -> String {
+pub fn main_file_uri(entry: &CatalogEntry) -> String {
     let name = entry.location.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     file_uri(entry, &name)
 }

@@ -56,7 +56,7 @@ pub use call::{
 pub use commands::{DEFAULT_SESSION, state_json};
 pub use packages::{PackageInstall, PackageInstallError, PackageRequest, ToolDependencies};
 pub use policy_report::{PolicyLine, SkillPolicy, ToolPolicy};
-pub use records::{CallPage, RecordFilter, RunPage};
+pub use records::{CallPage, RecordFilter, RecordKind, RecordPosition, RunPage};
 pub use servers::{ServerTools, parse_server_target};
 pub use tools::{ToolDescriptor, ToolFault, ToolKind, ToolListing};
 pub use workflows::{

@@ -52,7 +52,7 @@ pub(super) fn render_page(request: &PageRequest) -> PageResponse {
             Ok(page) => {
                 section class="card" {
                     h2 { "Runs " span class="number" { (page.runs.len()) " of " (page.total) } }
-                    (runs::render_runs_table(&page.runs, true))
+                    (runs::render_runs_table(&page.runs))
                     (render_more_link(fields, page.total > page.runs.len(), ""))
                 }
             }
@@ -87,7 +87,7 @@ fn render_calls_page(request: &PageRequest) -> PageResponse {
                         table class="runs" {
                             thead {
                                 tr {
-                                    @for name in ["Call", "Outcome", "At (UTC)", "Duration", "Client"] {
+                                    @for name in ["Call", "Outcome", "At", "Duration", "Client", "Token"] {
                                         th scope="col" { (name) }
                                     }
                                 }
@@ -164,8 +164,8 @@ fn render_call_row(call: &Value) -> Markup {
             td { (layout::render_pill(colour, outcome)) }
             td { (render_time(text("at"))) }
             td class="amount" { (call.get("duration_ms").and_then(Value::as_u64).unwrap_or(0)) " ms" }
-            // The verified identity comes first.
-            td { @if !text("bearer").is_empty() { b { (text("bearer")) } " " } (text("who")) }
+            td { bdi { (text("who")) } }
+            td { @if !text("bearer").is_empty() { code { (text("bearer")) } } }
         }
     }
 }

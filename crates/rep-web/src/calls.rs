@@ -19,8 +19,8 @@ use super::fields::{FormFields, encode_query_value};
 use super::html::{render_code_block, truncate_at_word};
 use super::layout::{self, PageLocation};
 use super::{
-    Dashboard, PageRequest, PageResponse, UNRECORDED_MESSAGE, error_response, foreign_form_response, html_response,
-    parse_form, runs, skill,
+    Dashboard, PageRequest, PageResponse, UNRECORDED_MESSAGE, argument_form, error_response, foreign_form_response,
+    html_response, parse_form, runs, skill,
 };
 
 /// The number of calls that are remembered.
@@ -90,16 +90,9 @@ pub(super) async fn run_tool(
         let message = "This tool does not exist or may not run on this server; see `--allow-run`.";
         return error_response(&dashboard, &headers, StatusCode::NOT_FOUND, message);
     };
-    let given = fields.get("input");
-    let input: Map<String, Value> = match serde_json::from_str(if given.is_empty() { "{}" } else { given }) {
-        Ok(Value::Object(input)) => input,
-        Ok(_) => {
-            return invalid_input_response(&dashboard, &headers, &tool, given, "The arguments must be a JSON object.");
-        }
-        Err(error) => {
-            let message = format!("The arguments are not valid JSON: {error}.");
-            return invalid_input_response(&dashboard, &headers, &tool, given, &message);
-        }
+    let input = match parse_input(&tool, &fields) {
+        Ok(input) => input,
+        Err(message) => return invalid_input_response(&dashboard, &headers, &tool, &fields, &message),
     };
     let bearer = bearer.map(|Extension(bearer)| bearer);
     let action = DashboardAction {
@@ -123,12 +116,25 @@ pub(super) async fn run_tool(
     redirect_to(&format!("/call?number={number}"))
 }
 
+/// Reads the arguments of a call: from the fields of a form, or as one JSON object.
+fn parse_input(tool: &ToolDescriptor, fields: &FormFields) -> Result<Map<String, Value>, String> {
+    if fields.get("form") == "fields" {
+        return argument_form::parse_arguments(&tool.definition["inputSchema"], fields);
+    }
+    let given = fields.get("input");
+    match serde_json::from_str(if given.is_empty() { "{}" } else { given }) {
+        Ok(Value::Object(input)) => Ok(input),
+        Ok(_) => Err("The arguments must be a JSON object.".to_owned()),
+        Err(error) => Err(format!("The arguments are not valid JSON: {error}.")),
+    }
+}
+
 /// Renders the form again, with the entered arguments and the error.
 fn invalid_input_response(
     dashboard: &Arc<Dashboard>,
     headers: &HeaderMap,
     tool: &ToolDescriptor,
-    given: &str,
+    given: &FormFields,
     message: &str,
 ) -> Response {
     if !wants_page(headers) {
@@ -141,8 +147,8 @@ fn invalid_input_response(
         (layout::render_alert(message))
         section class="card tool" {
             h2 { "Try again" }
-            (skill::render_run_form(&request, tool, given))
-            (skill::render_schema("Input", tool.definition.get("inputSchema")))
+            (skill::render_run_form(&request, tool, "tool", Some(given)))
+            (skill::render_schemas(tool.definition.get("inputSchema"), None))
         }
     };
     html_response(StatusCode::BAD_REQUEST, layout::render_page(&request, PageLocation::Elsewhere, &tool.name, &body))

@@ -7,10 +7,10 @@ use maud::{Markup, html};
 use parking_lot::Mutex;
 use rep_library::budget;
 use rep_library::prompt::{CatalogFormat, EntryDetail, LocationDisplay};
-use rep_library::skill_details::SkillDetails;
 
 use super::chart::{self, ChartBar};
 use super::html::{format_count, group_thousands, truncate_at_word};
+use super::inspection::InspectedSkill;
 use super::layout::{self, PageLocation};
 use super::{PageRequest, PageResponse};
 
@@ -28,9 +28,7 @@ pub(super) struct CostCache(Mutex<SnapshotCosts>);
 #[derive(Default)]
 struct SnapshotCosts {
     generation: u64,
-    costliest: Option<Arc<Vec<(usize, usize)>>>,
     fits: BTreeMap<usize, Arc<BudgetFit>>,
-    tiers: BTreeMap<usize, [usize; 3]>,
 }
 
 /// The catalog fitted into a budget.
@@ -73,7 +71,10 @@ pub(super) fn render_page(request: &PageRequest) -> PageResponse {
     let body = html! {
         div class="title" {
             h1 { "Costs" }
-            p class="lead" { "The tokens that the catalog of all skills uses in every request to a model." }
+            p class="lead" {
+                "What skills cost in tokens. A host that lists all skills for the model pays for the catalog in every "
+                "request; clients of this server search, and pay only for what they load."
+            }
         }
         section class="card" {
             h2 { "Catalog and budget" }
@@ -98,13 +99,13 @@ pub(super) fn render_page(request: &PageRequest) -> PageResponse {
         section class="card" {
             h2 { "The most expensive skills" }
             p class="muted" {
-                "Sorted by the size of their catalog entry, which is always in context. The other tiers are added when a "
-                "skill is used and when all of its files are read."
+                "By the tokens of the whole skill. Only the catalog entry is always in context; the instructions are added "
+                "when the skill is used, and its files when they are read."
             }
             ul class="legend" {
-                li class="one" { "catalog" }
-                li class="two" { "activation" }
-                li class="three" { "resources" }
+                li class="one" { "catalog entry" }
+                li class="two" { "instructions" }
+                li class="three" { "files" }
             }
             (render_costliest(request))
         }
@@ -118,9 +119,10 @@ fn render_verdict(fit: &BudgetFit, budget: usize) -> Markup {
             (true, _) => { p class="alert good" { "All descriptions fit." } }
             (false, 0) => { p class="alert" { "Some descriptions do not fit and are shortened or omitted." } }
             (false, dropped) => {
-                p class="alert bad" {
-                    "The budget has no room for " (format_count(dropped, "skill")) ". Models will not see "
-                    @if dropped == 1 { "it" } @else { "them" } "."
+                p class="alert" {
+                    "The names of " (format_count(dropped, "skill")) " do not fit into this budget. This concerns only "
+                    "hosts that put the catalog into every request, as " code { "rep prompt --budget" } " does. Clients "
+                    "of this server search instead, and find every active skill."
                 }
             }
         }
@@ -150,38 +152,39 @@ fn fit_budget(request: &PageRequest, budget: usize) -> Arc<BudgetFit> {
     fit
 }
 
+/// Renders the skills with the longest bars, the longest first.
 fn render_costliest(request: &PageRequest) -> Markup {
-    let (costs, view) = (&request.dashboard.costs, &request.view);
-    let known = costs.with_snapshot(view.generation, |costs| costs.costliest.clone());
-    let all = known.unwrap_or_else(|| {
-        let cost = |index: &usize| (budget::count_entry_tokens(&view.catalog.entries[*index]), *index);
-        let mut all: Vec<(usize, usize)> = view.active.iter().map(cost).collect();
-        all.sort_by_key(|(cost, index)| (std::cmp::Reverse(*cost), *index));
-        all.truncate(COSTLIEST_MAX);
-        let all = Arc::new(all);
-        costs.with_snapshot(view.generation, |costs| costs.costliest = Some(Arc::clone(&all)));
-        all
-    });
-    let bars: Vec<ChartBar> = all.iter().map(|(cost, index)| build_skill_bar(request, *index, *cost)).collect();
-    chart::render_bars(&bars, "tokens")
+    let view = &request.view;
+    let inspected = request.dashboard.inspections.inspect(request);
+    let known = |index: &usize| inspected.get(*index).map(|skill| (skill, *index));
+    let mut all: Vec<(InspectedSkill, usize)> = view.active.iter().filter_map(known).collect();
+    all.sort_by_key(|(skill, index)| (std::cmp::Reverse(skill.total_tokens()), *index));
+    let bars: Vec<ChartBar> =
+        all.iter().take(COSTLIEST_MAX).map(|(skill, index)| build_skill_bar(request, *index, *skill)).collect();
+    html! {
+        @if inspected.remaining > 0 {
+            p class="muted" {
+                (format_count(inspected.remaining, "skill")) " still to be counted. Reload the page to see them."
+            }
+        }
+        (chart::render_bars(&bars, "tokens"))
+        @if all.len() > COSTLIEST_MAX { p { a href="/?view=table&sort=tokens" { "All skills by tokens" } } }
+    }
 }
 
-fn build_skill_bar(request: &PageRequest, index: usize, cost: usize) -> ChartBar {
-    let (costs, view) = (&request.dashboard.costs, &request.view);
-    let entry = &view.catalog.entries[index];
-    let known = costs.with_snapshot(view.generation, |costs| costs.tiers.get(&index).copied());
-    let [catalog, activation, resources] = known.unwrap_or_else(|| {
-        let tiers = SkillDetails::load(entry).map_or([cost, 0, 0], |dossier| {
-            let footprint = &dossier.footprint;
-            [footprint.catalogue, footprint.activation.unwrap_or(0), footprint.resources]
-        });
-        costs.with_snapshot(view.generation, |costs| costs.tiers.insert(index, tiers));
-        tiers
-    });
-    let name = truncate_at_word(&entry.qualified_name, 60);
+fn build_skill_bar(request: &PageRequest, index: usize, skill: InspectedSkill) -> ChartBar {
+    let view = &request.view;
+    let [catalog, activation, resources] = skill.tokens;
+    let name = truncate_at_word(&view.catalog.entries[index].qualified_name, 60);
+    let parts = [(catalog, "in the catalog"), (activation, "when used"), (resources, "in files")];
+    let note: Vec<String> = parts
+        .iter()
+        .filter(|(tokens, _)| *tokens > 0)
+        .map(|(tokens, place)| format!("{} {place}", group_thousands(*tokens)))
+        .collect();
     ChartBar {
         label: html! { a href=(layout::skill_address(&view.catalog, index)) { bdi { (name) } } },
         parts: vec![(catalog, "one"), (activation, "two"), (resources, "three")],
-        note: format!("{} always in context", group_thousands(catalog)),
+        note: note.join(", "),
     }
 }

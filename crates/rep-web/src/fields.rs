@@ -27,6 +27,11 @@ impl FormFields {
         self.0.iter().find(|(own, _)| own == name).map_or("", |(_, value)| value.trim())
     }
 
+    /// Returns the value of a field with its whitespace, or an empty string if the field is missing.
+    pub(crate) fn get_exact(&self, name: &str) -> &str {
+        self.0.iter().find(|(own, _)| own == name).map_or("", |(_, value)| value)
+    }
+
     /// Returns the value of a field if it is not empty.
     pub(crate) fn non_empty(&self, name: &str) -> Option<&str> {
         Some(self.get(name)).filter(|value| !value.is_empty())

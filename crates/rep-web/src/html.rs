@@ -52,10 +52,11 @@ pub(crate) fn group_thousands(number: usize) -> String {
     out
 }
 
-/// Renders a time to the second; the `datetime` attribute has the exact time.
+/// Renders a time in UTC to the second. `page.js` shows it in the time zone of the browser; the `datetime` attribute has
+/// the exact time.
 pub(crate) fn render_time(at: &str) -> Markup {
     let short = at.split(['.', 'Z']).next().unwrap_or(at).replace('T', " ");
-    html! { time datetime=(at) { (short) } }
+    html! { time datetime=(at) { (short) " UTC" } }
 }
 
 /// Formats a count with its noun.

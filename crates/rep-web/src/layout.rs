@@ -50,17 +50,19 @@ pub(super) enum PageLocation {
     Call,
     Tasks,
     Audit,
+    Connect,
     Elsewhere,
 }
 
-const NAVIGATION: [(PageLocation, &str, &str); 7] = [
+const NAVIGATION: [(PageLocation, &str, &str); 8] = [
     (PageLocation::Library, "/", "Library"),
     (PageLocation::Try, "/try", "Try it"),
-    (PageLocation::Costs, "/costs", "Costs"),
-    (PageLocation::Graph, "/graph", "Graph"),
     (PageLocation::Runs, "/runs", "Runs"),
     (PageLocation::Tasks, "/tasks", "Tasks"),
     (PageLocation::Audit, "/audit", "Audit"),
+    (PageLocation::Costs, "/costs", "Costs"),
+    (PageLocation::Graph, "/graph", "Graph"),
+    (PageLocation::Connect, "/connect", "Connect"),
 ];
 
 /// The icon, as a data URL.
@@ -207,6 +209,11 @@ pub(super) fn is_withheld(request: &PageRequest, entry: &CatalogEntry) -> bool {
         SkillStatus::Invalid => entry.is_in_project && !entries.iter().any(is_trusted),
         _ => false,
     }
+}
+
+/// Renders text that is meant to be copied. `page.js` adds a button that copies it.
+pub(super) fn render_copyable(text: &str) -> Markup {
+    html! { div class="copyable" data-copy { pre tabindex="0" { code { (text) } } } }
 }
 
 /// Renders an error message.

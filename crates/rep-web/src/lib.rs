@@ -8,29 +8,38 @@
 //!
 //! ```no_run
 //! # fn serve(server: &rep_mcp::McpServer, options: &rep_mcp::HttpOptions) -> Result<(), rep_mcp::ServeError> {
-//! rep_mcp::serve_http(server, options, Some(rep_web::build_pages(server)), |url| println!("listening on {url}"))
+//! let pages = rep_web::build_pages(server, rep_web::DashboardOptions::default());
+//! rep_mcp::serve_http(server, options, Some(pages), |url| println!("listening on {url}"))
 //! # }
 //! ```
 
+mod argument_form;
 mod audit;
 mod calls;
 mod chart;
+mod connect;
 mod costs;
 mod discovery;
 mod events;
 mod fields;
 mod findings;
 mod graph;
+mod graph_picture;
 mod html;
+mod inspection;
 mod layout;
 mod library;
+mod library_query;
+mod library_table;
 mod markdown;
 mod panels;
 mod runs;
 mod session;
 mod skill;
 mod tasks;
+mod usage;
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -46,6 +55,7 @@ use rep_mcp::{
     wants_page,
 };
 
+pub use connect::DashboardOptions;
 use fields::FormFields;
 use layout::{PageAsset, PageLocation};
 use session::BrowserSessions;
@@ -56,6 +66,9 @@ const UNRECORDED_MESSAGE: &str = "The server refuses this action because it cann
 /// The state that every page is rendered from.
 struct Dashboard {
     server: McpServer,
+    options: DashboardOptions,
+    address: SocketAddr,
+    is_tls: bool,
     authenticator: Arc<Authenticator>,
     sessions: BrowserSessions,
     style: PageAsset,
@@ -64,6 +77,8 @@ struct Dashboard {
     listeners: events::ListenerSlots,
     archives: discovery::ArchiveDigests,
     costs: costs::CostCache,
+    inspections: inspection::SkillInspections,
+    usage: usage::UsageIndex,
     /// The snapshot whose search index is built or being built.
     indexed_generation: AtomicU64,
 }
@@ -75,9 +90,16 @@ struct PageRequest {
     fields: FormFields,
     /// The key that identifies forms in this response as the server's own.
     form_key: String,
+    /// The URL of the MCP endpoint.
+    server_url: String,
 }
 
 impl PageRequest {
+    /// Returns the URL of the MCP endpoint as the visitor reaches it.
+    fn server_url(&self) -> &str {
+        &self.server_url
+    }
+
     /// Whether only the changing part of the page is requested.
     fn is_part(&self) -> bool {
         self.fields.has("part")
@@ -97,10 +119,10 @@ enum PageResponse {
 type PageRenderer = fn(&PageRequest) -> PageResponse;
 
 /// Builds the pages of the dashboard, for [`rep_mcp::serve_http`].
-pub fn build_pages(server: &McpServer) -> PageRoutesBuilder<'static> {
+pub fn build_pages(server: &McpServer, options: DashboardOptions) -> PageRoutesBuilder<'static> {
     let server = server.clone();
     Box::new(move |context: &HttpContext| {
-        let dashboard = Arc::new(Dashboard::new(server, context));
+        let dashboard = Arc::new(Dashboard::new(server, options, context));
         let sessions = Arc::clone(&dashboard);
         PageRoutes {
             router: dashboard.build_router(),
@@ -126,12 +148,13 @@ fn page_access(path: &str) -> PageAccess {
 
 /// Returns the name under which a path is counted.
 fn route_name(path: &str) -> Option<&'static str> {
-    const ROUTES: [&str; 16] = [
+    const ROUTES: [&str; 17] = [
         "/",
         "/answer",
         "/audit",
         "/call",
         "/cancel",
+        "/connect",
         "/costs",
         "/events",
         "/graph",
@@ -149,10 +172,13 @@ fn route_name(path: &str) -> Option<&'static str> {
 }
 
 impl Dashboard {
-    fn new(server: McpServer, context: &HttpContext) -> Self {
+    fn new(server: McpServer, options: DashboardOptions, context: &HttpContext) -> Self {
         let is_guarded = context.authenticator.is_required();
         Self {
             server,
+            options,
+            address: context.address,
+            is_tls: context.is_tls,
             authenticator: Arc::clone(&context.authenticator),
             sessions: BrowserSessions::new(is_guarded, context.is_tls, context.address.port()),
             style: PageAsset::new("style", "css", include_str!("style.css")),
@@ -161,6 +187,8 @@ impl Dashboard {
             listeners: events::ListenerSlots::default(),
             archives: discovery::ArchiveDigests::default(),
             costs: costs::CostCache::default(),
+            inspections: inspection::SkillInspections::default(),
+            usage: usage::UsageIndex::default(),
             indexed_generation: AtomicU64::new(u64::MAX),
         }
     }
@@ -170,6 +198,7 @@ impl Dashboard {
             .route("/", page_route(library::render_page))
             .route("/skill", page_route(skill::render_page))
             .route("/try", page_route(panels::render_page))
+            .route("/connect", page_route(connect::render_page))
             .route("/costs", page_route(costs::render_page))
             .route("/graph", page_route(graph::render_page))
             .route("/runs", page_route(runs::render_page))
@@ -209,6 +238,7 @@ impl Dashboard {
             view: self.server.view(),
             fields,
             form_key: self.sessions.form_key(headers),
+            server_url: self.server_url(headers),
             dashboard: Arc::clone(self),
         }
     }

@@ -1,26 +1,29 @@
-//! The library page: all skills with their status and the copy that shadows them, and a search that updates while
-//! typing.
+//! The library page: all skills with their status, findings and cost, as cards or as a table, and a search that updates
+//! while typing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use maud::{Markup, html};
-use rep_library::search::SearchHit;
 use rep_library::{CatalogEntry, Scope, SkillStatus};
 use rep_mcp::collapse_whitespace;
 
-use super::fields::encode_query_value;
 use super::html::{format_count, group_thousands, render_inline_code, truncate_at_word};
+use super::inspection::{InspectedLibrary, InspectedSkill};
 use super::layout::{self, PageLocation};
-use super::{PageRequest, PageResponse};
+use super::library_query::{
+    CONTENT_FILTERS, FINDING_FILTERS, LibraryOrder, LibraryQuery, ListedSkill, NOT_SERVED, entry_tags,
+};
+use super::{PageRequest, PageResponse, library_table};
 
-/// The number of skills on a page.
-const PAGE_SKILLS_MAX: usize = 40;
+/// The number of skills on a page of cards, and of a table.
+const PAGE_CARDS_MAX: usize = 40;
+const PAGE_ROWS_MAX: usize = 100;
 /// The maximum length of a shown description.
 const DESCRIPTION_CHARS_MAX: usize = 220;
-/// The maximum number of search results.
-const HITS_MAX: usize = 400;
-/// The maximum number of shown notes and faults.
+/// The maximum number of shown notes and faults, of tags of a skill, and of tags in the filter.
 const NOTES_MAX: usize = 20;
+const TAGS_MAX: usize = 6;
+const TAG_OPTIONS_MAX: usize = 200;
 
 const STATUSES: [SkillStatus; 6] = [
     SkillStatus::Active,
@@ -34,11 +37,12 @@ const SCOPES: [Scope; 4] = [Scope::Managed, Scope::Project, Scope::Personal, Sco
 
 pub(super) fn render_page(request: &PageRequest) -> PageResponse {
     request.dashboard.prepare_search(&request.view);
-    let list = render_list(request);
-    if request.is_part() {
-        return PageResponse::Part(list);
-    }
+    let query = LibraryQuery::parse(&request.fields);
+    let inspected = request.dashboard.inspections.inspect(request);
     let entries = &request.view.catalog.entries;
+    if request.is_part() {
+        return PageResponse::Part(render_list(request, &query, &inspected));
+    }
     let scopes = entries.iter().map(|entry| entry.scope).collect::<BTreeSet<_>>().len();
     let notes = &request.view.catalog.notes;
     let body = html! {
@@ -46,10 +50,14 @@ pub(super) fn render_page(request: &PageRequest) -> PageResponse {
             h1 { "Library" }
             p class="lead" { (format_count(entries.len(), "skill")) " in " (format_count(scopes, "scope")) }
         }
-        (render_status_tiles(request))
-        (render_search_form(request))
-        p class="unseen" id="list-found" role="status" {}
-        div id="list" { (list) }
+        @if entries.is_empty() {
+            (render_empty_library(request))
+        } @else {
+            (render_tiles(request, &query, &inspected))
+            (render_search_form(request, &query))
+            p class="unseen" id="list-found" role="status" {}
+            div id="list" { (render_list(request, &query, &inspected)) }
+        }
         @if !notes.is_empty() {
             section class="card" {
                 h2 { "Skipped" }
@@ -59,6 +67,48 @@ pub(super) fn render_page(request: &PageRequest) -> PageResponse {
         (render_tool_faults(request))
     };
     PageResponse::Page(PageLocation::Library, "Library".to_owned(), body)
+}
+
+/// Explains how to get skills.
+fn render_empty_library(request: &PageRequest) -> Markup {
+    let roots = &request.view.catalog.roots;
+    let step = |title: &str, command: &str, about: Markup| {
+        html! {
+            li {
+                h3 { (title) }
+                (layout::render_copyable(command))
+                p class="muted" { (about) }
+            }
+        }
+    };
+    html! {
+        section class="card" {
+            h2 { "No skills found" }
+            p {
+                "A skill is a directory with a " code { "SKILL.md" } " file that tells an agent how to do a task. The page "
+                "shows skills as soon as they exist; you need not restart the server."
+            }
+            ol class="plain steps" {
+                (step("Write one", "rep init my-skill", html! { "Creates a skill that passes " code { "rep check" } "." }))
+                (step("Install some", "rep install SOURCE", html! {
+                    "From a directory, an archive, a Git repository or another server, after a check of their content."
+                }))
+                (step("Serve a directory", "rep serve --http --path FOLDER", html! {
+                    "Serves the skills below a directory instead of those of the project."
+                }))
+            }
+        }
+        @if !roots.is_empty() {
+            section class="card" {
+                h2 { "Searched directories" }
+                ul class="words" {
+                    @for root in roots.iter().take(NOTES_MAX) {
+                        li { code { (root.path.to_string_lossy()) } " " span class="chip" { (root.scope.name()) } }
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// Renders the permitted tools that are not available to clients, with the reason.
@@ -83,120 +133,205 @@ fn render_tool_faults(request: &PageRequest) -> Markup {
     }
 }
 
-/// Renders the number of skills for each status.
-fn render_status_tiles(request: &PageRequest) -> Markup {
-    let count =
-        |status: SkillStatus| request.view.catalog.entries.iter().filter(|entry| entry.status == status).count();
-    let counts = STATUSES.map(|status| (status, count(status)));
-    html! {
-        ul class="tiles" aria-label="Skills by status" {
-            @for (status, count) in counts {
-                @if count > 0 || status == SkillStatus::Active {
-                    li {
-                        a class={ "tile " (status.name()) } href={ "/?status=" (status.name()) }
-                            title=(layout::status_meaning(status))
-                            aria-current=[(request.fields.get("status") == status.name()).then_some("true")] {
-                            b { (group_thousands(count)) }
-                            span { (status.name()) }
-                        }
-                    }
+/// Renders the number of skills for each status, and of those with findings.
+fn render_tiles(request: &PageRequest, query: &LibraryQuery, inspected: &InspectedLibrary) -> Markup {
+    let entries = &request.view.catalog.entries;
+    let count_status = |status: SkillStatus| entries.iter().filter(|entry| entry.status == status).count();
+    let count_known = |is_wanted: fn(InspectedSkill) -> bool| {
+        (0..entries.len()).filter_map(|index| inspected.get(index)).filter(|skill| is_wanted(*skill)).count()
+    };
+    let tile = |filter: &str, value: &str, colour: &str, count: usize, title: &str| {
+        let is_current = query.get(filter) == value;
+        html! {
+            li {
+                a class={ "tile " (colour) } title=(title)
+                    href=(query.address(&[(filter, if is_current { "" } else { value })]))
+                    aria-current=[is_current.then_some("true")] {
+                    b { (group_thousands(count)) }
+                    span { @if filter == "findings" { "with " } (value) }
                 }
+            }
+        }
+    };
+    html! {
+        ul class="tiles" aria-label="Skills by status and findings" {
+            @for status in STATUSES {
+                @let count = count_status(status);
+                @if count > 0 || status == SkillStatus::Active {
+                    (tile("status", status.name(), status.name(), count, layout::status_meaning(status)))
+                }
+            }
+            @let errors = count_known(|skill| skill.errors > 0);
+            @if errors > 0 { (tile("findings", "errors", "error", errors, "skills in which rep check finds errors")) }
+            @let warnings = count_known(|skill| skill.warnings > 0);
+            @if warnings > 0 {
+                (tile("findings", "warnings", "warning", warnings, "skills in which rep check finds warnings"))
             }
         }
     }
 }
 
-fn render_search_form(request: &PageRequest) -> Markup {
-    let select = |name: &str, label: &str, options: &[&str]| {
-        html! {
-            div {
-                label for=(name) { (label) }
-                select id=(name) name=(name) {
-                    option value="" { "all" }
-                    @for option in options { option selected[*option == request.fields.get(name)] { (option) } }
-                }
+/// Renders a labelled list of options, the first of which is no restriction.
+fn render_select(query: &LibraryQuery, name: &str, label: &str, first: &str, options: &[(&str, &str)]) -> Markup {
+    html! {
+        div {
+            label for=(name) { (label) }
+            select id=(name) name=(name) {
+                option value="" { (first) }
+                @for (value, text) in options { option value=(value) selected[*value == query.get(name)] { (text) } }
             }
         }
-    };
+    }
+}
+
+fn render_search_form(request: &PageRequest, query: &LibraryQuery) -> Markup {
+    let same = |words: &[&'static str]| words.iter().map(|word| (*word, *word)).collect::<Vec<_>>();
+    let mut statuses = same(&STATUSES.map(SkillStatus::name));
+    statuses.push((NOT_SERVED, NOT_SERVED));
+    let orders = LibraryOrder::ALL.map(|order| (order.name(), order.label()));
+    let tags = list_tags(request);
+    let tags: Vec<(&str, &str)> = tags.iter().map(|tag| (*tag, *tag)).collect();
+    let findings = [("errors", "errors"), ("warnings", "warnings"), ("any", "any finding"), ("none", "no finding")];
+    debug_assert!(findings.iter().map(|(value, _)| value).eq(FINDING_FILTERS.iter()));
     html! {
         form class="search" role="search" action="/" method="get" data-live="list" {
             div class="grow" {
                 label for="q" { "Search" }
-                input id="q" name="q" type="search" value=(request.fields.get("q"))
+                input id="q" name="q" type="search" value=(query.get("q"))
                     placeholder="What should a skill be able to do?" autocomplete="off";
             }
-            (select("scope", "Scope", &SCOPES.map(Scope::name)))
-            (select("status", "Status", &STATUSES.map(SkillStatus::name)))
+            @if query.is_table { input type="hidden" name="view" value="table"; }
+            @if query.is_reversed { input type="hidden" name="order" value="reverse"; }
             button class="primary" { "Search" }
-        }
-    }
-}
-
-/// A skill of the list, and the search hit that found it.
-struct ListedSkill {
-    index: usize,
-    hit: Option<SearchHit>,
-}
-
-/// Finds the skills that match the request, in order.
-fn find_skills(request: &PageRequest) -> Vec<ListedSkill> {
-    let catalog = &request.view.catalog;
-    let (scope, status) = (request.fields.get("scope"), request.fields.get("status"));
-    let fits = |entry: &CatalogEntry| {
-        (scope.is_empty() || entry.scope.name() == scope) && (status.is_empty() || entry.status.name() == status)
-    };
-    let text = request.fields.get("q");
-    if text.is_empty() {
-        let all = (0..catalog.entries.len()).filter(|index| fits(&catalog.entries[*index]));
-        return all.map(|index| ListedSkill { index, hit: None }).collect();
-    }
-    // While typing, every skill with the words is wanted, whether it fits or not.
-    let hits = catalog.search_index().search(text, HITS_MAX);
-    let found: BTreeSet<usize> = hits.iter().map(|hit| hit.entry).collect();
-    // The search does not find partially typed names, nor skills whose text may not be searched.
-    let lower = text.to_lowercase();
-    let named = (0..catalog.entries.len())
-        .filter(|index| !found.contains(index))
-        .filter(|index| catalog.entries[*index].qualified_name.to_lowercase().contains(&lower))
-        .take(HITS_MAX);
-    let named = named.map(|index| ListedSkill { index, hit: None });
-    let hits = hits.into_iter().map(|hit| ListedSkill { index: hit.entry, hit: Some(hit) });
-    let mut all: Vec<ListedSkill> = hits.chain(named).filter(|listed| fits(&catalog.entries[listed.index])).collect();
-    // Skills whose name starts with the typed text come first.
-    all.sort_by_key(|listed| !catalog.entries[listed.index].name.to_lowercase().starts_with(&lower));
-    all
-}
-
-fn render_list(request: &PageRequest) -> Markup {
-    if request.view.catalog.entries.is_empty() {
-        return html! {
-            p class="card" {
-                "No skills found. Create one with " code { "rep init NAME" } ", install one with "
-                code { "rep install SOURCE" } ", or serve a directory with "
-                code { "rep serve --path FOLDER" } "."
+            details class="filters" open[query.is_filtered() || query.order != LibraryOrder::Default] {
+                summary { "Filter and sort" }
+                div class="search" {
+                    (render_select(query, "status", "Status", "all", &statuses))
+                    (render_select(query, "findings", "Findings", "all", &findings))
+                    (render_select(query, "has", "With", "all", &same(&CONTENT_FILTERS)))
+                    (render_select(query, "scope", "Scope", "all", &same(&SCOPES.map(Scope::name))))
+                    @if !tags.is_empty() { (render_select(query, "tag", "Tag", "all", &tags)) }
+                    (render_select(query, "sort", "Sort by", LibraryOrder::Default.label(), &orders))
+                }
             }
-        };
-    }
-    let all = find_skills(request);
-    let pages = all.len().div_ceil(PAGE_SKILLS_MAX).max(1);
-    let page = request.fields.parse_number("page").unwrap_or(1).clamp(1, pages);
-    let text = request.fields.get("q");
-    let found = match (all.len(), text.is_empty()) {
-        (0, true) => "No matching skills.".to_owned(),
-        (0, false) => format!("No results for “{text}”."),
-        (count, true) => format_count(count, "skill"),
-        (count, false) => format!("{} for “{text}”, best first", format_count(count, "skill")),
-    };
-    html! {
-        p class="count" { (found) }
-        ol class="skills" {
-            @for listed in all.iter().skip((page - 1) * PAGE_SKILLS_MAX).take(PAGE_SKILLS_MAX) { (render_list_item(request, listed)) }
         }
-        (render_page_links(request, page, pages))
     }
 }
 
-fn render_list_item(request: &PageRequest, listed: &ListedSkill) -> Markup {
+/// Lists the most frequent tags, sorted by name.
+fn list_tags(request: &PageRequest) -> Vec<&str> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for entry in request.view.catalog.entries.iter().filter(|entry| !layout::is_withheld(request, entry)) {
+        for tag in entry_tags(entry) {
+            *counts.entry(tag).or_default() += 1;
+        }
+    }
+    let mut tags: Vec<(usize, &str)> = counts.into_iter().map(|(tag, count)| (count, tag)).collect();
+    tags.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+    tags.truncate(TAG_OPTIONS_MAX);
+    let mut tags: Vec<&str> = tags.into_iter().map(|(_, tag)| tag).collect();
+    tags.sort_unstable();
+    tags
+}
+
+fn render_list(request: &PageRequest, query: &LibraryQuery, inspected: &InspectedLibrary) -> Markup {
+    let all = query.find_skills(request, inspected);
+    let page_skills = if query.is_table { PAGE_ROWS_MAX } else { PAGE_CARDS_MAX };
+    let pages = all.len().div_ceil(page_skills).max(1);
+    let page = request.fields.parse_number("page").unwrap_or(1).clamp(1, pages);
+    let shown = all.iter().skip((page - 1) * page_skills).take(page_skills);
+    html! {
+        div class="listing" {
+            p class="count" { (describe_result(query, all.len())) }
+            nav class="kinds" aria-label="Form of the list" {
+                a href=(query.address(&[("view", "")])) aria-current=[(!query.is_table).then_some("true")] { "Cards" }
+                " "
+                a href=(query.address(&[("view", "table")])) aria-current=[query.is_table.then_some("true")] { "Table" }
+            }
+        }
+        @if inspected.remaining > 0 {
+            p class="muted" data-poll {
+                (format_count(inspected.remaining, "skill")) " still to be checked. Findings and tokens are incomplete."
+            }
+        }
+        @if all.is_empty() {
+            p { a class="button" href=(if query.is_table { "/?view=table" } else { "/" }) { "Show all skills" } }
+        } @else if query.is_table {
+            (library_table::render_table(request, query, inspected, shown))
+        } @else {
+            ol class="skills" {
+                @for listed in shown { (render_list_item(request, query, listed, inspected.get(listed.index))) }
+            }
+        }
+        (render_page_links(query, page, pages))
+    }
+}
+
+fn describe_result(query: &LibraryQuery, count: usize) -> String {
+    let text = query.get("q");
+    let filters = if query.is_filtered() { " with these filters" } else { "" };
+    let order = match query.order {
+        LibraryOrder::Default if text.is_empty() => String::new(),
+        order => format!(", {} first", if order == LibraryOrder::Default { "best" } else { describe_first(query) }),
+    };
+    match (count, text.is_empty()) {
+        (0, true) => "No matching skills.".to_owned(),
+        (0, false) => format!("No results for “{text}”{filters}."),
+        (count, true) => format!("{}{filters}{order}", format_count(count, "skill")),
+        (count, false) => format!("{} for “{text}”{filters}{order}", format_count(count, "skill")),
+    }
+}
+
+/// Returns what comes first in the order.
+fn describe_first(query: &LibraryQuery) -> &'static str {
+    match (query.order, query.is_reversed) {
+        (LibraryOrder::Default, _) => "best",
+        (LibraryOrder::Name, false) => "A",
+        (LibraryOrder::Name, true) => "Z",
+        (LibraryOrder::Tokens, false) => "most expensive",
+        (LibraryOrder::Tokens, true) => "cheapest",
+        (LibraryOrder::Findings, false) => "most findings",
+        (LibraryOrder::Findings, true) => "fewest findings",
+        (LibraryOrder::LastUsed, false) => "last used",
+        (LibraryOrder::LastUsed, true) => "longest unused",
+    }
+}
+
+/// Renders the marks of a skill that differ from the usual: an active skill of the project needs none.
+pub(super) fn render_marks(entry: &CatalogEntry, known: Option<InspectedSkill>) -> Markup {
+    let known = known.unwrap_or_default();
+    html! {
+        @if entry.status != SkillStatus::Active { (layout::render_status(entry.status)) " " }
+        (render_finding_marks(known))
+        @if known.has_tools { span class="chip" title="declares tools that can be run" { "tools" } " " }
+        @if known.has_scripts { span class="chip" title="bundles scripts" { "scripts" } " " }
+        @if entry.scope != Scope::Project { span class="chip" { (entry.scope.name()) } }
+    }
+}
+
+/// Renders the numbers of errors and warnings.
+pub(super) fn render_finding_marks(known: InspectedSkill) -> Markup {
+    html! {
+        @if known.errors > 0 { (layout::render_pill("error", &format_count(known.errors, "error"))) " " }
+        @if known.warnings > 0 { (layout::render_pill("warning", &format_count(known.warnings, "warning"))) " " }
+    }
+}
+
+/// Renders the tags of a skill, which filter the list.
+pub(super) fn render_tags(query: &LibraryQuery, entry: &CatalogEntry) -> Markup {
+    html! {
+        @for tag in entry_tags(entry).into_iter().take(TAGS_MAX) {
+            a class="chip tag" href=(query.address(&[("tag", tag)])) { bdi { (truncate_at_word(tag, 24)) } } " "
+        }
+    }
+}
+
+fn render_list_item(
+    request: &PageRequest,
+    query: &LibraryQuery,
+    listed: &ListedSkill,
+    known: Option<InspectedSkill>,
+) -> Markup {
     let entry = &request.view.catalog.entries[listed.index];
     let is_withheld = layout::is_withheld(request, entry);
     let trouble =
@@ -211,7 +346,6 @@ fn render_list_item(request: &PageRequest, listed: &ListedSkill) -> Markup {
                         bdi { (truncate_at_word(&entry.qualified_name, 80)) }
                     }
                 }
-                p class="marks" { (layout::render_status(entry.status)) " " span class="chip" { (entry.scope.name()) } }
                 p class="about" { (truncate_at_word(&description, DESCRIPTION_CHARS_MAX)) }
                 @if !entry.reason.is_empty() { p class="why" { (render_reason(request, entry)) } }
                 @if let Some(hit) = &listed.hit {
@@ -219,6 +353,10 @@ fn render_list_item(request: &PageRequest, listed: &ListedSkill) -> Markup {
                     p class="match" { (words.collect::<Vec<_>>().join(", ")) }
                 }
                 @if let Some(trouble) = trouble { p class="why" { (render_inline_code(&trouble)) } }
+                p class="marks" {
+                    (render_marks(entry, known))
+                    @if !is_withheld { (render_tags(query, entry)) }
+                }
             }
         }
     }
@@ -235,11 +373,8 @@ pub(super) fn render_reason(request: &PageRequest, entry: &CatalogEntry) -> Mark
 }
 
 /// Renders links to the previous and next page of the list.
-fn render_page_links(request: &PageRequest, page: usize, pages: usize) -> Markup {
-    let address = |page: usize| {
-        let value = |name: &str| encode_query_value(request.fields.get(name));
-        format!("/?q={}&scope={}&status={}&page={page}", value("q"), value("scope"), value("status"))
-    };
+fn render_page_links(query: &LibraryQuery, page: usize, pages: usize) -> Markup {
+    let address = |page: usize| query.address(&[("page", page.to_string().as_str())]);
     html! {
         @if pages > 1 {
             nav class="turning" aria-label="Pages of the list" {

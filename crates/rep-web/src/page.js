@@ -1,5 +1,45 @@
-// Search while typing, and live updates of parts of a page. Every page also works without this script.
+// Search while typing, live updates of parts of a page, local times and buttons that copy. Every page also works without
+// this script.
 "use strict";
+
+// Shows times in the time zone and language of the browser. The server renders them in UTC.
+const timeFormat = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+function localize(root) {
+  for (const time of root.querySelectorAll("time[datetime]")) {
+    const at = new Date(time.dateTime);
+    if (Number.isNaN(at.getTime())) continue;
+    time.title = time.textContent;
+    time.textContent = timeFormat.format(at);
+  }
+}
+
+// Adds a button that copies a text.
+function addCopyButtons(root) {
+  for (const place of root.querySelectorAll("[data-copy]:not(:has(button))")) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "copy";
+    button.textContent = "Copy";
+    button.setAttribute("aria-label", `Copy ${place.textContent.trim().split("\n")[0].slice(0, 60)}`);
+    place.append(button);
+  }
+}
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest?.("button.copy");
+  if (!button) return;
+  const source = button.parentElement.querySelector("pre");
+  try {
+    await navigator.clipboard.writeText(source.textContent);
+  } catch {
+    // Browsers offer no clipboard to pages without TLS: select the text, so that the user can copy it.
+    getSelection().selectAllChildren(source);
+    if (!document.execCommand("copy")) return;
+  }
+  button.textContent = "Copied";
+  setTimeout(() => (button.textContent = "Copy"), 2000);
+});
+localize(document);
+addCopyButtons(document);
 
 // Updates an element to match another. Equal parts are not touched, so focus, touch and details opened by the user
 // remain. Elements with an id match the element with the same id.
@@ -49,6 +89,8 @@ async function fill(place, address, signal) {
   const around = focused?.closest("li[id]")?.id;
   const fresh = document.createElement("template");
   fresh.innerHTML = text;
+  localize(fresh.content);
+  addCopyButtons(fresh.content);
   renew(place, fresh.content);
   if (!focused || (focused.isConnected && !focused.closest("[inert]"))) return;
   const near = document.getElementById(around) ?? place;
@@ -82,6 +124,10 @@ for (const form of document.querySelectorAll("form[data-live]")) {
     clearTimeout(waiting);
     waiting = setTimeout(ask, 120);
   };
+  // While skills are being read, the list is incomplete.
+  setInterval(() => {
+    if (place.querySelector("[data-poll]") && !place.hasAttribute("aria-busy") && !document.hidden) ask();
+  }, 4000);
   form.addEventListener("input", soon);
   form.addEventListener("submit", (event) => {
     event.preventDefault();

@@ -4,21 +4,23 @@ use maud::{Markup, html};
 use rep_library::answer::QueryError;
 use rep_library::questions::{self, CommonQuestion, QuestionVerdict};
 use rep_library::selection::{DEFAULT_THRESHOLD, SelectedSkill, SelectionRequest, TriggerMatch};
-use rep_library::{SkillStatus, search};
+use rep_library::{CatalogEntry, SkillStatus, search};
 use serde_json::Value;
 
+use super::fields::encode_query_value;
 use super::html::{render_code_block, render_inline_code, truncate_at_word};
 use super::layout::{self, PageLocation};
 use super::{PageRequest, PageResponse};
 
 const HITS_MAX: usize = 10;
+/// The maximum length of a skill's name in an example.
+const EXAMPLE_BYTES_MAX: usize = 32;
 /// The maximum length of a shown answer.
 const ANSWER_CHARS_MAX: usize = 20_000;
 
 pub(super) fn render_page(request: &PageRequest) -> PageResponse {
-    // An example that exists in this library.
-    let first = request.view.active.first().map(|index| request.view.catalog.entries[*index].name.as_str());
-    let example = truncate_at_word(first.unwrap_or("pdf"), 40);
+    let example = example_skill(request);
+    let example = example.as_deref();
     let body = html! {
         div class="title" {
             h1 { "Try it" }
@@ -27,11 +29,22 @@ pub(super) fn render_page(request: &PageRequest) -> PageResponse {
         div class="panels" {
             (render_select_panel(request))
             (render_search_panel(request))
-            (render_query_panel(request, &example))
-            (render_ask_panel(request, &example))
+            (render_query_panel(request, example))
+            (render_ask_panel(request, example))
         }
     };
     PageResponse::Page(PageLocation::Try, "Try it".to_owned(), body)
+}
+
+/// Returns the name of an active skill for examples: a structured one if there is one, and a name that is a word.
+fn example_skill(request: &PageRequest) -> Option<String> {
+    let entries = &request.view.catalog.entries;
+    let is_word =
+        |name: &str| name.len() <= EXAMPLE_BYTES_MAX && name.starts_with(|first: char| first.is_ascii_alphabetic());
+    let words = request.view.active.iter().map(|index| &entries[*index]).filter(|entry| is_word(&entry.qualified_name));
+    let is_structured = |entry: &&CatalogEntry| !entry.location.ends_with("SKILL.md");
+    let first = words.clone().find(is_structured).or_else(|| words.clone().next());
+    first.map(|entry| entry.qualified_name.clone())
 }
 
 /// Renders a panel: a form, and the result if this panel was submitted.
@@ -88,26 +101,32 @@ fn render_search_panel(request: &PageRequest) -> Markup {
     render_panel(request, "search", "Search", &about, &inputs, render_hits)
 }
 
-fn render_query_panel(request: &PageRequest, example: &str) -> Markup {
+fn render_query_panel(request: &PageRequest, example: Option<&str>) -> Markup {
+    let query = format!("{}:meta.description", example.unwrap_or("SKILL"));
     let about = html! {
         "Get a single value: " code { "skill:path?key=value" } ". An empty path returns the whole skill."
     };
     let inputs = html! {
         label for="q-text" { "Query" }
         input id="q-text" name="text" value=(entered_value(request, "query", "text"))
-            placeholder={ (example) ":meta.description" } spellcheck="false" required;
+            placeholder=(query) spellcheck="false" required;
+        @if example.is_some() {
+            p class="match" {
+                "For example " a href={ "/try?panel=query&text=" (encode_query_value(&query)) "#t-query" } { code { (query) } }
+            }
+        }
     };
     render_panel(request, "query", "Query", &about, &inputs, render_query_answer)
 }
 
-fn render_ask_panel(request: &PageRequest, example: &str) -> Markup {
+fn render_ask_panel(request: &PageRequest, example: Option<&str>) -> Markup {
     const QUESTIONS: [(&str, &str); 4] =
         [("can", "Can I …?"), ("how", "How do I …?"), ("when", "What if …?"), ("syntax", "What is the syntax of …?")];
     let value = |field: &str| entered_value(request, "ask", field);
     let about = html! { "Ask a common question, which is answered with several queries." };
     let inputs = html! {
         label for="a-skill" { "Skill" }
-        input id="a-skill" name="skill" value=(value("skill")) placeholder=(example) spellcheck="false" required;
+        input id="a-skill" name="skill" value=(value("skill")) placeholder=(example.unwrap_or("the name of a skill")) spellcheck="false" required;
         label for="a-question" { "Question" }
         select id="a-question" name="question" {
             @for (word, text) in QUESTIONS {
@@ -230,8 +249,7 @@ fn format_value(value: &Value) -> String {
 
 fn render_ask_answer(request: &PageRequest) -> Markup {
     let name = request.fields.get("skill");
-    let is_available =
-        |entry: &&rep_library::CatalogEntry| matches!(entry.status, SkillStatus::Active | SkillStatus::Hidden);
+    let is_available = |entry: &&CatalogEntry| matches!(entry.status, SkillStatus::Active | SkillStatus::Hidden);
     let Some(entry) = request.view.catalog.get(name).filter(is_available) else {
         return html! { p { "The skill “" (name) "” does not exist." } };
     };

@@ -1,5 +1,6 @@
 //! The runs page: current and past runs with live updates, and the confirmations that wait for an answer.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::Extension;
@@ -9,9 +10,11 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use maud::{Markup, html};
 use rep_audit::{AuditRunState as RunState, AuditedRun};
-use rep_mcp::{BearerIdentity, ConfirmationOutcome, DashboardAction, PendingConfirmation, redirect_to};
+use rep_mcp::{BearerIdentity, ClaimedClient, ConfirmationOutcome, DashboardAction, PendingConfirmation, redirect_to};
 use rep_runtime::RecordFilter;
+use serde_json::Value;
 
+use super::fields::encode_query_value;
 use super::html::{format_count, render_code_block, render_inline_code, render_time, truncate_at_word};
 use super::layout::{self, PageLocation};
 use super::{
@@ -20,6 +23,13 @@ use super::{
 
 /// The number of denials shown for a run.
 const DENIALS_SHOWN: usize = 20;
+
+/// The number of shown items of a list in a run's details.
+const DETAILS_SHOWN: usize = 50;
+/// The number of runs among which those of a client are looked for.
+const SEARCHED_MAX: usize = 2000;
+/// The number of clients that runs can be filtered by.
+const CLIENTS_SHOWN: usize = 12;
 
 /// The number of shown runs.
 const RUNS_MAX: usize = 40;
@@ -53,23 +63,58 @@ pub(super) fn render_page(request: &PageRequest) -> PageResponse {
         div id="asking" data-part={ "/runs?part=questions&from=" (from) } data-on="questions" {
             (render_confirmations(request, from))
         }
-        div id="live" data-part="/runs?part=1" data-on="runs" { (list) }
-        p { a href="/runs" { "Reload" } " · " a href="/audit" { "all records" } }
+        @let client = encode_query_value(request.fields.get("client"));
+        div id="live" data-part={ "/runs?part=1&client=" (client) } data-on="runs" { (list) }
+        p { a href={ "/runs?client=" (client) } { "Reload" } " · " a href="/audit" { "all records" } }
     };
     PageResponse::Page(PageLocation::Runs, "Runs".to_owned(), body)
 }
 
 fn render_list(request: &PageRequest) -> Markup {
-    let filter = RecordFilter { limit: Some(RUNS_MAX), ..RecordFilter::default() };
+    let wanted = request.fields.get("client");
+    let limit = if wanted.is_empty() { RUNS_MAX } else { SEARCHED_MAX };
+    let filter = RecordFilter { limit: Some(limit), ..RecordFilter::default() };
     html! {
         (render_active_runs(request))
         @match request.dashboard.server.runtime().list_runs(&filter) {
             Err(error) => (layout::render_alert(&error.message)),
             Ok(page) if page.runs.is_empty() => { p class="card muted" { "No runs yet." } }
-            Ok(page) => {
+            Ok(mut page) => {
+                @let clients = list_clients(&page.runs);
+                @let is_client = |run: &AuditedRun| wanted.is_empty() || client_name(run) == wanted;
+                @let () = page.runs.retain(is_client);
+                @let () = drop(page.runs.drain(..page.runs.len().saturating_sub(RUNS_MAX)));
                 section class="card" {
                     h2 { "Latest " span class="number" { (page.runs.len()) " of " (page.total) } }
-                    (render_runs_table(&page.runs, false))
+                    @if clients.len() > 1 || !wanted.is_empty() { (render_client_filter(wanted, &clients)) }
+                    @if page.runs.is_empty() { p class="muted" { "No runs of this client." } }
+                    @else { (render_runs_table(&page.runs)) }
+                }
+            }
+        }
+    }
+}
+
+/// Returns the name of the client that a run was made for, or of the user.
+fn client_name(run: &AuditedRun) -> String {
+    let who = ClaimedClient::parse_run_record(run.text_field("who"));
+    who.client.or(who.user).unwrap_or_default()
+}
+
+/// Lists the clients of runs by name.
+fn list_clients(runs: &[AuditedRun]) -> BTreeSet<String> {
+    runs.iter().map(client_name).filter(|name| !name.is_empty()).take(SEARCHED_MAX).collect()
+}
+
+/// Renders links that show the runs of a single client.
+fn render_client_filter(wanted: &str, clients: &BTreeSet<String>) -> Markup {
+    html! {
+        nav class="kinds" aria-label="Runs by client" {
+            a href="/runs" aria-current=[wanted.is_empty().then_some("true")] { "all clients" }
+            @for client in clients.iter().take(CLIENTS_SHOWN) {
+                " "
+                a href={ "/runs?client=" (encode_query_value(client)) } aria-current=[(client == wanted).then_some("true")] {
+                    bdi { (truncate_at_word(client, 40)) }
                 }
             }
         }
@@ -102,27 +147,28 @@ fn render_active_runs(request: &PageRequest) -> Markup {
     }
 }
 
-/// Renders runs as a table, newest first, optionally with their complete records. On a small screen, every row is a
+/// Renders runs as a table, newest first. Every row opens to the details of the run. On a small screen, every row is a
 /// card; the roles preserve the table semantics that browsers drop for tables with another display style.
-pub(super) fn render_runs_table(runs: &[AuditedRun], has_records: bool) -> Markup {
+pub(super) fn render_runs_table(runs: &[AuditedRun]) -> Markup {
     let column = |name: &str| html! { th role="columnheader" scope="col" { (name) } };
     html! {
         div class="scroll" {
             table class="runs" role="table" {
                 thead role="rowgroup" {
                     tr role="row" {
-                        @for name in ["Tool", "State", "Started (UTC)", "Duration", "Client"] { (column(name)) }
+                        @for name in ["Tool", "State", "Started", "Duration", "Client", "Token"] { (column(name)) }
                     }
                 }
                 tbody role="rowgroup" {
-                    @for run in runs.iter().rev() { (render_run_row(run, has_records)) }
+                    @for run in runs.iter().rev() { (render_run_row(run)) }
                 }
             }
         }
     }
 }
 
-fn render_run_row(run: &AuditedRun, has_records: bool) -> Markup {
+fn render_run_row(run: &AuditedRun) -> Markup {
+    let who = ClaimedClient::parse_run_record(run.text_field("who"));
     let denials = run.denials();
     let outcome = run.text_field("outcome");
     let colour = match (run.state, outcome) {
@@ -149,19 +195,63 @@ fn render_run_row(run: &AuditedRun, has_records: bool) -> Markup {
                         @if more > 0 { li { "and " (more) " more" } }
                     }
                 }
-                @if has_records {
-                    details {
-                        summary { "Record" }
-                        (render_code_block(&truncate_at_word(&format!("{:#}", run.to_json()), 6000)))
-                    }
-                }
+                (render_run_details(run))
             }
             td role="cell" { (layout::render_pill(colour, &state)) }
             td role="cell" { (render_time(run.started_at())) }
             td role="cell" class="amount" {
-                @if let Some(duration) = run.find_field("duration_ms").and_then(serde_json::Value::as_u64) { (duration) " ms" }
+                @if let Some(duration) = run.find_field("duration_ms").and_then(Value::as_u64) { (duration) " ms" }
             }
-            td role="cell" data-word="for" { (run.text_field("who")) }
+            td role="cell" data-word="for" { (render_client(&who)) }
+            td role="cell" { @if let Some(bearer) = &who.bearer { code { (bearer) } } }
+        }
+    }
+}
+
+/// Renders the program that made a call, or the user of this machine who did.
+pub(super) fn render_client(who: &ClaimedClient) -> Markup {
+    html! {
+        @match (&who.client, &who.user) {
+            (Some(client), _) => { bdi { (truncate_at_word(client, 80)) } }
+            (None, Some(user)) => { bdi { (truncate_at_word(user, 80)) } }
+            (None, None) => { "unknown" }
+        }
+    }
+}
+
+/// Renders what the record of a run says: the error, the exit code, the written files and the sandbox.
+fn render_run_details(run: &AuditedRun) -> Markup {
+    let text = |name: &str| Some(run.text_field(name)).filter(|text| !text.is_empty()).map(str::to_owned);
+    let list = |name: &str| {
+        let items = run.find_field(name).and_then(Value::as_array)?;
+        let items: Vec<&str> = items.iter().filter_map(Value::as_str).take(DETAILS_SHOWN).collect();
+        Some(items.join(", ")).filter(|text| !text.is_empty())
+    };
+    let layers = run.find_field("layers").and_then(Value::as_object).map(|layers| {
+        let layers = layers.iter().map(|(name, state)| format!("{name} {}", state.as_str().unwrap_or("?")));
+        layers.collect::<Vec<_>>().join(", ")
+    });
+    let rows = [
+        ("Message", text("message")),
+        ("Exit", text("exit")),
+        ("Consent", text("consent")),
+        ("Written", list("written")),
+        ("Sandbox", layers.filter(|layers| !layers.is_empty())),
+        ("Workspace", text("workspace")),
+        ("Recorded as", text("who")),
+    ];
+    html! {
+        details {
+            summary { "Details" }
+            dl class="facts" {
+                @for (name, value) in rows {
+                    @if let Some(value) = value { dt { (name) } dd { bdi { (truncate_at_word(&value, 600)) } } }
+                }
+            }
+            details {
+                summary { "Record" }
+                (render_code_block(&truncate_at_word(&format!("{:#}", run.to_json()), 6000)))
+            }
         }
     }
 }

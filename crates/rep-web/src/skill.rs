@@ -3,16 +3,18 @@
 use maud::{Markup, html};
 use rep_library::skill_details::{FileEntry, SkillDetails};
 use rep_library::{CatalogEntry, DependencyState, SkillStatus, prompt};
-use rep_mcp::{collapse_whitespace, read_file};
+use rep_mcp::{collapse_whitespace, main_file_uri, read_file};
 use rep_model::provenance::DeclaredProvenance;
 use rep_runtime::{CallError, ExecutableSkill, PolicyLine, Runtime, ToolDescriptor, ToolFault, ToolKind};
 use serde_json::Value;
 
 use super::chart::{self, ChartBar};
-use super::fields::encode_query_value;
-use super::html::{format_count, group_thousands, render_code_block, render_inline_code, truncate_at_word};
+use super::fields::{FormFields, encode_query_value};
+use super::html::{
+    format_count, group_thousands, render_code_block, render_inline_code, render_time, truncate_at_word,
+};
 use super::layout::{self, PageLocation};
-use super::{PageRequest, PageResponse, findings, library, markdown};
+use super::{PageRequest, PageResponse, argument_form, findings, graph, library, markdown, runs};
 
 /// The maximum shown size of a file, and the maximum numbers of shown files, findings and tools.
 const FILE_CHARS_MAX: usize = 256 << 10;
@@ -77,18 +79,73 @@ fn render_details(request: &PageRequest, index: usize, entry: &CatalogEntry, dos
             div class="main" {
                 (render_findings(request, entry))
                 (render_tools(request, entry, dossier))
+                (graph::render_neighbourhood(request, index))
                 section class="card body" aria-labelledby="instructions" {
                     h2 id="instructions" { "Instructions" }
                     (render_instructions(request, index, entry))
                 }
             }
             div class="side" {
+                (render_client_names(request, entry))
+                (render_usage(request, entry))
                 (render_costs(dossier))
                 (render_permissions(request, entry, dossier))
                 (render_dependencies(request, entry))
                 (render_provenance(entry, dossier))
                 (render_files(request, index, dossier))
                 (render_copies(request, index))
+            }
+        }
+    }
+}
+
+/// Renders the names by which clients get the skill and call its tools.
+fn render_client_names(request: &PageRequest, entry: &CatalogEntry) -> Markup {
+    if entry.status != SkillStatus::Active {
+        return Markup::default();
+    }
+    let callable = callable_tools(request, entry);
+    html! {
+        section class="card" {
+            h2 { "For clients" }
+            p class="muted" { "The address of its instructions:" }
+            (layout::render_copyable(&main_file_uri(entry)))
+            @if !callable.is_empty() {
+                p class="muted" { "Its tools:" }
+                @for tool in callable.iter().take(TOOLS_MAX) { (layout::render_copyable(&tool.name)) }
+            } @else if !request.dashboard.server.allows_runs() {
+                p class="muted" { "Clients cannot run its tools: this server runs none. Start it with " code { "--allow-run" } "." }
+            }
+        }
+    }
+}
+
+/// Renders who used the skill last, and when.
+fn render_usage(request: &PageRequest, entry: &CatalogEntry) -> Markup {
+    let runtime = request.dashboard.server.runtime();
+    let usage = request.dashboard.usage.find_usage(runtime, &entry.qualified_name);
+    let address = format!("/audit?skill={}", encode_query_value(&entry.qualified_name));
+    html! {
+        section class="card" {
+            h2 { "Use" }
+            @if usage.recent.is_empty() {
+                p class="muted" { "Nobody has used this skill as far as it is recorded." }
+            } @else {
+                ul class="uses" {
+                    @for used in usage.recent.iter().rev() {
+                        li {
+                            b { bdi { (truncate_at_word(&used.what, 80)) } } " "
+                            @if !matches!(used.outcome.as_str(), "ok" | "started") {
+                                (layout::render_pill("untrusted", &truncate_at_word(&used.outcome, 40))) " "
+                            }
+                            span class="muted" { (render_time(&used.at)) " · " (runs::render_client(&used.who)) }
+                        }
+                    }
+                }
+                p {
+                    (format_count(usage.count, "use")) " recorded: "
+                    a href=(address) { "runs" } ", " a href={ (address) "&calls=1" } { "calls" }
+                }
             }
         }
     }
@@ -174,26 +231,26 @@ fn render_tools(request: &PageRequest, entry: &CatalogEntry, dossier: &SkillDeta
                     "is not available to clients: " (render_inline_code(&fault.message))
                 }
             }
-            @for tool in declared.iter().take(TOOLS_MAX) {
+            @for (number, tool) in declared.iter().enumerate().take(TOOLS_MAX) {
                 @let text = |path: &str| tool.pointer(path).and_then(Value::as_str).unwrap_or_default();
                 @let is_same = |other: &&&ToolDescriptor| other.kind == ToolKind::Tool && other.tool == text("/name");
                 details class="tool" {
                     (render_tool_summary(text("/name"), text("/description")))
                     p class="place" { (text("/implementation/runtime")) " " (text("/implementation/entrypoint")) }
-                    (render_schema("Input", tool.get("input_schema")))
                     @if let Some(tool) = callable.iter().find(is_same) {
-                        (render_run_form(request, tool, &sample_input(&tool.definition["inputSchema"])))
+                        (render_run_form(request, tool, &format!("tool-{number}"), None))
                     }
-                    (render_schema("Output", tool.get("output_schema")))
+                    (render_schemas(tool.get("input_schema"), tool.get("output_schema")))
                 }
             }
-            @for tool in callable.iter().filter(|tool| tool.kind == ToolKind::Command).take(TOOLS_MAX) {
+            @let commands = callable.iter().filter(|tool| tool.kind == ToolKind::Command);
+            @for (number, tool) in commands.enumerate().take(TOOLS_MAX) {
                 @let description = tool.definition.get("description").and_then(Value::as_str).unwrap_or_default();
                 details class="tool" {
                     (render_tool_summary(&tool.tool, description))
                     p class="place" { "command" }
-                    (render_schema("Input", tool.definition.get("inputSchema")))
-                    (render_run_form(request, tool, &sample_input(&tool.definition["inputSchema"])))
+                    (render_run_form(request, tool, &format!("command-{number}"), None))
+                    (render_schemas(tool.definition.get("inputSchema"), None))
                 }
             }
         }
@@ -209,24 +266,62 @@ fn render_tool_summary(name: &str, description: &str) -> Markup {
     }
 }
 
-/// Renders a schema.
-pub(super) fn render_schema(title: &str, schema: Option<&Value>) -> Markup {
+/// Renders the schemas of a tool.
+pub(super) fn render_schemas(input: Option<&Value>, output: Option<&Value>) -> Markup {
+    let schemas =
+        [("Input", input), ("Output", output)].map(|(title, schema)| (title, schema.filter(|it| !it.is_null())));
     html! {
-        @if let Some(schema) = schema.filter(|schema| !schema.is_null()) {
-            h3 { (title) }
-            (render_code_block(&truncate_at_word(&format!("{schema:#}"), 8000)))
+        @if schemas.iter().any(|(_, schema)| schema.is_some()) {
+            details {
+                summary { "Schemas" }
+                @for (title, schema) in schemas {
+                    @if let Some(schema) = schema {
+                        h3 { (title) }
+                        (render_code_block(&truncate_at_word(&format!("{schema:#}"), 8000)))
+                    }
+                }
+            }
         }
     }
 }
 
-/// Renders a form that runs a tool, with initial arguments. Confirmations are also shown in the dashboard.
-pub(super) fn render_run_form(request: &PageRequest, tool: &ToolDescriptor, input: &str) -> Markup {
-    html! {
+/// Renders forms that run a tool: with a field for every argument, and with all arguments as JSON. `id` distinguishes
+/// forms on a page; `given` has what was entered before. Confirmations are also shown in the dashboard.
+pub(super) fn render_run_form(
+    request: &PageRequest,
+    tool: &ToolDescriptor,
+    id: &str,
+    given: Option<&FormFields>,
+) -> Markup {
+    let schema = &tool.definition["inputSchema"];
+    let fields = argument_form::render_fields(id, schema, given);
+    let written = given.map(|given| given.get("input")).filter(|text| !text.is_empty());
+    let json_form = html! {
         form class="run" method="post" action="/run" {
             (layout::render_form_key(request))
             input type="hidden" name="tool" value=(tool.name);
-            label { "Arguments, as JSON" textarea name="input" rows="3" spellcheck="false" { (input) } }
-            button class="primary" { "Run " (tool.tool) }
+            label {
+                "Arguments, as JSON"
+                textarea name="input" rows="3" spellcheck="false" {
+                    (written.map_or_else(|| sample_input(schema), str::to_owned))
+                }
+            }
+            button class="primary" { "Run " (tool.tool) @if fields.is_some() { " with JSON" } }
+        }
+    };
+    html! {
+        @match fields {
+            None => (json_form),
+            Some(fields) => {
+                form class="run" method="post" action="/run" {
+                    (layout::render_form_key(request))
+                    input type="hidden" name="tool" value=(tool.name);
+                    input type="hidden" name="form" value="fields";
+                    (fields)
+                    button class="primary" { "Run " (tool.tool) }
+                }
+                details open[written.is_some()] { summary { "Arguments as JSON" } (json_form) }
+            }
         }
     }
 }
@@ -311,20 +406,36 @@ fn render_permissions(request: &PageRequest, entry: &CatalogEntry, dossier: &Ski
     }
 }
 
-/// Renders the lines of a policy without the first heading, the skill's name, which the page already has.
+/// Renders the lines of a policy without the first heading, the skill's name, which the page already has. Lines that
+/// several tools share are rendered once.
 fn render_policy(lines: &[PolicyLine]) -> Markup {
     let lines = match lines {
         [PolicyLine::Heading(_), rest @ ..] => rest,
         all => all,
     };
     let is_heading = |line: &PolicyLine| matches!(line, PolicyLine::Heading(_));
-    let groups = lines.chunk_by(|_, next| !is_heading(next));
-    html! {
-        @for group in groups {
-            @for line in group { @if let PolicyLine::Heading(name) = line { h3 { code { (name) } } } }
-            ul class="words" {
-                @for line in group { @if let PolicyLine::Detail(text) = line { li { (render_inline_code(text)) } } }
+    // The headings of the tools that have the same lines.
+    let mut groups: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
+    for group in lines.chunk_by(|_, next| !is_heading(next)) {
+        let mut headings = Vec::new();
+        let mut details = Vec::new();
+        for line in group {
+            match line {
+                PolicyLine::Heading(name) => headings.push(name.as_str()),
+                PolicyLine::Detail(text) => details.push(text.as_str()),
             }
+        }
+        match groups.iter_mut().find(|(own, same)| !own.is_empty() && !headings.is_empty() && *same == details) {
+            Some((own, _)) => own.extend(headings),
+            None => groups.push((headings, details)),
+        }
+    }
+    html! {
+        @for (headings, details) in &groups {
+            @if !headings.is_empty() {
+                h3 { @for (number, name) in headings.iter().enumerate() { @if number > 0 { ", " } code { (name) } } }
+            }
+            ul class="words" { @for text in details { li { (render_inline_code(text)) } } }
         }
     }
 }

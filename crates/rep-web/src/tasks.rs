@@ -78,7 +78,7 @@ fn render_task(request: &PageRequest, task: &Task) -> Markup {
             (layout::render_pill(colour, &state)) " " b { bdi { (name) } } " "
             span class="muted" {
                 code { (task.id) }
-                " started " (render_time(&task.created)) " UTC, last updated " (render_time(&task.updated)) " UTC"
+                " started " (render_time(&task.created)) ", last updated " (render_time(&task.updated))
             }
             @if is_running && !task.is_cancel_requested { (render_cancel_form(request, "task", &task.id, &name)) }
             @if let Some(result) = &task.result {

@@ -4,7 +4,10 @@
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use rep_audit::{AuditLog, AuditVerification, AuditedRun, CallRecorder, for_each_record, read_runs, verify_log};
+pub use rep_audit::RecordPosition;
+use rep_audit::{
+    AuditLog, AuditVerification, AuditedRun, CallRecorder, for_each_new_record, for_each_record, read_runs, verify_log,
+};
 use rep_storage::time;
 use serde_json::{Map, Value, json};
 
@@ -75,7 +78,31 @@ pub struct CallPage {
     pub total: usize,
 }
 
+/// A kind of records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordKind {
+    /// The records of runs.
+    Runs,
+    /// The records of client calls.
+    Calls,
+}
+
 impl Runtime {
+    /// Visits the records after a position as they were written, oldest first, and moves the position.
+    pub fn for_each_new_record(
+        &self,
+        kind: RecordKind,
+        position: &mut RecordPosition,
+        show: impl FnMut(Value),
+    ) -> Result<(), CallError> {
+        let folder = self.paths.data_folder()?;
+        let log = match kind {
+            RecordKind::Runs => AuditLog::for_runs(folder),
+            RecordKind::Calls => AuditLog::for_calls(folder),
+        };
+        Ok(for_each_new_record(&log, position, show)?)
+    }
+
     /// Lists runs.
     pub fn list_runs(&self, filter: &RecordFilter) -> Result<RunPage, CallError> {
         let audit = AuditLog::for_runs(self.paths.data_folder()?);

@@ -17,6 +17,7 @@ use rep_mcp::{
 use rep_net::issuer::fetch_keys;
 use rep_runtime::Runtime;
 use rep_runtime::token::load_or_create_token;
+use rep_web::DashboardOptions;
 
 use crate::exit::{Exit, Failure};
 use crate::library::{LibraryArgs, data_folder, user_settings_file};
@@ -26,6 +27,8 @@ use crate::terminal;
 /// The maximum size of a file of tokens, certificates or a key, and the minimum length of a token.
 const FILE_BYTES_MAX: u64 = 256 << 10;
 const TOKEN_CHARS_MIN: usize = 16;
+/// The file with the token that is created if none is named.
+const TOKEN_FILE: &str = "serve.token";
 /// The default listen address.
 const DEFAULT_ADDRESS: &str = "127.0.0.1:8300";
 
@@ -149,7 +152,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let server = McpServer::new(library, options);
     server.watch_library();
     let ended = if let Some(http) = http {
-        let pages = rep_web::build_pages(&server);
+        let pages = rep_web::build_pages(&server, dashboard_options(args));
         serve_http(&server, &http, Some(pages), |url| output.print_always(&format!("listening on {url}")))
     } else {
         if std::io::stdin().is_terminal() {
@@ -211,6 +214,21 @@ fn build_client_config(args: &Args) -> ClientConfig {
     let url = args.http.as_deref().map(|address| format!("{scheme}://{address}/mcp"));
     let has_token = args.token_file.is_some() || !args.allow_run.is_empty() && !args.no_token;
     ClientConfig { url, has_token, arguments }
+}
+
+/// Returns what the dashboard shows about how to connect.
+fn dashboard_options(args: &Args) -> DashboardOptions {
+    let token_hint = match (&args.token_file, &args.oauth_issuer) {
+        (Some(file), _) => {
+            let file = std::path::absolute(file).unwrap_or_else(|_| file.clone());
+            Some(format!("a token of `{}`", file.display()))
+        }
+        (None, Some(issuer)) => Some(format!("an access token of `{issuer}`")),
+        (None, None) => {
+            data_folder().ok().map(|folder| format!("the token in `{}`", folder.join(TOKEN_FILE).display()))
+        }
+    };
+    DashboardOptions { arguments: build_client_config(args).arguments, token_hint }
 }
 
 /// Returns the skills whose tools clients can run.
@@ -284,7 +302,7 @@ fn http_options(args: &Args, given: &str, output: &mut Output) -> Result<HttpOpt
     // Anyone who can reach the address could run tools and confirm their own calls: other users of this machine,
     // and programs with access to the port.
     if !args.allow_run.is_empty() && tokens.is_empty() && oauth.is_none() && !args.no_token {
-        let file = data_folder()?.join("serve.token");
+        let file = data_folder()?.join(TOKEN_FILE);
         tokens.push(load_or_create_token(&file)?);
         output.print_always(&format!("clients need the token in `{}`", file.display()));
     }

@@ -52,6 +52,7 @@ mod serve_convert;
 mod serve_http;
 mod serve_listing;
 mod serve_models;
+mod serve_pages;
 mod serve_protocol;
 mod serve_rmcp;
 mod serve_runs;

@@ -266,6 +266,26 @@ fn a_question_about_a_call_of_the_page_is_answered_beside_its_result() {
 }
 
 #[test]
+fn times_are_local_and_addresses_can_be_copied() {
+    let scratch = ScratchFolder::new();
+    tools(&scratch);
+    let Some(mut browser) = Browser::open(&scratch) else { return };
+    let (_server, address) = listening(&scratch, &RUN);
+    browser.ask("Emulation.setTimezoneOverride", json!({ "timezoneId": "Asia/Kathmandu" }));
+    browser.go(&format!("http://{address}/connect"));
+    browser.wait("document.querySelector('.copyable button.copy')");
+    // Settings that are loaded later have the button too.
+    browser.js("document.querySelector('#host').value = 'codex'; document.querySelector('#host').dispatchEvent(new Event('input', { bubbles: true }))");
+    browser.wait("document.querySelector('#config').textContent.includes('mcp_servers') && document.querySelector('#config button.copy')");
+    call(&address, "plain__echo").join().unwrap();
+    browser.go(&format!("http://{address}/runs"));
+    browser.wait("document.querySelector('.runs time')?.title.endsWith(' UTC')");
+    let local = "(() => { const time = document.querySelector('.runs time'); return time.textContent.includes(new Date(time.dateTime).toLocaleTimeString([], { timeStyle: 'medium' })); })()";
+    assert_eq!(browser.js(local), true);
+    assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
+}
+
+#[test]
 fn a_hostile_skill_is_only_text() {
     let scratch = ScratchFolder::new();
     library(&scratch);
@@ -366,6 +386,7 @@ fn every_page_can_be_used_by_everybody() {
     let pages = [
         "/",
         "/?q=tools",
+        "/?view=table&sort=tokens&findings=any",
         "/skill?name=plain",
         "/skill?name=needy",
         "/skill?name=writer",
@@ -374,6 +395,8 @@ fn every_page_can_be_used_by_everybody() {
         "/costs",
         "/costs?budget=60",
         "/graph",
+        "/graph?name=needy",
+        "/connect",
         "/runs",
         "/tasks",
         "/audit",
