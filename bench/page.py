@@ -211,7 +211,7 @@ def axe(binary, script):
         amiss = 0
         for scheme in ("light", "dark"):
             browser.ask("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
-            for path in ["/", "/skill?name=csv-profile", "/skill?name=sql-review", "/try?panel=search&text=table", "/costs", "/graph", "/runs", "/tasks", "/audit"]:
+            for path in ["/", "/skill?name=csv-profile", "/skill?name=sql-review", "/try?panel=search&text=table", "/?view=table&sort=tokens", "/costs", "/graph", "/graph?name=style-guide", "/overview", "/connect", "/runs", "/tasks", "/audit"]:
                 browser.go(f"http://{server.address}{path}")
                 browser.js("document.querySelectorAll('details').forEach((one) => one.open = true)")
                 browser.js(source)

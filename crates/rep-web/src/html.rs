@@ -64,6 +64,15 @@ pub(crate) fn format_count(count: usize, noun: &str) -> String {
     format!("{} {noun}{}", group_thousands(count), if count == 1 { "" } else { "s" })
 }
 
+/// Formats a size in bytes.
+pub(crate) fn format_byte_size(size: u64) -> String {
+    match size {
+        0..1024 => format!("{size} B"),
+        1024..1_048_576 => format!("{} KiB", size.div_ceil(1024)),
+        _ => format!("{} MiB", size.div_ceil(1_048_576)),
+    }
+}
+
 /// Truncates a text to at most `chars_max` characters, at the end of a word if one is near.
 pub(crate) fn truncate_at_word(text: &str, chars_max: usize) -> String {
     let start = truncate_chars(text, chars_max);

@@ -50,11 +50,12 @@ pub(super) enum PageLocation {
     Call,
     Tasks,
     Audit,
+    Overview,
     Connect,
     Elsewhere,
 }
 
-const NAVIGATION: [(PageLocation, &str, &str); 8] = [
+const NAVIGATION: [(PageLocation, &str, &str); 9] = [
     (PageLocation::Library, "/", "Library"),
     (PageLocation::Try, "/try", "Try it"),
     (PageLocation::Runs, "/runs", "Runs"),
@@ -62,6 +63,7 @@ const NAVIGATION: [(PageLocation, &str, &str); 8] = [
     (PageLocation::Audit, "/audit", "Audit"),
     (PageLocation::Costs, "/costs", "Costs"),
     (PageLocation::Graph, "/graph", "Graph"),
+    (PageLocation::Overview, "/overview", "Overview"),
     (PageLocation::Connect, "/connect", "Connect"),
 ];
 
@@ -214,6 +216,14 @@ pub(super) fn is_withheld(request: &PageRequest, entry: &CatalogEntry) -> bool {
 /// Renders text that is meant to be copied. `page.js` adds a button that copies it.
 pub(super) fn render_copyable(text: &str) -> Markup {
     html! { div class="copyable" data-copy { pre tabindex="0" { code { (text) } } } }
+}
+
+/// Returns why clients cannot list a skill, or `None` if they can.
+pub(super) fn unserved_reason(request: &PageRequest, index: usize) -> Option<&str> {
+    // The list is sorted by index.
+    let unserved = request.view.unserved_skills();
+    let found = unserved.binary_search_by_key(&index, |skill| skill.index).ok()?;
+    Some(&unserved[found].reason)
 }
 
 /// Renders an error message.

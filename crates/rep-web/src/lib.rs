@@ -32,6 +32,7 @@ mod library;
 mod library_query;
 mod library_table;
 mod markdown;
+mod overview;
 mod panels;
 mod runs;
 mod session;
@@ -148,7 +149,7 @@ fn page_access(path: &str) -> PageAccess {
 
 /// Returns the name under which a path is counted.
 fn route_name(path: &str) -> Option<&'static str> {
-    const ROUTES: [&str; 17] = [
+    const ROUTES: [&str; 18] = [
         "/",
         "/answer",
         "/audit",
@@ -158,6 +159,7 @@ fn route_name(path: &str) -> Option<&'static str> {
         "/costs",
         "/events",
         "/graph",
+        "/overview",
         "/questions",
         "/run",
         "/runs",
@@ -201,6 +203,7 @@ impl Dashboard {
             .route("/connect", page_route(connect::render_page))
             .route("/costs", page_route(costs::render_page))
             .route("/graph", page_route(graph::render_page))
+            .route("/overview", page_route(overview::render_page))
             .route("/runs", page_route(runs::render_page))
             .route("/call", page_route(calls::render_page))
             .route("/tasks", page_route(tasks::render_page))

@@ -161,6 +161,11 @@ fn render_tiles(request: &PageRequest, query: &LibraryQuery, inspected: &Inspect
                     (tile("status", status.name(), status.name(), count, layout::status_meaning(status)))
                 }
             }
+            @let unlisted = request.view.unserved_skills().iter().filter(|skill| skill.is_loadable).count();
+            @if unlisted > 0 {
+                @let inactive = entries.iter().filter(|entry| entry.status != SkillStatus::Active).count();
+                (tile("status", NOT_SERVED, "warning", inactive + unlisted, "skills that clients cannot list, and why"))
+            }
             @let errors = count_known(|skill| skill.errors > 0);
             @if errors > 0 { (tile("findings", "errors", "error", errors, "skills in which rep check finds errors")) }
             @let warnings = count_known(|skill| skill.warnings > 0);
@@ -348,6 +353,9 @@ fn render_list_item(
                 }
                 p class="about" { (truncate_at_word(&description, DESCRIPTION_CHARS_MAX)) }
                 @if !entry.reason.is_empty() { p class="why" { (render_reason(request, entry)) } }
+                @else if let Some(reason) = layout::unserved_reason(request, listed.index) {
+                    p class="why" { "Not listed for clients: " (render_inline_code(&truncate_at_word(reason, 200))) }
+                }
                 @if let Some(hit) = &listed.hit {
                     @let words = hit.why.iter().take(3).map(|why| format!("“{}” in {}", why.term, why.field.name()));
                     p class="match" { (words.collect::<Vec<_>>().join(", ")) }

@@ -7,9 +7,9 @@ use rep_library::search::SearchHit;
 use rep_library::{CatalogEntry, SkillStatus};
 use rep_model::frontmatter::{PersonalMcpBlock, read_text};
 
-use super::PageRequest;
 use super::fields::{FormFields, encode_query_value};
 use super::inspection::InspectedLibrary;
+use super::{PageRequest, layout};
 
 /// The maximum number of search results.
 const HITS_MAX: usize = 400;
@@ -133,16 +133,17 @@ impl<'a> LibraryQuery<'a> {
     /// Finds the skills that match, in order.
     pub(super) fn find_skills(&self, request: &PageRequest, library: &InspectedLibrary) -> Vec<ListedSkill> {
         let mut all = self.find_text(request);
-        all.retain(|listed| self.matches(&request.view.catalog.entries[listed.index], listed.index, library));
+        all.retain(|listed| self.matches(request, listed.index, library));
         self.sort(request, library, &mut all);
         all
     }
 
-    fn matches(&self, entry: &CatalogEntry, index: usize, library: &InspectedLibrary) -> bool {
+    fn matches(&self, request: &PageRequest, index: usize, library: &InspectedLibrary) -> bool {
+        let entry = &request.view.catalog.entries[index];
         let known = library.get(index);
         let has_status = match self.get("status") {
             "" => true,
-            NOT_SERVED => entry.status != SkillStatus::Active,
+            NOT_SERVED => entry.status != SkillStatus::Active || layout::unserved_reason(request, index).is_some(),
             status => entry.status.name() == status,
         };
         let has_findings = match self.get("findings") {

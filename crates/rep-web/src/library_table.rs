@@ -70,10 +70,12 @@ fn render_row(
     let entry = &catalog.entries[listed.index];
     let known = inspected.get(listed.index);
     let is_withheld = layout::is_withheld(request, entry);
-    let about = match (entry.reason.is_empty(), is_withheld) {
-        (false, _) => entry.reason.clone(),
-        (true, true) => String::new(),
-        (true, false) => collapse_whitespace(&entry.description),
+    let unserved = layout::unserved_reason(request, listed.index);
+    let reason = if entry.reason.is_empty() { unserved.unwrap_or_default() } else { &entry.reason };
+    let about = match (reason, is_withheld) {
+        ("", true) => String::new(),
+        ("", false) => collapse_whitespace(&entry.description),
+        (reason, _) => reason.to_owned(),
     };
     html! {
         tr {
@@ -81,7 +83,7 @@ fn render_row(
                 a class="name" href=(layout::skill_address(catalog, listed.index)) {
                     bdi { (truncate_at_word(&entry.qualified_name, 60)) }
                 }
-                span class={ "about" @if !entry.reason.is_empty() { " why" } } {
+                span class={ "about" @if !reason.is_empty() { " why" } } {
                     (render_inline_code(&truncate_at_word(&about, ABOUT_CHARS_MAX)))
                 }
             }

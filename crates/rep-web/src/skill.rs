@@ -11,7 +11,8 @@ use serde_json::Value;
 use super::chart::{self, ChartBar};
 use super::fields::{FormFields, encode_query_value};
 use super::html::{
-    format_count, group_thousands, render_code_block, render_inline_code, render_time, truncate_at_word,
+    format_byte_size, format_count, group_thousands, render_code_block, render_inline_code, render_time,
+    truncate_at_word,
 };
 use super::layout::{self, PageLocation};
 use super::{PageRequest, PageResponse, argument_form, findings, graph, library, markdown, runs};
@@ -86,7 +87,7 @@ fn render_details(request: &PageRequest, index: usize, entry: &CatalogEntry, dos
                 }
             }
             div class="side" {
-                (render_client_names(request, entry))
+                (render_client_names(request, index, entry))
                 (render_usage(request, entry))
                 (render_costs(dossier))
                 (render_permissions(request, entry, dossier))
@@ -100,7 +101,7 @@ fn render_details(request: &PageRequest, index: usize, entry: &CatalogEntry, dos
 }
 
 /// Renders the names by which clients get the skill and call its tools.
-fn render_client_names(request: &PageRequest, entry: &CatalogEntry) -> Markup {
+fn render_client_names(request: &PageRequest, index: usize, entry: &CatalogEntry) -> Markup {
     if entry.status != SkillStatus::Active {
         return Markup::default();
     }
@@ -108,6 +109,12 @@ fn render_client_names(request: &PageRequest, entry: &CatalogEntry) -> Markup {
     html! {
         section class="card" {
             h2 { "For clients" }
+            @if let Some(reason) = layout::unserved_reason(request, index) {
+                p class="why" {
+                    "Not in " code { "skills/list" } ": " (render_inline_code(&truncate_at_word(reason, 300)))
+                    ". Clients can still load it by name."
+                }
+            }
             p class="muted" { "The address of its instructions:" }
             (layout::render_copyable(&main_file_uri(entry)))
             @if !callable.is_empty() {
@@ -533,15 +540,6 @@ fn render_files(request: &PageRequest, index: usize, dossier: &SkillDetails) -> 
                 @if rest > 0 { li { "… and " (group_thousands(rest)) " more" } }
             }
         }
-    }
-}
-
-/// Formats a size in bytes.
-fn format_byte_size(size: u64) -> String {
-    match size {
-        0..1024 => format!("{size} B"),
-        1024..1_048_576 => format!("{} KiB", size.div_ceil(1024)),
-        _ => format!("{} MiB", size.div_ceil(1_048_576)),
     }
 }
 

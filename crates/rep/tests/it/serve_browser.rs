@@ -397,6 +397,7 @@ fn every_page_can_be_used_by_everybody() {
         "/graph",
         "/graph?name=needy",
         "/connect",
+        "/overview",
         "/runs",
         "/tasks",
         "/audit",

@@ -62,6 +62,35 @@ fn findings_tags_and_tools_are_seen_and_filter_the_library() {
 }
 
 #[test]
+fn an_operator_sees_clients_calls_refusals_and_what_is_not_listed() {
+    let scratch = ScratchFolder::new();
+    tools(&scratch);
+    // The name is not that of its directory, so clients that are strict cannot list it.
+    let odd = "---\nname: Odd Name\ndescription: Is odd. Use when testing.\n---\n\n# Odd\n";
+    scratch.write_file("skills/odd/SKILL.md", odd);
+    let (_server, address) = listening(&scratch, &RUN);
+    assert!(get(&address, "/overview").body.contains("No client has called yet"));
+    ask_new(&address, "tools/call", json!({ "name": "plain__fail", "arguments": {} }), &[]);
+    let list = ask_new(&address, "skills/list", json!({}), &[]).message()["result"]["skills"].to_string();
+    assert!(!list.contains("Odd Name"), "{list}");
+    let foreign = super::serve_http::request(&address, "GET", "/", &[("Host", "evil.example")], "");
+    assert_eq!(foreign.status, 403);
+    let page = get(&address, "/overview").body;
+    for words in [
+        "2026-07-28",
+        "<b>2</b><span>calls since the start",
+        "<b>1</b><span>of them failed",
+        "403 foreign host or origin",
+    ] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    assert!(page.contains("Skills that clients cannot list") && page.contains("Odd Name"), "{page}");
+    assert!(listed(&read_library(&address, "/?status=not+served")).contains(&"Odd%20Name".to_owned()));
+    let part = get(&address, "/overview?part=1").body;
+    assert!(!part.contains("<html") && part.contains("Refused requests"), "{part}");
+}
+
+#[test]
 fn a_skill_that_is_not_served_says_why() {
     let scratch = ScratchFolder::new();
     library(&scratch);
